@@ -126,6 +126,13 @@ class LetStand(StrictModel):
     seq: SeqNumber
 
 
+class ConfirmInferred(StrictModel):
+    """An inferred action is right; without `seq` all of them are."""
+
+    type: Literal["confirm"]
+    seq: SeqNumber | None = None
+
+
 class InsertAction(StrictModel):
     """Nobody saw that something happened before the action *before*; None for just now.
 
@@ -177,7 +184,16 @@ class SayLeft(StrictModel):
 
 
 _One: TypeAlias = (
-    PressButton | AnswerQuestion | AmendAction | RemoveAction | LetStand | InsertAction | GivePoints | SayLead | SayLeft
+    PressButton
+    | AnswerQuestion
+    | AmendAction
+    | RemoveAction
+    | LetStand
+    | ConfirmInferred
+    | InsertAction
+    | GivePoints
+    | SayLead
+    | SayLeft
 )
 PageAction = Annotated[_One | TakeBack, Field(discriminator="type")]
 
@@ -251,6 +267,9 @@ def _one_meant(action: _One, session: Session, story: Story) -> ByHand | Refused
             return _checked(Lead(Seat(action.seat)), state)
         case SayLeft():
             return _checked(RevealPips(Seat(action.seat), action.pips), state)
+        case ConfirmInferred(seq=seq):
+            seqs = tuple(one for one in state.inferred if seq in (None, one))
+            return Confirmed(seqs) if seqs else Refused(Refusal.CHANGED, phrase("that is confirmed already"))
         case InsertAction():
             return _inserted(action, state, story)
         case AmendAction() | RemoveAction() | LetStand():
@@ -269,7 +288,9 @@ def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]
             return False
         case AnswerQuestion():
             return not any(topic_of(one.unclear) == action.topic for one in session.questions)
-        case AmendAction(seq=seq) | RemoveAction(seq=seq) | LetStand(seq=seq):
+        case ConfirmInferred(seq=None):
+            return any(isinstance(event, Inferred) for event in since)
+        case AmendAction(seq=seq) | RemoveAction(seq=seq) | LetStand(seq=seq) | ConfirmInferred(seq=seq):
             return any(isinstance(event, Amend | Remove) and event.seq == seq for event in since)
         case InsertAction(before=before) if before is not None:
             return any(isinstance(event, Remove | Undo) for event in since)

@@ -209,7 +209,8 @@ def moment_shown(number: int, state: State, places: Places, zones: Zones, pictur
     assert match is not None  # it begins before the first step
     seats = enumerate(names_of(match.players))
     players = tuple(player_shown(match, Seat(seat), name, zones) for seat, name in seats)
-    return MomentShown(number, match_shown(match), players, layout_shown(match, places, zones, picture_px))
+    shown = match_shown(match, is_provisional=state.is_provisional)
+    return MomentShown(number, shown, players, layout_shown(match, places, zones, picture_px))
 
 
 STATIC = Path(__file__).with_name("static")
@@ -242,7 +243,8 @@ def script_of(static: Path) -> str:
 def _shown(moment: MomentShown) -> dict[str, Any]:
     players = [{"name": one.name, "total": one.total, "turn": one.turn} for one in moment.players]
     layout = asdict(moment.layout)
-    return {"players": players, "layout": {name: layout[name] for name in ("tiles", "ends", "waiting")}}
+    tiles = {name: layout[name] for name in ("tiles", "ends", "waiting")}
+    return {"players": players, "provisional": moment.match.provisional, "layout": tiles}
 
 
 def _page(title: str, script: str, style: str, data: dict[str, Any]) -> str:

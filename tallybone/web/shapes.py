@@ -14,6 +14,7 @@ from vision.reading import PointPx
 class MatchShown:
     """How the match stands; *count* is the sum of the open ends, *winner* a seat.
 
+    *provisional* is true while the totals rely on inferred actions that nobody has confirmed.
     *phase* is "lobby" while none is played: then all else is how the last one ended; without one *game* is "".
     """
 
@@ -27,6 +28,7 @@ class MatchShown:
     copies: int
     over: bool
     winner: int | None
+    provisional: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,10 @@ class ToldShown:
 
 @dataclass(frozen=True, slots=True)
 class PlayShown:
-    """An action of a hand; *pips* are those of the tile as it lies (W, E), *sum* is its count, *what* all else."""
+    """An action of a hand; *pips* are those of the tile as it lies (W, E), *sum* is its count, *what* all else.
+
+    *inferred* is true if nobody saw it and nobody has confirmed it.
+    """
 
     seq: int
     kind: str
@@ -108,6 +113,7 @@ class PlayShown:
     words: str
     what: str
     irregular: str | None
+    inferred: bool
 
 
 @dataclass(frozen=True, slots=True)

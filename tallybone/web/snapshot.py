@@ -131,7 +131,7 @@ def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, vers
     can, why = buttons_shown(session.state, irregular)
     return Snapshot(
         version,
-        match_shown(game),
+        match_shown(game, is_provisional=session.state.is_provisional),
         tuple(player_shown(game, Seat(seat), name, session.zones) for seat, name in enumerate(names)),
         plain(waits_for(replace(game, players=names))),
         None if session.open_question is None else _question(session.open_question, session.places, now.chosen),
@@ -203,7 +203,7 @@ def _reason_against(button: Button, state: State) -> tuple[bool, str]:
     return problem.weight is not Weight.IMPOSSIBLE and problem.kind is not ProblemKind.NO_DRAWING, problem.words
 
 
-def match_shown(game: Game) -> MatchShown:
+def match_shown(game: Game, *, is_provisional: bool) -> MatchShown:
     """Return the state of a match."""
     hand = game.hand
     return MatchShown(
@@ -217,6 +217,7 @@ def match_shown(game: Game) -> MatchShown:
         game.rules.copies,
         game.phase is Phase.MATCH_OVER,
         game.winner,
+        is_provisional,
     )
 
 
@@ -470,6 +471,7 @@ def play_shown(
         plain(tell(told.outcomes, players)),
         plain(tell([one for one in told.outcomes if not _is_summed(one)], players)),
         _wrong(told, players),
+        told.entry.inferred,
     )
 
 
@@ -573,7 +575,7 @@ def _empty(told: Sequence[ToldShown], version: int) -> Snapshot:
     """Return the snapshot before the first match."""
     return Snapshot(
         version,
-        MatchShown("", None, LOBBY, None, None, None, _USUAL_PIPS, 1, over=False, winner=None),
+        MatchShown("", None, LOBBY, None, None, None, _USUAL_PIPS, 1, over=False, winner=None, provisional=False),
         (),
         NO_MATCH,
         None,

@@ -24,6 +24,12 @@ export function foreign(text, attributes = {}) {
   return make("bdi", attributes, String(text));
 }
 
+/** Return the parts of a total: "~45" if it is *provisional*, a word that only screen readers read; null if it is not. */
+export function totalOf(total, provisional) {
+  if (provisional === null) return [String(total)];
+  return [make("span", { "aria-hidden": "true" }, "~"), String(total), make("span", { class: "unseen" }, `, ${provisional}`)];
+}
+
 /** Return the element with an id; it has to be there. */
 export function byId(id) {
   const found = document.getElementById(id);

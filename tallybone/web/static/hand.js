@@ -1,6 +1,6 @@
 // A shared hand: steps through its plays, in a file that holds all it needs. It is also run without modules.
 
-import { button, foreign, make } from "./dom.js";
+import { button, foreign, make, totalOf } from "./dom.js";
 import { drawFelt, emptyFelt } from "./felt.js";
 
 /** Show the hand that the file holds, beginning with its first step. */
@@ -15,10 +15,10 @@ function showHand() {
   let at = 0;
   const goTo = (wanted) => {
     at = Math.max(0, Math.min(steps.length - 1, wanted));
-    const { step, layout, players: own } = steps[at];
+    const { step, layout, provisional, players: own } = steps[at];
     drawFelt(felt, layout, null);
     felt.setAttribute("aria-label", `Layout: ${layout.tiles.map((tile) => tile.pips.join("-")).join(", ")}`);
-    players.replaceChildren(...own.map(playerRow));
+    players.replaceChildren(...own.map((player) => playerRow(player, provisional)));
     says.textContent = step.words;
     count.textContent = `${at + 1} / ${steps.length}`;
     range.value = at;
@@ -40,10 +40,10 @@ function showHand() {
   goTo(0);
 }
 
-function playerRow(player) {
+function playerRow(player, isProvisional) {
   const name = foreign(player.name, { class: "name" });
   const turn = player.turn ? make("span", { class: "turn" }, "turn") : null;
-  return make("li", { class: player.turn ? "has-turn" : null }, name, " ", turn, " ", make("span", { class: "total" }, String(player.total)));
+  return make("li", { class: player.turn ? "has-turn" : null }, name, " ", turn, " ", make("span", { class: "total" }, ...totalOf(player.total, isProvisional ? "provisional" : null)));
 }
 
 showHand();

@@ -6,9 +6,9 @@ import { showPlays } from "./plays.js";
 import { say } from "./say.js";
 
 export class Hands {
-  /** *onPlay* is called with the seq of a play that is tapped, and a snapshot with the plays of its hand. */
-  constructor(onPlay) {
-    Object.assign(this, { onPlay, chosen: null, plays: null, asked: 0, snapshot: null });
+  /** *onPlay* is called with the seq of a play that is tapped, and a snapshot with the plays of its hand; *desk* confirms. */
+  constructor(onPlay, desk) {
+    Object.assign(this, { onPlay, desk, chosen: null, plays: null, asked: 0, snapshot: null });
     this.box = byId("hands");
     this.select = byId("hand-chosen");
     this.select.addEventListener("change", () => this.choose(this.select.value === "" ? null : Number(this.select.value)));
@@ -49,7 +49,7 @@ export class Hands {
   draw(snapshot) {
     write(byId("plays-title"), this.chosen === null ? say("Plays of this hand") : say("Plays of hand {number}", { number: this.chosen }));
     write(byId("no-plays"), say("Nothing has been played in this hand."));
-    showPlays(snapshot, (seq) => this.onPlay(seq, snapshot));
+    showPlays(snapshot, (seq) => this.onPlay(seq, snapshot), this.desk);
   }
 
   /** Offer every hand there was; what is open in the list stays as it is. */

@@ -39,7 +39,7 @@ class Page {
     this.displayCode = this.isDisplay ? new DisplayCode() : null;
     this.toast = this.isDisplay ? null : new Toast();
     this.desk = this.isDisplay ? null : new Desk(this.toast, () => this.snapshot);
-    this.hands = this.isDisplay ? null : new Hands((seq, snapshot) => openPlay(seq, snapshot, this.desk));
+    this.hands = this.isDisplay ? null : new Hands((seq, snapshot) => openPlay(seq, snapshot, this.desk), this.desk);
     if (!this.isDisplay) this.listen();
     // What has a least size on the screen is drawn anew on another, and where it was hidden.
     const drawAnew = () => this.snapshot && showLayout(this.snapshot, this.tapped(openPlay));
@@ -58,6 +58,7 @@ class Page {
     listenToSheets();
     listenToKeys();
     byId("still-out").addEventListener("click", () => this.snapshot && openTilesOut(this.snapshot));
+    byId("all-right").addEventListener("click", () => this.desk.act({ type: "confirm" }, say("All plays are confirmed.")));
     byId("more").addEventListener("click", () => this.snapshot && openMore(this.snapshot, this.desk));
     const views = [["layout-tab", "layout-view"], ["camera-tab", "camera-view"]];
     for (const [tab] of views) {

@@ -1,6 +1,7 @@
 // The sheet of one play: what the camera sees and read, and how it is put right.
 
 import { button, foreign, make } from "./dom.js";
+import { rightKey } from "./plays.js";
 import { closeSheet, numberForm, openSheet, part } from "./sheet.js";
 import { tileIcon } from "./tile.js";
 import { say } from "./say.js";
@@ -16,6 +17,7 @@ export function openPlay(seq, snapshot, desk) {
     tile === undefined ? null : cropOf(tile),
     play?.words ? make("p", { class: "about" }, foreign(play.words)) : null,
     play?.irregular ? make("p", { class: "wrong" }, foreign(play.irregular)) : null,
+    play?.inferred ? make("p", { class: "about" }, say("Nobody saw this: it was inferred from later pictures.")) : null,
     pips === null ? null : part(say("Which tile was it?"), pipsPad(pips, snapshot, (to) => amend("pips", to))),
   ];
   if (play !== undefined && play.seat !== null) {
@@ -40,7 +42,8 @@ function lastRow({ seq, play, what }, snapshot, desk) {
   const remove = () => (closeSheet(), desk.act({ type: "remove", seq }, say("Taken out: {what}.", { what }), snapshot.version));
   const canBeRemoved = play === undefined || play.seat !== null;
   const first = canBeRemoved ? button(say("It did not happen"), remove, { class: "danger" }) : null;
-  return make("div", { class: "row" }, first, button(say("Something before it is missing"), () => openInsert({ seq, what }, snapshot, desk)));
+  const right = play?.inferred ? rightKey(play, desk, closeSheet) : null;
+  return make("div", { class: "row" }, right, first, button(say("Something before it is missing"), () => openInsert({ seq, what }, snapshot, desk)));
 }
 
 /** Return the part that offers where else a tile may have been laid; it is not there where that is nowhere. */

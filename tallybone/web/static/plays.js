@@ -4,22 +4,29 @@ import { byId, button, foreign, keep, make } from "./dom.js";
 import { tileIcon } from "./tile.js";
 import { say } from "./say.js";
 
-/** Show the plays of a snapshot; *onPlay* is called with the seq of one that is tapped. */
-export function showPlays(snapshot, onPlay) {
+/** Show the plays of a snapshot; *onPlay* is called with the seq of one that is tapped, *desk* confirms inferred ones. */
+export function showPlays(snapshot, onPlay, desk) {
   const names = new Map(snapshot.players.map((player) => [player.seat, player.name]));
   const plays = snapshot.plays.map((play) => ({ ...play, name: names.get(play.seat) ?? "" })).reverse();
   byId("no-plays").hidden = plays.length > 0;
-  keep(byId("play-list"), plays, (play) => play.seq, (play) => rowOf(play, onPlay));
+  keep(byId("play-list"), plays, (play) => play.seq, (play) => rowOf(play, onPlay, desk));
 }
 
-function rowOf(play, onPlay) {
+function rowOf(play, onPlay, desk) {
   const points = play.points ? make("span", { class: "points" }, say("+{points}", { points: play.points })) : null;
   const about = play.pips ? play.pips.join("-") : play.words;
   const name = play.pips ? foreign(play.name, { class: "name" }) : "";
-  const one = button("", () => onPlay(play.seq), { class: `play${play.irregular ? " is-irregular" : ""}` });
+  const one = button("", () => onPlay(play.seq), { class: `play${play.irregular ? " is-irregular" : ""}${play.inferred ? " is-inferred" : ""}` });
   one.append(play.pips ? tileIcon(play.pips) : make("span", { class: "no-tile" }), name);
   one.append(" ", foreign(about, { class: "what" }));
   if (play.irregular) one.append(" ", foreign(play.irregular, { class: "why" }));
+  if (play.inferred) one.append(" ", make("span", { class: "not-seen" }, say("not seen")));
   if (points !== null) one.append(" ", points);
-  return make("li", {}, one);
+  return make("li", {}, one, play.inferred ? rightKey(play, desk) : null);
+}
+
+/** Return the button that confirms an inferred play. */
+export function rightKey(play, desk, onPress = () => {}) {
+  const confirm = () => (onPress(), desk.act({ type: "confirm", seq: play.seq }, say("Confirmed: {what}.", { what: play.words })));
+  return button(say("That is right"), confirm, { "aria-description": play.words });
 }

@@ -1,7 +1,7 @@
 // One recording, step by step: picture, layout, scores and what happened, all of the same moment.
 
 import { read } from "./api.js";
-import { button, foreign, keep, make, write } from "./dom.js";
+import { button, foreign, keep, make, totalOf, write } from "./dom.js";
 import { drawFelt, emptyFelt } from "./felt.js";
 import { lengthOf } from "./measures.js";
 import { aboutRecording, backLink } from "./recording_desk.js";
@@ -105,7 +105,8 @@ export class ReplayView {
     const { tiles, ends } = drawFelt(this.felt, moment.layout, null);
     const values = ends.map((end) => end.value).join(", ");
     this.felt.setAttribute("aria-label", say("Layout: {tiles} tiles; open ends: {ends}", { tiles: tiles.length, ends: values || "–" }));
-    keep(this.players, moment.players, (player) => player.seat, (player) => playerOf(player, moment.match));
+    const players = moment.players.map((player) => ({ ...player, provisional: moment.match.provisional }));
+    keep(this.players, players, (player) => player.seat, (player) => playerOf(player, moment.match));
   }
 
   /** List what happened in the hand of a step, and mark the step. */
@@ -139,5 +140,5 @@ function playerOf(player, match) {
   const won = match.winner === player.seat ? "★ " : "";
   const turn = player.turn ? make("span", { class: "about" }, say("turn")) : null;
   const name = make("span", { class: "name" }, won, foreign(player.name));
-  return make("li", { class: player.turn ? "has-turn" : null }, name, " ", turn, " ", make("span", { class: "total" }, String(player.total)));
+  return make("li", { class: player.turn ? "has-turn" : null }, name, " ", turn, " ", make("span", { class: "total" }, ...totalOf(player.total, player.provisional ? say("provisional") : null)));
 }

@@ -1,6 +1,6 @@
 // The scoreboard: names, totals, tally marks, whose turn it is, what the table waits for, and the last play with its sum.
 
-import { button, byId, foreign, keep, make, write } from "./dom.js";
+import { button, byId, foreign, keep, make, totalOf, write } from "./dom.js";
 import { drawMarks } from "./marks.js";
 import { say, sentence } from "./say.js";
 
@@ -21,7 +21,9 @@ export function showScores(snapshot, onSeat) {
   players.style.setProperty("--count", snapshot.players.length || 1);
   players.style.setProperty("--letters", longest(names));
   players.style.setProperty("--word", longest(names.flatMap((name) => name.split(/[\s-]/))));
-  keep(players, snapshot.players, (player) => player.seat, (player) => rowOf(player, match, onSeat));
+  const rows = snapshot.players.map((player) => ({ ...player, provisional: match.provisional }));
+  keep(players, rows, (player) => player.seat, (player) => rowOf(player, match, onSeat));
+  byId("provisional").hidden = !match.provisional;
   showLast(snapshot.last, toldOf(snapshot), names);
 }
 
@@ -42,7 +44,7 @@ function rowOf(player, match, onSeat) {
   const name = foreign(player.name, { class: "name" });
   const naming = make("h3", {}, onSeat === null ? name : named(player, name, onSeat));
   const tally = make("div", { class: "tally" }, make("p", { class: "about" }, aboutOf(player)), ...drawMarks(player.marks, player.seat));
-  const total = make("p", { class: "total" }, String(player.total));
+  const total = make("p", { class: "total" }, ...totalOf(player.total, player.provisional ? say("provisional") : null));
   const isWinner = match.winner === player.seat;
   const row = make("li", { class: `player${player.turn ? " has-turn" : ""}${isWinner ? " has-won" : ""}` });
   row.append(naming, tally, total);

@@ -21,7 +21,7 @@ from tallybone.web.snapshot import LOBBY, NO_MATCH
 
 
 def match(hand: int = 1, *, over: bool = False, winner: int | None = None, phase: str = "play") -> MatchShown:
-    return MatchShown("bones", 150, phase, hand, 14, "10", 6, 1, over=over, winner=winner)
+    return MatchShown("bones", 150, phase, hand, 14, "10", 6, 1, over=over, winner=winner, provisional=False)
 
 
 def players(*totals: int, names: tuple[str, ...] = ("Ann", "Ben"), turn: int = 0) -> tuple[PlayerShown, ...]:
@@ -33,7 +33,9 @@ def players(*totals: int, names: tuple[str, ...] = ("Ann", "Ben"), turn: int = 0
 
 
 def played(seq: int, seat: int = 0, points: int = 0, **more: Any) -> PlayShown:
-    shown = PlayShown(seq, "play", seat, (6, 4), points, "6 + 4 = 10", "Ann plays 6-4", "Ann plays 6-4", None)
+    shown = PlayShown(
+        seq, "play", seat, (6, 4), points, "6 + 4 = 10", "Ann plays 6-4", "Ann plays 6-4", None, inferred=False
+    )
     return replace(shown, **more)
 
 

@@ -260,6 +260,29 @@ def test_the_story_is_that_of_a_replay_after_every_event() -> None:
     assert [one.entry for one in story.told] == list(entries(story.state))
 
 
+def test_inferred_actions_are_confirmed_one_by_one_or_together() -> None:
+    state, _ = apply(played(), Inferred((Seq(FIRST), Seq(SECOND))))
+    assert meant({"type": "confirm", "seq": SECOND}, state) == Confirmed((Seq(SECOND),))
+    assert meant({"type": "confirm"}, state) == Confirmed((Seq(FIRST), Seq(SECOND)))
+
+
+def test_an_action_that_is_not_inferred_is_not_confirmed() -> None:
+    state, _ = apply(played(), Inferred((Seq(FIRST),)))
+    said = Refused(Refusal.CHANGED, "that is confirmed already")
+    assert meant({"type": "confirm", "seq": SECOND}, state) == said
+    assert meant({"type": "confirm"}, played()) == said
+
+
+def test_only_marks_that_the_page_has_seen_are_confirmed_together() -> None:
+    before, _ = apply(played(), Inferred((Seq(FIRST),)))
+    later = Inferred((Seq(SECOND),))
+    state, _ = apply(before, later)
+    assert isinstance(meant({"type": "confirm"}, state, (later,)), Refused)
+    assert meant({"type": "confirm", "seq": FIRST}, state, (later,)) == Confirmed((Seq(FIRST),))
+    assert isinstance(meant({"type": "confirm", "seq": FIRST}, state, (Amend(Seq(FIRST), Knock(Seat(0))),)), Refused)
+    assert meant({"type": "confirm"}, state, (Knock(Seat(1)),)) == Confirmed((Seq(FIRST), Seq(SECOND)))
+
+
 def test_marks_do_not_end_a_story_that_grows_with_its_log() -> None:
     story = Story()
     log: list[Event] = list(played(12).log)

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import cv2
 import numpy as np
 
-from engine import BONES, Event, MatchStart, NewHand, Redeal, Rules, profile
+from engine import BONES, Event, Inferred, MatchStart, NewHand, Redeal, Rules, Seq, profile
 from tallybone.play.game import Listener, Listeners, LiveGame, LiveState
 from tallybone.play.recorder import FileRecorder, Recorder, RecordingQuota
 from tallybone.recording.format import SessionStart
@@ -80,6 +81,11 @@ class TrueCamera:
         """Let so many more items through."""
         self._allowed += count
 
+    def give(self, event: Event) -> None:
+        """Let an event through before the other items, at once."""
+        self._items = chain((_given(self.t_ns + 1, event),), self._items)
+        self._allowed += 1
+
     @property
     def is_idle(self) -> bool:
         """Whether all that was let through has been taken, and the game asked for more: it has done what followed."""
@@ -130,6 +136,11 @@ class TrueTable:
         until = time.monotonic() + 60
         while not self.camera.is_idle and time.monotonic() < until:
             self.ended.wait(0.002)
+
+    def mark(self, *seqs: int) -> None:
+        """Mark actions as inferred, and wait until they are."""
+        self.camera.give(Inferred(tuple(Seq(seq) for seq in seqs)))
+        self.play(0)
 
     def end(self) -> None:
         self.ended.set()

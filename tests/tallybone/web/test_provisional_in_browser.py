@@ -1,0 +1,91 @@
+"""Inferred plays in a real browser: provisional totals, the plays marked, and the buttons that confirm them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
+if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
+    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
+
+from tests.tallybone.web.browsers import AXE, Browser, Viewer, looking, served
+from tests.tallybone.web.test_in_browser import NARROW, violations
+from tests.tallybone.web.test_provisional_served import plays_of
+from tests.tallybone.web.true_table import TrueTable
+from tests.waiting import until
+
+pytestmark = pytest.mark.slow
+TELEVISION = (1920, 1080)
+
+
+@pytest.fixture(name="table")
+def a_table_with_two_inferred_plays() -> Iterator[TrueTable]:
+    with served() as table:
+        table.play(11)
+        table.mark(*plays_of(table)[-2:])
+        assert table.live.session.state.is_provisional
+        yield table
+
+
+def shown_totals(viewer: Viewer) -> list[str]:
+    """What the eye reads beside the names."""
+    return [text.split("\n")[0].split(",")[0] for text in viewer.page.locator(".total").all_inner_texts()]
+
+
+def test_a_page_marks_provisional_totals_until_the_last_play_is_confirmed(browser: Browser, table: TrueTable) -> None:
+    with looking(browser, table) as viewer:
+        page = viewer.page
+        page.locator("#provisional").get_by_text("some plays were not seen").wait_for()
+        assert all(text.startswith("~") for text in shown_totals(viewer))
+        assert "provisional" in page.locator(".player").first.aria_snapshot()
+        assert page.locator(".play.is-inferred").count() == 2
+        page.locator("#play-list li").filter(has=page.get_by_text("not seen")).first.get_by_role(
+            "button", name="That is right"
+        ).click()
+        viewer.log_in()
+        until(lambda: len(table.live.session.state.inferred) == 1)
+        page.wait_for_function("document.querySelectorAll('.play.is-inferred').length === 1")
+        assert page.locator("#provisional").is_visible()
+        page.wait_for_timeout(500)  # a second tap at once is the same tap
+        page.get_by_role("button", name="All plays are right").click()
+        page.locator("#provisional").wait_for(state="hidden")
+        assert not table.live.session.state.is_provisional
+        assert page.locator(".play.is-inferred").count() == 0
+        assert not any(text.startswith("~") for text in shown_totals(viewer))
+        page.wait_for_timeout(500)
+        page.locator("#toast button").click()
+        page.locator("#provisional").wait_for()
+        assert [words for words in viewer.complaints if "401" not in words] == []
+
+
+def test_the_sheet_of_an_inferred_play_confirms_it(browser: Browser, table: TrueTable) -> None:
+    with looking(browser, table) as viewer:
+        page = viewer.page
+        page.locator(".play.is-inferred").first.click()
+        page.locator("#sheet").get_by_text("Nobody saw this").wait_for()
+        page.locator("#sheet").get_by_role("button", name="That is right").click()
+        viewer.log_in()
+        until(lambda: len(table.live.session.state.inferred) == 1)
+
+
+def test_a_television_marks_provisional_totals_and_has_no_buttons(browser: Browser, table: TrueTable) -> None:
+    with looking(browser, table, TELEVISION, path="/?display") as viewer:
+        page = viewer.page
+        page.locator("#provisional").get_by_text("some plays were not seen").wait_for()
+        assert all(text.startswith("~") for text in shown_totals(viewer))
+        assert page.get_by_role("button").count() == 0
+        boxes = [one.bounding_box() for one in page.locator(".total, #provisional").all()]
+        assert all(box and box["x"] >= 0 and box["x"] + box["width"] <= TELEVISION[0] for box in boxes)
+        assert all(box and box["y"] + box["height"] <= TELEVISION[1] for box in boxes)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_a_provisional_score(browser: Browser, table: TrueTable, scheme: str) -> None:
+    with looking(browser, table, NARROW, scheme=scheme) as viewer:
+        viewer.page.locator("#provisional").wait_for()
+        viewer.page.evaluate(AXE.read_text())
+        assert violations(viewer) == []
+        assert viewer.page.evaluate("document.documentElement.scrollWidth") <= NARROW[0]

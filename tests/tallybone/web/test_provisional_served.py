@@ -1,0 +1,79 @@
+"""Inferred plays over the wire: the snapshot marks them and the totals, and a page confirms them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from engine import Play, entries
+from tallybone.play.recorder import RecordingQuota
+from tallybone.recording.reader import read_session
+from tallybone.recording.resume import left_in
+from tests.tallybone.web.conftest import at_table
+from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder
+from tests.waiting import until
+
+API = "/api/v1"
+
+
+def plays_of(table: TrueTable) -> list[int]:
+    """The seqs of the plays in force."""
+    return [entry.seq for entry in entries(table.live.session.state) if isinstance(entry.action, Play)]
+
+
+def marks(state: dict[str, Any]) -> tuple[bool, list[int]]:
+    """Whether the totals are provisional, and the seqs of the inferred plays."""
+    return state["match"]["provisional"], [one["seq"] for one in state["plays"] if one["inferred"]]
+
+
+def test_inferred_plays_are_confirmed_and_the_confirmation_is_taken_back(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    recorder = file_recorder(RecordingQuota(tmp_path, 10**9), path)
+    with at_table(recorder=recorder) as table, httpx.Client(base_url=table.page.url + API) as client:
+        client.post("/login", json={"pin": PIN, "name": "Zoe"})
+
+        def state() -> dict[str, Any]:
+            answer: dict[str, Any] = client.get("/state").json()
+            return answer
+
+        def act(action: dict[str, object]) -> httpx.Response:
+            return client.post("/actions", json={"action": action, "if_version": state()["version"]})
+
+        table.play(11)
+        first, second, *_, last = plays_of(table)
+        until(lambda: any(one["seq"] == last for one in state()["plays"]))
+        assert marks(state()) == (False, [])
+        totals = [one["total"] for one in state()["players"]]
+        table.mark(first, second, last)
+        until(lambda: state()["match"]["provisional"])
+        assert marks(state()) == (True, [first, second, last])
+        assert [one["total"] for one in state()["players"]] == totals
+
+        assert act({"type": "confirm", "seq": second}).status_code == 200
+        assert marks(state()) == (True, [first, last])
+        assert act({"type": "confirm", "seq": second}).status_code == 409
+        done = act({"type": "confirm"})
+        assert marks(state()) == (False, [])
+        assert [one["total"] for one in state()["players"]] == totals
+        assert act(done.json()["back"]).status_code == 200
+        assert marks(state()) == (True, [first, last])
+        marked = table.live.session.state
+    recorder.close()
+    left = left_in(read_session(path))
+    assert left.events == marked.log[1:], "a restart finds the same marks"
+
+
+def test_a_mark_outlives_its_hand() -> None:
+    with at_table(hands=2) as table, httpx.Client(base_url=table.page.url + API) as client:
+        table.play(5)
+        first = plays_of(table)[0]
+        table.mark(first)
+        while (client.get("/state").json()["match"]["hand"] or 0) < 2:
+            table.play(1)
+        state = client.get("/state").json()
+        assert state["match"]["provisional"]
+        assert first not in [one["seq"] for one in state["plays"]]
+        earlier = client.get("/plays", params={"hand": 1}).json()
+        assert [one["seq"] for one in earlier if one["inferred"]] == [first]
