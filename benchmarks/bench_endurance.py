@@ -114,7 +114,7 @@ class TurningCamera:
         self._clock, self._last_ns = clock, -1
         self._image = np.full((_MODE.height_px, _MODE.width_px, 3), 90, np.uint8)
 
-    def take(self) -> Picture | None:
+    def take(self, since_ns: int = 0) -> Picture | None:
         """Return a picture, if the clock has gone on."""
         now_ns = self._clock()
         if now_ns <= self._last_ns:

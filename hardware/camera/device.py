@@ -109,6 +109,7 @@ class CameraState:
         light: What it does about light.
         hangs: Whether it is not even looked for any more, because its driver does not come back.
         blind: Why its pictures show nothing new, where that is the problem.
+        pictures: Number of pictures it has given, whether or not they were decoded.
     """
 
     problem: str | None = None
@@ -116,6 +117,7 @@ class CameraState:
     light: Light = Light.FREE
     hangs: bool = False
     blind: Blind | None = None
+    pictures: int = 0
 
 
 class CameraDevice(Protocol):
@@ -125,8 +127,10 @@ class CameraDevice(Protocol):
     def state(self) -> CameraState:
         """How it is. A camera that was unplugged is a problem here, and is looked for again by itself."""
 
-    def take(self) -> Picture | None:
+    def take(self, since_ns: int = 0) -> Picture | None:
         """Return the newest picture, once and at once; None while there is no new one.
+
+        Only pictures that a call has asked for are decoded: after None the next one taken at *since_ns* or later.
 
         Raises:
             CameraError: If it is closed.
@@ -149,8 +153,11 @@ class Feed(Protocol):
     def mode(self) -> CameraMode:
         """What it gives."""
 
+    def grab(self) -> int:
+        """Wait for a new picture and return its time, without decoding it; skip pictures that are no longer new."""
+
     def read(self) -> Picture:
-        """Wait for a picture that was not read yet; what waited for longer than a picture takes is left out."""
+        """Return the grabbed picture, decoded; grab one first if the last one was read already."""
 
     def hold_light(self) -> None:
         """Keep exposure, gain, white balance and focus as they are now."""

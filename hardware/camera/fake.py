@@ -14,7 +14,7 @@ class NoCamera:
     state = CameraState()
     """Never a problem: none is wanted."""
 
-    def take(self) -> Picture | None:
+    def take(self, since_ns: int = 0) -> Picture | None:
         """Nothing is ever seen."""
         if self._is_closed:
             raise CameraError("none: it is closed, and gives no more pictures")
@@ -41,12 +41,13 @@ class FakeCamera:
         self._problem: str | None = None
         self._newest: Picture | None = None
         self._last_ns: int | None = None
+        self._pictures = 0
         self.is_closed = False
 
     @property
     def state(self) -> CameraState:
         """How the test says it is."""
-        return CameraState(self._problem, self._mode, self._light)
+        return CameraState(self._problem, self._mode, self._light, pictures=self._pictures)
 
     def show(self, picture: Picture) -> None:
         """Let it see something.
@@ -63,6 +64,7 @@ class FakeCamera:
         if picture.image.shape != expected:
             raise CameraError(f"fake: pictures must have shape {expected}, but got {picture.image.shape}")
         self._newest, self._last_ns = picture, picture.t_ns
+        self._pictures += 1
 
     def unplug(self, problem: str) -> None:
         """Let it fail from now on."""
@@ -72,9 +74,11 @@ class FakeCamera:
         """Let it work again."""
         self._problem = None
 
-    def take(self) -> Picture | None:
+    def take(self, since_ns: int = 0) -> Picture | None:
         """Return what it was let see last."""
         self._require_open("asked for a picture")
+        if self._newest is not None and self._newest.t_ns < since_ns:
+            return None
         newest, self._newest = self._newest, None
         return newest
 

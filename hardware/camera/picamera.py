@@ -37,6 +37,8 @@ class PicameraFeed:
     def __init__(self, number: int, wish: CameraWish, clocks: Clocks, library: PicameraLoader = picamera2) -> None:
         self._name, self._clocks = f"pi:{number}", clocks
         self._metered: Exposure | None = None
+        self._held: Any = None
+        self._grabbed: tuple[int, bool | None] = 0, None
         self._camera = opened(library(), number)
         with contextlib.ExitStack() as undone:
             undone.callback(self.close)
@@ -49,23 +51,29 @@ class PicameraFeed:
         """What was negotiated."""
         return self._mode
 
-    def read(self) -> Picture:
-        """Wait for a picture, copy it, and give its buffer back at once."""
+    def grab(self) -> int:
+        """Wait for a picture and keep its buffer; give the one before back."""
         with self._complaining():
-            request = self._request()
-            try:
-                metadata = request.get_metadata()
-                main, small = request.make_array("main"), request.make_array("lores")
-            finally:
-                request.release()
+            self._release()
+            self._held = self._request()
+            metadata = self._held.get_metadata()
         before, self._metered = self._metered, metered(metadata)
+        self._grabbed = self._began_ns(metadata), self._metered.is_settled_after(before)
+        return self._grabbed[0]
+
+    def read(self) -> Picture:
+        """Copy the grabbed picture, and give its buffer back at once."""
+        if self._held is None:
+            self.grab()
+        t_ns, is_light_settled = self._grabbed
+        with self._complaining():
+            try:
+                main, small = self._held.make_array("main"), self._held.make_array("lores")
+            finally:
+                self._release()
         width_px, height_px = self._small_px
-        return Picture(
-            self._began_ns(metadata),
-            self._bgr(main),
-            np.ascontiguousarray(small[:height_px, :width_px]),
-            self._metered.is_settled_after(before),
-        )
+        grey = np.ascontiguousarray(small[:height_px, :width_px])
+        return Picture(t_ns, self._bgr(main), grey, is_light_settled)
 
     def hold_light(self) -> None:
         """Keep what the last picture was taken with."""
@@ -80,6 +88,8 @@ class PicameraFeed:
 
     def close(self) -> None:
         """Give the camera back. What is left to do first would hold up the closing for ever."""
+        with contextlib.suppress(RuntimeError, OSError):
+            self._release()
         with contextlib.suppress(RuntimeError, OSError):
             self._camera.cancel_all_and_flush()
         with contextlib.suppress(RuntimeError, OSError):
@@ -131,6 +141,12 @@ class PicameraFeed:
             return {}
         best = min(fitting, key=lambda mode: (-mode["crop_limits"][2] * mode["crop_limits"][3], mode["size"]))
         return {"sensor": {"output_size": best["size"], "bit_depth": best["bit_depth"]}}
+
+    def _release(self) -> None:
+        """Give the buffer of the grabbed picture back, if it is held."""
+        held, self._held = self._held, None
+        if held is not None:
+            held.release()
 
     def _request(self) -> Any:
         """Wait for a picture that is complete; each must be given back."""

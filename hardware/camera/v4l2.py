@@ -60,6 +60,7 @@ class V4l2Feed:
             raise CameraError(f"{name}: it cannot be opened: is it a camera?")
         self._mode = self._negotiated(wish)
         self._period_ns = round(NS_PER_S / self._mode.per_s)
+        self._grabbed_ns: int | None = None
         # Its settings outlive the program that made them.
         self.free_light()
 
@@ -68,10 +69,16 @@ class V4l2Feed:
         """What was negotiated."""
         return self._mode
 
+    def grab(self) -> int:
+        """Wait for a picture; skip those that waited in the driver."""
+        self._grabbed_ns = self._newest_ns()
+        return self._grabbed_ns
+
     def read(self) -> Picture:
-        """Wait for a picture; those that waited in the driver while nobody read are left out."""
+        """Decode the grabbed picture; skip damaged ones."""
         for _ in range(_MOST_DAMAGED):
-            t_ns = self._grabbed()
+            t_ns = self.grab() if self._grabbed_ns is None else self._grabbed_ns
+            self._grabbed_ns = None
             found, image = self._video.retrieve()
             if found and image is not None and image.ndim == 3:
                 picture: Pixels = np.asarray(image, np.uint8)
@@ -116,7 +123,7 @@ class V4l2Feed:
         coding = int(video.get(cv2.CAP_PROP_FOURCC)).to_bytes(4, "little", signed=False)
         return CameraMode(*size_px, per_s if per_s > 0 else wish.per_s, coding.decode("ascii", "replace").strip("\0 "))
 
-    def _grabbed(self) -> int:
+    def _newest_ns(self) -> int:
         """Take the newest picture from the driver without decoding it, and return when it was taken."""
         t_ns = 0
         for _ in range(_MOST_STALE):

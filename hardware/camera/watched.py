@@ -26,12 +26,18 @@ _SILENT_NS = 3 * NS_PER_S
 # One that gives the same picture for so long is opened anew, and then again.
 _STUCK_NS = 6 * NS_PER_S
 _CLOSES_S = 3.0
+# Light and faults are watched on so many pictures even if nobody looks: six in the time after which one is reported.
+_WATCHED_EVERY_NS = NS_PER_S // 2
 # No driver takes so long to open a camera or to give a picture up: OpenCV gives up after 10 s.
 _HANGS_NS = 30 * NS_PER_S
 
 
 class WatchedCamera:
-    """The newest picture of a camera, and nothing older. It is used by its thread alone, from opening to closing."""
+    """The newest picture of a camera, and nothing older. It is used by its thread alone, from opening to closing.
+
+    The thread takes every picture from the driver, but decodes only those that the reader has asked for. A reader that
+    is slower than the camera leaves it no more work than it can do itself.
+    """
 
     def __init__(
         self, name: str, open_feed: OpenFeed, clock: Clock, *, back_off_s: tuple[float, ...] = _BACK_OFF_S
@@ -47,10 +53,14 @@ class WatchedCamera:
         self._keeper, self._sight = LightKeeper(), Sight()
         self._wanted: Light | None = None
         self._newest: Picture | None = None
+        # The reader asks for a picture taken then or later; None while it is busy with the one before.
+        self._asked_ns: int | None = None
+        self._pictures = 0
         self._why: str | None = None
         self._blind: Blind | None = None
         # When it last gave a picture that shows something new, gave any or was looked for, and was opened.
         self._last_ns = self._turned_ns = self._opened_ns = clock()
+        self._watched_ns = self._opened_ns - _WATCHED_EVERY_NS
         self._stops = threading.Event()
         feed = open_feed()
         self._mode: CameraMode = feed.mode
@@ -64,14 +74,16 @@ class WatchedCamera:
             light = Light.SETTLING if self._wanted is Light.HELD else self._keeper.light
             hangs = self._clock() - self._turned_ns > _HANGS_NS
             problem = self._problem()
-            return CameraState(problem, self._mode, light, hangs, None if problem is None else self._blind)
+            blind = None if problem is None else self._blind
+            return CameraState(problem, self._mode, light, hangs, blind, self._pictures)
 
-    def take(self) -> Picture | None:
-        """Return the newest picture."""
+    def take(self, since_ns: int = 0) -> Picture | None:
+        """Return the newest picture that was asked for; ask for the next one if there is none."""
         if self._stops.is_set():
             raise CameraError(f"{self._name}: it is closed, and gives no more pictures")
         with self._lock:
             newest, self._newest = self._newest, None
+            self._asked_ns = since_ns if newest is None else None
         return newest
 
     def hold_light(self) -> None:
@@ -127,6 +139,8 @@ class WatchedCamera:
         began_ns = self._opened_ns
         try:
             while not self._stops.is_set() and not self._is_stuck:
+                if not self._is_wanted(feed.grab()):
+                    continue
                 order = self._kept(feed.read())
                 if order is Order.HOLD:
                     feed.hold_light()
@@ -139,9 +153,21 @@ class WatchedCamera:
             feed.close()
         return self._last_ns > began_ns
 
+    def _is_wanted(self, t_ns: int) -> bool:
+        """Count a picture, and return whether to decode it: for the reader, or to watch light and faults."""
+        with self._lock:
+            self._turned_ns = self._clock()
+            self._pictures += 1
+            is_watched = not self._keeper.is_ready or t_ns - self._watched_ns >= _WATCHED_EVERY_NS
+            return is_watched or self._wanted is not None or self._is_asked(t_ns)
+
+    def _is_asked(self, t_ns: int) -> bool:
+        return self._asked_ns is not None and t_ns >= self._asked_ns
+
     def _kept(self, picture: Picture) -> Order | None:
         """Keep a picture, and return what to tell the camera."""
         with self._lock:
+            self._watched_ns = picture.t_ns
             blind = self._sight.after(picture)
             self._note(blind)
             wanted, self._wanted = self._wanted, None
@@ -150,7 +176,7 @@ class WatchedCamera:
                 order = self._keeper.after(picture)
             if not self._keeper.is_ready or order is not None:
                 self._newest = None
-            elif blind is None:
+            elif blind is None and self._is_asked(picture.t_ns):
                 self._newest = picture
             return order
 

@@ -49,7 +49,8 @@ def follow(
     watch = Watch(Perception(reader, Start.IN_PLAY if is_in_play else Start.EMPTY))
     limiter, numbers, begins_ns, is_moving = FrameLimiter(most_per_s), count(), None, False
     with stop_requested() as stop:
-        for shot in _shots(camera, output.complain, lambda: stop.is_requested):
+        shots = _shots(camera, output.complain, lambda: stop.is_requested, lambda: limiter.due_ns(is_moving=is_moving))
+        for shot in shots:
             if not limiter.is_due(shot.t_ns, is_moving=is_moving):
                 continue
             try:
@@ -68,13 +69,15 @@ def follow(
     return 0
 
 
-def _shots(camera: Camera, complain: Callable[[str], object], is_stopped: Callable[[], bool]) -> Iterator[Shot]:
-    """Yield pictures until the last one or a stop; report once that the camera gives none."""
+def _shots(
+    camera: Camera, complain: Callable[[str], object], is_stopped: Callable[[], bool], due_ns: Callable[[], int]
+) -> Iterator[Shot]:
+    """Yield pictures that are due until the last one or a stop; report once that the camera gives none."""
     from tallybone.sources.shots import Shot
 
     problem, waiting = None, Event()
     while not is_stopped():
-        given = camera.take()
+        given = camera.take(due_ns())
         if camera.problem is not None and camera.problem != problem:
             complain(camera.problem)
         problem = camera.problem

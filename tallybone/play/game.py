@@ -181,6 +181,7 @@ class LiveGame:
         self._t_ns = sitting.session.t_ns
         self._picture_px = (1280, 720)
         self._view: TableView | None = None
+        self._pictures = camera.pictures
         self._taken_ns: deque[int] = deque(maxlen=_TIMES_KEPT)
         self._problem: str | None = None
         self._choosing = Choosing()
@@ -232,13 +233,15 @@ class LiveGame:
     def look(self) -> bool:
         """Take the next thing from the camera, if it is time for it; return whether there was anything."""
         # A press comes first: until then all that comes later waits.
-        given = None if self._parts.is_pressed else self._answered() or self._camera.take()
+        due_ns = self._limiter.due_ns(is_moving=self._is_moving)
+        given = None if self._parts.is_pressed else self._answered() or self._camera.take(due_ns)
         self._report_problem()
         match given:
             case RecordedInput():
                 return self._come(given)
             case Shot():
-                self._counts.pictures_taken += 1
+                before, self._pictures = self._pictures, self._camera.pictures
+                self._counts.pictures_taken += self._pictures - before
                 if self._is_due(given.t_ns):
                     self._see(given)
                 return True
@@ -315,7 +318,11 @@ class LiveGame:
         """Return whether a picture is fed: none is older than what was, and no more than wanted."""
         if t_ns <= self._t_ns and self._view is not None:
             return False
-        return self._limiter.is_due(t_ns, is_moving=self._view is not None and not self._view.is_settled)
+        return self._limiter.is_due(t_ns, is_moving=self._is_moving)
+
+    @property
+    def _is_moving(self) -> bool:
+        return self._view is not None and not self._view.is_settled
 
     def _see(self, shot: Shot) -> None:
         """Feed one picture; one that cannot be read is reported and left out."""

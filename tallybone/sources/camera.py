@@ -54,8 +54,15 @@ class Camera(Protocol):
     def is_over(self) -> bool:
         """Whether nothing will ever come any more."""
 
-    def take(self) -> Shown | None:
-        """Return the newest picture or input since the last call, at once; None for nothing."""
+    @property
+    def pictures(self) -> int:
+        """Number of pictures it has given since it was opened, whether or not they were taken."""
+
+    def take(self, since_ns: int = 0) -> Shown | None:
+        """Return the newest picture or input since the last call, at once; None for nothing.
+
+        A real camera decodes no picture from before *since_ns*. A film loads each when it is looked at.
+        """
 
     def now_ns(self) -> int:
         """Return the time that its pictures are stamped with."""
@@ -74,13 +81,22 @@ class FrameLimiter:
 
     def is_due(self, t_ns: int, *, is_moving: bool) -> bool:
         """Return whether the picture taken at *t_ns* is looked at."""
-        # The sooner the first picture of a table at rest is seen, the sooner the score is.
-        period_ns = self._period_ns // 2 if is_moving else self._period_ns
-        due_ns = t_ns if self._last_due_ns is None else self._last_due_ns + period_ns
-        if t_ns < due_ns - _EARLY * period_ns:
+        if t_ns < self.due_ns(is_moving=is_moving):
             return False
+        period_ns = self._period_of(is_moving=is_moving)
+        due_ns = t_ns if self._last_due_ns is None else self._last_due_ns + period_ns
         self._last_due_ns = max(due_ns, t_ns - period_ns // 2)
         return True
+
+    def due_ns(self, *, is_moving: bool) -> int:
+        """Return the earliest time of the next picture that is looked at; 0 for the first one."""
+        if self._last_due_ns is None:
+            return 0
+        return self._last_due_ns + round((1 - _EARLY) * self._period_of(is_moving=is_moving))
+
+    def _period_of(self, *, is_moving: bool) -> int:
+        # The sooner the first picture of a table at rest is seen, the sooner the score is.
+        return self._period_ns // 2 if is_moving else self._period_ns
 
 
 def shot_of(image: Image, t_ns: int, where: str) -> Shot:
@@ -100,13 +116,15 @@ class PacedCamera:
         self._next: Shown | None = None
         self._began_ns: int | None = None
         self._first_ns = self._last_ns = 0
+        self.pictures = 0
 
-    def take(self) -> Shown | None:
+    def take(self, since_ns: int = 0) -> Shown | None:
         """Return the next picture or input, if it is due."""
         given = self._peek()
         if given is None or not self._is_due(given):
             return None
         self._next, self._last_ns = None, given.t_ns
+        self.pictures += isinstance(given, Shot)
         self._first_ns -= max(0, self._paced_ns() - given.t_ns - _MOST_LATE_NS)
         return given
 

@@ -51,9 +51,14 @@ class DeviceCamera:
         mode = self._device.state.mode
         return None if mode is None else (mode.width_px, mode.height_px)
 
-    def take(self) -> Shot | None:
+    @property
+    def pictures(self) -> int:
+        """Number of pictures it has given."""
+        return self._device.state.pictures
+
+    def take(self, since_ns: int = 0) -> Shot | None:
         """Return the newest picture, once."""
-        picture = self._device.take()
+        picture = self._device.take(since_ns)
         return None if picture is None else shot_of(picture.image, picture.t_ns, self._name)
 
     def now_ns(self) -> int:

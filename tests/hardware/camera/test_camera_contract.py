@@ -176,6 +176,24 @@ def test_an_unplugged_camera_is_a_problem_in_words_until_it_is_back(table: Table
     assert table.camera.state.problem is None
 
 
+def test_a_picture_from_before_the_time_that_is_asked_for_is_not_given(table: Table) -> None:
+    _next(table)
+    since_ns, found = table.scene.t_ns + 250 * MS, list[Picture]()
+
+    def is_there() -> bool:
+        picture = table.camera.take(since_ns)
+        found.extend([] if picture is None else [picture])
+        return bool(found)
+
+    _until(table, is_there)
+    assert found[0].t_ns >= since_ns
+
+
+def test_pictures_are_counted_whether_or_not_somebody_takes_them(table: Table) -> None:
+    before = table.camera.state.pictures
+    _until(table, lambda: table.camera.state.pictures >= before + 10)
+
+
 def test_light_is_held_for_a_game_and_let_go_to_set_up(table: Table) -> None:
     _next(table)
     assert table.camera.state.light is Light.FREE
@@ -242,9 +260,12 @@ class _Stuck:
     def __init__(self) -> None:
         self.is_let_go = threading.Event()
 
-    def read(self) -> Picture:
+    def grab(self) -> int:
         self.is_let_go.wait(20)
         raise CameraError("stuck: it has gone")
+
+    def read(self) -> Picture:
+        raise AssertionError("nothing was grabbed")
 
     def hold_light(self) -> None:
         """Nothing."""

@@ -52,6 +52,18 @@ def test_each_buffer_is_given_back_at_once_also_where_its_picture_cannot_be_copi
     feed.close()
 
 
+def test_pictures_that_are_not_read_hold_one_buffer_at_most() -> None:
+    library = _library()
+    feed = _feed(library)
+    times_ns = [feed.grab() for _ in range(20)]
+    assert library.held == 1
+    assert feed.read().t_ns == times_ns[-1]
+    assert library.held == 0
+    feed.grab()
+    feed.close()
+    assert library.held == 0
+
+
 def test_the_two_streams_are_what_was_asked_for_without_the_ends_of_their_lines() -> None:
     library = _library()
     library.small_px = (300, 180)  # in lines of 320 bytes

@@ -66,6 +66,36 @@ def test_pictures_that_waited_in_the_driver_are_left_out_undecoded(
     feed.close()
 
 
+def test_only_pictures_that_somebody_asks_for_are_decoded_and_two_a_second_to_watch_the_camera(
+    device: FakeDevice, path: Path
+) -> None:
+    camera = WatchedCamera("usb:0", lambda: _feed(device, path), device.scene.clock)
+
+    def given() -> int:
+        before, retrieved = camera.state.pictures, device.retrieved
+        while camera.state.pictures < before + 100:  # five seconds
+            _PAUSE.wait(0.001)
+        return device.retrieved - retrieved
+
+    assert 8 <= given() <= 12
+    assert camera.take() is None, "nobody asked for a picture"
+    while (picture := camera.take()) is None:
+        _PAUSE.wait(0.001)
+    assert picture.t_ns > 0
+    assert 8 <= given() <= 12, "the reader is busy with this picture"
+    camera.close()
+
+
+def test_a_grabbed_picture_is_decoded_once(device: FakeDevice, path: Path) -> None:
+    feed = _feed(device, path)
+    t_ns = feed.grab()
+    assert device.retrieved == 0
+    assert feed.read().t_ns == t_ns
+    assert feed.read().t_ns > t_ns
+    assert device.retrieved == 2
+    feed.close()
+
+
 def test_a_slow_camera_loses_no_picture(path: Path) -> None:
     device = FakeDevice(Scene(period_ns=200 * MS))  # dim light: it says 20 a second, and gives 5
     device.transfer_ns = 120 * MS  # so that each picture is older than one at 20 a second

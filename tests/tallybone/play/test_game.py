@@ -38,7 +38,7 @@ class Script(Listener, Recorder):
         self.problem: str | None = None
         self.at_ns = 0
         self.shown: LiveState | None = None
-        self.is_refused = False
+        self.is_refused, self.pictures = False, 0
         self.moves_from_ms, self.moves_until_ms = 0, 0
         self.unsure: tuple[SeenTile, ...] = ()
 
@@ -46,8 +46,11 @@ class Script(Listener, Recorder):
     def is_over(self) -> bool:
         return not self.given
 
-    def take(self) -> Shown | None:
-        return self.given.popleft() if self.given else None
+    def take(self, since_ns: int = 0) -> Shown | None:
+        if not self.given:
+            return None
+        self.pictures += isinstance(self.given[0], Shot)
+        return self.given.popleft()
 
     def now_ns(self) -> int:
         return self.at_ns

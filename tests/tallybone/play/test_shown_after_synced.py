@@ -44,6 +44,7 @@ class Said:
     """A camera beside which somebody says one thing after the other."""
 
     problem: str | None = None
+    pictures = 0
 
     def __init__(self, *events: Event) -> None:
         self._events, self._t_ns = deque(events), 0
@@ -52,7 +53,7 @@ class Said:
     def is_over(self) -> bool:
         return not self._events
 
-    def take(self) -> RecordedInput | None:
+    def take(self, since_ns: int = 0) -> RecordedInput | None:
         if not self._events:
             return None
         event = self._events.popleft()

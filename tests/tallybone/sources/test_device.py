@@ -46,6 +46,17 @@ def test_only_the_newest_picture_waits_and_it_is_given_once_with_its_time(device
     assert not camera.is_over
 
 
+def test_a_picture_that_comes_too_soon_is_not_taken_but_counted(device: FakeCamera) -> None:
+    camera = DeviceCamera("usb:0", device, Clock())
+    device.show(_picture(50, 3))
+    assert camera.take(5) is None
+    device.show(_picture(50, 7))
+    given = camera.take(5)
+    assert given is not None
+    assert given.t_ns == 7
+    assert camera.pictures == 2
+
+
 def test_the_light_is_held_for_the_game_and_the_camera_closed_after_it(device: FakeCamera) -> None:
     camera = DeviceCamera("usb:0", device, Clock())
     assert device.state.light is Light.HELD

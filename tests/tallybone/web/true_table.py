@@ -70,6 +70,7 @@ class TrueCamera:
 
     problem: str | None = None
     is_over = False
+    pictures = 0
 
     def __init__(self, items: Iterator[Shown], clock: Callable[[], int], pace_ns: int | None) -> None:
         self._items, self._clock, self._pace_ns = items, clock, pace_ns
@@ -91,7 +92,7 @@ class TrueCamera:
         """Whether all that was let through has been taken, and the game asked for more: it has done what followed."""
         return self._settled == self._allowed
 
-    def take(self) -> Shown | None:
+    def take(self, since_ns: int = 0) -> Shown | None:
         allowed = self._allowed
         if self.is_done or self._taken >= allowed:
             self._settled = allowed
