@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hardware.display.encoder import Burst, DisplayLook, WireTiming
 from hardware.display.page import DisplayPage
-from hardware.display.rows import points_text
+from hardware.display.rows import points_text, provisional_mark
 from hardware.display.text import NEXTION_CHARACTERS, reduce_text
 
 PLAYERS = 4
@@ -53,7 +53,9 @@ class Nextion:
         fields: list[str] = []
         for score in page.scores[first : first + PLAYERS]:
             name = reduce_text(score.name, NEXTION_CHARACTERS)[:NAME_CHARACTERS]
-            fields += (name, points_text(score.points, POINTS_CHARACTERS), ">" if score.is_turn else "")
+            mark = provisional_mark(score, NEXTION_CHARACTERS)
+            points = mark + points_text(score.points, POINTS_CHARACTERS - len(mark))
+            fields += (name, points, ">" if score.is_turn else "")
         fields += [""] * (len(FIELDS) - 1 - len(fields))
         return (*fields, reduce_text(page.message, NEXTION_CHARACTERS)[:MESSAGE_CHARACTERS])
 

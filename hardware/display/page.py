@@ -15,11 +15,13 @@ class ScoreLine:
         name: As the players wrote it; each display reduces it to what it can show.
         points: The total so far.
         is_turn: Whether it is their turn.
+        is_provisional: Whether the points rely on plays that nobody saw or confirmed.
     """
 
     name: str
     points: int
     is_turn: bool = False
+    is_provisional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from hardware.display.text import reduce_text
 _SCREEN_NS = 2_500_000_000
 _LEAST_CELL_COLUMNS = 8
 _TURN = ">"
+_MARK, _MARK_WITHOUT_TILDE = "~", "*"
 _TOO_LARGE = "#"
 
 
@@ -57,6 +58,17 @@ def points_text(points: int, columns: int) -> str:
     return text if 0 < len(text) <= columns else _TOO_LARGE * columns
 
 
+def provisional_mark(score: ScoreLine, permitted: frozenset[str]) -> str:
+    """Return the sign before provisional points; "" for final ones.
+
+    >>> provisional_mark(ScoreLine("Ann", 35, is_provisional=True), frozenset("~"))
+    '~'
+    """
+    if not score.is_provisional:
+        return ""
+    return _MARK if _MARK in permitted else _MARK_WITHOUT_TILDE
+
+
 def _score_lines(scores: tuple[ScoreLine, ...], columns: int, rows: int, permitted: frozenset[str]) -> list[str]:
     """Return the scores, one on a row where there is room, otherwise beside each other."""
     beside = 1 if len(scores) <= rows else max(1, columns // _LEAST_CELL_COLUMNS)
@@ -67,7 +79,7 @@ def _score_lines(scores: tuple[ScoreLine, ...], columns: int, rows: int, permitt
 
 def _cell(score: ScoreLine, width: int, permitted: frozenset[str]) -> str:
     """Return a score in *width* characters: a sign for the turn, the name, and the points on the right."""
-    points = points_text(score.points, width // 2)
+    points = provisional_mark(score, permitted) + points_text(score.points, width // 2)
     room = width - len(_TURN) - len(points) - 1
     name = reduce_text(score.name, permitted)[:room]
     return f"{_TURN if score.is_turn else ' '}{name:<{room}} {points}"

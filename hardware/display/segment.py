@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hardware.display.encoder import Burst, DisplayLook, WireTiming
-from hardware.display.page import DisplayPage
+from hardware.display.page import DisplayPage, ScoreLine
 from hardware.display.rows import points_text
 
 DIGITS = 4
@@ -22,13 +22,13 @@ _REFRESH_NS = 600_000_000
 _STORES_NS = 10_000_000
 _SCREEN_NS = 2_000_000_000
 _MOST_BRIGHTNESS = 100
-_TURN_DOT = 3
+_TURN_DOT, _PROVISIONAL_DOT = 3, 5
 _TOO_LARGE = "----"
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A display of four digits. A dot at the right says whose turn it is.
+    """A display of four digits. A dot at the right marks whose turn it is, the apostrophe provisional points.
 
     Attributes:
         seat: Whose points it shows, 0 upwards; None for all, in turns.
@@ -84,17 +84,22 @@ def _of_seat(page: DisplayPage, seat: int) -> list[DisplayLook]:
     if seat >= len(page.scores):
         return []
     score = page.scores[seat]
-    return [(_digits(score.points), str(_TURN_DOT) if score.is_turn else "")]
+    return [(_digits(score.points), _marks(score))]
 
 
 def _in_turns(page: DisplayPage, seat: int) -> list[DisplayLook]:
     """Return the seat's number and points on one screen, or on two where they do not fit on one."""
     score = page.scores[seat]
-    turn = str(_TURN_DOT) if score.is_turn else ""
+    marks = _marks(score)
     number, points = str(seat + 1), points_text(score.points, DIGITS)
     if len(number) + len(points) <= DIGITS and "#" not in points:
-        return [(f"{number}{points:>{DIGITS - len(number)}}", f"{len(number) - 1}{turn}")]
-    return [(f"P{number:>{DIGITS - 1}}", turn), (_digits(score.points), turn)]
+        return [(f"{number}{points:>{DIGITS - len(number)}}", f"{len(number) - 1}{marks}")]
+    return [(f"P{number:>{DIGITS - 1}}", marks), (_digits(score.points), marks)]
+
+
+def _marks(score: ScoreLine) -> str:
+    """Return the places of the dots that mark the turn and provisional points."""
+    return f"{_TURN_DOT if score.is_turn else ''}{_PROVISIONAL_DOT if score.is_provisional else ''}"
 
 
 def _digits(points: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hardware.display.encoder import Burst, DisplayLook, WireTiming
 from hardware.display.page import DisplayPage
-from hardware.display.rows import points_text
+from hardware.display.rows import points_text, provisional_mark
 from hardware.display.text import TERMINAL_CHARACTERS, reduce_text
 
 _NAME_COLUMNS, _POINTS_COLUMNS = 20, 6
@@ -33,7 +33,8 @@ class PlainTerminal:
         lines = []
         for score in page.scores:
             name = reduce_text(score.name, TERMINAL_CHARACTERS)[:_NAME_COLUMNS]
-            points = points_text(score.points, _POINTS_COLUMNS)
+            mark = provisional_mark(score, TERMINAL_CHARACTERS)
+            points = mark + points_text(score.points, _POINTS_COLUMNS - len(mark))
             lines.append(f"{'>' if score.is_turn else ' '} {name:<{_NAME_COLUMNS}} {points:>{_POINTS_COLUMNS}}")
         message = reduce_text(page.message, TERMINAL_CHARACTERS)
         return (*lines, message) if message else tuple(lines)

@@ -203,7 +203,12 @@ def page_of(session: Session, last: str, *, chosen: int | None = None) -> Displa
         return DisplayPage(message=last)
     whose = turn(game)
     scores = tuple(
-        ScoreLine(name, total, is_turn=whose is not None and whose.seat == seat)
+        ScoreLine(
+            name,
+            total,
+            is_turn=whose is not None and whose.seat == seat,
+            is_provisional=session.state.is_provisional,
+        )
         for seat, (name, total) in enumerate(zip(game.players, game.totals, strict=True))
     )
     return DisplayPage(scores, _message(session, game, last, chosen))

@@ -25,6 +25,7 @@ from tallybone.terminal import Output
 
 _TICK_S = 0.1
 _NAME_COLUMNS, _POINTS_COLUMNS = 12, 5
+_APOSTROPHE = "5"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,12 @@ class _DisplayModel:
 
 
 def _draw_digits(screen: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the four digits with their dots on one line."""
-    digits, dots = screen
-    return ("".join(f"{digit}{'.' if str(place) in dots else ' '}" for place, digit in enumerate(digits)),)
+    """Return the four digits with their dots on one line; the apostrophe is left of the last digit."""
+    digits, lit = screen
+    gaps = ["." if str(place) in lit else " " for place in range(len(digits))]
+    if _APOSTROPHE in lit:
+        gaps[-2] = "'"
+    return ("".join(f"{digit}{gap}" for digit, gap in zip(digits, gaps, strict=True)),)
 
 
 def _draw_fields(screen: tuple[str, ...]) -> tuple[str, ...]:

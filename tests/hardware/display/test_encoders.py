@@ -12,13 +12,15 @@ from hardware.display.encoder import DisplayLook, paced
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.display.segment import Segment
 from hardware.display.serlcd import SerLcd
+from hardware.display.terminal import PlainTerminal
 from tests.hardware.display.parts import KINDS, Kind, S, send
 from tests.hardware.display.texts import HOSTILE, hostile_points, hostile_text
 
 
 def _hostile_page(rng: random.Random) -> DisplayPage:
     scores = tuple(
-        ScoreLine(hostile_text(rng), hostile_points(rng), is_turn=rng.random() < 0.3) for _ in range(rng.randrange(7))
+        ScoreLine(hostile_text(rng), hostile_points(rng), is_turn=rng.random() < 0.3, is_provisional=rng.random() < 0.3)
+        for _ in range(rng.randrange(7))
     )
     return DisplayPage(scores, hostile_text(rng))
 
@@ -161,3 +163,15 @@ def test_the_bytes_of_a_page_are_those_of_the_manuals() -> None:
     assert by_name["segment of a seat"] == b" \x79\x00 128\x77\x08"
     assert by_name["segment in turns"] == b"1\x79\x001 35\x77\x01"
     assert b'n1.txt="Ben"\xff\xff\xffp1.txt="128"\xff\xff\xfft1.txt=">"\xff\xff\xff' in by_name["nextion"]
+
+
+def test_every_display_marks_provisional_points() -> None:
+    page = DisplayPage(
+        (ScoreLine("Ann", 35, is_provisional=True), ScoreLine("Ben", 128, is_turn=True, is_provisional=True))
+    )
+    by_name = {kind.name: b"".join(b.data for b in kind.part.encode(kind.part.look(page, 0), None)) for kind in KINDS}
+    assert b" Ann         *35" in by_name["serlcd-16x2"]
+    assert by_name["segment of a seat"] == b" \x79\x00 128\x77\x28"
+    assert by_name["segment in turns"] == b"1\x79\x001 35\x77\x21"
+    assert b'p1.txt="~128"' in by_name["nextion"]
+    assert PlainTerminal().look(page, 0) == ("  Ann                     ~35", "> Ben                    ~128")

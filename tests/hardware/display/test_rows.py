@@ -36,6 +36,12 @@ def test_what_does_not_fit_is_shown_in_turns() -> None:
     assert screen_at(page, 16, 2, 7_500_000_000, ALL) == scores
 
 
+def test_provisional_points_have_a_sign_that_the_display_has() -> None:
+    scores = (ScoreLine("Ann", 35, is_provisional=True), ScoreLine("Benedict", 12345, is_provisional=True))
+    assert screens_of(DisplayPage(scores), 20, 2, ALL)[0] == (" Ann             *35", " Benedict     *12345")
+    assert screens_of(DisplayPage(scores, "Hi"), 16, 2, frozenset(map(chr, range(32, 127))))[0][0] == " Ann ~35 B ~####"
+
+
 def test_an_empty_page_is_blank() -> None:
     assert screens_of(DisplayPage(), 16, 2, ALL) == ((" " * 16, " " * 16),)
 

@@ -6,7 +6,23 @@ from dataclasses import replace
 
 import pytest
 
-from engine import BONES, Event, Knock, Lead, MatchStart, NewHand, Play, Port, Rules, Seat, Spot, Tile, replay
+from engine import (
+    BONES,
+    Event,
+    Inferred,
+    Knock,
+    Lead,
+    MatchStart,
+    NewHand,
+    Play,
+    Port,
+    Rules,
+    Seat,
+    Seq,
+    Spot,
+    Tile,
+    replay,
+)
 from engine import NodeId as Id
 from engine.hand import Course, Spell
 from engine.profiles import SUPER
@@ -105,6 +121,11 @@ def test_a_turned_direction_and_a_spell_are_shown() -> None:
 def test_a_page_has_names_totals_the_turn_and_what_happened_last() -> None:
     scores = (ScoreLine("Ann", 10), ScoreLine("Ben", 0, is_turn=True))
     assert page_of(session(*LED), "Ann plays 5-5") == DisplayPage(scores, "Ann plays 5-5")
+
+
+def test_a_page_marks_totals_that_rely_on_what_nobody_saw() -> None:
+    marked = session(*LED, Inferred((Seq(len(LED) - 1),)))
+    assert [score.is_provisional for score in page_of(marked, "").scores] == [True, True]
 
 
 def test_between_hands_a_page_says_what_is_waited_for() -> None:

@@ -16,17 +16,17 @@ from hardware.display.page import DisplayPage, ScoreLine
 from tallybone.choices import DisplayKind
 from tallybone.show.emulated_display import emulate_display
 
-_PAGE = DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 128, is_turn=True)), "Hi")
+_PAGE = DisplayPage((ScoreLine("Ann", 35, is_provisional=True), ScoreLine("Ben", 128, is_turn=True)), "Hi")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "driver", "shown"),
     [
-        (DisplayKind.SERLCD, "serlcd-16x2", " Ann  35>Ben 128\nHi"),
-        (DisplayKind.SERLCD_20X4, "serlcd-20x4", " Ann              35\n>Ben             128\nHi"),
-        (DisplayKind.SEGMENT, "segment", "1.  3 5"),
-        (DisplayKind.NEXTION, "nextion", "  Ann             35\n> Ben            128"),
+        (DisplayKind.SERLCD, "serlcd-16x2", " Ann *35>Ben 128\nHi"),
+        (DisplayKind.SERLCD_20X4, "serlcd-20x4", " Ann             *35\n>Ben             128\nHi"),
+        (DisplayKind.SEGMENT, "segment", "1.  3'5"),
+        (DisplayKind.NEXTION, "nextion", "  Ann            ~35\n> Ben            128"),
     ],
 )
 @pytest.mark.parametrize("is_terminal", [False, True])
