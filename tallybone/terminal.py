@@ -6,7 +6,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
@@ -195,6 +195,24 @@ def counted(number: int, noun: str) -> str:
     ('1 tile', '0 tiles')
     """
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def format_total(points: int, *, is_provisional: bool) -> str:
+    """Return a total, marked while it is provisional.
+
+    >>> format_total(45, is_provisional=True), format_total(45, is_provisional=False)
+    ('~45', '45')
+    """
+    return f"{'~' if is_provisional else ''}{points}"
+
+
+def format_totals(scores: Iterable[tuple[str, int]], *, is_provisional: bool) -> str:
+    """Return totals by name in one line.
+
+    >>> format_totals([("Ann", 45), ("Ben", 5)], is_provisional=True)
+    'Ann ~45, Ben ~5'
+    """
+    return ", ".join(f"{name} {format_total(total, is_provisional=is_provisional)}" for name, total in scores)
 
 
 def percent(share: float | None) -> str:

@@ -158,6 +158,7 @@ class _Demo:
                     tell(said, game.players),
                     None if question is None else question.words,
                     f"picture {len(self._eye_ms)}, read in {self._eye_ms[-1]:.0f} ms ",
+                    is_provisional=self._session.state.is_provisional,
                 )
                 display(board, said, is_seen=step.is_seen)
             if self._options.plays is not None and len(self._comparison.plays) >= self._options.plays:
@@ -320,7 +321,8 @@ class _PlainDisplay:
     def show(self, board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
         self.plays += is_seen
         self.board = board
-        self.console.print(plain_line(self.plays, said, board.game), markup=False, highlight=False, soft_wrap=True)
+        line = plain_line(self.plays, said, board.game, is_provisional=board.is_provisional)
+        self.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def finish(self) -> None:
         if self.board is not None:

@@ -27,7 +27,7 @@ from tallybone.session.inputs import Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.show.scoreboard import Board, draw_board, plain_line, tell
-from tallybone.terminal import Output, printable
+from tallybone.terminal import Output, format_totals, printable
 
 # A change of nothing but the camera's pace is drawn so often.
 _REDRAW_NS = 250_000_000
@@ -96,7 +96,7 @@ class JsonDisplay(Listener):
         """Print where it stands."""
         totals = [] if session.state.game is None else list(session.state.game.totals)
         line = {"t_ns": session.t_ns, "event": "resumed", "words": _GOES_ON, "totals": totals}
-        self.output.write(json.dumps(line))
+        self.output.write(json.dumps({**line, "provisional": session.state.is_provisional}))
 
     def note(self, words: str) -> None:
         """Print it where errors go."""
@@ -113,16 +113,18 @@ class PlainDisplay(Listener):
 
     def happened(self, happened: Step) -> None:
         """Print it with the totals."""
-        game = happened.session.state.game
+        state = happened.session.state
+        game = state.game
         if game is not None:
             self.plays += sum(isinstance(one, Placed) for one in happened.said)
-            _print(self.console, plain_line(self.plays, happened.said, game))
+            _print(self.console, plain_line(self.plays, happened.said, game, is_provisional=state.is_provisional))
 
     def goes_on(self, session: Session) -> None:
         """Print where it stands."""
         game = session.state.game
         if game is not None:
-            totals = ", ".join(f"{name} {total}" for name, total in zip(game.players, game.totals, strict=True))
+            scores = zip(game.players, game.totals, strict=True)
+            totals = format_totals(scores, is_provisional=session.state.is_provisional)
             _print(self.console, f"     {_GOES_ON}  ({totals})")
 
     def show(self, now: LiveState) -> None:
@@ -252,6 +254,7 @@ def _board(
         () if asked is None else asked.choices,
         notes,
         now.chosen,
+        now.session.state.is_provisional,
     )
 
 

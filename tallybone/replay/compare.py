@@ -140,7 +140,9 @@ def _event_fact(t_ns: int, event: Event) -> Fact:
 
 
 def _outcome_fact(line: Mapping[str, Any]) -> Fact:
-    return Fact(line["t_ns"], json.dumps(line, sort_keys=True), str(line.get("words", line)), line)
+    # Recordings of earlier versions do not say whether totals are provisional.
+    key = json.dumps({"provisional": False, **line}, sort_keys=True)
+    return Fact(line["t_ns"], key, str(line.get("words", line)), line)
 
 
 def _begins(fact: Fact) -> bool:

@@ -15,7 +15,7 @@ from tallybone.replay.run import ReplayStep
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Step
-from tallybone.terminal import counted, printable
+from tallybone.terminal import counted, format_totals, printable
 from vision.reading import SeenTile
 from vision.table_view import Change, ChangeKind
 
@@ -154,6 +154,7 @@ class Score:
         winner: Who has won the match.
         plays: How many tiles are laid or stacked, in all hands.
         problems: How many actions are irregular, and the table has not said that they stand.
+        provisional: Whether the totals rely on plays that nobody saw or confirmed.
     """
 
     hands: int = 0
@@ -161,6 +162,7 @@ class Score:
     winner: str | None = None
     plays: int = 0
     problems: int = 0
+    provisional: bool = False
 
     @classmethod
     def of(cls, state: State) -> Score:
@@ -176,6 +178,7 @@ class Score:
             None if game.winner is None else names[game.winner],
             sum(isinstance(one, Placed | Stacked) for one in told),
             len(state.irregular),
+            state.is_provisional,
         )
 
     @property
@@ -186,10 +189,12 @@ class Score:
     @property
     def words(self) -> str:
         """The score for people."""
-        totals = ", ".join(f"{printable(name)} {points}" for name, points in self.totals) or "no game"
+        scores = ((printable(name), points) for name, points in self.totals)
+        totals = format_totals(scores, is_provisional=self.provisional) or "no game"
         won = "" if self.winner is None else f"; {printable(self.winner)} wins"
         wrong = f", {counted(self.problems, 'problem')}" if self.problems else ""
-        return f"{totals}{won} ({counted(self.plays, 'play')}, {counted(self.hands, 'hand')} counted{wrong})"
+        unseen = ", provisional" if self.provisional else ""
+        return f"{totals}{won} ({counted(self.plays, 'play')}, {counted(self.hands, 'hand')} counted{wrong}{unseen})"
 
 
 class Tally:

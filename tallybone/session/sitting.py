@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from engine import Event, Game, MatchStart, Outcome, Rules, describe
+from engine import Event, MatchStart, Outcome, Rules, State, describe
 from tallybone.json_values import tag_of, to_json
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
 from tallybone.session.session import Announcement, Session, feed
@@ -49,7 +49,7 @@ class Step:
     @property
     def lines(self) -> tuple[dict[str, Any], ...]:
         """The announcements for JSON, each as `said_line` makes it."""
-        return tuple(said_line(one, self.t_ns, self.session.state.game) for one in self.said)
+        return tuple(said_line(one, self.t_ns, self.session.state) for one in self.said)
 
 
 class Sitting:
@@ -91,18 +91,20 @@ def opened(
     return feed(Session(zones=zones or Zones()), MatchStart(rules, players), t_ns=0)
 
 
-def said_line(said: Announcement, t_ns: int, game: Game | None) -> dict[str, Any]:
+def said_line(said: Announcement, t_ns: int, state: State) -> dict[str, Any]:
     """Return an announcement for JSON: time, kind, words for the players, its own fields, and the totals by seat.
 
+    *provisional* is true while the totals rely on plays that nobody saw or confirmed.
     A question that the eye's doubt has raised is the event "unclear", with the choices of an answer.
     """
+    game = state.game
     players = () if game is None else game.players
     totals = [] if game is None else list(game.totals)
     if isinstance(said, Outcome):
         fields = {"words": describe(said, players), **to_json(said, type(said))}
     else:
         fields = {"words": said.words, "choices": list(said.choices), "holds_up": said.holds_up}
-    return {"t_ns": t_ns, "event": kind_of(said), **fields, "totals": totals}
+    return {"t_ns": t_ns, "event": kind_of(said), **fields, "totals": totals, "provisional": state.is_provisional}
 
 
 def kind_of(said: Announcement) -> str:

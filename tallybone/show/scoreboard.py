@@ -29,7 +29,7 @@ from tallybone.session.referee import Unclear
 from tallybone.session.session import Announcement
 from tallybone.session.touching import Laid
 from tallybone.show.layout import Canvas, draw_layout, draw_legend
-from tallybone.terminal import counted
+from tallybone.terminal import counted, format_total, format_totals
 
 # Title, three lines of scores, last play; question or turn, legend.
 _LINES_AROUND = 7
@@ -51,6 +51,7 @@ class Board:
         choices: The answers to the question.
         notes: Lines below all else: where it is recorded, what the keys are.
         chosen: Which of the choices a button takes; None for none.
+        is_provisional: Whether the totals rely on plays that nobody saw or confirmed.
     """
 
     game: Game
@@ -63,6 +64,7 @@ class Board:
     choices: tuple[str, ...] = ()
     notes: tuple[Text, ...] = ()
     chosen: int | None = None
+    is_provisional: bool = False
 
 
 def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) -> RenderableType:
@@ -71,8 +73,8 @@ def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) 
     table_rows = max(_LEAST_TABLE_ROWS, rows - lines_around)
     canvas = Canvas(columns, table_rows, board.picture_px, in_color)
     return Group(
-        _line(_title(board.game), board.eye, columns, style="bold"),
-        _scores(board.game, columns),
+        _line(_title(board), board.eye, columns, style="bold"),
+        _scores(board, columns),
         _cut(board.last),
         *(_cut(words, "dim") for words in board.earlier),
         draw_layout(board.game.layout, board.laid, canvas),
@@ -118,18 +120,20 @@ def waits_for(game: Game) -> Phrase:
             return phrase("the next hand is to be dealt")
 
 
-def plain_line(number: int, said: Sequence[Announcement], game: Game) -> str:
+def plain_line(number: int, said: Sequence[Announcement], game: Game, *, is_provisional: bool) -> str:
     """Return announcements and the totals, for a file or a terminal that cannot redraw."""
-    totals = ", ".join(f"{name} {total}" for name, total in zip(game.players, game.totals, strict=True))
+    totals = format_totals(zip(game.players, game.totals, strict=True), is_provisional=is_provisional)
     mark = f"{number:3d}" if any(isinstance(one, Placed | Unclear) for one in said) else "   "
     return f"{mark}  {tell(said, game.players)}  ({totals})"
 
 
-def _title(game: Game) -> str:
-    """Return the game, what it is played to, if to anything, and the hand."""
+def _title(board: Board) -> str:
+    """Return the game, its target if it has one, the hand, and the reason why totals are provisional."""
+    game = board.game
     aim = "" if game.rules.target is None else f" to {game.rules.target}"
     hand = "" if game.hand is None else f", hand {game.hand.number}, {game.hand.boneyard} in the boneyard"
-    return f" {game.rules.name}{aim}{hand}"
+    reason = "; ~ provisional: some plays were not seen" if board.is_provisional else ""
+    return f" {game.rules.name}{aim}{hand}{reason}"
 
 
 def _cut(words: str, style: str = "") -> Text:
@@ -147,8 +151,9 @@ def _line(left: str, right: str, columns: int, style: str) -> Text:
     return text
 
 
-def _scores(game: Game, columns: int) -> Table:
+def _scores(board: Board, columns: int) -> Table:
     """Return the names, totals and marks, side by side, three lines high."""
+    game = board.game
     grid = Table.grid(expand=True, padding=(0, 1))
     whose = turn(game)
     for _ in game.players:
@@ -156,16 +161,17 @@ def _scores(game: Game, columns: int) -> Table:
     width = columns // len(game.players) - 2
     grid.add_row(
         *(
-            _score(game, Seat(seat), width, has_turn=whose is not None and whose.seat == seat)
+            _score(board, Seat(seat), width, has_turn=whose is not None and whose.seat == seat)
             for seat in range(len(game.players))
         )
     )
     return grid
 
 
-def _score(game: Game, seat: Seat, width: int, *, has_turn: bool) -> Text:
+def _score(board: Board, seat: Seat, width: int, *, has_turn: bool) -> Text:
     """Return name and total, with the house marks to the right of them, in three lines."""
-    name, total = game.players[seat], str(game.totals[seat])
+    game = board.game
+    name, total = game.players[seat], format_total(game.totals[seat], is_provisional=board.is_provisional)
     hand = game.hand
     tiles = "" if hand is None else counted(hand.sizes[seat], "tile")
     marks = _marks(game.tally(seat))

@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from engine import BONES
+from engine import BONES, Inferred, NewHand, Play, Seat, Seq, Tile, replay
 from tallybone.play.display import BoardDisplay, JsonDisplay, PlainDisplay, display_for
 from tallybone.play.game import LiveState
 from tallybone.session.inputs import Button, Press
@@ -52,6 +52,18 @@ def test_the_board_fills_the_terminal_and_no_line_is_too_long(
     lines = drawn(display, now(session), console)
     assert len(lines) == rows
     assert max(len(line) for line in lines) <= columns
+
+
+def test_lines_and_totals_are_marked_while_plays_were_not_seen() -> None:
+    lead = Play(Seat(0), Tile.parse("5-5"))
+    marked = replace(SESSION, state=replay((*SESSION.state.log, NewHand(), lead, Inferred((Seq(2),)))))
+    assert [one["provisional"] for one in Step(0, marked, SAID).lines] == [True] * len(SAID)
+    assert [one["provisional"] for one in OPENING.lines] == [False] * len(SAID)
+    display, console = board()
+    assert "~10" in "\n".join(drawn(display, now(marked), console))
+    plain = Console(file=StringIO(), width=80)
+    PlainDisplay(plain).goes_on(marked)
+    assert plain.file.getvalue() == "     the match goes on  (Ann ~10, Ben ~0)\n"  # type: ignore[attr-defined]
 
 
 def test_a_question_is_shown_with_its_numbered_answers() -> None:
@@ -132,5 +144,11 @@ def test_json_is_one_line_for_each_thing_said_and_notes_go_elsewhere() -> None:
     said = [json.loads(one) for one in out.getvalue().splitlines()]
     assert said[0]["event"] == "match_started"
     assert "unclear" in [one["event"] for one in said]
-    assert said[-1] == {"t_ns": 0, "event": "resumed", "words": "the match goes on", "totals": [0, 0]}
+    assert said[-1] == {
+        "t_ns": 0,
+        "event": "resumed",
+        "words": "the match goes on",
+        "totals": [0, 0],
+        "provisional": False,
+    }
     assert "the camera is back" in notes.getvalue()

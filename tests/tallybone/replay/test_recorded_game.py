@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,11 @@ from tallybone.recording.format import RecordingError, Topic
 from tallybone.recording.reader import read_session
 from tallybone.recording.resume import left_in
 from tallybone.recording.writer import SessionWriter
+from tallybone.replay.command import replay_log
+from tallybone.replay.lines import Score
 from tallybone.replay.log import logged_steps
 from tallybone.replay.recorded_game import MOST_NUMBER, RecordedGame
+from tallybone.replay.run import ReplaySettings
 from tallybone.session.session import Session
 from tallybone.sources.source import GameChoice
 from tests.tallybone.recorded_games import record_game, start_of
@@ -70,6 +75,12 @@ def test_marks_of_inferred_actions_survive_the_hand_a_restart_and_a_replay(tmp_p
     assert last.happened is not None
     assert last.happened.session.state.inferred == marks
     assert last.happened.session.state.game == session.state.game
+    out = StringIO()
+    replay_log(path, ReplaySettings(), as_json=True, out=out)
+    *lines, end = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert not any(line["provisional"] for line in lines), "they were said before the marks were made"
+    assert end["result"]["provisional"]
+    assert Score.of(last.happened.session.state).words.endswith("provisional)")
 
 
 def test_tiles_lie_where_they_lay_after_each_step(played: tuple[Path, Session]) -> None:

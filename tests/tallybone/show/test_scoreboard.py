@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from io import StringIO
 
@@ -135,6 +136,15 @@ def test_names_totals_tally_and_turn_are_shown() -> None:
     assert "> " in printed(boards(2)[5], 80, 23, in_color=False)
 
 
+def test_totals_are_marked_while_plays_were_not_seen() -> None:
+    board = boards(2)[-1]
+    (ann, ben) = board.game.totals
+    text = printed(replace(board, is_provisional=True), 100, 23, in_color=False)
+    for word in (f"  ~{ann} ", f"  ~{ben} ", "; ~ provisional: some plays were not seen"):
+        assert word in text
+    assert "~" not in printed(board, 100, 23, in_color=False)
+
+
 def test_a_question_takes_the_place_of_the_turn() -> None:
     board = boards(2)[6]
     asked = Board(board.game, board.laid, PICTURE_PX, question="does the 3-3 lie against the 5-3 or the 4-3?")
@@ -155,10 +165,12 @@ def test_a_plain_line_has_number_play_and_totals() -> None:
     state = replay([MatchStart(BONES, ("Brian", "Tom")), NewHand(), Play(Seat(0), Tile.parse("5-5"))])
     after, said = apply(state, Play(Seat(1), Tile.parse("5-1"), Spot(Id(2), Port.E)))
     assert after.game is not None
-    assert plain_line(2, said, after.game) == "  2  Tom plays 5-1: 5 + 5 + 1 = 11  (Brian 10, Tom 0)"
+    line = plain_line(2, said, after.game, is_provisional=False)
+    assert line == "  2  Tom plays 5-1: 5 + 5 + 1 = 11  (Brian 10, Tom 0)"
     after, said = apply(after, Draw(Seat(0)))
     assert after.game is not None
-    assert plain_line(2, said, after.game) == "     Brian draws 1 tile, 13 left  (Brian 10, Tom 0)"
+    line = plain_line(2, said, after.game, is_provisional=True)
+    assert line == "     Brian draws 1 tile, 13 left  (Brian ~10, Tom ~0)"
 
 
 def test_a_question_is_told() -> None:
