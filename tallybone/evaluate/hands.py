@@ -135,7 +135,7 @@ class HandJudged:
         truth: How it went.
         seen: How it was scored; None where nobody noticed that it was played.
         closed_ns: When its score was left as it was.
-        is_flagged: Whether something of it was asked or called irregular then.
+        is_flagged: Whether something of it was asked, irregular or inferred then.
     """
 
     number: int

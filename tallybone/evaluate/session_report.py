@@ -40,7 +40,7 @@ class Figures:
     Attributes:
         sessions, winners_right: Recordings, and those with the right winner.
         hands, totals_right, ends_right: Hands, those with all totals right, and those that ended as they did.
-        unflagged: Hands that were left with a wrong score of which nothing was asked or called irregular.
+        unflagged: Hands that were left with a wrong score of which nothing was asked, irregular or inferred.
         plays: Tiles that were laid.
         tiles_right, places_right, seats_right, points_right, wholly_right: Those of them that were scored so.
         spare: Tiles that were scored and never laid.
@@ -136,7 +136,7 @@ class WrongPlay:
     Attributes:
         t_ns: When it was left so.
         words: The fault in words.
-        is_flagged: Whether something of the hand was asked or called irregular then.
+        is_flagged: Whether something of the hand was asked, irregular or inferred then.
     """
 
     t_ns: int

@@ -35,7 +35,10 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The score of a table; *winner* is a seat, the place of a player in *players*."""
+    """The score of a table; *winner* is a seat, the place of a player in *players*.
+
+    *provisional* is true while totals rely on plays that nobody saw or confirmed; older tables do not send it.
+    """
 
     name: str
     tournament: str | None = None
@@ -45,6 +48,7 @@ class Scores:
     playing: bool = False
     over: bool = False
     winner: int | None = None
+    provisional: bool = False
     players: tuple[Player, ...] = ()
     at: datetime | None = None
 
@@ -132,6 +136,7 @@ def scores_of(said: Mapping[str, Any], table: str) -> Scores:
         playing=said.get("playing") is True,
         over=over,
         winner=winner if over else None,
+        provisional=said.get("provisional") is True,
         players=players,
         at=_time(said.get("at")),
     )

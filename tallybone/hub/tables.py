@@ -130,6 +130,7 @@ class TableSeen:
     playing: bool
     over: bool
     hand: int | None
+    provisional: bool
     players: tuple[PlayerSeen, ...]
     asks: str | None
     last: str | None
@@ -186,6 +187,7 @@ def table_seen(table: KnownTable) -> TableSeen:
         playing=is_played,
         over=scores.over,
         hand=None if now is None else now.hand,
+        provisional=scores.provisional,
         players=seen,
         asks=None if now is None else now.question,
         last=None if state is None else state.last,

@@ -55,6 +55,7 @@ def play_said(play: PlayShown, shown: Snapshot) -> dict[str, Json]:
         "sum": play.sum,
         "words": str(play.words),
         "irregular": None if play.irregular is None else str(play.irregular),
+        "inferred": play.inferred,
     }
 
 
@@ -95,6 +96,7 @@ def _points(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
                 "name": player.name,
                 "points": points,
                 "total": player.total,
+                "provisional": after.match.provisional,
             }
             yield TableEvent(EventKind.POINTS, said)
 
@@ -103,7 +105,8 @@ def _ended(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
     if after.match.over and not before.match.over:
         totals: list[Json] = [player.total for player in after.players]
         winner = after.match.winner
-        yield TableEvent(EventKind.MATCH_OVER, {"seat": winner, "name": _name(after, winner), "totals": totals})
+        said: dict[str, Json] = {"seat": winner, "name": _name(after, winner), "totals": totals}
+        yield TableEvent(EventKind.MATCH_OVER, {**said, "provisional": after.match.provisional})
 
 
 def _asked(before: Snapshot | None, after: Snapshot) -> Iterator[TableEvent]:

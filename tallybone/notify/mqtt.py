@@ -70,6 +70,7 @@ def scores_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dic
         "playing": shown.match.phase != LOBBY,
         "over": shown.match.over,
         "winner": shown.match.winner,
+        "provisional": shown.match.provisional,
         "players": players,
     }
 

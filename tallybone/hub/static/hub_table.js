@@ -1,6 +1,6 @@
 // A table of many, on a card: who plays what there, how it stands, whose turn it is, and whether it is heard at all.
 
-import { foreign, make } from "./dom.js";
+import { foreign, make, totalOf } from "./dom.js";
 import { language, say } from "./say.js";
 
 /** Return a text as it is looked for: without capitals and accents. */
@@ -12,7 +12,7 @@ export function folded(text) {
 export function tableCard(table, key) {
   const card = make("li", { class: `card table-card is-${stateOf(table)}` });
   const head = make("div", { class: "card-head" }, make("h3", {}, foreign(table.name)), make("p", { class: "sign" }, signOf(table)));
-  const players = make("ul", { class: "card-players" }, ...table.players.map((player) => rowOf(player, key)));
+  const players = make("ul", { class: "card-players" }, ...table.players.map((player) => rowOf(player, key, table.provisional)));
   card.append(head, players);
   if (table.asks !== null) card.append(make("p", { class: "asks" }, foreign(table.asks)));
   else if (table.last !== null) card.append(make("p", { class: "about card-last" }, foreign(table.last)));
@@ -32,7 +32,7 @@ function signOf(table) {
   return table.over ? say("Over") : say("Free");
 }
 
-function rowOf(player, key) {
+function rowOf(player, key, isProvisional) {
   const isFound = key !== "" && folded(player.name).includes(key);
   const marks = [player.turn ? "has-turn" : "", player.won ? "has-won" : "", isFound ? "is-found" : ""];
   const about = [player.team === null ? "" : say("team {team}", { team: player.team + 1 })];
@@ -43,7 +43,7 @@ function rowOf(player, key) {
     "li",
     { class: marks.filter((one) => one !== "").join(" ") },
     make("span", { class: "who-name" }, foreign(player.name), words === "" ? null : make("span", { class: "about" }, words)),
-    make("span", { class: "points-so-far" }, String(player.total)),
+    make("span", { class: "points-so-far" }, ...totalOf(player.total, isProvisional ? say("provisional") : null)),
   );
 }
 

@@ -50,6 +50,9 @@ def test_all_tables_are_there_in_order_and_a_score_comes_by_itself(
         assert page.locator("#summary").inner_text() == "12 tables · 10 playing · 1 offline"
         tables.table("table-5", 33, 10, names=("Ann 5", "Ben 5"), name="Table 5", tournament="Spring")
         page.locator(".table-card", has_text="Table 5").locator(".points-so-far", has_text="33").wait_for()
+        ours = {"names": ("Ann 5", "Ben 5"), "name": "Table 5", "tournament": "Spring"}
+        tables.table("table-5", 33, 10, **ours, provisional=True)
+        page.locator(".table-card", has_text="Table 5").locator(".points-so-far", has_text="~33").wait_for()
         assert viewer.complaints == []
 
 

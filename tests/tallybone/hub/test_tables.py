@@ -92,6 +92,14 @@ def test_a_table_is_shown_with_whose_turn_it_is() -> None:
     assert [(one.name, one.total, one.turn) for one in shown.players] == [("Ann", 15, False), ("Ben", 5, True)]
 
 
+def test_totals_are_provisional_where_a_table_says_so() -> None:
+    tables = Tables()
+    tables.hear("a", score(15, 5, provisional=True), NOW)
+    assert table_seen(next(iter(tables))).provisional
+    tables.hear("a", score(15, 5), NOW)
+    assert not table_seen(next(iter(tables))).provisional
+
+
 def test_a_turn_of_another_match_is_not_shown() -> None:
     tables = Tables()
     tables.hear("a", said("state", state(match="run-0")), NOW)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tallybone.notify.events import TableEvent, events_between
@@ -32,8 +34,23 @@ def test_a_play_and_its_points_are_told_with_the_total_after_them() -> None:
         "sum": "6 + 4 = 10",
         "words": "Ann plays 6-4",
         "irregular": None,
+        "inferred": False,
     }
-    assert points == TableEvent(EventKind.POINTS, {"seat": 0, "name": "Ann", "points": 10, "total": 15})
+    told = {"seat": 0, "name": "Ann", "points": 10, "total": 15, "provisional": False}
+    assert (points.kind, points.said) == (EventKind.POINTS, told)
+
+
+def test_a_mark_changes_its_play_and_points_are_told_as_provisional() -> None:
+    marked = replace(match(), provisional=True)
+    (changed,) = between(
+        shown(5, 0, plays=(played(3),)), shown(5, 0, plays=(replace(played(3), inferred=True),), match=marked)
+    )
+    assert changed.kind is EventKind.PLAY_CHANGED
+    assert changed.said["play"]["inferred"] is True  # type: ignore[index,call-overload]
+    (points,) = between(shown(5, 0), shown(15, 0, match=marked))
+    assert points.said["provisional"] is True
+    *_, ended = between(shown(140, 40), shown(150, 40, match=replace(match(over=True, winner=0), provisional=True)))
+    assert ended.said["provisional"] is True
 
 
 def test_what_stays_as_it_was_is_not_told() -> None:
@@ -65,7 +82,8 @@ def test_a_match_is_told_when_it_begins_is_left_and_is_over() -> None:
     assert kinds(shown(), lobby()) == [EventKind.MATCH_LEFT]
     over = shown(150, 40, match=match(over=True, winner=0))
     *_, ended = between(shown(140, 40), over)
-    assert (ended.kind, ended.said) == (EventKind.MATCH_OVER, {"seat": 0, "name": "Ann", "totals": [150, 40]})
+    told = {"seat": 0, "name": "Ann", "totals": [150, 40], "provisional": False}
+    assert (ended.kind, ended.said) == (EventKind.MATCH_OVER, told)
     assert kinds(over, lobby(150, 40)) == []
 
 

@@ -30,6 +30,7 @@ def test_the_score_is_told_when_it_changes_and_the_state_whenever_anything_does(
         "playing": True,
         "over": False,
         "winner": None,
+        "provisional": False,
         "players": [
             {"seat": 0, "name": "Ann", "team": None, "total": 10},
             {"seat": 1, "name": "Ben", "team": None, "total": 0},
