@@ -109,7 +109,8 @@ class CameraState:
         light: What it does about light.
         hangs: Whether it is not even looked for any more, because its driver does not come back.
         blind: Why its pictures show nothing new, where that is the problem.
-        pictures: Number of pictures it has given, whether or not they were decoded.
+        pictures: Number of pictures it has given, whether or not they were decoded; without those that only show it
+            how its light settles.
     """
 
     problem: str | None = None

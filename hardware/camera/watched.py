@@ -157,7 +157,7 @@ class WatchedCamera:
         """Count a picture, and return whether to decode it: for the reader, or to watch light and faults."""
         with self._lock:
             self._turned_ns = self._clock()
-            self._pictures += 1
+            self._pictures += self._keeper.is_ready
             is_watched = not self._keeper.is_ready or t_ns - self._watched_ns >= _WATCHED_EVERY_NS
             return is_watched or self._wanted is not None or self._is_asked(t_ns)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from time import perf_counter
 
 from engine import Amend, Insert, ItStands, Remove, Undo
+from engine.phrases import Phrase, phrase
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, Step
@@ -19,6 +21,12 @@ from vision.watch import Eye, Frame, Watch
 BOUNDS_S = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """Between these the times of a stage are counted: from a gate that saw nothing move to a read on the slowest Pi."""
 
+_NS_PER_S = 1_000_000_000
+# The pace is the mean over so many seconds, measured anew every second.
+_PACE_S = 10
+# Shares of the wanted pictures below which a machine is too slow, and above which it is fast enough again. At four
+# pictures a second it takes half a second to notice that nothing moves, for which two pictures are needed.
+_TOO_SLOW, _FAST_AGAIN = 0.4, 0.6
 _CORRECTIONS = (Undo, Amend, Insert, Remove, ItStands)
 
 
@@ -49,6 +57,83 @@ class Times:
         self.total_s += seconds
 
 
+@dataclass(frozen=True, slots=True)
+class MeanPace:
+    """The pace at which a match reads pictures, over the last ten seconds.
+
+    Attributes:
+        read_per_s: Pictures that were read in a second.
+        wanted_per_s: Pictures that the camera gave, or that are wanted if these are fewer.
+        behind_s: Time from taking a picture to the end of its reading.
+        is_too_slow: Whether too few are read.
+    """
+
+    read_per_s: float
+    wanted_per_s: float
+    behind_s: float
+    is_too_slow: bool
+
+    @property
+    def words(self) -> Phrase:
+        """The pace, in words."""
+        read, wanted = f"{self.read_per_s:.1f}", f"{self.wanted_per_s:.0f}"
+        if not self.is_too_slow:
+            return phrase("{read} of {wanted} pictures a second are read", read=read, wanted=wanted)
+        return phrase(
+            "this machine is too slow: it reads {read} of {wanted} pictures a second and is {behind} s behind",
+            read=read,
+            wanted=wanted,
+            behind=f"{self.behind_s:.1f}",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Sums at a moment: pictures that the camera gave and that were read, and how far behind each was."""
+
+    t_ns: int
+    given: int
+    read: int
+    behind_ns: int
+
+
+class Pace:
+    """Measures how well a match keeps up with its camera."""
+
+    def __init__(self, most_per_s: float) -> None:
+        """Want *most_per_s* pictures a second, or all that the camera gives if these are fewer."""
+        self._most_per_s = most_per_s
+        self._sums: deque[_Sums] = deque(maxlen=_PACE_S + 1)
+        self._read = self._behind_ns = 0
+        self._mean: MeanPace | None = None
+
+    def count(self, behind_ns: int) -> None:
+        """Count a picture whose reading ended *behind_ns* after it was taken."""
+        self._read += 1
+        self._behind_ns += behind_ns
+
+    def restart(self) -> None:
+        """Begin again: the camera gives no pictures, which is not the fault of the machine."""
+        self._sums.clear()
+        self._mean = None
+
+    def at(self, t_ns: int, given: int) -> MeanPace | None:
+        """Return the pace at *t_ns*, when the camera has *given* so many pictures; None during the first seconds."""
+        if not self._sums or t_ns - self._sums[-1].t_ns >= _NS_PER_S:
+            self._sums.append(_Sums(t_ns, given, self._read, self._behind_ns))
+            if len(self._sums) > _PACE_S:
+                self._mean = self._mean_of(self._sums[0], self._sums[-1])
+        return self._mean
+
+    def _mean_of(self, first: _Sums, last: _Sums) -> MeanPace:
+        seconds, read = (last.t_ns - first.t_ns) / _NS_PER_S, last.read - first.read
+        wanted_per_s = min(self._most_per_s, (last.given - first.given) / seconds)
+        behind_s = (last.behind_ns - first.behind_ns) / _NS_PER_S / max(1, read)
+        least = _FAST_AGAIN if self._mean is not None and self._mean.is_too_slow else _TOO_SLOW
+        is_too_slow = read / seconds < least * wanted_per_s
+        return MeanPace(read / seconds, wanted_per_s, behind_s, is_too_slow)
+
+
 @dataclass(slots=True)
 class Counts:
     """All that is counted since the table was started.
@@ -61,6 +146,7 @@ class Counts:
         inputs: Presses, knocks and inputs by hand.
         times: How long each stage took.
         watchdog_feeds: How often systemd was told that the table lives.
+        pace: Pace of the running match; None without one, and during its first seconds.
     """
 
     pictures_taken: int = 0
@@ -70,6 +156,7 @@ class Counts:
     inputs: int = 0
     times: dict[PipelineStage, Times] = field(default_factory=lambda: {stage: Times() for stage in PipelineStage})
     watchdog_feeds: int = 0
+    pace: MeanPace | None = None
 
 
 class MeasuredSitting(Sitting):

@@ -13,7 +13,7 @@ from engine.phrases import Phrase, phrase
 from hardware.clock import Clock
 from hardware.supervision import PartProblem
 from tallybone.json_values import JsonValueError
-from tallybone.play.counts import Counts
+from tallybone.play.counts import Counts, Pace
 from tallybone.play.news import News
 from tallybone.play.recorder import Recorder
 from tallybone.session.inputs import Answer, Button, Press, event_of
@@ -46,7 +46,7 @@ class LiveState:
         eye: The state of the camera and the eye, in words.
         recording: Where it is recorded, in words.
         is_healthy: Whether camera and recording need nobody's help.
-        parts: The problem of each other part that does not work, in words.
+        parts: The problem of each other part that does not work, and of a machine that is too slow, in words.
         view: The last view of the table; None before the first picture.
         page: Where the game can be looked at, in words; "" for nowhere.
         chosen: Which choice of the question is shown, to be taken with a button; None for none.
@@ -177,7 +177,8 @@ class LiveGame:
         self._clock, self._page, self._is_endless = clock, page, is_endless
         self._parts, self._counts = parts or Pressable(), counts or Counts()
         self._failing: frozenset[str] = frozenset()
-        self._limiter = FrameLimiter(most_per_s)
+        self._limiter, self._pace = FrameLimiter(most_per_s), Pace(most_per_s)
+        self._slow_words: Phrase | None = None
         self._t_ns = sitting.session.t_ns
         self._picture_px = (1280, 720)
         self._view: TableView | None = None
@@ -204,6 +205,12 @@ class LiveGame:
             is_stopped: Whether the program is told to end.
             is_answerable: Whether a page or a terminal can answer questions.
         """
+        try:
+            self._run(keys, is_stopped, is_answerable=is_answerable)
+        finally:
+            self._counts.pace = None
+
+    def _run(self, keys: Callable[[float], bool], is_stopped: Callable[[], bool], *, is_answerable: bool) -> None:
         self.show()
         has_more, last_words = True, None
         while not is_stopped() and keys(0.0 if has_more else 0.01):
@@ -236,6 +243,7 @@ class LiveGame:
         due_ns = self._limiter.due_ns(is_moving=self._is_moving)
         given = None if self._parts.is_pressed else self._answered() or self._camera.take(due_ns)
         self._report_problem()
+        self._measure()
         match given:
             case RecordedInput():
                 return self._come(given)
@@ -308,7 +316,7 @@ class LiveGame:
             self._eye,
             self._recorder.words,
             is_healthy=self._camera.problem is None and self._recorder.is_whole and not is_lost,
-            parts=tuple(str(problem) for problem in self._parts.problems),
+            parts=(*(str(one) for one in self._parts.problems), *filter(None, (self._slow_words,))),
             view=self._view,
             page=self._page,
             chosen=self._choosing.shown(self.session, self._camera.now_ns()),
@@ -343,6 +351,7 @@ class LiveGame:
             self._listener.note(str(error))
             return
         self._view = happened.view
+        self._pace.count(max(0, self._camera.now_ns() - shot.t_ns))
         for note in self._news.of(happened.view):
             self._listener.note(note.words)
         self._tell(happened)
@@ -358,6 +367,18 @@ class LiveGame:
         if problem != self._problem:
             self._listener.note(phrase("the camera is back") if problem is None else problem)
             self._problem = problem
+
+    def _measure(self) -> None:
+        """Measure the pace; report once that the machine is too slow, and that it is fast enough again."""
+        if self._problem is not None:
+            self._pace.restart()
+        pace = self._counts.pace = self._pace.at(self._clock(), self._camera.pictures)
+        was_slow, is_slow = self._slow_words is not None, pace is not None and pace.is_too_slow
+        self._slow_words = pace.words if pace is not None and is_slow else None
+        if self._slow_words is not None and not was_slow:
+            self._listener.note(self._slow_words)
+        elif was_slow and not is_slow:
+            self._listener.note(phrase("this machine is fast enough again"))
 
     @property
     def _eye(self) -> Phrase:

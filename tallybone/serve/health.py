@@ -13,8 +13,8 @@ from hardware.config.config import HardwareConfig
 from hardware.supervision import PartProblem
 from tallybone.doctor.machine import Machine, check_clock, check_memory, check_power, check_temperature
 from tallybone.doctor.storage import Disk, check_disk
-from tallybone.finding import Finding, absent, ok, problem
-from tallybone.play.counts import Counts
+from tallybone.finding import Finding, absent, ok, problem, warning
+from tallybone.play.counts import Counts, MeanPace
 from tallybone.play.recorder import NOT_RECORDED
 
 _NS_PER_S = 1_000_000_000
@@ -150,6 +150,16 @@ def _of_kind(kind: str, names: tuple[str, ...], wrong: dict[str, str]) -> tuple[
     if not names:
         return (absent(kind, phrase("none in table.toml")),)
     return tuple(problem(kind, wrong[name]) if name in wrong else ok(kind, phrase("works")) for name in names)
+
+
+def pace_found(pace: MeanPace | None) -> Finding:
+    """Return whether the machine is fast enough for its camera; *pace* is None while nothing is measured."""
+    part = phrase("speed")
+    if pace is None:
+        return absent(part, phrase("measured while a match is played"))
+    if pace.is_too_slow:
+        return warning(part, pace.words, phrase("Stop other programs on it, or use a faster machine."))
+    return ok(part, pace.words)
 
 
 def _of_camera(camera: CameraNow) -> Finding:

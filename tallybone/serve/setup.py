@@ -28,7 +28,7 @@ from tallybone.play.start import MatchPlan, new_game
 from tallybone.recording.folder import default_folder
 from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.camera import TableCamera
-from tallybone.serve.health import CameraStatus, TableStatus
+from tallybone.serve.health import CameraStatus, TableStatus, pace_found
 from tallybone.serve.left_match import LeftMatch, LeftMatches
 from tallybone.serve.metrics import Observing
 from tallybone.serve.options import Environment, ServeOptions, make_recordings_folder, recordings_folder
@@ -113,6 +113,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
         )
         stack.callback(page.close)
         health = observing.health
+        health.also_ask(lambda: (pace_found(setup.counts.pace),))
         health.also_ask(stack.enter_context(telling(at_table.beyond, hub, lambda: health.now().findings)))
         yield ServedTable(setup, page, lambda: unrestored or house.problem or knocks.problem)
 

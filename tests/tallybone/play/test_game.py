@@ -24,6 +24,7 @@ from vision.table_view import TableView
 from vision.watch import Frame
 
 MS = 1_000_000
+SECOND = 1000 * MS
 GREY = np.full((48, 64, 3), 90, np.uint8)
 JPEG = jpeg_of(GREY)
 
@@ -103,9 +104,9 @@ def shot(t_ms: int) -> Shot:
     return Shot(t_ms * MS, str(t_ms), "camera", lambda: GREY, lambda: JPEG)
 
 
-def live(script: Script, *, most_per_s: float = 10.0) -> LiveGame:
+def live(script: Script, *, most_per_s: float = 10.0, clock: Clock | None = None) -> LiveGame:
     sitting = Sitting(script.look, opened(BONES, ("Ann", "Ben"))[0])
-    return LiveGame(script, sitting, script, Apart(script), clock=Clock(), most_per_s=most_per_s)
+    return LiveGame(script, sitting, script, Apart(script), clock=clock or Clock(), most_per_s=most_per_s)
 
 
 def play(game: LiveGame) -> None:
@@ -129,6 +130,32 @@ def test_a_camera_that_is_as_fast_as_wanted_loses_no_picture_to_jitter() -> None
     script = Script(*(shot(t_ms) for t_ms in (0, 103, 198, 301, 396, 505, 600)))
     play(live(script, most_per_s=10))
     assert sum(entry.startswith("look") for entry in script.log) == 7
+
+
+def test_a_machine_that_is_too_slow_is_reported_until_it_is_fast_enough_again() -> None:
+    script, clock = Script(), Clock()
+    game = live(script, clock=clock)
+
+    def seconds(count: int, *, read_per_s: int) -> tuple[str, ...]:
+        """Let the camera give ten pictures a second, and return the problems that are shown then."""
+        for _ in range(count):
+            for number in range(read_per_s):
+                script.given.append(
+                    Shot(clock.t_ns + number * SECOND // read_per_s, "", "camera", lambda: GREY, lambda: JPEG)
+                )
+                script.at_ns = script.given[-1].t_ns + 900 * MS
+                game.look()
+            script.pictures += 10 - read_per_s
+            clock.t_ns += SECOND
+            game.look()
+        return game.now.parts
+
+    words = "this machine is too slow: it reads 2.0 of 10 pictures a second and is 0.9 s behind"
+    assert seconds(9, read_per_s=2) == ()
+    assert seconds(6, read_per_s=2) == (words,)
+    assert script.notes == [words]
+    assert seconds(15, read_per_s=10) == ()
+    assert script.notes == [words, "this machine is fast enough again"]
 
 
 def test_while_something_moves_it_is_looked_at_twice_as_often() -> None:

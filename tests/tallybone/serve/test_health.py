@@ -20,8 +20,9 @@ from hardware.supervision import PartProblem
 from tallybone.doctor.machine import Machine
 from tallybone.doctor.storage import Disk
 from tallybone.finding import Grade
+from tallybone.play.counts import MeanPace
 from tallybone.play.recorder import NOT_RECORDED
-from tallybone.serve.health import CameraNow, Sources, TableHealth, parts_found
+from tallybone.serve.health import CameraNow, Sources, TableHealth, pace_found, parts_found
 from tallybone.texts import catalogue
 
 SECOND = 1_000_000_000
@@ -130,3 +131,11 @@ def test_what_is_found_is_said_in_every_language(language: str) -> None:
             for said in (one.part, one.words, one.mend):
                 is_known = isinstance(said, Phrase) and said.key in catalogue(language)
                 assert is_known or said in foreign, said
+
+
+def test_a_machine_that_is_too_slow_is_a_warning_with_its_pace() -> None:
+    assert pace_found(None).grade is Grade.ABSENT
+    fast, slow = MeanPace(9.8, 10.0, 0.12, is_too_slow=False), MeanPace(2.14, 10.0, 0.9, is_too_slow=True)
+    assert (pace_found(fast).grade, pace_found(fast).words) == (Grade.OK, "9.8 of 10 pictures a second are read")
+    assert pace_found(slow).grade is Grade.WARNING
+    assert "reads 2.1 of 10 pictures a second and is 0.9 s behind" in pace_found(slow).words

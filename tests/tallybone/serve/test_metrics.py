@@ -121,6 +121,11 @@ def test_a_table_without_its_camera_is_unwell_with_status_503(tmp_path: Path) ->
         assert samples(asked(table, "/metrics").text)["tallybone_part_up camera"] == 0.0
 
 
+def test_the_speed_of_the_machine_is_among_the_findings(table: Served) -> None:
+    found = asked(table, "/api/v1/health").json()["findings"]
+    assert [one["words"] for one in found if one["part"] == "speed"] == ["measured while a match is played"]
+
+
 def test_viewers_are_counted_while_they_watch(table: Served) -> None:
 
     def viewers() -> float:
