@@ -11,7 +11,7 @@ from typing import TypeAlias
 from hardware.config.config import ButtonsDriver, HardwareConfig, KnockDriver
 from tallybone.doctor.boot import check_boot
 from tallybone.doctor.libraries import check_library, wanted_by
-from tallybone.doctor.machine import check_machine
+from tallybone.doctor.machine import check_machine, check_speed
 from tallybone.doctor.parts import (
     buttons_device,
     camera_device,
@@ -60,6 +60,7 @@ def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]
     venv = probes.venv()
     for wanted in wanted_by(table.hardware, camera):
         yield check_library(wanted, probes.library(wanted), venv)
+    yield check_speed(probes.reading())
     if machine.is_pi:
         yield from check_boot(probes.boot(), table.hardware, camera)
     user, lost = probes.user(), set[str]()

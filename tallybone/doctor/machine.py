@@ -31,6 +31,8 @@ _HOT_C, _WARM_C = 80.0, 70.0
 # Bits of a Pi about its power: 0 to 3 hold now, the same 16 higher have held since it was started.
 _LOW_VOLTAGE, _CAPPED, _SLOWED, _SOFT_LIMIT = 0x1, 0x2, 0x4, 0x8
 _SINCE_START = 16
+# A laptop of two cores takes 0.07 s (docs/reading.md). Longer than this, a play is shown twice as late as there.
+_SLOW_READ_S = 0.5
 _MEMORY, _HEAT, _POWER, _CLOCK = phrase("memory"), phrase("heat"), phrase("power"), phrase("clock")
 _SUPPLY = phrase("Use the supply that is made for this Pi (4: 5 V 3 A, 5: 5 V 5 A), with its own cable.")
 
@@ -160,6 +162,16 @@ def check_clock(*, is_set: bool | None) -> Finding:
             "sudo timedatectl set-ntp true",
         )
     return ok(_CLOCK, phrase("set by the network"))
+
+
+def check_speed(read_s: float | str) -> Finding:
+    """Return whether pictures are read fast enough; *read_s* is the time for 28 tiles, or why they cannot be read."""
+    if isinstance(read_s, str):
+        return problem("speed", read_s, "Install Tallybone again.")
+    words = f"a picture of 28 tiles is read in {read_s:.2f} s"
+    if read_s > _SLOW_READ_S:
+        return warning("speed", f"{words}: plays show late", "Stop other programs on it, or use a faster machine.")
+    return ok("speed", words)
 
 
 def run(command: tuple[str, ...]) -> str:

@@ -7,9 +7,14 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from random import Random
+from statistics import median
 from typing import Protocol
+
+import cv2
+import numpy as np
 
 from hardware.buttons.debounce import PinSample
 from hardware.buttons.gpio import GpioButtons
@@ -44,12 +49,27 @@ from tallybone.doctor.storage import Disk
 from tallybone.notify.webhook import try_webhook
 from tallybone.play.start import new_game, open_camera
 from tallybone.store.table_file import Broker, Webhook
+from vision.arrays import Image
 from vision.errors import VisionError
 
 _TICK_S, _ANSWERS_S, _FEELS_S = 0.05, 3.0, 1.0
 # One that starts when its port is opened has started by then, and is sent everything again.
 _SHOWS_S = 1.5
 _SHOWN = DisplayPage(message="The doctor is here")
+
+
+_READS = 3
+
+
+def drawn_tiles() -> Image:
+    """Return a picture of 28 tiles on a cloth, shape (720, 1280, 3), BGR."""
+    image = np.full((720, 1280, 3), (70, 90, 60), np.uint8)
+    for x, y in product(range(80, 1200, 160), range(90, 690, 170)):
+        cv2.rectangle(image, (x, y), (x + 100, y + 50), (225, 230, 235), -1)
+        cv2.line(image, (x + 50, y + 5), (x + 50, y + 45), (60, 60, 60), 2)
+        for pip_px in (25, 63, 87):
+            cv2.circle(image, (x + pip_px, y + 25), 5, (30, 30, 30), -1, cv2.LINE_AA)
+    return image
 
 
 class Probes(Protocol):
@@ -69,6 +89,9 @@ class Probes(Protocol):
 
     def library(self, wanted: NeededLibrary) -> Library:
         """Import a library."""
+
+    def reading(self) -> float | str:
+        """Return the seconds it takes to read a picture of 28 tiles, or why that fails."""
 
     def device(self, path: str) -> Device:
         """Look at a device file."""
@@ -124,6 +147,21 @@ class RealProbes:
     def boot(self) -> Boot:
         """Look at its boot settings."""
         return machine_files.read_boot(self._root, self.machine().model)
+
+    def reading(self) -> float | str:
+        """Read drawn tiles some times, and return the median time in seconds; the first read takes longer."""
+        from vision.reader import load_reader
+
+        picture, took_s = drawn_tiles(), list[float]()
+        try:
+            reader = load_reader(6)
+        except (OSError, VisionError) as error:
+            return str(error)
+        for _ in range(1 + _READS):
+            began_s = time.perf_counter()
+            reader.read(picture)
+            took_s.append(time.perf_counter() - began_s)
+        return median(took_s[1:])
 
     def camera(self, source: str) -> CameraSample:
         """Look through a camera, as a game would."""

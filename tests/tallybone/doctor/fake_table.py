@@ -65,6 +65,9 @@ class FakeProbes:
     def library(self, wanted: NeededLibrary) -> Library:
         return self.libraries.get(wanted.module, Library("5.0", ""))
 
+    def reading(self) -> float | str:
+        return 0.07
+
     def device(self, path: str) -> Device:
         return self.devices.get(path, Device(is_there=True, is_usable=True, group="gpio"))
 

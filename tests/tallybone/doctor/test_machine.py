@@ -11,6 +11,7 @@ from tallybone.doctor.machine import (
     check_machine,
     check_memory,
     check_power,
+    check_speed,
     check_system,
     check_temperature,
 )
@@ -39,6 +40,20 @@ def test_memory(memory_mb: int | None, grade: Grade) -> None:
 @pytest.mark.parametrize(("heat_c", "grade"), [(None, ABSENT), (51.0, OK), (70.0, WARNING), (80.0, PROBLEM)])
 def test_heat(heat_c: float | None, grade: Grade) -> None:
     assert check_temperature(heat_c).grade is grade
+
+
+@pytest.mark.parametrize(
+    ("read_s", "grade", "words"),
+    [
+        (0.07, OK, "read in 0.07 s"),
+        (1.2, WARNING, "read in 1.20 s: plays show late"),
+        ("finder.onnx is missing", PROBLEM, "finder.onnx is missing"),
+    ],
+)
+def test_speed_is_judged_by_the_time_of_a_read(read_s: float | str, grade: Grade, words: str) -> None:
+    found = check_speed(read_s)
+    assert found.grade is grade
+    assert words in found.words
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,9 @@ from hardware.knock.heard import SoundBlock
 from hardware.pin_factory import PinLibrary, open_pins
 from tallybone.doctor import probes as real_probes
 from tallybone.doctor.parts import Ear, listen_to
-from tallybone.doctor.probes import RealProbes
+from tallybone.doctor.probes import RealProbes, drawn_tiles
 from tests.tallybone.recording.sittings import write
+from vision.reader import load_reader
 
 MOCK = PinLibrary.MOCK
 PARTS: HardwareConfig = read_hardware(
@@ -56,6 +57,13 @@ class SteppingClock:
 def buttons_of(config: HardwareConfig) -> ButtonsPart:
     assert config.buttons is not None
     return config.buttons
+
+
+def test_the_tiles_whose_reading_is_timed_are_all_read() -> None:
+    assert len(load_reader(6).read(drawn_tiles()).tiles) == 28
+    read_s = RealProbes(waits).reading()
+    assert isinstance(read_s, float)
+    assert 0.005 < read_s < 60
 
 
 def test_leds_on_pins_can_be_had_and_are_let_go() -> None:
