@@ -11,7 +11,7 @@ import pytest
 
 from tallybone.recording.format import Pictures
 from tallybone.session.inputs import Answer, Button, Press
-from tallybone.session.referee import Question, Unclear
+from tallybone.session.referee import Decided, Places, Question, Unclear
 from tallybone.session.session import Session
 from tallybone.sources.camera import PacedCamera, PlayedCamera, open_filmed
 from tallybone.sources.shots import Shot
@@ -21,6 +21,8 @@ from tests.tallybone.replay.videos import write_video
 from vision.watch import Frame
 
 MS = 1_000_000
+# The answers of one question before and after another look at the table.
+SEEN = ((Decided((), Places()),), (Decided((), Places(looks=1)),))
 GREY = np.full((48, 64, 3), 90, np.uint8)
 
 
@@ -112,6 +114,23 @@ def test_players_answer_once_they_have_read_the_question_and_at_the_end_of_the_f
     answer = camera.answer(later)
     assert answer is not None
     assert answer.load() == Answer(1)
+
+
+def test_players_need_no_longer_for_a_question_because_of_what_is_seen_meanwhile() -> None:
+    unclear = Unclear(None, "which?", holds_up=True, choices=("this",))
+    first, later = (Session(questions=(Question(unclear, answers),)) for answers in SEEN)
+    assert first.questions != later.questions
+    clock = Clock()
+    camera = PlayedCamera(iter([shot(0), shot(5000)]), clock, players=lambda session: Answer(0))
+    camera.take()
+    assert camera.answer(first) is None
+    clock.t_ns = 1000 * MS
+    assert camera.answer(later) is None
+    clock.t_ns = 1500 * MS
+    assert camera.answer(later) is not None
+    assert camera.answer(Session()) is None
+    clock.t_ns = 3000 * MS
+    assert camera.answer(first) is None, "it is asked anew"
 
 
 def test_twice_the_speed_is_twice_as_fast_and_says_the_time_of_what_is_shown() -> None:
