@@ -24,6 +24,7 @@ export function showScores(snapshot, onSeat) {
   const rows = snapshot.players.map((player) => ({ ...player, provisional: match.provisional }));
   keep(players, rows, (player) => player.seat, (player) => rowOf(player, match, onSeat));
   byId("provisional").hidden = !match.provisional;
+  byId("all-right").hidden = snapshot.question !== null; // one question at a time, and it may confirm all as well
   showLast(snapshot.last, toldOf(snapshot), names);
 }
 

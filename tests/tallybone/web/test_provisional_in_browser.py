@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 
@@ -11,7 +12,7 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.web.browsers import AXE, Browser, Viewer, looking, served
+from tests.tallybone.web.browsers import AXE, Browser, Viewer, WebSocketRoute, looking, served
 from tests.tallybone.web.test_in_browser import NARROW, violations
 from tests.tallybone.web.test_provisional_served import plays_of
 from tests.tallybone.web.true_table import TrueTable
@@ -35,9 +36,23 @@ def shown_totals(viewer: Viewer) -> list[str]:
     return [text.split("\n")[0].split(",")[0] for text in viewer.page.locator(".total").all_inner_texts()]
 
 
+def without_questions(socket: WebSocketRoute) -> None:
+    """Pass on everything but the question of a snapshot."""
+    server = socket.connect_to_server()
+
+    def pass_on(said: str | bytes) -> None:
+        told = json.loads(said)
+        socket.send(json.dumps({**told, "question": None} if "question" in told else told))
+
+    server.on_message(pass_on)
+
+
 def test_a_page_marks_provisional_totals_until_the_last_play_is_confirmed(browser: Browser, table: TrueTable) -> None:
     with looking(browser, table) as viewer:
         page = viewer.page
+        page.route_web_socket("**/api/v1/live?*", without_questions)
+        page.reload(wait_until="domcontentloaded")
+        page.locator("html[data-link=live]").wait_for(state="attached")
         page.locator("#provisional").get_by_text("some plays were not seen").wait_for()
         assert all(text.startswith("~") for text in shown_totals(viewer))
         assert "provisional" in page.locator(".player").first.aria_snapshot()
@@ -47,7 +62,7 @@ def test_a_page_marks_provisional_totals_until_the_last_play_is_confirmed(browse
         ).click()
         viewer.log_in()
         until(lambda: len(table.live.session.state.inferred) == 1)
-        page.wait_for_function("document.querySelectorAll('.play.is-inferred').length === 1")
+        page.locator(".play.is-inferred").nth(1).wait_for(state="detached")
         assert page.locator("#provisional").is_visible()
         page.wait_for_timeout(500)  # a second tap at once is the same tap
         page.get_by_role("button", name="All plays are right").click()
@@ -59,6 +74,18 @@ def test_a_page_marks_provisional_totals_until_the_last_play_is_confirmed(browse
         page.locator("#toast button").click()
         page.locator("#provisional").wait_for()
         assert [words for words in viewer.complaints if "401" not in words] == []
+
+
+def test_a_question_that_confirms_all_takes_the_place_of_the_button(browser: Browser, table: TrueTable) -> None:
+    with looking(browser, table) as viewer:
+        page = viewer.page
+        page.locator("#question").get_by_text("While nobody saw it").wait_for()
+        assert page.locator("#provisional p").is_visible()
+        assert not page.get_by_role("button", name="All plays are right").is_visible()
+        page.locator("#question").get_by_role("button", name="that is right").click()
+        viewer.log_in()
+        page.locator("#provisional").wait_for(state="hidden")
+        assert not table.live.session.state.is_provisional
 
 
 def test_the_sheet_of_an_inferred_play_confirms_it(browser: Browser, table: TrueTable) -> None:
