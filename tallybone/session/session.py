@@ -309,19 +309,17 @@ def _looked(session: Session, view: TableView, parts: SortedView | None) -> Sess
     assert parts is not None  # every view has been taken apart
     laid_ns = session.t_ns if parts.placed else session.laid_ns
     places = observe(session.places, parts)
-    if _ends_blindness(session, view):
-        places = first_seen(session.places, places, parts.layout)
-    if session.zones and view.lost is None:
-        places = replace(places, around=after_look(places.around, parts, session.state, places.looks))
-    is_again = session.seen is not None and session.seen.tiles == view.tiles and not view.changes
-    looked_ns = None if is_again else session.t_ns
     heard = session.heard
     if _ends_blindness(session, view):
         before = places.unseen or Unseen(places.looks)
         knocks = (*before.knocks, *(one.seat for one in heard))
         places = replace(places, unseen=replace(before, knocks=knocks))
-        session = replace(session, blind_ns=None)
-        heard = ()
+        places = first_seen(session.places, places, parts.layout)
+        session, heard = replace(session, blind_ns=None), ()
+    if session.zones and view.lost is None:
+        places = replace(places, around=after_look(places.around, parts, session.state, places.looks))
+    is_again = session.seen is not None and session.seen.tiles == view.tiles and not view.changes
+    looked_ns = None if is_again else session.t_ns
     return replace(session, places=places, laid_ns=laid_ns, seen=view, looked_ns=looked_ns, heard=heard)
 
 

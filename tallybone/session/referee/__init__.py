@@ -42,9 +42,13 @@ def decide(places: Places, state: State) -> Decided | tuple[Question, ...]:
     questions: list[Question] = []
     for verdict in (one for one in _verdicts(places, state) if one is not None):
         if isinstance(verdict, Decided):
+            if not verdict.events and verdict.places == places:
+                continue  # it would be decided again and again
             return verdict
-        questions.append(verdict)
-        if verdict.unclear.holds_up:
+        # Where nobody answers the likelier reading stands.
+        holds_up = verdict.unclear.holds_up and not places.is_played_on
+        questions.append(replace(verdict, unclear=replace(verdict.unclear, holds_up=holds_up)))
+        if holds_up:
             break
     return tuple(questions)
 
@@ -147,7 +151,7 @@ def _in_order(places: Places, state: State) -> Iterator[Decided | Question | Non
     for look, group in groupby(sorted(places.waiting, key=lambda one: one.look), key=lambda one: one.look):
         tiles = tuple(group)
         is_pressed = any(one.look < look for one in places.pressed)
-        is_search = len(tiles) > 1 or is_pressed
+        is_search = len(tiles) > 1 or is_pressed or places.is_played_on
         if is_search and drawn_at == look and not is_ready(places):
             return
         if not has_drawn and (drawn_at < look or (drawn_at == look and not is_search)):

@@ -43,6 +43,8 @@ from tallybone.session.referee.seats import who_acted
 _IN_ONE_GO = 2
 # Where less than this share of the layout lies open the table is being cleared, and nobody draws.
 _CLEARED = 0.5
+# So many tiles lie on the table between two hands only by mistake.
+_MANY = 2
 # More tiles than these lie face down beside the boneyard only while they are being shuffled and dealt.
 _STRAYS = 2
 # Of backs that lie close together the eye overlooks some, in simulated rows up to 2 of 7. On an otherwise empty table a
@@ -167,14 +169,30 @@ def _with(places: Places, yard: Yard) -> Places:
     return replace(places, around=replace(places.around, yard=yard))
 
 
-def judge_deal(places: Places, state: State) -> Decided | None:
-    """Return that a new hand was dealt, where the table shows it; None where it does not.
+def judge_deal(places: Places, state: State) -> Decided | Question | None:
+    """Return that a new hand was dealt, where the table shows it, or the question whether it was; None for no deal.
 
     A hand that is not known to be over has ended unseen where its tiles are gone and others lie there.
     """
     game, around = state.game, places.around
     if game is None or not around.is_seen or any(around.open_counts) or around.strays > _STRAYS:
         return None
+    dealt = _dealt(places, state, game)
+    if dealt is not None or game.phase not in (Phase.DEAL, Phase.REVEAL) or len(places.waiting) < _MANY:
+        return dealt
+    ended = () if game.phase is Phase.DEAL else _ended_unseen(state)
+    if ended is None:
+        return None
+    dealt = Decided((*ended, NewHand()), _fresh(places), is_inferred=bool(ended))
+    idle = (*places.dismissed, *(one.tile for one in places.waiting))
+    words = phrase("{tiles} lie on the table: was a new hand dealt?", tiles=tiles_text(len(places.waiting)))
+    unclear = Unclear(None, words, holds_up=False, choices=(phrase("a new hand"), phrase("no, not yet")))
+    return Question(unclear, (dealt, Decided((), replace(places, waiting=(), dismissed=idle))))
+
+
+def _dealt(places: Places, state: State, game: Game) -> Decided | None:
+    """Return the deal that the table shows; None where it shows none."""
+    around = places.around
     # In a game without a target every hand is a match.
     is_over = game.phase is Phase.DEAL or (game.phase is Phase.MATCH_OVER and game.rules.target is None)
     is_first = game.hand is None
@@ -186,7 +204,7 @@ def judge_deal(places: Places, state: State) -> Decided | None:
     ended = () if is_over else _ended_unseen(state)
     if ended is None:
         return None
-    fresh = replace(cleared(replace(places, waiting=())), waiting=_of_new_hand(places))
+    fresh = _fresh(places)
     # What lay on the table when it was cleared is gone.
     fresh = fresh if is_first and places.waiting else replace(fresh, dismissed=())
     decided = Decided((*ended, NewHand()), fresh, is_inferred=not is_over)
@@ -197,6 +215,11 @@ def _is_moved(places: Places) -> bool:
     """Return whether the tiles that lie there are mostly those of the layout: then it was pushed, not cleared."""
     names = Counter(numbers_of(one.tile) for one in places.known)
     return 2 * (Counter(numbers_of(one.tile) for one in places.waiting) & names).total() > len(places.known)
+
+
+def _fresh(places: Places) -> Places:
+    """Return the places for a new hand whose first tiles lie there."""
+    return replace(cleared(replace(places, waiting=())), waiting=_of_new_hand(places))
 
 
 def _of_new_hand(places: Places) -> tuple[Waiting, ...]:

@@ -24,8 +24,6 @@ from tallybone.session.referee.questions import Decided, Question, Unclear
 _MOST_CHOICES, _LEAST_SHARE = 6, 0.01
 # Of more tiles than these nobody is asked what was laid when: of those that nobody saw, and of those of one look.
 _MOST_ASKED, _MOST_AT_ONCE = 8, 4
-# Players who have laid so many tiles since they were asked do not answer.
-_PLAYED_ON = 3
 # So many actions are named to be confirmed.
 _MOST_NAMED = 4
 # With this share what was done around one tile, or the order of tiles of one look, is as certain as if it was watched.
@@ -94,12 +92,14 @@ def caught_up(places: Places, state: State) -> Decided | Question | None:
     assert state.game is not None  # without a match nothing is judged
     seen = replace(places, unseen=None)
     came = tuple(one for one in places.waiting if one.look >= unseen.look)
-    group = tuple(one for one in came if one.look == unseen.look) if unseen.is_watched else came
+    is_unanswered = places.is_played_on or any(places.around.open_counts)
+    is_one_look = unseen.is_watched and not is_unanswered
+    group = tuple(one for one in came if one.look == unseen.look or not is_one_look)
     start = UnseenCourse.of(unseen, seen, state, group)
-    later = sum(one.look > unseen.look + 1 for one in group) if not any(places.around.open_counts) else _PLAYED_ON
-    is_long = len(group) - later > (_MOST_AT_ONCE if unseen.is_watched else _MOST_ASKED) or later >= _PLAYED_ON
+    is_long = is_unanswered or len(group) > (_MOST_AT_ONCE if unseen.is_watched else _MOST_ASKED)
     if len(group) <= 1 and not (start.knocks or start.presses or unseen.not_so or (group and undrawn(start))):
-        return Decided((), seen)  # at most one tile, as if its play had been seen
+        # At most one tile, as if its play had been seen.
+        return None if unseen.is_watched else Decided((), seen)
     found = courses(start, unseen.not_so, is_long=is_long)
     if not any(one.actions for one in found):
         return None if unseen.is_watched else Decided((), seen)
@@ -168,7 +168,8 @@ def _ask(places: Places, unseen: Unseen, game: Game, offered: Sequence[_Alike]) 
         left = None if beginning.is_whole else replace(unseen, knocks=begun.knocks, not_so=())
         words = words if left is None else phrase("{actions} …", actions=words)
         if words not in answers:
-            answers[words] = Decided(begun.actions, replace(begun.places_left, unseen=left))
+            # The whole of it is to be confirmed once more: one wrong tap would be a wrong score that nothing tells.
+            answers[words] = Decided(begun.actions, replace(begun.places_left, unseen=left), is_inferred=True)
             not_so = (*not_so, beginning)
     answers[phrase("something else")] = Decided((), replace(places, unseen=replace(unseen, not_so=not_so)))
     several = phrase("several tiles came at once: what happened?")

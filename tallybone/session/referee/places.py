@@ -16,8 +16,11 @@ from vision.table_view import Change, ChangeKind, TableView
 
 # A tile within this of another is the same one, in sides of a half.
 _SAME_PLACE = 0.5
-# Of a layout of so many tiles, players who take back do not take this share.
-_MOST_TAKEN_BACK, _SWEPT = 3, 0.8
+# Of a layout of more tiles than these, players who take back do not take this share. Where nobody saw them it is
+# smaller, because tiles of the next hand may lie where some of the last lay.
+_MOST_TAKEN_BACK, _SWEPT, _SWEPT_UNSEEN = 3, 0.8, 0.5
+# Players who have laid so many tiles since they were asked do not answer.
+_PLAYED_ON = 3
 # Of two looks, an open tile that lies within this of where it lay is the same, in its own lengths.
 _SAME_HAND_PLACE = 0.25
 ByTurn: TypeAlias = Lead | Play | Call | Draw | Knock | Decline
@@ -243,11 +246,18 @@ class Places:
     pressed: tuple[Pressed, ...] = ()
 
     @property
+    def is_played_on(self) -> bool:
+        """Whether the players have laid several tiles since the first that waits: they do not answer."""
+        first = min((one.look for one in self.waiting), default=0)
+        return sum(one.look > first + 1 for one in self.waiting) >= _PLAYED_ON
+
+    @property
     def is_swept(self) -> bool:
         """Whether nearly the whole layout is gone: its hand is over, seen or not."""
         gone = sum(one.is_missing for one in self.known)
-        is_enough = gone > _MOST_TAKEN_BACK or (self.unseen is not None and gone > 0)
-        return is_enough and gone >= _SWEPT * len(self.known)
+        if self.unseen is not None:
+            return gone > 0 and gone >= _SWEPT_UNSEEN * len(self.known)
+        return gone > _MOST_TAKEN_BACK and gone >= _SWEPT * len(self.known)
 
     @property
     def laid(self) -> tuple[Laid, ...]:
@@ -401,8 +411,8 @@ def first_seen(before: Places, places: Places, view: TableView) -> Places:
     now = {one.node: _seen_at(one.place, tiles) for one in places.known}
     gone = {node for node, tile in now.items() if tile is None}
     others = {one.node for one in before.known if (tile := now[one.node]) and numbers_of(tile) != numbers_of(one.tile)}
-    # A few tiles that all lie where they lay are only read otherwise.
-    if (gone or len(now) > _MOST_TAKEN_BACK) and len(gone | others) >= _SWEPT * len(now):
+    # Tiles that all lie where they lay are only read otherwise.
+    if gone and len(gone | others) >= _SWEPT_UNSEEN * len(now):
         gone |= others
     known = tuple(replace(one, is_missing=one.node in gone, is_handled=False) for one in places.known)
     waiting = tuple(one for one in places.waiting if _seen_at(footprint_of(one.tile), tiles) is not None)

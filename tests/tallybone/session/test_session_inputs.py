@@ -349,6 +349,18 @@ def test_a_press_before_the_hand_was_seen_is_explained_by_the_look_after_it() ->
     assert [one.points for one in said if isinstance(one, Scored)] == [10]
 
 
+def test_a_question_that_nobody_answers_no_longer_holds_up_a_game_that_goes_on() -> None:
+    session, _ = heard(sitting(BLOCK, seats=2), (1.0, placed(FIRST)))
+    assert session.open_question is not None  # who leads?
+    lying = [FIRST]
+    for number, tile in enumerate((NEXT, seen((4, 1), (4, 0)), seen((1, 6), (6, 0)), seen((3, 0), (-2, 0), 180))):
+        session, _ = feed(session, placed(tile, before=tuple(lying)), t_ns=(5 + 3 * number) * SECOND_NS)
+        lying.append(tile)
+    assert sum(isinstance(one, Play) for one in session.state.log) == 5
+    assert session.state.is_provisional
+    assert not any(one.unclear.holds_up for one in session.questions)
+
+
 def undone() -> Session:
     session, _ = feed(led(), placed(NEXT, before=(FIRST,)), t_ns=2 * SECOND_NS)
     session, said = feed(session, Press(Button.UNDO), t_ns=3 * SECOND_NS)
