@@ -137,12 +137,16 @@ def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Sessio
             meant = _meant_by(session, event)
             if meant is not None:
                 session, more = _take(session, meant)
-        case Press(button=Button.STACK):
+        case Press(button=Button.STACK) if not session.places.wants_stack:
             session = replace(session, places=replace(session.places, wants_stack=True))
         case Press(button=Button.DRAW) if _is_drawn(session, event):
             pass
         case (
-            Press(button=Button.CALL | Button.KNOCK | Button.DRAW | Button.DONE) | Call() | Knock() | Draw() | Decline()
+            Press(button=Button.CALL | Button.KNOCK | Button.DRAW | Button.DONE | Button.STACK)
+            | Call()
+            | Knock()
+            | Draw()
+            | Decline()
         ):
             session = _pressed(session, event)
         case Press():
@@ -181,6 +185,13 @@ def _released(session: Session, *, is_asked: bool = False) -> tuple[Session, tup
     said: tuple[Announcement, ...] = ()
     while session.places.pressed:
         first, *later = session.places.pressed
+        if isinstance(first.press, Press) and first.press.button is Button.STACK:
+            # It waits for the answer about the stack before it, and may lead to a question itself.
+            if session.places.wants_stack:
+                break
+            places = replace(session.places, pressed=tuple(later), wants_stack=True)
+            session, more = _settle(replace(session, places=places))
+            return session, (*said, *more)
         meant = first.meant(session.state)
         is_allowed = meant is not None and problem_with(session.state, meant) is None
         is_late = first.look < session.places.looks or session.t_ns - first.t_ns >= PRESS_WAITS_NS

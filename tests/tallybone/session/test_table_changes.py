@@ -23,6 +23,7 @@ from engine import (
     Port,
     Revised,
     Rules,
+    Scored,
     Seat,
     Seq,
     Spot,
@@ -331,6 +332,25 @@ def test_the_stack_button_asks_only_where_more_than_one_tile_can_be_meant() -> N
     nothing, said = feed(session, Answer(len(session.open_question.choices) - 1))
     assert nothing.state == session.state
     assert nothing.open_question is None
+
+
+def test_a_stack_that_is_pressed_while_the_one_before_is_asked_about_is_asked_about_next() -> None:
+    session = sitting(CUTTHROAT, seats=4)
+    for tile in (seen((2, 2), (0, 0), 90), seen((2, 1), (1.5, 0)), seen((0, 2), (-1.5, 0)), seen((4, 0), (-3.5, 0))):
+        session, _ = lay(session, tile)
+    session, _ = feed(session, Call(Seat(3)))
+    session, _ = feed(session, Press(Button.STACK))
+    for press in (Press(Button.CALL, Seat(0)), Press(Button.STACK)):
+        session, said = feed(session, press)
+        assert said == ()
+    assert session.open_question is not None
+    session, said = feed(session, Answer(session.open_question.choices.index("on the 4-0")))
+    assert [(one.seat, str(one.tile)) for one in said if isinstance(one, Stacked)] == [(0, "4-0")]
+    assert [one.seat for one in said if isinstance(one, Scored) and one.points > 0] == [0], "the call came first"
+    assert session.open_question is not None
+    session, said = feed(session, Answer(session.open_question.choices.index("on the 2-1")))
+    assert [(one.seat, str(one.tile)) for one in said if isinstance(one, Stacked)] == [(1, "2-1")]
+    assert session.open_question is None
 
 
 def test_six_arms_begin_at_any_angle_and_a_seventh_is_reported() -> None:
