@@ -373,11 +373,14 @@ class LiveGame:
         if self._problem is not None:
             self._pace.restart()
         pace = self._counts.pace = self._pace.at(self._clock(), self._camera.pictures)
-        was_slow, is_slow = self._slow_words is not None, pace is not None and pace.is_too_slow
-        self._slow_words = pace.words if pace is not None and is_slow else None
-        if self._slow_words is not None and not was_slow:
-            self._listener.note(self._slow_words)
-        elif was_slow and not is_slow:
+        was_slow, self._slow_words = self._slow_words is not None, None
+        if pace is None:
+            return
+        if pace.is_too_slow:
+            self._slow_words = pace.words
+            if not was_slow:
+                self._listener.note(pace.words)
+        elif was_slow:
             self._listener.note(phrase("this machine is fast enough again"))
 
     @property

@@ -64,9 +64,10 @@ class Played:
         return self._eye.look(frame)
 
     def passes(self, seconds: float) -> None:
-        """Let time pass, and the loop go round."""
-        self.scene.passes(seconds)
-        self.live.look()
+        """Let time pass, and the loop go round: twice for each picture, so that it keeps up with the camera."""
+        for _ in range(round(seconds / 0.05)):
+            self.scene.passes(0.05)
+            self.live.look()
 
     def sees(self, number: int) -> None:
         """Lay what a look shows, and wait until the table has seen it."""

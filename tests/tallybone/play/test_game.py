@@ -156,6 +156,11 @@ def test_a_machine_that_is_too_slow_is_reported_until_it_is_fast_enough_again() 
     assert script.notes == [words]
     assert seconds(15, read_per_s=10) == ()
     assert script.notes == [words, "this machine is fast enough again"]
+    assert seconds(15, read_per_s=2) == (words,)
+    script.problem = "usb:0: is it plugged in?"
+    game.look()
+    assert game.now.parts == ()
+    assert script.notes[3:] == [script.problem], "nobody knows how fast it is"
 
 
 def test_while_something_moves_it_is_looked_at_twice_as_often() -> None:
