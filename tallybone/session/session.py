@@ -22,6 +22,7 @@ from engine import (
     NodeId,
     Outcome,
     Phase,
+    Problem,
     ProblemKind,
     Redeal,
     Remove,
@@ -30,6 +31,7 @@ from engine import (
     Seq,
     State,
     Undo,
+    Weight,
     apply,
     problem_with,
 )
@@ -173,9 +175,9 @@ def _pressed(session: Session, press: Press | Call | Knock | Draw | Decline) -> 
 def _released(session: Session, *, is_asked: bool = False) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after what players pressed, once a look has shown what they had done before it.
 
-    At a table at rest that is at once if the rules allow it. What they do not allow waits for a look that shows
-    something new, but not for long. Before the table itself enters something else (*is_asked*), all that is allowed
-    happens.
+    At a table at rest that is at once, unless it would be right after a play that is still to be seen: that waits for a
+    look which shows something new, but not for long. Before the table itself enters something else (*is_asked*), all
+    that is allowed happens.
     """
     places = session.places
     is_unknown = session.blind_ns is not None or places.unseen is not None
@@ -193,7 +195,7 @@ def _released(session: Session, *, is_asked: bool = False) -> tuple[Session, tup
             session, more = _settle(replace(session, places=places))
             return session, (*said, *more)
         meant = first.meant(session.state)
-        is_allowed = meant is not None and problem_with(session.state, meant) is None
+        is_allowed = meant is not None and not _may_be_early(problem_with(session.state, meant))
         is_late = first.look < session.places.looks or session.t_ns - first.t_ns >= PRESS_WAITS_NS
         is_due = session.seen is None or (session.is_at_rest and (is_allowed or is_late))
         if not (is_due or (is_asked and is_allowed)):
@@ -205,6 +207,13 @@ def _released(session: Session, *, is_asked: bool = False) -> tuple[Session, tup
             session, more = _settle(session)
             said = (*said, *more)
     return session, said
+
+
+def _may_be_early(problem: Problem | None) -> bool:
+    """Return whether a play that is still to be seen may solve the problem: another's turn, or points to be called."""
+    if problem is None:
+        return False
+    return problem.weight is Weight.IMPOSSIBLE or problem.kind is ProblemKind.WRONG_SEAT
 
 
 def _blind_or_not(session: Session, view: TableView | None) -> Session:

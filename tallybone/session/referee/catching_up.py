@@ -125,7 +125,7 @@ def ask_to_confirm(places: Places, state: State) -> Question:
     assert state.game is not None  # the actions of a match
     marked = [one.action for one in entries(state) if one.inferred]
     told = [one for one in marked if isinstance(one, ByTurn)]
-    if len(told) < len(marked):
+    if len(told) < len(marked) or all(isinstance(one, Lead) for one in told):
         words = phrase("a hand ended while nobody saw it: are the points right?")
     elif len(told) <= _MOST_NAMED:
         words = phrase("while nobody saw it: {actions}. Is that right?", actions=_told(state.game, told))

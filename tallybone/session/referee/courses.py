@@ -148,7 +148,7 @@ def courses(start: UnseenCourse, not_so: Collection[Beginning] = (), *, is_long:
                 reached.add(reaches)
                 waiting.append(one)
         if is_long:
-            waiting = waiting[: max(4, _BEAM // len(start.left))]
+            waiting = waiting[: max(4, _BEAM // max(1, len(start.left)))]
     found = sorted((*ended, *waiting), key=lambda one: -one.log_weight)
     return [one for one in found if one.log_weight >= found[0].log_weight - _NEGLIGIBLE]
 
