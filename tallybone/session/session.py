@@ -33,6 +33,7 @@ from engine import (
     Undo,
     Weight,
     apply,
+    entries,
     problem_with,
 )
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of
@@ -54,6 +55,8 @@ LINGERS_NS = 2_000_000_000
 # Where the table was not seen settled for so long, for want of pictures or because somebody stood in front, nobody
 # knows in which order things were done meanwhile.
 BLIND_NS = 6_000_000_000
+# Without a picture for so long, a whole hand may have been played.
+A_HAND_NS = 40_000_000_000
 # What a player presses while something moves waits for the next look at the table, and no longer where none comes.
 PRESS_WAITS_NS = 3_000_000_000
 # A press for a draw so soon after a draw was seen means the same draw.
@@ -223,8 +226,16 @@ def _blind_or_not(session: Session, view: TableView | None) -> Session:
     blind_ns = last_ns if is_blind else session.blind_ns
     if view is None:
         return replace(session, blind_ns=blind_ns)
-    is_seen = _is_trusted(view)
-    return replace(session, viewed_ns=session.t_ns if is_seen else last_ns, blind_ns=blind_ns, is_at_rest=is_seen)
+    is_seen, shown_ns = _is_trusted(view), session.shown_ns
+    is_missed = session.is_hand_missed or (shown_ns is not None and session.t_ns - shown_ns >= A_HAND_NS)
+    return replace(
+        session,
+        viewed_ns=session.t_ns if is_seen else last_ns,
+        blind_ns=blind_ns,
+        is_at_rest=is_seen,
+        shown_ns=session.t_ns,
+        is_hand_missed=is_missed,
+    )
 
 
 def _is_trusted(view: TableView) -> bool:
@@ -333,14 +344,24 @@ def _looked(session: Session, view: TableView, parts: SortedView | None) -> Sess
     if _ends_blindness(session, view):
         before = places.unseen or Unseen(places.looks)
         knocks = (*before.knocks, *(one.seat for one in heard))
-        places = replace(places, unseen=replace(before, knocks=knocks))
+        places = replace(places, unseen=replace(before, knocks=knocks, is_long=session.is_hand_missed))
+        if session.is_hand_missed:
+            session = replace(session, state=_perhaps_another_hand(session.state))
         places = first_seen(session.places, places, parts.layout)
-        session, heard = replace(session, blind_ns=None), ()
+        session, heard = replace(session, blind_ns=None, is_hand_missed=False), ()
     if session.zones and view.lost is None:
         places = replace(places, around=after_look(places.around, parts, session.state, places.looks))
     is_again = session.seen is not None and session.seen.tiles == view.tiles and not view.changes
     looked_ns = None if is_again else session.t_ns
     return replace(session, places=places, laid_ns=laid_ns, seen=view, looked_ns=looked_ns, heard=heard)
+
+
+def _perhaps_another_hand(state: State) -> State:
+    """Return the match in which the hand that was to begin is marked: it may have been played and another dealt."""
+    if state.game is None or state.game.phase is not Phase.LEAD:
+        return state
+    dealt = [one.seq for one in entries(state) if isinstance(one.action, NewHand | Redeal)]
+    return apply(state, Inferred((dealt[-1],)))[0] if dealt else state
 
 
 def _is_drawn(session: Session, press: Press) -> bool:
@@ -424,6 +445,8 @@ class Session:
         viewed_ns: When the table was last seen settled; None before the first time.
         blind_ns: Since when nobody has seen the table settled, if that is long; None where somebody sees it.
         is_at_rest: Whether the last view showed the table at rest, with nobody in front.
+        shown_ns: When the last view came, settled or not; None before the first.
+        is_hand_missed: Whether no view came for so long that a whole hand may have been played.
     """
 
     state: State = field(default_factory=State)
@@ -440,6 +463,8 @@ class Session:
     viewed_ns: int | None = None
     blind_ns: int | None = None
     is_at_rest: bool = True
+    shown_ns: int | None = None
+    is_hand_missed: bool = False
 
     @classmethod
     def resumed(cls, state: State, places: Places, *, t_ns: int = 0, zones: Zones | None = None) -> Session:

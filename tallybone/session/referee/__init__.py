@@ -143,7 +143,7 @@ def _in_order(places: Places, state: State) -> Iterator[Decided | Question | Non
     """Yield the verdicts on tiles that wait and on the boneyard, in the order in which they were seen."""
     unseen = places.unseen
     if unseen is not None and unseen.look <= places.looks and all(one.look >= unseen.look for one in places.waiting):
-        if is_ready(places):
+        if is_ready(places) and not places.is_swept:  # what lies there then is of another hand
             yield caught_up(places, state)
         return
     drawn_at = places.around.yard.since

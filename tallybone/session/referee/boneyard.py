@@ -207,7 +207,8 @@ def _dealt(places: Places, state: State, game: Game) -> Decided | None:
     fresh = _fresh(places)
     # What lay on the table when it was cleared is gone.
     fresh = fresh if is_first and places.waiting else replace(fresh, dismissed=())
-    decided = Decided((*ended, NewHand()), fresh, is_inferred=not is_over)
+    is_missed = places.unseen is not None and places.unseen.is_long
+    decided = Decided((*ended, NewHand()), fresh, is_inferred=not is_over or is_missed)
     return decided if places.unseen is None else _in_a_gap(decided, places.unseen, state)
 
 

@@ -205,7 +205,7 @@ def judge_missing(places: Places, state: State, known: Known) -> Decided | Quest
 
     Where most of the layout is gone it was covered, or the table is being cleared: nobody took back.
     """
-    if sum(one.is_missing for one in places.known) > max(1.0, _CLEARED * len(places.known)):
+    if places.is_swept or sum(one.is_missing for one in places.known) > max(1.0, _CLEARED * len(places.known)):
         return None
     seq, node = Seq(known.node), _node(state, known.node)
     tile = "tile" if node is None else str(node.tile)

@@ -6,14 +6,15 @@ from typing import Literal
 
 import pytest
 
-from engine import BLOCK, Call, Knock, NewHand, Play, Seat, profile
+from engine import BLOCK, Call, Knock, Lead, NewHand, Play, Seat, profile
 from tallybone.json_values import from_json, to_json
 from tallybone.session.inputs import Answer, KnockHeard
 from tallybone.session.referee import Places, Unclear
 from tallybone.session.session import feed
 from tests.tallybone.session.gapped_table import GapOverDeal, GappedTable
-from tests.tallybone.session.test_session_inputs import FIRST, NEXT, SECOND_NS, led
+from tests.tallybone.session.test_session_inputs import FIRST, NEXT, SECOND_NS, led, sitting
 from tests.tallybone.truth_eye import PLAYERS_OF, placed
+from vision.table_view import TableView
 
 # Who stacks says on which tile they see.
 GAMES = sorted(set(PLAYERS_OF) - {"cutthroat"})
@@ -148,6 +149,15 @@ def test_a_deal_that_nobody_saw_is_told_and_an_end_of_a_hand_is_marked(name: str
         assert now is not None
         assert len(hands) == 2
         assert now.totals == truth.totals or table.session.state.is_provisional or table.session.questions
+
+
+@pytest.mark.parametrize("gap_s", [10, 60])
+def test_a_hand_may_have_been_missed_as_a_whole_before_its_first_tile(gap_s: int) -> None:
+    session = sitting(BLOCK, Lead(Seat(0)))
+    session, _ = feed(session, TableView((), (), ()), t_ns=SECOND_NS)
+    session, _ = feed(session, placed(FIRST), t_ns=(1 + gap_s) * SECOND_NS)
+    assert isinstance(session.state.log[-1], Play)
+    assert session.state.is_provisional is (gap_s > 40)
 
 
 @pytest.mark.slow

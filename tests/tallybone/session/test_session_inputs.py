@@ -221,7 +221,8 @@ def test_frames_that_show_nothing_new_change_nothing_but_the_time() -> None:
     session, _ = feed(session, view, t_ns=2 * SECOND_NS)
     after, told = feed(session, view, t_ns=3 * SECOND_NS)
     assert told == ()
-    assert after == replace(session, t_ns=3 * SECOND_NS, viewed_ns=3 * SECOND_NS)
+    now_ns = 3 * SECOND_NS
+    assert after == replace(session, t_ns=now_ns, viewed_ns=now_ns, shown_ns=now_ns)
 
 
 def test_knocks_between_hands_are_the_shuffle() -> None:
