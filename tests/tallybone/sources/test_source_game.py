@@ -78,7 +78,16 @@ def test_the_result_has_the_pictures_the_changes_and_the_score(tmp_path: Path) -
         "unsure": 0,
     }
     totals = dict(zip(("Ann", "Ben"), game.totals, strict=True))
-    score = {"hands": 1, "totals": totals, "winner": None, "plays": plays, "problems": 0, "asked": 0, "open": 0}
+    score = {
+        "hands": 1,
+        "totals": totals,
+        "provisional": False,
+        "winner": None,
+        "plays": plays,
+        "problems": 0,
+        "asked": 0,
+        "open": 0,
+    }
     assert Run(tmp_path / "game.mcap").lines[-1]["result"] == {"frames": plays + 1} | changes | score
     assert max(game.totals) > 0
 
