@@ -1,9 +1,29 @@
 """Infer the actions of the rules from views of the table, or ask the table.
 
-Each way in which a new tile can be joined is weighed by touch, alignment and number together: how well its edge meets
-the end, how sure the eye is of the pips that this takes, and whether the rules allow the play. A doubt between two ways
-is asked, never guessed, and looked at again in every picture; tiles that are laid after it wait, so that turns stay in
-order.
+State. The match is the log of its events (`engine.State`). `Places` is all that is remembered beside it: where the
+tiles of the layout lie, which tiles wait to be explained, the boneyard's count, the hands that lie open, what players
+pressed, and the time that nobody saw (`Unseen`). `decide` looks at both and returns the next decision, or the open
+questions; it is called until it only asks. Each decision is a few events and the places after them.
+
+Evidence. A way in which a tile was laid is weighed in log odds: the numbers that the eye sees (`belief`), how well
+its edge meets an end (`touching`), what the rules make of the play, the side from which the hand came (`seats`), when
+the tile was first to be seen, the boneyard's count, knocks and presses. So the parts add up, and each doubt is as
+large as what speaks for the other side.
+
+Watched plays. A look that shows one new tile is explained alone (`plays`), if need be with another reading of an
+earlier tile (`corrections`). All else is a gap: a look with several tiles, a press while something moved, six seconds
+in which the table was not seen settled, a restart. One search explains every gap (`courses`): plays, draws, passes,
+presses and leads in every order that the turn allows, up to what lies there now. It is told how the time was spent:
+watched and heard, heard only, or neither. A hand whose tiles are gone while others lie there is over, whoever has
+seen it end (`boneyard`).
+
+Choice. What has 90 % of the weight, counted by what matters to the players, is taken; else the table is asked. A
+question about a gap offers beginnings, so that each tap tells as much as it can. Of too many tiles, and where the
+players lay three more without an answer, the likeliest course is taken: a game never waits for its referee.
+
+Marks. What was taken without having been seen, and what one tap has told about a gap, is marked in the log
+(`Inferred`) until the table confirms it. Marks outlive the hand, a restart and a replay, and the totals that have
+them are shown as provisional. Only a person corrects a hand that is over.
 """
 
 from __future__ import annotations
