@@ -97,7 +97,7 @@ class _Sums:
     behind_ns: int
 
 
-class Pace:
+class PaceMeter:
     """Measures how well a match keeps up with its camera."""
 
     def __init__(self, most_per_s: float) -> None:

@@ -13,7 +13,7 @@ from engine.phrases import Phrase, phrase
 from hardware.clock import Clock
 from hardware.supervision import PartProblem
 from tallybone.json_values import JsonValueError
-from tallybone.play.counts import Counts, Pace
+from tallybone.play.counts import Counts, PaceMeter
 from tallybone.play.news import News
 from tallybone.play.recorder import Recorder
 from tallybone.session.inputs import Answer, Button, Press, event_of
@@ -177,7 +177,7 @@ class LiveGame:
         self._clock, self._page, self._is_endless = clock, page, is_endless
         self._parts, self._counts = parts or Pressable(), counts or Counts()
         self._failing: frozenset[str] = frozenset()
-        self._limiter, self._pace = FrameLimiter(most_per_s), Pace(most_per_s)
+        self._limiter, self._pace = FrameLimiter(most_per_s), PaceMeter(most_per_s)
         self._slow_words: Phrase | None = None
         self._t_ns = sitting.session.t_ns
         self._picture_px = (1280, 720)

@@ -7,7 +7,7 @@ from time import perf_counter
 import numpy as np
 
 from engine import BLOCK, Adjust, Lead, Seat, Seq, Undo, profile
-from tallybone.play.counts import Counts, MeanPace, MeasuredSitting, Pace, PipelineStage, Times
+from tallybone.play.counts import Counts, MeanPace, MeasuredSitting, PaceMeter, PipelineStage, Times
 from tallybone.session.inputs import KnockHeard
 from tallybone.session.session import SURE_KNOCK, feed
 from tallybone.session.sitting import opened
@@ -73,7 +73,7 @@ def test_what_the_table_is_asked_counts_as_a_question() -> None:
     assert counts.questions == 1
 
 
-def pace_after(pace: Pace, begin_s: int, seconds: int, *, given_per_s: int, read_per_s: int) -> MeanPace | None:
+def pace_after(pace: PaceMeter, begin_s: int, seconds: int, *, given_per_s: int, read_per_s: int) -> MeanPace | None:
     """The pace of a camera and a reader that go on evenly, 0.9 s behind."""
     mean = None
     for at_s in range(begin_s, begin_s + seconds):
@@ -84,7 +84,7 @@ def pace_after(pace: Pace, begin_s: int, seconds: int, *, given_per_s: int, read
 
 
 def test_a_machine_that_reads_too_few_of_the_pictures_is_too_slow_until_it_reads_enough() -> None:
-    pace = Pace(10.0)
+    pace = PaceMeter(10.0)
     assert pace_after(pace, 0, 10, given_per_s=20, read_per_s=2) is None, "ten seconds have not passed"
     assert pace_after(pace, 10, 5, given_per_s=20, read_per_s=2) == MeanPace(2.0, 10.0, 0.9, is_too_slow=True)
     between = pace_after(pace, 15, 20, given_per_s=20, read_per_s=5)
@@ -94,11 +94,11 @@ def test_a_machine_that_reads_too_few_of_the_pictures_is_too_slow_until_it_reads
 
 
 def test_all_pictures_of_a_slow_camera_are_enough() -> None:
-    assert pace_after(Pace(10.0), 0, 20, given_per_s=3, read_per_s=3) == MeanPace(3.0, 3.0, 0.9, is_too_slow=False)
+    assert pace_after(PaceMeter(10.0), 0, 20, given_per_s=3, read_per_s=3) == MeanPace(3.0, 3.0, 0.9, is_too_slow=False)
 
 
 def test_a_pace_that_begins_again_is_measured_for_ten_seconds_first() -> None:
-    pace = Pace(10.0)
+    pace = PaceMeter(10.0)
     pace_after(pace, 0, 15, given_per_s=10, read_per_s=1)
     pace.restart()
     assert pace_after(pace, 15, 10, given_per_s=10, read_per_s=1) is None
