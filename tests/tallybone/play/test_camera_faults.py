@@ -30,7 +30,8 @@ from vision.arrays import Image
 from vision.table_view import TableView
 from vision.watch import Frame
 
-MINUTE_S = 60
+# Shorter than a hand takes: after a longer fault the next hand would be marked.
+FAULT_S = 35
 SAID_WITHIN_S = 5
 BACK_WITHIN_S = 6
 
@@ -79,7 +80,7 @@ class Played:
         raise AssertionError(f"look {number} was never seen")
 
     def has(self, fault: Fault, number: int) -> None:
-        """Have a fault for a minute; in the middle of it somebody lays what a look shows."""
+        """Have a fault for half a minute; in the middle of it somebody lays what a look shows."""
         before = self.sitting.session.state.log
         self.scene.goes_wrong(fault)
         for _ in range(SAID_WITHIN_S * 2):
@@ -88,7 +89,7 @@ class Played:
         assert self.live.now.eye == "no camera"
         assert not self.live.now.is_healthy
         self.scene.shows(picture_of(number))
-        for _ in range(MINUTE_S // 5 - 1):
+        for _ in range(FAULT_S // 5 - 1):
             self.passes(5)
         assert self.sitting.session.state.log == before, "something was invented"
         self.scene.goes_wrong(None)
@@ -178,7 +179,7 @@ def test_the_page_the_terminal_and_the_health_say_so_and_points_are_still_taken(
             scene.passes(SAID_WITHIN_S)
             is_said(table, client, fault)
             assert act(client, type="points", seat=0, points=5).status_code == 200
-            scene.passes(MINUTE_S)
+            scene.passes(FAULT_S)
             is_said(table, client, fault)
             assert totals(client) == [10 * number + 5, 0]
             scene.goes_wrong(None)
