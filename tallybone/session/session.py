@@ -154,16 +154,12 @@ def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Sessio
             | Decline()
         ):
             session = _pressed(session, event)
-        case Press():
+        case _:
             session, more = _released(session, is_asked=True)
-            happened = event_of(event, session.state)
+            happened = event_of(event, session.state) if isinstance(event, Press) else event
             if happened is not None:
                 session, last = _happened(session, happened)
                 more = (*more, *last)
-        case _:
-            session, more = _released(session, is_asked=True)
-            session, last = _happened(session, event)
-            more = (*more, *last)
     session, last = _settle(session)
     session, released = _released(session)
     return session, (*said, *more, *last, *released)
@@ -344,7 +340,7 @@ def _looked(session: Session, view: TableView, parts: SortedView | None) -> Sess
     if _ends_blindness(session, view):
         before = places.unseen or Unseen(places.looks)
         knocks = (*before.knocks, *(one.seat for one in heard))
-        places = replace(places, unseen=replace(before, knocks=knocks, is_long=session.is_hand_missed))
+        places = replace(places, unseen=replace(before, knocks=knocks, is_hand_missed=session.is_hand_missed))
         if session.is_hand_missed:
             session = replace(session, state=_perhaps_another_hand(session.state))
         places = first_seen(session.places, places, parts.layout)

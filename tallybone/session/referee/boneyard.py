@@ -207,7 +207,7 @@ def _dealt(places: Places, state: State, game: Game) -> Decided | None:
     fresh = _fresh(places)
     # What lay on the table when it was cleared is gone.
     fresh = fresh if is_first and places.waiting else replace(fresh, dismissed=())
-    is_missed = places.unseen is not None and places.unseen.is_long
+    is_missed = places.unseen is not None and places.unseen.is_hand_missed
     decided = Decided((*ended, NewHand()), fresh, is_inferred=not is_over or is_missed)
     return decided if places.unseen is None else _in_a_gap(decided, places.unseen, state)
 
@@ -239,23 +239,25 @@ def _ended_unseen(state: State) -> tuple[Event, ...] | None:
     if game.phase is Phase.REVEAL and game.hand is not None and game.hand.out is not None:
         unknown = (Seat(at) for at, one in enumerate(game.hand.holdings) if one is None and at != game.hand.out)
         shown = tuple(RevealPips(seat, 0) for seat in unknown)
-        events = shown if _after(state, shown) is Phase.DEAL else events
-    return events if _after(state, events) is Phase.DEAL else None
+        events = shown if _waits_for_deal(_after(state, shown)) else events
+    return events if _waits_for_deal(_after(state, events)) else None
 
 
-def _after(state: State, events: Iterable[Event]) -> Phase | None:
+def _waits_for_deal(state: State) -> bool:
+    return state.game is not None and state.game.phase is Phase.DEAL
+
+
+def _after(state: State, events: Iterable[Event]) -> State:
     for event in events:
         state, _ = apply(state, event)
-    return None if state.game is None else state.game.phase
+    return state
 
 
 def _in_a_gap(decided: Decided, unseen: Unseen, state: State) -> Decided:
     """Return a deal that nobody saw: what was drawn since is missing in the boneyard, what was heard says nothing."""
-    for event in decided.events:
-        state, _ = apply(state, event)
-    yard = decided.places.around.yard
-    if state.game is not None and state.game.hand is not None and yard.looks:
-        yard = replace(yard, agreed=state.game.hand.boneyard)
+    game, yard = _after(state, decided.events).game, decided.places.around.yard
+    if game is not None and game.hand is not None and yard.looks:
+        yard = replace(yard, agreed=game.hand.boneyard)
     places = replace(_with(decided.places, yard), pressed=(), unseen=replace(unseen, knocks=(), not_so=()))
     return replace(decided, places=places)
 

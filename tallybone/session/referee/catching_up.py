@@ -125,7 +125,7 @@ def ask_to_confirm(places: Places, state: State) -> Question:
     assert state.game is not None  # the actions of a match
     marked = [one.action for one in entries(state) if one.inferred]
     told = [one for one in marked if isinstance(one, ByTurn)]
-    if len(told) < len(marked) or all(isinstance(one, Lead) for one in told):
+    if len(told) < len(marked):
         words = phrase("a hand ended while nobody saw it: are the points right?")
     elif len(told) <= _MOST_NAMED:
         words = phrase("while nobody saw it: {actions}. Is that right?", actions=_told(state.game, told))
@@ -186,6 +186,7 @@ def _turn_end(actions: Sequence[ByTurn], start: int) -> int:
 def _told(game: Game, actions: Iterable[ByTurn]) -> Phrase:
     """Return who did what, in their order."""
     said: list[Phrase] = []
+    leads: list[Phrase] = []
     for one in actions:
         match one:
             case Play():
@@ -194,8 +195,11 @@ def _told(game: Game, actions: Iterable[ByTurn]) -> Phrase:
                 said.append(phrase("{name} draws {tiles}", name=game.players[one.seat], tiles=tiles_text(one.tiles)))
             case Knock():
                 said.append(phrase("{name} passes", name=game.players[one.seat]))
-            case Call() | Decline() | Lead():
-                pass  # who pressed is not asked, and who leads plays
+            case Lead():
+                leads.append(phrase("{name} leads", name=game.players[one.seat]))
+            case Call() | Decline():
+                pass  # it was pressed: nobody asks for that
             case _:
                 assert_never(one)
-    return listed(said) if said else phrase("nothing happened")
+    # Who leads is told by the first play.
+    return listed(said or leads) if said or leads else phrase("nothing happened")

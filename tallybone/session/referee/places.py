@@ -184,7 +184,7 @@ class Unseen:
         not_so: Beginnings that the table has rejected.
         is_watched: Whether the table was seen and heard all the time, and only several tiles came in one look.
         is_deaf: Whether nothing could be heard either, as the machine was off.
-        is_long: Whether a whole hand may have been played in it.
+        is_hand_missed: Whether a whole hand may have been played in it.
     """
 
     look: int
@@ -192,7 +192,7 @@ class Unseen:
     not_so: tuple[Beginning, ...] = ()
     is_watched: bool = False
     is_deaf: bool = False
-    is_long: bool = False
+    is_hand_missed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
