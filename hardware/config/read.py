@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 OF_SEATS = ("call", "knock", "draw", "done")
 """Buttons that each player may have; said as one pin, all share it."""
-SHARED = ("next", "undo", "stands", "hand_end", "redeal", "stack")
+SHARED = ("next", "undo", "stands", "hand_end", "redeal", "stack", "table")
 _LEDS_KEYS = ("shows", "pins", "spi", "count", "percent")
 _KNOCK_KEYS = ("device", "wire", "pin", "pins", "spi", "channel", "channels", "seat", "file")
 _DISPLAY_KEYS = ("url", "baud", "seat", "brightness", "backlight")

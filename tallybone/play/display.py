@@ -51,7 +51,7 @@ _LABELS = {
     LedsRole.SPELL: ("spell",),
 }
 _AFTER_SEATS = (*_LABELS[LedsRole.STATUS], *_LABELS[LedsRole.DIRECTION], *_LABELS[LedsRole.SPELL])
-_ROW_OF_BUTTONS = 5
+_ROW_OF_BUTTONS = 6
 Labelled = tuple[str, Rgb]
 
 # Lines that the board and the panel need, beside answers and notes: seven around the table, and four for the table.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol, TypeAlias
 
-from engine import Phase, RevealPips, Seat
+from engine import Adjust, Phase, RevealPips, Seat
 from tallybone.session.inputs import Answer, Button, KnockHeard, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
@@ -30,10 +30,13 @@ SHARED = {
     "h": Button.HAND_END,
     "r": Button.REDEAL,
     "t": Button.STACK,
+    "a": Button.TABLE,
 }
 OF_A_SEAT = {"K": Button.KNOCK, "C": Button.CALL, "D": Button.DRAW, "O": Button.DONE}
 KNOCKS = "b"
 """Knocks on the table, where the knock sensor is one of the panel."""
+# Letters that a seat and a number follow.
+_COUNTED = {"p": "pips left in the hand", "e": "correct the total"}
 _MOST_DIGITS = 3
 _HINTS = {
     Phase.DEAL: "space: the hand is dealt    ? help  q quit",
@@ -46,8 +49,8 @@ HELP = (
     "k  knock      d  draw       c  call points    o  done, I do not play again",
     "K D C O and then 1-9: the same for that player, not for whose turn it is",
     "u  undo       s  it stands  h  hand is over   r  redeal     t  tile on its copy",
-    "p  and then 1-9 and a number and Enter: the pips left in that player's hand",
-    "q  quit       ?  this help on and off",
+    "p  and then 1-9 and a number and Enter: pips left in that hand; e: that total",
+    "q  quit       ?  this help on and off       a  the table is right as it lies",
 )
 """What each key does, for people; without the brackets of a manual."""
 
@@ -83,11 +86,11 @@ class Keys:
             return _first(key, session)
         if self.waiting == "q":
             return (Keys(), KeyCommand.QUIT) if key in "qyY" else (Keys(), None)
-        if self.waiting == "p":
+        if self.waiting in _COUNTED:
             seat = _seat(key, session)
             return (Keys(), None) if seat is None else (_counting(self.waiting + key, session), None)
-        if self.waiting.startswith("p"):
-            return _pips(self.waiting, key, session)
+        if self.waiting[0] in _COUNTED:
+            return _number(self.waiting, key, session)
         seat = _seat(key, session)
         return Keys(), None if seat is None else Press(OF_A_SEAT[self.waiting], seat)
 
@@ -111,8 +114,8 @@ def _first(key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
         return Keys(), KnockHeard()
     if key == "q":
         return Keys(key, "leave the game? q or y: yes, any other key: no (--resume goes on with it)"), None
-    if key == "p":
-        return Keys(key, f"pips left in whose hand? {_names(session)}"), None
+    if key in _COUNTED:
+        return Keys(key, f"{_COUNTED[key]}: who? {_names(session)}"), None
     if key in OF_A_SEAT:
         return Keys(key, f"{OF_A_SEAT[key].value}: who? {_names(session)}"), None
     question = session.open_question
@@ -121,11 +124,11 @@ def _first(key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
     return Keys(), None
 
 
-def _pips(waiting: str, key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
-    """Return the meaning of a key while the pips of a hand are typed: "p", the seat from 1, digits."""
+def _number(waiting: str, key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
+    """Return the meaning of a key while a number is typed: its letter, the seat from 1, digits."""
     digits = waiting[2:]
     if key in "\r\n" and digits:
-        return Keys(), RevealPips(Seat(int(waiting[1]) - 1), int(digits))
+        return Keys(), _counted(waiting[0], Seat(int(waiting[1]) - 1), int(digits), session)
     if key in "\x08\x7f":
         return _counting(waiting[:2] + digits[:-1], session), None
     if key.isascii() and key.isdecimal() and len(digits) < _MOST_DIGITS:
@@ -133,9 +136,18 @@ def _pips(waiting: str, key: str, session: Session) -> tuple[Keys, KeyMeaning | 
     return Keys(), None
 
 
+def _counted(letter: str, seat: Seat, number: int, session: Session) -> KeyMeaning | None:
+    """Return the event for a number that was typed for a player; None for a total that is right already."""
+    game = session.state.game
+    if letter == "p":
+        return RevealPips(seat, number)
+    more = 0 if game is None else number - game.totals[seat]
+    return Adjust(seat, more, "corrected total") if more else None
+
+
 def _counting(waiting: str, session: Session) -> Keys:
     name = _players(session)[int(waiting[1]) - 1]
-    return Keys(waiting, f"pips left in the hand of {name}: {waiting[2:]}_  (Enter)")
+    return Keys(waiting, f"{_COUNTED[waiting[0]]}: {name}: {waiting[2:]}_  (Enter)")
 
 
 def _seat(key: str, session: Session) -> Seat | None:

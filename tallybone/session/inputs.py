@@ -43,6 +43,7 @@ class Button(StrEnum):
     STACK = "stack"
     DRAW = "draw"
     DONE = "done"
+    TABLE = "table"
 
 
 # The buttons that a player can have too, and their events.
@@ -108,7 +109,7 @@ class AnswerBack:
 
 
 def event_of(press: Press, state: State) -> Event | None:
-    """Return the event that a button means just now; None where it means nothing, and for the button of a stack."""
+    """Return the event that a button means just now; None for nothing, for a stack and for the table."""
     game = state.game
     match press.button:
         case Button.UNDO:
@@ -121,7 +122,7 @@ def event_of(press: Press, state: State) -> Event | None:
             return HandEnd()
         case Button.REDEAL:
             return Redeal(RedealReason.MISDEAL)
-        case Button.STACK:
+        case Button.STACK | Button.TABLE:
             return None
         case Button.KNOCK | Button.CALL | Button.DRAW | Button.DONE:
             seat = press.seat if press.seat is not None or game is None else _meant(press.button, game)

@@ -41,7 +41,7 @@ from tallybone.session.knocks import KNOCK_WAITS_NS, PendingKnock, joined, passe
 from tallybone.session.referee import Decided, Places, Question, Unclear, decide, follow, forgotten
 from tallybone.session.referee.catching_up import is_ready
 from tallybone.session.referee.corrections import settled
-from tallybone.session.referee.places import Pressed, Unseen, after_look, cleared, first_seen, observe
+from tallybone.session.referee.places import Adoption, Pressed, Unseen, after_look, cleared, first_seen, observe
 from tallybone.session.taking_back import back_to, renamed
 from tallybone.session.zones import SortedView, Zones, split
 from vision.table_view import TableView
@@ -142,6 +142,8 @@ def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Sessio
             meant = _meant_by(session, event)
             if meant is not None:
                 session, more = _take(session, meant)
+        case Press(button=Button.TABLE) if session.state.game is not None:
+            session = replace(session, places=replace(session.places, adoption=Adoption.ASKED))
         case Press(button=Button.STACK) if not session.places.wants_stack:
             session = replace(session, places=replace(session.places, wants_stack=True))
         case Press(button=Button.DRAW) if _is_drawn(session, event):

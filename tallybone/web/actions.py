@@ -62,7 +62,7 @@ PointsNumber = Annotated[int, Field(ge=-10_000, le=10_000)]
 PipNumber = Annotated[int, Field(ge=0, le=HIGHEST_PIPS)]
 # JSON has only lists.
 PipNumbers = Annotated[tuple[PipNumber, PipNumber], Field(strict=False)]
-ButtonName = Literal["knock", "call", "next", "undo", "stands", "hand_end", "redeal", "stack", "draw", "done"]
+ButtonName = Literal["knock", "call", "next", "undo", "stands", "hand_end", "redeal", "stack", "draw", "done", "table"]
 Words = Annotated[str, StringConstraints(max_length=80)]
 
 _FINAL = (MatchStart, NewHand, Redeal, Abandon)

@@ -218,6 +218,7 @@ class CanShown:
     hand_end: bool = False
     redeal: bool = False
     stack: bool = False
+    table: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +235,7 @@ class WhyShown:
     hand_end: str = ""
     redeal: str = ""
     stack: str = ""
+    table: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,6 +189,8 @@ def _reason_against(button: Button, state: State) -> tuple[bool, str]:
     """Return whether a button has an effect now, and the reason against it; "" for none."""
     game = state.game
     assert game is not None  # the caller shows a match
+    if button is Button.TABLE:
+        return True, ""
     if button is Button.STACK:
         words = "" if game.rules.cutthroat else phrase("nobody stacks in {game}", game=game.rules.name)
         words = words or ("" if game.phase is Phase.PLAY else not_now(game.phase).words)

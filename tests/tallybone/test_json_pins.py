@@ -67,7 +67,7 @@ def lines(kind: Any, at: str) -> Iterator[str]:
             for name, (_, hint) in fields_of(one).items():
                 yield from lines(hint, f"{own}.{name}")
         elif isinstance(one, type) and issubclass(one, Enum):
-            yield f"{at}: {'|'.join(sorted(str(word.value) for word in one))}"
+            yield from (f"{at}: {word.value!r}" for word in one)
         else:
             yield f"{at}: {'null' if one is NoneType else one.__name__}"
 

@@ -33,6 +33,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from engine import Node, Phase, State
+from tallybone.session.referee.adopting import judge_table
 from tallybone.session.referee.boneyard import judge_deal, judge_yard
 from tallybone.session.referee.catching_up import ask_to_confirm, caught_up, is_ready
 from tallybone.session.referee.corrections import (
@@ -87,9 +88,9 @@ def follow(places: Places, state: State, *, is_undone: bool = False) -> Places:
         places = replace(places, known=known, undone=(*places.undone, *idle))
     else:
         places = replace(places, known=known, dismissed=(*places.dismissed, *idle))
-    for node in nodes:
-        if places.find(node.id) is None:
-            places = _adopted(places, state, node)
+    lacking = [node for node in nodes if places.find(node.id) is None]
+    for node in lacking:
+        places = _found(places, state, node, is_only=len(lacking) == 1)
     return places
 
 
@@ -101,12 +102,12 @@ def forgotten(places: Places, state: State) -> Places:
     return replace(places, waiting=(), undone=(), dismissed=(*places.dismissed, *left))
 
 
-def _adopted(places: Places, state: State, node: Node) -> Places:
+def _found(places: Places, state: State, node: Node, *, is_only: bool) -> Places:
     """Return the places after a play entered by hand has found its tile, if one that lies there can be it."""
     waiting = tuple(one.tile for one in places.waiting)
     idle = (*places.undone, *places.dismissed)
     alike = [one for one in (*waiting, *idle) if numbers_of(one) == (node.tile.low, node.tile.high)]
-    tiles = alike or waiting
+    tiles = alike or (waiting if is_only else ())
     if len(tiles) != 1:
         return places
     known = Known(Laid(node.id, footprint_of(tiles[0])), tiles[0])
@@ -120,6 +121,9 @@ def _verdicts(places: Places, state: State) -> Iterator[Decided | Question | Non
     """Yield a verdict or None on each thing that was seen, in the order in which they have to be settled."""
     game = state.game
     if game is None:
+        return
+    if places.adoption is not None:
+        yield judge_table(places, state, places.adoption)
         return
     if state.inferred:
         yield ask_to_confirm(places, state)

@@ -180,7 +180,7 @@ def judge_deal(places: Places, state: State) -> Decided | Question | None:
     dealt = _dealt(places, state, game)
     if dealt is not None or game.phase not in (Phase.DEAL, Phase.REVEAL) or len(places.waiting) < _MANY:
         return dealt
-    ended = () if game.phase is Phase.DEAL else _ended_unseen(state)
+    ended = () if game.phase is Phase.DEAL else ended_unseen(state)
     if ended is None:
         return None
     dealt = Decided((*ended, NewHand()), _fresh(places), is_inferred=bool(ended))
@@ -201,7 +201,7 @@ def _dealt(places: Places, state: State, game: Game) -> Decided | None:
         return None
     if not places.waiting and not _is_laid_out(places, game, is_first=is_first):
         return None
-    ended = () if is_over else _ended_unseen(state)
+    ended = () if is_over else ended_unseen(state)
     if ended is None:
         return None
     fresh = _fresh(places)
@@ -231,7 +231,7 @@ def _of_new_hand(places: Places) -> tuple[Waiting, ...]:
     return (*places.waiting, *(Waiting(one.tile, look) for one in places.known if not one.is_missing))
 
 
-def _ended_unseen(state: State) -> tuple[Event, ...] | None:
+def ended_unseen(state: State) -> tuple[Event, ...] | None:
     """Return how a hand may be closed whose end nobody saw; None where the match would be over."""
     game = state.game
     assert game is not None  # the caller has looked
@@ -239,15 +239,16 @@ def _ended_unseen(state: State) -> tuple[Event, ...] | None:
     if game.phase is Phase.REVEAL and game.hand is not None and game.hand.out is not None:
         unknown = (Seat(at) for at, one in enumerate(game.hand.holdings) if one is None and at != game.hand.out)
         shown = tuple(RevealPips(seat, 0) for seat in unknown)
-        events = shown if _waits_for_deal(_after(state, shown)) else events
-    return events if _waits_for_deal(_after(state, events)) else None
+        events = shown if _waits_for_deal(after(state, shown)) else events
+    return events if _waits_for_deal(after(state, events)) else None
 
 
 def _waits_for_deal(state: State) -> bool:
     return state.game is not None and state.game.phase is Phase.DEAL
 
 
-def _after(state: State, events: Iterable[Event]) -> State:
+def after(state: State, events: Iterable[Event]) -> State:
+    """Return the match after some events."""
     for event in events:
         state, _ = apply(state, event)
     return state
@@ -255,7 +256,7 @@ def _after(state: State, events: Iterable[Event]) -> State:
 
 def _in_a_gap(decided: Decided, unseen: Unseen, state: State) -> Decided:
     """Return a deal that nobody saw: what was drawn since is missing in the boneyard, what was heard says nothing."""
-    game, yard = _after(state, decided.events).game, decided.places.around.yard
+    game, yard = after(state, decided.events).game, decided.places.around.yard
     if game is not None and game.hand is not None and yard.looks:
         yard = replace(yard, agreed=game.hand.boneyard)
     places = replace(_with(decided.places, yard), pressed=(), unseen=replace(unseen, knocks=(), not_so=()))

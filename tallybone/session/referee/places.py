@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import TypeAlias, assert_never
 
 from engine import Call, Decline, Draw, Knock, Lead, NodeId, Phase, Play, Seat, Seq, State, Tile
@@ -215,6 +216,18 @@ class Pressed:
         return event if isinstance(event, Call | Knock | Draw | Decline) else None
 
 
+class Adoption(StrEnum):
+    """What is left of adopting the layout as it lies, by what the table has said about it."""
+
+    ASKED = "asked"
+    SAME_HAND = "same_hand"
+    HAND_BEFORE = "hand_before"
+    DEALT_EARLY = "dealt_early"
+    NEW_HAND = "new_hand"
+    HAND_OVER = "hand_over"
+    ENDED = "ended"
+
+
 @dataclass(frozen=True, slots=True)
 class Places:
     """The referee's memory between pictures.
@@ -232,6 +245,7 @@ class Places:
         around: The table around the layout, where it has zones.
         unseen: The time that nobody saw and that has not been explained yet; None for none.
         pressed: What players pressed that waits for the next look, in order.
+        adoption: What is to be done to adopt the layout as it lies; None for nothing.
     """
 
     known: tuple[Known, ...] = ()
@@ -246,6 +260,7 @@ class Places:
     around: Around = field(default_factory=Around)
     unseen: Unseen | None = None
     pressed: tuple[Pressed, ...] = ()
+    adoption: Adoption | None = None
 
     @property
     def is_played_on(self) -> bool:

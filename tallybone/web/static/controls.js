@@ -7,7 +7,7 @@ import { later, say, sentence } from "./say.js";
 const USUAL = ["knock", "draw", "call", "undo"];
 // One of these stands first, where it is what the table waits for.
 const NOW = ["stands", "next", "done"];
-const RARE = ["next", "done", "stands", "hand_end", "redeal", "stack"];
+const RARE = ["next", "done", "stands", "hand_end", "redeal", "stack", "table"];
 const OF_A_SEAT = ["knock", "draw", "call", "done"];
 const TURN_MEANT = ["knock", "draw", "done"];
 const NAMES = {
@@ -21,6 +21,7 @@ const NAMES = {
   hand_end: later("Hand over"),
   redeal: later("Deal again"),
   stack: later("On its copy"),
+  table: later("The table is right"),
 };
 const HINTS = {
   next: later("The hand is dealt, or another leads"),
@@ -28,6 +29,7 @@ const HINTS = {
   hand_end: later("Nobody can play"),
   redeal: later("Misdealt: all tiles back"),
   stack: later("The next tile lies on its copy"),
+  table: later("Count the tiles as they lie, whatever the score shows"),
 };
 
 /** Show the buttons that have an effect now; the sheet behind "More" has the others, each with its reason. */
@@ -89,10 +91,12 @@ export function openSeat(seat, snapshot, desk) {
     closeSheet();
     return desk.act({ type: "points", seat, points, why }, say("{name}: {points} points by hand.", { name: player.name, points }));
   };
+  const set = (total) => (total === player.total ? closeSheet() : give(total - player.total, say("corrected total")));
+  const total = numberForm({ label: say("Total"), value: player.total }, say("Write down"), set);
   const parts = [make("div", { class: "row" }, ...keys)];
   if (snapshot.match.phase === "lead") parts.unshift(leadKey(player, desk));
   if (snapshot.match.phase === "reveal") parts.unshift(leftForm(player, desk));
-  openSheet(player.name, ...parts, part(say("Points by hand"), adjustForm(give)));
+  openSheet(player.name, ...parts, part(say("Total"), total), part(say("Points by hand"), adjustForm(give)));
 }
 
 function leadKey({ seat, name }, desk) {

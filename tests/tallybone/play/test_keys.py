@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine import BONES, Phase, RevealPips, Seat
+from engine import BONES, Adjust, Phase, RevealPips, Seat
 from tallybone.play.keys import HELP, KeyCommand, KeyMeaning, Keys, footer
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.session import Session, feed
@@ -44,6 +44,7 @@ def prompt(keys: str) -> str:
         ("r", Button.REDEAL),
         ("t", Button.STACK),
         ("o", Button.DONE),
+        ("a", Button.TABLE),
     ],
 )
 def test_a_small_letter_is_a_button_that_all_share(key: str, button: Button) -> None:
@@ -62,6 +63,14 @@ def test_pips_left_are_typed_with_the_player_and_can_be_put_right() -> None:
     assert meant("p2\n ") == [Press(Button.NEXT)]
     assert meant("p3") == []
     assert "Ben: 17_" in prompt("p217")
+
+
+def test_a_total_is_corrected_with_the_player_and_the_right_number() -> None:
+    assert SESSION.state.game is not None
+    now = SESSION.state.game.totals[1]
+    assert meant(f"e2{now + 15}\n") == [Adjust(Seat(1), 15, "corrected total")]
+    assert meant(f"e2{now}\n") == []
+    assert "Ben: 35_" in prompt("e235")
 
 
 def test_leaving_is_asked_once() -> None:

@@ -1,0 +1,224 @@
+""" "The table is right": from any state the layout becomes the one that lies there, and the game goes on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import count
+
+import numpy as np
+import pytest
+
+from engine import (
+    ALLFIVES,
+    BLOCK,
+    BONES,
+    DRAW,
+    SUPER,
+    Abandon,
+    Domino,
+    Event,
+    ItStands,
+    NewHand,
+    Phase,
+    Play,
+    Rules,
+    Seat,
+    Seq,
+    Tile,
+    Undo,
+    entries,
+)
+from tallybone.session.inputs import Answer, Button, Press
+from tallybone.session.referee.places import numbers_of
+from tallybone.session.session import Session, feed
+from tests.tallybone.session.gapped_table import GapOverDeal, GappedTable
+from tests.tallybone.session.test_referee import lay, line, seen
+from vision.table_view import Change, ChangeKind, TableView
+
+GAMES = (BONES, DRAW, ALLFIVES, BLOCK, SUPER)
+PLAYS = 5
+
+
+def chosen(session: Session, *words: str) -> Session:
+    """Press "the table is right" and give the answers that have these words."""
+    session, _ = feed(session, Press(Button.TABLE))
+    for said in words:
+        asked = session.questions[-1].unclear
+        found = [at for at, choice in enumerate(asked.choices) if said in choice]
+        assert found, f"{said}: {asked.words} {asked.choices}"
+        session, _ = feed(session, Answer(found[0], asked.topic))
+    return session
+
+
+def tiles_of(session: Session) -> Counter[Tile]:
+    assert session.state.game is not None
+    return Counter(node.tile for node in session.state.game.layout.nodes)
+
+
+def number_of(session: Session) -> int | None:
+    game = session.state.game
+    return None if game is None or game.hand is None else game.hand.number
+
+
+def phase_of(session: Session) -> Phase | None:
+    return None if session.state.game is None else session.state.game.phase
+
+
+def games(rules: Rules, many: int = 4) -> Iterator[tuple[GappedTable, int]]:
+    """Games of which a few plays have been seen, each with the number of its next step."""
+    for seed in count():
+        table = GappedTable(rules, seed, gaps=0)
+        laid = [number for number, step in enumerate(table.steps) if isinstance(step.event, Play)]
+        if len(laid) > PLAYS + 1:
+            for number in range(laid[PLAYS]):
+                table.go_on(number)
+            yield table, laid[PLAYS]
+            many -= 1
+        if not many:
+            return
+
+
+def mistaken(session: Session, *events: Event) -> Session:
+    for event in events:
+        session, _ = feed(session, event)
+    return session
+
+
+def undone_by_mistake(session: Session) -> Session:
+    done = [one.seq for one in entries(session.state) if isinstance(one.action, Play)]
+    return mistaken(session, Undo(done[-4]))
+
+
+def dealt_by_mistake(session: Session) -> Session:
+    return mistaken(session, Abandon(), NewHand())
+
+
+def over_by_mistake(session: Session) -> Session:
+    said = Seq(session.state.next_seq)
+    return mistaken(session, Domino(Seat(0)), ItStands(said))
+
+
+def entered_by_mistake(session: Session) -> Session:
+    assert session.state.game is not None
+    assert session.state.game.hand is not None
+    layout, whose = session.state.game.layout, session.state.game.hand.turn
+    end = layout.ends[0]
+    fits = (Tile.of(end.number, other) for other in range(7))
+    lies = {node.tile for node in layout.nodes}
+    tile = next(one for one in fits if one not in lies and not one.is_double)
+    assert whose is not None
+    return mistaken(session, Play(whose, tile, end.spot))
+
+
+MISTAKES = (undone_by_mistake, dealt_by_mistake, over_by_mistake, entered_by_mistake)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize("rules", GAMES, ids=lambda rules: rules.name)
+def test_after_a_mistake_the_hand_goes_on_with_the_layout_that_lies_there(
+    rules: Rules, mistake: Callable[[Session], Session]
+) -> None:
+    for table, number in games(rules):
+        before = tiles_of(table.session)
+        table.session = chosen(mistake(table.session), "hand 1 goes on")
+        assert tiles_of(table.session) == before
+        assert phase_of(table.session) is Phase.PLAY
+        for at in range(number, len(table.steps)):
+            table.go_on(at)
+        truth = table.steps[-1].state.game
+        now = table.session.state
+        assert truth is not None
+        assert now.game is not None
+        # What was taken back took draws and passes with it, which nobody can see on the table.
+        is_marked = now.is_provisional and mistake is undone_by_mistake
+        assert is_marked or now.game.totals == truth.totals
+
+
+@pytest.mark.parametrize("rules", GAMES, ids=lambda rules: rules.name)
+def test_whatever_buttons_were_pressed_the_layout_can_be_adopted(rules: Rules) -> None:
+    buttons = [button for button in Button if button is not Button.TABLE]
+    for seed, (table, _) in enumerate(games(rules, 6)):
+        rng = np.random.default_rng(seed)
+        truth = tiles_of(table.session)
+        for _ in range(8):
+            seat = None if rng.random() < 0.5 else Seat(int(rng.integers(2)))
+            table.feed(Press(buttons[int(rng.integers(len(buttons)))], seat), float(rng.uniform(0.1, 5.0)))
+            if table.session.questions and rng.random() < 0.5:
+                table.feed(Answer(0))
+        table.session = chosen(table.session, f"hand {number_of(table.session)} goes on")
+        assert tiles_of(table.session) == truth
+
+
+@pytest.mark.parametrize("rules", GAMES, ids=lambda rules: rules.name)
+def test_a_gap_that_nobody_explains_is_over_with_two_taps(rules: Rules) -> None:
+    for seed in range(4):
+        table = GappedTable(rules, seed, gaps=1, plays=4, are_answered=False)
+        table.run_until_asked()
+        lying = Counter(Tile.of(*numbers_of(tile)) for tile in table.eye.tiles)
+        table.session = chosen(table.session, "goes on")
+        assert tiles_of(table.session) == lying
+        assert not any(one.unclear.holds_up for one in table.session.questions)
+
+
+@pytest.mark.parametrize("rules", GAMES[:4], ids=lambda rules: rules.name)
+def test_a_new_hand_that_nobody_saw_being_dealt_is_the_one_that_lies_there(rules: Rules) -> None:
+    for seed in range(4):
+        table = GapOverDeal(rules, seed, before=3, plays=3, are_answered=False)
+        for number in range(max(table.gap) + 2):
+            table.go_on(number)
+        lying = Counter(Tile.of(*numbers_of(tile)) for tile in table.eye.tiles)
+        game = table.session.state.game
+        assert game is not None
+        is_noticed = game.hand is not None and game.hand.number == 2
+        table.session = chosen(table.session, "hand 2 goes on" if is_noticed else "hand 2 has been dealt")
+        assert tiles_of(table.session) == lying
+        assert number_of(table.session) == 2
+        assert table.session.state.is_provisional
+
+
+def test_tiles_of_a_new_hand_beside_those_of_the_last_one_are_not_mixed() -> None:
+    first, second, third = seen((3, 5), (0, 0)), seen((5, 4), (2, 0)), seen((4, 4), (3.5, 0), 90)
+    others = seen((6, 6), (0, 4), 90), seen((6, 1), (1.5, 4))
+    session = line(first, second, third)
+    changes = (*(Change(ChangeKind.REMOVED, one) for one in (first, second, third)),)
+    session, _ = feed(session, TableView(others, (), (*changes, *(Change(ChangeKind.PLACED, one) for one in others))))
+    session = chosen(session, "hand 2 has been dealt")
+    assert tiles_of(session) == Counter((Tile.of(6, 6), Tile.of(6, 1)))
+    assert number_of(session) == 2
+    assert session.state.is_provisional  # nobody has counted the hand before
+
+
+def test_a_hand_that_is_over_is_ended_as_the_table_says() -> None:
+    tiles = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
+    session = chosen(line(*tiles), "hand 1 is over", "Tom is out")
+    assert phase_of(session) is Phase.REVEAL
+    assert session.state.game is not None
+    assert session.state.game.hand is not None
+    assert session.state.game.hand.out == 1
+    assert phase_of(chosen(line(*tiles), "hand 1 is over", "nobody can play")) is Phase.REVEAL
+    assert phase_of(chosen(line(*tiles), "hand 1 is over", "it does not count")) is Phase.DEAL
+
+
+def test_a_deal_that_was_told_too_early_is_taken_back() -> None:
+    tiles = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
+    over = mistaken(line(*tiles), Abandon())
+    session = chosen(mistaken(over, NewHand()), "hand 1 is over")
+    assert session.state.game == over.state.game
+    assert tiles_of(session) == tiles_of(over)
+
+
+def test_nothing_happens_where_the_table_is_left_as_it_was_or_no_match_is_played() -> None:
+    session = line(seen((3, 5), (0, 0)))
+    after = chosen(session, "leave everything as it was")
+    assert (after.state, after.places) == (session.state, session.places)
+    assert feed(Session(), Press(Button.TABLE)) == (Session(), ())
+
+
+def test_a_tile_that_is_not_part_of_the_layout_stays_beside_it() -> None:
+    laid = (seen((3, 5), (0, 0)), seen((5, 4), (2, 0)))
+    far = seen((6, 6), (0, 9))
+    session, _ = lay(line(*laid), far)
+    session = chosen(session, "hand 1 goes on")
+    assert tiles_of(session) == Counter((Tile.of(3, 5), Tile.of(5, 4)))
+    assert session.places.dismissed == (far,)
