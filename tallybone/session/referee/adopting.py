@@ -51,15 +51,14 @@ def judge_table(places: Places, state: State, adoption: Adoption) -> Decided | Q
             ended = ended_unseen(state) or ()
             fresh = replace(cleared(places), waiting=_lying(places), dismissed=(), adoption=Adoption.SAME_HAND)
             return Decided((*ended, NewHand()), fresh, is_inferred=bool(ended))
-        case Adoption.HAND_BEFORE | Adoption.DEALT_EARLY:
+        case Adoption.DEALT_EARLY:
             dealt = max(one.seq for one in entries(state) if isinstance(one.action, NewHand))
-            is_over = adoption is Adoption.DEALT_EARLY
-            return Decided((Undo(dealt),), replace(places, adoption=None if is_over else Adoption.SAME_HAND))
-        case Adoption.SAME_HAND if not in_play:
-            reopened = _reopened(state)
-            return Decided(reopened, places if reopened else done)
-        case Adoption.SAME_HAND:
+            return Decided((Undo(dealt),), done)
+        case Adoption.SAME_HAND if in_play:
             return _adopted(done, state)
+        case Adoption.SAME_HAND | Adoption.HAND_BEFORE:
+            reopened = _reopened(state)
+            return Decided(reopened, replace(places, adoption=Adoption.SAME_HAND) if reopened else done)
         case Adoption.HAND_OVER:
             return _adopted(replace(places, adoption=Adoption.ENDED), state)
         case _:
