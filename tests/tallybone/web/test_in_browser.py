@@ -197,6 +197,7 @@ def test_the_table_is_right_after_a_wrong_deal_and_a_total_is_corrected(browser:
         page.locator(".player .seat").first.click()
         form = page.locator("#sheet section", has=page.get_by_role("heading", name="Total", exact=True))
         form.get_by_role("spinbutton").fill("85")
+        page.wait_for_timeout(500)
         form.get_by_role("button", name="Write down").click()
         until(lambda: true_totals(table)[0] == 85)
         assert [words for words in viewer.complaints if "401" not in words] == []
