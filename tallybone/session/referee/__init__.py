@@ -66,9 +66,11 @@ def decide(places: Places, state: State) -> Decided | tuple[Question, ...]:
             if not verdict.events and verdict.places == places:
                 continue  # it would be decided again and again
             return verdict
-        # Where nobody answers the likelier reading stands.
-        holds_up = verdict.unclear.holds_up and not places.is_played_on
-        questions.append(replace(verdict, unclear=replace(verdict.unclear, holds_up=holds_up)))
+        unclear = verdict.unclear
+        holds_up = unclear.holds_up and unclear.topic not in places.ignored
+        if holds_up and places.is_played_on:  # nobody answers: until they do, the likelier reading stands
+            return Decided((), replace(places, ignored=(*places.ignored, unclear.topic)))
+        questions.append(replace(verdict, unclear=replace(unclear, holds_up=holds_up)))
         if holds_up:
             break
     return tuple(questions)

@@ -221,17 +221,23 @@ def judge_missing(places: Places, state: State, known: Known) -> Decided | Quest
     return Question(Unclear(known.tile, words, holds_up=False, choices=choices), (stays, without))
 
 
-def ask_about_undone(places: Places) -> Question:
-    """Return the question what is to be done with tiles that still lie there though their plays were undone."""
+def ask_about_undone(places: Places) -> Decided | Question:
+    """Return the question what is to be done with tiles that still lie there though their plays were undone.
+
+    Where the players lay others without an answer, the tiles count again.
+    """
     tiles = listed([the_tile(seen_name(one)) for one in places.undone])
     words = phrase("still on the table: {tiles}. Count it again, or will you remove it?", tiles=tiles)
     choices = (phrase("count it again"), phrase("it will be removed"))
-    # One after the other, as they were laid before.
-    again = tuple(Waiting(one, places.looks + at) for at, one in enumerate(places.undone))
-    counted = replace(places, undone=(), waiting=(*places.waiting, *again), looks=places.looks + len(again))
+    # One after the other, as they were laid before, and before what was laid since.
+    first = min((one.look for one in places.waiting), default=places.looks) - len(places.undone)
+    again = tuple(Waiting(one, first + at) for at, one in enumerate(places.undone))
+    counted = Decided((), replace(places, undone=(), waiting=(*again, *places.waiting)))
+    if places.is_played_on:
+        return counted
     removed = replace(places, undone=(), dismissed=(*places.dismissed, *places.undone))
     unclear = Unclear(places.undone[0], words, holds_up=True, choices=choices)
-    return Question(unclear, (Decided((), counted), Decided((), removed)))
+    return Question(unclear, (counted, Decided((), removed)))
 
 
 def judge_moved(places: Places, state: State, known: Known) -> Decided:

@@ -34,8 +34,6 @@ from vision.reading import PointPx, SeenTile
 
 # An answer is offered where it has this share; more than these would not be read.
 _WORTH_ASKING, _MOST_CHOICES = 0.01, 4
-# While so much of the layout still lies there, nobody has begun to clear the table.
-_STILL_LIES = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +85,8 @@ def judge_hands_in_play(places: Places, state: State) -> Decided | Question | No
     )
     goes_on = replace(places, around=replace(around, goes_on=around.open_counts))
     ends = [*(Decided((Domino(seat),), places) for seat in out), Decided((HandEnd(),), places)]
+    if places.is_being_cleared:  # and nobody has answered
+        return replace(ends[0], is_inferred=True)
     unclear = Unclear(None, phrase("tiles are laid open: is the hand over?"), holds_up=False, choices=choices)
     return Question(unclear, (*ends, Decided((), goes_on)))
 
@@ -94,22 +94,28 @@ def judge_hands_in_play(places: Places, state: State) -> Decided | Question | No
 def _shown(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand) -> Decided | Question | None:
     """Return the hand that a seat shows, once as many tiles as it should have lie open and each is sure."""
     assert game.hand is not None  # the caller has looked
-    expected = game.hand.sizes[seat]
-    if len(hand.tiles) != expected and not hand.is_whole:
-        return _ask_whole(places, game, seat, hand) if hand.tiles and hand.looks > 1 else None
+    is_doubted = len(hand.tiles) != game.hand.sizes[seat] and not hand.is_whole
+    if is_doubted and not (hand.tiles and hand.looks > 1):
+        return None
+    if is_doubted and not places.is_being_cleared:
+        return _ask_whole(places, game, seat, hand)
     found = _read(game, game.hand, seat, hand)
-    if isinstance(found, _Reading):
-        return _ask_which(places, seat, hand, found)
+    while isinstance(found, _Reading):
+        if not places.is_being_cleared:
+            return _ask_which(places, seat, hand, found)
+        # Nobody has answered.
+        hand, is_doubted = replace(hand, told=(*hand.told, (found.seen.center_px, found.tiles[0]))), True
+        found = _read(game, game.hand, seat, hand)
     now = replace(hand, shown=Seq(state.next_seq), said=found)
-    return Decided((Reveal(seat, found),), replace(places, around=places.around.with_hand(seat, now)))
+    around = places.around.with_hand(seat, now)
+    return Decided((Reveal(seat, found),), replace(places, around=around), is_inferred=is_doubted)
 
 
 def _corrected(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand) -> Decided | Question | None:
     """Return the correction of a hand that was shown: a tile was added, or is read otherwise now."""
     assert game.hand is not None  # the caller has looked
     entry = next((one for one in entries(state) if one.seq == hand.shown), None)
-    is_cleared = places.around.lying < _STILL_LIES * len(places.known)
-    if entry is None or is_cleared or len(hand.tiles) < len(hand.said) or hand.looks < 2:
+    if entry is None or places.is_being_cleared or len(hand.tiles) < len(hand.said) or hand.looks < 2:
         return None
     found = _read(game, game.hand, seat, hand)
     if isinstance(found, _Reading):

@@ -20,6 +20,8 @@ _SAME_PLACE = 0.5
 # Of a layout of more tiles than these, players who take back do not take this share. Where nobody saw them it is
 # smaller, because tiles of the next hand may lie where some of the last lay.
 _MOST_TAKEN_BACK, _SWEPT, _SWEPT_UNSEEN = 3, 0.8, 0.5
+# While so much of the layout still lies there, nobody has begun to clear the table.
+_STILL_LIES = 0.8
 # Players who have laid so many tiles since they were asked do not answer.
 _PLAYED_ON = 3
 # Of two looks, an open tile that lies within this of where it lay is the same, in its own lengths.
@@ -238,6 +240,7 @@ class Places:
         dismissed: Tiles that lie on the table and count for nothing: taken back, or of the hand before.
         undone: Tiles that still lie there though their plays were undone, until the table says what is to be done.
         asked: Topics of the questions that the table has been asked and has not answered.
+        ignored: Topics of those that hold up the game no more, because the players went on without an answer.
         looks: How many looks at the table there have been.
         wants_stack: Whether the button said that a tile was laid on its copy, and it is not known yet which.
         maybe_passed: The player who may have knocked, until the table says whether they did.
@@ -253,6 +256,7 @@ class Places:
     dismissed: tuple[SeenTile, ...] = ()
     undone: tuple[SeenTile, ...] = ()
     asked: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
     looks: int = 0
     wants_stack: bool = False
     maybe_passed: Seat | None = None
@@ -264,9 +268,14 @@ class Places:
 
     @property
     def is_played_on(self) -> bool:
-        """Whether the players have laid several tiles since the first that waits: they do not answer."""
+        """Whether the players have laid several tiles since the first that waits, or clear the table: nobody answers."""
         first = min((one.look for one in self.waiting), default=0)
-        return sum(one.look > first + 1 for one in self.waiting) >= _PLAYED_ON
+        return self.is_being_cleared or sum(one.look > first + 1 for one in self.waiting) >= _PLAYED_ON
+
+    @property
+    def is_being_cleared(self) -> bool:
+        """Whether so much of the layout is gone that the table is being cleared."""
+        return self.around.is_seen and self.around.lying < _STILL_LIES * len(self.known)
 
     @property
     def is_swept(self) -> bool:

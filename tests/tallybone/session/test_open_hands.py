@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine import (
+    BLOCK,
     BONES,
     DRAW,
     Amend,
@@ -307,3 +308,38 @@ def test_a_view_without_its_size_cannot_be_split() -> None:
     table = Table(BONES, NewHand())
     with pytest.raises(ValueError, match="how large"):
         table.tell(replace(table.view(), size_px=None, changes=(Change(ChangeKind.PLACED, FIRST),)))
+
+
+def test_the_first_tile_of_a_hand_without_a_boneyard_may_lie_where_one_lay_before() -> None:
+    table = Table(BLOCK, NewHand((1, 1), 26), Lead(Seat(0)), yard=0)
+    table.put(FIRST, came="bottom")
+    table.put(before(1, 0, (6, 6)), came="top")
+    assert totals(table) == (12, 0)
+    cleared(table)
+    table.put(seen((6, 2), (0, 0)), came="bottom")
+    assert table.log[-1] == NewHand()
+    assert [one.tile for one in table.session.places.waiting] == [table.tiles[-1]]
+
+
+def test_a_hand_that_nobody_has_answered_for_counts_as_it_was_shown() -> None:
+    table = over()
+    table.put(*LEFT[:2], came="bottom")
+    table.look()
+    assert table.asked == ["Ann shows 2 of 3 tiles: are these all?"]
+    table.take(FIRST, NEXT, came="bottom")
+    assert reveals(table) == [Reveal(Seat(0), (Tile.parse("6-6"), Tile.parse("1-0")))]
+    assert table.session.state.is_provisional
+
+
+def test_tiles_that_were_laid_open_before_the_table_was_cleared_end_the_hand() -> None:
+    table = Table(BONES, hands(4, 3), Lead(Seat(0)), yard=21)
+    table.look()
+    table.put(FIRST, came="bottom")
+    table.put(NEXT, came="top")
+    table.put(*LEFT, came="bottom")
+    table.look()
+    assert table.asked == ["tiles are laid open: is the hand over?"]
+    table.take(FIRST, NEXT, came="bottom")
+    assert Domino(Seat(1)) in table.log
+    assert totals(table) == (0, 15)
+    assert table.session.state.is_provisional
