@@ -268,7 +268,7 @@ class Places:
 
     @property
     def is_played_on(self) -> bool:
-        """Whether the players have laid several tiles since the first that waits, or clear the table: nobody answers."""
+        """Whether the players have laid several tiles since the first that waits, or clear the table."""
         first = min((one.look for one in self.waiting), default=0)
         return self.is_being_cleared or sum(one.look > first + 1 for one in self.waiting) >= _PLAYED_ON
 
