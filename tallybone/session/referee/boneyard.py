@@ -199,7 +199,7 @@ def _dealt(places: Places, state: State, game: Game) -> Decided | None:
     is_swept = places.is_swept and not _is_moved(places)
     if not (is_swept or (is_over and (is_first or around.is_cleared))) or game.phase is Phase.LEAD:
         return None
-    if not _of_new_hand(places) and not _is_laid_out(places, game, is_first=is_first):
+    if not places.waiting and not _is_laid_out(places, game, is_first=is_first):
         return None
     ended = () if is_over else ended_unseen(state)
     if ended is None:
@@ -225,7 +225,7 @@ def _fresh(places: Places) -> Places:
 
 def _of_new_hand(places: Places) -> tuple[Waiting, ...]:
     """Return the tiles of the new hand: those that wait, and those that lie where one lay of the hand before."""
-    if not (places.is_swept or places.around.is_cleared):
+    if not places.is_swept or places.around.is_cleared:
         return places.waiting
     look = min((one.look for one in places.waiting), default=places.looks)
     return (*places.waiting, *(Waiting(one.tile, look) for one in places.known if not one.is_missing))

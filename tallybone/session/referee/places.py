@@ -382,7 +382,8 @@ def _placed(places: Places, change: Change, came_from: tuple[Seat, ...]) -> Plac
     tile = change.tile
     if tile.face is Face.DOWN:
         return places
-    for one in places.known:
+    # On a table that was cleared it is of the next hand.
+    for one in () if places.around.is_cleared else places.known:
         if is_at(one.place, tile):
             is_handled = one.is_handled or (not one.is_missing and numbers_of(one.tile) == numbers_of(tile))
             return places.with_known(replace(one, is_missing=False, is_handled=is_handled))

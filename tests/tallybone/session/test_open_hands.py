@@ -35,6 +35,7 @@ from tallybone.session.zones import Zones
 from tallybone.simulate.players import answer_of
 from tests.tallybone.session.test_referee import seen
 from tests.tallybone.session.zone_views import Table, back, before
+from vision.reading import Face
 from vision.table_view import Change, ChangeKind
 
 FIRST, NEXT = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
@@ -317,8 +318,20 @@ def test_the_first_tile_of_a_hand_without_a_boneyard_may_lie_where_one_lay_befor
     assert totals(table) == (12, 0)
     cleared(table)
     table.put(seen((6, 2), (0, 0)), came="bottom")
-    assert table.log[-1] == NewHand()
-    assert [one.tile for one in table.session.places.waiting] == [table.tiles[-1]]
+    assert table.log[-2:] == (NewHand(), Play(Seat(0), Tile.parse("6-2"), None, 6))
+
+
+def test_a_tile_that_is_missed_late_on_a_cleared_table_is_not_of_the_next_hand() -> None:
+    table = over()
+    table.put(*LEFT, came="bottom")
+    bare = tuple(tile for tile in table.tiles if tile.face is Face.DOWN)
+    table.tiles = bare
+    table.look(changes=tuple(Change(ChangeKind.REMOVED, tile) for tile in (FIRST, *LEFT)))
+    assert table.log.count(NewHand()) == 0
+    table.look(changes=(Change(ChangeKind.REMOVED, NEXT),))
+    table.put(seen((6, 5), (0, 0)), came="top")
+    assert table.log.count(NewHand()) == 1
+    assert [event.tile for event in table.log if isinstance(event, Play)][2:] == [Tile.parse("6-5")]
 
 
 def test_a_hand_that_nobody_has_answered_for_counts_as_it_was_shown() -> None:
