@@ -318,7 +318,7 @@ def test_the_first_tile_of_a_hand_without_a_boneyard_may_lie_where_one_lay_befor
     assert totals(table) == (12, 0)
     cleared(table)
     table.put(seen((6, 2), (0, 0)), came="bottom")
-    assert table.log[-2:] == (NewHand(), Play(Seat(0), Tile.parse("6-2"), None, 6))
+    assert table.log[-3:] == (NewHand(), Lead(Seat(0)), Play(Seat(0), Tile.parse("6-2"), None, 6))
 
 
 def test_a_tile_that_is_missed_late_on_a_cleared_table_is_not_of_the_next_hand() -> None:
