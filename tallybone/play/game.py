@@ -14,8 +14,10 @@ from hardware.clock import Clock
 from hardware.supervision import PartProblem
 from tallybone.json_values import JsonValueError
 from tallybone.play.counts import Counts, PaceMeter
+from tallybone.play.crops import Cutter
 from tallybone.play.news import News
 from tallybone.play.recorder import Recorder
+from tallybone.recording.evidence import Evidence
 from tallybone.session.inputs import Answer, Button, Press, event_of
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
@@ -23,6 +25,7 @@ from tallybone.session.sitting import ByHand, Sitting, Step
 from tallybone.sources.camera import Camera, FrameLimiter, PlayedCamera
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import RecordedInput
+from vision.arrays import Image
 from vision.errors import VisionError
 from vision.picture import decode_picture
 from vision.table_view import TableView
@@ -74,6 +77,9 @@ class Listener:
     def happened(self, happened: Step) -> None:
         """Show announcements."""
 
+    def evidence(self, one: Evidence) -> None:
+        """Keep a crop of the picture from which a play or a question was read."""
+
     def goes_on(self, session: Session) -> None:
         """Show that a match goes on from where it was left."""
 
@@ -102,6 +108,11 @@ class Listeners(Listener):
         """Hand on announcements."""
         for one in self.each:
             one.happened(happened)
+
+    def evidence(self, one: Evidence) -> None:
+        """Hand on a crop."""
+        for each in self.each:
+            each.evidence(one)
 
     def goes_on(self, session: Session) -> None:
         """Hand on that a match goes on."""
@@ -187,6 +198,7 @@ class LiveGame:
         self._problem: str | None = None
         self._choosing = Choosing()
         self._news = News()
+        self._cutter = Cutter(sitting.session)
 
     @property
     def session(self) -> Session:
@@ -354,12 +366,15 @@ class LiveGame:
         self._pace.count(max(0, self._camera.now_ns() - shot.t_ns))
         for note in self._news.of(happened.view):
             self._listener.note(note.words)
-        self._tell(happened)
+        self._tell(happened, image)
 
-    def _tell(self, happened: Step) -> None:
+    def _tell(self, happened: Step, image: Image | None = None) -> None:
         self._recorder.happened(happened)
         if happened.said:
             self._listener.happened(happened)
+        for one in self._cutter.after(happened, image):
+            self._recorder.evidence(one)
+            self._listener.evidence(one)
 
     def _report_problem(self) -> None:
         """Report once that the camera gives nothing, and that it is back."""

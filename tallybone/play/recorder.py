@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from engine import MatchStart
 from engine.phrases import phrase
+from tallybone.recording.evidence import Crops, Evidence, write_evidence
 from tallybone.recording.folder import prune
 from tallybone.recording.messages import write_input, write_step, write_table
 from tallybone.recording.resume import Left
@@ -47,6 +48,9 @@ class Recorder:
 
     def happened(self, happened: Step) -> None:
         """Keep the effects of an input before they are shown."""
+
+    def evidence(self, one: Evidence) -> None:
+        """Keep a crop of the picture from which a play or a question was read."""
 
     @property
     def words(self) -> str:
@@ -131,6 +135,10 @@ class FileRecorder(Recorder):
         if is_first and view is not None and not view.changes and not happened.events:
             self._write(lambda: write_table(self._writer, happened, picture=self._settled))
 
+    def evidence(self, one: Evidence) -> None:
+        """Keep a crop."""
+        self._write(lambda: write_evidence(self._writer, one))
+
     def close(self) -> None:
         """End the recording with its index."""
         if self._is_open:
@@ -195,7 +203,7 @@ class LastingRecorder(Recorder):
         Nothing is on the disk before `open`.
         """
         self._begin, self._folder, self._complain = begin, folder, complain
-        self._left, self._goes_on = left, goes_on
+        self._left, self._goes_on, self._crops = left, goes_on, Crops(left.evidence)
         self._file: FileRecorder | None = None
         self._session: Session | None = None
         self._jpeg: bytes | None = None
@@ -242,6 +250,12 @@ class LastingRecorder(Recorder):
             self._file.happened(happened)
         self._note(happened)
         self._retry(happened.t_ns)
+
+    def evidence(self, one: Evidence) -> None:
+        """Keep a crop."""
+        self._crops.add(one)
+        if self._file is not None:
+            self._file.evidence(one)
 
     def close(self) -> None:
         """End it."""
@@ -301,4 +315,6 @@ class LastingRecorder(Recorder):
         if session is None:
             return self._left
         events = tuple(event for event in session.state.log if not isinstance(event, MatchStart))
-        return replace(self._left, events=events, places=session.places)
+        # Crops must not take the last room for the log.
+        crops = tuple(self._crops) if self._free_bytes() >= _LOW_FREE_BYTES else ()
+        return replace(self._left, events=events, places=session.places, evidence=crops)

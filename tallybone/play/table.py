@@ -133,6 +133,8 @@ class LiveTable:
                 listener.happened(Step(self.session.t_ns, self.session, self._said))
             else:
                 listener.goes_on(self.session)
+            for one in () if game.left is None else game.left.evidence:
+                listener.evidence(one)
             live.run(
                 lambda wait_s: self._see_to(typed, wait_s, live, listener),
                 is_stopped,

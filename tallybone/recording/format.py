@@ -50,6 +50,7 @@ class Topic(Enum):
     OUTCOME = ("/outcome", "What followed from it; `totals` are the points by seat.", (("totals", "integer"),))
     TRUTH = ("/truth", "What really happened, where it is known: simulated tables.", ())
     TABLE = ("/table", "What lay on the table after a look that changed something, or after an event.", ())
+    EVIDENCE = ("/evidence", "A crop of the picture from which a play or a question was read.", ())
 
     def __init__(self, path: str, meaning: str, lists: tuple[tuple[str, str], ...]) -> None:
         """Take the values above; *lists* are fields that hold lists, each with the type of its items."""
@@ -61,8 +62,9 @@ class Topic(Enum):
     def is_synced(self) -> bool:
         """Whether a record is on the disk before the call returns.
 
-        Pictures are many, and a sync of each would wear out an SD card; outcomes follow from the rest. The table is
-        written last after each input: once it is there, all before it is too, and may be shown.
+        Pictures are many, and a sync of each would wear out an SD card; outcomes follow from the rest, and crops are
+        only shown. The table is written last of what follows from an input: once it is there, all before it is too, and
+        may be shown.
         """
         return self in (Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION, Topic.EVENT, Topic.TABLE)
 

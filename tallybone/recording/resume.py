@@ -8,6 +8,7 @@ from pathlib import Path
 
 from engine import Event, MatchStart
 from tallybone.json_values import JsonValueError, from_json, to_json
+from tallybone.recording.evidence import Crops, Evidence, evidence_of, write_evidence
 from tallybone.recording.format import Damage, ImageMessage, RecordingError, SessionStart, Topic
 from tallybone.recording.messages import TILES, aim_line, aim_of_record, event_of_record, places_of_record
 from tallybone.recording.reader import RecordedMessage, SessionFile
@@ -35,6 +36,7 @@ class Left:
         damage: Losses in the recording, but not that it ends early.
         t_ns: When its last record was made; of a head, when it went on.
         passed_over: Why recordings that were written later were not taken, in words.
+        evidence: Crops of the pictures from which plays and questions were read.
     """
 
     start: SessionStart
@@ -47,6 +49,7 @@ class Left:
     t_ns: int = 0
     aim: Aim = STRAIGHT_ON
     passed_over: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
 
 
 def left_in(session: SessionFile) -> Left:
@@ -90,6 +93,8 @@ def write_left(writer: SessionWriter, left: Left, t_ns: int) -> int | None:
     if left.last is not None:
         writer.frame(t_ns, left.last, name="last")
     seen = {} if last is None else {"picture": last, "tiles": to_json(left.tiles, TILES)} | aim_line(left.aim)
+    for one in left.evidence:
+        write_evidence(writer, one)
     for event in left.events:
         writer.write(Topic.EVENT, t_ns, to_json(event, Event), is_waited_for=False)
     writer.write(Topic.TABLE, t_ns, seen | {"places": to_json(left.places, Places), _HEAD_ENDS: True})
@@ -115,6 +120,7 @@ class _Gathered:
     last: int | None = None
     has_head: bool = False
     t_ns: int = 0
+    crops: Crops = field(default_factory=Crops)
 
     def add(self, one: RecordedMessage) -> None:
         """Take one more record.
@@ -127,6 +133,9 @@ class _Gathered:
             event = event_of_record(one)
             if not isinstance(event, MatchStart):  # the metadata say how it began
                 self.events.append(event)
+        elif one.topic is Topic.EVIDENCE:
+            if (crop := evidence_of(one)) is not None:
+                self.crops.add(crop)
         elif one.topic is Topic.TABLE and isinstance(one.payload, Mapping):
             self.places, self.shown = places_of_record(one), len(self.events)
             picture = one.payload.get("picture")
@@ -165,7 +174,10 @@ def _with_pictures(found: _Gathered, records: Iterable[RecordedMessage | Damage]
     empty, last = (None if at is None else pictures.get(at) for at in (found.empty, found.last))
     events = tuple(found.events[: found.shown])
     damage = tuple(found.damage)
-    return Left(found.start, events, found.places, found.tiles, empty, last, damage, found.t_ns, found.aim)
+    evidence = tuple(found.crops)
+    return Left(
+        found.start, events, found.places, found.tiles, empty, last, damage, found.t_ns, found.aim, evidence=evidence
+    )
 
 
 def _head(records: Iterator[RecordedMessage | Damage], path: Path) -> Iterator[RecordedMessage]:

@@ -24,6 +24,7 @@ from hardware.clock import Clock
 from tallybone.plain_text import names_of
 from tallybone.play.counts import Times
 from tallybone.play.game import LiveState
+from tallybone.recording.evidence import Crops
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.session.touching import Footprint
@@ -158,6 +159,7 @@ class Hub:
         self.desk = Desk[PageRequest, Acted](_MOST_WANTED)
         self.newest = Published()
         self.picture: CameraPicture | None = None
+        self.crops = Crops()
         self.seen_ns: int | None = None
         self.viewers = 0
 
@@ -179,8 +181,9 @@ class Hub:
             self._wake()
 
     def begin_anew(self) -> None:
-        """Forget the words of the last game: another one begins."""
+        """Forget the words and crops of the last game: another one begins."""
         self._said.append(_ANOTHER)
+        self.crops = Crops()
 
     def see(self, picture: CameraPicture) -> None:
         """Take the newest picture of the camera."""

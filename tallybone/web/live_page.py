@@ -13,6 +13,7 @@ from fastapi import APIRouter
 from engine.phrases import phrase
 from hardware.clock import Clock
 from tallybone.play.game import Listener, LiveGame, LiveState
+from tallybone.recording.evidence import Evidence
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.web.access import Access, new_pin
@@ -133,6 +134,10 @@ class ShownOnPage(Listener):
         """Show the words of a step."""
         if happened.said:
             self.hub.say(happened)
+
+    def evidence(self, one: Evidence) -> None:
+        """Offer a crop of the picture from which a play or a question was read."""
+        self.hub.crops.add(one)
 
     def goes_on(self, session: Session) -> None:
         """Show that a match goes on."""

@@ -16,6 +16,7 @@ from engine import Adjust, Event, Seat
 from tallybone.choices import TileSet
 from tallybone.play.recorder import Recorder, RecordingQuota
 from tallybone.play.start import MatchPlan, game_that_goes_on, new_game, newest_left, recorder_of, state_of
+from tallybone.recording.evidence import Evidence
 from tallybone.recording.reader import read_session
 from tallybone.recording.resume import left_in
 from tallybone.session.session import Session
@@ -137,6 +138,26 @@ def test_what_is_recorded_again_says_how_it_went_on_and_has_its_pictures(
     assert left.start.continues == "2026-11-21T12-00-00-ann-ben.mcap" != path.name
     assert left.empty == left.last == jpeg_of(picture_of(0))
     assert state_of(left).log == table.sitting.session.state.log
+
+
+@pytest.mark.parametrize(("free_bytes", "expected"), [(10**9, 2), (10**7, 0)])
+def test_what_is_recorded_again_has_the_crops_unless_room_is_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_bytes: int, expected: int
+) -> None:
+    disk = Disk()
+    disk.fail_with(monkeypatch, "write")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(free_bytes, 0, free_bytes))
+    crops = (Evidence(3, 1, b"before"), Evidence(4, 2, b"while nothing is recorded"))
+    table = Table(tmp_path)
+    table.go_on(1, points=5)
+    table.recorder.evidence(crops[0])
+    disk.problem = errno.EIO
+    table.go_on(1)
+    table.recorder.evidence(crops[1])
+    disk.problem = None
+    table.go_on(6)
+    assert table.kept == (5, 0)
+    assert newest_left(tmp_path)[1].evidence == crops[:expected]
 
 
 def test_a_game_begins_on_a_disk_that_takes_nothing_and_is_recorded_once_it_does(

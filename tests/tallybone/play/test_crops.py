@@ -1,0 +1,130 @@
+"""Crops of a live game: each play and question once, out of the picture it was read from, with its tile outlined."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from engine import Play, Stack, entries, profile
+from tallybone.play.crops import MOST_CROP_BYTES, crop
+from tallybone.play.recorder import RecordingQuota
+from tallybone.recording.evidence import Crops, Evidence, evidence_of
+from tallybone.recording.format import Topic
+from tests.tallybone.recording.sittings import records_of
+from tests.tallybone.truth_eye import PLAYERS_OF
+from tests.tallybone.web.conftest import at_table
+from tests.tallybone.web.doubts import ASKED_AFTER, doubtful
+from tests.tallybone.web.true_table import TrueTable, file_recorder
+from tests.vision.seen import seen_tile
+from vision.aim import Aim
+from vision.arrays import Image
+
+TILE = seen_tile(5, 4, x_px=300.0, y_px=200.0, side_px=30.0, degrees=30.0)
+
+
+def decoded(jpeg: bytes) -> Image:
+    image = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
+    assert image is not None
+    return np.asarray(image, np.uint8)
+
+
+def table_with(tile: tuple[tuple[float, float], ...]) -> Image:
+    image = np.full((480, 640, 3), (50, 74, 28), np.uint8)
+    cv2.fillPoly(image, [np.array(tile, np.int32)], (210, 229, 236))
+    return image
+
+
+def is_outlined(image: Image, middle: tuple[float, float]) -> bool:
+    """Whether the yellow line encloses a place that is ivory."""
+    line = (image[..., 2] > 180) & (image[..., 0] < 150)
+    filled = np.asarray(line, np.uint8).copy()
+    x, y = (round(at) for at in middle)
+    cv2.floodFill(filled, None, (x, y), (1,))
+    return bool(image[y, x].min() > 190) and 0.02 < filled.mean() < 0.25
+
+
+def test_a_crop_shows_the_tile_in_its_outline_and_what_lies_around_it() -> None:
+    jpeg = crop(table_with(TILE.corners_px), (TILE.corners_px,))
+    assert jpeg is not None
+    image = decoded(jpeg)
+    height, width = image.shape[:2]
+    assert 150 < width <= 320
+    assert is_outlined(image, (width / 2, height / 2))
+
+
+def test_the_outline_follows_a_camera_that_was_moved() -> None:
+    aim = Aim((1.0, 0.0, 80.0, 0.0, 1.0, -40.0))
+    moved = tuple((x + 80.0, y - 40.0) for x, y in TILE.corners_px)
+    jpeg = crop(table_with(moved), (TILE.corners_px,), aim)
+    assert jpeg is not None
+    image = decoded(jpeg)
+    assert is_outlined(image, (image.shape[1] / 2, image.shape[0] / 2))
+
+
+def test_a_tile_outside_the_picture_has_no_crop() -> None:
+    beside = tuple((x + 380.0, y) for x, y in TILE.corners_px)
+    assert crop(table_with(TILE.corners_px), (beside,)) is None
+
+
+def test_a_crop_is_small_whatever_it_shows() -> None:
+    noise = np.random.default_rng(1).integers(0, 256, (1440, 2560, 3)).astype(np.uint8)
+    large = tuple((x * 4, y * 4) for x, y in TILE.corners_px)
+    jpeg = crop(noise, (large,))
+    assert jpeg is not None
+    assert len(jpeg) <= MOST_CROP_BYTES
+
+
+def plays_in(table: TrueTable) -> list[int]:
+    return [entry.seq for entry in entries(table.live.session.state) if isinstance(entry.action, Play)]
+
+
+def kept_by(table: TrueTable) -> Crops:
+    return table.page.hub.crops
+
+
+def test_each_play_of_all_hands_is_kept_once_in_memory_and_in_the_recording(tmp_path: Path) -> None:
+    recorder = file_recorder(RecordingQuota(tmp_path, 10**9), tmp_path / "a.mcap")
+    with at_table(recorder=recorder, hands=2) as table:
+        while not table.camera.is_done:
+            table.play(1)
+        plays, kept = plays_in(table), {one.of: one for one in kept_by(table)}
+    recorder.close()
+    assert len(plays) > 20
+    recorded = [evidence_of(one) for one in records_of(tmp_path / "a.mcap") if one.topic is Topic.EVIDENCE]
+    assert [one.of for one in recorded if one is not None] == plays
+    assert [kept[seq] for seq in plays] == recorded
+
+
+def test_a_crop_shows_the_tile_of_its_play() -> None:
+    with at_table() as table:
+        table.play(5)
+        seq = plays_in(table)[-1]
+        one = kept_by(table).find(seq)
+        assert one is not None
+        image = decoded(one.jpeg)
+    # In the middle, because the first few tiles lie far from the rim of the picture; beside the numbers.
+    assert is_outlined(image, (image.shape[1] / 2, image.shape[0] / 2))
+
+
+def test_a_question_about_a_tile_is_kept_by_its_topic() -> None:
+    with at_table(eye=doubtful) as table:
+        table.play(ASKED_AFTER)
+        asked = table.live.session.open_question
+        assert asked is not None
+        one = kept_by(table).find(asked.topic)
+        assert isinstance(one, Evidence)
+        assert decoded(one.jpeg).size > 0
+
+
+@pytest.mark.parametrize(("game", "seed", "kinds"), [("cutthroat", 10, {Play, Stack}), ("super", 1, {Play})])
+def test_stacks_and_plays_of_other_games_are_kept(game: str, seed: int, kinds: set[type]) -> None:
+    with at_table(seed=seed, rules=profile(game), players=PLAYERS_OF[game]) as table:
+        table.play(13)
+        tiles = {one.seq: type(one.action) for one in entries(table.live.session.state)}
+        kept = {one.of for one in kept_by(table)}
+    wanted = {seq for seq, kind in tiles.items() if kind in kinds}
+    assert {tiles[seq] for seq in wanted} == kinds
+    assert wanted == kept & set(tiles)
