@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from engine import Seat
-from tallybone.session.touching import Footprint
+from tallybone.session.touching import Footprint, footprint_of
 from vision.reading import Face, SeenTile
 from vision.settle import Side
 from vision.table_view import Change, ChangeKind, TableView
@@ -34,6 +34,8 @@ _SITTING = {
 _SAME_PLACE = 0.5
 # So far apart the middles of two tiles are at most that are joined, with the gap that people leave.
 _JOINED = 2.6
+# A hand that takes a tile of the boneyard pushes others this far at most, in sides of a half.
+_PUSHED = 4.0
 # Hands came from one side alone where it has this share of all that came in.
 _ALONE = 0.9
 
@@ -155,6 +157,7 @@ class SortedView:
         layout: The tiles in no zone, and their changes.
         boneyard: How many tiles lie in the boneyard's zone.
         strays: How many lie face down in no zone.
+        found: How many came to light in the boneyard's zone while others were taken there, far from those.
         hands: The open tiles in each seat's zone.
         is_by_hand: Whether a hand came in before it.
         came_from: The seats at the side from which alone hands came; none where they came from several, or none came.
@@ -163,6 +166,7 @@ class SortedView:
     layout: TableView
     boneyard: int = 0
     strays: int = 0
+    found: int = 0
     hands: tuple[tuple[SeenTile, ...], ...] = ()
     is_by_hand: bool = False
     came_from: tuple[Seat, ...] = ()
@@ -199,7 +203,8 @@ def split(view: TableView, zones: Zones, lying: Sequence[Footprint], *, may_join
         elif seat is not None and tile.face is Face.UP:
             hands[seat].append(tile)
     strays = sum(tile.face is Face.DOWN for tile in rest)
-    return SortedView(layout, boneyard, strays, tuple(map(tuple, hands)), bool(view.came_from), _came_from(view, zones))
+    by_hand = (bool(view.came_from), _came_from(view, zones))
+    return SortedView(layout, boneyard, strays, _found(view.changes, cut), tuple(map(tuple, hands)), *by_hand)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +239,18 @@ class _Cut:
         if tile.face is Face.DOWN:  # no tile of the layout shows its back
             return False
         return any(math.dist(place.center, middle) < sides * place.side for place in self.lying)
+
+
+def _found(changes: Sequence[Change], cut: _Cut) -> int:
+    """Return how many tiles of the boneyard came to light while others were taken; those near may have been pushed."""
+    taken, came = (
+        [one.tile for one in changes if one.kind is kind and cut.is_boneyard(one.tile)]
+        for kind in (ChangeKind.REMOVED, ChangeKind.PLACED)
+    )
+    if not taken:
+        return 0
+    far_px = _PUSHED * footprint_of(taken[0]).side
+    return sum(all(math.dist(one.center_px, tile.center_px) > far_px for tile in taken) for one in came)
 
 
 def _changes_within(changes: Sequence[Change], cut: _Cut) -> Iterator[Change]:

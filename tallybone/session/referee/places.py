@@ -520,6 +520,9 @@ def after_look(around: Around, parts: SortedView, state: State, look: int) -> Ar
 def _counted(around: Around, parts: SortedView, look: int, seq: Seq) -> Yard:
     """Return the boneyard after one more count; what was pushed out of its zone in one look still belongs to it."""
     yard = around.yard
+    if yard.agreed is not None:  # what was overlooked until now was there all the time
+        found = min(parts.found, max(0, yard.missing))
+        yard = replace(yard, agreed=yard.agreed + found, missing=yard.missing - found)
     inside, beside = parts.boneyard - (yard.count - yard.strays), parts.strays - around.strays
     pushed = min(-inside, beside) if inside < 0 < beside else 0
     strays = min(parts.strays, yard.strays + pushed)

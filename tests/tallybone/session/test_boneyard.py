@@ -132,6 +132,17 @@ def test_a_boneyard_of_which_one_tile_is_not_seen_is_counted_from_there() -> Non
     assert draws(table) == [Draw(Seat(1))]
 
 
+def test_a_draw_that_brings_overlooked_tiles_to_light_is_told() -> None:
+    table = playing(yard=12)
+    taken, found = table.backs(1)[0], (back(22), back(23))
+    table.tiles = (*(tile for tile in table.tiles if tile != taken), *found)
+    placed = (Change(ChangeKind.PLACED, tile) for tile in found)
+    table.look("top", changes=(Change(ChangeKind.REMOVED, taken), *placed))
+    assert (table.asked, draws(table)) == ([], [Draw(Seat(1))])
+    table.take(*table.backs(1), came="top")
+    assert draws(table) == [Draw(Seat(1)), Draw(Seat(1))]
+
+
 def test_a_draw_before_the_tile_of_the_same_look_comes_first() -> None:
     table = playing()
     (gone,) = table.backs(1)
