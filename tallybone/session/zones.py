@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from engine import Seat
-from tallybone.session.touching import Footprint, footprint_of
+from tallybone.session.touching import Footprint
 from vision.reading import Face, SeenTile
 from vision.settle import Side
 from vision.table_view import Change, ChangeKind, TableView
@@ -34,8 +34,8 @@ _SITTING = {
 _SAME_PLACE = 0.5
 # So far apart the middles of two tiles are at most that are joined, with the gap that people leave.
 _JOINED = 2.6
-# A hand that takes a tile of the boneyard pushes others this far at most, in sides of a half.
-_PUSHED = 4.0
+# A hand that takes a tile of the boneyard pushes others this far at most, in diagonals of a tile.
+_PUSHED = 2.0
 # Hands came from one side alone where it has this share of all that came in.
 _ALONE = 0.9
 
@@ -249,7 +249,8 @@ def _found(changes: Sequence[Change], cut: _Cut) -> int:
     )
     if not taken:
         return 0
-    far_px = _PUSHED * footprint_of(taken[0]).side
+    first, _, opposite, _ = taken[0].corners_px
+    far_px = _PUSHED * math.dist(first, opposite)
     return sum(all(math.dist(one.center_px, tile.center_px) > far_px for tile in taken) for one in came)
 
 
