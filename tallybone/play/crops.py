@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import Amend, Stack
+from tallybone.plain_text import plain
 from tallybone.recording.evidence import Evidence
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
@@ -18,7 +19,7 @@ from vision.reading import PointPx, SeenTile
 
 _Outline = tuple[PointPx, ...]
 # Shown around the outlined tiles, in lengths of the first: enough for the tile that each end of it touches.
-_MARGIN_TILES = 1.2
+_MARGIN_TILES = 1.0
 _MOST_PX = 320
 _QUALITIES = (80, 60, 40)
 MOST_CROP_BYTES = 20_000
@@ -68,7 +69,7 @@ class Cutter:
                 yield seq, (one.tile.corners_px,)
 
     def _of_questions(self, session: Session) -> Iterator[tuple[str, tuple[_Outline, ...]]]:
-        questions = {str(one.unclear.topic): one.unclear for one in session.questions}
+        questions = {plain(str(one.unclear.topic)): one.unclear for one in session.questions}
         for topic, asked in questions.items():
             waiting = (one.tile for one in session.places.waiting)
             tiles: Iterable[SeenTile] = waiting if asked.tile is None else (asked.tile,)

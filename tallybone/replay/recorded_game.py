@@ -16,6 +16,7 @@ from typing import BinaryIO
 from engine import EngineError, Event, MatchStart, Outcome, State, apply
 from engine.value import changed
 from tallybone.json_values import JsonValueError
+from tallybone.recording.evidence import Evidence, evidence_of
 from tallybone.recording.format import RecordingError, SessionStart, Topic
 from tallybone.recording.index import Whereabouts
 from tallybone.recording.messages import places_of_record
@@ -76,6 +77,7 @@ class RecordedGame:
         self.state = State()  # of the match after the last step
         self._kept: list[State] = []  # without their logs
         self._cameras, self._tables, self._places = array("q"), array("q"), array("q")
+        self.crops: dict[int, int] = {}  # places of the newest crop of each action, by seq
         self.frame_times_ns: Sequence[int] = ()
         self._is_over = False
         self.begins_ns = 0  # when the first thing came in
@@ -94,12 +96,28 @@ class RecordedGame:
         self.begins_ns = 0 if came is None else self.found.t_ns(came)
         self._cameras, self._tables = self.found.of(Topic.CAMERA), self.found.of(Topic.TABLE)
         self.frame_times_ns = array("q", (self.found.t_ns(place) for place in self._cameras))
+        for place in self.found.of(Topic.EVIDENCE):
+            crop = self._crop(file, place) if place >= known else None
+            if crop is not None and isinstance(crop.of, int):
+                self.crops[crop.of] = place
         self._follow(self._read(file, fresh))
 
     def frame_at(self, t_ns: int) -> int | None:
         """Return the number of the picture that was the newest at a time; None before the first."""
         at = bisect_right(self.frame_times_ns, t_ns) - 1
         return None if at < 0 else at
+
+    def crop_of(self, number: int, file: BinaryIO) -> Evidence | None:
+        """Return the crop of the picture from which a step was read; None if there is none."""
+        place = self.crops.get(self.steps[number].log - 1) if 0 <= number < len(self.steps) else None
+        return None if place is None else self._crop(file, place)
+
+    def _crop(self, file: BinaryIO, place: int) -> Evidence | None:
+        """Return the crop at a place; None if it is damaged: only pictures are lost."""
+        try:
+            return evidence_of(self.found.read(file, place))
+        except (RecordingError, RecursionError):
+            return None
 
     def frame_place(self, number: int) -> int | None:
         """Return the place of a picture; None where there is no such."""

@@ -3,6 +3,7 @@
 # Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
 import asyncio
+import zlib
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -196,6 +197,17 @@ def public_routes(hub: Hub, pictures: PagePictures) -> APIRouter:
             made = None if now is None else await asyncio.to_thread(crop_of, taken, now.session, seq)
         return _picture(made, request)
 
+    @router.get("/evidence/question.jpg", responses=JPEG, response_class=Response)
+    async def question_evidence(topic: str, request: Request) -> Response:
+        """The tiles that the question of this topic is about, outlined in the picture that raised it."""
+        return _picture(_kept(hub, topic), request)
+
+    @router.get("/evidence/{seq}.jpg", responses=JPEG, response_class=Response)
+    async def evidence(seq: int, request: Request) -> Response:
+        """The tile of a play, outlined in the picture from which it was read; else as the camera sees it now."""
+        kept = _kept(hub, seq)
+        return await tile(seq, request) if kept is None else _picture(kept, request)
+
     @router.websocket("/live")
     async def live(socket: WebSocket, lang: Language = "en") -> None:
         """Send the snapshot now and whenever it changes; a slow viewer gets only the newest."""
@@ -250,6 +262,17 @@ def _taken(hub: Hub) -> CameraPicture:
         raise HTTPException(404, phrase("there is no picture yet"))
     view = None if hub.now is None else hub.now.view
     return hub.picture if view is None else replace(hub.picture, aim=view.aim)
+
+
+def _kept(hub: Hub, of: int | str) -> Made | None:
+    """Return the crop that is kept of a play or a question."""
+    one = hub.crops.find(of)
+    return None if one is None else Made(one.jpeg, etag_of(one.jpeg))
+
+
+def etag_of(jpeg: bytes) -> str:
+    """Return a name that no other picture has."""
+    return f'"{zlib.crc32(jpeg):08x}-{len(jpeg)}"'
 
 
 def _picture(made: Made | None, request: Request) -> Response:

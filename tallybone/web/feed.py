@@ -251,6 +251,9 @@ class Hub:
             snapshot: Snapshot | None = lobby_snapshot(now, told, self._story, version=known.version)
         else:
             snapshot = snapshot_of(now, told, self._story, version=known.version)
+        if snapshot is not None and snapshot.question is not None:
+            is_kept = self.crops.find(snapshot.question.topic) is not None
+            snapshot = replace(snapshot, question=replace(snapshot.question, evidence=is_kept))
         if snapshot is None or snapshot == known.snapshot:
             return known.version
         version = known.version + 1

@@ -8,7 +8,18 @@ from functools import cache
 
 from engine.errors import EngineError
 from engine.option_values import Choice, Deal, Number, Players, SetSize, YesNo, allowed_text, seats_that_can_play
-from engine.options import OPTIONS, PRESETS, Option, OptionsError, changed_options, matters, value_text, with_options
+from engine.options import (
+    OPTIONS,
+    PRESETS,
+    Option,
+    OptionsError,
+    changed_options,
+    matters,
+    option_named,
+    value_text,
+    with_options,
+)
+from engine.phrases import Phrase, listed
 from engine.profiles import PROFILES, WORDS, profile
 from engine.rules import Rules, deal_problems
 
@@ -116,6 +127,19 @@ def games_shown() -> GamesShown:
     return GamesShown(
         tuple(_game(rules) for rules in PROFILES if rules.refereed), tuple(_option(one) for one in OPTIONS)
     )
+
+
+def rule_of_play(rules: Rules, *, is_stack: bool) -> Phrase:
+    """Return the rule by which a play scores, in the words of the options of its game.
+
+    >>> rule_of_play(profile("bones"), is_stack=False)
+    'a play scores when its count is a multiple of this: 5'
+    """
+    values = [option_named("unit"), *([option_named("play_divisor")] if rules.play_divisor != 1 else [])]
+    words = [listed((Phrase(one.meaning), value_text(rules, one)), ": ") for one in values]
+    others = {"call_required": rules.call_required, "cutthroat": is_stack}
+    words += [Phrase(option_named(key).meaning) for key, matters_here in others.items() if matters_here]
+    return listed(words, "; ")
 
 
 def checked(game: str, options: Mapping[str, str], players: int | None = None) -> CheckedShown:

@@ -5,7 +5,6 @@
 import asyncio
 import re
 import time
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,7 +26,7 @@ from tallybone.session.zones import Zones
 from tallybone.sources.source import GameChoice
 from tallybone.web.access import Access, insider_by
 from tallybone.web.actions import StrictModel
-from tallybone.web.app import JPEG, picture_answer
+from tallybone.web.app import JPEG, etag_of, picture_answer
 from tallybone.web.recordings_shown import (
     MOST_STEPS,
     MomentShown,
@@ -147,7 +146,13 @@ def recording_routes(shelf: Shelf, access: Access, work: OneAtATime) -> APIRoute
     async def frame(name: Name, number: RecordNumber, request: Request) -> Response:
         """A picture as it was recorded, counted from 0."""
         jpeg = await work.do(opened(name, lambda one: frame_of(one, number)))
-        return picture_answer(jpeg, f'"{zlib.crc32(jpeg):08x}-{len(jpeg)}"', request)
+        return picture_answer(jpeg, etag_of(jpeg), request)
+
+    @router.get("/{name}/steps/{number}/evidence.jpg", responses=JPEG, response_class=Response)
+    async def evidence(name: Name, number: RecordNumber, request: Request) -> Response:
+        """The tile of a step in the picture from which it was read, outlined."""
+        jpeg = await work.do(opened(name, lambda one: crop_of(one, number)))
+        return picture_answer(jpeg, etag_of(jpeg), request)
 
     @router.post("/{name}/rescore")
     async def rescore(name: Name, said: Annotated[OtherRules, Body()]) -> RescoredShown:
@@ -202,6 +207,15 @@ def frame_of(one: OpenRecording, number: int) -> bytes:
         payload = one.game.found.read(file, place).payload
     assert isinstance(payload, ImageMessage)  # the topic is CAMERA
     return payload.jpeg
+
+
+def crop_of(one: OpenRecording, number: int) -> bytes:
+    """Return the crop of the picture from which a step of a recording was read."""
+    with one.path.open("rb") as file:
+        found = one.game.crop_of(number, file)
+    if found is None:
+        raise HTTPException(404, "there is no such picture")
+    return found.jpeg
 
 
 def _picture_px(one: OpenRecording) -> tuple[int, int]:

@@ -72,7 +72,10 @@ class RecordingsShown:
 
 @dataclass(frozen=True, slots=True)
 class RecordedStepShown:
-    """Something that was added to the log; *frame* is the number of the newest picture then."""
+    """Something that was added to the log; *frame* is the number of the newest picture then.
+
+    *rule* is that which pays its count. *evidence* is true if a crop of the picture that it was read from was recorded.
+    """
 
     t_ms: int
     hand: int
@@ -85,6 +88,8 @@ class RecordedStepShown:
     irregular: str | None
     totals: tuple[int, ...]
     frame: int | None
+    rule: str | None = None
+    evidence: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +188,7 @@ def steps_shown(game: RecordedGame, *, is_running: bool) -> RecordedShown:
 def _step(game: RecordedGame, number: int, names: Sequence[str]) -> RecordedStepShown:
     step = game.steps[number]
     told = ActionResult(Entry(Seq(step.log - 1), step.event), step.outcomes)  # type: ignore[arg-type]  # what puts right, too
-    shown = play_shown(told, None, {}, names)
+    shown = play_shown(told, None, None if game.match is None else game.match.rules, {}, names)
     return RecordedStepShown(
         _since_ms(game, step.t_ns),
         step.hand,
@@ -196,6 +201,8 @@ def _step(game: RecordedGame, number: int, names: Sequence[str]) -> RecordedStep
         shown.irregular,
         step.totals,
         game.frame_at(step.t_ns),
+        shown.rule,
+        step.log - 1 in game.crops,
     )
 
 

@@ -76,6 +76,7 @@ class QuestionShown:
     """What the table is asked; *seqs* are the plays that it is about, as far as that is known.
 
     *chosen* is the place of the choice that a button of the table would take now; null where none is shown.
+    *evidence* is true if a crop of the picture that raised it is kept (`evidence/question.jpg`).
     """
 
     topic: str
@@ -84,6 +85,7 @@ class QuestionShown:
     seqs: tuple[int, ...]
     holds_up: bool
     chosen: int | None
+    evidence: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,8 @@ class ToldShown:
 class PlayShown:
     """An action of a hand; *pips* are those of the tile as it lies (W, E), *sum* is its count, *what* all else.
 
-    *inferred* is true if nobody saw it and nobody has confirmed it.
+    *inferred* is true if nobody saw it and nobody has confirmed it. *rule* is the rule that pays its count, in the
+    words of the options of the game; null if the count pays nothing.
     """
 
     seq: int
@@ -114,6 +117,7 @@ class PlayShown:
     what: str
     irregular: str | None
     inferred: bool
+    rule: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

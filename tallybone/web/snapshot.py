@@ -13,6 +13,7 @@ from engine import (
     ActionResult,
     Adjust,
     Amend,
+    Claimable,
     Confirmed,
     Counted,
     Draw,
@@ -38,6 +39,7 @@ from engine import (
     Redealt,
     Remove,
     RowsTally,
+    Rules,
     Scored,
     Seat,
     Seq,
@@ -67,6 +69,7 @@ from tallybone.session.touching import Footprint, edges_at
 from tallybone.session.zones import Zones
 from tallybone.show.scoreboard import tell, waits_for
 from tallybone.texts import in_language
+from tallybone.web.games_shown import rule_of_play
 from tallybone.web.shapes import (
     CanShown,
     EndShown,
@@ -101,6 +104,7 @@ _SIDES = (Port.W, Port.E, Port.N, Port.S)
 NOTE = "note"
 """The kind of a note beside the game."""
 
+_COUNT_PAID = (Reason.PLAY, Reason.STEAL)
 _PAID = (Reason.PLAY, Reason.BONUS, Reason.STEAL)
 
 LOBBY = "lobby"
@@ -405,7 +409,9 @@ def plays_of(told: Iterable[ActionResult], story: Story, players: Sequence[str])
         players: Names by seat, as they are shown.
     """
     by_hand = corrections(story)
-    return tuple(play_shown(one, story.state.game, by_hand, players) for one in told)
+    game = story.state.game
+    rules = None if game is None else game.rules
+    return tuple(play_shown(one, game, rules, by_hand, players) for one in told)
 
 
 def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, ...]:
@@ -449,13 +455,14 @@ def paid(told: ActionResult) -> int:
 
 
 def play_shown(
-    told: ActionResult, game: Game | None, by_hand: Mapping[str, Entry], players: Sequence[str]
+    told: ActionResult, game: Game | None, rules: Rules | None, by_hand: Mapping[str, Entry], players: Sequence[str]
 ) -> PlayShown:
     """Return an action as a page lists it.
 
     Args:
         told: The action, and its results.
         game: The match in which its tile lies; None where that is not known.
+        rules: Those of the match; None where they are not known.
         by_hand: Points that the table gave by hand, by their reason.
         players: Names by seat, as they are shown.
     """
@@ -474,7 +481,16 @@ def play_shown(
         plain(tell([one for one in told.outcomes if not _is_summed(one)], players)),
         _wrong(told, players),
         told.entry.inferred,
+        None if rules is None else _rule(told, rules),
     )
+
+
+def _rule(told: ActionResult, rules: Rules) -> str | None:
+    """Return the rule that pays the count of a play; None if the count pays nothing."""
+    is_paid = any(
+        isinstance(one, Claimable) or (isinstance(one, Scored) and one.reason in _COUNT_PAID) for one in told.outcomes
+    )
+    return rule_of_play(rules, is_stack=isinstance(told.entry.action, Stack)) if is_paid else None
 
 
 def _is_summed(outcome: Outcome) -> bool:

@@ -1,6 +1,7 @@
 // The buttons at the foot of the page: what can be said just now, one tap each, and the rest behind "More".
 
 import { button, byId, foreign, keep, make, write } from "./dom.js";
+import { cropAt } from "./evidence.js";
 import { closeSheet, numberForm, openSheet, part } from "./sheet.js";
 import { later, say, sentence } from "./say.js";
 
@@ -127,7 +128,7 @@ export function showQuestion(snapshot, desk) {
   byId("question").hidden = asked === null;
   const names = snapshot.players.map((player) => player.name);
   write(byId("question-words"), sentence(asked?.words ?? "", names));
-  keep(byId("question-tiles"), asked === null || desk === null ? [] : asked.seqs ?? [], (seq) => seq, cropOf);
+  keep(byId("question-tiles"), asked === null ? [] : cropsOf(asked, snapshot.match.count, desk), (one) => one.path, drawCrop);
   const chosen = asked?.chosen ?? null;
   const choices = (asked?.choices ?? []).map((text, choice) => ({ text, choice, topic: asked.topic, isChosen: choice === chosen }));
   keep(byId("choices"), choices, (one) => one.choice, (one) => drawChoice(one, desk));
@@ -153,8 +154,14 @@ function drawChoice({ text, choice, topic, isChosen }, desk) {
   return button(foreign(text), answer, { class: "choice answer", "aria-current": current });
 }
 
-function cropOf(seq) {
-  const picture = make("img", { class: "crop", src: `/api/v1/tiles/${seq}.jpg`, alt: say("The tile as the camera sees it") });
-  picture.addEventListener("error", () => picture.remove());
-  return picture;
+/** Return where the crops of a question are: what raised it, else its tiles as the camera sees them now. */
+function cropsOf({ evidence, topic, seqs }, sum, desk) {
+  // A television shows the sum over the layout.
+  if (evidence) return [{ path: `evidence/question.jpg?topic=${encodeURIComponent(topic)}`, sum: desk === null ? null : sum }];
+  return desk === null ? [] : seqs.map((seq) => ({ path: `tiles/${seq}.jpg`, sum: null }));
+}
+
+function drawCrop({ path, sum }) {
+  const caption = sum === null ? null : make("figcaption", {}, say("{what}: {sum}", { what: say("Open ends"), sum }));
+  return make("figure", { class: "reading" }, cropAt(path), caption);
 }

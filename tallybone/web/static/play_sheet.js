@@ -1,10 +1,13 @@
 // The sheet of one play: what the camera sees and read, and how it is put right.
 
 import { button, foreign, make } from "./dom.js";
+import { evidenceOf } from "./evidence.js";
 import { rightKey } from "./plays.js";
 import { closeSheet, numberForm, openSheet, part } from "./sheet.js";
 import { tileIcon } from "./tile.js";
 import { say } from "./say.js";
+
+const LAID = ["play", "stack"];
 
 /** Open the sheet of a play. */
 export function openPlay(seq, snapshot, desk) {
@@ -14,7 +17,7 @@ export function openPlay(seq, snapshot, desk) {
   const what = nameOf(play, pips, snapshot);
   const amend = (name, to) => (closeSheet(), desk.act({ type: "amend", seq, [name]: to }, say("Put right: {what}.", { what }), snapshot.version));
   const parts = [
-    tile === undefined ? null : cropOf(tile),
+    tile !== undefined || LAID.includes(play?.kind) ? evidenceOf(`evidence/${seq}.jpg`, play ?? {}, readingOf(tile)) : null,
     play?.words ? make("p", { class: "about" }, foreign(play.words)) : null,
     play?.irregular ? make("p", { class: "wrong" }, foreign(play.irregular)) : null,
     play?.inferred ? make("p", { class: "about" }, say("Nobody saw this: it was inferred from later pictures.")) : null,
@@ -126,23 +129,13 @@ async function offer(before, pips, snapshot, how = {}) {
   return { ends, endKeys };
 }
 
-function cropOf(tile) {
-  const picture = make("img", { class: "crop", src: `/api/v1/tiles/${tile.seq}.jpg`, alt: say("The tile as the camera sees it") });
-  const missing = make("p", { class: "about", hidden: true }, say("The camera does not see this tile now."));
-  picture.addEventListener("error", () => {
-    picture.hidden = true;
-    missing.hidden = false;
-  });
-  return make("figure", { class: "reading" }, picture, missing, readingOf(tile));
-}
-
-/** Return what the camera read, and the tile that counts if it is another; null if it read nothing. */
-function readingOf({ pips, read, confidence }) {
+/** Return what the camera read, and the tile that counts if it is another; null if it read nothing, or nobody knows. */
+function readingOf({ pips, read, confidence } = { read: null }) {
   if (read === null) return null;
   const [first, second] = confidence.map((sure) => `${Math.round(100 * sure)}%`);
   const words = [say("Read as {tile}: {first} and {second} sure.", { tile: read.join("-"), first, second })];
   if (pips.toSorted().join() !== read.toSorted().join()) words.push(say("Corrected to {tile}.", { tile: pips.join("-") }));
-  return make("figcaption", {}, words.join(" "));
+  return words.join(" ");
 }
 
 /** Return the pad for a tile: a row of numbers for each half; one tap changes one half. */

@@ -2,6 +2,7 @@
 
 import { read } from "./api.js";
 import { button, foreign, keep, make, totalOf, write } from "./dom.js";
+import { evidenceOf } from "./evidence.js";
 import { drawFelt, emptyFelt } from "./felt.js";
 import { lengthOf } from "./measures.js";
 import { aboutRecording, backLink } from "./recording_desk.js";
@@ -26,6 +27,7 @@ export class ReplayView {
     this.picture = make("img", { alt: say("The table as the camera saw it"), class: "recorded" });
     this.players = make("ul", { class: "replay-players" });
     this.says = make("p", { class: "replay-says", role: "status" });
+    this.evidence = make("div", { class: "replay-evidence", hidden: !told.steps.some((one) => one.evidence) });
     this.list = make("ol", { class: "replay-steps" });
     this.scrubber = new Scrubber(told, (moment) => this.turn(moment));
     root.replaceChildren(...this.parts(toast));
@@ -47,7 +49,7 @@ export class ReplayView {
     const broken = complaints.length > 0 ? make("ul", { class: "damage" }, ...complaints) : null;
     const shows = make("div", { class: "replay-shows" }, make("div", { class: "felt" }, this.felt), make("div", { class: "stage" }, this.picture));
     const steps = make("section", { class: "card", "aria-label": say("What happened") }, this.list);
-    const seen = make("div", { class: "replay-seen" }, shows, this.scrubber.root, this.says);
+    const seen = make("div", { class: "replay-seen" }, shows, this.scrubber.root, this.says, this.evidence);
     const beside = make("div", { class: "replay-beside" }, make("div", { class: "card" }, this.players), steps);
     const whole = make("div", { class: "replay" }, seen, beside);
     const about = aboutRecording(told, toast, () => this.hand ?? 1);
@@ -63,6 +65,7 @@ export class ReplayView {
     this.showSteps(step);
     const one = this.told.steps[step];
     write(this.says, one === undefined ? "" : `${lengthOf(one.t_ms)} ${one.words}`);
+    this.evidence.replaceChildren(...(one?.evidence ? [evidenceOf(`${this.base}/steps/${step}/evidence.jpg`, one)] : []));
     this.ask();
   }
 

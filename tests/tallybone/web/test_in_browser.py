@@ -96,7 +96,7 @@ def test_the_sheet_of_a_corrected_play_shows_what_was_read_and_the_correction(br
         game = table.live.session.state.game
         assert game is not None
         wait_for_tiles(viewer, len(game.layout.nodes))
-        reading = viewer.page.locator(".reading")
+        reading = viewer.page.locator(".reading figcaption > :last-child")
         viewer.page.locator("#play-list .play:has(.tile-icon)").nth(-2).click()
         before = reading.inner_text()
         assert before.startswith("Read as 5-1: ")

@@ -189,8 +189,9 @@ def true_table(
 
 
 def file_recorder(room: RecordingQuota, path: Path) -> FileRecorder:
-    """What keeps a game in a file."""
-    writer = SessionWriter(path, SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=PLAYERS))
+    """What keeps a game of bones in a file."""
+    start = SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=PLAYERS, rules=BONES.name)
+    writer = SessionWriter(path, start)
     return FileRecorder(path, writer, room, lambda _: None, settled=None)
 
 

@@ -1,0 +1,116 @@
+"""Crops over HTTP: of plays of all hands, of questions, and of recorded steps, with the rule that paid them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import cv2
+import httpx
+import numpy as np
+import pytest
+
+from engine import profile
+from tallybone.play.recorder import RecordingQuota
+from tallybone.recording.evidence import Evidence
+from tallybone.recording.format import Topic
+from tests.tallybone.truth_eye import PLAYERS_OF
+from tests.tallybone.web.conftest import at_table
+from tests.tallybone.web.doubts import ASKED_AFTER, doubtful
+from tests.tallybone.web.true_table import file_recorder
+from tests.waiting import until
+
+API = "/api/v1"
+FIVES = "a play scores when its count is a multiple of this: 5"
+
+
+def is_picture(answer: httpx.Response) -> bool:
+    image = cv2.imdecode(np.frombuffer(answer.content, np.uint8), cv2.IMREAD_COLOR)
+    return answer.headers["content-type"] == "image/jpeg" and image is not None
+
+
+def laid_in(plays: list[dict[str, Any]]) -> list[int]:
+    return [one["seq"] for one in plays if one["kind"] == "play"]
+
+
+def test_a_finished_hand_and_its_recording_show_what_each_play_was_read_from(tmp_path: Path) -> None:
+    recorder = file_recorder(RecordingQuota(tmp_path, 10**9), tmp_path / "a.mcap")
+    with at_table(recorder=recorder, hands=2, recordings=tmp_path) as table:
+        while not table.camera.is_done:
+            table.play(1)
+        with httpx.Client(base_url=table.page.url + API) as client:
+            until(lambda: len(laid_in(client.get("/plays?hand=2").json())) > 5)
+            first = laid_in(client.get("/plays?hand=1").json())
+            crops = {seq: client.get(f"/evidence/{seq}.jpg") for seq in first}
+            assert all(is_picture(one) for one in crops.values())
+            assert len({one.content for one in crops.values()}) == len(first) > 5
+            assert client.get(f"/tiles/{first[0]}.jpg").status_code == 404, "the camera sees the second hand"
+            etag = crops[first[0]].headers["etag"]
+            again = client.get(f"/evidence/{first[0]}.jpg", headers={"if-none-match": etag})
+            assert again.status_code == 304
+            assert client.get("/evidence/0.jpg").status_code == 404
+            recorder.close()
+            steps = client.get("/recordings/a.mcap").json()["steps"]
+            assert [one["evidence"] for one in steps] == [one["kind"] == "play" for one in steps]
+            numbers = [number for number, one in enumerate(steps) if one["evidence"]]
+            recorded = [client.get(f"/recordings/a.mcap/steps/{number}/evidence.jpg") for number in numbers]
+            assert [one.content for one in recorded[: len(first)]] == [crops[seq].content for seq in first]
+            assert all("etag" in one.headers for one in recorded)
+            assert client.get("/recordings/a.mcap/steps/0/evidence.jpg").status_code == 404
+            assert client.get("/recordings/a.mcap/steps/99999/evidence.jpg").status_code == 404
+
+
+def test_a_play_without_a_crop_is_shown_as_the_camera_sees_it_now() -> None:
+    with at_table() as table, httpx.Client(base_url=table.page.url + API) as client:
+        table.play(5)
+        until(lambda: len(laid_in(client.get("/state").json()["plays"])) >= 2)
+        seq = laid_in(client.get("/state").json()["plays"])[0]
+        kept = client.get(f"/evidence/{seq}.jpg").content
+        table.page.hub.begin_anew()
+        now = client.get(f"/evidence/{seq}.jpg").content
+        assert now == client.get(f"/tiles/{seq}.jpg").content != kept
+
+
+def test_a_question_shows_what_raised_it() -> None:
+    with at_table(eye=doubtful) as table, httpx.Client(base_url=table.page.url + API) as client:
+        table.play(ASKED_AFTER)
+        until(lambda: client.get("/state").json()["question"] is not None)
+        question = client.get("/state").json()["question"]
+        assert question["evidence"]
+        assert is_picture(client.get("/evidence/question.jpg", params={"topic": question["topic"]}))
+        assert client.get("/evidence/question.jpg", params={"topic": "another"}).status_code == 404
+        assert client.get("/evidence/question.jpg").status_code == 422
+
+
+def test_a_damaged_crop_leaves_the_rest_of_its_recording(tmp_path: Path) -> None:
+    recorder = file_recorder(RecordingQuota(tmp_path, 10**9), tmp_path / "a.mcap")
+    with at_table(recorder=recorder, recordings=tmp_path) as table, httpx.Client(base_url=table.page.url) as client:
+        table.play(5)
+        recorder.evidence(Evidence(4, 0, b"\xff"))
+        recorder._write(lambda: recorder._writer.write(Topic.EVIDENCE, 0, {"seq": 3, "jpeg": "?"}))
+        recorder.close()
+        told = client.get(f"{API}/recordings/a.mcap").json()
+        assert told["complaints"] == []
+        assert sum(one["evidence"] for one in told["steps"]) >= 2
+
+
+@pytest.mark.parametrize(
+    ("game", "paid"),
+    [
+        ("bones", {FIVES}),
+        ("cutthroat", {f"{FIVES}; points count only if called before the next play"}),
+        ("block", set()),
+    ],
+)
+def test_a_play_names_the_rule_that_pays_its_count(game: str, paid: set[str]) -> None:
+    with at_table(rules=profile(game), players=PLAYERS_OF[game]) as table:
+        table.play(14)
+        with httpx.Client(base_url=table.page.url + API) as client:
+            until(lambda: len(client.get("/plays?hand=1").json()) > 9)
+            plays = client.get("/plays?hand=1").json()
+            said = client.get("/plays?hand=1&lang=es").json()
+    assert {one["rule"] for one in plays if one["rule"] is not None} == paid
+    scored = [one for one in plays if one["points"] and one["kind"] == "play"]
+    assert all(one["rule"] is not None for one in scored)
+    assert all(one["sum"].endswith(("5", "0")) for one in scored)
+    assert game != "bones" or "una jugada anota si su cuenta es múltiplo de esto: 5" in {one["rule"] for one in said}
