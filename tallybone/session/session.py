@@ -274,6 +274,9 @@ def _take(session: Session, found: Decided) -> tuple[Session, tuple[Announcement
 def _happened(session: Session, event: Event) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after an event that was entered by hand."""
     state, said = apply(session.state, event)
+    is_hidden = session.viewed_ns is not None and session.t_ns - session.viewed_ns >= PRESS_WAITS_NS
+    if (is_hidden or session.places.unseen is not None) and _in_play(session.state) and not _in_play(state):  # without what nobody saw of it
+        state, _ = apply(state, Inferred((session.state.next_seq,)))
     # A new deal begins with an empty table.
     is_dealt = isinstance(event, NewHand | Redeal)
     is_undone = isinstance(event, Undo | Remove)
@@ -283,6 +286,10 @@ def _happened(session: Session, event: Event) -> tuple[Session, tuple[Announceme
     if isinstance(event, Amend | ItStands):
         places = settled(places, state, NodeId(event.seq))
     return replace(session, state=state, places=places), said
+
+
+def _in_play(state: State) -> bool:
+    return state.game is not None and state.game.phase in (Phase.LEAD, Phase.PLAY)
 
 
 def _meant_by(session: Session, answer: Answer) -> Decided | None:
@@ -371,9 +378,8 @@ def _is_drawn(session: Session, press: Press) -> bool:
 
 def _heard(session: Session, knock: KnockHeard) -> Session:
     """Return the session after a knock, which waits until it is clear that it was no tile."""
-    game = session.state.game
     is_echo = session.laid_ns is not None and session.t_ns - session.laid_ns < TILE_ECHOES_NS
-    if game is None or game.phase not in (Phase.LEAD, Phase.PLAY) or is_echo:
+    if not _in_play(session.state) or is_echo:
         return session
     return replace(session, heard=joined(session.heard, knock, session.t_ns))
 

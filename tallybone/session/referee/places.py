@@ -382,14 +382,19 @@ def _placed(places: Places, change: Change, came_from: tuple[Seat, ...]) -> Plac
     tile = change.tile
     if tile.face is Face.DOWN:
         return places
-    # On a table that was cleared it is of the next hand.
-    for one in () if places.around.is_cleared else places.known:
-        if is_at(one.place, tile):
+    for one in places.known:
+        if is_at(one.place, tile) and not _is_of_next_hand(places, one, tile):
             is_handled = one.is_handled or (not one.is_missing and numbers_of(one.tile) == numbers_of(tile))
             return places.with_known(replace(one, is_missing=False, is_handled=is_handled))
     places = replace(places, dismissed=tuple(_others(places.dismissed, tile)))
     now = Waiting(tile, places.looks, came_from, change.since_ns)
     return replace(places, waiting=(*places.without_waiting(tile).waiting, now))
+
+
+def _is_of_next_hand(places: Places, one: Known, tile: SeenTile) -> bool:
+    """Return whether a tile that lies where *one* lay is of the next hand: the table was cleared meanwhile."""
+    is_other = places.is_swept and numbers_of(one.tile) != numbers_of(tile)
+    return one.is_missing and (is_other or places.around.is_cleared)
 
 
 def _moved(places: Places, change: Change) -> Places:
@@ -450,14 +455,14 @@ def first_seen(before: Places, places: Places, view: TableView) -> Places:
 def _looked_again(places: Places, tiles: Iterable[SeenTile]) -> Places:
     """Return all tiles as they are read now."""
     listed = tuple((tile, tile.center_px) for tile in tiles)
-    known = tuple(_reread(one, _seen_at(one.place, listed)) for one in places.known)
+    known = tuple(_reread(places, one, _seen_at(one.place, listed)) for one in places.known)
     waiting = tuple(replace(one, tile=_seen_at(footprint_of(one.tile), listed) or one.tile) for one in places.waiting)
     return replace(places, known=known, waiting=waiting)
 
 
-def _reread(one: Known, now: SeenTile | None) -> Known:
+def _reread(places: Places, one: Known, now: SeenTile | None) -> Known:
     """Return a tile of the layout as it is read now."""
-    if now is None:
+    if now is None or _is_of_next_hand(places, one, now):
         return one
     is_reread = one.is_reread or (now is not one.tile and shown(one.tile) != shown(now))
     place = turned_like(one.place, now)

@@ -10,6 +10,7 @@ from engine import (
     BLOCK,
     BONES,
     DRAW,
+    Abandon,
     Amend,
     Domino,
     Event,
@@ -356,3 +357,23 @@ def test_tiles_that_were_laid_open_before_the_table_was_cleared_end_the_hand() -
     assert Domino(Seat(1)) in table.log
     assert totals(table) == (0, 15)
     assert table.session.state.is_provisional
+
+
+def test_a_tile_where_another_lay_before_the_table_was_swept_unseen_is_of_the_next_hand() -> None:
+    table = Table(BLOCK, NewHand((7, 7), 14), Lead(Seat(0)), yard=0)
+    row = [seen(pips, (2.0 * at, 0)) for at, pips in enumerate(((3, 5), (5, 4), (4, 2), (2, 6), (6, 1)))]
+    for at, tile in enumerate(row):
+        table.put(tile, came=("bottom", "top")[at % 2])
+    table.tell(Abandon(), 0.5)
+    table.take(*row[1:], came="bottom")
+    table.put(seen((6, 2), (4.0, 0)), came="bottom")
+    assert table.log.count(NewHand()) == 1
+
+
+def test_a_hand_that_is_ended_by_hand_while_nobody_sees_the_table_is_marked() -> None:
+    for wait_s, is_marked in ((1.0, False), (4.5, True)):
+        table = Table(BONES, hands(4, 3), Lead(Seat(0)), yard=21)
+        table.look()
+        table.put(FIRST, came="bottom")
+        table.tell(Abandon(), wait_s)
+        assert table.session.state.is_provisional is is_marked
