@@ -275,7 +275,8 @@ def _happened(session: Session, event: Event) -> tuple[Session, tuple[Announceme
     """Return the session after an event that was entered by hand."""
     state, said = apply(session.state, event)
     is_hidden = session.viewed_ns is not None and session.t_ns - session.viewed_ns >= PRESS_WAITS_NS
-    if (is_hidden or session.places.unseen is not None) and _in_play(session.state) and not _in_play(state):  # without what nobody saw of it
+    is_ended = _in_play(session.state) and not _in_play(state)
+    if is_ended and (is_hidden or session.places.unseen is not None):  # something of it may not be known
         state, _ = apply(state, Inferred((session.state.next_seq,)))
     # A new deal begins with an empty table.
     is_dealt = isinstance(event, NewHand | Redeal)

@@ -549,12 +549,12 @@ def _counted(around: Around, parts: SortedView, look: int, seq: Seq) -> Yard:
 
 def _laid_open(old: OpenHand, tiles: tuple[SeenTile, ...], *, in_play: bool) -> OpenHand:
     """Return the open hand before a seat after one more look."""
-    stay = (any(is_near(tile, other.center_px) for other in old.tiles) for tile in tiles)
+    stay = [any(is_near(tile, other.center_px) for other in old.tiles) for tile in tiles]
     is_same = len(tiles) == len(old.tiles) and all(stay)
     looks = old.looks + 1 if is_same else 1
     told = tuple((middle, said) for middle, said in old.told if any(is_near(tile, middle) for tile in tiles))
-    # While the hand is played nothing that was shown counts any more.
-    shown, said = (None, ()) if in_play else (old.shown, old.said)
+    # While the hand is played nothing that was shown counts any more, nor where other tiles lie there.
+    shown, said = (old.shown, old.said) if any(stay) and not in_play else (None, ())
     return OpenHand(tiles, looks, told, shown, said, is_whole=old.is_whole and is_same)
 
 

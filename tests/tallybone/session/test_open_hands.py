@@ -377,3 +377,14 @@ def test_a_hand_that_is_ended_by_hand_while_nobody_sees_the_table_is_marked() ->
         table.put(FIRST, came="bottom")
         table.tell(Abandon(), wait_s)
         assert table.session.state.is_provisional is is_marked
+
+
+def test_other_tiles_that_lie_open_later_do_not_amend_a_hand_that_was_counted() -> None:
+    table = over()
+    table.put(*LEFT, came="bottom")
+    before_it = totals(table)
+    table.take(*LEFT, came="bottom")
+    for _ in range(2):
+        table.put(*(before(0, at, pips) for at, pips in enumerate(((6, 6), (4, 4), (5, 5)))), came="bottom")
+        table.look()
+    assert totals(table) == before_it
