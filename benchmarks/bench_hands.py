@@ -1,4 +1,4 @@
-"""How well whole hands are followed: sixty that are rendered in motion, all six games, judged against their truth.
+"""How well whole hands are followed: 63 that are rendered in motion, all seven games, judged against their truth.
 
     python benchmarks/bench_hands.py [--difficulty hard] [--hands 60] [--seed 1000] [--keep DIR] [--jobs 2]
 
@@ -62,6 +62,7 @@ _ROUND = (
     Case("allfives", 2, 6),
     Case("draw", 4, 9),
     Case("super", 3, 15),
+    Case("cutthroat", 3, 6),
 )
 
 
