@@ -23,7 +23,7 @@ _MARGIN_TILES = 1.0
 _MOST_PX = 320
 _QUALITIES = (80, 60, 40)
 MOST_CROP_BYTES = 20_000
-"""A crop is never larger. On rendered tables one has 6 to 10 kB."""
+"""A crop is never larger. On a rendered table one has 6 kB, at most 8 kB."""
 _DARK, _BRIGHT = (20, 20, 20), (80, 220, 255)
 
 

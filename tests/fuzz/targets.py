@@ -34,6 +34,7 @@ from tallybone.hub.tables import tournaments_seen
 from tallybone.json_values import JsonValueError, from_json
 from tallybone.maintain.backup import BackupError, members
 from tallybone.notify.broker import BrokerConnection
+from tallybone.recording.evidence import evidence_of
 from tallybone.recording.format import ImageMessage, RecordingError, Topic
 from tallybone.recording.index import records_on
 from tallybone.recording.messages import aim_of_record, event_of_record, input_of, places_of_record
@@ -137,7 +138,7 @@ def message(data: bytes) -> None:
         return
     if recorded is None or isinstance(recorded.payload, ImageMessage):
         return
-    for understand in (input_of, event_of_record, aim_of_record, places_of_record):
+    for understand in (input_of, event_of_record, aim_of_record, places_of_record, evidence_of):
         with suppress(JsonValueError):
             understand(recorded)
 

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 
-from engine import Play, Stack, entries, profile
-from tallybone.play.crops import MOST_CROP_BYTES, crop
+from engine import BONES, Amend, Event, Play, Seq, Stack, entries, profile
+from engine.value import changed
+from tallybone.play.crops import MOST_CROP_BYTES, Cutter, crop
 from tallybone.play.recorder import RecordingQuota
 from tallybone.recording.evidence import Crops, Evidence, evidence_of
 from tallybone.recording.format import Topic
+from tallybone.session.sitting import Step, opened
 from tests.tallybone.recording.sittings import records_of
-from tests.tallybone.truth_eye import PLAYERS_OF
+from tests.tallybone.session.test_referee import line, seen
+from tests.tallybone.truth_eye import PLAYERS, PLAYERS_OF
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.doubts import ASKED_AFTER, doubtful
 from tests.tallybone.web.true_table import TrueTable, file_recorder
 from tests.vision.seen import seen_tile
 from vision.aim import Aim
 from vision.arrays import Image
+from vision.table_view import TableView
 
 TILE = seen_tile(5, 4, x_px=300.0, y_px=200.0, side_px=30.0, degrees=30.0)
 
@@ -107,6 +112,27 @@ def test_a_crop_shows_the_tile_of_its_play() -> None:
         image = decoded(one.jpeg)
     # In the middle, because the first few tiles lie far from the rim of the picture; beside the numbers.
     assert is_outlined(image, (image.shape[1] / 2, image.shape[0] / 2))
+
+
+def test_a_play_that_a_look_corrects_is_cut_again_and_one_that_a_person_corrects_is_not() -> None:
+    session = line(seen((3, 5), (0, 0)))
+    (known,) = session.places.known
+    image = np.full((900, 900, 3), 90, np.uint8)
+    view = TableView((known.tile,), (), ())
+    cutter = Cutter(opened(BONES, PLAYERS)[0])
+
+    def cut(t_ns: int, *events: Event, has_picture: bool = True) -> list[tuple[int | str, int]]:
+        after = replace(session, state=changed(session.state, log=(*session.state.log, *events)))
+        step = Step(t_ns, after, events=events, view=view if has_picture else None)
+        return [(one.of, one.t_ns) for one in cutter.after(step, image if has_picture else None)]
+
+    seq = Seq(int(known.node))
+    amend = Amend(seq, session.state.log[seq])  # type: ignore[arg-type]  # it is a play
+    assert cut(1) == [(seq, 1)]
+    assert cut(2) == []
+    assert cut(3, amend) == [(seq, 3)]
+    assert cut(4, amend, has_picture=False) == []
+    assert Cutter(session).after(Step(5, session, view=view), image) == ()
 
 
 def test_a_question_about_a_tile_is_kept_by_its_topic() -> None:

@@ -12,15 +12,23 @@ from typing import Any
 
 import pytest
 
-from engine import MatchClose, NewHand
+from engine import BONES, MatchClose, NewHand, Play
+from hardware.config.config import HardwareConfig
 from tallybone.cli.play import PlayOptions, play
-from tallybone.play.start import newest_left, state_of
+from tallybone.play.assemble import MatchSetup
+from tallybone.play.game import Listener
+from tallybone.play.parts import open_parts
+from tallybone.play.start import MatchPlan, newest_left, state_of
+from tallybone.play.table import LiveTable, NoPage, TableParts
+from tallybone.recording.evidence import Evidence
 from tallybone.recording.format import RecordingError, SessionStart
 from tallybone.recording.reader import read_session
 from tallybone.recording.resume import Left, left_in, write_left
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay.command import compare, replay
+from tallybone.sources.camera import PacedCamera
 from tests.tallybone.live_clips import game_clip, write_recording
+from tests.tallybone.serve.served import Blind
 from vision.watch import Frame
 
 START = SessionStart(started_at=datetime(2026, 11, 1, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
@@ -84,6 +92,39 @@ def test_a_recording_that_is_being_written_is_somebody_elses(tmp_path: Path) -> 
         assert newest_left(tmp_path)[0] == path
 
 
+class _Shown(Listener):
+    """A screen that takes down the crops it is given."""
+
+    def __init__(self) -> None:
+        self.crops: list[Evidence] = []
+
+    def evidence(self, one: Evidence) -> None:
+        self.crops.append(one)
+
+
+class _NobodyTypes:
+    is_over = True
+
+    def pressed(self, wait_s: float) -> str:
+        return ""
+
+
+def test_whoever_follows_a_match_that_goes_on_has_the_crops_of_its_recording() -> None:
+    crops = (Evidence(3, 1, b"a play"), Evidence("the 5-4 / the 6-4", 2, b"a question"))
+    game = MatchPlan(START, BONES, Left(START, (NewHand(),), evidence=crops))
+    shown = _Shown()
+    around = TableParts(
+        camera=PacedCamera(iter(()), lambda: 0, speed=0),
+        parts=open_parts(HardwareConfig(), seats=2, clock=lambda: 0, has_panel=False),
+        page=NoPage(),
+        clock=lambda: 0,
+        room=None,
+        most_per_s=10.0,
+    )
+    LiveTable(MatchSetup(game, Blind()), around).run(shown, _NobodyTypes(), lambda: False)
+    assert shown.crops == list(crops)
+
+
 @pytest.mark.slow
 def test_a_game_goes_on_with_a_tile_that_was_laid_meanwhile_and_its_recording_suffices(tmp_path: Path) -> None:
     items, truth = game_clip(4, 4)
@@ -99,6 +140,9 @@ def test_a_game_goes_on_with_a_tile_that_was_laid_meanwhile_and_its_recording_su
     newest = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)[-1]
     left = left_in(read_session(newest))
     assert state_of(left).game == truth.game
+    plays = [seq for seq, event in enumerate(state_of(left).log) if isinstance(event, Play)]
+    assert [one.of for one in left.evidence] == plays
+    assert len(plays) == 4
     assert _replayed(newest) == [line for line in second[1:] if "event" in line]
     for recording in folder.iterdir():
         out = StringIO()
