@@ -62,7 +62,7 @@ _ROUND = (
     Case("allfives", 2, 6),
     Case("draw", 4, 9),
     Case("super", 3, 15),
-    Case("cutthroat", 3, 6),
+    Case("cutthroat", 4, 6),
 )
 
 
