@@ -20,7 +20,7 @@ export function evidenceOf(path, { sum, points, rule }, ...more) {
 
 /** Return the picture at *path* below the API; where there is none it goes away, and *onMissing* is called. */
 export function cropAt(path, onMissing = () => {}) {
-  const picture = make("img", { class: "crop", src: `/api/v1/${path}`, alt: say("The tile as the camera sees it") });
+  const picture = make("img", { class: "crop", src: `/api/v1/${path}`, alt: say("The tile in the camera's picture") });
   picture.addEventListener("error", () => (picture.remove(), onMissing()));
   return picture;
 }

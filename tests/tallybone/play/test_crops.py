@@ -15,6 +15,8 @@ from tallybone.play.crops import MOST_CROP_BYTES, Cutter, crop
 from tallybone.play.recorder import RecordingQuota
 from tallybone.recording.evidence import Crops, Evidence, evidence_of
 from tallybone.recording.format import Topic
+from tallybone.session.referee.places import Waiting
+from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.sitting import Step, opened
 from tests.tallybone.recording.sittings import records_of
 from tests.tallybone.session.test_referee import line, seen
@@ -133,6 +135,8 @@ def test_a_play_that_a_look_corrects_is_cut_again_and_one_that_a_person_corrects
     assert cut(3, amend) == [(seq, 3)]
     assert cut(4, amend, has_picture=False) == []
     assert Cutter(session).after(Step(5, session, view=view), image) == ()
+    away = replace(view, aim=Aim((1.0, 0.0, 5000.0, 0.0, 1.0, 0.0)))
+    assert Cutter(opened(BONES, PLAYERS)[0]).after(Step(6, session, view=away), image) == (), "outside the picture now"
 
 
 def test_a_question_about_a_tile_is_kept_by_its_topic() -> None:
@@ -143,6 +147,28 @@ def test_a_question_about_a_tile_is_kept_by_its_topic() -> None:
         one = kept_by(table).find(asked.topic)
         assert isinstance(one, Evidence)
         assert decoded(one.jpeg).size > 0
+
+
+def test_a_question_that_names_no_tile_shows_all_that_wait_once() -> None:
+    session, image = opened(BONES, PLAYERS)[0], np.full((480, 640, 3), (50, 74, 28), np.uint8)
+    tiles = (seen_tile(5, 4, x_px=200.0, y_px=200.0), seen_tile(1, 0, x_px=400.0, y_px=260.0))
+    for tile in tiles:
+        cv2.fillPoly(image, [np.array(tile.corners_px, np.int32)], (210, 229, 236))
+    places = replace(session.places, waiting=tuple(Waiting(tile, 1) for tile in tiles))
+    unclear = Unclear(None, "which was first?", holds_up=True, choices=("5-4", "1-0"))
+    question = Question(unclear, (Decided((), places), Decided((), places)))
+    asked = replace(session, places=places, questions=(question,))
+    cutter, view = Cutter(session), TableView(tiles, (), ())
+    (one,) = cutter.after(Step(1, asked, view=view), image)
+    assert one.of == "1-0 / 5-4"
+    shown = decoded(one.jpeg)
+    assert shown.shape[1] == pytest.approx(320, abs=2), "both tiles, 200 px apart, with a tile around"
+    line = np.asarray((shown[..., 2] > 180) & (shown[..., 0] < 150), np.uint8)
+    outlines = cv2.connectedComponents(cv2.dilate(line, np.ones((7, 7), np.uint8)))[0] - 1
+    assert outlines == len(tiles)
+    assert cutter.after(Step(2, asked, view=view), image) == ()
+    assert cutter.after(Step(3, session, view=view), image) == ()
+    assert len(cutter.after(Step(4, asked, view=view), image)) == 1, "it is asked again"
 
 
 @pytest.mark.parametrize(("game", "seed", "kinds"), [("cutthroat", 10, {Play, Stack}), ("super", 1, {Play})])
