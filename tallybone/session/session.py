@@ -350,7 +350,8 @@ def _looked(session: Session, view: TableView, parts: SortedView | None) -> Sess
     if _ends_blindness(session, view):
         before = places.unseen or Unseen(places.looks)
         knocks = (*before.knocks, *(one.seat for one in heard))
-        places = replace(places, unseen=replace(before, knocks=knocks, is_hand_missed=session.is_hand_missed))
+        unseen = replace(before, knocks=knocks, until=places.looks, boneyard=None)
+        places = replace(places, unseen=replace(unseen, is_hand_missed=session.is_hand_missed))
         if session.is_hand_missed:
             session = replace(session, state=_perhaps_another_hand(session.state))
         places = first_seen(session.places, places, parts.layout)

@@ -25,7 +25,7 @@ from engine import (
 )
 from tallybone.session.inputs import Answer
 from tallybone.session.referee import Question
-from tallybone.session.referee.places import ByTurn, seen_name
+from tallybone.session.referee.places import seen_name
 from tallybone.session.session import Session
 
 Path = tuple[str, ...]
@@ -125,8 +125,9 @@ def _confirmed(now: State, question: Question, truth: State) -> int | None:
         match answer.events:
             case (Confirmed(seqs=seqs),):
                 marked = [one for one in entries(now) if one.seq in seqs]
-                is_told = Counter(_done(one.action for one in marked)) <= true
-                if not all(isinstance(one.action, ByTurn) for one in marked):  # the end of a hand
+                told = Counter(_done(one.action for one in marked))
+                is_told = told <= true if told else _is_drawn(now, (), truth)
+                if "points" in question.unclear.words:
                     is_told &= now.game is not None and truth.game is not None and now.game.totals == truth.game.totals
                 # Tiles of an earlier hand lie there no more.
                 lie = [paths[NodeId(one.seq)] for one in marked if NodeId(one.seq) in paths]
@@ -195,30 +196,33 @@ def _stacks(state: State) -> Counter[tuple[Seat, Tile, Path]]:
 
 def _began(session: Session, question: Question, truth: State) -> int | None:
     """Return the answer that says most of what happened while nobody saw the table and nothing false."""
-    before = session.places.unseen
-    none = [at for at, one in enumerate(question.answers) if one.places.unseen not in (None, before) and not one.events]
+    before, after = session.places.unseen, [answer.places.unseen for answer in question.answers]
+    none = [at for at, one in enumerate(after) if one is not None and one != before and one.not_so]
     if not none:
         return None
-    # Of tiles of one look is told what was done up to them; of a time that nobody saw all of it.
-    is_watched = any(one.places.unseen is not None and one.places.unseen.is_watched for one in question.answers)
     true = _done_since(session.state, truth)
     # Where plays score, their order matters.
     scores = truth.game is not None and truth.game.rules.unit is not None
     told = dict[int, int]()
-    for choice, answer in enumerate(question.answers):
-        said = _done(answer.events)
-        if answer.places.unseen is None:
-            done = true[: len(said)] if is_watched else true
-            is_so = said == done or (not scores and sorted(said) == sorted(done))
-        else:
-            is_so = choice not in none and said == true[: len(said)]
-        if is_so:
+    for choice, (answer, unseen) in enumerate(zip(question.answers, after, strict=True)):
+        said = _done(answer.events if unseen is None else unseen.begun)
+        done = true[: len(said)]  # they may have gone on since
+        is_so = said == done or (unseen is None and not scores and sorted(said) == sorted(done))
+        if not said and unseen is None:
+            is_so = _is_drawn(session.state, answer.events, truth)
+        if choice not in none and is_so:
             told[choice] = len(said)
     return max(told, key=lambda choice: told[choice], default=none[0])
 
 
+def _is_drawn(now: State, events: Iterable[Event], truth: State) -> bool:
+    """Return whether no player has drawn more tiles, with what happened then, than they truly have."""
+    drawn, true = (_acted(state) for state in (replay((*now.log, *events)), truth))
+    return all(true[one] >= tiles for one, tiles in drawn.items() if one[1] == "draws")
+
+
 def _done_since(now: State, truth: State) -> list[tuple[Seat, str]]:
-    """Return who laid, drew and passed what that *now* does not know, in the order of the *truth*."""
+    """Return who laid and passed what that *now* does not know, in the order of the *truth*."""
     known = Counter(_done(one.action for one in entries(now)))
     left = []
     for one in _done(entry.action for entry in entries(truth)):
@@ -230,14 +234,12 @@ def _done_since(now: State, truth: State) -> list[tuple[Seat, str]]:
 
 
 def _done(actions: Iterable[Event]) -> list[tuple[Seat, str]]:
-    """Return who laid which tile, drew and passed; each tile that was drawn by itself."""
+    """Return who laid which tile, and who passed."""
     done: list[tuple[Seat, str]] = []
     for one in actions:
         match one:
             case Play(seat=seat, tile=tile):
                 done.append((seat, str(tile)))
-            case Draw(seat=seat, tiles=tiles, forced=False):
-                done += [(seat, "draws")] * tiles
             case Knock(seat=seat):
                 done.append((seat, "passes"))
             case _:

@@ -18,8 +18,10 @@ watched and heard, heard only, or neither. A hand whose tiles are gone while oth
 seen it end (`boneyard`).
 
 Choice. What has 90 % of the weight, counted by what matters to the players, is taken; else the table is asked. A
-question about a gap offers beginnings, so that each tap tells as much as it can. Of too many tiles, and where the
-players lay three more without an answer, the likeliest course is taken: a game never waits for its referee.
+question about a gap offers beginnings, so that each tap tells as much as it can, and stays as it is while tiles are
+laid. Who has drawn how many tiles in a gap is not asked: the likeliest is taken, and corrected where somebody plays on
+who should be out, or lays more tiles open than they should have (`boneyard`). Of too many tiles, and where the players
+lay three more without an answer, the likeliest course is taken: a game never waits for its referee.
 
 Marks. What was taken without having been seen, and what one tap has told about a gap, is marked in the log
 (`Inferred`) until the table confirms it. Marks outlive the hand, a restart and a replay, and the totals that have
@@ -34,7 +36,7 @@ from itertools import groupby
 
 from engine import Node, Phase, State
 from tallybone.session.referee.adopting import judge_table
-from tallybone.session.referee.boneyard import judge_deal, judge_yard
+from tallybone.session.referee.boneyard import judge_deal, judge_guessed, judge_yard
 from tallybone.session.referee.catching_up import ask_to_confirm, caught_up, is_ready
 from tallybone.session.referee.corrections import (
     ask_about_undone,
@@ -129,6 +131,7 @@ def _verdicts(places: Places, state: State) -> Iterator[Decided | Question | Non
         return
     if state.inferred:
         yield ask_to_confirm(places, state)
+    yield judge_guessed(places, state)
     yield judge_deal(places, state)
     in_play = game.phase in (Phase.LEAD, Phase.PLAY)
     if in_play:
@@ -169,7 +172,7 @@ def _in_order(places: Places, state: State) -> Iterator[Decided | Question | Non
     """Yield the verdicts on tiles that wait and on the boneyard, in the order in which they were seen."""
     unseen = places.unseen
     if unseen is not None and unseen.look <= places.looks and all(one.look >= unseen.look for one in places.waiting):
-        if is_ready(places) and not places.is_swept:  # what lies there then is of another hand
+        if not places.is_swept:  # what lies there then is of another hand
             yield caught_up(places, state)
         return
     drawn_at = places.around.yard.since

@@ -139,8 +139,9 @@ def _adopted(places: Places, state: State) -> Decided:
         if one.is_reread and best is not None and best.gain > 0.0:
             events, now, places = (*events, best.event), best.state, best.places
     known = tuple(replace(one, is_reread=False) for one in places.known)
-    start = UnseenCourse.of(Unseen(places.looks, is_deaf=True), replace(places, known=known), now, places.waiting)
-    course = courses(start, is_long=True)[0]
+    unseen = Unseen(places.looks, is_deaf=True)
+    start = UnseenCourse.of(unseen, replace(places, known=known), now, places.waiting)
+    course = courses(start, unseen, is_long=True)[0]
     idle = tuple(one.tile for one in course.left)
     around = course.places.around
     # What lies in the boneyard is right too, and so is who leads.

@@ -1,13 +1,14 @@
 """Infer draws from the tiles left in the boneyard, and the next deal from a cleared table.
 
 Draws that a play has forced are counted by the rules at once, and those of a button when it is pressed: tiles that go
-after that only confirm them. The turn says who drew, unless a hand came clearly from another's side.
+after that only confirm them. The turn says who drew, unless a hand came clearly from another's side. Draws in a gap are
+guessed, and corrected by what the table shows later.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from engine import (
@@ -18,11 +19,13 @@ from engine import (
     Event,
     Game,
     Hand,
+    Inferred,
     Insert,
     Knock,
     Must,
     NewHand,
     Phase,
+    Play,
     Remove,
     RevealPips,
     Seat,
@@ -35,6 +38,7 @@ from engine import (
 from engine import problem_with as problem_of
 from engine.phrases import phrase
 from engine.problems import tiles_text
+from tallybone.session.referee.belief import NEVER, log_history, ways_of
 from tallybone.session.referee.places import Places, Unseen, Waiting, Yard, cleared, numbers_of
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import who_acted
@@ -51,6 +55,9 @@ _STRAYS = 2
 # boneyard of which it sees this share is laid out; a deal told a little early does no harm, because draws are counted
 # only once the first tile lies.
 _SEEN = 0.5
+
+# A draw is another player's where the rules speak no more than this against it, in log odds: not where they forbid it.
+_MOST_AGAINST = 4.0
 
 
 def judge_yard(places: Places, state: State) -> Decided | Question | None:
@@ -165,6 +172,66 @@ def _drawn_less(
     return Question(Unclear(None, words, holds_up=False, choices=choices), (without, counts))
 
 
+def judge_guessed(places: Places, state: State) -> Decided | None:
+    """Return that a tile drawn in a gap is another player's, where one has more tiles than it was guessed.
+
+    They lay more tiles open than they should have, or somebody plays on after they should be out.
+    """
+    game, around = state.game, places.around
+    if game is None or game.hand is None or game.phase not in (Phase.PLAY, Phase.REVEAL):
+        return None
+    sizes = game.hand.sizes
+    shown = [len(hand.tiles) if hand.looks > 1 else 0 for hand in around.hands] or [0] * len(sizes)
+    plays_on = game.hand.out if places.waiting and not places.is_swept else None
+    short = next((Seat(at) for at, size in enumerate(sizes) if shown[at] > size), plays_on)
+    if short is None:
+        return None
+    # Nobody else can be out while somebody plays on.
+    least = int(shown[short] <= sizes[short])
+    found: list[tuple[float, tuple[Event, ...]]] = []
+    for taken, draw in _guessed(state):
+        spare = 0 if draw.seat == short else min(draw.tiles, sizes[draw.seat] - max(shown[draw.seat], least))
+        numbers = range(1, spare + 1) if least else range(min(spare, shown[short] - sizes[short]), 0, -1)
+        for events in _handed_over(state, taken, draw, numbers, short):
+            then = after(state, events)
+            if not least or _may_be_laid(places, then):
+                found.append((log_history(then), events))
+    log_weight, events = max(found, key=lambda one: one[0], default=(NEVER, ()))
+    return Decided(events, places) if log_weight >= log_history(state) - _MOST_AGAINST else None
+
+
+def _guessed(state: State) -> list[tuple[Seq, Draw]]:
+    """Return the draws of this hand since the first gap in it, those that nobody saw first."""
+    marked = {seq for event in state.log if isinstance(event, Inferred) for seq in event.seqs}
+    found: list[tuple[Seq, Draw]] = []
+    is_since = False
+    for one in entries(state):
+        is_since = (is_since and not isinstance(one.action, NewHand)) or one.seq in marked
+        if not is_since:
+            found = []
+        elif isinstance(one.action, Draw) and not one.action.forced:
+            found.append((one.seq, one.action))
+    return sorted(found, key=lambda one: one[0] not in marked)
+
+
+def _handed_over(state: State, taken: Seq, draw: Draw, numbers: Iterable[int], to: Seat) -> Iterator[tuple[Event, ...]]:
+    """Yield the corrections that give each number of tiles of a draw to a player, who drew before they played."""
+    in_force = entries(state)
+    place = next(at for at, one in enumerate(in_force) if one.seq == taken)
+    nearest = sorted(enumerate(in_force), key=lambda one: abs(one[0] - place))
+    plays = [one.seq for _, one in nearest if isinstance(one.action, Play) and one.action.seat == to][:2]
+    for many in numbers:
+        left = draw.tiles - many
+        less = Amend(taken, Draw(draw.seat, left)) if left else Remove(taken)
+        yield from ((less, Insert(play, Draw(to, many))) for play in plays)
+
+
+def _may_be_laid(places: Places, state: State) -> bool:
+    """Return whether the rules allow a tile that waits to be played now."""
+    ways = [way for one in places.waiting for way in ways_of(places, state, one.tile)]
+    return any(problem_of(state, way.play) is None for way in ways)
+
+
 def _with(places: Places, yard: Yard) -> Places:
     return replace(places, around=replace(places.around, yard=yard))
 
@@ -259,7 +326,8 @@ def _in_a_gap(decided: Decided, unseen: Unseen, state: State) -> Decided:
     game, yard = after(state, decided.events).game, decided.places.around.yard
     if game is not None and game.hand is not None and yard.looks:
         yard = replace(yard, agreed=game.hand.boneyard)
-    places = replace(_with(decided.places, yard), pressed=(), unseen=replace(unseen, knocks=(), not_so=()))
+    fresh = replace(unseen, knocks=(), boneyard=None, begun=(), not_so=())
+    places = replace(_with(decided.places, yard), pressed=(), unseen=fresh)
     return replace(decided, places=places)
 
 

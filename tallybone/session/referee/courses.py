@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 
 from engine import (
@@ -19,6 +19,7 @@ from engine import (
     Drawing,
     Knock,
     Lead,
+    Phase,
     Play,
     ProblemKind,
     Seat,
@@ -29,7 +30,7 @@ from engine import (
     problem_with,
 )
 from tallybone.session.referee.belief import log_side, ways_of
-from tallybone.session.referee.places import Beginning, ByTurn, Places, Pressed, Unseen, Waiting
+from tallybone.session.referee.places import ByTurn, Places, Pressed, Unseen, Waiting
 from tallybone.session.referee.plays import LEFT_OUT, laid_so, result_of
 
 # What it costs, in log odds: a tile too many or too few in the boneyard; a pass, and one that nobody heard though
@@ -56,15 +57,17 @@ class UnseenCourse:
 
     Attributes:
         actions: In their order.
+        told: What the table is asked about: leads, passes, and plays without their places, as the names of the tiles
+            there depend on the rest. Calls were pressed, and who has drawn how many tiles is not asked.
         places, state: Where the tiles lie and how the match stands then.
         left: The tiles that are not laid yet.
         knocks: The knocks that were heard later, each with the seat if that is known.
         presses: What players pressed later.
+        boneyard: Tiles of the boneyard after all that is explained.
         log_weight: How much speaks for it.
         is_whole: Whether nothing more has happened.
         is_heard: Whether the players were heard meanwhile, and what they pressed was noted.
         is_silent: Whether it says nothing that a tile was not heard.
-        before: The course without its last action; None for one without any.
     """
 
     actions: tuple[ByTurn, ...]
@@ -73,21 +76,26 @@ class UnseenCourse:
     left: tuple[Waiting, ...]
     knocks: tuple[Seat | None, ...]
     presses: tuple[Pressed, ...] = ()
+    boneyard: int = 0
+    told: tuple[ByTurn, ...] = ()
     log_weight: float = 0.0
     is_whole: bool = False
     is_heard: bool = True
     is_silent: bool = False
-    before: UnseenCourse | None = None
 
     @classmethod
     def of(cls, unseen: Unseen, places: Places, state: State, tiles: tuple[Waiting, ...]) -> UnseenCourse:
         """Return the course in which nothing has happened yet, at a table that stands as it did before."""
         heard, is_silent = not unseen.is_deaf, unseen.is_deaf or unseen.is_watched
-        return cls((), places, state, tiles, unseen.knocks, places.pressed, is_heard=heard, is_silent=is_silent)
+        last = places.looks if unseen.is_watched else max(unseen.look, unseen.until)
+        pressed = tuple(one for one in places.pressed if one.look < last)
+        places = replace(places, pressed=places.pressed[len(pressed) :])
+        count = max(unseen.boneyard or 0, places.around.yard.count)
+        return cls((), places, state, tiles, unseen.knocks, pressed, count, is_heard=heard, is_silent=is_silent)
 
     @property
     def came_to(self) -> Hashable:
-        """What matters of it to the players at its end: points, turn, hands, and who laid which tiles."""
+        """What matters of it to the players at its end: points, turn, who is out, and who laid which tiles."""
         return (result_of(self.state), self.laid)
 
     @property
@@ -96,9 +104,23 @@ class UnseenCourse:
         return (result_of(self.state), frozenset(Counter(tile for _, tile in self.laid).items()))
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many tiles each player holds at its end."""
+        hand = None if self.state.game is None else self.state.game.hand
+        return () if hand is None else hand.sizes
+
+    @property
     def reached(self) -> Hashable:
         """All that matters of it to what may come next: of two courses with the same, one is followed."""
-        return (self.came_to, self.left, self.knocks, self.presses, self.has_drawn)
+        return (
+            self.came_to,
+            sum(self.sizes),
+            min(self.sizes, default=0),
+            self.left,
+            self.knocks,
+            self.presses,
+            self.has_drawn,
+        )
 
     @property
     def laid(self) -> frozenset[tuple[Seat, Tile]]:
@@ -113,44 +135,48 @@ class UnseenCourse:
     @property
     def places_left(self) -> Places:
         """Where the tiles lie then, with what was pressed for nothing so far."""
-        return replace(self.places, pressed=self.presses)
-
-    def after(self, actions: int) -> UnseenCourse:
-        """Return the course when only so many of its actions had happened."""
-        course = self
-        while len(course.actions) > actions:
-            assert course.before is not None  # it has actions
-            course = course.before
-        return course
+        return replace(self.places, pressed=(*self.presses, *self.places.pressed))
 
 
-def courses(start: UnseenCourse, not_so: Collection[Beginning] = (), *, is_long: bool = False) -> list[UnseenCourse]:
+def courses(start: UnseenCourse, unseen: Unseen, *, is_long: bool = False) -> list[UnseenCourse]:
     """Return what may have happened, the likeliest first: whole courses, and how others began where there are too many.
 
-    Of courses that come to the same there is one; there is none that began *not_so*. Where it *is_long* only the
-    likeliest are followed at each step, and all to their end.
+    Of courses that come to the same there is one. All began as the table has said, and none as it has rejected. Where
+    it *is_long* only the likeliest are followed at each step, and all to their end.
     """
-    rejected = {(one.actions, one.is_whole) for one in not_so}
+    begun, rejected = unseen.begun, {(one.actions, one.is_whole) for one in unseen.not_so}
     # Courses on the way to what was rejected are not those that others with the same result are dropped for.
-    halfway = {one.actions[:many] for one in not_so for many in range(len(one.actions) + 1)}
+    halfway = {one.actions[:many] for one in unseen.not_so for many in range(len(one.actions) + 1)}
     ended, waiting, reached = list[UnseenCourse](), [start], set[Hashable]()
     tried = 0
     while waiting and (is_long or tried <= _MOST_TRIED):
         longer = [one for course in waiting for one in (_ended(course), *_next(course))]
-        tried += len(longer)
-        longer = [one for one in longer if (one.actions, one.is_whole) not in rejected]
+        told = [one.told for one in longer]
+        tried += sum(len(done) > len(begun) for done in told)
+        longer = [
+            one
+            for one, done in zip(longer, told, strict=True)
+            if done[: len(begun)] == begun[: len(done)]
+            and (not one.is_whole or len(done) >= len(begun))
+            and (done, one.is_whole) not in rejected
+        ]
         ended += [one for one in longer if one.is_whole]
         least = max((one.log_weight for one in longer), default=0.0) - _NEGLIGIBLE
         waiting = []
-        for one in sorted(longer, key=lambda one: -one.log_weight):
-            reaches = (one.reached, one.actions if one.actions in halfway else ())
+        for one in sorted(longer, key=_likelier):
+            reaches = (one.reached, one.told if one.told in halfway else ())
             if not one.is_whole and one.log_weight >= least and reaches not in reached:
                 reached.add(reaches)
                 waiting.append(one)
         if is_long:
             waiting = waiting[: max(4, _BEAM // max(1, len(start.left)))]
-    found = sorted((*ended, *waiting), key=lambda one: -one.log_weight)
+    found = sorted((*ended, *waiting), key=_likelier)
     return [one for one in found if one.log_weight >= found[0].log_weight - _NEGLIGIBLE]
+
+
+def _likelier(course: UnseenCourse) -> tuple[float, int]:
+    """Return what is less for a likelier course; of draws as likely, for those after which nobody has few tiles."""
+    return (-round(course.log_weight, 6), -min(course.sizes, default=0))
 
 
 def _ended(course: UnseenCourse) -> UnseenCourse:
@@ -160,6 +186,7 @@ def _ended(course: UnseenCourse) -> UnseenCourse:
         + _NOTHING * len(course.knocks)
         + _LATER * len(course.presses)
         + _MISCOUNTED * _miscounted(course)
+        + _DRAW * course.has_drawn
     )
     return replace(course, log_weight=course.log_weight - cost, is_whole=True)
 
@@ -167,9 +194,11 @@ def _ended(course: UnseenCourse) -> UnseenCourse:
 def undrawn(course: UnseenCourse) -> int:
     """Return how many more tiles are gone from the boneyard than the course has drawn; below 0 how many fewer."""
     game, yard = course.state.game, course.places.around.yard
-    if game is None or game.hand is None or game.hand.turn is None or game.rules.draw is Drawing.NONE:
+    if game is None or game.hand is None or game.rules.draw is Drawing.NONE:
         return 0
-    return game.hand.boneyard - yard.missing - yard.count if yard.looks and yard.agreed is not None else 0
+    if game.hand.turn is None and game.phase is not Phase.REVEAL:
+        return 0
+    return game.hand.boneyard - yard.missing - course.boneyard if yard.looks and yard.agreed is not None else 0
 
 
 def _miscounted(course: UnseenCourse) -> int:
@@ -226,7 +255,8 @@ def _with(
     if problem_with(course.state, action) is None:
         state, _ = apply(course.state, action)
         actions, log_weight = (*course.actions, action), course.log_weight - cost
-        yield replace(course, actions=actions, state=state, knocks=knocks, log_weight=log_weight, before=course)
+        told = (*course.told, action) if isinstance(action, Lead | Knock) else course.told
+        yield replace(course, actions=actions, told=told, state=state, knocks=knocks, log_weight=log_weight)
 
 
 def _with_press(course: UnseenCourse, meant: Call | Knock | Draw | Decline) -> Iterator[UnseenCourse]:
@@ -237,10 +267,10 @@ def _with_press(course: UnseenCourse, meant: Call | Knock | Draw | Decline) -> I
         yield replace(
             course,
             actions=(*course.actions, meant),
+            told=(*course.told, meant) if isinstance(meant, Knock) else course.told,
             state=state,
             presses=course.presses[1:],
             log_weight=course.log_weight - (0.0 if problem is None else _NOTHING),
-            before=course,
         )
 
 
@@ -264,10 +294,10 @@ def _with_play(course: UnseenCourse, one: Waiting) -> Iterator[UnseenCourse]:
         yield replace(
             course,
             actions=actions,
+            told=(*course.told, replace(way.play, at=None, inner=None)),
             places=places,
             state=state,
             left=left,
             knocks=knocks,
             log_weight=log_weight,
-            before=course,
         )

@@ -169,7 +169,7 @@ class Beginning:
     """What may have happened first while nobody saw the table.
 
     Attributes:
-        actions: In their order.
+        actions: Leads, plays and passes, in their order; plays without their places.
         is_whole: Whether nothing more happened.
     """
 
@@ -184,6 +184,9 @@ class Unseen:
     Attributes:
         look: The first look after it.
         knocks: The knocks that were heard in it, each with its seat if that is known.
+        until: The last look whose tiles belong to it, where that is a later one.
+        boneyard: Tiles of the boneyard in the last look of both; None before that.
+        begun: What happened first, as the table has said, like the actions of a `Beginning`.
         not_so: Beginnings that the table has rejected.
         is_watched: Whether the table was seen and heard all the time, and only several tiles came in one look.
         is_deaf: Whether nothing could be heard either, as the machine was off.
@@ -192,6 +195,9 @@ class Unseen:
 
     look: int
     knocks: tuple[Seat | None, ...] = ()
+    until: int = 0
+    boneyard: int | None = None
+    begun: tuple[ByTurn, ...] = ()
     not_so: tuple[Beginning, ...] = ()
     is_watched: bool = False
     is_deaf: bool = False

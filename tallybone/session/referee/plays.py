@@ -176,11 +176,11 @@ def _is_earlier(one: Waiting, other: Waiting) -> bool:
 
 
 def result_of(state: State) -> Hashable:
-    """Return all that can differ for the players between two orders."""
+    """Return all that can differ for the players between two orders, apart from how many tiles each has drawn."""
     game = state.game
     assert game is not None
     assert game.hand is not None
     hand, spinner = game.hand, game.layout.spinner
     chance = None if hand.chance is None else (hand.chance.seat, hand.chance.points)
-    course = (hand.course.direction, hand.course.spell, hand.course.extra, hand.sizes)
+    course = (hand.course.direction, hand.course.spell, hand.course.extra, hand.out)
     return (game.totals, game.phase, hand.turn, chance, course, None if spinner is None else spinner.tile)

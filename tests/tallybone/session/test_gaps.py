@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Literal
 
 import pytest
 
-from engine import BLOCK, Call, Knock, Lead, NewHand, Play, Seat, profile
+from engine import BLOCK, Call, Draw, Knock, Lead, NewHand, Play, Seat, State, entries, profile
 from tallybone.json_values import from_json, to_json
 from tallybone.session.inputs import Answer, KnockHeard
 from tallybone.session.referee import Places, Unclear
@@ -79,6 +80,26 @@ def test_a_beginning_that_is_rejected_is_not_offered_again() -> None:
     again = table.session.questions[-1].unclear.choices
     assert again[-1] == rejected[-1] == "something else"
     assert not set(rejected[:-1]) & set(again)
+
+
+@pytest.mark.parametrize("seed", [101, 102])
+def test_nobody_is_asked_who_drew_how_many_tiles_and_the_end_of_the_hand_tells_it(seed: int) -> None:
+    table = GappedTable(profile("draw"), seed, gaps=1, plays=3, are_answered=False)
+    table.run_until_asked()
+    assert not any("draws" in words for words in table.session.questions[-1].unclear.choices)
+    table = GappedTable(profile("draw"), seed, plays=3)
+    assert table.run().is_right_at_end
+    assert tiles_drawn(table.session.state) == tiles_drawn(table.steps[-1].state)
+
+
+def test_a_question_stays_as_it_is_while_the_players_go_on() -> None:
+    table = asked_after_a_gap("draw", 101)
+    asked, looks = table.session.questions, table.session.places.looks
+    for number in range(max(table.gap) + 1, len(table.steps)):
+        if table.session.places.looks < looks + 2:
+            table.go_on(number)
+    assert len(table.session.places.waiting) > 3
+    assert table.session.questions[-1].unclear == asked[-1].unclear
 
 
 def test_what_the_table_has_told_is_marked_until_it_is_confirmed_as_a_whole() -> None:
@@ -181,9 +202,18 @@ def test_games_of_which_plays_were_missed_three_times_end_right(name: str, plays
     assert sum(table.seats_right for table in tables) == sum(game.plays for game in games)
 
 
-def asked_after_a_gap() -> GappedTable:
+def tiles_drawn(state: State) -> Counter[Seat]:
+    """Return how many tiles each player has drawn."""
+    drawn: Counter[Seat] = Counter()
+    for one in entries(state):
+        if isinstance(one.action, Draw):
+            drawn[one.action.seat] += one.action.tiles
+    return drawn
+
+
+def asked_after_a_gap(name: str = "bones", seed: int = 100) -> GappedTable:
     """A table at which three plays were missed, before anybody has answered what happened."""
-    table = GappedTable(profile("bones"), 100, gaps=1, plays=3, are_answered=False)
+    table = GappedTable(profile(name), seed, gaps=1, plays=3, are_answered=False)
     table.run_until_asked()
     assert table.session.questions[-1].unclear.words == WORDS
     return table
