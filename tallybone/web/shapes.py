@@ -222,7 +222,7 @@ class CanShown:
     hand_end: bool = False
     redeal: bool = False
     stack: bool = False
-    table: bool = True
+    table: bool = False
 
 
 @dataclass(frozen=True, slots=True)
