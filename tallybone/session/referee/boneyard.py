@@ -280,8 +280,11 @@ def _dealt(places: Places, state: State, game: Game) -> Decided | None:
 
 
 def _is_moved(places: Places) -> bool:
-    """Return whether the tiles that lie there are mostly those of the layout: then it was pushed, not cleared."""
-    names = Counter(numbers_of(one.tile) for one in places.known)
+    """Return whether the tiles that lie there are mostly those of the layout: then it was pushed, not cleared.
+
+    The tile that led says nothing, because the same double may lead every hand.
+    """
+    names = Counter(numbers_of(one.tile) for one in places.known[1:])
     return 2 * (Counter(numbers_of(one.tile) for one in places.waiting) & names).total() > len(places.known)
 
 

@@ -35,7 +35,7 @@ from tallybone.session.inputs import Answer
 from tallybone.session.zones import Zones
 from tallybone.simulate.players import answer_of
 from tests.tallybone.session.test_referee import seen
-from tests.tallybone.session.zone_views import Table, back, before
+from tests.tallybone.session.zone_views import SECOND_NS, Table, back, before
 from vision.reading import Face
 from vision.table_view import Change, ChangeKind
 
@@ -388,3 +388,14 @@ def test_other_tiles_that_lie_open_later_do_not_amend_a_hand_that_was_counted() 
         table.put(*(before(0, at, pips) for at, pips in enumerate(((6, 6), (4, 4), (5, 5)))), came="bottom")
         table.look()
     assert totals(table) == before_it
+
+
+def test_the_same_double_may_lead_two_hands_of_which_nobody_saw_the_end() -> None:
+    table = Table(BLOCK, NewHand((7, 7), 14), Lead(Seat(0)), yard=0)
+    table.put(seen((6, 6), (0, 0), 90), came="bottom")
+    table.tell(table.view(), 1.0)
+    table.tiles = ()
+    table.t_ns += 30 * SECOND_NS
+    table.look(changes=(Change(ChangeKind.REMOVED, seen((6, 6), (0, 0), 90)),))
+    table.put(seen((6, 6), (6, 6), 90), came="top")
+    assert table.log.count(NewHand()) == 1
