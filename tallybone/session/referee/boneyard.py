@@ -189,7 +189,7 @@ def judge_guessed(places: Places, state: State) -> Decided | None:
     # Nobody else can be out while somebody plays on.
     least = int(shown[short] <= sizes[short])
     found: list[tuple[float, tuple[Event, ...]]] = []
-    for taken, draw in _guessed(state):
+    for taken, draw in _guessed(state, around.yard.caused):
         spare = 0 if draw.seat == short else min(draw.tiles, sizes[draw.seat] - max(shown[draw.seat], least))
         numbers = range(1, spare + 1) if least else range(min(spare, shown[short] - sizes[short]), 0, -1)
         for events in _handed_over(state, taken, draw, numbers, short):
@@ -200,8 +200,8 @@ def judge_guessed(places: Places, state: State) -> Decided | None:
     return Decided(events, places) if log_weight >= log_history(state) - _MOST_AGAINST else None
 
 
-def _guessed(state: State) -> list[tuple[Seq, Draw]]:
-    """Return the draws of this hand since the first gap in it, those that nobody saw first."""
+def _guessed(state: State, seen: tuple[Seq, ...]) -> list[tuple[Seq, Draw]]:
+    """Return the draws of this hand since the first gap in it, those that nobody saw first, none entered by hand."""
     marked = {seq for event in state.log if isinstance(event, Inferred) for seq in event.seqs}
     found: list[tuple[Seq, Draw]] = []
     is_since = False
@@ -209,7 +209,7 @@ def _guessed(state: State) -> list[tuple[Seq, Draw]]:
         is_since = (is_since and not isinstance(one.action, NewHand)) or one.seq in marked
         if not is_since:
             found = []
-        elif isinstance(one.action, Draw) and not one.action.forced:
+        elif isinstance(one.action, Draw) and not one.action.forced and (one.seq in marked or one.seq in seen):
             found.append((one.seq, one.action))
     return sorted(found, key=lambda one: one[0] not in marked)
 

@@ -13,8 +13,11 @@ from engine import (
     Abandon,
     Amend,
     Domino,
+    Draw,
     Event,
     HandEnd,
+    Inferred,
+    Insert,
     Irregular,
     Lead,
     MatchOver,
@@ -23,6 +26,7 @@ from engine import (
     Phase,
     Play,
     Port,
+    Remove,
     Reveal,
     Seat,
     Seq,
@@ -399,3 +403,19 @@ def test_the_same_double_may_lead_two_hands_of_which_nobody_saw_the_end() -> Non
     table.look(changes=(Change(ChangeKind.REMOVED, seen((6, 6), (0, 0), 90)),))
     table.put(seen((6, 6), (6, 6), 90), came="top")
     assert table.log.count(NewHand()) == 1
+
+
+def test_a_draw_that_was_entered_by_hand_stays_with_its_player() -> None:
+    table = Table(BONES, hands(2, 1), Lead(Seat(0)), yard=23)
+    table.look()
+    table.put(FIRST, came="bottom")
+    first = Seq(len(table.log) - 1)
+    table.tell(Inferred((first,)))
+    table.tell(Draw(Seat(1), 2))
+    table.take(*table.backs(2), came="top")
+    table.put(NEXT, came="top")
+    table.put(seen((4, 4), (3.5, 0), 90), came="bottom")
+    table.put(LEFT[0], came="bottom")
+    table.look()
+    assert [event for event in table.log if isinstance(event, Draw)] == [Draw(Seat(1), 2)]
+    assert not any(isinstance(event, Insert | Remove) for event in table.log)
