@@ -17,7 +17,7 @@ from vision.aim import STRAIGHT_ON, Aim
 from vision.arrays import Image
 from vision.reading import PointPx, SeenTile
 
-_Drawn = tuple[PointPx, ...]
+_TileOutline = tuple[PointPx, ...]
 # Shown around the outlined tiles, in lengths of the first: enough for the tile that each end of it touches.
 _MARGIN_TILES = 1.0
 _MOST_PX = 320
@@ -53,7 +53,7 @@ class Cutter:
         cut = ((of, crop(self._image, outlines, self._aim)) for of, outlines in shown.items())
         return tuple(Evidence(of, self._t_ns, jpeg) for of, jpeg in cut if jpeg is not None)
 
-    def _of_plays(self, happened: Step) -> Iterator[tuple[int, tuple[_Drawn, ...]]]:
+    def _of_plays(self, happened: Step) -> Iterator[tuple[int, tuple[_TileOutline, ...]]]:
         places, log = happened.session.places, happened.session.state.log
         first = len(log) - len(happened.events)
         read_again: set[int] = set()
@@ -68,7 +68,7 @@ class Cutter:
                 self._nodes.add(seq)
                 yield seq, (one.tile.corners_px,)
 
-    def _of_questions(self, session: Session) -> Iterator[tuple[str, tuple[_Drawn, ...]]]:
+    def _of_questions(self, session: Session) -> Iterator[tuple[str, tuple[_TileOutline, ...]]]:
         questions = {plain(str(one.unclear.topic)): one.unclear for one in session.questions}
         for topic, asked in questions.items():
             waiting = (one.tile for one in session.places.waiting)
@@ -79,7 +79,7 @@ class Cutter:
         self._asked = frozenset(questions)
 
 
-def crop(image: Image, outlines: tuple[_Drawn, ...], aim: Aim = STRAIGHT_ON) -> bytes | None:
+def crop(image: Image, outlines: tuple[_TileOutline, ...], aim: Aim = STRAIGHT_ON) -> bytes | None:
     """Return a JPEG of the tiles in a picture, outlined, with what lies around them; None if none is in it.
 
     Args:
