@@ -1,4 +1,4 @@
-"""Cut out of the settled pictures of a game from what its plays and questions were read."""
+"""Crop the pictures from which plays and questions were read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Cutter:
     """Cuts one crop for each tile that becomes part of the layout, each stack, and each question about tiles."""
 
     def __init__(self, session: Session) -> None:
-        """Begin where a sitting stands: nobody knows any more from which pictures that was read."""
+        """Begin where a sitting stands; the pictures of its earlier plays are not available."""
         self._image: Image | None = None
         self._t_ns, self._aim = 0, STRAIGHT_ON
         self._nodes = {int(one.node) for one in session.places.known}

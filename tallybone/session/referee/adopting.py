@@ -48,7 +48,7 @@ def judge_table(places: Places, state: State, adoption: Adoption) -> Decided | Q
         case Adoption.ASKED:
             return _ask_which_hand(places, state, game)
         case Adoption.NEW_HAND:
-            ended = ended_unseen(state) or ()
+            ended = _ended(state, game) or ()
             fresh = replace(cleared(places), waiting=_lying(places), dismissed=(), adoption=Adoption.SAME_HAND)
             return Decided((*ended, NewHand()), fresh, is_inferred=bool(ended))
         case Adoption.DEALT_EARLY:
@@ -76,13 +76,18 @@ def _ask_which_hand(places: Places, state: State, game: Game) -> Question:
         choices[phrase("hand {number} is over", number=number - 1)] = Adoption.DEALT_EARLY
     if phase is Phase.PLAY:
         choices[phrase("hand {number} is over", number=number)] = Adoption.HAND_OVER
-    ended = () if phase in (Phase.DEAL, Phase.MATCH_OVER) else ended_unseen(state)
+    ended = _ended(state, game)
     if phase is not Phase.LEAD and ended is not None and problem_with(after(state, ended), NewHand()) is None:
         choices[phrase("hand {number} has been dealt", number=number + 1)] = Adoption.NEW_HAND
     choices[phrase("leave everything as it was")] = None
     answers = tuple(Decided((), replace(places, adoption=one)) for one in choices.values())
     words = phrase("the table is right: which hand lies there?")
     return Question(Unclear(None, words, holds_up=True, choices=tuple(choices)), answers)
+
+
+def _ended(state: State, game: Game) -> tuple[Event, ...] | None:
+    """Return the events that end the current hand, none if it is over; None if they would end the match."""
+    return () if game.phase in (Phase.DEAL, Phase.MATCH_OVER) else ended_unseen(state)
 
 
 def _ask_how_it_ended(places: Places, state: State, game: Game) -> Question:
@@ -129,7 +134,7 @@ def _is_played(state: State) -> bool:
 
 
 def _adopted(places: Places, state: State) -> Decided:
-    """Return what makes the layout of the hand in play the one that lies there."""
+    """Return the corrections and the likeliest course that turn the layout of the hand into the one on the table."""
     assert state.game is not None  # a hand is in play
     events = _taken_back(places, state)
     now = after(state, events)

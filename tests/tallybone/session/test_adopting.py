@@ -189,6 +189,15 @@ def test_tiles_of_a_new_hand_beside_those_of_the_last_one_are_not_mixed() -> Non
     assert session.state.is_provisional  # nobody has counted the hand before
 
 
+def test_a_hand_dealt_after_one_that_was_counted_is_not_marked() -> None:
+    session = mistaken(line(seen((3, 5), (0, 0))), Abandon())
+    before = session.state.next_seq
+    session = chosen(session, "hand 2 has been dealt")
+    assert session.state.log[before] == NewHand()
+    assert not any(one.inferred for one in entries(session.state) if isinstance(one.action, NewHand | Abandon))
+    assert session.state.irregular == ()
+
+
 def test_a_hand_that_is_over_is_ended_as_the_table_says() -> None:
     tiles = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
     session = chosen(line(*tiles), "hand 1 is over", "Tom is out")
