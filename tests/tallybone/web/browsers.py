@@ -113,6 +113,19 @@ class Viewer:
         return str(self.page.locator("#toast p").inner_text())
 
 
+def tiles_of(table: TrueTable) -> int:
+    """Return how many tiles have been played in the hand."""
+    game = table.live.session.state.game
+    assert game is not None
+    return len(game.layout.nodes)
+
+
+def wait_for_tiles(viewer: Viewer, count: int) -> None:
+    """Wait until the page lists so many plays: an action on an older state is refused."""
+    counted = "count => document.querySelectorAll('#play-list .tile-icon').length === count"
+    viewer.page.wait_for_function(counted, arg=count)
+
+
 @contextmanager
 def looking(
     browser: Browser,

@@ -15,7 +15,7 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.web.browsers import AXE, Browser, Viewer, WebSocketRoute, looking, served
+from tests.tallybone.web.browsers import AXE, Browser, Viewer, WebSocketRoute, looking, served, tiles_of, wait_for_tiles
 from tests.tallybone.web.doubts import ASKED_AFTER, doubtful
 from tests.tallybone.web.true_table import TrueTable
 from tests.vision.seen import unsure_tile
@@ -243,17 +243,6 @@ def test_what_cannot_be_read_is_outlined_and_asked_about_until_it_is_gone(browse
         assert viewer.complaints == []
 
 
-def tiles_of(table: TrueTable) -> int:
-    game = table.live.session.state.game
-    assert game is not None
-    return len(game.layout.nodes)
-
-
-def wait_for_tiles(viewer: Viewer, count: int) -> None:
-    counted = "count => document.querySelectorAll('#play-list .tile-icon').length === count"
-    viewer.page.wait_for_function(counted, arg=count)
-
-
 def test_everything_is_done_by_keyboard_alone(browser: Browser, table: TrueTable) -> None:
     with looking(browser, table, TABLET) as viewer:
         page, keys = viewer.page, viewer.page.keyboard
@@ -343,6 +332,7 @@ def test_nothing_moves_for_those_who_want_no_motion(browser: Browser) -> None:
     with served() as table, looking(browser, table) as viewer:
         viewer.page.emulate_media(reduced_motion="reduce")
         table.play(5)
+        wait_for_tiles(viewer, tiles_of(table))
         viewer.press("undo")
         viewer.log_in()
         viewer.toast()

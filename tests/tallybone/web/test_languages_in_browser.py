@@ -12,7 +12,7 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.web.browsers import AXE, Browser, Viewer, looking, served
+from tests.tallybone.web.browsers import AXE, Browser, Viewer, looking, served, tiles_of, wait_for_tiles
 from tests.tallybone.web.true_table import TrueTable
 
 pytestmark = pytest.mark.slow
@@ -77,6 +77,7 @@ def test_two_who_look_at_once_read_it_each_in_his_language(browser: Browser) -> 
         table.play(7)
         one.page.locator("#last .what", has_text="joga").wait_for()
         other.page.locator("#last .what", has_text="joue").wait_for()
+        wait_for_tiles(one, tiles_of(table))
         one.press("undo")
         one.log_in()
         assert one.toast() == "Desfazer."
