@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from calibration.errors import RefusedError
-from calibration.knock import JudgedSound, KeepingDetector, KnockCalibration
+from calibration.knock.fit import JudgedSound, KeepingDetector, KnockCalibration
 from hardware.knock.classifier import load_classifier
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from tallybone.calibrate.knock import fitted

@@ -21,11 +21,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from calibration.corner_marks import find_corner_marks
-from calibration.lens_fit import fit_lens
-from calibration.lens_views import find_view
-from calibration.table import Table
-from calibration.table_fit import TileSize, table_from_markers, table_from_tiles
+from calibration.lens.fit import fit_lens
+from calibration.lens.views import find_view
+from calibration.table.corner_marks import find_corner_marks
+from calibration.table.fit import TileSize, table_from_markers, table_from_tiles
+from calibration.table.table import Table
 from tallybone.calibrate.lens_and_table import ReadTiles
 from tests.calibration import held, laid
 from vision.reader import load_reader

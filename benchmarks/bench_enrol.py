@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.sign_looks import HIGHEST, sign_looks
 from benchmarks.unseen_looks import unseen_looks
-from calibration.tile_set_learn import LearningResult, learn, look_at_set
+from calibration.tiles.learning import LearningResult, learn, look_at_set
 from tests.vision.whole_set import draw_whole_set
 from vision.closer_look import UP
 from vision.poses import half_centers, moved

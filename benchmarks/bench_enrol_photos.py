@@ -20,7 +20,7 @@ import cv2
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from calibration.errors import RefusedError
-from calibration.tile_set_learn import LEAST_TILES, learn_set
+from calibration.tiles.learning import LEAST_TILES, learn_set
 from tallybone.evaluate.labels import Lies, PhotoLabel, load_labels
 from tallybone.evaluate.photos import judge_photo
 from vision.picture import load_picture

@@ -1,4 +1,4 @@
-"""From which contrast and how much glare on the reader fails, on rendered tiles: what calibration/light.py warns of.
+"""Find the contrast and glare at which the reader fails on rendered tiles; calibration/table/light.py warns of them.
 
     python benchmarks/bench_light.py [--pictures 40]
 
@@ -21,7 +21,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from calibration.light import examine_light
+from calibration.table.light import examine_light
 from tallybone.simulate.scenes import LOOKS
 from vision.reader import Reader, load_reader
 from vision.reading import SeenTile

@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.sheet import Sheet
-from calibration.sheet_picture import draw_sheet
+from calibration.sheets.raster import draw_sheet
+from calibration.sheets.sheet import Sheet
 from vision.arrays import GreyImage, Image, Points
 from vision.render.view import View
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from calibration.errors import CalibrationError, RefusedError
-from calibration.knock import JudgedSound, KeepingDetector, KnockCalibration, fit_knock
+from calibration.knock.fit import JudgedSound, KeepingDetector, KnockCalibration, fit_knock
 from hardware.clock import Clock
 from hardware.knock.detector import KnockDetector
 from hardware.knock.errors import KnockError

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from calibration.boards import BLOCKS
-from calibration.knock import KnockCalibration
-from calibration.lens import Lens, LensSource
-from calibration.table import Table, TableSource
-from calibration.tile_set import LearnedSet
-from calibration.zone_view import show_zone
-from calibration.zones import ZoneSource
+from calibration.knock.fit import KnockCalibration
+from calibration.lens.model import Lens, LensSource
+from calibration.sheets.boards import BLOCKS
+from calibration.table.table import Table, TableSource
+from calibration.table.zone_view import show_zone
+from calibration.table.zones import ZoneSource
+from calibration.tiles.tile_set import LearnedSet
 from engine.phrases import Phrase, listed, phrase
 from tallybone.store.calibration_file import Calibration, LightKept
 

@@ -9,20 +9,20 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.boards import BLOCK_MM, BLOCKS, MARKERS_PER_BLOCK
-from calibration.corner_marks import find_corner_marks
 from calibration.errors import CalibrationError
-from calibration.lens import Lens, LensSource, guessed_lens, known_lens
-from calibration.lens_fit import fit_lens
-from calibration.lens_guide import guide
-from calibration.lens_views import LensView, find_view
-from calibration.pdf import format_pdf
-from calibration.pi_lenses import PiCamera
-from calibration.prints import draw_prints
-from calibration.sheet import Paper
-from calibration.table import Table, TableSource
-from calibration.table_fit import TileSize, table_from_corners, table_from_markers, table_from_tiles, tile_length_mm
-from calibration.zones import zones_anew
+from calibration.lens.fit import fit_lens
+from calibration.lens.guide import guide
+from calibration.lens.model import Lens, LensSource, guessed_lens, known_lens
+from calibration.lens.raspberry_pi import PiCamera
+from calibration.lens.views import LensView, find_view
+from calibration.sheets.boards import BLOCK_MM, BLOCKS, MARKERS_PER_BLOCK
+from calibration.sheets.pdf import format_pdf
+from calibration.sheets.prints import draw_prints
+from calibration.sheets.sheet import Paper
+from calibration.table.corner_marks import find_corner_marks
+from calibration.table.fit import TileSize, table_from_corners, table_from_markers, table_from_tiles, tile_length_mm
+from calibration.table.table import Table, TableSource
+from calibration.table.zones import zones_anew
 from tallybone.calibrate.known import GOOD_ERROR_PX, HALF_TABLE_MM
 from tallybone.files import reason_of
 from tallybone.store.calibration_file import load_calibration, save_calibration

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import cv2
 
-from calibration.corner_marks import find_corner_marks
 from calibration.errors import CalibrationError
-from calibration.light import LEAST_CONTRAST, LightMeasurement, examine_light, outlines_of
+from calibration.table.corner_marks import find_corner_marks
+from calibration.table.light import LEAST_CONTRAST, LightMeasurement, examine_light, outlines_of
 from hardware.camera.device import Light
 from hardware.camera.light import levels_of
 from hardware.clock import Clock

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from calibration.knock import KNOCKS_PER_SEAT
+from calibration.knock.fit import KNOCKS_PER_SEAT
 from engine.phrases import phrase
 
 _QUIET_S, _TILES_S, _SEAT_S = 10, 20, 8

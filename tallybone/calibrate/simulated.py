@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.boards import BLOCK_MM, BLOCKS, BOARD_ROWS, SQUARE_MM, block_boxes
-from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm, draw_mat
-from calibration.prints import BOARD_TOP_MM, draw_prints
-from calibration.sheet import Paper, Sheet
+from calibration.sheets.boards import BLOCK_MM, BLOCKS, BOARD_ROWS, SQUARE_MM, block_boxes
+from calibration.sheets.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm, draw_mat
+from calibration.sheets.prints import BOARD_TOP_MM, draw_prints
+from calibration.sheets.sheet import Paper, Sheet
 from calibration.shown import SheetPose, held_view, lay_sheet
 from engine import EngineError, parse_options
 from hardware.camera.device import CameraError, Light

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from calibration.check import CheckResult, check_blocks, check_tiles, trouble, well
-from calibration.corner_marks import find_corner_marks
 from calibration.errors import CalibrationError
+from calibration.table.check import CheckResult, check_blocks, check_tiles, trouble, well
+from calibration.table.corner_marks import find_corner_marks
 from engine.phrases import both, phrase
 from hardware.camera.light import is_alike
 from hardware.clock import Clock

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from calibration.errors import CalibrationError, RefusedError
-from calibration.tile_set import LearnedSet, tile_set_of
-from calibration.tile_set_learn import LearningResult, SetPictures, learn, learn_set, look_at_set
-from calibration.tile_set_look import look_of, tile_size_mm
-from calibration.tile_set_picture import draw_tiles
+from calibration.tiles.appearance import look_of, tile_size_mm
+from calibration.tiles.learning import LearningResult, SetPictures, learn, learn_set, look_at_set
+from calibration.tiles.overview import draw_tiles
+from calibration.tiles.tile_set import LearnedSet, tile_set_of
 from tallybone.calibrate.lens_and_table import load_image
 from tallybone.calibrate.light import write_drawn
 from tallybone.choices import TileSet as SetName

@@ -8,11 +8,11 @@ import cv2
 import numpy as np
 
 from calibration.errors import RefusedError
-from calibration.lens import Lens
-from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM
-from calibration.table import Table
-from calibration.zone_view import seen_part
-from calibration.zones import OutlineMm, TableZones, ZoneSource
+from calibration.lens.model import Lens
+from calibration.sheets.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM
+from calibration.table.table import Table
+from calibration.table.zone_view import seen_part
+from calibration.table.zones import OutlineMm, TableZones, ZoneSource
 from engine.phrases import phrase
 from tallybone.calibrate.guide.steps import points_of
 from tallybone.calibrate.known import zone_name

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from calibration.errors import CalibrationError, RefusedError
-from calibration.table import Table, TableSource
-from calibration.zones import OutlineMm, TableZones, ZoneSource, zones_of_size, zones_on
+from calibration.table.table import Table, TableSource
+from calibration.table.zones import OutlineMm, TableZones, ZoneSource, zones_of_size, zones_on
 from tallybone.calibrate.known import zone_words
 from tallybone.calibrate.lens_and_table import lens_for, load_image
 from tallybone.calibrate.light import write_drawn

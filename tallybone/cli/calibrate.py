@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from calibration.pi_lenses import PiCamera
-from calibration.sheet import Paper
+from calibration.lens.raspberry_pi import PiCamera
+from calibration.sheets.sheet import Paper
 from tallybone.choices import TileSet
 from tallybone.cli.app import COMMANDS, OptionalPort, command, commands_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from calibration.errors import RefusedError
-from calibration.tile_set import LearnedSet, own_reader, with_shipped_eye
+from calibration.tiles.tile_set import LearnedSet, own_reader, with_shipped_eye
 from tallybone.choices import TileSet
 from tallybone.store.calibration_file import load_calibration
 from vision.arrays import Image

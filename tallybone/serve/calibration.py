@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calibration.check import CheckResult
+from calibration.table.check import CheckResult
 from hardware.camera.device import Light
 from hardware.clock import Clock
 from hardware.config.config import HardwareConfig, KnockDriver

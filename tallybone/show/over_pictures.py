@@ -10,11 +10,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.lens import Lens
-from calibration.light import LightMeasurement, Trouble
-from calibration.table import Table
-from calibration.zone_view import show_zone
-from calibration.zones import TableZones
+from calibration.lens.model import Lens
+from calibration.table.light import LightMeasurement, Trouble
+from calibration.table.table import Table
+from calibration.table.zone_view import show_zone
+from calibration.table.zones import TableZones
 from tallybone.files import make_folder
 from vision.annotate import CASING, ORANGE, PURPLE, SKY, YELLOW
 from vision.arrays import Bgr, Image

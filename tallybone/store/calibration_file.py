@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from calibration.errors import CalibrationError
-from calibration.knock import KnockCalibration
-from calibration.lens import Lens
-from calibration.table import Table
-from calibration.tile_set import LearnedSet
-from calibration.zones import TableZones
+from calibration.knock.fit import KnockCalibration
+from calibration.lens.model import Lens
+from calibration.table.table import Table
+from calibration.table.zones import TableZones
+from calibration.tiles.tile_set import LearnedSet
 from tallybone.files import write_durably
 from tallybone.json_values import JsonValueError, from_json, to_json
 

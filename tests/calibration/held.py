@@ -7,10 +7,10 @@ from functools import cache
 
 import numpy as np
 
-from calibration.boards import BOARD_COLUMNS, SQUARE_MM, lens_board
-from calibration.lens_views import LensView, SeenCorner, find_view
-from calibration.prints import BOARD_TOP_MM, draw_prints
-from calibration.sheet import Paper
+from calibration.lens.views import LensView, SeenCorner, find_view
+from calibration.sheets.boards import BOARD_COLUMNS, SQUARE_MM, lens_board
+from calibration.sheets.prints import BOARD_TOP_MM, draw_prints
+from calibration.sheets.sheet import Paper
 from calibration.shown import SheetPose, held_view, lay_sheet
 from vision.arrays import Image
 from vision.render import lens

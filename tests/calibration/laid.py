@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from calibration.boards import BLOCK_MM, block_boxes
-from calibration.lens import Lens, LensSource
-from calibration.sheet import Sheet
+from calibration.lens.model import Lens, LensSource
+from calibration.sheets.boards import BLOCK_MM, block_boxes
+from calibration.sheets.sheet import Sheet
 from calibration.shown import lay_sheet
 from vision.arrays import Image
 from vision.render import lens as camera_lens

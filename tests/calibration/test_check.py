@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.check import check_blocks, check_tiles, seen_marks
-from calibration.corner_marks import SeenMarker, find_corner_marks
-from calibration.table import Table
-from calibration.table_fit import table_from_markers
+from calibration.table.check import check_blocks, check_tiles, seen_marks
+from calibration.table.corner_marks import SeenMarker, find_corner_marks
+from calibration.table.fit import table_from_markers
+from calibration.table.table import Table
 from tests.calibration import laid
 from tests.tallybone.calibrate.test_lens_and_table import tiles
 from vision.render.looks import CLASSIC

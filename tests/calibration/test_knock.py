@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.knock import JudgedSound, fit_knock
-from calibration.knock_addition import NO_HITS_OF_HANDS, Addition, fit_addition, with_addition
+from calibration.knock.correction import NO_HITS_OF_HANDS, Addition, fit_addition, with_addition
+from calibration.knock.fit import JudgedSound, fit_knock
 from hardware.knock.classifier import SOUNDS, load_classifier
 from hardware.knock.features import AFTER, BEFORE, FEATURES
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calibration.knock_tone import brightness_of
+from calibration.knock.spectral_tilt import brightness_of
 from hardware.knock.classifier import load_classifier
 from hardware.knock.detector import SoundFinder
 from hardware.knock.features import measure

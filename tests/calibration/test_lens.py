@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.lens import Lens, known_lens
-from calibration.lens_fit import fit_lens
-from calibration.lens_guide import guide
-from calibration.lens_views import LensView, SeenCorner, board_pose, find_view
-from calibration.pi_lenses import PiCamera
+from calibration.lens.fit import fit_lens
+from calibration.lens.guide import guide
+from calibration.lens.model import Lens, known_lens
+from calibration.lens.raspberry_pi import PiCamera
+from calibration.lens.views import LensView, SeenCorner, board_pose, find_view
 from tests.calibration.held import FOCAL_PX, GOOD, LENS, SIZE_PX, board_view_of, held, picture_of, views
 from vision.arrays import Points
 

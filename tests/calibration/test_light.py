@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.light import LEAST_CONTRAST, Trouble, examine_light
+from calibration.table.light import LEAST_CONTRAST, Trouble, examine_light
 from vision.arrays import Image
 from vision.reading import OutlinePx
 from vision.render.looks import CLASSIC, FELT, LAMP, OVERHEAD

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.boards import marker_corners_mm
-from calibration.corner_marks import find_corner_marks
 from calibration.errors import RefusedError
-from calibration.plane_fit import FlatTarget, fit_plane
-from calibration.table import Table, TableSource
-from calibration.table_fit import TileSize, table_from_corners, table_from_markers, table_from_tiles, tile_length_mm
+from calibration.sheets.boards import marker_corners_mm
+from calibration.table.corner_marks import find_corner_marks
+from calibration.table.fit import TileSize, table_from_corners, table_from_markers, table_from_tiles, tile_length_mm
+from calibration.table.plane_fit import FlatTarget, fit_plane
+from calibration.table.table import Table, TableSource
 from tests.calibration.laid import BLOCKS_MM, CAMERA, Laid, grid_mm, picture_of, true_lens, worst_mm
 from vision.reading import Face, SeenTile
 from vision.render.looks import CLASSIC, FELT, LAMP

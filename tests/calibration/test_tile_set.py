@@ -3,13 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.assignment import cheapest_columns
 from calibration.errors import RefusedError
-from calibration.tile_set import LearnedSet, own_reader, own_set_of, tile_set_of, with_shipped_eye
-from calibration.tile_set_labels import TileCount, all_pairs, count_tiles, label_tiles, margins
-from calibration.tile_set_learn import LearningResult, learn_set, own_set_if_better
-from calibration.tile_set_look import BarSeen, PipColors, look_of
-from calibration.tile_set_picture import draw_tiles
+from calibration.tiles.appearance import BarSeen, PipColors, look_of
+from calibration.tiles.assignment import cheapest_columns
+from calibration.tiles.labels import TileCount, all_pairs, count_tiles, label_tiles, margins
+from calibration.tiles.learning import LearningResult, learn_set, own_set_if_better
+from calibration.tiles.overview import draw_tiles
+from calibration.tiles.tile_set import LearnedSet, own_reader, own_set_of, tile_set_of, with_shipped_eye
 from tallybone.store.calibration_file import Calibration, format_calibration, parse_calibration
 from tests.vision.sign_set import true_tiles
 from tests.vision.whole_set import draw_whole_set

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.tile_set import own_reader, tile_set_of, with_shipped_eye
-from calibration.tile_set_learn import LearningResult, SetPictures, learn, look_at_set
-from calibration.tile_set_look import look_of
-from calibration.tile_set_rounds import are_signs
+from calibration.tiles.appearance import look_of
+from calibration.tiles.learning import LearningResult, SetPictures, learn, look_at_set
+from calibration.tiles.rounds import are_signs
+from calibration.tiles.tile_set import own_reader, tile_set_of, with_shipped_eye
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.reader import Reader, load_reader

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.corner_marks import find_corner_marks
-from calibration.lens import Lens
-from calibration.table import Table, TableSource
-from calibration.table_fit import table_from_markers
-from calibration.zone_view import show_zone
-from calibration.zones import OutlineMm
+from calibration.lens.model import Lens
+from calibration.table.corner_marks import find_corner_marks
+from calibration.table.fit import table_from_markers
+from calibration.table.table import Table, TableSource
+from calibration.table.zone_view import show_zone
+from calibration.table.zones import OutlineMm
 from tallybone.session.zones import Zones
 from tests.calibration import laid
 from vision.render.view import view_of

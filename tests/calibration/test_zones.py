@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from calibration.boards import BLOCK_MM
 from calibration.errors import RefusedError
-from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm, mat_zones
-from calibration.table import BlockPose
-from calibration.zones import TableZones, ZoneSource, zones_of_size, zones_on
+from calibration.sheets.boards import BLOCK_MM
+from calibration.sheets.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm, mat_zones
+from calibration.table.table import BlockPose
+from calibration.table.zones import TableZones, ZoneSource, zones_of_size, zones_on
 
 
 def marks_of_a_mat(

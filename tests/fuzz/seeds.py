@@ -11,7 +11,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from calibration.zones import TableZones, ZoneSource
+from calibration.table.zones import TableZones, ZoneSource
 from docs.drawings.wiring import EXAMPLE
 from tallybone.json_values import to_json
 from tallybone.maintain.backup import ArchivedFile, write_archive

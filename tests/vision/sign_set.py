@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibration.tile_set_learn import FaceUpTiles
+from calibration.tiles.learning import FaceUpTiles
 from vision.closer_look import UP
 from vision.poses import half_centers
 from vision.render.looks import CLASSIC

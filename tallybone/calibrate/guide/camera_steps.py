@@ -8,17 +8,17 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.boards import BLOCKS, MARKERS_PER_BLOCK
-from calibration.corner_marks import SeenMarker, find_corner_marks
 from calibration.errors import RefusedError
-from calibration.lens import Lens
-from calibration.lens_fit import fit_lens
-from calibration.lens_guide import CELLS, guide
-from calibration.lens_views import LensView, find_view
-from calibration.table import Table
-from calibration.table_fit import TileSize, table_from_markers, table_from_tiles
-from calibration.zone_view import show_zone
-from calibration.zones import TableZones, ZoneSource, zones_anew, zones_of_size, zones_on
+from calibration.lens.fit import fit_lens
+from calibration.lens.guide import CELLS, guide
+from calibration.lens.model import Lens
+from calibration.lens.views import LensView, find_view
+from calibration.sheets.boards import BLOCKS, MARKERS_PER_BLOCK
+from calibration.table.corner_marks import SeenMarker, find_corner_marks
+from calibration.table.fit import TileSize, table_from_markers, table_from_tiles
+from calibration.table.table import Table
+from calibration.table.zone_view import show_zone
+from calibration.table.zones import TableZones, ZoneSource, zones_anew, zones_of_size, zones_on
 from engine.phrases import Phrase, phrase
 from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, GuideStep, Kind, StepName, StepResult, points_of
 from tallybone.calibrate.known import ENOUGH_SEEN, HALF_TABLE_MM, zone_name, zone_names

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from calibration.errors import CalibrationError, RefusedError
-from calibration.lens import LensSource
+from calibration.lens.model import LensSource
 from engine.phrases import phrase
 from hardware.clock import Clock
 from hardware.knock.errors import KnockError

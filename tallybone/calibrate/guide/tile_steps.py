@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from calibration.errors import RefusedError
-from calibration.light import LightMeasurement, Trouble
-from calibration.tile_set import LearnedSet
-from calibration.tile_set_learn import LearningResult, least_set
-from calibration.tile_set_picture import draw_tiles
+from calibration.table.light import LightMeasurement, Trouble
+from calibration.tiles.learning import LearningResult, least_set
+from calibration.tiles.overview import draw_tiles
+from calibration.tiles.tile_set import LearnedSet
 from engine.phrases import Phrase, listed, phrase, plural
 from hardware.camera.device import Light
 from hardware.clock import Clock

@@ -7,10 +7,10 @@ from itertools import count
 
 import numpy as np
 
-from calibration.boards import BLOCK_MM
-from calibration.lens import Lens, LensSource
-from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm
-from calibration.table import BlockPose, Table, TableSource
+from calibration.lens.model import Lens, LensSource
+from calibration.sheets.boards import BLOCK_MM
+from calibration.sheets.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm
+from calibration.table.table import BlockPose, Table, TableSource
 from hardware.camera.device import Light
 from tallybone.calibrate.scenes import AskedScene
 from vision.arrays import Image

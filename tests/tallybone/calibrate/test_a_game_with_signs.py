@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 
 import vision.reader
-from calibration.tile_set import own_reader, tile_set_of
-from calibration.tile_set_learn import learn, look_at_set
-from calibration.tile_set_look import look_of
+from calibration.tiles.appearance import look_of
+from calibration.tiles.learning import learn, look_at_set
+from calibration.tiles.tile_set import own_reader, tile_set_of
 from tallybone.choices import Difficulty
 from tallybone.cli.simulate import simulate
 from tallybone.evaluate.session_report import Figures, judge_recordings

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.zones import ZoneSource, zones_on
+from calibration.table.zones import ZoneSource, zones_on
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, Stage, StepName
 from tallybone.calibrate.scenes import AskedScene

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calibration.knock import KnockCalibration
-from calibration.knock_addition import Addition
+from calibration.knock.correction import Addition
+from calibration.knock.fit import KnockCalibration
 from hardware.config.config import KnockDriver, KnockPart
 from hardware.knock.classifier import Classifier
 from hardware.knock.detector import KnockDetector

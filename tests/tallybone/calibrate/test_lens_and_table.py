@@ -10,10 +10,10 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.lens import LensSource
-from calibration.pi_lenses import PiCamera
-from calibration.sheet import Paper
-from calibration.table import TableSource
+from calibration.lens.model import LensSource
+from calibration.lens.raspberry_pi import PiCamera
+from calibration.sheets.sheet import Paper
+from calibration.table.table import TableSource
 from tallybone.calibrate.lens_and_table import TableGiven, calibrate_lens, calibrate_table, print_sheets
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tallybone.terminal import Output

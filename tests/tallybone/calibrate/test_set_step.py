@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.tile_set_labels import all_pairs
-from calibration.tile_set_learn import look_at_set
+from calibration.tiles.labels import all_pairs
+from calibration.tiles.learning import look_at_set
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.guide.steps import GO_ON, SKIP, Stage, StepName
 from tallybone.calibrate.look import Onlooker, StillLook

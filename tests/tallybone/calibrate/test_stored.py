@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from calibration.zones import ZoneSource
+from calibration.table.zones import ZoneSource
 from tallybone.calibrate.lens_and_table import TableGiven, calibrate_table
 from tallybone.calibrate.light import calibrate_light
 from tallybone.calibrate.stored import check, restore, show

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.tile_set_learn import look_at_set
+from calibration.tiles.learning import look_at_set
 from tallybone.calibrate.tile_set import calibrate_set, parse_tiles
 from tallybone.choices import TileSet
 from tallybone.cli.photographs import ReadOptions, read_photos

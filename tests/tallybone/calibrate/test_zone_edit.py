@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.errors import RefusedError
-from calibration.zones import TableZones, ZoneSource, zones_on
+from calibration.table.zones import TableZones, ZoneSource, zones_on
 from tallybone.calibrate.zone_edit import EditableZone, editable, size_seen, with_zones
 from tests.tallybone.calibrate.bare_table import LENS, MARKS, table_below
 

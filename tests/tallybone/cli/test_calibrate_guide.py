@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from calibration.lens import Lens, LensSource
-from calibration.zones import ZoneSource
+from calibration.lens.model import Lens, LensSource
+from calibration.table.zones import ZoneSource
 from tallybone.calibrate.guide.course import GuideSettings
 from tallybone.cli.calibrate_guide import PageAt, guide_through
 from tallybone.store.calibration_file import Calibration, earlier_path, load_calibration, save_calibration

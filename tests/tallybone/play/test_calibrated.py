@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from calibration.errors import CalibrationError
-from calibration.lens import Lens
-from calibration.tile_set import LearnedSet, eye_checksum
-from calibration.tile_set_look import BarSeen, PipColors, SetLook
-from calibration.zones import zones_of_size
+from calibration.lens.model import Lens
+from calibration.table.zones import zones_of_size
+from calibration.tiles.appearance import BarSeen, PipColors, SetLook
+from calibration.tiles.tile_set import LearnedSet, eye_checksum
 from engine import EngineError
 from hardware.camera.device import CameraMode
 from hardware.camera.fake import FakeCamera

@@ -14,7 +14,7 @@ LATER = (
     "sounddevice", "picamera2", "httpx", "pytest", "hypothesis", "prometheus_client", "google", "vision.render",
     "vision.training", "tallybone.simulate", "tallybone.simulate.scenes", "tallybone.sources.simulated",
     "tallybone.maintain.update", "tallybone.doctor.bundle", "tallybone.calibrate.guide.course",
-    "tallybone.calibrate.lens_and_table", "calibration.lens_fit", "hardware.knock_training",
+    "tallybone.calibrate.lens_and_table", "calibration.lens.fit", "hardware.knock_training",
     "hardware.display.emulation", "tallybone.replay.video",
 )  # fmt: skip
 # 1021 when this was written; 1115, 379 of them of Tallybone, since it can be calibrated on its page and tells brokers.

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from calibration.lens import Lens
-from calibration.table import BlockPose, Table, TableSource
+from calibration.lens.model import Lens
+from calibration.table.table import BlockPose, Table, TableSource
 from tallybone.store.calibration_file import (
     Calibration,
     CalibrationFileError,

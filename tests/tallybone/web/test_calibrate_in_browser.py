@@ -19,7 +19,7 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
 
 from playwright.sync_api import Locator, Page
 
-from calibration.zones import ZoneSource
+from calibration.table.zones import ZoneSource
 from tallybone.calibrate.guide.course import GuideSettings
 from tallybone.cli.calibrate_guide import PageAt, guide_through
 from tallybone.store.calibration_file import load_calibration, save_calibration

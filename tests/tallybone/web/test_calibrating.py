@@ -12,7 +12,7 @@ import httpx
 import numpy as np
 import pytest
 
-from calibration.zones import ZoneSource
+from calibration.table.zones import ZoneSource
 from tallybone.calibrate.guide.steps import StepName
 from tallybone.store.calibration_file import Calibration
 from tallybone.web.calibration_desk import Calibrating, GoTo

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import assert_never
 
-from calibration.sheet import LineSegment, Rectangle, Shape, Sheet, Text, Window
+from calibration.sheets.sheet import LineSegment, Rectangle, Shape, Sheet, Text, Window
 
 _POINTS_PER_MM = 72 / 25.4
 # Quarter turns clockwise, as they are seen, in a system whose y goes down.

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.tile_set_learn import LearningResult
+from calibration.tiles.learning import LearningResult
 from vision.tile_sheet import cells_of
 
 _LARGER, _PER_ROW, _CAPTION_PX = 2, 6, 26

@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 
 from calibration.errors import RefusedError
-from calibration.lens import Lens, LensSource, guessed_lens
-from calibration.lens_views import LensView, board_pose
+from calibration.lens.model import Lens, LensSource, guessed_lens
+from calibration.lens.views import LensView, board_pose
 from engine.phrases import phrase
 
 LEAST_VIEWS = 5

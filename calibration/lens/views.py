@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 from cv2 import aruco
 
-from calibration.boards import BOARD_CORNERS, lens_board
-from calibration.lens import Lens, guessed_lens
+from calibration.lens.model import Lens, guessed_lens
+from calibration.sheets.boards import BOARD_CORNERS, lens_board
 from vision.arrays import GreyImage, Image, Points
 
 # With fewer the board cannot be told from a wrong find, and tells little of the lens.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.lens import Lens
-from calibration.table import Table
-from calibration.zones import OutlineMm
+from calibration.lens.model import Lens
+from calibration.table.table import Table
+from calibration.table.zones import OutlineMm
 from vision.arrays import Points
 
 Shares = tuple[tuple[float, float], ...]

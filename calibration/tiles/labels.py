@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.assignment import cheapest_columns
+from calibration.tiles.assignment import cheapest_columns
 
 # Said by hand, or told by nothing: as log odds against all else.
 _CERTAIN = 1e4

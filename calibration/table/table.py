@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.lens import Lens
+from calibration.lens.model import Lens
 from vision.arrays import Points
 
 

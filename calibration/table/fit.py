@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.boards import BLOCKS, marker_corners_mm, marker_outward
-from calibration.corner_marks import SeenMarker
 from calibration.errors import RefusedError
-from calibration.lens import Lens, LensSource
-from calibration.plane_fit import FlatTarget, TablePlane, fit_plane
-from calibration.table import BlockPose, Table, TableSource
+from calibration.lens.model import Lens, LensSource
+from calibration.sheets.boards import BLOCKS, marker_corners_mm, marker_outward
+from calibration.table.corner_marks import SeenMarker
+from calibration.table.plane_fit import FlatTarget, TablePlane, fit_plane
+from calibration.table.table import BlockPose, Table, TableSource
 from engine.phrases import plural
 from vision.reading import PointPx, SeenTile
 

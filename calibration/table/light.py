@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.corner_marks import SeenMarker
+from calibration.table.corner_marks import SeenMarker
 from engine.phrases import phrase, plural
 from vision.arrays import Crop, GreyImage, Image
 from vision.reading import Face, OutlinePx, SeenTile

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.pi_lenses import PiCamera
+from calibration.lens.raspberry_pi import PiCamera
 from vision.arrays import Points
 
 

@@ -10,9 +10,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.lens import Lens
-from calibration.table import Table
-from calibration.tile_set_learn import LearningResult
+from calibration.lens.model import Lens
+from calibration.table.table import Table
+from calibration.tiles.learning import LearningResult
 from vision.poses import Poses, corners
 from vision.tile_sheet import cells_of, tile_mask
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.errors import RefusedError
-from calibration.knock_addition import NO_HITS_OF_HANDS, Addition, fit_addition, with_addition
-from calibration.knock_tone import brightness_of
+from calibration.knock.correction import NO_HITS_OF_HANDS, Addition, fit_addition, with_addition
+from calibration.knock.spectral_tilt import brightness_of
 from engine.phrases import phrase
 from hardware.knock.classifier import SOUNDS, Classifier, load_classifier
 from hardware.knock.detector import KnockDetector, SoundFinder

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.errors import RefusedError
-from calibration.tile_set_labels import TileCount, count_tiles
-from calibration.tile_set_learn import LearningResult, is_too_doubtful, own_set_if_better
-from calibration.tile_set_look import SetLook
+from calibration.tiles.appearance import SetLook
+from calibration.tiles.labels import TileCount, count_tiles
+from calibration.tiles.learning import LearningResult, is_too_doubtful, own_set_if_better
 from vision.halves import FEATURES, PICTURE_FEATURES
 from vision.own_set import OwnSet
 from vision.own_set_fit import Restraint, look

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from calibration.boards import BLOCK_MM
 from calibration.errors import RefusedError
-from calibration.mat import MatZone, block_places_mm, mat_zones, zones_within
-from calibration.table import BlockPose, Table
+from calibration.sheets.boards import BLOCK_MM
+from calibration.sheets.mat import MatZone, block_places_mm, mat_zones, zones_within
+from calibration.table.table import BlockPose, Table
 from engine.phrases import plural
 
 PointMm = tuple[float, float]

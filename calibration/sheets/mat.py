@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from calibration.boards import BLOCK_MM, BLOCKS, block_boxes
-from calibration.sheet import GREY, Shape, Text, outline
+from calibration.sheets.boards import BLOCK_MM, BLOCKS, block_boxes
+from calibration.sheets.sheet import GREY, Shape, Text, outline
 
 # Three by three sheets of A4 or Letter, lying across, without their margins.
 SHEETS_ACROSS, SHEETS_DOWN = 3, 3

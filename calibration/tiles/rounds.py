@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.tile_set_labels import label_tiles, margins
+from calibration.tiles.labels import label_tiles, margins
 from vision.own_set_fit import Restraint, Views, held_out, misread, read_by
 
 HandLabels = Mapping[int, tuple[int, int]]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from calibration.boards import BLOCK_MM, BLOCKS, BOARD_COLUMNS, SQUARE_MM, block_boxes, board_boxes
-from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, SHEETS_ACROSS, SHEETS_DOWN, draw_mat
-from calibration.sheet import LineSegment, Paper, Shape, Sheet, Text, Window, outline
+from calibration.sheets.boards import BLOCK_MM, BLOCKS, BOARD_COLUMNS, SQUARE_MM, block_boxes, board_boxes
+from calibration.sheets.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, SHEETS_ACROSS, SHEETS_DOWN, draw_mat
+from calibration.sheets.sheet import LineSegment, Paper, Shape, Sheet, Text, Window, outline
 
 RULER_MM = 100.0
 BOARD_TOP_MM = 14.0

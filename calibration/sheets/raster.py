@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.sheet import LineSegment, Rectangle, Shape, Sheet, Text, Window
+from calibration.sheets.sheet import LineSegment, Rectangle, Shape, Sheet, Text, Window
 from vision.arrays import GreyImage
 
 # Bits after the point of the places that OpenCV draws at.

@@ -9,9 +9,9 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.corner_marks import beside_blocks, find_corner_marks
 from calibration.errors import RefusedError
-from calibration.tile_set_rounds import (
+from calibration.table.corner_marks import beside_blocks, find_corner_marks
+from calibration.tiles.rounds import (
     HandLabels,
     ReportShare,
     are_signs,

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from cv2 import aruco
 
-from calibration.sheet import BLACK, WHITE, Rectangle
+from calibration.sheets.sheet import BLACK, WHITE, Rectangle
 from vision.arrays import Points
 
 # A block is two by two markers: with half of it under a hand or a glass, others are still found.

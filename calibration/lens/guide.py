@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.lens_views import BoardPose, LensView, board_pose
+from calibration.lens.views import BoardPose, LensView, board_pose
 from engine.phrases import phrase, plural
 
 LEAST_VIEWS = 8

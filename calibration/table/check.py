@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.boards import marker_corners_mm
-from calibration.corner_marks import SeenMarker
-from calibration.lens import Lens
-from calibration.table import BlockPose, Table
+from calibration.lens.model import Lens
+from calibration.sheets.boards import marker_corners_mm
+from calibration.table.corner_marks import SeenMarker
+from calibration.table.table import BlockPose, Table
 from engine.phrases import Phrase, listed, phrase, plural
 from vision.reading import Face, SeenTile
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.errors import RefusedError
-from calibration.lens import Lens
+from calibration.lens.model import Lens
 from engine.phrases import phrase
 from vision.arrays import Points
 

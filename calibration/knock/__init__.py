@@ -1,0 +1,1 @@
+"""Adapt the sound classifier to the table and microphone."""

@@ -1,0 +1,1 @@
+"""Printed sheets: corner blocks, mats and boards as vectors, PDF and pictures."""
