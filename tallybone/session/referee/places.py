@@ -378,6 +378,10 @@ def numbers_of(tile: SeenTile) -> tuple[int, ...]:
     return tuple(number for number, _ in shown(tile))
 
 
+def _share_a_number(one: SeenTile, other: SeenTile | None) -> bool:
+    return other is not None and not set(numbers_of(one)).isdisjoint(numbers_of(other))
+
+
 def seen_name(tile: SeenTile) -> str:
     """Return the players' name of a tile as it is read, its larger number first."""
     return "-".join(str(number) for number in reversed(numbers_of(tile)))
@@ -449,8 +453,15 @@ def first_seen(before: Places, places: Places, view: TableView) -> Places:
     now = {one.node: _seen_at(one.place, tiles) for one in places.known}
     gone = {node for node, tile in now.items() if tile is None}
     others = {one.node for one in before.known if (tile := now[one.node]) and numbers_of(tile) != numbers_of(one.tile)}
-    # Tiles that all lie where they lay are only read otherwise.
-    if gone and len(gone | others) >= _SWEPT_UNSEEN * len(now):
+    # Tiles that all lie where they lay are only read otherwise, except where one was taken away or shares no number.
+    removed = [change.tile for change in view.changes if change.kind is ChangeKind.REMOVED]
+    replaced = {
+        one.node
+        for one in before.known
+        if one.node in others
+        and (any(is_at(one.place, tile) for tile in removed) or not _share_a_number(one.tile, now[one.node]))
+    }
+    if (gone or replaced) and len(gone | others) >= _SWEPT_UNSEEN * len(now):
         gone |= others
     known = tuple(replace(one, is_missing=one.node in gone, is_handled=False) for one in places.known)
     waiting = tuple(one for one in places.waiting if _seen_at(footprint_of(one.tile), tiles) is not None)

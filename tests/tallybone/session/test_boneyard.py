@@ -6,7 +6,23 @@ from dataclasses import replace
 
 import pytest
 
-from engine import BLOCK, BONES, DRAW, SUPER, Draw, Insert, Knock, Lead, NewHand, Play, Remove, Seat, SkipOn, Tile
+from engine import (
+    BLOCK,
+    BONES,
+    DRAW,
+    SUPER,
+    Abandon,
+    Draw,
+    Insert,
+    Knock,
+    Lead,
+    NewHand,
+    Play,
+    Remove,
+    Seat,
+    SkipOn,
+    Tile,
+)
 from tallybone.session.inputs import Answer, Button, KnockHeard, Press
 from tallybone.session.zones import Zones
 from tests.tallybone.session.test_referee import seen
@@ -225,3 +241,18 @@ def test_without_zones_backs_are_no_boneyard() -> None:
     table.look()
     assert draws(table) == []
     assert [event.tile for event in table.log if isinstance(event, Play)] == [Tile.parse("5-3")]
+
+
+@pytest.mark.parametrize(
+    ("pips", "is_taken", "is_of_next_hand"), [((4, 0), False, True), ((6, 3), False, False), ((6, 3), True, True)]
+)
+def test_a_tile_that_replaces_the_only_one_in_a_gap_is_of_the_next_hand(
+    pips: tuple[int, int], *, is_taken: bool, is_of_next_hand: bool
+) -> None:
+    table = playing()
+    other = seen(pips, (0, 0))
+    table.tiles = (*table.backs(14), other)
+    taken = (Change(ChangeKind.REMOVED, FIRST),) if is_taken else ()
+    table.look(after_s=60.0, changes=(*taken, Change(ChangeKind.PLACED, other)))
+    assert any(isinstance(event, Abandon) for event in table.log) is is_of_next_hand
+    assert bool(table.asked) is is_of_next_hand
