@@ -21,17 +21,17 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.judged_tables import WorstCase, WorstSheet, confidence_of, parser_for, worst_spare
+from synthetic.render.foreign import draw_foreign_scene
+from synthetic.render.layouts import before_camera, visible_area
+from synthetic.render.paint import render
+from synthetic.render.scene import ClutterKind, Scene
+from synthetic.render.seats import draw_reach
+from synthetic.render.things import draw_clutter
+from synthetic.training.processes import drawn_by_processes
 from vision.arrays import Image
 from vision.picture import load_picture
 from vision.reader import Reader, load_reader
 from vision.reading import SURE, Face, Reading
-from vision.render.foreign import draw_foreign_scene
-from vision.render.layouts import before_camera, visible_area
-from vision.render.paint import render
-from vision.render.scene import ClutterKind, Scene
-from vision.render.seats import draw_reach
-from vision.render.things import draw_clutter
-from vision.training.processes import drawn_by_processes
 
 # Keeps the seeds apart from those that networks learn from, which have two numbers.
 _STREAM = 9

@@ -26,13 +26,13 @@ from calibration.lens.views import find_view
 from calibration.table.corner_marks import find_corner_marks
 from calibration.table.fit import TileSize, table_from_markers, table_from_tiles
 from calibration.table.table import Table
+from synthetic.render.looks import CLASSIC, FELT, LAMP
+from synthetic.render.paint import render
+from synthetic.render.scene import PlacedTile, Scene
+from synthetic.render.view import view_of
 from tallybone.calibrate.lens_and_table import ReadTiles
 from tests.calibration import held, laid
 from vision.reader import load_reader
-from vision.render.looks import CLASSIC, FELT, LAMP
-from vision.render.paint import render
-from vision.render.scene import PlacedTile, Scene
-from vision.render.view import view_of
 
 _THICKNESS_MM = CLASSIC.thickness_mm
 _TILTS = (0, 10, 25)

@@ -29,18 +29,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.sign_looks import HIGHEST, sign_looks
 from benchmarks.unseen_looks import unseen_looks
 from calibration.tiles.learning import LearningResult, learn, look_at_set
+from synthetic.render.layouts import draw_layout, visible_area
+from synthetic.render.look_types import PipKind, TileLook
+from synthetic.render.looks import draw_camera_look, draw_light_look, draw_table_look, draw_tile_look
+from synthetic.render.paint import RenderedPicture, render
+from synthetic.render.scene import Scene
+from synthetic.training.legible import legible_halves
+from synthetic.training.pips.held_out import true_halves
+from synthetic.training.truth import true_pips, truth_poses
 from tests.vision.whole_set import draw_whole_set
 from vision.closer_look import UP
 from vision.poses import half_centers, moved
 from vision.reader import Reader, load_reader
-from vision.render.layouts import draw_layout, visible_area
-from vision.render.look_types import PipKind, TileLook
-from vision.render.looks import draw_camera_look, draw_light_look, draw_table_look, draw_tile_look
-from vision.render.paint import RenderedPicture, render
-from vision.render.scene import Scene
-from vision.training.held_out import true_halves
-from vision.training.legible import legible_halves
-from vision.training.truth import true_pips, truth_poses
 
 _SETS = (6, 9, 12)
 _SEED = 71

@@ -23,8 +23,9 @@ from engine import Knock, Rules, Seat, State, apply
 from engine.profiles import profile
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
-from hardware.knock_training.impacts import RATE_HZ
-from hardware.knock_training.scenes import scene_of
+from synthetic.render.motion import STRAIGHT, Film
+from synthetic.sounds.impacts import RATE_HZ
+from synthetic.sounds.scenes import scene_of
 from tallybone.play.parts import knock_meant
 from tallybone.session.inputs import KnockHeard
 from tallybone.session.session import feed
@@ -34,7 +35,6 @@ from tallybone.simulate.players import answer_of
 from tallybone.simulate.room import MARGIN_PX
 from tallybone.simulate.simulation import Simulation, SimulationSettings
 from vision.reading import SeenTile
-from vision.render.motion import STRAIGHT, Film
 from vision.settle import EntrySide
 from vision.table_view import Change, ChangeKind, TableView
 

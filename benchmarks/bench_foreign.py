@@ -36,12 +36,12 @@ from benchmarks.judged_tables import (
     side_of,
     worst_in,
 )
+from synthetic.render.foreign import draw_foreign_scene
+from synthetic.render.scene import ClutterKind, Scene
+from synthetic.training.processes import drawn_by_processes
+from synthetic.training.tables import draw_max_pips, table_of
 from vision.arrays import Bgr
 from vision.reader import Reader, load_reader
-from vision.render.foreign import draw_foreign_scene
-from vision.render.scene import ClutterKind, Scene
-from vision.training.processes import drawn_by_processes
-from vision.training.tables import draw_max_pips, table_of
 
 # Keeps the seeds apart from those that networks learn from, which have two numbers.
 _STREAM = 7

@@ -12,10 +12,10 @@ from functools import cache, partial
 
 import numpy as np
 
+from synthetic.training.collect import Networks, load_networks
+from synthetic.training.pips.held_out import Halves, draw_usual, figures_of
+from synthetic.training.processes import drawn_by_processes, joined
 from vision.heads import load_head
-from vision.training.collect import Networks, load_networks
-from vision.training.held_out import Halves, draw_usual, figures_of
-from vision.training.processes import drawn_by_processes, joined
 
 
 def main() -> None:

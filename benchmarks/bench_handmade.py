@@ -31,16 +31,16 @@ from benchmarks.judged_tables import (
     print_table,
     worst_in,
 )
+from synthetic.render import colors
+from synthetic.render.layouts import visible_area
+from synthetic.render.look_types import CameraLook, LightLook, TableLook, TileLook
+from synthetic.render.looks import draw_camera_look, draw_light_look, draw_table_look
+from synthetic.render.placements import draw_hand, scatter
+from synthetic.render.scene import Scene
+from synthetic.training.processes import drawn_by_processes
+from synthetic.training.tables import table_of
 from vision.arrays import Bgr
 from vision.reader import Reader, load_reader
-from vision.render import colors
-from vision.render.layouts import visible_area
-from vision.render.look_types import CameraLook, LightLook, TableLook, TileLook
-from vision.render.looks import draw_camera_look, draw_light_look, draw_table_look
-from vision.render.placements import draw_hand, scatter
-from vision.render.scene import Scene
-from vision.training.processes import drawn_by_processes
-from vision.training.tables import table_of
 
 # Keeps the seeds apart from those that networks learn from, which have two numbers.
 _STREAM = 8

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from hardware.knock.wav import read_wav
-from hardware.knock_training.impacts import RATE_HZ
-from hardware.knock_training.microphones import bent, heard_through, tilted, without_above, without_below
-from hardware.knock_training.scenes import LEAD, WITHOUT_KNOCKS, draw_scene, hit
-from hardware.knock_training.surroundings import draw_microphone
-from hardware.knock_training.tables import draw_table
+from synthetic.sounds.impacts import RATE_HZ
+from synthetic.sounds.microphones import bent, heard_through, tilted, without_above, without_below
+from synthetic.sounds.scenes import LEAD, WITHOUT_KNOCKS, draw_scene, hit
+from synthetic.sounds.surroundings import draw_microphone
+from synthetic.sounds.tables import draw_table
 
 _RECORDINGS = Path(__file__).resolve().parents[2] / "shared" / "data" / "knock"
 _BLOCK_S = 0.064

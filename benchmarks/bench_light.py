@@ -22,13 +22,13 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from calibration.table.light import examine_light
+from synthetic.render.look_types import CameraLook
+from synthetic.render.looks import LAMP, OVERHEAD
+from synthetic.render.paint import RenderedPicture, render
+from synthetic.render.scene import PlacedTile, Scene
 from tallybone.simulate.scenes import LOOKS
 from vision.reader import Reader, load_reader
 from vision.reading import SeenTile
-from vision.render.look_types import CameraLook
-from vision.render.looks import LAMP, OVERHEAD
-from vision.render.paint import RenderedPicture, render
-from vision.render.scene import PlacedTile, Scene
 
 _CAMERA = replace(OVERHEAD, width_px=1280, height_px=720, px_per_mm=1.667, blur_px=0.8)
 _EXPOSURES = (0.03, 0.05, 0.07, 0.1, 0.13, 0.17, 0.22, 0.3, 0.45, 0.7, 1.0)

@@ -31,6 +31,7 @@ import numpy as np
 from rich.console import Console
 
 from engine import BONES, Event, Layout, Placed
+from synthetic.render.motion import Film, Moment
 from tallybone.play.display import PlainDisplay
 from tallybone.play.game import LiveGame
 from tallybone.play.recorder import FileRecorder, RecordingQuota
@@ -45,7 +46,6 @@ from tests.tallybone.truth_eye import script
 from tests.vision.moving import hand_at
 from vision.picture import decode_picture
 from vision.reader import load_reader
-from vision.render.motion import Film, Moment
 from vision.settle import Side
 
 _NS_PER_S = 1_000_000_000

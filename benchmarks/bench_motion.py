@@ -15,11 +15,11 @@ from itertools import islice
 import cv2
 import numpy as np
 
+from synthetic.render.motion import Film
 from tallybone.choices import Difficulty
 from tallybone.simulate.items import FramePlan
 from tallybone.simulate.room import MARGIN_PX
 from tallybone.simulate.simulation import Simulation, simulation_settings
-from vision.render.motion import Film
 
 
 def main() -> None:

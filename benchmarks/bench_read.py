@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reading_process import Measured, measure
-from vision.render.layouts import draw_hand, scatter, visible_area
-from vision.render.look_types import TableLook
-from vision.render.looks import CLASSIC, FELT, LAMP, OVERHEAD, WALNUT
-from vision.render.paint import render
-from vision.render.scene import Scene
+from synthetic.render.layouts import draw_hand, scatter, visible_area
+from synthetic.render.look_types import TableLook
+from synthetic.render.looks import CLASSIC, FELT, LAMP, OVERHEAD, WALNUT
+from synthetic.render.paint import render
+from synthetic.render.scene import Scene
 
 # How many tiles, of the smallest set that has as many.
 GROWTH = {1: 6, 7: 6, 14: 6, 28: 6, 55: 9, 91: 12, 136: 15}

@@ -16,8 +16,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.render.layouts import draw_scene
-from vision.render.paint import RenderedPicture, render
+from synthetic.render.layouts import draw_scene
+from synthetic.render.paint import RenderedPicture, render
 
 Image = NDArray[np.uint8]
 _CELL_PX = (480, 360)

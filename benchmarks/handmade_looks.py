@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.outlines import corners
+from synthetic.render import colors
+from synthetic.render.look_types import BarKind, PipKind, PlacedPip, Polygon, TileLook
+from synthetic.render.patterns import MAX_PIPS, pip_centers, style_count
+from synthetic.render.tile_looks import draw_tile_look
 from vision.arrays import Bgr, Points
-from vision.render import colors
-from vision.render.look_types import BarKind, PipKind, PlacedPip, Polygon, TileLook
-from vision.render.patterns import MAX_PIPS, pip_centers, style_count
-from vision.render.tile_looks import draw_tile_look
 
 HIGHEST = 6
 # Pips keep this much of a half free at its edges, and so many radii from one another, so that they can be counted.

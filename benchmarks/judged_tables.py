@@ -13,13 +13,13 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from synthetic.training.pips.held_out import true_halves
+from synthetic.training.tables import LearningTable
 from tallybone.evaluate.mistakes import MOST_CELLS, Cell, Mistake, MistakeKind, crop_mistake, draw_sheets
 from vision.arrays import Image, Points
 from vision.closer_look import DOWN, UP
 from vision.poses import Poses, corners, sides_px
 from vision.reading import SURE, Face, Half, PointPx, Reading, SeenTile
-from vision.training.held_out import true_halves
-from vision.training.tables import LearningTable
 
 # What is said with this is right 999 times of 1000, or should be.
 VERY_SURE = 0.99

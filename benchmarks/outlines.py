@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vision.render.look_types import Polygon
+from synthetic.render.look_types import Polygon
 
 
 def corners(line: Sequence[complex] | np.ndarray) -> Polygon:

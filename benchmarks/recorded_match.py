@@ -16,6 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import BONES, Layout, MatchStart, Play
+from synthetic.render.paint import render
+from synthetic.render.reaching import paint_reach
+from synthetic.render.scene import Reach
+from synthetic.render.view import view_of
 from tallybone.recording.format import Pictures, SessionStart
 from tallybone.recording.messages import write_input
 from tallybone.recording.writer import SessionWriter
@@ -23,10 +27,6 @@ from tallybone.session.sitting import ByHand
 from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.scenes import DemoTable, pick_table
 from vision.arrays import Image
-from vision.render.paint import render
-from vision.render.reaching import paint_reach
-from vision.render.scene import Reach
-from vision.render.view import view_of
 
 PLAYERS = ("Ann", "Ben")
 NS_PER_FRAME = 100_000_000

@@ -15,9 +15,9 @@ from itertools import pairwise
 import numpy as np
 
 from benchmarks.outlines import corners, star
+from synthetic.render.look_types import Polygon, TileLook
+from synthetic.render.looks import draw_tile_look
 from vision.arrays import Bgr
-from vision.render.look_types import Polygon, TileLook
-from vision.render.looks import draw_tile_look
 
 _SEED = 79
 HIGHEST = 6

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.outlines import corners, star
-from vision.render.look_types import PipKind, Polygon, TileLook
-from vision.render.looks import draw_tile_look
+from synthetic.render.look_types import PipKind, Polygon, TileLook
+from synthetic.render.looks import draw_tile_look
 
 _SETS = (6, 9, 12)
 _SEED = 73

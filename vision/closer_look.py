@@ -27,7 +27,7 @@ class CloserLook:
     """The trained network; one picture at a time, from one thread."""
 
     def __init__(self, network: cv2.dnn.Net) -> None:
-        """Take a network that was trained by `vision.training.closer_fit`."""
+        """Take a network that was trained by `synthetic.training.refiner.fit`."""
         self._network = network
 
     def look(self, levels: tuple[Level, ...], poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -75,7 +75,7 @@ class Finder:
     """The trained network; one picture at a time, from one thread."""
 
     def __init__(self, network: cv2.dnn.Net) -> None:
-        """Take a network that was trained by `vision.training.finder_fit`."""
+        """Take a network that was trained by `synthetic.training.detector.fit`."""
         self._network = network
 
     def find(self, levels: tuple[Level, ...], focus: Focus | None = None) -> Proposals:

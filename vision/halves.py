@@ -26,7 +26,7 @@ class HalfNetwork:
     """The trained network; one picture at a time, from one thread."""
 
     def __init__(self, network: cv2.dnn.Net) -> None:
-        """Take a network that was trained by `vision.training.half_fit`."""
+        """Take a network that was trained by `synthetic.training.pip_features.fit`."""
         self._network = network
 
     def describe(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float32]:

@@ -26,7 +26,7 @@ _STEPS = 80
 # The weights of pictures are kept smaller, for there are three times as many; a place that hardly differs from view to
 # view is not made more of than that, in the scale of `vision.patches.contrasts`.
 _PICTURES_RESTRAINED, _LEAST_SPREAD = 3.0, 0.02
-# How wrong the poses are through which halves are seen, in sides: as `vision.training` teaches.
+# How wrong the poses are through which halves are seen, in sides: as `synthetic.training` teaches.
 _SPREAD = 0.05
 
 

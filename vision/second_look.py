@@ -24,7 +24,7 @@ class SecondLook:
     """The trained network; one picture at a time, from one thread."""
 
     def __init__(self, network: cv2.dnn.Net) -> None:
-        """Take a network that was trained by `vision.training.second_fit`."""
+        """Take a network that was trained by `synthetic.training.hard_pips.fit`."""
         self._network = network
 
     def logs(self, levels: tuple[Level, ...], poses: Poses, halves: NDArray[np.intp]) -> NDArray[np.float64]:

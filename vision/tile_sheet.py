@@ -19,7 +19,7 @@ _MARGIN_PX = 14
 _COLUMNS = 10
 _CELL_PX = (2 * SIDE_PX + 2 * _MARGIN_PX, SIDE_PX + 2 * _MARGIN_PX)
 
-# How other pictures of the same tiles differ, in shares of what the renderer draws (vision.render.looks): halves are
+# How other pictures of the same tiles differ, in shares of what the renderer draws (synthetic.render.looks): halves are
 # 15 to 36 px wide, one picture in four is noisy, two in five have a veil of glare over some tiles. Half of them are
 # taken in much other light: another lamp, an exposure that burns faces out, a camera that sharpens.
 _SMALLEST, _HARSH = 0.42, 0.5

@@ -13,25 +13,25 @@ from calibration.sheets.boards import BLOCK_MM, BLOCKS, BOARD_ROWS, SQUARE_MM, b
 from calibration.sheets.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm, draw_mat
 from calibration.sheets.prints import BOARD_TOP_MM, draw_prints
 from calibration.sheets.sheet import Paper, Sheet
-from calibration.shown import SheetPose, held_view, lay_sheet
 from engine import EngineError, parse_options
 from hardware.camera.device import CameraError, Light
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound, SoundBlock
 from hardware.knock.onsets import RATE_HZ
 from hardware.knock.sensor import SensorLifecycle, SensorState
-from hardware.knock_training.scenes import LEAD, hit
-from hardware.knock_training.surroundings import draw_microphone
-from hardware.knock_training.tables import draw_table
+from synthetic.render import lens as camera_lens
+from synthetic.render.held_sheets import SheetPose, held_view, lay_sheet
+from synthetic.render.look_types import CameraLook
+from synthetic.render.looks import CLASSIC, FELT, LAMP
+from synthetic.render.paint import render
+from synthetic.render.scene import PlacedTile
+from synthetic.render.scene import Scene as Rendering
+from synthetic.render.view import view_of
+from synthetic.sounds.scenes import LEAD, hit
+from synthetic.sounds.surroundings import draw_microphone
+from synthetic.sounds.tables import draw_table
 from tallybone.calibrate.scenes import AskedScene, timetable
 from vision.arrays import Image
-from vision.render import lens as camera_lens
-from vision.render.look_types import CameraLook
-from vision.render.looks import CLASSIC, FELT, LAMP
-from vision.render.paint import render
-from vision.render.scene import PlacedTile
-from vision.render.scene import Scene as Rendering
-from vision.render.view import view_of
 
 _NOISE = 0.0005
 _BLOCK = 4_000

@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.live import Live
 
 from engine import Layout, Node, NodeId, Placed, Port, Reason, Revised, Rules, Scored, Tile, profile
+from synthetic.render.paint import render
 from tallybone.cli.app import command, commands_of
 from tallybone.cli.games import game_option
 from tallybone.session.referee import Unclear
@@ -35,7 +36,6 @@ from vision.annotate import annotate
 from vision.arrays import Image
 from vision.errors import VisionError
 from vision.reading import Reading
-from vision.render.paint import render
 from vision.table_view import TableView
 
 TableReader: TypeAlias = Callable[[Image], TableView]

@@ -141,12 +141,12 @@ class Training:
         return 0
 
 
-train = Training("train", "vision.training.fit:train_head", "train")
-train_finder = Training("train-finder", "vision.training.finder_fit:train_finder", "finder")
-train_closer_look = Training("train-closer-look", "vision.training.closer_fit:train_closer_look", "finder")
-train_halves = Training("train-halves", "vision.training.half_fit:train_halves", "finder")
-train_second_look = Training("train-second-look", "vision.training.second_fit:train_second_look", "finder")
-train_knock = Training("train-knock", "hardware.knock_training.fit:train_knock", "train", has_jobs=False)
+train = Training("train", "synthetic.training.pips.fit:train_head", "train")
+train_finder = Training("train-finder", "synthetic.training.detector.fit:train_finder", "finder")
+train_closer_look = Training("train-closer-look", "synthetic.training.refiner.fit:train_closer_look", "finder")
+train_halves = Training("train-halves", "synthetic.training.pip_features.fit:train_halves", "finder")
+train_second_look = Training("train-second-look", "synthetic.training.hard_pips.fit:train_second_look", "finder")
+train_knock = Training("train-knock", "synthetic.training.knock.fit:train_knock", "train", has_jobs=False)
 
 
 def _bars() -> Progress:

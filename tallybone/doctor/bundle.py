@@ -53,7 +53,7 @@ _PAGE = "http://127.0.0.1:8080"
 
 GONE = "…"
 """Stands for a word that was removed."""
-_PACKAGES = ("engine", "vision", "hardware", "calibration", "tallybone")
+_PACKAGES = ("engine", "vision", "hardware", "calibration", "synthetic", "tallybone")
 _WORD = re.compile(r"[^\W_]+")
 _TOKEN = re.compile(r"\w+")
 _SHORT_NUMBER = re.compile(r"\d{1,4}(?:[a-z]{1,2})?", re.ASCII)

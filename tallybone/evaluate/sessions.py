@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 
 from engine import MatchStart, NewHand, NodeId, Seq, State, entries, replay, set_name
+from synthetic.render.motion import Bump
 from tallybone.evaluate.hands import EyeFigures, EyeJudge, HandJudged, HandScored, hand_scored, judge_hand
 from tallybone.evaluate.truth import Truth, TruthError, read_truth
 from tallybone.recording.format import Damage
@@ -23,7 +24,6 @@ from tallybone.simulate.players import TruthfulPlayers
 from tallybone.sources.source import Item, RecordedInput, Source
 from vision.aim import Aim
 from vision.perception import Perception
-from vision.render.motion import Bump
 from vision.table_view import TableView
 
 # Players who have answered so often without any change stop answering.

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from engine import Event, State, apply
+from synthetic.render.motion import STRAIGHT, Bump
 from tallybone.json_values import JsonValueError, from_json
 from tallybone.recording.format import Damage, RecordingError, Topic
 from tallybone.recording.reader import read_session
 from tallybone.session.touching import Point
 from tallybone.simulate.items import TrueEvent, Zone
-from vision.render.motion import STRAIGHT, Bump
 
 
 class TruthError(RecordingError):

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from synthetic.render.look_types import TileLook
+from synthetic.render.placements import Area
+from synthetic.render.scene import PlacedTile, Reach
+from synthetic.render.seats import draw_reach
 from tallybone.session.touching import Point
-from vision.render.look_types import TileLook
-from vision.render.placements import Area
-from vision.render.scene import PlacedTile, Reach
-from vision.render.seats import draw_reach
 
 # Over the table: fingertips that hold a tile are above it, and those on their way still higher.
 _TOUCHING_MM, _LIFTED_MM = 2.0, 42.0

@@ -7,10 +7,10 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from engine import Event
+from synthetic.render.motion import STRAIGHT, Bump, Moment
+from synthetic.render.scene import PlacedTile
 from tallybone.session.sitting import ByHand
 from vision.reading import SeenTile
-from vision.render.motion import STRAIGHT, Bump, Moment
-from vision.render.scene import PlacedTile
 from vision.watch import Frame
 
 

@@ -10,12 +10,12 @@ from enum import StrEnum
 import numpy as np
 
 from engine import Layout, Node, NodeId
+from synthetic.render.look_types import TileLook
+from synthetic.render.motion import Bump
+from synthetic.render.scene import PlacedTile
 from tallybone.session.touching import Footprint, Laid, Point, Quad, distance, overlap
 from tallybone.simulate.hands import moved
 from tallybone.simulate.scenes import placed_tile
-from vision.render.look_types import TileLook
-from vision.render.motion import Bump
-from vision.render.scene import PlacedTile
 
 # How far a tile is pushed, and turned; a gap to its neighbour grows to no more than the last.
 _PUSH_MM, _TURN_RAD, _MOST_GAP_MM = (1.0, 3.0), 0.015, 3.0

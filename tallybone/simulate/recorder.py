@@ -10,6 +10,7 @@ from typing import Any
 import cv2
 
 from engine import Event, NewHand, Play, changed_options
+from synthetic.render.motion import STRAIGHT
 from tallybone.choices import TileSet
 from tallybone.clock import software
 from tallybone.json_values import to_json
@@ -27,7 +28,6 @@ from tallybone.simulate.items import (
 )
 from tallybone.simulate.simulation import Simulation, SimulationSettings
 from vision.reading import Face
-from vision.render.motion import STRAIGHT
 from vision.watch import Frame
 
 # A simulated table has no date, and the same seed gives the same file.

@@ -9,15 +9,15 @@ import cv2
 import numpy as np
 
 from engine import Rules
+from synthetic.render.look_types import CameraLook
+from synthetic.render.looks import LAMP, OVERHEAD
+from synthetic.render.scene import PlacedTile, Scene
+from synthetic.render.view import view_of
 from tallybone.choices import Difficulty
 from tallybone.session.touching import Point, Quad
 from tallybone.session.zones import Outline, Zones, default_zones
 from tallybone.simulate.game_script import PlayArea
 from tallybone.simulate.scenes import LOOKS
-from vision.render.look_types import CameraLook
-from vision.render.looks import LAMP, OVERHEAD
-from vision.render.scene import PlacedTile, Scene
-from vision.render.view import view_of
 from vision.settle import Side
 
 MARGIN_PX = 24

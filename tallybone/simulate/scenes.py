@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine import Layout, Rules
+from synthetic.render.layouts import visible_area
+from synthetic.render.look_types import CameraLook, LightLook, TableLook, TileLook
+from synthetic.render.looks import CLASSIC, COLORED, FELT, LAMP, OVERHEAD, WALNUT
+from synthetic.render.scene import PlacedTile, Scene
+from synthetic.render.view import view_of
 from tallybone.session.touching import Laid, Point
 from tallybone.simulate.game_script import PlayArea
-from vision.render.layouts import visible_area
-from vision.render.look_types import CameraLook, LightLook, TableLook, TileLook
-from vision.render.looks import CLASSIC, COLORED, FELT, LAMP, OVERHEAD, WALNUT
-from vision.render.scene import PlacedTile, Scene
-from vision.render.view import view_of
 
 _NIGHT = replace(
     CLASSIC,

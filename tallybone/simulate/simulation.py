@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine import EngineError, Play, Rules, deal_problems, profile, with_options
+from synthetic.render.motion import Film
 from tallybone.choices import Difficulty
 from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.items import FramePlan, NowLying, Planned, SimulatedItem, TrueTable, TrueTile, TrueTiles
@@ -16,7 +17,6 @@ from tallybone.simulate.room import MARGIN_PX, WIDE_MARGIN_PX, Room, manners_of,
 from tallybone.simulate.scenes import LOOKS
 from tallybone.simulate.script import script
 from tallybone.simulate.stage import TableStage
-from vision.render.motion import Film
 from vision.watch import Frame
 
 

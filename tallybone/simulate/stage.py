@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from synthetic.render.motion import STRAIGHT, Bump, Moment
+from synthetic.render.scene import PlacedTile, Reach
 from tallybone.session.sitting import ByHand
 from tallybone.session.touching import Point
 from tallybone.simulate.hands import Gesture, Pose, draw_hand, reach_for
 from tallybone.simulate.items import FramePlan, Lying, NowLying, Planned, SimulatedInput, Zone
 from tallybone.simulate.pushes import CameraPush
 from tallybone.simulate.room import Manners, Room
-from vision.render.motion import STRAIGHT, Bump, Moment
-from vision.render.scene import PlacedTile, Reach
 
 _NS_PER_S = 1_000_000_000
 # A hand whose fingertips are so far beside the picture shows no shadow in it any more.

@@ -11,10 +11,10 @@ import pytest
 from benchmarks import bench_bait, bench_foreign, bench_handmade
 from benchmarks.bench_foreign import LIKE, Kind, difference
 from benchmarks.handmade_looks import HIGHEST, KINDS, HandmadeKind, draw_handmade_looks
-from tests.vision.render.flat import EVEN, GREEN, RED
-from vision.render.look_types import CameraLook, PlacedPip
-from vision.render.paint import render
-from vision.render.scene import ClutterKind, PlacedTile, Scene
+from synthetic.render.look_types import CameraLook, PlacedPip
+from synthetic.render.paint import render
+from synthetic.render.scene import ClutterKind, PlacedTile, Scene
+from tests.synthetic.render.flat import EVEN, GREEN, RED
 
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 

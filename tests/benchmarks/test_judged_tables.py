@@ -11,10 +11,10 @@ import pytest
 from benchmarks.bench_bait import Bait, bait_in
 from benchmarks.bench_foreign import difference, figures_of
 from benchmarks.judged_tables import Figures, JudgedTable, JudgedTile, WorstSheet, judge, worst_in
+from synthetic.training.tables import LearningTable
 from vision.closer_look import DOWN, UP
 from vision.poses import corners, half_centers, upright_poses
 from vision.reading import Face, Half, Reading, SeenTile
-from vision.training.tables import LearningTable
 
 IMAGE = np.full((300, 400, 3), 90, np.uint8)
 SIDE_PX = 30.0

@@ -11,11 +11,11 @@ from calibration.lens.views import LensView, SeenCorner, find_view
 from calibration.sheets.boards import BOARD_COLUMNS, SQUARE_MM, lens_board
 from calibration.sheets.prints import BOARD_TOP_MM, draw_prints
 from calibration.sheets.sheet import Paper
-from calibration.shown import SheetPose, held_view, lay_sheet
+from synthetic.render import lens
+from synthetic.render.held_sheets import SheetPose, held_view, lay_sheet
+from synthetic.render.look_types import CameraLook
+from synthetic.render.view import View
 from vision.arrays import Image
-from vision.render import lens
-from vision.render.look_types import CameraLook
-from vision.render.view import View
 
 SIZE_PX = (1280, 720)
 FOCAL_PX = 1010.0

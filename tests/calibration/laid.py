@@ -11,11 +11,11 @@ import numpy as np
 from calibration.lens.model import Lens, LensSource
 from calibration.sheets.boards import BLOCK_MM, block_boxes
 from calibration.sheets.sheet import Sheet
-from calibration.shown import lay_sheet
+from synthetic.render import lens as camera_lens
+from synthetic.render.held_sheets import lay_sheet
+from synthetic.render.look_types import CameraLook
+from synthetic.render.view import View, view_of
 from vision.arrays import Image
-from vision.render import lens as camera_lens
-from vision.render.look_types import CameraLook
-from vision.render.view import View, view_of
 
 # Middles of the corner blocks and their turns, by block: y is down here, as in the renderer.
 BLOCKS_MM = ((-340, -170, 0.05), (345, -165, -0.03), (340, 160, 0.1), (-335, 165, -0.08))

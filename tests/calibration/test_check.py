@@ -12,9 +12,9 @@ from calibration.table.check import check_blocks, check_tiles, seen_marks
 from calibration.table.corner_marks import SeenMarker, find_corner_marks
 from calibration.table.fit import table_from_markers
 from calibration.table.table import Table
+from synthetic.render.looks import CLASSIC
 from tests.calibration import laid
 from tests.tallybone.calibrate.test_lens_and_table import tiles
-from vision.render.looks import CLASSIC
 
 LENS = laid.true_lens(laid.CAMERA)
 

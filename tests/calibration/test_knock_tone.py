@@ -12,7 +12,7 @@ from hardware.knock.detector import SoundFinder
 from hardware.knock.features import measure
 from hardware.knock.heard import Sound
 from hardware.knock.tone import without_tilt
-from hardware.knock_training.microphones import heard_through, tilted
+from synthetic.sounds.microphones import heard_through, tilted
 from tests.hardware.knock.sounds import block, with_hits
 
 TIMES_S = tuple(0.5 + 0.8 * at for at in range(12))

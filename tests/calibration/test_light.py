@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from calibration.table.light import LEAST_CONTRAST, Trouble, examine_light
+from synthetic.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
+from synthetic.render.paint import RenderedPicture, render
+from synthetic.render.scene import PlacedTile, Scene
 from vision.arrays import Image
 from vision.reading import OutlinePx
-from vision.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
-from vision.render.paint import RenderedPicture, render
-from vision.render.scene import PlacedTile, Scene
 
 CAMERA = replace(OVERHEAD, width_px=800, height_px=450, px_per_mm=1.6, noise=2.0)
 PLACES = [(float(x), float(y)) for x in (-150, -50, 50, 150) for y in (-70, 70)]

@@ -10,13 +10,13 @@ from calibration.tiles.labels import TileCount, all_pairs, count_tiles, label_ti
 from calibration.tiles.learning import LearningResult, learn_set, own_set_if_better
 from calibration.tiles.overview import draw_tiles
 from calibration.tiles.tile_set import LearnedSet, own_reader, own_set_of, tile_set_of, with_shipped_eye
+from synthetic.render.looks import CLASSIC
+from synthetic.render.paint import RenderedPicture, render
 from tallybone.store.calibration_file import Calibration, format_calibration, parse_calibration
 from tests.vision.sign_set import true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.own_set_fit import Restraint, Views, look
 from vision.reader import Reader, load_reader
-from vision.render.looks import CLASSIC
-from vision.render.paint import RenderedPicture, render
 
 pytestmark = pytest.mark.slow
 

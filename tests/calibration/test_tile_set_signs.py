@@ -10,11 +10,11 @@ from calibration.tiles.appearance import look_of
 from calibration.tiles.learning import LearningResult, SetPictures, learn, look_at_set
 from calibration.tiles.rounds import are_signs
 from calibration.tiles.tile_set import own_reader, tile_set_of, with_shipped_eye
+from synthetic.render.looks import CLASSIC
+from synthetic.render.paint import RenderedPicture, render
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.reader import Reader, load_reader
-from vision.render.looks import CLASSIC
-from vision.render.paint import RenderedPicture, render
 
 pytestmark = pytest.mark.slow
 

@@ -14,9 +14,9 @@ from calibration.table.fit import table_from_markers
 from calibration.table.table import Table, TableSource
 from calibration.table.zone_view import show_zone
 from calibration.table.zones import OutlineMm
+from synthetic.render.view import view_of
 from tallybone.session.zones import Zones
 from tests.calibration import laid
-from vision.render.view import view_of
 
 THICKNESS_MM = 9.0
 # Not convex: a seat that reaches around a corner.

@@ -9,7 +9,7 @@ import pytest
 
 from tests.engine.rule_book import BOOK, DECISION, ROOT, anchors, decisions, sections
 
-FOLDERS = ("engine", "vision", "hardware", "calibration", "tallybone", "tests")
+FOLDERS = ("engine", "vision", "hardware", "calibration", "synthetic", "tallybone", "tests")
 
 # Up to the end of the sentence, bracket or text in quotes: "docs/rules.md 2.3 to 2.5 and 3."
 _CITATION = re.compile(r"docs/rules\.md((?:[^.()\"\n]|\([^()\n]*\)|\.(?=[0-9]))*)")

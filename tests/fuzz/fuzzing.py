@@ -12,9 +12,8 @@ from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(
-    include=["engine", "vision", "hardware", "calibration", "tallybone", "mcap"], enable_loader_override=False
-):
+PACKAGES = ["engine", "vision", "hardware", "calibration", "synthetic", "tallybone", "mcap"]
+with atheris.instrument_imports(include=PACKAGES, enable_loader_override=False):
     from tests.fuzz.seeds import seeds
     from tests.fuzz.targets import TARGETS
 

@@ -13,6 +13,9 @@ import cv2
 import numpy as np
 
 from engine import MatchStart, State
+from synthetic.render.paint import render
+from synthetic.render.reaching import paint_reach
+from synthetic.render.view import view_of
 from tallybone.recording.format import Pictures, SessionStart
 from tallybone.recording.messages import write_input
 from tallybone.recording.writer import SessionWriter
@@ -20,9 +23,6 @@ from tallybone.session.sitting import ByHand
 from tests.tallybone.truth_eye import script
 from tests.vision.moving import hand_at
 from vision.arrays import Image
-from vision.render.paint import render
-from vision.render.reaching import paint_reach
-from vision.render.view import view_of
 from vision.settle import Side
 from vision.watch import Frame
 

@@ -9,12 +9,12 @@ from functools import cache
 import numpy as np
 
 from engine import BONES, NewHand, Redeal, Rules
+from synthetic.render.truth import truth_of
+from synthetic.render.view import view_of
 from tallybone.session.touching import halves_of
 from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.scenes import DemoTable, pick_table
 from vision.reading import PointPx, SeenTile
-from vision.render.truth import truth_of
-from vision.render.view import view_of
 from vision.table_view import Change, ChangeKind, TableView
 
 PLAYERS = ("Ann", "Ben")

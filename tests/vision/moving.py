@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from synthetic.render.looks import OVERHEAD
+from synthetic.render.motion import STRAIGHT, Bump, Film, Moment
+from synthetic.render.scene import PlacedTile, Reach, Scene
 from tests.vision.tables import Looks, lay
 from vision.reading import SeenTile
-from vision.render.looks import OVERHEAD
-from vision.render.motion import STRAIGHT, Bump, Film, Moment
-from vision.render.scene import PlacedTile, Reach, Scene
 from vision.settle import Side
 from vision.watch import Frame
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from calibration.tiles.learning import FaceUpTiles
+from synthetic.render.looks import CLASSIC
+from synthetic.render.paint import RenderedPicture
+from synthetic.training.pips.held_out import true_halves
+from synthetic.training.truth import true_pips, truth_poses
 from vision.closer_look import UP
 from vision.poses import half_centers
-from vision.render.looks import CLASSIC
-from vision.render.paint import RenderedPicture
-from vision.training.held_out import true_halves
-from vision.training.truth import true_pips, truth_poses
 
 _SQUARE = ((-0.6, -0.6), (0.6, -0.6), (0.6, 0.6), (-0.6, 0.6))
 _TRIANGLE = ((0.0, -0.7), (0.7, 0.6), (-0.7, 0.6))

@@ -9,13 +9,13 @@ from functools import cache
 
 import numpy as np
 
+from synthetic.render.look_types import CameraLook, LightLook, TableLook, TileLook
+from synthetic.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
+from synthetic.render.paint import RenderedPicture, render
+from synthetic.render.scene import Clutter, PlacedTile, Scene
 from vision.arrays import Image
 from vision.reader import Reader, load_reader
 from vision.reading import Face, Join, PointPx, Reading, SeenTile
-from vision.render.look_types import CameraLook, LightLook, TableLook, TileLook
-from vision.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
-from vision.render.paint import RenderedPicture, render
-from vision.render.scene import Clutter, PlacedTile, Scene
 
 # 460 x 345 mm on the table; small, so that a read takes little.
 CAMERA = replace(OVERHEAD, width_px=640, height_px=480, px_per_mm=1.4)

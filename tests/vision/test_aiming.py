@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from synthetic.render.looks import COLORED, WALNUT
 from tests.vision.moving import CAMERA, HEIGHT_PX, WIDTH_PX, Bump, Clip, Moment, hand_at, lay
 from tests.vision.tables import Looks
 from vision.aim import STRAIGHT_ON, Aim
 from vision.aiming import Agreement, AimEstimate, Anchor, find_aim
 from vision.arrays import Image
-from vision.render.looks import COLORED, WALNUT
 from vision.settle import Side
 
 SIZE = (WIDTH_PX, HEIGHT_PX)

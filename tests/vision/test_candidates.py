@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from synthetic.render.looks import CLASSIC, FELT, LAMP
+from synthetic.render.paint import RenderedPicture, render
+from synthetic.render.scene import Scene
+from synthetic.training.truth import truth_poses
 from tests.vision.tables import CAMERA, lay
 from vision.candidates import Candidates, beside
 from vision.closer_look import CloserLook, load_closer_look
@@ -13,10 +17,6 @@ from vision.poses import Poses, sides_px
 from vision.pyramid import Level, build_pyramid
 from vision.reader import Reader, load_reader
 from vision.reading import Face, Reading
-from vision.render.looks import CLASSIC, FELT, LAMP
-from vision.render.paint import RenderedPicture, render
-from vision.render.scene import Scene
-from vision.training.truth import truth_poses
 from vision.unsure import FARTHEST_BELOW
 
 

@@ -8,15 +8,15 @@ import cv2
 import numpy as np
 import pytest
 
+from synthetic.render.look_types import TableLook
+from synthetic.render.looks import FELT, WALNUT
+from synthetic.render.paint import RenderedPicture
+from synthetic.training.truth import truth_poses
 from tests.vision.shapes import blank, fill, fill_circle, tile_at, tiles_at
 from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.arrays import Image
 from vision.changes import PictureDifference, TablePicture, differences_between
 from vision.poses import Poses, corners
-from vision.render.look_types import TableLook
-from vision.render.looks import FELT, WALNUT
-from vision.render.paint import RenderedPicture
-from vision.training.truth import truth_poses
 
 STILL = np.eye(2, 3)
 # What Perception takes for new and for touched (vision/perception.py).

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from synthetic.render.scene import PlacedTile
+from synthetic.training.truth import corner_errors, truth_poses
 from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.closer_look import NOTHING, load_closer_look
 from vision.errors import ModelError
 from vision.poses import Poses, empty_poses, move, turned_round, upright_poses
 from vision.pyramid import Level, build_pyramid
-from vision.render.scene import PlacedTile
-from vision.training.truth import corner_errors, truth_poses
 
 
 @cache

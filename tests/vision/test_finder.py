@@ -10,16 +10,16 @@ import cv2
 import numpy as np
 import pytest
 
+from synthetic.render.looks import COLORED, WALNUT
+from synthetic.render.paint import RenderedPicture
+from synthetic.render.scene import PlacedTile
+from synthetic.training.truth import corner_errors, truth_poses
 from tests.vision.shapes import blank
 from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.arrays import Image
 from vision.errors import ModelError
 from vision.finder import Finder, Focus, Proposals, load_finder
 from vision.pyramid import build_pyramid
-from vision.render.looks import COLORED, WALNUT
-from vision.render.paint import RenderedPicture
-from vision.render.scene import PlacedTile
-from vision.training.truth import corner_errors, truth_poses
 
 TILES = (lay(3, 5, -60, -30, 20), lay(0, 0, 70, 40, 130), lay(6, 6, 0, 80, 90), PlacedTile(None, (110, -70), 1.0))
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from synthetic.render.paint import RenderedPicture
+from synthetic.training.truth import true_pips, truth_poses
 from tests.vision.tables import Looks, lay, table_with
 from vision.errors import ModelError
 from vision.halves import FEATURES, PICTURE_FEATURES, load_halves
 from vision.poses import Poses, empty_poses
 from vision.pyramid import Level, build_pyramid
-from vision.render.paint import RenderedPicture
-from vision.training.truth import true_pips, truth_poses
 
 
 def rendered_table() -> RenderedPicture:

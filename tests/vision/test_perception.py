@@ -9,6 +9,8 @@ import cv2
 import numpy as np
 import pytest
 
+from synthetic.render.looks import CLASSIC, COLORED, FELT, WALNUT
+from synthetic.render.scene import Clutter, ClutterKind, PlacedTile
 from tests.vision.tables import CAMERA, Looks, is_same, is_same_place, lay, missing, reader, table_with
 from vision.arrays import Image
 from vision.candidates import Filter
@@ -16,8 +18,6 @@ from vision.finder import Focus
 from vision.perception import Perception, Start
 from vision.reader import Reader
 from vision.reading import Face, Reading, SeenTile
-from vision.render.looks import CLASSIC, COLORED, FELT, WALNUT
-from vision.render.scene import Clutter, ClutterKind, PlacedTile
 from vision.table_view import ChangeKind, TableView
 
 PLACED, MOVED, REMOVED = ChangeKind.PLACED, ChangeKind.MOVED, ChangeKind.REMOVED

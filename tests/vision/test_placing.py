@@ -7,6 +7,10 @@ from functools import partial
 import numpy as np
 import pytest
 
+from synthetic.render.looks import CLASSIC, FELT, LAMP
+from synthetic.render.paint import RenderedPicture, render
+from synthetic.render.scene import Scene
+from synthetic.training.truth import truth_poses
 from tests.vision.tables import CAMERA, lay
 from vision.candidates import Candidates
 from vision.placing import placed_anew
@@ -14,10 +18,6 @@ from vision.plane import Plane, find_plane
 from vision.poses import Poses, half_centers, sides_px
 from vision.pyramid import Level, build_pyramid
 from vision.reader import Reader, load_reader
-from vision.render.looks import CLASSIC, FELT, LAMP
-from vision.render.paint import RenderedPicture, render
-from vision.render.scene import Scene
-from vision.training.truth import truth_poses
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from synthetic.render.chains import chain
+from synthetic.render.layouts import visible_area
+from synthetic.render.looks import CLASSIC, COLORED, FELT, WALNUT, draw_table_look, draw_tile_look
+from synthetic.render.paint import RenderedPicture
+from synthetic.render.placements import Arrangement, blocks, draw_hand, scatter
+from synthetic.render.scene import PlacedTile
 from tests.vision.tables import (
     CAMERA,
     Looks,
@@ -27,12 +33,6 @@ from vision.closer_look import UP
 from vision.poses import Poses
 from vision.reader import load_reader
 from vision.reading import Face, PointPx, Reading, SeenTile
-from vision.render.chains import chain
-from vision.render.layouts import visible_area
-from vision.render.looks import CLASSIC, COLORED, FELT, WALNUT, draw_table_look, draw_tile_look
-from vision.render.paint import RenderedPicture
-from vision.render.placements import Arrangement, blocks, draw_hand, scatter
-from vision.render.scene import PlacedTile
 
 AREA = visible_area(CAMERA)
 SOME_LOOKS = ["felt", pytest.param("walnut", marks=pytest.mark.slow)]

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from synthetic.render.paint import render
+from synthetic.training.pips.held_out import draw_usual_scene
+from synthetic.training.truth import true_pips, truth_poses
 from tests.vision.tables import Looks, lay, reader, table_with
 from vision.closer_look import UP
 from vision.errors import ModelError
@@ -17,10 +20,7 @@ from vision.halves import load_halves
 from vision.heads import load_head
 from vision.poses import Poses, empty_poses, moved
 from vision.pyramid import Level, build_pyramid
-from vision.render.paint import render
 from vision.second_look import SecondLook, load_second_look
-from vision.training.held_out import draw_usual_scene
-from vision.training.truth import true_pips, truth_poses
 
 
 def table() -> tuple[tuple[Level, ...], Poses, list[int]]:

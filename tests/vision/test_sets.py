@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vision.render.placements import full_set
+from synthetic.render.placements import full_set
 from vision.sets import SETS, numbers_in_play
 
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from synthetic.render.looks import COLORED, WALNUT
+from synthetic.render.scene import PlacedTile
 from tests.vision.moving import CAMERA, Bump, Clip, Moment, hand_at, play, still
 from tests.vision.seen import unsure_tile
 from tests.vision.tables import Looks, is_same, is_same_place, lay, missing, reader, spare
@@ -15,8 +17,6 @@ from vision.arrays import Image
 from vision.perception import Perception, Start
 from vision.reader import Reader
 from vision.reading import SeenTile
-from vision.render.looks import COLORED, WALNUT
-from vision.render.scene import PlacedTile
 from vision.settle import SettleGate, Side, Stillness
 from vision.table_view import Change, ChangeKind, TableView
 from vision.watch import Frame, Watch

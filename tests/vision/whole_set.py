@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from vision.render.look_types import CameraLook, TileLook
-from vision.render.looks import draw_camera_look, draw_light_look, draw_table_look
-from vision.render.placements import blocks, full_set
-from vision.render.scene import PlacedTile, Scene
+from synthetic.render.look_types import CameraLook, TileLook
+from synthetic.render.looks import draw_camera_look, draw_light_look, draw_table_look
+from synthetic.render.placements import blocks, full_set
+from synthetic.render.scene import PlacedTile, Scene
 
 _SIZE_PX = (2304, 1296)  # of a Pi's camera
 

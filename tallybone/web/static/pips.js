@@ -1,4 +1,4 @@
-// Where pips sit on a half, for 0 to 18, as on the sets that are sold; the first way of vision/render/patterns.py.
+// Where pips sit on a half, for 0 to 18, as on the sets that are sold; the first way of synthetic/render/patterns.py.
 
 const COLUMNS = {
   6: [3, 3],

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardware.knock.heard import Samples, Sound, SoundBlock
-from hardware.knock_training.scenes import LEAD, SoundScene, draw_scene, hit
-from hardware.knock_training.surroundings import draw_microphone
-from hardware.knock_training.tables import draw_table
+from synthetic.sounds.scenes import LEAD, SoundScene, draw_scene, hit
+from synthetic.sounds.surroundings import draw_microphone
+from synthetic.sounds.tables import draw_table
 
 RATE_HZ = 16_000
 

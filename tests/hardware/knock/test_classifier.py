@@ -20,7 +20,7 @@ from hardware.knock.classifier import SOUNDS, Classifier, load_classifier, save_
 from hardware.knock.errors import KnockModelError
 from hardware.knock.features import FEATURES
 from hardware.knock.heard import Sound
-from hardware.knock_training.fit import as_classifier
+from synthetic.training.knock.fit import as_classifier
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 SHIPPED = ROOT / "hardware" / "models" / "knock.npz"

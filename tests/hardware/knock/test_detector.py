@@ -13,7 +13,7 @@ from hardware.knock.classifier import SOUNDS, load_classifier
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound, SoundBlock
 from hardware.knock.wav import read_wav
-from hardware.knock_training.fit import collect
+from synthetic.training.knock.fit import collect
 from tests.hardware.knock.sounds import RATE_HZ, block, scene, with_hits
 
 

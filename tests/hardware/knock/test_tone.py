@@ -13,7 +13,7 @@ from hardware.knock.features import AFTER, BEFORE
 from hardware.knock.heard import Sound
 from hardware.knock.onsets import RATE_HZ
 from hardware.knock.tone import without_tilt
-from hardware.knock_training.microphones import heard_through, tilted
+from synthetic.sounds.microphones import heard_through, tilted
 from tests.hardware.knock.sounds import block, with_hits
 
 

@@ -13,6 +13,8 @@ import vision.reader
 from calibration.tiles.appearance import look_of
 from calibration.tiles.learning import learn, look_at_set
 from calibration.tiles.tile_set import own_reader, tile_set_of
+from synthetic.render.looks import FELT
+from synthetic.render.paint import render
 from tallybone.choices import Difficulty
 from tallybone.cli.simulate import simulate
 from tallybone.evaluate.session_report import Figures, judge_recordings
@@ -22,8 +24,6 @@ from tallybone.simulate.simulation import simulation_settings
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.reader import Reader, load_reader
-from vision.render.looks import FELT
-from vision.render.paint import render
 
 pytestmark = pytest.mark.slow
 

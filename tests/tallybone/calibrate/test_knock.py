@@ -17,10 +17,10 @@ from hardware.knock.features import FEATURES
 from hardware.knock.heard import NS_PER_S, Sound
 from hardware.knock.onsets import RATE_HZ
 from hardware.knock.wav_sensor import WavKnockSensor
-from hardware.knock_training.microphones import heard_through, tilted
 from hardware.open_parts import PartOpener
 from hardware.pin_factory import PinLibrary
 from hardware.virtual.panel import VirtualPanel
+from synthetic.sounds.microphones import heard_through, tilted
 from tallybone.calibrate.knock import calibrate_knock
 from tallybone.calibrate.scenes import timetable
 from tallybone.calibrate.simulated import knock_sitting

@@ -14,6 +14,10 @@ from calibration.lens.model import LensSource
 from calibration.lens.raspberry_pi import PiCamera
 from calibration.sheets.sheet import Paper
 from calibration.table.table import TableSource
+from synthetic.render.looks import CLASSIC, FELT, LAMP
+from synthetic.render.scene import PlacedTile, Scene
+from synthetic.render.truth import truth_of
+from synthetic.render.view import view_of
 from tallybone.calibrate.lens_and_table import TableGiven, calibrate_lens, calibrate_table, print_sheets
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tallybone.terminal import Output
@@ -21,10 +25,6 @@ from tests.calibration import held, laid
 from tests.tallybone.cli.test_app import tallybone
 from vision.arrays import Image
 from vision.reading import Face, SeenTile
-from vision.render.looks import CLASSIC, FELT, LAMP
-from vision.render.scene import PlacedTile, Scene
-from vision.render.truth import truth_of
-from vision.render.view import view_of
 
 LENS = laid.true_lens(laid.CAMERA)
 

@@ -14,6 +14,7 @@ import pytest
 from calibration.errors import RefusedError
 from calibration.tiles.labels import all_pairs
 from calibration.tiles.learning import look_at_set
+from synthetic.render.paint import render
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.guide.steps import GO_ON, SKIP, Stage, StepName
 from tallybone.calibrate.look import Onlooker, StillLook
@@ -23,7 +24,6 @@ from tests.tallybone.calibrate.bare_table import GreyLook
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.reader import load_reader
-from vision.render.paint import render
 
 pytestmark = pytest.mark.slow
 

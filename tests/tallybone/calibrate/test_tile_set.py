@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from calibration.tiles.learning import look_at_set
+from synthetic.render.looks import COLORED
+from synthetic.render.paint import render
 from tallybone.calibrate.tile_set import calibrate_set, parse_tiles
 from tallybone.choices import TileSet
 from tallybone.cli.photographs import ReadOptions, read_photos
@@ -15,8 +17,6 @@ from tallybone.terminal import Output
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.reader import load_reader
-from vision.render.looks import COLORED
-from vision.render.paint import render
 
 WHOLE_SET = [(low, high) for low in range(7) for high in range(low, 7)]
 

@@ -62,7 +62,7 @@ def test_training_that_is_broken_off_leaves_the_old_head(tmp_path: Path) -> None
 def test_without_scikit_learn_it_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("vision.training")]:
+    for name in [name for name in sys.modules if name.startswith("synthetic.training")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)
@@ -128,7 +128,7 @@ def test_without_torch_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for module in [module for module in sys.modules if module.startswith("vision.training")]:
+    for module in [module for module in sys.modules if module.startswith("synthetic.training")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "torch", None)
     assert command(tmp_path / name, seed=1, scenes=1, **own) == 1

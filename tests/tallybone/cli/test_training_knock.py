@@ -35,7 +35,7 @@ def test_the_classifier_is_written_and_its_figures_said(tmp_path: Path, capsys: 
 def test_without_scikit_learn_it_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("hardware.knock_training")]:
+    for name in [name for name in sys.modules if name.startswith("synthetic.training")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)

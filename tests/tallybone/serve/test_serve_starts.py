@@ -11,10 +11,10 @@ import pytest
 # Not needed before a match: training, rendering, exports of others, other programs' clients.
 LATER = (
     "sklearn", "scipy", "joblib", "threadpoolctl", "distributed", "torch", "onnx", "PIL", "av", "serial", "gpiozero",
-    "sounddevice", "picamera2", "httpx", "pytest", "hypothesis", "prometheus_client", "google", "vision.render",
-    "vision.training", "tallybone.simulate", "tallybone.simulate.scenes", "tallybone.sources.simulated",
+    "sounddevice", "picamera2", "httpx", "pytest", "hypothesis", "prometheus_client", "google", "synthetic.render",
+    "synthetic.training", "tallybone.simulate", "tallybone.simulate.scenes", "tallybone.sources.simulated",
     "tallybone.maintain.update", "tallybone.doctor.bundle", "tallybone.calibrate.guide.course",
-    "tallybone.calibrate.lens_and_table", "calibration.lens.fit", "hardware.knock_training",
+    "tallybone.calibrate.lens_and_table", "calibration.lens.fit", "synthetic.sounds",
     "hardware.display.emulation", "tallybone.replay.video",
 )  # fmt: skip
 # 1021 when this was written; 1115, 379 of them of Tallybone, since it can be calibrated on its page and tells brokers.

@@ -7,11 +7,11 @@ from itertools import pairwise
 import pytest
 
 from engine import Play
+from synthetic.render.motion import STRAIGHT
 from tallybone.choices import Difficulty
 from tallybone.simulate.items import FramePlan, NowLying, Planned, TrueEvent
 from tallybone.simulate.pushes import CameraPush, PushTime
 from tallybone.simulate.simulation import Simulation, simulation_settings
-from vision.render.motion import STRAIGHT
 
 
 def planned(*pushes: CameraPush) -> list[Planned]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from synthetic.render.motion import Film
 from tallybone.choices import Difficulty
 from tallybone.recording.format import Pictures, Topic
 from tallybone.recording.messages import input_of
@@ -23,7 +24,6 @@ from tallybone.simulate.simulation import Simulation, SimulationSettings, simula
 from tests.vision.tables import is_same, is_same_place, missing, reader
 from vision.perception import Perception
 from vision.reading import Face, SeenTile
-from vision.render.motion import Film
 from vision.table_view import ChangeKind
 from vision.watch import Frame, Watch
 

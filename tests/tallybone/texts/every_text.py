@@ -15,7 +15,7 @@ from vision import perception
 ROOT = Path(__file__).parents[3]
 STATIC = ROOT / "tallybone" / "web" / "static"
 PAGES = (STATIC, ROOT / "tallybone" / "hub" / "static")
-_PACKAGES = ("engine", "calibration", "tallybone")
+_PACKAGES = ("engine", "calibration", "synthetic", "tallybone")
 _SAID = re.compile(r"\b(?:say|later)\(\s*(\"(?:[^\"\\]|\\.)*\")")
 
 

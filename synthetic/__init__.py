@@ -1,0 +1,1 @@
+"""Synthetic data: rendered pictures, modelled sounds, and the training of the shipped models on them."""

@@ -1,0 +1,1 @@
+"""Renderer: pictures of tables with exact ground truth."""

@@ -1,0 +1,244 @@
+"""Paint things that lie on tables beside tiles: coins, pens, paper, printed dominoes."""
+
+from __future__ import annotations
+
+import math
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from synthetic.render.face_grid import grid_of
+from synthetic.render.faces import OVERHEAD_GLINT, Glint, Texture, paint_face
+from synthetic.render.lighting import Solid, to_lamp
+from synthetic.render.prints import PRINTS, paint_print
+from synthetic.render.scene import Clutter, ClutterKind, PlacedTile, Scene
+from synthetic.render.solids import corners_of, paint_texture, paint_walls, rounded_outline, top_warp
+from synthetic.render.view import View
+from vision.arrays import Bgr, Image, Points
+
+_FLAT = (
+    ClutterKind.PAPER,
+    ClutterKind.PICTURE,
+    ClutterKind.PRINTED_TILE,
+    *(kind for kind in PRINTS if kind not in (ClutterKind.KEYBOARD, ClutterKind.KEYPAD)),
+)
+# Light that falls on a face that stands upright, from above.
+_WALL_GLINT = Glint(np.array([0.0, -0.5, 0.87]), np.array([0.0, 0.6, 0.8]))
+_ROUND = (ClutterKind.COIN, ClutterKind.GLASS, ClutterKind.MUG)
+
+
+def _outline(thing: Clutter) -> Points:
+    """Return the outline of *thing* on the table, shape (N, 2)."""
+    width_mm = thing.length_mm if thing.kind in _ROUND else thing.width_mm
+    radius_mm = min(thing.length_mm, width_mm) / 2
+    if thing.kind not in (*_ROUND, ClutterKind.PEN):
+        radius_mm *= 0.12
+    frame = PlacedTile(None, thing.center_mm, thing.theta_rad)
+    return frame.to_table(rounded_outline(thing.length_mm, width_mm, radius_mm))
+
+
+def clutter_solids(scene: Scene) -> list[Solid]:
+    """Return the bodies that throw shadows."""
+    return [solid_of(thing) for thing in scene.clutter if thing.kind not in _FLAT]
+
+
+def solid_of(thing: Clutter) -> Solid:
+    """Return a thing as a body that stands on the table."""
+    return Solid(_outline(thing), 0.0, thing.height_mm)
+
+
+def _fill(picture: Image, points_px: Points, bgr: Bgr) -> None:
+    cv2.fillPoly(picture, [np.round(points_px * 16).astype(np.int32)], bgr, cv2.LINE_AA, 4)
+
+
+def _spot(thing: Clutter, view: View, points_mm: Points) -> Points:
+    """Return where points of the frame of *thing*, on its top, appear."""
+    frame = PlacedTile(None, thing.center_mm, thing.theta_rad)
+    return view.project(frame.to_table(points_mm), thing.height_mm)
+
+
+def _shaded(bgr: Bgr, factor: float) -> Bgr:
+    return (min(255.0, bgr[0] * factor), min(255.0, bgr[1] * factor), min(255.0, bgr[2] * factor))
+
+
+def paint_flat_clutter(picture: Image, scene: Scene, view: View, rng: np.random.Generator) -> None:
+    """Paint paper and printed dominoes in place, before any shadow falls on them."""
+    for thing in scene.clutter:
+        if thing.kind is ClutterKind.PAPER:
+            _fill(picture, view.project(_outline(thing), 0.0), thing.bgr)
+            for row in np.arange(-0.42, 0.43, 0.09):
+                ends = np.array([[-0.4, row], [rng.uniform(-0.1, 0.42), row]]) * (thing.length_mm, thing.width_mm)
+                line = np.round(_spot(thing, view, ends)).astype(int)
+                cv2.line(picture, _pair(line[0]), _pair(line[1]), _shaded(thing.bgr, 0.4), 1, cv2.LINE_AA)
+        elif thing.kind is ClutterKind.PICTURE:
+            _paint_picture(picture, thing, view, rng)
+        elif thing.kind is ClutterKind.PRINTED_TILE:
+            _paint_printed(picture, thing, scene, view, rng)
+        elif thing.kind in _FLAT:
+            _lay(picture, paint_print(thing, scene.camera.px_per_mm, rng), thing, view)
+
+
+def _pair(point: NDArray[np.int64]) -> tuple[int, int]:
+    return (int(point[0]), int(point[1]))
+
+
+def _paint_printed(picture: Image, thing: Clutter, scene: Scene, view: View, rng: np.random.Generator) -> None:
+    """Paint a domino that is only printed: no thickness, no shadow, no rounded edge."""
+    grid = grid_of(scene.tile, scene.camera.px_per_mm)
+    pips = thing.pips or (int(rng.integers(0, 7)), int(rng.integers(0, 7)))
+    texture = paint_face(grid, scene.tile, pips, OVERHEAD_GLINT, 1.0, rng)
+    on_table = PlacedTile(pips, thing.center_mm, thing.theta_rad, -scene.tile.thickness_mm)
+    size = thing.length_mm / scene.tile.length_mm
+    warp = top_warp(on_table, scene.tile, grid, view)
+    middle = np.array([(texture.shape[1] - 1) / 2, (texture.shape[0] - 1) / 2])
+    shrink = np.array([[size, 0, middle[0] * (1 - size)], [0, size, middle[1] * (1 - size)], [0, 0, 1.0]])
+    paint_texture(picture, texture, warp @ shrink)
+
+
+def is_flat(thing: Clutter) -> bool:
+    """Return whether *thing* has no thickness: it takes the light of the table."""
+    return thing.kind in _FLAT
+
+
+def paint_thing(picture: Image, thing: Clutter, scene: Scene, view: View, rng: np.random.Generator) -> None:
+    """Paint one thing that has a height, in place."""
+    outline = _outline(thing)
+    if thing.kind is ClutterKind.GLASS:
+        _paint_glass(picture, thing, outline, view, rng)
+        return
+    paint_walls(picture, outline, (0.0, thing.height_mm), thing.bgr, scene.light, view)
+    top = view.project(outline, thing.height_mm)
+    if thing.kind is ClutterKind.MUG:
+        _paint_mug(picture, thing, outline, view)
+        return
+    _fill(picture, top, thing.bgr)
+    if thing.kind is ClutterKind.STANDING_TILE:
+        _paint_standing(picture, thing, scene, view, rng)
+    elif thing.kind in PRINTS:
+        _lay(picture, paint_print(thing, scene.camera.px_per_mm, rng), thing, view)
+    else:
+        _decorate(picture, thing, view, to_lamp(scene.light), rng)
+
+
+def _paint_picture(picture: Image, thing: Clutter, view: View, rng: np.random.Generator) -> None:
+    """Paint a printed picture in place: a photograph, a box, a magazine, as soft shapes and sharp ones."""
+    height, width = 96, 128
+    print_ = np.empty((height, width, 3), np.uint8)
+    print_[:] = thing.bgr
+    for _ in range(int(rng.integers(6, 30))):
+        center = tuple(int(value) for value in rng.uniform(0, 1, 2) * (width, height))
+        axes = tuple(int(value) for value in rng.uniform(2, 26, 2))
+        bgr = tuple(float(value) for value in rng.uniform(0, 255, 3))
+        if rng.random() < 0.5:
+            cv2.ellipse(print_, center, axes, rng.uniform(0, 180), 0, 360, bgr, -1, cv2.LINE_AA)
+        else:
+            cv2.rectangle(print_, center, (center[0] + axes[0], center[1] + axes[1] // 3 + 1), bgr, -1)
+    print_ = cv2.GaussianBlur(print_, (0, 0), rng.uniform(0.3, 2.0)).astype(np.uint8, copy=False)
+    alpha = np.full((height, width, 1), 255, np.uint8)
+    _lay(picture, np.concatenate([print_, alpha], axis=2), thing, view)
+
+
+def _lay(picture: Image, texture: Texture, thing: Clutter, view: View) -> None:
+    """Lay a texture over the whole top of a thing, in place."""
+    height, width = texture.shape[:2]
+    frame = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]) * (thing.length_mm, thing.width_mm)
+    seen = _spot(thing, view, frame).astype(np.float32)
+    source = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
+    warp = np.asarray(cv2.getPerspectiveTransform(source, seen), dtype=np.float64)
+    paint_texture(picture, texture, warp)
+
+
+def _about(points_px: Points, factor: float) -> Points:
+    """Return an outline made smaller around its middle."""
+    middle = points_px.mean(axis=0)
+    around: Points = middle + (points_px - middle) * factor
+    return around
+
+
+def _paint_glass(picture: Image, thing: Clutter, outline: Points, view: View, rng: np.random.Generator) -> None:
+    """Paint a drinking glass in place: what is behind it, tinted, a foot, a rim and a reflection."""
+    foot, rim = view.project(outline, 0.0), view.project(outline, thing.height_mm)
+    hull = cv2.convexHull(np.round(np.concatenate([foot, rim])).astype(np.int32))
+    left, top, width, height = cv2.boundingRect(hull)
+    left, top = max(left, 0), max(top, 0)
+    region = picture[top : top + height, left : left + width]
+    if region.size:
+        behind = cv2.GaussianBlur(picture[top : top + height, left : left + width], (0, 0), 2.0)
+        tint = np.asarray(thing.bgr) * rng.uniform(0.2, 0.6)
+        mask = np.zeros(region.shape[:2], np.uint8)
+        cv2.fillConvexPoly(mask, hull - (left, top), 255)
+        region[mask > 0] = (0.75 * behind + 0.25 * tint)[mask > 0].astype(np.uint8)
+    _ring(picture, _about(foot, 0.95), (90.0, 90.0, 90.0), 1)
+    _ring(picture, rim, (235.0, 235.0, 235.0), 2)
+    _ring(picture, _about(rim, 0.9), (150.0, 150.0, 150.0), 1)
+    start = int(rng.integers(len(rim)))
+    shine = np.roll(0.4 * foot + 0.6 * rim, start, axis=0)[:3]
+    cv2.polylines(picture, [np.round(shine).astype(np.int32)], isClosed=False, color=(250, 250, 250), thickness=3)
+
+
+def _ring(picture: Image, outline_px: Points, bgr: Bgr, thick: int) -> None:
+    fixed = np.round(outline_px * 16).astype(np.int32)
+    cv2.polylines(picture, [fixed], isClosed=True, color=bgr, thickness=thick, lineType=cv2.LINE_AA, shift=4)
+
+
+def _paint_mug(picture: Image, thing: Clutter, outline: Points, view: View) -> None:
+    """Paint the rim and the inside of a mug in place: its wall and, lower down, what is in it."""
+    rim, drink = view.project(outline, thing.height_mm), view.project(outline, 0.7 * thing.height_mm)
+    _fill(picture, rim, _shaded(thing.bgr, 1.15))
+    _fill(picture, _about(rim, 0.9), _shaded(thing.bgr, 0.6))
+    _fill(picture, _about(0.5 * (rim + drink), 0.82), (18.0, 28.0, 45.0))
+
+
+def _paint_standing(picture: Image, thing: Clutter, scene: Scene, view: View, rng: np.random.Generator) -> None:
+    """Paint the side of a tile on its edge that the camera sees: its face, towards +y of the tile, or its back."""
+    look, frame = scene.tile, PlacedTile(None, thing.center_mm, thing.theta_rad)
+    half = np.array([thing.length_mm, thing.width_mm]) / 2
+    faces = (np.array([[-half[0], half[1]], [half[0], half[1]]]), np.array([[half[0], -half[1]], [-half[0], -half[1]]]))
+    for edge, pips in zip(faces, (thing.pips, None), strict=True):
+        low, high = (view.project(frame.to_table(edge), height_mm) for height_mm in (0.0, thing.height_mm))
+        seen = np.array([high[0], high[1], low[1], low[0]])
+        if cv2.contourArea(seen.astype(np.float32), oriented=True) <= 4.0:
+            continue
+        grid = grid_of(look, scene.camera.px_per_mm)
+        texture = paint_face(grid, look, pips, _WALL_GLINT, scene.light.ambient, rng)
+        dimmed = cv2.multiply(texture, np.array([0.8, 0.8, 0.8, 1.0])).astype(np.uint8, copy=False)
+        to_tile, corners = grid.to_tile(), corners_of(look)
+        source = (corners - to_tile[:2, 2]) / to_tile[0, 0]
+        warp = cv2.getPerspectiveTransform(source.astype(np.float32), seen.astype(np.float32))
+        paint_texture(picture, dimmed, np.asarray(warp, dtype=np.float64))
+
+
+def _decorate(picture: Image, thing: Clutter, view: View, lamp: NDArray[np.float64], rng: np.random.Generator) -> None:
+    """Add what makes a thing itself: the rim of a coin, the screen of a phone, the dots of a die."""
+    half = np.array([thing.length_mm, thing.width_mm]) / 2
+    match thing.kind:
+        case ClutterKind.COIN:
+            ring = rounded_outline(thing.length_mm * 0.84, thing.length_mm * 0.84, thing.length_mm)
+            _fill(picture, _spot(thing, view, ring), _shaded(thing.bgr, 0.88))
+            spots = np.round(_spot(thing, view, rng.normal(0, 0.12 * thing.length_mm, (6, 2)))).astype(int)
+            relief = _shaded(thing.bgr, 1.25)
+            cv2.polylines(picture, [spots.astype(np.int32)], isClosed=False, color=relief, lineType=cv2.LINE_AA)
+        case ClutterKind.PEN:
+            stripe = np.array(
+                [[-half[0] * 0.8, -0.3], [half[0] * 0.9, -0.3], [half[0] * 0.9, 0.3], [-half[0] * 0.8, 0.3]]
+            )
+            stripe[:, 1] *= half[1]
+            _fill(picture, _spot(thing, view, stripe - lamp[:2] * 0.2), _shaded(thing.bgr, 1.6))
+        case ClutterKind.PHONE:
+            screen = rounded_outline(thing.length_mm * 0.93, thing.width_mm * 0.88, 2.0)
+            _fill(picture, _spot(thing, view, screen), _shaded(thing.bgr, float(rng.uniform(0.3, 2.5))))
+        case ClutterKind.CARD:
+            inner = rounded_outline(thing.length_mm * 0.85, thing.width_mm * 0.8, 2.0)
+            _fill(picture, _spot(thing, view, inner), _shaded(thing.bgr, float(rng.uniform(0.4, 0.9))))
+        case ClutterKind.DIE:
+            for place in rng.permutation(np.array([(x, y) for x in (-0.5, 0, 0.5) for y in (-0.5, 0, 0.5)]))[
+                : rng.integers(1, 7)
+            ]:
+                dot = rounded_outline(0.3, 0.3, 0.15) + place
+                _fill(picture, _spot(thing, view, dot * half), (20.0, 20.0, 20.0))
+        case _:
+            angle = rng.uniform(0, math.pi)
+            line = np.array([[-math.cos(angle), -math.sin(angle)], [math.cos(angle), math.sin(angle)]]) * half * 0.8
+            ends = np.round(_spot(thing, view, line)).astype(int)
+            cv2.line(picture, _pair(ends[0]), _pair(ends[1]), _shaded(thing.bgr, 0.7), 1, cv2.LINE_AA)

@@ -1,0 +1,121 @@
+"""Draw scenes as cameras elsewhere see them: oblique, light on light, packed, beside what lies on real tables."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from synthetic.render.floors import draw_floor
+from synthetic.render.foreign_looks import (
+    LARGEST_TILT_RAD,
+    draw_foreign_camera_look,
+    draw_foreign_light_look,
+    draw_foreign_table_look,
+    draw_foreign_tile_look,
+)
+from synthetic.render.layouts import (
+    area_from_seat,
+    before_camera,
+    draw_layout,
+    visible_area,
+    with_tiles_on_tiles,
+)
+from synthetic.render.look_types import TileLook
+from synthetic.render.painted import painted_by_hand
+from synthetic.render.placements import Area, Arrangement, blocks, draw_hand, scatter, within
+from synthetic.render.scene import Clutter, ClutterKind, Scene
+from synthetic.render.seats import draw_reach, standing_hands
+from synthetic.render.things import draw_clutter
+
+# From this tilt on, what a player sees from a seat is seen as often as what lies in the middle of the picture.
+_SEAT_RAD = 0.5
+# How often a table ends within the picture, and how often each tile's pips are painted by hand.
+_ENDS, _PAINTED = 0.35, 0.25
+
+
+def draw_foreign_scene(
+    rng: np.random.Generator,
+    *,
+    max_pips: int = 6,
+    size_px: tuple[int, int] = (1280, 960),
+    tile_side_px: tuple[float, float] = (12.0, 120.0),
+    tilt_rad: tuple[float, float] = (0.0, LARGEST_TILT_RAD),
+) -> Scene:
+    """Return a scene with everything at random, as hard to see as photographs of other people are.
+
+    Args:
+        rng: Where all chance comes from.
+        max_pips: 6, 9, 12, 15 or 18: the set that is played with.
+        size_px: Width and height of the picture.
+        tile_side_px: Range of the short side of a tile at the middle of the picture.
+        tilt_rad: Range of the camera's tilt.
+    """
+    look = draw_foreign_tile_look(rng, max_pips=max_pips)
+    short_px = float(np.exp(rng.uniform(*np.log(tile_side_px))))
+    camera = draw_foreign_camera_look(
+        rng, width_px=size_px[0], height_px=size_px[1], px_per_mm=short_px / look.width_mm, tilt_rad=tilt_rad
+    )
+    from_seat = bool(camera.tilt_rad > _SEAT_RAD and rng.random() < 0.5)
+    area = area_from_seat(camera) if from_seat else visible_area(camera)
+    room = area.width_mm * area.height_mm / (look.length_mm * look.width_mm)
+    count = int(np.clip(rng.integers(3, 33), 1, max(1, room * 0.5)))
+    table = draw_foreign_table_look(rng, look.face_bgr)
+    if rng.random() < 0.3:
+        layout = _packed(rng, count, max_pips, area, look)
+    else:
+        layout = draw_layout(rng, max_pips, area, look, count, from_seat=from_seat)
+    layout, more_looks = with_tiles_on_tiles(rng, layout, max_pips, look)
+    floor = None
+    if rng.random() < _ENDS:
+        centers_mm = [placed.center_mm for placed in layout.tiles]
+        floor = draw_floor(rng, area, centers_mm, margin_mm=look.length_mm, table_bgr=table.base_bgr)
+    things = _draw_things(rng, area, look, layout, max_pips)
+    if floor is not None:
+        things = tuple(thing for thing in things if floor.margin_mm(thing.center_mm) > 0)
+    scene = Scene(
+        tiles=layout.tiles,
+        tile=look,
+        table=table,
+        light=draw_foreign_light_look(rng),
+        camera=camera,
+        joins=layout.joins,
+        clutter=before_camera(camera, *things),
+        reaches=(draw_reach(rng, area, look, layout.tiles),) if rng.random() < 0.15 else (),
+        more_looks=more_looks,
+        floor=floor,
+    )
+    return painted_by_hand(rng, scene) if rng.random() < _PAINTED else scene
+
+
+def _packed(rng: np.random.Generator, count: int, max_pips: int, area: Area, look: TileLook) -> Arrangement:
+    """Return tiles packed in a grid or, each row a little aside, as stairs; touching or nearly; often some loose."""
+    hand = draw_hand(rng, count, max_pips)
+    columns = int(rng.integers(1, 6))
+    place = rng.uniform(-0.25, 0.25, 2) * (area.width_mm, area.height_mm)
+    gap_mm = float(rng.choice([0.0, 0.6, 3.0, 12.0]))
+    packed = blocks(
+        rng,
+        [None if rng.random() < 0.03 else pips for pips in hand],
+        look,
+        columns=columns,
+        center_mm=(float(place[0]), float(place[1])),
+        theta_rad=rng.uniform(-math.pi, math.pi),
+        largest_gap_mm=gap_mm,
+        step_mm=look.length_mm * rng.uniform(-0.6, 0.6) if columns == 1 and rng.random() < 0.5 else 0.0,
+    )
+    packed = within(packed, area, look)
+    loose = draw_hand(rng, int(rng.integers(0, 8)), max_pips)
+    return packed.with_arrangement(scatter(rng, loose, area, look, around=packed.tiles, gap_mm=0.5))
+
+
+def _draw_things(
+    rng: np.random.Generator, area: Area, look: TileLook, layout: Arrangement, max_pips: int
+) -> tuple[Clutter, ...]:
+    """Return what lies beside the tiles, and the hands that stand around the table."""
+    count = int(rng.integers(1, 9)) if rng.random() < 0.6 else 0
+    around = area.grown(2 * look.length_mm)
+    things = draw_clutter(rng, around, look, layout.tiles, count, max_pips, kinds=tuple(ClutterKind))
+    if rng.random() < 0.2:
+        things += standing_hands(rng, area, look, layout.tiles, max_pips)
+    return things

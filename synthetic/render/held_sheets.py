@@ -1,0 +1,114 @@
+"""Printed sheets on a rendered table, or held before a rendered camera: the truth that calibration is measured by."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.sheets.raster import draw_sheet
+from calibration.sheets.sheet import Sheet
+from synthetic.render.view import View
+from vision.arrays import GreyImage, Image, Points
+
+# A picture is drawn so many times as fine and then averaged, as the cells of a sensor do.
+_FINER = 2
+# White paper and black ink in a room's light.
+_INK, _PAPER = 28.0, 215.0
+
+
+@dataclass(frozen=True, slots=True)
+class SheetPose:
+    """The pose in which a sheet is held before a camera.
+
+    Attributes:
+        right_rad: How far its right side is turned away.
+        top_rad: How far its upper side is turned away.
+        distance_mm: How far away its middle is.
+        x_share, y_share: Where its middle is in the picture, -1 to 1 from border to border.
+    """
+
+    right_rad: float
+    top_rad: float
+    distance_mm: float
+    x_share: float
+    y_share: float
+
+
+def held_view(
+    pose: SheetPose, middle_mm: tuple[float, float], focal_px: float, size_px: tuple[int, int], lens: float
+) -> View:
+    """Return the view of a camera before which a sheet is held; *middle_mm* is the middle of what is printed on it."""
+    about_y, about_x = -pose.right_rad, -pose.top_rad
+    across = np.array(
+        [[math.cos(about_y), 0, math.sin(about_y)], [0, 1, 0], [-math.sin(about_y), 0, math.cos(about_y)]]
+    )
+    down = np.array([[1, 0, 0], [0, math.cos(about_x), -math.sin(about_x)], [0, math.sin(about_x), math.cos(about_x)]])
+    turn = across @ down
+    place = np.array([pose.x_share * size_px[0] / 2, pose.y_share * size_px[1] / 2]) * pose.distance_mm / focal_px
+    shift = np.array([*place, pose.distance_mm]) - turn @ np.array([*middle_mm, 0.0])
+    return board_view(np.column_stack([turn, shift]), focal_px, size_px, lens)
+
+
+def board_view(to_camera: NDArray[np.float64], focal_px: float, size_px: tuple[int, int], lens: float) -> View:
+    """Return the view of a camera before which a sheet is held.
+
+    Args:
+        to_camera: Shape (3, 4): turn and shift from millimetres of the sheet, z away from the camera, to the camera.
+        focal_px: Focal length.
+        size_px: Width and height of the picture.
+        lens: Distortion as of `synthetic.render.look_types.CameraLook`.
+    """
+    center_px = ((size_px[0] - 1) / 2, (size_px[1] - 1) / 2)
+    matrix = np.array([[focal_px, 0, center_px[0]], [0, focal_px, center_px[1]], [0, 0, 1.0]])
+    return View(matrix @ to_camera, center_px, lens)
+
+
+def lay_sheet(picture: Image, sheet: Sheet, motion: NDArray[np.float64], view: View) -> None:
+    """Paint a sheet into a picture, in place, as it looks before the lens.
+
+    Args:
+        picture: Shape (H, W, 3), BGR.
+        sheet: What is printed.
+        motion: Shape (2, 3), from millimetres of the sheet to those of the view's plane at height 0.
+        view: The camera.
+    """
+    place = view.plane(0.0) @ np.vstack([motion, (0, 0, 1)])
+    edge = np.array([(0, 0), (sheet.width_mm, 0), (sheet.width_mm, sheet.height_mm), (0, sheet.height_mm)], np.float64)
+    shown = _project(place, edge)
+    height_px, width_px = picture.shape[:2]
+    left, top = np.clip(np.floor(shown.min(axis=0)) - 2, 0, (width_px, height_px)).astype(int).tolist()
+    right, bottom = np.clip(np.ceil(shown.max(axis=0)) + 3, 0, (width_px, height_px)).astype(int).tolist()
+    if right <= left or bottom <= top:
+        return
+    fine = _FINER * float(np.sqrt(_area(shown) / _area(edge)))
+    printed = draw_sheet(sheet, fine)
+    # Pixels are counted from their middles: half a pixel of the print, then of the finer picture.
+    from_print = np.array([[1 / fine, 0, 0.5 / fine], [0, 1 / fine, 0.5 / fine], [0, 0, 1]])
+    to_crop = np.array([[_FINER, 0, (0.5 - left) * _FINER - 0.5], [0, _FINER, (0.5 - top) * _FINER - 0.5], [0, 0, 1.0]])
+    size = ((right - left) * _FINER, (bottom - top) * _FINER)
+    warp = to_crop @ place @ from_print
+    ink = _warped(printed, warp, size)
+    cover = _warped(np.full_like(printed, 255), warp, size) / 255
+    seen = picture[top:bottom, left:right]
+    tone = _INK * cover + (_PAPER - _INK) / 255 * np.minimum(ink, 255 * cover)
+    seen[:] = np.round(seen * (1 - cover[..., None]) + tone[..., None]).astype(np.uint8)
+
+
+def _warped(printed: GreyImage, warp: NDArray[np.float64], size: tuple[int, int]) -> NDArray[np.float64]:
+    """Return a picture warped and averaged, shape (H, W)."""
+    large = cv2.warpPerspective(printed, warp, size, flags=cv2.INTER_LINEAR)
+    small = cv2.resize(large, (size[0] // _FINER, size[1] // _FINER), interpolation=cv2.INTER_AREA)
+    return small.astype(np.float64)
+
+
+def _project(homography: NDArray[np.float64], points: Points) -> Points:
+    flat = points @ homography[:, :2].T + homography[:, 2]
+    return np.asarray(flat[:, :2] / flat[:, 2:])
+
+
+def _area(corners: Points) -> float:
+    return abs(float(cv2.contourArea(corners.astype(np.float32))))

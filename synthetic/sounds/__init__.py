@@ -1,0 +1,1 @@
+"""Sound models: knocks, tiles, voices and rooms, as a microphone records them."""

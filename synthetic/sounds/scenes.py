@@ -1,0 +1,225 @@
+"""Modelled recordings of a table: hits of every kind at known times, speech and noise between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardware.knock.heard import Sound
+from synthetic.sounds import impacts
+from synthetic.sounds.impacts import LENGTH, RATE_HZ, Spectrum, force
+from synthetic.sounds.surroundings import PlacedMicrophone, draw_microphone, noise, smeared, taken
+from synthetic.sounds.tables import TableModes, draw_table, thing_rings
+from synthetic.sounds.voices import speech, thump
+
+# What is learned from: knocks and what is most like them come most often.
+LEARNED = {
+    Sound.KNOCK: 0.26,
+    Sound.FINGER: 0.12,
+    Sound.NAIL: 0.12,
+    Sound.NAIL_TIP: 0.12,
+    Sound.TILE: 0.14,
+    Sound.SLAM: 0.12,
+    Sound.SHUFFLE: 0.04,
+    Sound.GLASS: 0.06,
+    Sound.SPEECH: 0.04,
+    Sound.NOTHING: 0.02,
+}
+# What a game sounds like in which nobody knocks.
+WITHOUT_KNOCKS = {
+    Sound.TILE: 0.50,
+    Sound.SLAM: 0.20,
+    Sound.SHUFFLE: 0.08,
+    Sound.GLASS: 0.08,
+    Sound.SPEECH: 0.08,
+    Sound.NOTHING: 0.06,
+}
+_GAP_S = (0.45, 0.9)
+_DOUBLE_SHARE, _DOUBLE_GAP_S = 0.3, (0.13, 0.4)
+_FIRST_S = 0.5
+# A recorder may smear a hit over the time before it: so many samples stand before its begin.
+LEAD = 400
+
+
+@dataclass(frozen=True, slots=True)
+class SoundEvent:
+    """Something in a scene makes a sound, from *t_s* to *until_s*, counted from the scene's begin."""
+
+    kind: Sound
+    t_s: float
+    until_s: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SoundScene:
+    """A modelled recording.
+
+    Attributes:
+        samples: Shape (N,), at 16 kHz.
+        events: What makes a sound when, in order.
+    """
+
+    samples: NDArray[np.float32]
+    events: tuple[SoundEvent, ...]
+
+
+def draw_scene(rng: np.random.Generator, *, events: int, shares_of: Mapping[Sound, float] = LEARNED) -> SoundScene:
+    """Return a random table in a random room, and things that happen on it.
+
+    Args:
+        rng: What is drawn from.
+        events: How many things happen.
+        shares_of: How often each kind does, beside the others.
+    """
+    table, microphone = draw_table(rng), draw_microphone(rng)
+    kinds = list(shares_of)
+    shares = np.array(list(shares_of.values()))
+    chosen = [kinds[int(i)] for i in rng.choice(len(kinds), events, p=shares / shares.sum())]
+    sounding: list[_Sounding] = []
+    t_s = _FIRST_S
+    for kind in chosen:
+        sounding += _sounds_of(rng, kind, t_s, table, microphone)
+        t_s = sounding[-1].event.until_s + rng.uniform(*_GAP_S)
+    return _recorded(rng, sounding, t_s, microphone)
+
+
+def scene_of(rng: np.random.Generator, happens: Sequence[tuple[Sound, float]], *, lasts_s: float) -> SoundScene:
+    """Return a random table in a random room, on which something is told to happen.
+
+    Args:
+        rng: What is drawn from.
+        happens: What makes a sound, and when in seconds, from 0.1 on.
+        lasts_s: Length of the recording.
+    """
+    table, microphone = draw_table(rng), draw_microphone(rng)
+    sounding = [one for kind, t_s in happens for one in _sounds_of(rng, kind, t_s, table, microphone)]
+    return _recorded(rng, sounding, lasts_s, microphone)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sounding:
+    """A sound as loud as it is, shape (N,); it begins LEAD samples after its first."""
+
+    event: SoundEvent
+    samples: NDArray[np.float64]
+
+
+def _sounds_of(
+    rng: np.random.Generator, kind: Sound, t_s: float, table: TableModes, microphone: PlacedMicrophone
+) -> Iterator[_Sounding]:
+    """Yield the sounds of something that happens at a time."""
+    loud = _loudness(rng, kind, microphone)
+    for begin_s, any_loud in _event(rng, kind, table, microphone):
+        sound = any_loud / (np.abs(any_loud).max() + 1e-12) * loud
+        yield _Sounding(SoundEvent(kind, t_s + begin_s, t_s + begin_s + _lasts_s(sound)), sound)
+
+
+def _recorded(
+    rng: np.random.Generator, sounding: Sequence[_Sounding], lasts_s: float, microphone: PlacedMicrophone
+) -> SoundScene:
+    """Return what a recorder takes of sounds in their surroundings."""
+    samples = noise(rng, microphone, round(lasts_s * RATE_HZ) + 2 * LENGTH)
+    for one in sounding:
+        first = round(one.event.t_s * RATE_HZ) - LEAD
+        samples[first : first + len(one.samples)] += one.samples[: max(0, len(samples) - first)]
+    return SoundScene(taken(samples[: round(lasts_s * RATE_HZ)], microphone), tuple(one.event for one in sounding))
+
+
+def hit(rng: np.random.Generator, kind: Sound, table: TableModes, microphone: PlacedMicrophone) -> NDArray[np.float64]:
+    """Return the sound of one hit, of any loudness, shape (LENGTH,), which begins after LEAD samples."""
+    if kind is Sound.SHUFFLE:
+        raise ValueError("a shuffle is many hits")
+    pressed = force(_impacts(rng, kind))
+    heard = pressed * table.struck(rng, held=_held(rng, kind))
+    own = _own(rng, kind)
+    if own is not None:
+        # Both parts are made as loud as each other first: how loud a thing rings beside the table is anybody's guess.
+        ringing = pressed * own
+        heard = heard / _level(heard) + ringing / _level(ringing) * 10 ** (rng.uniform(-30, 3) / 20)
+    return smeared(rng, microphone, np.roll(np.fft.irfft(heard * microphone.response, LENGTH), LEAD), LEAD)
+
+
+def _impacts(rng: np.random.Generator, kind: Sound) -> list[impacts.Impact]:
+    match kind:
+        case Sound.KNOCK:
+            return impacts.knuckle(rng)
+        case Sound.FINGER:
+            return impacts.finger_pad(rng)
+        case Sound.NAIL:
+            return impacts.nail(rng)
+        case Sound.NAIL_TIP:
+            return impacts.nail_tip(rng)
+        case Sound.SLAM:
+            return impacts.slam(rng)
+        case Sound.GLASS:
+            return impacts.glass(rng)
+        case _:
+            return impacts.tile(rng)
+
+
+def _held(rng: np.random.Generator, kind: Sound) -> float:
+    """Return how many times faster the table falls silent because what struck it stays and is soft."""
+    most = {Sound.KNOCK: 3.0, Sound.FINGER: 3.0, Sound.NAIL: 2.0, Sound.NAIL_TIP: 2.0, Sound.SLAM: 3.0}.get(kind, 1.2)
+    return float(rng.uniform(1.0, most))
+
+
+def _own(rng: np.random.Generator, kind: Sound) -> Spectrum | None:
+    match kind:
+        case Sound.TILE | Sound.SLAM:
+            return thing_rings(rng, from_hz=2_500, to_hz=7_600, loss=(0.01, 0.08), count=4)
+        case Sound.GLASS:
+            return thing_rings(rng, from_hz=900, to_hz=6_500, loss=(0.0008, 0.01), count=5)
+        case _:
+            return None
+
+
+def _event(
+    rng: np.random.Generator, kind: Sound, table: TableModes, microphone: PlacedMicrophone
+) -> list[tuple[float, NDArray[np.float64]]]:
+    """Return the sounds of one event, each with its begin in seconds."""
+    match kind:
+        case Sound.SHUFFLE:
+            return [(0.0, _shuffle(rng, table, microphone))]
+        case Sound.SPEECH:
+            return [(0.0, speech(rng))]
+        case Sound.NOTHING:
+            return [(0.0, thump(rng))]
+        case Sound.KNOCK if rng.random() < _DOUBLE_SHARE:
+            gap_s = float(rng.uniform(*_DOUBLE_GAP_S))
+            return [(index * gap_s, hit(rng, kind, table, microphone)) for index in range(2)]
+        case _:
+            return [(0.0, hit(rng, kind, table, microphone))]
+
+
+def _shuffle(rng: np.random.Generator, table: TableModes, microphone: PlacedMicrophone) -> NDArray[np.float64]:
+    """Return tiles pushed about for a while: a third of the clicks on the table, the others among themselves."""
+    lasts_s = float(rng.uniform(0.3, 1.6))
+    sound = np.zeros(round(lasts_s * RATE_HZ) + LENGTH)
+    clatter = thing_rings(rng, from_hz=2_500, to_hz=7_600, loss=(0.01, 0.06), count=8) * microphone.response
+    clatter /= _level(clatter)
+    places = [table.struck(rng) * microphone.response for _ in range(3)]
+    for one in impacts.shuffle(rng, lasts_s=lasts_s):
+        first = round(one.at_s * RATE_HZ)
+        rings = places[int(rng.integers(3))] if rng.random() < 0.35 else clatter
+        pressed = force([impacts.Impact(0.0, one.lasts_s, one.push, one.softness)])
+        sound[first : first + LENGTH] += np.roll(np.fft.irfft(pressed * rings / _level(rings), LENGTH), LEAD)
+    return sound
+
+
+def _loudness(rng: np.random.Generator, kind: Sound, microphone: PlacedMicrophone) -> float:
+    """Return the peak of a sound as a share of full scale; above 1 it will be cut."""
+    low_db, high_db = {Sound.SLAM: (-18.0, 10.0), Sound.SPEECH: (-36.0, -6.0)}.get(kind, (-26.0, 3.0))
+    above_noise_db = microphone.noise_db + 24  # quieter ones nobody would call heard
+    return float(10 ** (rng.uniform(max(low_db, min(above_noise_db, -8.0)), high_db) / 20))
+
+
+def _level(spectrum: Spectrum) -> float:
+    return float(np.sqrt((np.abs(spectrum) ** 2).mean())) + 1e-12
+
+
+def _lasts_s(sound: NDArray[np.float64]) -> float:
+    """Return until when a sound is above a fiftieth of its peak."""
+    return float(np.flatnonzero(np.abs(sound) > 0.02 * np.abs(sound).max())[-1] + 1) / RATE_HZ

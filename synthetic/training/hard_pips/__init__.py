@@ -1,0 +1,1 @@
+"""Train the hard-case classifier on the halves that the pip classifier finds difficult."""

@@ -1,0 +1,30 @@
+"""The network that looks again at halves that one look leaves in doubt: convolutional, residual. Needs torch."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from synthetic.render.patterns import MAX_PIPS
+from synthetic.training.detector.net import Residual, layer
+from vision.second_look import SIZE
+
+# Channels at strides 2, 4 and 8.
+_WIDTHS = (32, 64, 96)
+_FEATURES = 128
+_DROPPED = 0.15
+
+
+class SecondNet(nn.Sequential):
+    """Returns logits, (N, 19), for what `vision.patches.contrasts` returns, (N, 3, SIZE, SIZE)."""
+
+    def __init__(self) -> None:
+        """Start with random weights."""
+        at2, at4, at8 = _WIDTHS
+        cells = (SIZE // 8) ** 2
+        super().__init__(
+            *(layer(3, at2, stride=2), Residual(at2)),
+            *(layer(at2, at4, stride=2), Residual(at4)),
+            *(layer(at4, at8, stride=2), Residual(at8)),
+            *(nn.Flatten(), nn.Linear(at8 * cells, _FEATURES), nn.ReLU()),
+            *(nn.Dropout(_DROPPED), nn.Linear(_FEATURES, MAX_PIPS + 1)),
+        )

@@ -1,0 +1,1 @@
+"""Train the knock classifier with scikit-learn."""

@@ -1,0 +1,1 @@
+"""Train the network that extracts pip features from half tiles."""

@@ -1,0 +1,45 @@
+"""The network that looks at halves: convolutional, from colours to pips. Needs torch, which only training needs."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from synthetic.render.patterns import MAX_PIPS
+from vision.halves import FEATURES
+from vision.patches import half_grid
+
+# Channels at strides 2, 4 and 8.
+_WIDTHS = (24, 32, 48, 64)
+_DROPPED = 0.1
+
+
+class HalfNet(nn.Module):
+    """Ends in as many numbers as there are pips; what OpenCV runs, `seeing`, stops one layer before."""
+
+    def __init__(self) -> None:
+        """Start with random weights."""
+        super().__init__()
+        first, at2, at4, at8 = _WIDTHS
+        cells = (half_grid(0).rows // 8) * (half_grid(0).columns // 8)
+        self.seeing = nn.Sequential(
+            _layer(3, first, stride=2),
+            _layer(first, at2),
+            _layer(at2, at4, stride=2),
+            _layer(at4, at4),
+            _layer(at4, at8, stride=2),
+            _layer(at8, at8),
+            nn.Flatten(),
+            nn.Linear(at8 * cells, FEATURES),
+            nn.ReLU(),
+        )
+        self.saying = nn.Sequential(nn.Dropout(_DROPPED), nn.Linear(FEATURES, MAX_PIPS + 1))
+
+    def forward(self, seen: Tensor) -> Tensor:
+        """Return logits, (N, 19), for what `vision.patches.contrasts` returns, (N, 3, 32, 32)."""
+        said: Tensor = self.saying(self.seeing(seen))
+        return said
+
+
+def _layer(inputs: int, outputs: int, *, stride: int = 1) -> nn.Sequential:
+    convolution = nn.Conv2d(inputs, outputs, 3, stride, padding=1, bias=False)
+    return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))

@@ -1,0 +1,1 @@
+"""Train the pip classifier with scikit-learn and measure it on held-out tables."""

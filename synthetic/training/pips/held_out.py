@@ -1,0 +1,117 @@
+"""Usual tables that are kept back, as the reader sees them: how well it reads their pips."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthetic.render.layouts import draw_scene
+from synthetic.render.paint import render
+from synthetic.render.scene import Scene
+from synthetic.training.collect import Networks
+from synthetic.training.legible import legible_halves
+from synthetic.training.truth import true_pips, truth_poses
+from vision.arrays import Points
+from vision.closer_look import UP
+from vision.heads import Head
+from vision.poses import Poses, half_centers, sides_px
+from vision.reader import Reader
+
+_SETS = (6, 9, 12, 15)
+_PX_PER_MM = (1.0, 3.0)
+_LARGEST_TILT_RAD = float(np.radians(25))
+# Short sides of tiles that are drawn, wider than `_PX_PER_MM` makes them; what is outside is drawn again.
+_SIDES_PX = (18.0, 85.0)
+# Halves this near to true ones, in sides, are those that were found, as for the photographs.
+_SAME_PLACE = 0.35
+_SURE = 0.99
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Halves:
+    """Halves of tiles that the reader found.
+
+    Attributes:
+        said: Shape (N,), the pips that it says.
+        confidence: Shape (N,), 0 to 1.
+        pips: Shape (N,), what they show.
+        legible: Shape (N,), whether a person could count them.
+    """
+
+    said: NDArray[np.int64]
+    confidence: NDArray[np.float64]
+    pips: NDArray[np.int64]
+    legible: NDArray[np.bool_]
+
+
+def draw_usual_scene(rng: np.random.Generator) -> Scene:
+    """Return a table with a set up to double-15, at 1 to 3 pixels per mm, tilted by 25 degrees at most.
+
+    All else, looks, light, blur and noise, is as hard as the tables that the networks learn from.
+    """
+    max_pips = int(rng.choice(_SETS))
+    while True:
+        width_px = int(rng.integers(640, 1400))
+        scene = draw_scene(
+            rng,
+            max_pips=max_pips,
+            size_px=(width_px, width_px * 3 // 4),
+            tile_side_px=_SIDES_PX,
+            largest_tilt_rad=_LARGEST_TILT_RAD,
+        )
+        if _PX_PER_MM[0] <= scene.camera.px_per_mm <= _PX_PER_MM[1]:
+            return scene
+
+
+def draw_usual(rng: np.random.Generator, networks: Networks, *, head: Head) -> Halves:
+    """Render a usual table, let the whole reader read it, and return the halves of the tiles that it found."""
+    scene = draw_usual_scene(rng)
+    rendered = render(scene, rng)
+    truth, faces = truth_poses(rendered.truth)
+    reader = Reader(networks.finder, networks.closer, networks.halves, head, networks.second_look)
+    reading = reader.read(rendered.image)
+    read = [half for tile in reading.tiles for half in tile.halves]
+    which = true_halves(np.array([half.center_px for half in read]).reshape(-1, 2, 2), truth[faces == UP])
+    found = which >= 0
+    return Halves(
+        np.array([half.pips for half in read], np.int64)[found],
+        np.array([half.confidence for half in read], np.float64)[found],
+        true_pips(rendered.truth).ravel()[which[found]],
+        legible_halves(scene, rendered).ravel()[which[found]],
+    )
+
+
+def true_halves(centers: Points, truth: Poses) -> NDArray[np.intp]:
+    """Return which true half each half is, shape (2 * M,), -1 for none: 2 * tile + half.
+
+    Args:
+        centers: Shape (M, 2, 2), of the halves of tiles that were read.
+        truth: Shape (N, 6).
+    """
+    if not len(truth) or not len(centers):
+        return np.full(2 * len(centers), -1)
+    real = half_centers(truth)
+    ways = np.stack([real, real[:, ::-1]])  # as it lies and turned round
+    gaps = np.linalg.norm(centers[:, None, None] - ways[None], axis=-1).max(axis=-1) / sides_px(truth)
+    turned, tile = np.divmod(gaps.reshape(len(centers), -1).argmin(axis=1), len(truth))
+    which = 2 * tile[:, None] + np.where(turned[:, None] == 0, [0, 1], [1, 0])
+    return np.where(gaps.reshape(len(centers), -1).min(axis=1)[:, None] < _SAME_PLACE, which, -1).ravel()
+
+
+def figures_of(halves: Halves) -> dict[str, object]:
+    """Return how often halves that were found are misread, and how far the confidence can be trusted."""
+    wrong, sure = halves.said != halves.pips, halves.confidence >= _SURE
+    return {
+        "usual_halves": len(wrong),
+        "usual_halves_misread": _share(wrong),
+        "usual_halves_legible": _share(halves.legible),
+        "usual_halves_misread_where_legible": _share(wrong[halves.legible]),
+        "usual_halves_sure": _share(sure),
+        "usual_halves_misread_where_sure": _share(wrong[sure]),
+    }
+
+
+def _share(which: NDArray[np.bool_]) -> float:
+    return round(float(which.mean()), 5) if len(which) else 0.0

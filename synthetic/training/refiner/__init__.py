@@ -1,0 +1,1 @@
+"""Train the refiner, which accepts and corrects the detector's proposals."""

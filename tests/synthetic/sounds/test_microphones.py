@@ -1,0 +1,40 @@
+"""Other microphones: their gains are what they say, and what they hear is at the same place and as loud."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from synthetic.sounds.microphones import (
+    Response,
+    bent,
+    heard_through,
+    tilted,
+    without_above,
+    without_below,
+)
+
+HZ = np.array([125.0, 250.0, 1_000.0, 4_000.0])
+
+
+@pytest.mark.parametrize(
+    ("response", "gains_db"),
+    [
+        (tilted(2.0), [-6.0, -4.0, 0.0, 4.0]),
+        (bent(250, -8), [-0.0, -8.0, 0.0, 0.0]),
+        (without_above(1_000), [0.0, 0.0, -3.0, -48.2]),
+        (without_below(250), [-14.0, -6.0, -0.5, 0.0]),
+    ],
+    ids=["tilted", "bent", "without above", "without below"],
+)
+def test_a_microphone_has_the_gains_it_says(response: Response, gains_db: list[float]) -> None:
+    assert response(HZ) == pytest.approx(gains_db, abs=0.1)
+
+
+def test_a_recording_keeps_its_peak_and_its_times() -> None:
+    samples = np.zeros(5_000, np.float32)
+    samples[3_000:3_004] = 0.3, -0.5, 0.4, -0.1
+    heard = heard_through(samples, tilted(-4.0))
+    assert np.abs(heard).max() == pytest.approx(0.5)
+    assert abs(int(np.abs(heard).argmax()) - 3_001) <= 2
+    assert not np.allclose(heard, samples, atol=0.05)

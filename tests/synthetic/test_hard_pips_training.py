@@ -1,0 +1,70 @@
+"""What the second look is taught: halves that one look leaves in doubt, the same for the same seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from synthetic.training.hard_pips.doubtful import SIZE, DoubtfulHalves, doubtful_of_table, draw_doubtful
+from vision.second_look import SIZE as SEEN
+
+NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
+
+
+@pytest.mark.slow
+def test_patches_follow_from_the_seed_whatever_the_number_of_processes() -> None:
+    one, two = (draw_doubtful(3, 12, jobs, lambda _: None) for jobs in (1, 2))
+    assert (one.patches == two.patches).all()
+    assert (one.pips == two.pips).all()
+    assert one.patches.shape[1:] == (SIZE * SIZE, 3)
+    assert len(one.patches) == len(one.pips) == len(one.doubtful) == len(one.legible) > 0
+    assert one.doubtful.mean() > 0.5
+    assert doubtful_of_table(4, 0).pips.tolist() != doubtful_of_table(3, 0).pips.tolist()
+
+
+def test_halves_in_doubt_are_drawn_most_often_and_what_nobody_can_count_less() -> None:
+    doubtful, legible = np.array([False, False, True, True, True]), np.array([True, True, True, True, False])
+    chances = DoubtfulHalves(
+        np.zeros((5, SIZE * SIZE, 3), np.uint8), np.zeros(5, np.int64), doubtful, legible
+    ).chances()
+    assert chances.sum() == pytest.approx(1)
+    assert chances[:2].sum() == pytest.approx(0.15)
+    assert chances[4] == pytest.approx(0.4 * chances[2])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch would rather be asked for its newer exporter
+def test_opencv_says_what_torch_says_of_any_number_of_halves(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason=NO_TORCH)
+    pytest.importorskip("onnx", reason="onnx writes the networks")
+    from synthetic.training.hard_pips.net import SecondNet
+    from synthetic.training.onnx_file import save_onnx
+
+    torch.manual_seed(1)
+    net, file = SecondNet().eval(), tmp_path / "second_look.onnx"
+    save_onnx(net, file, example=torch.zeros(1, 3, SEEN, SEEN), free={0: "halves"})
+    network = cv2.dnn.readNetFromONNX(str(file))
+    for count in (1, 7, 56):
+        halves = np.random.default_rng(count).normal(0, 1, (count, 3, SEEN, SEEN)).astype(np.float32)
+        with torch.no_grad():
+            expected = net(torch.from_numpy(halves)).numpy()
+        network.setInput(halves)
+        np.testing.assert_allclose(np.asarray(network.forward()), expected, atol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_same_seed_trains_the_same_network(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason=NO_TORCH)
+    pytest.importorskip("onnx", reason="onnx writes the networks")
+    from synthetic.training.hard_pips.fit import train_second_look
+
+    shares: list[float] = []
+    files = [tmp_path / name for name in ("one.onnx", "two.onnx")]
+    for file in files:
+        train_second_look(seed=1, scenes=4, steps=2, jobs=1, progress=lambda _, share: shares.append(share))(file)
+    assert shares[-1] == 1.0
+    assert files[0].read_bytes() == files[1].read_bytes()

@@ -1,0 +1,71 @@
+"""What the eye for halves is taught: patches with their own pips, the same for the same seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from synthetic.training.pip_features.patches import SIZE, draw_halves, draw_table, training_grid
+from vision.halves import FEATURES
+from vision.patches import contrasts, half_grid
+
+NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
+
+
+@pytest.mark.slow
+def test_patches_follow_from_the_seed_whatever_the_number_of_processes() -> None:
+    one, two = (draw_halves(3, 2, jobs, lambda _: None) for jobs in (1, 2))
+    assert (one.patches == two.patches).all()
+    assert (one.pips == two.pips).all()
+    assert one.patches.shape[1:] == (SIZE * SIZE, 3)
+    assert len(one.patches) == len(one.pips) > 0
+    assert draw_table(4, 0).pips.tolist() != draw_table(3, 0).pips.tolist()
+
+
+@pytest.mark.slow
+def test_a_blank_half_shows_less_than_a_half_with_many_pips() -> None:
+    # The middles of halves, without bar and rim: many pips leave more contrast there than none.
+    drawn = draw_halves(5, 6, 1, lambda _: None)
+    inner = slice(SIZE // 4, -SIZE // 4)
+    strength = np.abs(contrasts(drawn.patches, training_grid(0))[:, 0, inner, inner]).mean(axis=(1, 2))
+    assert np.median(strength[drawn.pips == 0]) < 0.5 * np.median(strength[drawn.pips >= 5])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch would rather be asked for its newer exporter
+def test_opencv_says_what_torch_says_of_any_number_of_halves(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason=NO_TORCH)
+    pytest.importorskip("onnx", reason="onnx writes the networks")
+    from synthetic.training.onnx_file import save_onnx
+    from synthetic.training.pip_features.net import HalfNet
+
+    torch.manual_seed(1)
+    net, file, grid = HalfNet().eval(), tmp_path / "halves.onnx", half_grid(0)
+    save_onnx(net.seeing, file, example=torch.zeros(1, 3, grid.rows, grid.columns), free={0: "halves"})
+    network = cv2.dnn.readNetFromONNX(str(file))
+    for count in (1, 7, 56):
+        halves = np.random.default_rng(count).normal(0, 1, (count, 3, grid.rows, grid.columns)).astype(np.float32)
+        with torch.no_grad():
+            expected = net.seeing(torch.from_numpy(halves)).numpy()
+        network.setInput(halves)
+        said = np.asarray(network.forward())
+        assert said.shape == (count, FEATURES)
+        np.testing.assert_allclose(said, expected, atol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_same_seed_trains_the_same_network(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason=NO_TORCH)
+    pytest.importorskip("onnx", reason="onnx writes the networks")
+    from synthetic.training.pip_features.fit import train_halves
+
+    shares: list[float] = []
+    files = [tmp_path / name for name in ("one.onnx", "two.onnx")]
+    for file in files:
+        train_halves(seed=1, scenes=2, epochs=1, jobs=1, progress=lambda _, share: shares.append(share))(file)
+    assert shares[-1] == 1.0
+    assert files[0].read_bytes() == files[1].read_bytes()
