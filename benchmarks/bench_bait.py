@@ -29,8 +29,8 @@ from synthetic.render.seats import draw_reach
 from synthetic.render.things import draw_clutter
 from synthetic.training.processes import drawn_by_processes
 from vision.arrays import Image
-from vision.picture import load_picture
-from vision.reader import Reader, load_reader
+from vision.image.picture import load_picture
+from vision.reader.reader import Reader, load_reader
 from vision.reading import SURE, Face, Reading
 
 # Keeps the seeds apart from those that networks learn from, which have two numbers.

@@ -32,7 +32,7 @@ from synthetic.render.scene import PlacedTile, Scene
 from synthetic.render.view import view_of
 from tallybone.calibrate.lens_and_table import ReadTiles
 from tests.calibration import held, laid
-from vision.reader import load_reader
+from vision.reader.reader import load_reader
 
 _THICKNESS_MM = CLASSIC.thickness_mm
 _TILTS = (0, 10, 25)

@@ -38,9 +38,9 @@ from synthetic.training.legible import legible_halves
 from synthetic.training.pips.held_out import true_halves
 from synthetic.training.truth import true_pips, truth_poses
 from tests.vision.whole_set import draw_whole_set
-from vision.closer_look import UP
-from vision.poses import half_centers, moved
-from vision.reader import Reader, load_reader
+from vision.geometry.poses import half_centers, moved
+from vision.networks.refiner import UP
+from vision.reader.reader import Reader, load_reader
 
 _SETS = (6, 9, 12)
 _SEED = 71

@@ -23,8 +23,8 @@ from calibration.errors import RefusedError
 from calibration.tiles.learning import LEAST_TILES, learn_set
 from tallybone.evaluate.labels import Lies, PhotoLabel, load_labels
 from tallybone.evaluate.photos import judge_photo
-from vision.picture import load_picture
-from vision.reader import Reader, load_reader
+from vision.image.picture import load_picture
+from vision.reader.reader import Reader, load_reader
 
 
 def main() -> None:

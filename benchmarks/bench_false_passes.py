@@ -35,8 +35,8 @@ from tallybone.simulate.players import answer_of
 from tallybone.simulate.room import MARGIN_PX
 from tallybone.simulate.simulation import Simulation, SimulationSettings
 from vision.reading import SeenTile
-from vision.settle import EntrySide
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.settle import EntrySide
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 _GAMES = (("block", 2), ("draw", 3), ("allfives", 4), ("bones", 2), ("block", 4))
 _NAMES = ("Ann", "Ben", "Cleo", "Dan")

@@ -41,7 +41,7 @@ from synthetic.render.scene import ClutterKind, Scene
 from synthetic.training.processes import drawn_by_processes
 from synthetic.training.tables import draw_max_pips, table_of
 from vision.arrays import Bgr
-from vision.reader import Reader, load_reader
+from vision.reader.reader import Reader, load_reader
 
 # Keeps the seeds apart from those that networks learn from, which have two numbers.
 _STREAM = 7

@@ -15,7 +15,7 @@ import numpy as np
 from synthetic.training.collect import Networks, load_networks
 from synthetic.training.pips.held_out import Halves, draw_usual, figures_of
 from synthetic.training.processes import drawn_by_processes, joined
-from vision.heads import load_head
+from vision.networks.pip_classifier import load_head
 
 
 def main() -> None:

@@ -40,7 +40,7 @@ from synthetic.render.scene import Scene
 from synthetic.training.processes import drawn_by_processes
 from synthetic.training.tables import table_of
 from vision.arrays import Bgr
-from vision.reader import Reader, load_reader
+from vision.reader.reader import Reader, load_reader
 
 # Keeps the seeds apart from those that networks learn from, which have two numbers.
 _STREAM = 8

@@ -27,7 +27,7 @@ from synthetic.render.looks import LAMP, OVERHEAD
 from synthetic.render.paint import RenderedPicture, render
 from synthetic.render.scene import PlacedTile, Scene
 from tallybone.simulate.scenes import LOOKS
-from vision.reader import Reader, load_reader
+from vision.reader.reader import Reader, load_reader
 from vision.reading import SeenTile
 
 _CAMERA = replace(OVERHEAD, width_px=1280, height_px=720, px_per_mm=1.667, blur_px=0.8)

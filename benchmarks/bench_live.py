@@ -44,9 +44,9 @@ from tallybone.sources.shots import Shot
 from tallybone.sources.source import RecordedInput
 from tests.tallybone.truth_eye import script
 from tests.vision.moving import hand_at
-from vision.picture import decode_picture
-from vision.reader import load_reader
-from vision.settle import Side
+from vision.image.picture import decode_picture
+from vision.reader.reader import load_reader
+from vision.tracking.settle import Side
 
 _NS_PER_S = 1_000_000_000
 _PLAYERS = ("Ann", "Ben")

@@ -28,12 +28,12 @@ from tallybone.session.session import feed
 from tallybone.session.sitting import ByHand, opened
 from tallybone.sources.source import GameChoice
 from vision.arrays import Image
-from vision.perception import Perception
-from vision.picture import decode_picture
-from vision.reader import load_reader
-from vision.settle import SettleGate, small_grey
-from vision.table_view import TableView
-from vision.watch import Frame, Watch
+from vision.image.picture import decode_picture
+from vision.reader.reader import load_reader
+from vision.tracking.perception import Perception
+from vision.tracking.settle import SettleGate, small_grey
+from vision.tracking.table_view import TableView
+from vision.tracking.watch import Frame, Watch
 
 _FPS = 1_000_000_000 // NS_PER_FRAME
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / (1 << 20)

@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.settle import HEIGHT_PX, WIDTH_PX, SettleGate, small_grey
+from vision.tracking.settle import HEIGHT_PX, WIDTH_PX, SettleGate, small_grey
 
 Grey = NDArray[np.uint8]
 _FPS = 30

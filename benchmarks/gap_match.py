@@ -49,11 +49,11 @@ from tallybone.session.sitting import opened
 from tallybone.session.taking_back import done_again
 from tallybone.simulate.players import Path, answer_of, paths_of
 from tests.tallybone.session.zoned_table import SIZE_PX
-from vision.happenings import came_and_went, kept
-from vision.matching import KeptTile
 from vision.reading import SeenTile
-from vision.table_view import Change, TableView
-from vision.tracks import Track, in_place_of
+from vision.tracking.matching import KeptTile
+from vision.tracking.table_changes import came_and_went, kept
+from vision.tracking.table_view import Change, TableView
+from vision.tracking.tracks import Track, in_place_of
 
 # People read a question before they answer it, and do not answer while hands are over the table.
 _READS_NS = 1_500_000_000

@@ -22,10 +22,10 @@ from tallybone.simulate.simulation import simulation_settings
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import RecordedInput, Source, source_at
 from vision.arrays import Image
-from vision.perception import Perception, Start
-from vision.reader import Reader, load_reader
-from vision.table_view import TableView
-from vision.watch import Frame, Watch
+from vision.reader.reader import Reader, load_reader
+from vision.tracking.perception import Perception, Start
+from vision.tracking.table_view import TableView
+from vision.tracking.watch import Frame, Watch
 
 _EARLY_S = 3.0
 # A person in front of the camera: dark clothes with folds, swaying by a fortieth of the width.

@@ -42,8 +42,8 @@ from tallybone.sources.shots import Shot
 from tests.tallybone.session.noisy_table import PX_PER_MM, SECOND_NS, Faults, NoisyEye
 from tests.tallybone.session.zoned_table import back, laid_open, zones_of
 from vision.reading import Half, SeenTile
-from vision.settle import EntrySide, Side
-from vision.tracks import moved_tile
+from vision.tracking.settle import EntrySide, Side
+from vision.tracking.tracks import moved_tile
 
 PLAYERS = ("Ann", "Ben", "Cleo", "Dora")
 SEATS = {"bones": (2, 3, 4), "draw": (2, 3, 4), "allfives": (2, 3, 4), "block": (2, 3, 4), "super": (2, 3, 4)}

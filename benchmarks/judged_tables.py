@@ -17,8 +17,8 @@ from synthetic.training.pips.held_out import true_halves
 from synthetic.training.tables import LearningTable
 from tallybone.evaluate.mistakes import MOST_CELLS, Cell, Mistake, MistakeKind, crop_mistake, draw_sheets
 from vision.arrays import Image, Points
-from vision.closer_look import DOWN, UP
-from vision.poses import Poses, corners, sides_px
+from vision.geometry.poses import Poses, corners, sides_px
+from vision.networks.refiner import DOWN, UP
 from vision.reading import SURE, Face, Half, PointPx, Reading, SeenTile
 
 # What is said with this is right 999 times of 1000, or should be.

@@ -15,8 +15,8 @@ from types import CodeType
 import cv2
 
 from benchmarks import reference_network
-from vision.picture import load_picture
-from vision.reader import load_reader
+from vision.image.picture import load_picture
+from vision.reader.reader import load_reader
 
 # Steps of a read that do not contain each other, and the functions that make them up.
 _STEPS = {

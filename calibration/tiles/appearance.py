@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from calibration.lens.model import Lens
 from calibration.table.table import Table
 from calibration.tiles.learning import LearningResult
-from vision.poses import Poses, corners
-from vision.tile_sheet import cells_of, tile_mask
+from vision.geometry.poses import Poses, corners
+from vision.networks.tile_sheet import cells_of, tile_mask
 
 RgbTriple = tuple[int, int, int]
 """Red, green and blue of a colour on a screen, each 0 to 255."""

@@ -24,9 +24,12 @@ from calibration.tiles.rounds import (
 )
 from engine.phrases import phrase
 from vision.arrays import Image
-from vision.closer_look import UP
-from vision.own_set import OwnSet
-from vision.own_set_fit import (
+from vision.geometry.poses import Poses
+from vision.image.pyramid import build_pyramid
+from vision.networks.refiner import UP
+from vision.networks.tile_sheet import TileSheet, cut_out
+from vision.reader.custom_set import OwnSet
+from vision.reader.custom_set_fit import (
     RESTRAINTS,
     RESTRAINTS_OF_SIGNS,
     Restraint,
@@ -38,10 +41,7 @@ from vision.own_set_fit import (
     misread,
     surprises,
 )
-from vision.poses import Poses
-from vision.pyramid import build_pyramid
-from vision.reader import Reader
-from vision.tile_sheet import TileSheet, cut_out
+from vision.reader.reader import Reader
 
 # Fewer tiles show too little of a set: each number should be seen twice at least.
 LEAST_TILES = 10

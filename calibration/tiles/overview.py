@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.tiles.learning import LearningResult
-from vision.tile_sheet import cells_of
+from vision.networks.tile_sheet import cells_of
 
 _LARGER, _PER_ROW, _CAPTION_PX = 2, 6, 26
 _PAPER, _INK, _DOUBT = (245, 245, 245), (30, 30, 30), (0, 90, 215)

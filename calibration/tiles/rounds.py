@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.tiles.labels import label_tiles, margins
-from vision.own_set_fit import Restraint, Views, held_out, misread, read_by
+from vision.reader.custom_set_fit import Restraint, Views, held_out, misread, read_by
 
 HandLabels = Mapping[int, tuple[int, int]]
 """Pips of tiles that were said by hand, by their index over all pictures."""

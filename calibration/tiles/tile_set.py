@@ -17,11 +17,11 @@ from calibration.errors import RefusedError
 from calibration.tiles.appearance import SetLook
 from calibration.tiles.labels import TileCount, count_tiles
 from calibration.tiles.learning import LearningResult, is_too_doubtful, own_set_if_better
-from vision.halves import FEATURES, PICTURE_FEATURES
-from vision.own_set import OwnSet
-from vision.own_set_fit import Restraint, look
-from vision.reader import Reader
-from vision.tile_sheet import TileSheet
+from vision.networks.pip_features import FEATURES, PICTURE_FEATURES
+from vision.networks.tile_sheet import TileSheet
+from vision.reader.custom_set import OwnSet
+from vision.reader.custom_set_fit import Restraint, look
+from vision.reader.reader import Reader
 
 _JPEG_QUALITY = 92
 # What an own set was made with: with another network or head its weights mean nothing.

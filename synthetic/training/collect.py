@@ -12,10 +12,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from synthetic.training.processes import drawn_by_processes
-from vision.closer_look import CloserLook, load_closer_look
-from vision.finder import Finder, load_finder
-from vision.halves import HalfNetwork, load_halves
-from vision.second_look import SecondLook, load_second_look
+from vision.networks.detector import Finder, load_finder
+from vision.networks.hard_case_classifier import SecondLook, load_second_look
+from vision.networks.pip_features import HalfNetwork, load_halves
+from vision.networks.refiner import CloserLook, load_closer_look
 
 _CHUNK = 8
 T = TypeVar("T")

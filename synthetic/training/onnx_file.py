@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from vision.network import write_checksum
+from vision.networks.network import write_checksum
 
 
 def save_onnx(net: nn.Module, path: Path, *, example: Tensor, free: dict[int, str]) -> None:

@@ -14,8 +14,8 @@ from synthetic.render.scene import Scene
 from synthetic.training.legible import legible_halves
 from synthetic.training.truth import true_pips, truth_poses
 from vision.arrays import Image, Points
-from vision.closer_look import UP
-from vision.poses import Poses, corners
+from vision.geometry.poses import Poses, corners
+from vision.networks.refiner import UP
 
 # How often a table's set goes up to each number: small sets are what most people have.
 SETS_DRAWN = {6: 0.4, 9: 0.15, 12: 0.25, 15: 0.12, 18: 0.08}
@@ -29,7 +29,7 @@ class LearningTable:
     Attributes:
         image: Shape (H, W, 3), BGR.
         poses: Shape (N, 6), the tiles that can be read; half 0 lies towards -u.
-        faces: Shape (N,), `vision.closer_look.UP` or `DOWN`.
+        faces: Shape (N,), `vision.networks.refiner.UP` or `DOWN`.
         pips: Shape (M, 2), those of the tiles that lie face up, in their order.
         legible: Shape (M, 2), whether a person could count them.
         unread_px: Outlines of tiles that are cut off, covered, on edge, burnt out or in the dark: neither a tile nor

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import Points
-from vision.closer_look import DOWN, UP
-from vision.poses import Poses, corners, sides_px, turned_round
+from vision.geometry.poses import Poses, corners, sides_px, turned_round
+from vision.networks.refiner import DOWN, UP
 from vision.reading import Face, Reading, SeenTile
 
 

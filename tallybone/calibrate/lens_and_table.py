@@ -29,7 +29,7 @@ from tallybone.store.calibration_file import load_calibration, save_calibration
 from tallybone.terminal import Output, quiet_libraries
 from vision.arrays import Image
 from vision.errors import VisionError
-from vision.picture import load_picture
+from vision.image.picture import load_picture
 from vision.reading import PointPx, SeenTile
 
 ReadTiles = Callable[[Image], Sequence[SeenTile]]
@@ -236,6 +236,6 @@ def _print_table(table: Table, lens: Lens, output: Output) -> None:
 
 def shipped_eye(image: Image) -> Sequence[SeenTile]:
     """Return the tiles that the shipped reader finds in a picture."""
-    from vision.reader import load_reader
+    from vision.reader.reader import load_reader
 
     return load_reader().read(image).without_unsure().tiles

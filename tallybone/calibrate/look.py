@@ -13,7 +13,7 @@ from hardware.clock import Clock
 from tallybone.calibrate.scenes import AskedScene
 from tallybone.terminal import quiet_libraries
 from vision.arrays import Image
-from vision.picture import load_picture
+from vision.image.picture import load_picture
 
 _NS_PER_S = 1_000_000_000
 # Adapting to the light takes three seconds, opening some cameras as long.

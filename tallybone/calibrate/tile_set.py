@@ -20,7 +20,7 @@ from tallybone.store.calibration_file import Calibration, load_calibration, save
 from tallybone.terminal import Output
 from vision.arrays import Image
 from vision.errors import VisionError
-from vision.reader import Reader, load_reader
+from vision.reader.reader import Reader, load_reader
 
 _SAID = re.compile(r"(\d{1,3})=(\d{1,2})-(\d{1,2})", re.ASCII)
 _MOST_NAMED = 12

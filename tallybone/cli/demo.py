@@ -32,11 +32,11 @@ from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.players import answer_of
 from tallybone.simulate.scenes import pick_table
 from tallybone.terminal import Output, printable
-from vision.annotate import annotate
 from vision.arrays import Image
 from vision.errors import VisionError
+from vision.image.annotate import annotate
 from vision.reading import Reading
-from vision.table_view import TableView
+from vision.tracking.table_view import TableView
 
 TableReader: TypeAlias = Callable[[Image], TableView]
 _NAMES = ("Ann", "Ben", "Cleo", "Dora")
@@ -110,8 +110,8 @@ def shipped_eye(rules: Rules) -> TableReader:
     Raises:
         ModelError: If their file is absent or of another version.
     """
-    from vision.perception import Perception
-    from vision.reader import load_reader
+    from vision.reader.reader import load_reader
+    from vision.tracking.perception import Perception
 
     return Perception(load_reader(rules.max_pips)).feed
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tallybone.sources.camera import Camera
     from tallybone.sources.shots import Shot
     from tallybone.terminal import Output
-    from vision.reader import Reader
+    from vision.reader.reader import Reader
 
 _WAIT_S = 0.01
 
@@ -42,8 +42,8 @@ def follow(
     from tallybone.sources.camera import FrameLimiter
     from tallybone.terminal import stop_requested
     from vision.errors import VisionError
-    from vision.perception import Perception, Start
-    from vision.watch import Watch
+    from vision.tracking.perception import Perception, Start
+    from vision.tracking.watch import Watch
 
     tally, news, narrate = Tally(), News(), narrator_for(has_game=False, as_json=as_json)
     watch = Watch(Perception(reader, Start.IN_PLAY if is_in_play else Start.EMPTY))

@@ -95,9 +95,9 @@ def read_photos(
     from tallybone.show.over_pictures import Album
     from tallybone.show.reading import format_reading, print_reading, reading_progress
     from tallybone.terminal import Output, printable, quiet_libraries
-    from vision.annotate import annotate
     from vision.errors import VisionError
-    from vision.picture import load_picture
+    from vision.image.annotate import annotate
+    from vision.image.picture import load_picture
 
     output = Output.of("read", out, err)
     try:

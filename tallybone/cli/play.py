@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tallybone.session.session import Session
     from tallybone.store.table_file import TableFile
     from tallybone.terminal import Output
-    from vision.reader import Reader
+    from vision.reader.reader import Reader
 
 _USUAL_RULES = "bones"
 _OF_A_GAME = ("calibration", "panel", "options", "players", "record", "resume", "resume_from", "serve")
@@ -176,7 +176,7 @@ def _follow(options: PlayOptions, output: Output, reader: Reader | None, clock: 
     from tallybone.cli.follow import follow
     from tallybone.play.start import open_camera
     from tallybone.store.table_file import USUAL_CAMERA, load_table
-    from vision.reader import load_reader
+    from vision.reader.reader import load_reader
 
     for field in fields(options):
         if field.name in _OF_A_GAME and getattr(options, field.name) not in (field.default, "none"):
@@ -211,7 +211,7 @@ def _table(
     from tallybone.serve.health import CameraStatus, TableStatus
     from tallybone.sources.camera import PlayedCamera
     from tallybone.store.table_file import USUAL_CAMERA, load_table
-    from vision.reader import load_reader
+    from vision.reader.reader import load_reader
 
     at_table = load_table(options.config)
     game = _game(options)

@@ -85,7 +85,7 @@ class ReplayOptions:
         from engine import OptionsError
         from tallybone.replay.run import ReplaySettings
         from tallybone.sources.source import GameChoice, parse_players
-        from vision.perception import Start
+        from vision.tracking.perception import Start
 
         try:
             names = parse_players(self.players or "")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from hardware.knock.classifier import Classifier
-    from vision.heads import Head
+    from vision.networks.pip_classifier import Head
 
 Trained: TypeAlias = "Head | Classifier | Callable[[Path], None]"
 """A head, a classifier, or a function that writes a network to a file."""
@@ -175,7 +175,7 @@ def _keep(out: Path, made: Trained) -> None:
     from rich.console import Console
 
     from hardware.knock.classifier import Classifier, save_classifier
-    from vision.heads import Head, save_head
+    from vision.networks.pip_classifier import Head, save_head
 
     save: Callable[[Path], None]
     match made:

@@ -150,7 +150,7 @@ class RealProbes:
 
     def reading(self) -> float | str:
         """Read drawn tiles some times, and return the median time in seconds; the first read takes longer."""
-        from vision.reader import load_reader
+        from vision.reader.reader import load_reader
 
         picture, took_s = drawn_tiles(), list[float]()
         try:

@@ -27,7 +27,7 @@ from tallybone.show.reading import reading_progress
 from tallybone.terminal import Output, quiet_libraries, silent_libraries
 from vision.arrays import Image
 from vision.errors import VisionError
-from vision.picture import load_picture
+from vision.image.picture import load_picture
 
 _SHEETS = (".jpg", ".jpeg", ".png")
 

@@ -28,8 +28,8 @@ from tallybone.evaluate.truth import TrueLying
 from tallybone.simulate.items import Zone
 from tallybone.simulate.players import port_name
 from vision.reading import Face, SeenTile
-from vision.table_view import ChangeKind, TableView
-from vision.tracks import moved_tile
+from vision.tracking.table_view import ChangeKind, TableView
+from vision.tracking.tracks import moved_tile
 
 # A bonus belongs to the whole hand: its totals show it.
 _OF_PLAYS = (Reason.PLAY, Reason.STEAL)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from tallybone.evaluate.labels import TileLabel
 from tallybone.evaluate.photos import PhotoJudged, TileJudged
-from vision.annotate import ORANGE, PURPLE, SKY, YELLOW
 from vision.arrays import Bgr, Image
+from vision.image.annotate import ORANGE, PURPLE, SKY, YELLOW
 from vision.reading import Join, PointPx, SeenTile
 
 MistakeOutline = tuple[PointPx, ...]

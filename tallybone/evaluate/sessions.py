@@ -22,9 +22,9 @@ from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
 from tallybone.simulate.players import TruthfulPlayers
 from tallybone.sources.source import Item, RecordedInput, Source
-from vision.aim import Aim
-from vision.perception import Perception
-from vision.table_view import TableView
+from vision.tracking.camera_motion.alignment import Aim
+from vision.tracking.perception import Perception
+from vision.tracking.table_view import TableView
 
 # Players who have answered so often without any change stop answering.
 _PATIENCE = 8

@@ -16,7 +16,7 @@ from tallybone.sources.camera import SIMULATED, Camera
 from tallybone.sources.device import DeviceCamera
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import source_at
-from vision.reader import Reader
+from vision.reader.reader import Reader
 
 _OWN_TILES = "Tiles are read as they were shown in the calibration."
 

@@ -12,7 +12,7 @@ from hardware.camera.open_device import is_device
 from tallybone.session.zones import Outline, SeatZone, Zones
 from tallybone.sources.camera import SIMULATED
 from tallybone.store.calibration_file import Calibration, default_path, load_calibration, name_of_camera
-from vision.settle import Side
+from vision.tracking.settle import Side
 
 USUAL = "table"
 """The name of a table's calibration where nobody names a camera."""

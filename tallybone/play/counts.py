@@ -15,8 +15,8 @@ from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, Step
 from vision.arrays import Image
-from vision.table_view import TableView
-from vision.watch import Eye, Frame, Watch
+from vision.tracking.table_view import TableView
+from vision.tracking.watch import Eye, Frame, Watch
 
 BOUNDS_S = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """Between these the times of a stage are counted: from a gate that saw nothing move to a read on the slowest Pi."""

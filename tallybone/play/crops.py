@@ -13,9 +13,9 @@ from tallybone.plain_text import plain
 from tallybone.recording.evidence import Evidence
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
-from vision.aim import STRAIGHT_ON, Aim
 from vision.arrays import Image
 from vision.reading import PointPx, SeenTile
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim
 
 _TileOutline = tuple[PointPx, ...]
 # Shown around the outlined tiles, in lengths of the first: enough for the tile that each end of it touches.

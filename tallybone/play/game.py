@@ -27,9 +27,9 @@ from tallybone.sources.shots import Shot
 from tallybone.sources.source import RecordedInput
 from vision.arrays import Image
 from vision.errors import VisionError
-from vision.picture import decode_picture
-from vision.table_view import TableView
-from vision.watch import Frame
+from vision.image.picture import decode_picture
+from vision.tracking.table_view import TableView
+from vision.tracking.watch import Frame
 
 _NS_PER_S = 1_000_000_000
 _TIMES_KEPT = 20

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from engine.phrases import Phrase, phrase
-from vision.aim import STRAIGHT_ON, Aim
 from vision.reading import SeenTile
-from vision.table_view import TableView
-from vision.tracks import in_place_of
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim
+from vision.tracking.table_view import TableView
+from vision.tracking.tracks import in_place_of
 
 _FOUND = phrase("the table can be made out again")
 _BACK = phrase("the camera points as it did at the start again")

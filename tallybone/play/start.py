@@ -27,9 +27,9 @@ from tallybone.session.sitting import Sitting, opened
 from tallybone.sources.camera import SIMULATED, Camera, open_filmed
 from tallybone.sources.device import open_plugged_in
 from tallybone.sources.source import GameChoice, match_of
-from vision.perception import Perception, Start
-from vision.picture import decode_picture
-from vision.reader import Reader
+from vision.image.picture import decode_picture
+from vision.reader.reader import Reader
+from vision.tracking.perception import Perception, Start
 
 _NO_START = "what it says of its sitting is damaged"
 _MOST_NAME = 60

@@ -13,8 +13,8 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
 from tallybone.session.referee import Places
 from tallybone.session.sitting import ByHand, Step
-from vision.aim import STRAIGHT_ON, Aim, AimNumbers
 from vision.reading import SeenTile
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim, AimNumbers
 
 CORRECTION: Final = Answer | AnswerBack | Event
 """The type of a record of `Topic.CORRECTION`."""

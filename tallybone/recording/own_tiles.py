@@ -12,7 +12,7 @@ from calibration.tiles.tile_set import LearnedSet, own_reader, with_shipped_eye
 from tallybone.choices import TileSet
 from tallybone.store.calibration_file import load_calibration
 from vision.arrays import Image
-from vision.reader import Reader, load_reader
+from vision.reader.reader import Reader, load_reader
 from vision.reading import Reading
 
 ReadPicture: TypeAlias = Callable[[Image], Reading]
@@ -25,7 +25,7 @@ class RecordedSet:
     Attributes:
         max_pips: Its highest number, 6 to 18.
         eye: Which network and heads the weights belong to; with others they mean nothing.
-        weights: Of `vision.own_set.OwnSet`, as float16 in base64, row by row.
+        weights: Of `vision.reader.custom_set.OwnSet`, as float16 in base64, row by row.
         believed: How far the shipped head counts beside them, 0 to 1.
     """
 

@@ -14,8 +14,8 @@ from tallybone.recording.messages import TILES, aim_line, aim_of_record, event_o
 from tallybone.recording.reader import RecordedMessage, SessionFile
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.referee import Places
-from vision.aim import STRAIGHT_ON, Aim
 from vision.reading import SeenTile
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim
 
 # In the last record of the head: the sitting goes on after it.
 _HEAD_ENDS = "continued"

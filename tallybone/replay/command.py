@@ -20,7 +20,7 @@ from tallybone.replay.pace import Pace, paced, progress, run_command
 from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay, passing
 from tallybone.sources.source import Item, Source
 from tallybone.terminal import Output
-from vision.perception import Perception
+from vision.tracking.perception import Perception
 
 
 def replay(

@@ -17,7 +17,7 @@ from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Step
 from tallybone.terminal import counted, format_totals, printable
 from vision.reading import SeenTile
-from vision.table_view import Change, ChangeKind
+from vision.tracking.table_view import Change, ChangeKind
 
 _NS_PER_S = 1_000_000_000
 

@@ -21,12 +21,12 @@ from tallybone.session.sitting import Look, Sitting, Step, opened
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import GameChoice, Item, RecordedInput, Source, match_of, recording, source_at
 from vision.arrays import Image
-from vision.changes import PictureSizeError
 from vision.errors import VisionError
-from vision.perception import Perception, Start
-from vision.settle import small_grey
-from vision.table_view import TableView
-from vision.watch import Watch
+from vision.tracking.changes import PictureSizeError
+from vision.tracking.perception import Perception, Start
+from vision.tracking.settle import small_grey
+from vision.tracking.table_view import TableView
+from vision.tracking.watch import Watch
 
 Through: TypeAlias = Callable[[Source, Iterator[Item]], Iterable[Item]]
 """Items pass through it on their way: it shows progress, or waits."""
@@ -144,7 +144,7 @@ def _shipped_perception(
     tile_set: TileSet, match: MatchStart | None, start: Start, source: Source, complain: Callable[[str], object]
 ) -> Perception:
     from tallybone.recording.own_tiles import as_recorded
-    from vision.reader import load_reader
+    from vision.reader.reader import load_reader
 
     # A set that nobody named is that of the game, as at a live table.
     of_game = None if match is None else match.rules.max_pips

@@ -18,10 +18,10 @@ from tallybone.replay.lines import sentences_of
 from tallybone.replay.run import ReplayStep
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import Item
-from vision.annotate import annotate
 from vision.arrays import Image
+from vision.image.annotate import annotate
 from vision.reading import Reading
-from vision.table_view import TableView
+from vision.tracking.table_view import TableView
 
 _NS_PER_FRAME, _FPS = 100_000_000, 10.0
 # A pause is not shown longer than that.

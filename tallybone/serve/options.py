@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hardware.clock import Clock
     from tallybone.doctor.machine import Machine
     from tallybone.terminal import StopRequest
-    from vision.reader import Reader
+    from vision.reader.reader import Reader
 
 
 def kept_bytes(text: str) -> int:
@@ -111,7 +111,7 @@ def _is_at_terminal() -> bool:
 
 
 def _shipped_reader(max_pips: int) -> Reader:
-    from vision.reader import load_reader
+    from vision.reader.reader import load_reader
 
     return load_reader(max_pips)
 

@@ -33,7 +33,7 @@ from tallybone.store.calibration_file import restore_calibration
 from tallybone.store.house import HouseFile
 from tallybone.web.actions import Refusal, Refused
 from vision.errors import VisionError
-from vision.reader import Reader
+from vision.reader.reader import Reader
 
 # Errors at the beginning of a match, which are shown in their own words.
 _CANNOT = (EngineError, VisionError, CalibrationError, OSError)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from engine import Seat
 from tallybone.session.inputs import KnockHeard
-from vision.table_view import TableView
+from vision.tracking.table_view import TableView
 
 # A tile that is put down hard sounds like a knock, and is seen once the hand has left and the picture has settled:
 # until then a knock says nothing. Players who knock leave the table as it is for longer than this.

@@ -44,7 +44,7 @@ from tallybone.session.referee.corrections import settled
 from tallybone.session.referee.places import Adoption, Pressed, Unseen, after_look, cleared, first_seen, observe
 from tallybone.session.taking_back import back_to, renamed
 from tallybone.session.zones import SortedView, Zones, split
-from vision.table_view import TableView
+from vision.tracking.table_view import TableView
 
 # A knock that is less sure than this becomes a question: a pass too many or too few shifts every turn after it.
 SURE_KNOCK = 0.6

@@ -15,8 +15,8 @@ from tallybone.json_values import tag_of, to_json
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
 from tallybone.session.session import Announcement, Session, feed
 from tallybone.session.zones import Zones
-from vision.table_view import TableView
-from vision.watch import Frame
+from vision.tracking.table_view import TableView
+from vision.tracking.watch import Frame
 
 ByHand: TypeAlias = Event | Press | KnockHeard | Answer | AnswerBack
 """The inputs besides pictures."""

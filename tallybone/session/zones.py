@@ -11,8 +11,8 @@ from typing import Any
 from engine import Seat
 from tallybone.session.touching import Footprint
 from vision.reading import Face, SeenTile
-from vision.settle import Side
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.settle import Side
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 Outline = tuple[tuple[float, float], ...]
 """Corners in shares of the picture's width and height, 0 to 1; the last is joined to the first."""

@@ -16,8 +16,8 @@ from calibration.table.table import Table
 from calibration.table.zone_view import show_zone
 from calibration.table.zones import TableZones
 from tallybone.files import make_folder
-from vision.annotate import CASING, ORANGE, PURPLE, SKY, YELLOW
 from vision.arrays import Bgr, Image
+from vision.image.annotate import CASING, ORANGE, PURPLE, SKY, YELLOW
 
 _GRID_MM, _FARTHEST_MM = 100, 1500
 _SHIFT_BITS = 4

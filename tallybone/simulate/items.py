@@ -11,7 +11,7 @@ from synthetic.render.motion import STRAIGHT, Bump, Moment
 from synthetic.render.scene import PlacedTile
 from tallybone.session.sitting import ByHand
 from vision.reading import SeenTile
-from vision.watch import Frame
+from vision.tracking.watch import Frame
 
 
 class Zone(StrEnum):

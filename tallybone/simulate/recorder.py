@@ -28,7 +28,7 @@ from tallybone.simulate.items import (
 )
 from tallybone.simulate.simulation import Simulation, SimulationSettings
 from vision.reading import Face
-from vision.watch import Frame
+from vision.tracking.watch import Frame
 
 # A simulated table has no date, and the same seed gives the same file.
 _STARTED_AT = datetime(2000, 1, 1, tzinfo=UTC)

@@ -18,7 +18,7 @@ from tallybone.session.touching import Point, Quad
 from tallybone.session.zones import Outline, Zones, default_zones
 from tallybone.simulate.game_script import PlayArea
 from tallybone.simulate.scenes import LOOKS
-from vision.settle import Side
+from vision.tracking.settle import Side
 
 MARGIN_PX = 24
 """How much more than a frame the camera of a film sees at each side, so that it can be bumped."""

@@ -17,7 +17,7 @@ from tallybone.simulate.room import MARGIN_PX, WIDE_MARGIN_PX, Room, manners_of,
 from tallybone.simulate.scenes import LOOKS
 from tallybone.simulate.script import script
 from tallybone.simulate.stage import TableStage
-from vision.watch import Frame
+from vision.tracking.watch import Frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

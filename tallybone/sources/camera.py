@@ -21,7 +21,7 @@ from tallybone.session.session import Session
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import RecordedInput, source_at
 from vision.arrays import Image
-from vision.picture import PictureError
+from vision.image.picture import PictureError
 
 SIMULATED = "simulated"
 """The name of a table that plays by itself, in place of a camera."""

@@ -14,8 +14,8 @@ from tallybone.recording.reader import RecordedMessage
 from tallybone.recording.writer import SessionWriter
 from vision.arrays import GreyImage, Image
 from vision.errors import VisionError
-from vision.picture import PictureError, decode_picture, load_picture, read_picture_file
-from vision.watch import Frame
+from vision.image.picture import PictureError, decode_picture, load_picture, read_picture_file
+from vision.tracking.watch import Frame
 
 PICTURES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
 VIDEOS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".webm"})

@@ -16,7 +16,7 @@ from tallybone.simulate.scenes import LOOKS
 from tallybone.simulate.simulation import Simulation, SimulationSettings
 from tallybone.sources.camera import SIMULATED, PlayedCamera, Shown, shot_of
 from tallybone.sources.source import RecordedInput
-from vision.watch import Frame
+from vision.tracking.watch import Frame
 
 _KEYS = ("seed", "hands", "look", "difficulty")
 

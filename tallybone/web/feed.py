@@ -31,8 +31,8 @@ from tallybone.session.touching import Footprint
 from tallybone.web.actions import PageAction, Refused, TakeBack
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
 from tallybone.web.snapshot import Lobby, Story, as_json, lobby_snapshot, plays_of, snapshot_of, told_of
-from vision.aim import STRAIGHT_ON, Aim
 from vision.arrays import Image
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim
 
 W = TypeVar("W")
 R = TypeVar("R")

@@ -40,7 +40,7 @@ from tallybone.web.recordings_shown import (
 )
 from tallybone.web.shelf import NoRecordingError, OpenRecording, Shelf
 from vision.errors import HeaderError
-from vision.picture_header import parse_header
+from vision.image.header import parse_header
 
 T = TypeVar("T")
 Name = Annotated[str, InPath(max_length=255)]

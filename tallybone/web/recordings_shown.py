@@ -25,7 +25,7 @@ from tallybone.session.zones import Zones
 from tallybone.sources.source import NO_GAME
 from tallybone.web.shapes import LayoutShown, MatchShown, PlayerShown
 from tallybone.web.snapshot import layout_shown, match_shown, play_shown, player_shown
-from vision.picture import PictureError, check_picture
+from vision.image.picture import PictureError, check_picture
 
 MOST_TIMES = 5000
 """The times of so many pictures are sent at most; of more, those of every second, third and so on."""

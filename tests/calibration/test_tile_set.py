@@ -15,8 +15,8 @@ from synthetic.render.paint import RenderedPicture, render
 from tallybone.store.calibration_file import Calibration, format_calibration, parse_calibration
 from tests.vision.sign_set import true_tiles
 from tests.vision.whole_set import draw_whole_set
-from vision.own_set_fit import Restraint, Views, look
-from vision.reader import Reader, load_reader
+from vision.reader.custom_set_fit import Restraint, Views, look
+from vision.reader.reader import Reader, load_reader
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from synthetic.render.looks import CLASSIC
 from synthetic.render.paint import RenderedPicture, render
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
-from vision.reader import Reader, load_reader
+from vision.reader.reader import Reader, load_reader
 
 pytestmark = pytest.mark.slow
 

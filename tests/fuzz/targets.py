@@ -51,7 +51,7 @@ from tallybone.web.app import make_app
 from tallybone.web.feed import Hub, PagePictures
 from tallybone.web.snapshot import Story
 from vision.errors import VisionError
-from vision.picture import decode_picture
+from vision.image.picture import decode_picture
 
 PIN = "123456"
 _NOW = datetime(2026, 5, 1, tzinfo=UTC)

@@ -12,9 +12,9 @@ from synthetic.training.detector.crops import CROP_PX, LabelledPicture, draw_cro
 from synthetic.training.detector.pictures import draw_picture, draw_pictures
 from synthetic.training.detector.targets import targets_of
 from tests.vision.shapes import tile_at, tiles_at
-from vision.closer_look import DOWN, UP
-from vision.finder_code import CHANNELS, STRIDE_PX, read
-from vision.poses import Poses, corners, empty_poses, sides_px, to_image
+from vision.geometry.poses import Poses, corners, empty_poses, sides_px, to_image
+from vision.networks.detector_decoding import CHANNELS, STRIDE_PX, read
+from vision.networks.refiner import DOWN, UP
 
 BLACK, GREEN, RED = (0, 0, 0), (0, 255, 0), (0, 0, 255)
 

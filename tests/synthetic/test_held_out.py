@@ -20,8 +20,8 @@ from synthetic.training.pips.held_out import Halves, draw_usual, draw_usual_scen
 from synthetic.training.processes import joined
 from synthetic.training.truth import true_pips, truth_poses
 from tests.vision.tables import CAMERA, lay
-from vision.heads import load_head
-from vision.poses import half_centers, sides_px
+from vision.geometry.poses import half_centers, sides_px
+from vision.networks.pip_classifier import load_head
 
 
 def scene_with(tiles: list[PlacedTile], look: TileLook = CLASSIC) -> tuple[Scene, RenderedPicture]:

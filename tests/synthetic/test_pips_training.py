@@ -20,9 +20,9 @@ from synthetic.training.pips.samples import PipSamples, draw_samples
 from synthetic.training.processes import joined
 from synthetic.training.tables import table_of
 from tests.vision.tables import CAMERA, lay
-from vision.halves import FEATURES, load_halves
-from vision.heads import Head
-from vision.pyramid import build_pyramid
+from vision.image.pyramid import build_pyramid
+from vision.networks.pip_classifier import Head
+from vision.networks.pip_features import FEATURES, load_halves
 
 FIELDS = PipSamples.__slots__
 

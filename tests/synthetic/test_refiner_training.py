@@ -20,10 +20,10 @@ from synthetic.training.tables import LearningTable, table_of
 from synthetic.training.truth import corner_errors, near_any
 from tests.vision.tables import CAMERA, Looks, lay
 from vision.arrays import Image
-from vision.closer_look import CORRECTION, DOWN, NOTHING, OUTPUTS, UP
-from vision.patches import PatchGrid, contrasts, sample, tile_grid
-from vision.poses import Poses, deltas_between, empty_poses, move, turned_round
-from vision.pyramid import Level, build_pyramid
+from vision.geometry.poses import Poses, deltas_between, empty_poses, move, turned_round
+from vision.image.pyramid import Level, build_pyramid
+from vision.networks.patches import PatchGrid, contrasts, sample, tile_grid
+from vision.networks.refiner import CORRECTION, DOWN, NOTHING, OUTPUTS, UP
 
 NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
 FIELDS = CloserSamples.__slots__

@@ -15,8 +15,8 @@ from synthetic.render.scene import PlacedTile, Scene
 from synthetic.training import tables
 from synthetic.training.tables import LearningTable, draw_learning_table, table_of
 from tests.vision.tables import CAMERA, lay
-from vision.closer_look import DOWN, UP
-from vision.poses import half_centers
+from vision.geometry.poses import half_centers
+from vision.networks.refiner import DOWN, UP
 
 # Pips of the colour of the face: nobody can count them.
 DROWNED = replace(CLASSIC, pip_bgr=(CLASSIC.face_bgr,) * len(CLASSIC.pip_bgr), pip_kind=PipKind.FLAT)

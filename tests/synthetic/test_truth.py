@@ -12,8 +12,8 @@ from synthetic.render.scene import PlacedTile
 from synthetic.training.truth import corner_errors, near_any, true_pips, truth_poses, with_half_0_first
 from tests.vision.shapes import tile_at, tiles_at
 from tests.vision.tables import CAMERA, lay, table_with
-from vision.closer_look import DOWN, UP
-from vision.poses import Poses, corners, empty_poses, half_centers, sides_px, turned_round
+from vision.geometry.poses import Poses, corners, empty_poses, half_centers, sides_px, turned_round
+from vision.networks.refiner import DOWN, UP
 from vision.reading import Face, Reading
 
 

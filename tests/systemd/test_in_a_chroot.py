@@ -86,7 +86,7 @@ def require_it_works(bare: Bare) -> None:
     groups = bare.says("id", "-Gn", "tallybone").split()
     assert {"video", "gpio", "spi", "i2c", "dialout", "audio"} <= set(groups)
     assert "0 recordings, 0 B, in /var/lib/tallybone/sessions" in bare.says("tallybone-table", "sessions")
-    needed = "import cv2, fastapi, gpiozero, serial, uvicorn; from vision.reader import load_reader; load_reader(6)"
+    needed = "import cv2, fastapi, gpiozero, serial, uvicorn, vision.reader.reader as reader; reader.load_reader(6)"
     bare.says("/opt/tallybone/venv/bin/python", "-c", needed)
     for unit in ("tallybone.service", "tallybone-prune.service", "tallybone-prune.timer", "tallybone-club.target"):
         assert bare.run("systemd-analyze", "verify", "--man=no", unit).stderr == ""

@@ -23,8 +23,8 @@ from tallybone.session.sitting import ByHand
 from tests.tallybone.truth_eye import script
 from tests.vision.moving import hand_at
 from vision.arrays import Image
-from vision.settle import Side
-from vision.watch import Frame
+from vision.tracking.settle import Side
+from vision.tracking.watch import Frame
 
 NS_PER_FRAME = 100_000_000
 STILL_FRAMES = 6

@@ -17,9 +17,9 @@ from tallybone.session.sitting import Look, Sitting, Step, opened
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import PLAYERS, script, views
 from vision.arrays import Image
-from vision.perception import Perception
-from vision.table_view import TableView
-from vision.watch import Frame
+from vision.tracking.perception import Perception
+from vision.tracking.table_view import TableView
+from vision.tracking.watch import Frame
 
 SECOND = 1_000_000_000
 BEGINS_NS = 7_000 * SECOND

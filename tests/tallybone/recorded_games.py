@@ -15,7 +15,7 @@ from tallybone.session.sitting import Sitting, opened
 from tallybone.sources.source import RecordedInput
 from tests.tallybone.truth_eye import PLAYERS
 from tests.tallybone.web.true_table import items_of, look_at
-from vision.watch import Frame
+from vision.tracking.watch import Frame
 
 BEGAN = datetime(2026, 11, 21, 18, 30, 5, tzinfo=UTC)
 

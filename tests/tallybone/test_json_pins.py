@@ -24,7 +24,7 @@ from tallybone.session.referee.places import Around, Places
 from tallybone.session.sitting import kind_of
 from tallybone.store.calibration_file import Calibration
 from tallybone.store.house import HouseSettings, PasswordHash
-from vision.aim import AimNumbers
+from vision.tracking.camera_motion.alignment import AimNumbers
 
 KEPT = Path(__file__).parent / "kept" / "json.txt"
 ROOTS = {

@@ -20,7 +20,7 @@ from tests.tallybone.recorded_game import BEGINS_NS, SECOND
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import PLAYERS, script, views
 from vision.reading import SeenTile
-from vision.table_view import Change, TableView
+from vision.tracking.table_view import Change, TableView
 
 STILL_NS = 300_000_000
 """So long nothing has moved when a frame shows a tile."""

@@ -15,7 +15,7 @@ from tallybone.session.touching import halves_of
 from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.scenes import DemoTable, pick_table
 from vision.reading import PointPx, SeenTile
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 PLAYERS = ("Ann", "Ben")
 PLAYERS_OF = {

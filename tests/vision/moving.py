@@ -13,8 +13,8 @@ from synthetic.render.motion import STRAIGHT, Bump, Film, Moment
 from synthetic.render.scene import PlacedTile, Reach, Scene
 from tests.vision.tables import Looks, lay
 from vision.reading import SeenTile
-from vision.settle import Side
-from vision.watch import Frame
+from vision.tracking.settle import Side
+from vision.tracking.watch import Frame
 
 # 500 x 280 mm on the table. Seen a margin wider than it is shown, so that the camera can be bumped.
 WIDTH_PX, HEIGHT_PX, MARGIN_PX = 960, 540, 80

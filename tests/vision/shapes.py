@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from synthetic.training.truth import corner_errors
 from vision.arrays import Image, Points
-from vision.poses import Poses, upright_poses
+from vision.geometry.poses import Poses, upright_poses
 
 Bgr = tuple[int, int, int]
 _SHIFT = 4  # bits of a fraction of a pixel in OpenCV's drawing

@@ -11,8 +11,8 @@ from synthetic.render.looks import CLASSIC
 from synthetic.render.paint import RenderedPicture
 from synthetic.training.pips.held_out import true_halves
 from synthetic.training.truth import true_pips, truth_poses
-from vision.closer_look import UP
-from vision.poses import half_centers
+from vision.geometry.poses import half_centers
+from vision.networks.refiner import UP
 
 _SQUARE = ((-0.6, -0.6), (0.6, -0.6), (0.6, 0.6), (-0.6, 0.6))
 _TRIANGLE = ((0.0, -0.7), (0.7, 0.6), (-0.7, 0.6))

@@ -14,7 +14,7 @@ from synthetic.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
 from synthetic.render.paint import RenderedPicture, render
 from synthetic.render.scene import Clutter, PlacedTile, Scene
 from vision.arrays import Image
-from vision.reader import Reader, load_reader
+from vision.reader.reader import Reader, load_reader
 from vision.reading import Face, Join, PointPx, Reading, SeenTile
 
 # 460 x 345 mm on the table; small, so that a read takes little.

@@ -28,7 +28,7 @@ from tests.vision.picture_files import (
     with_exif,
 )
 from tests.vision.tables import reader
-from vision.picture import PictureError, load_picture
+from vision.image.picture import PictureError, load_picture
 
 MOST_MB = 2000
 TILE_COLORS = {"white": (235, 240, 240), "black": (30, 28, 26)}

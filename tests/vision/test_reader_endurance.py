@@ -10,7 +10,7 @@ import pytest
 
 from tests.vision.tables import lay, reader, table_with
 from vision.arrays import Image
-from vision.reader import Reader, load_reader
+from vision.reader.reader import Reader, load_reader
 from vision.reading import Reading
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import Image, Points
-from vision.poses import Poses, sides_px
+from vision.geometry.poses import Poses, sides_px
 
 CROP_PX = 256
 _SIDE_PX = (6.5, 60.0)
@@ -24,7 +24,7 @@ class LabelledPicture:
     Attributes:
         image: Shape (H, W, 3), BGR.
         poses: Shape (N, 6), the tiles that can be read.
-        faces: Shape (N,), `vision.closer_look.UP` or `DOWN`.
+        faces: Shape (N,), `vision.networks.refiner.UP` or `DOWN`.
         unread_px: Outlines of tiles that are cut off, covered or on edge: neither a tile nor nothing.
     """
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from vision.finder_code import FIRST_SHAPE
+from vision.networks.detector_decoding import FIRST_SHAPE
 
 # Of centre, length and direction, beside the loss of the heat. A direction is two numbers on a circle.
 _PLACE, _LENGTH, _DIRECTION = 1.0, 1.5, 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from vision.finder_code import CHANNELS
+from vision.networks.detector_decoding import CHANNELS
 
 # Channels at strides 2, 4, 8, 16 and 32, and before the last layer.
 _WIDTHS, _LAST_WIDTH = (16, 32, 48, 104, 144), 40

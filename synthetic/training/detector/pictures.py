@@ -14,7 +14,7 @@ from synthetic.training.detector.crops import LabelledPicture
 from synthetic.training.processes import drawn_by_processes
 from synthetic.training.tables import draw_learning_table, draw_max_pips
 from vision.arrays import Points
-from vision.poses import Poses
+from vision.geometry.poses import Poses
 
 _WIDTH_PX = (720, 960)
 # Short sides of tiles over the width of the picture.

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthetic.training.detector.crops import LabelledPicture
-from vision.closer_look import UP
-from vision.finder_code import CHANNELS, FIRST_SHAPE, STRIDE_PX, cells_of, written
-from vision.poses import Poses, sides_px
+from vision.geometry.poses import Poses, sides_px
+from vision.networks.detector_decoding import CHANNELS, FIRST_SHAPE, STRIDE_PX, cells_of, written
+from vision.networks.refiner import UP
 
 # Around a centre being right fades out over this share of a side, but not less than this many cells.
 _FADE_SIDES, _LEAST_FADE_CELLS = 0.13, 0.5
@@ -28,7 +28,7 @@ class Targets:
     Attributes:
         heat: Shape (2, h, w), 1 where a centre is, face up and face down, falling to 0 around it.
         heat_counts: Shape (h, w), 0 where nothing is taught.
-        shapes: Shape (8, h, w), see `vision.finder_code`.
+        shapes: Shape (8, h, w), see `vision.networks.detector_decoding`.
         shape_counts: Shape (h, w).
     """
 

@@ -13,12 +13,12 @@ from synthetic.training.pip_features.patches import draw_highest
 from synthetic.training.processes import drawn_by_processes, joined
 from synthetic.training.tables import draw_learning_table
 from vision.arrays import Image
-from vision.closer_look import UP
-from vision.halves import HalfNetwork, load_halves
-from vision.heads import Head, load_head
-from vision.patches import PatchGrid, half_grid, sample
-from vision.poses import moved
-from vision.pyramid import build_pyramid
+from vision.geometry.poses import moved
+from vision.image.pyramid import build_pyramid
+from vision.networks.patches import PatchGrid, half_grid, sample
+from vision.networks.pip_classifier import Head, load_head
+from vision.networks.pip_features import HalfNetwork, load_halves
+from vision.networks.refiner import UP
 
 # More is kept than the network sees (48 samples for 1.2 sides), so that each can be moved a little in training.
 SIZE, SPAN = 64, 1.5

@@ -18,8 +18,8 @@ from synthetic.training.hard_pips.net import SecondNet
 from synthetic.training.onnx_file import save_onnx
 from synthetic.training.pip_features.views import draw_warps, seen_through
 from synthetic.training.torch_fit import Batch, LearningSchedule, drawn_ahead, fit
-from vision.patches import contrasts
-from vision.second_look import SIZE, SPAN
+from vision.networks.hard_case_classifier import SIZE, SPAN
+from vision.networks.patches import contrasts
 
 _BATCH = 256
 _SCHEDULE = LearningSchedule(step_size=2e-3, decay=2e-2, warm_up_steps=300, mean_over_steps=300)

@@ -6,7 +6,7 @@ from torch import nn
 
 from synthetic.render.patterns import MAX_PIPS
 from synthetic.training.detector.net import Residual, layer
-from vision.second_look import SIZE
+from vision.networks.hard_case_classifier import SIZE
 
 # Channels at strides 2, 4 and 8.
 _WIDTHS = (32, 64, 96)
@@ -15,7 +15,7 @@ _DROPPED = 0.15
 
 
 class SecondNet(nn.Sequential):
-    """Returns logits, (N, 19), for what `vision.patches.contrasts` returns, (N, 3, SIZE, SIZE)."""
+    """Returns logits, (N, 19), for what `vision.networks.patches.contrasts` returns, (N, 3, SIZE, SIZE)."""
 
     def __init__(self) -> None:
         """Start with random weights."""

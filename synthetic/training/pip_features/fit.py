@@ -16,7 +16,7 @@ from synthetic.training.pip_features.net import HalfNet
 from synthetic.training.pip_features.patches import SPAN, HalfPatches, draw_halves, training_grid
 from synthetic.training.pip_features.views import draw_warps, seen_through
 from synthetic.training.torch_fit import Batch, LearningSchedule, drawn_ahead, fit
-from vision.patches import contrasts, half_grid
+from vision.networks.patches import contrasts, half_grid
 
 _BATCH = 256
 _SCHEDULE = LearningSchedule(step_size=2e-3, decay=1e-3, warm_up_steps=100, mean_over_steps=300)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from synthetic.render.patterns import MAX_PIPS
-from vision.halves import FEATURES
-from vision.patches import half_grid
+from vision.networks.patches import half_grid
+from vision.networks.pip_features import FEATURES
 
 # Channels at strides 2, 4 and 8.
 _WIDTHS = (24, 32, 48, 64)
@@ -35,7 +35,7 @@ class HalfNet(nn.Module):
         self.saying = nn.Sequential(nn.Dropout(_DROPPED), nn.Linear(FEATURES, MAX_PIPS + 1))
 
     def forward(self, seen: Tensor) -> Tensor:
-        """Return logits, (N, 19), for what `vision.patches.contrasts` returns, (N, 3, 32, 32)."""
+        """Return logits, (N, 19), for what `vision.networks.patches.contrasts` returns, (N, 3, 32, 32)."""
         said: Tensor = self.saying(self.seeing(seen))
         return said
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from synthetic.training.processes import drawn_by_processes, joined
 from synthetic.training.tables import draw_learning_table
 from vision.arrays import Image
-from vision.closer_look import UP
-from vision.patches import PatchGrid, half_grid, sample
-from vision.poses import moved
-from vision.pyramid import build_pyramid
+from vision.geometry.poses import moved
+from vision.image.pyramid import build_pyramid
+from vision.networks.patches import PatchGrid, half_grid, sample
+from vision.networks.refiner import UP
 
 # More is kept than the network sees (32 samples for 1.2 sides), so that each can be moved a little in training.
 SIZE, SPAN = 44, 1.5

@@ -19,7 +19,7 @@ from synthetic.training.pips.held_out import draw_usual, figures_of
 from synthetic.training.pips.samples import PipSamples, draw_samples
 from synthetic.training.processes import joined
 from synthetic.training.tables import draw_max_pips
-from vision.heads import Head
+from vision.networks.pip_classifier import Head
 
 _BATCH = 256
 # Further tables for each that the head learns from: kept back, usual ones kept back.

@@ -14,10 +14,10 @@ from synthetic.training.collect import Networks
 from synthetic.training.legible import legible_halves
 from synthetic.training.truth import true_pips, truth_poses
 from vision.arrays import Points
-from vision.closer_look import UP
-from vision.heads import Head
-from vision.poses import Poses, half_centers, sides_px
-from vision.reader import Reader
+from vision.geometry.poses import Poses, half_centers, sides_px
+from vision.networks.pip_classifier import Head
+from vision.networks.refiner import UP
+from vision.reader.reader import Reader
 
 _SETS = (6, 9, 12, 15)
 _PX_PER_MM = (1.0, 3.0)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from synthetic.training.collect import Networks
 from synthetic.training.tables import draw_learning_table
 from synthetic.training.truth import corner_errors, with_half_0_first
-from vision.candidates import Candidates
-from vision.closer_look import UP
-from vision.poses import Poses, moved
-from vision.pyramid import build_pyramid
+from vision.geometry.poses import Poses, moved
+from vision.image.pyramid import build_pyramid
+from vision.networks.refiner import UP
+from vision.reader.candidates import Candidates
 
 # Halves are seen through poses wrong by so much, and through those that the reader itself finds: half of those are
 # wrong by less than 0.05 sides at their worst corner, one in a hundred by more than 0.17.

@@ -19,8 +19,8 @@ from synthetic.training.refiner.net import CloserNet
 from synthetic.training.refiner.samples import CloserSamples, draw_closer_samples
 from synthetic.training.refiner.views import seen_otherwise
 from synthetic.training.torch_fit import Batch, LearningSchedule, drawn_ahead, fit
-from vision.closer_look import CLASSES, CORRECTION
-from vision.patches import contrasts, tile_grid
+from vision.networks.patches import contrasts, tile_grid
+from vision.networks.refiner import CLASSES, CORRECTION
 
 _BATCH = 256
 _SCHEDULE = LearningSchedule(step_size=2e-3, decay=1e-3, warm_up_steps=200, mean_over_steps=500)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from synthetic.training.detector.net import Residual, layer
-from vision.closer_look import CLASSES, OUTPUTS
-from vision.patches import tile_grid
+from vision.networks.patches import tile_grid
+from vision.networks.refiner import CLASSES, OUTPUTS
 
 # Channels at strides 2, 4 and 8, and before the last layer.
 _WIDTHS, _LAST_WIDTH = (16, 24, 40, 56), 96
@@ -35,7 +35,7 @@ class CloserNet(nn.Module):
         self.saying = nn.Linear(_LAST_WIDTH, OUTPUTS)
 
     def forward(self, seen: Tensor) -> Tensor:
-        """Return logits and corrections, (N, OUTPUTS), for what `vision.patches.contrasts` returns."""
+        """Return logits and corrections, (N, OUTPUTS), for what `vision.networks.patches.contrasts` returns."""
         said: Tensor = self.saying(self.seeing(seen))
         return said
 

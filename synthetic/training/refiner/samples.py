@@ -14,12 +14,12 @@ from synthetic.training.processes import drawn_by_processes, joined
 from synthetic.training.tables import draw_learning_table, draw_max_pips
 from synthetic.training.truth import corner_errors, near_any
 from vision.arrays import Image
-from vision.candidates import Candidates
-from vision.closer_look import NOTHING, load_closer_look
-from vision.finder import Finder, load_finder
-from vision.patches import sample, tile_grid
-from vision.poses import Poses, deltas_between, empty_poses, move, moved, sides_px, upright_poses
-from vision.pyramid import build_pyramid
+from vision.geometry.poses import Poses, deltas_between, empty_poses, move, moved, sides_px, upright_poses
+from vision.image.pyramid import build_pyramid
+from vision.networks.detector import Finder, load_finder
+from vision.networks.patches import sample, tile_grid
+from vision.networks.refiner import NOTHING, load_closer_look
+from vision.reader.candidates import Candidates
 
 # Corner errors in sides: below the first it is the tile, above the second it is not, between it is not taught.
 _IS_TILE = (0.2, 0.35)
@@ -38,9 +38,9 @@ class CloserSamples:
     """What may be tiles.
 
     Attributes:
-        patches: Shape (N, rows * columns, 3), BGR, see `vision.patches.tile_grid`.
+        patches: Shape (N, rows * columns, 3), BGR, see `vision.networks.patches.tile_grid`.
         classes: Shape (N,), `NOTHING`, `UP` or `DOWN`; -1 where only the correction is taught.
-        corrections: Shape (N, 6), what `vision.poses.move` needs; NaN where nothing is to be put right.
+        corrections: Shape (N, 6), what `vision.geometry.poses.move` needs; NaN where nothing is to be put right.
     """
 
     patches: Image

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-# What becomes of a correction, see `vision.poses.move`, where the patch is turned round, and where it is mirrored
+# Signs of a correction (`vision.geometry.poses.move`) after half a turn of its patch, and after mirroring
 # across its long axis: of the centre, of u and of v, each along u and v.
 _TURNED = np.array([-1, -1, 1, 1, 1, 1], np.float32)
 _MIRRORED = np.array([1, -1, 1, -1, -1, 1], np.float32)
@@ -20,7 +20,7 @@ def seen_otherwise(
 
     Args:
         rng: Where all chance comes from.
-        seen: Shape (N, 3, rows, columns), see `vision.patches.contrasts`.
+        seen: Shape (N, 3, rows, columns), see `vision.networks.patches.contrasts`.
         corrections: Shape (N, 6).
     """
     seen, corrections = seen.copy(), corrections.copy()

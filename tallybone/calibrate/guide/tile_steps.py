@@ -25,7 +25,7 @@ from tallybone.calibrate.tile_set import SetLearning, TilePips, kept_of
 from tallybone.show.over_pictures import draw_light
 from tallybone.store.calibration_file import Calibration
 from vision.arrays import Image
-from vision.poses import corners
+from vision.geometry.poses import corners
 
 _MOST_NAMED = 12
 

@@ -13,7 +13,7 @@ from tallybone.session.inputs import Press, event_of
 from tallybone.session.touching import Footprint, Laid, Point, footprint_of
 from tallybone.session.zones import SortedView
 from vision.reading import Face, PointPx, SeenTile
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 # A tile within this of another is the same one, in sides of a half.
 _SAME_PLACE = 0.5

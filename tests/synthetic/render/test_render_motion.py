@@ -16,7 +16,7 @@ from tests.vision.moving import CAMERA, MARGIN_PX, hand_at
 from tests.vision.tables import lay, missing, reader
 from vision.arrays import Image
 from vision.reading import SURE
-from vision.settle import Side
+from vision.tracking.settle import Side
 
 TILES = (lay(3, 5, -110, -40, 20), lay(6, 1, 60, 40, 100), PlacedTile(None, (120.0, -60.0), 0.3))
 HAND = hand_at((-110.0, -40.0), Side.LEFT, 0.0)

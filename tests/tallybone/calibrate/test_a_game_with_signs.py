@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-import vision.reader
+import vision.reader.reader
 from calibration.tiles.appearance import look_of
 from calibration.tiles.learning import learn, look_at_set
 from calibration.tiles.tile_set import own_reader, tile_set_of
@@ -23,7 +23,7 @@ from tallybone.simulate.scenes import LOOKS
 from tallybone.simulate.simulation import simulation_settings
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
-from vision.reader import Reader, load_reader
+from vision.reader.reader import Reader, load_reader
 
 pytestmark = pytest.mark.slow
 
@@ -53,7 +53,7 @@ def a_hand_with_it(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(hand: Path, reader: Reader) -> Figures:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vision.reader, "load_reader", lambda _: reader)
+        patch.setattr(vision.reader.reader, "load_reader", lambda _: reader)
         return judge_recordings([hand], jobs=1, err=Console(file=StringIO())).total
 
 

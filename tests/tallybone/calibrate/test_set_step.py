@@ -23,7 +23,7 @@ from tallybone.store.calibration_file import Calibration, load_calibration
 from tests.tallybone.calibrate.bare_table import GreyLook
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
-from vision.reader import load_reader
+from vision.reader.reader import load_reader
 
 pytestmark = pytest.mark.slow
 

@@ -23,7 +23,7 @@ from tests.calibration import laid
 from tests.tallybone.calibrate.test_lens_and_table import talk, written
 from tests.tallybone.cli.test_app import tallybone
 from tests.tallybone.store.test_calibration_file import BOTH, LENS
-from vision.picture import load_picture
+from vision.image.picture import load_picture
 
 DAY_S = 86_400.0
 

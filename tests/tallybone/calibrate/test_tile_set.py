@@ -16,7 +16,7 @@ from tallybone.store.calibration_file import Calibration, load_calibration, save
 from tallybone.terminal import Output
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
-from vision.reader import load_reader
+from vision.reader.reader import load_reader
 
 WHOLE_SET = [(low, high) for low in range(7) for high in range(low, 7)]
 

@@ -16,7 +16,7 @@ from tallybone.cli.demo import DemoOptions, TableReader, players_of, show_demo
 from tallybone.session.touching import halves_of
 from tests.tallybone.truth_eye import PLAYERS_OF, game, views
 from vision.reading import SeenTile
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 
 def eye_of(looks: Iterator[TableView]) -> TableReader:

@@ -21,7 +21,7 @@ from tallybone.session.sitting import ByHand
 from tests.tallybone.cli.test_play import TALLYBONE, told
 from tests.tallybone.live_clips import Timed, write_recording
 from tests.tallybone.recorded_game import write_pictures
-from vision.watch import Frame
+from vision.tracking.watch import Frame
 
 GREY = np.full((360, 480, 3), 90, np.uint8)
 SECOND = 1_000_000_000

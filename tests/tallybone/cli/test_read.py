@@ -19,7 +19,7 @@ from tallybone.cli.photographs import ReadOptions, read_photos
 from tallybone.show.over_pictures import Album
 from tallybone.terminal import quiet_libraries
 from vision.errors import VisionError
-from vision.picture import load_picture
+from vision.image.picture import load_picture
 from vision.reading import Contact, Face, Guess, Half, Join, PointPx, Reading, SeenTile
 
 WIDTH, HEIGHT = 160, 120

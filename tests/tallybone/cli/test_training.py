@@ -21,9 +21,9 @@ from tallybone.cli.training import (
     train_knock,
     train_second_look,
 )
-from vision.halves import load_halves
-from vision.heads import Head, load_head
-from vision.network import write_checksum
+from vision.networks.network import write_checksum
+from vision.networks.pip_classifier import Head, load_head
+from vision.networks.pip_features import load_halves
 
 
 def head(**notes: object) -> Head:

@@ -21,8 +21,8 @@ from tallybone.sources.source import RecordedInput
 from tests.tallybone.truth_eye import PLAYERS_OF, script, views
 from vision.arrays import Image
 from vision.reading import SeenTile
-from vision.table_view import Change, ChangeKind, TableView
-from vision.watch import Frame
+from vision.tracking.table_view import Change, ChangeKind, TableView
+from vision.tracking.watch import Frame
 
 SECOND = 1_000_000_000
 GAMES = tuple(PLAYERS_OF)

@@ -29,7 +29,7 @@ from tallybone.terminal import Output
 from tests.tallybone.crash.disk import Disk
 from tests.tallybone.crash.game import Eye, Match
 from tests.tallybone.serve.served import Blind
-from vision.reader import Reader
+from vision.reader.reader import Reader
 
 _YEAR_S = 365 * 24 * 3600
 

@@ -24,7 +24,7 @@ from tallybone.doctor import probes as real_probes
 from tallybone.doctor.parts import Ear, listen_to
 from tallybone.doctor.probes import RealProbes, drawn_tiles
 from tests.tallybone.recording.sittings import write
-from vision.reader import load_reader
+from vision.reader.reader import load_reader
 
 MOCK = PinLibrary.MOCK
 PARTS: HardwareConfig = read_hardware(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tallybone.evaluate.mistakes import MOST_CELLS, Cell, Mistake, MistakeKind, crop_mistake, draw_sheets
-from vision.annotate import ORANGE
+from vision.image.annotate import ORANGE
 
 OUTLINE = ((40.0, 40.0), (60.0, 40.0), (60.0, 50.0), (40.0, 50.0))
 MISSED = Mistake(MistakeKind.MISSED, "missed 1-1", (OUTLINE,))

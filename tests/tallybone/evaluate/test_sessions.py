@@ -21,7 +21,7 @@ from tallybone.evaluate.truth import TruthError, read_truth
 from tallybone.simulate.simulation import simulation_settings
 from tests.tallybone.recorded_game import TruthEye, record_game
 from tests.tallybone.true_game import STILL_NS, record_true_game, with_pips, without
-from vision.table_view import TableView
+from vision.tracking.table_view import TableView
 
 
 @pytest.fixture(name="session")

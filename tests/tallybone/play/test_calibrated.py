@@ -40,8 +40,8 @@ from tests.calibration.test_zone_view import tilted
 from tests.tallybone.cli.test_play import told
 from tests.tallybone.replay.videos import write_video
 from tests.vision.tables import lay, table_with
-from vision.halves import FEATURES, PICTURE_FEATURES
-from vision.reader import load_reader
+from vision.networks.pip_features import FEATURES, PICTURE_FEATURES
+from vision.reader.reader import load_reader
 
 # From 800 mm it sees 110 x 62 cm.
 LENS = Lens(1280, 720, (930.0, 930.0), (639.5, 359.5))

@@ -27,8 +27,8 @@ from tests.tallybone.sources.faulty_camera import Fault, Passing, camera_over
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import PATIENCE_S, until
 from vision.arrays import Image
-from vision.table_view import TableView
-from vision.watch import Frame
+from vision.tracking.table_view import TableView
+from vision.tracking.watch import Frame
 
 # Shorter than a hand takes: after a longer fault the next hand would be marked.
 FAULT_S = 35

@@ -15,8 +15,8 @@ from tests.tallybone.serve.served import Blind
 from tests.tallybone.session.test_referee import seen
 from tests.tallybone.session.test_session_inputs import sitting as played
 from tests.tallybone.truth_eye import placed
-from vision.perception import Perception
-from vision.watch import Frame
+from vision.tracking.perception import Perception
+from vision.tracking.watch import Frame
 
 MS = 1_000_000
 SECOND = 1000 * MS

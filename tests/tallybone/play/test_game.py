@@ -18,10 +18,10 @@ from tallybone.sources.source import RecordedInput
 from tests.tallybone.live_clips import jpeg_of
 from tests.tallybone.sources.test_camera import Clock
 from tests.vision.seen import unsure_tile
-from vision.changes import PictureSizeError
 from vision.reading import SeenTile
-from vision.table_view import TableView
-from vision.watch import Frame
+from vision.tracking.changes import PictureSizeError
+from vision.tracking.table_view import TableView
+from vision.tracking.watch import Frame
 
 MS = 1_000_000
 SECOND = 1000 * MS

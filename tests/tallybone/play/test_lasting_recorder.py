@@ -22,7 +22,7 @@ from tallybone.recording.resume import left_in
 from tallybone.session.session import Session
 from tallybone.session.sitting import Sitting, opened
 from tests.tallybone.crash.game import Eye, jpeg_of, picture_of
-from vision.watch import Frame
+from vision.tracking.watch import Frame
 
 SECOND = 1_000_000_000
 BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from tallybone.play.news import CameraNews, News, UnsureNote, words_of
 from tests.vision.seen import unsure_tile
-from vision.aim import STRAIGHT_ON, Aim
-from vision.table_view import TableView
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim
+from vision.tracking.table_view import TableView
 
 VIEW = TableView((), (), (), size_px=(1280, 720))
 

@@ -18,7 +18,7 @@ from tallybone.recording.format import ImageMessage, RecordingError
 from tallybone.recording.reader import RecordedMessage, read_session
 from tests.tallybone.live_clips import game_clip
 from tests.tallybone.replay.videos import write_video
-from vision.watch import Frame
+from vision.tracking.watch import Frame
 
 _SEED, _PLAYS, _KILLS = 4, 10, 14
 _PROGRAM = (sys.executable, "-c", "from tallybone.cli import main; main()", "play", "--json", "--speed", "0")

@@ -16,7 +16,7 @@ from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.inputs import Button, Press
 from tallybone.session.sitting import Step, opened
-from vision.table_view import TableView
+from vision.tracking.table_view import TableView
 
 SESSION = opened(BONES, ("Ann", "Ben"))[0]
 MOVING = TableView((), (), (), is_settled=False)

@@ -29,7 +29,7 @@ from tallybone.replay.command import compare, replay
 from tallybone.sources.camera import PacedCamera
 from tests.tallybone.live_clips import game_clip, write_recording
 from tests.tallybone.serve.served import Blind
-from vision.watch import Frame
+from vision.tracking.watch import Frame
 
 START = SessionStart(started_at=datetime(2026, 11, 1, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
 

@@ -24,8 +24,8 @@ from tallybone.replay.export import ExportFiles
 from tallybone.show.recordings import list_sessions
 from tallybone.web.shelf import Shelf
 from vision.arrays import Image
-from vision.perception import Perception
-from vision.table_view import TableView
+from vision.tracking.perception import Perception
+from vision.tracking.table_view import TableView
 
 _SECTOR_BYTES, _PAGE_BYTES = 512, 4096
 _FOOTER_BYTES = 37  # with the magic after it

@@ -11,8 +11,8 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press
 from tallybone.session.sitting import ByHand, Sitting, opened
 from vision.reading import Face, Half, SeenTile
-from vision.table_view import Change, ChangeKind, TableView
-from vision.watch import Frame
+from vision.tracking.table_view import Change, ChangeKind, TableView
+from vision.tracking.watch import Frame
 
 _START = SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
 _INPUTS: tuple[ByHand, ...] = (

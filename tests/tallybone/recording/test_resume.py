@@ -17,8 +17,8 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tests.tallybone.session.test_referee import lay, line, seen
-from vision.aim import Aim
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.camera_motion.alignment import Aim
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 START = SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=("Brian", "Tom"), rules="bones")
 TILE = seen((3, 5), (0, 0))

@@ -13,8 +13,8 @@ from tallybone.replay.run import ahead
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import Item
 from vision.arrays import Image
-from vision.picture import PictureError
-from vision.settle import small_grey
+from vision.image.picture import PictureError
+from vision.tracking.settle import small_grey
 
 
 def image(number: int, size_px: int = 8) -> Image:

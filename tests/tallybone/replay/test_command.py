@@ -18,9 +18,9 @@ from tallybone.replay.run import ReplaySettings, opened_replay
 from tallybone.sources.source import GameChoice
 from tests.vision.tables import lay, reader, table_with
 from vision.arrays import Image
-from vision.perception import Perception
 from vision.reading import Face, Half, PointPx, SeenTile
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.perception import Perception
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 
 class Script(Perception):

@@ -17,8 +17,8 @@ from tallybone.replay.command import compare
 from tallybone.replay.run import ReplaySettings
 from tallybone.sources.source import GameChoice
 from tests.tallybone.recorded_game import TruthEye, eye, record_game, shown
-from vision.perception import Perception
-from vision.table_view import TableView
+from vision.tracking.perception import Perception
+from vision.tracking.table_view import TableView
 
 
 class Run:

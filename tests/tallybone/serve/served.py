@@ -24,10 +24,10 @@ from tallybone.terminal import StopRequest
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import PATIENCE_S, until
 from vision.arrays import Image
-from vision.candidates import Filter
-from vision.finder import Focus
-from vision.poses import Poses
-from vision.reader import Reader
+from vision.geometry.poses import Poses
+from vision.networks.detector import Focus
+from vision.reader.candidates import Filter
+from vision.reader.reader import Reader
 from vision.reading import Reading, SeenTile
 
 API = "/api/v1"

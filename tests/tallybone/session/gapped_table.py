@@ -13,7 +13,7 @@ from tallybone.simulate.game_script import ScriptStep
 from tests.tallybone.session.noisy_table import SECOND_NS
 from tests.tallybone.session.zoned_table import SIZE_PX, ZonedTable, ZoneFaults, ZoneFigures
 from vision.reading import SeenTile
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 
 class GappedTable(ZonedTable):

@@ -23,7 +23,7 @@ from tallybone.simulate.players import answer_of, paths_of
 from tallybone.simulate.scenes import pick_table
 from tests.tallybone.truth_eye import PLAYERS_OF
 from vision.reading import Face, Half, SeenTile
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 SECOND_NS = 1_000_000_000
 PX_PER_MM = 1.5

@@ -34,7 +34,7 @@ from tallybone.session.referee.places import numbers_of
 from tallybone.session.session import Session, feed
 from tests.tallybone.session.gapped_table import GapOverDeal, GappedTable
 from tests.tallybone.session.test_referee import lay, line, seen
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 GAMES = (BONES, DRAW, ALLFIVES, BLOCK, SUPER)
 PLAYS = 5

@@ -27,7 +27,7 @@ from tallybone.session.inputs import Answer, Button, KnockHeard, Press
 from tallybone.session.zones import Zones
 from tests.tallybone.session.test_referee import seen
 from tests.tallybone.session.zone_views import Table, back
-from vision.table_view import Change, ChangeKind
+from vision.tracking.table_view import Change, ChangeKind
 
 FIRST = seen((3, 5), (0, 0))
 NEXT = seen((5, 4), (2, 0))

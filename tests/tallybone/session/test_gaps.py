@@ -15,7 +15,7 @@ from tallybone.session.session import feed
 from tests.tallybone.session.gapped_table import GapOverDeal, GappedTable
 from tests.tallybone.session.test_session_inputs import FIRST, NEXT, SECOND_NS, led, sitting
 from tests.tallybone.truth_eye import PLAYERS_OF, placed
-from vision.table_view import TableView
+from vision.tracking.table_view import TableView
 
 # Who stacks says on which tile they see.
 GAMES = sorted(set(PLAYERS_OF) - {"cutthroat"})

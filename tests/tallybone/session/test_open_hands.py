@@ -41,7 +41,7 @@ from tallybone.simulate.players import answer_of
 from tests.tallybone.session.test_referee import seen
 from tests.tallybone.session.zone_views import SECOND_NS, Table, back, before
 from vision.reading import Face
-from vision.table_view import Change, ChangeKind
+from vision.tracking.table_view import Change, ChangeKind
 
 FIRST, NEXT = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
 LEFT = (before(0, 0, (6, 6)), before(0, 1, (1, 0)), before(0, 2, (2, 2)))

@@ -31,7 +31,7 @@ from tallybone.session.session import Announcement, Session, feed
 from tallybone.session.touching import Footprint, edges_at, footprint_of, misfit, turns
 from tests.tallybone.truth_eye import game, newest_tile, placed, shaken
 from vision.reading import Face, Half, SeenTile
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 SIDE_PX = 40.0
 OPEN_BONES = replace(BONES, lead_first=LeadRule.LOT_ANY)

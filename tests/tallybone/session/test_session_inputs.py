@@ -40,7 +40,7 @@ from tallybone.session.knocks import KNOCK_WAITS_NS, ONE_KNOCK_NS
 from tallybone.session.session import BLIND_NS, PRESS_WAITS_NS, SURE_KNOCK, TILE_ECHOES_NS, Session, feed
 from tests.tallybone.session.test_referee import line, questions, seen
 from tests.tallybone.truth_eye import placed
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 SECOND_NS = 1_000_000_000
 FIRST, NEXT = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))

@@ -36,7 +36,7 @@ from tallybone.session.session import Announcement, Session, feed
 from tallybone.session.touching import halves_of
 from tests.tallybone.session.test_referee import lay, line, plays, problems, questions, seen
 from vision.reading import SeenTile
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 ALL = ("Ann", "Ben", "Cleo", "Dora")
 

@@ -27,7 +27,7 @@ from tallybone.session.referee.places import Around, OpenHand, Yard
 from tallybone.session.session import MOST_SINCE, Session, feed
 from tallybone.session.taking_back import back_to, renamed
 from tests.tallybone.session.test_referee import lay, line, plays, questions, seen, table
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 FIRST = seen((3, 5), (0, 0))
 DOUBTFUL = seen((5, 4), (2, 0), sure=(0.99, 0.5))

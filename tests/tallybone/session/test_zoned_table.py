@@ -9,7 +9,7 @@ from tallybone.session.session import Session, feed
 from tallybone.simulate.game_script import ScriptStep
 from tests.tallybone.session.zoned_table import ZonedTable, ZoneFaults, ZoneFigures
 from tests.tallybone.truth_eye import PLAYERS_OF
-from vision.settle import EntrySide
+from vision.tracking.settle import EntrySide
 
 FAULTS = ZoneFaults(unsure=0.03, nudged=0.1, miscounted=0.05, pushed=0.1, side_right=0.95)
 

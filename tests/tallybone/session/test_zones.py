@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tallybone.session.zones import SeatZone, Zones, default_zones
-from vision.settle import Side
+from vision.tracking.settle import Side
 
 TRIANGLE = ((0.5, 0.0), (1.0, 0.0), (1.0, 0.5))
 

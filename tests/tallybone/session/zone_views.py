@@ -9,8 +9,8 @@ from tallybone.session.session import Announcement, Session, feed
 from tallybone.session.zones import SeatZone, Zones
 from tests.tallybone.session.test_referee import seen
 from vision.reading import Face, SeenTile
-from vision.settle import EntrySide, Side
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.settle import EntrySide, Side
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 SIZE_PX = (1600, 1600)
 SECOND_NS = 1_000_000_000

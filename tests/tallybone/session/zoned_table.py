@@ -32,8 +32,8 @@ from tallybone.session.zones import Outline, SeatZone, Zones
 from tallybone.simulate.game_script import ScriptStep
 from tests.tallybone.session.noisy_table import MIDDLE_PX, PX_PER_MM, Faults, Figures, NoisyEye, NoisyTable
 from vision.reading import Face, SeenTile
-from vision.settle import EntrySide, Side
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.settle import EntrySide, Side
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 SIZE_PX = (4000, 4000)
 SIDES = {2: "bottom top", 3: "bottom left top", 4: "bottom left top right"}

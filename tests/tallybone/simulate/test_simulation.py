@@ -22,10 +22,10 @@ from tallybone.simulate.recorder import record, start_of
 from tallybone.simulate.room import MARGIN_PX
 from tallybone.simulate.simulation import Simulation, SimulationSettings, simulation_settings
 from tests.vision.tables import is_same, is_same_place, missing, reader
-from vision.perception import Perception
 from vision.reading import Face, SeenTile
-from vision.table_view import ChangeKind
-from vision.watch import Frame, Watch
+from vision.tracking.perception import Perception
+from vision.tracking.table_view import ChangeKind
+from vision.tracking.watch import Frame, Watch
 
 # Two frames a second: so many items tell of a boneyard, the lead and the first plays.
 SHORT = 36

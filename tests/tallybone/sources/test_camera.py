@@ -18,7 +18,7 @@ from tallybone.sources.shots import Shot
 from tallybone.sources.source import RecordedInput
 from tests.tallybone.live_clips import Timed, jpeg_of, write_recording
 from tests.tallybone.replay.videos import write_video
-from vision.watch import Frame
+from vision.tracking.watch import Frame
 
 MS = 1_000_000
 # The answers of one question before and after another look at the table.

@@ -18,7 +18,7 @@ from tallybone.sources.shots import Shot
 from tests.hardware.camera.fake_picamera2 import FakeLibrary
 from tests.hardware.camera.scene import Scene
 from tests.tallybone.sources.test_camera import Clock
-from vision.picture import decode_picture
+from vision.image.picture import decode_picture
 
 _PAUSE = threading.Event()
 

@@ -20,8 +20,8 @@ from tests.tallybone.replay.test_command import CLOSED, NOTHING, PLACED, Script,
 from tests.tallybone.replay.videos import write_video
 from tests.vision.tables import lay, table_with
 from vision.arrays import Image
-from vision.perception import Perception
-from vision.table_view import Change, ChangeKind, TableView
+from vision.tracking.perception import Perception
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 
 class Witness(Perception):

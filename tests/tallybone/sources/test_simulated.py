@@ -10,7 +10,7 @@ from tallybone.sources.shots import Shot
 from tallybone.sources.simulated import open_simulated, simulation_of
 from tallybone.sources.source import RecordedInput
 from tests.tallybone.sources.test_camera import Clock
-from vision.picture import decode_picture
+from vision.image.picture import decode_picture
 
 
 @pytest.mark.slow

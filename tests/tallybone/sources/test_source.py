@@ -21,9 +21,9 @@ from tests.tallybone.replay.videos import write_video
 from tests.vision.moving import Clip, play, still
 from tests.vision.tables import lay, table_with
 from vision.arrays import Image
-from vision.perception import Perception, Start
-from vision.settle import Side
-from vision.table_view import TableView
+from vision.tracking.perception import Perception, Start
+from vision.tracking.settle import Side
+from vision.tracking.table_view import TableView
 
 THREE_FIVE, SIX_ONE = lay(3, 5, -110, -40, 20), lay(6, 1, 60, 40, 100)
 

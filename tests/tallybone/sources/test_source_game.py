@@ -24,8 +24,8 @@ from tallybone.sources.source import GameChoice
 from tests.tallybone.recorded_game import BEGINS_NS, TruthEye, eye, record_game, shown, write_pictures
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import newest_tile, placed, script
-from vision.perception import Perception
-from vision.table_view import TableView
+from vision.tracking.perception import Perception
+from vision.tracking.table_view import TableView
 
 NOTHING = TableView((), (), ())
 

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from tallybone.web.games_shown import games_shown
-from vision import perception
+from vision.tracking import perception
 
 ROOT = Path(__file__).parents[3]
 STATIC = ROOT / "tallybone" / "web" / "static"

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, WebSocketRoute, s
 
 from engine import BONES, Rules
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
-from vision.table_view import TableView
+from vision.tracking.table_view import TableView
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 AXE = Path(__file__).parents[2] / "vendor" / "axe-core" / "axe.min.js"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tallybone.session.touching import halves_of
 from vision.reading import SeenTile
-from vision.table_view import TableView
+from vision.tracking.table_view import TableView
 
 ASKED_AFTER = 6
 """A game of bones of seed 1 asks after so many things, where its third tile is in doubt."""

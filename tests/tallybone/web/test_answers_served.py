@@ -19,7 +19,7 @@ from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.doubts import ASKED_AFTER, doubtful
 from tests.tallybone.web.true_table import PIN, file_recorder, items_of, look_at
 from tests.waiting import until
-from vision.watch import Frame
+from vision.tracking.watch import Frame
 
 API = "/api/v1"
 

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from tallybone.web.feed import CameraPicture, PagePictures
-from vision.aim import Aim
+from vision.tracking.camera_motion.alignment import Aim
 
 SHIFT_PX = 40
 

@@ -12,7 +12,7 @@ from tallybone.web.shapes import QuestionShown
 from tallybone.web.snapshot import Lobby, Story, lobby_snapshot, snapshot_of
 from tests.tallybone.web.true_table import TrueTable
 from tests.vision.seen import unsure_tile
-from vision.table_view import TableView
+from vision.tracking.table_view import TableView
 
 
 def asked(table: TrueTable, *, chosen: int | None) -> QuestionShown | None:

@@ -18,7 +18,7 @@ from engine import Game, Phase
 from tests.tallybone.web.browsers import Browser, Viewer, looking, served
 from tests.tallybone.web.doubts import doubtful
 from tests.tallybone.web.true_table import TrueTable
-from vision.table_view import TableView
+from vision.tracking.table_view import TableView
 
 pytestmark = pytest.mark.slow
 

@@ -34,8 +34,8 @@ from tallybone.web.recordings import recording_pages
 from tests.tallybone.live_clips import jpeg_of
 from tests.tallybone.truth_eye import PLAYERS, PLAYERS_OF, script, views
 from vision.arrays import Image
-from vision.table_view import TableView
-from vision.watch import Frame
+from vision.tracking.table_view import TableView
+from vision.tracking.watch import Frame
 
 SECOND = 1_000_000_000
 PIN = "246813"

@@ -1,0 +1,92 @@
+"""The plane of the table from a few sure tiles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from vision.geometry.plane import Plane, find_plane
+from vision.geometry.poses import Poses, sides_px
+
+SIZE_PX = (1000, 750)
+PLACES = np.array([(-6.0, -4), (-2, -5), (3, -4), (6, -1), (-5, 1), (0, 0), (4, 3), (-3, 5), (1, 5), (6, 6)])
+TURNS = np.array([0.0, 0.4, 1.2, 1.6, 2.2, 2.9, 0.8, 1.57, 0.1, 2.5])
+
+
+def camera(tilt_rad: float) -> NDArray[np.float64]:
+    """Return the map from the table, in sides, to the picture of a camera tilted about its x axis."""
+    focal_px, distance = 1100.0, 30.0
+    cos, sin = np.cos(tilt_rad), np.sin(tilt_rad)
+    look = np.array([[1, 0, 0], [0, cos, 0], [0, -sin, distance]])
+    lens = np.array([[focal_px, 0, SIZE_PX[0] / 2], [0, focal_px, SIZE_PX[1] / 2], [0, 0, 1]])
+    return np.asarray(lens @ look)
+
+
+def tiles_seen(tilt_rad: float, *, noise_px: float = 0.0) -> Poses:
+    exact = Plane(np.asarray(np.linalg.inv(camera(tilt_rad)), np.float64), 0).tiles_at(PLACES, TURNS)
+    return np.asarray(exact + np.random.default_rng(0).normal(0, noise_px, exact.shape))
+
+
+# A pose has straight axes; the perspective within a tile is what remains at steep views.
+@pytest.mark.parametrize(("tilt_deg", "error"), [(0, 0.05), (15, 0.05), (35, 0.08), (55, 0.16)])
+def test_tiles_of_a_tilted_table_become_one_size(tilt_deg: float, error: float) -> None:
+    poses = tiles_seen(np.radians(tilt_deg), noise_px=0.3)
+    plane = find_plane(poses, np.full(len(poses), 0.99), SIZE_PX)
+    along = plane.to_table(poses[:, :2] + poses[:, 2:4]) - plane.to_table(poses[:, :2] - poses[:, 2:4])
+    assert plane.support == len(poses)
+    assert np.linalg.norm(along, axis=1) == pytest.approx(np.full(len(poses), 2.0), abs=error)
+    assert plane.doubt(poses).max() < 0.2
+
+
+def test_without_the_plane_the_same_tiles_differ_by_half() -> None:
+    sides = sides_px(tiles_seen(np.radians(55)))
+    assert sides.max() > 1.5 * sides.min()
+
+
+def test_a_tile_laid_on_the_plane_is_where_the_camera_would_show_it() -> None:
+    poses = tiles_seen(np.radians(40))
+    plane = find_plane(poses[:7], np.full(7, 0.99), SIZE_PX)
+    again = plane.tiles_at(*plane.on_table(poses[7:]))
+    assert again == pytest.approx(poses[7:], abs=0.1 * sides_px(poses).min())
+
+
+def test_table_and_picture_are_inverse() -> None:
+    plane = find_plane(tiles_seen(0.3), np.full(len(PLACES), 0.99), SIZE_PX)
+    points = np.array([(100.0, 200.0), (900.0, 50.0), (500.0, 700.0)])
+    assert plane.to_picture(plane.to_table(points)) == pytest.approx(points, abs=1e-6)
+
+
+def test_a_straight_view_is_only_scaled() -> None:
+    poses = tiles_seen(0.0)
+    plane = find_plane(poses, np.full(len(poses), 0.99), SIZE_PX)
+    side_px = 1100 / 30
+    apart = plane.to_table(np.array([[500.0, 375.0], [500 + 10 * side_px, 375.0]]))
+    assert float(np.linalg.norm(apart[1] - apart[0])) == pytest.approx(10, rel=0.01)
+
+
+def test_many_small_half_sure_tiles_do_not_outvote_a_few_sure_ones() -> None:
+    true = tiles_seen(0.2)[:4]
+    rng = np.random.default_rng(1)
+    letters = np.tile(true, (15, 1))
+    letters[:, :2] = rng.uniform((0, 0), SIZE_PX, (len(letters), 2))
+    letters[:, 2:] *= 0.25
+    plane = find_plane(np.concatenate([true, letters]), np.concatenate([np.full(4, 0.999), np.full(60, 0.85)]), SIZE_PX)
+    assert plane.doubt(true).max() < 1
+    assert plane.doubt(letters).min() > 10
+
+
+@pytest.mark.parametrize("factor", [(0.7, 0.7), (1.4, 1.4), (1.0, 0.5), (0.5, 1.0)])
+def test_a_wrong_size_or_shape_is_doubted(factor: tuple[float, float]) -> None:
+    poses = tiles_seen(0.5)
+    plane = find_plane(poses, np.full(len(poses), 0.99), SIZE_PX)
+    wrong = poses.copy()
+    wrong[:, 2:4] *= factor[0]
+    wrong[:, 4:] *= factor[1]
+    assert plane.doubt(wrong).min() > 3
+
+
+def test_a_single_tile_that_is_not_two_to_one_is_hardly_doubted() -> None:
+    squeezed = np.array([[320.0, 240.0, 100.0, 0.0, 0.0, 60.0]])
+    plane = find_plane(squeezed, np.array([0.999]), SIZE_PX)
+    assert plane.doubt(squeezed)[0] < 3

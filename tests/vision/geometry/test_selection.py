@@ -1,0 +1,188 @@
+"""The choice among proposals: no two overlap, nothing better was possible, and repeats are gone before."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.vision.shapes import tile_at, tiles_at
+from vision.geometry.poses import Poses, corners, empty_poses, sides_px
+from vision.geometry.selection import choose, chosen_beside, drop_repeats, overlap
+
+MOST_OVERLAP = 0.15
+
+
+@pytest.mark.parametrize(
+    ("other", "share"),
+    [
+        (tile_at(0, 0, side_px=10), 1.0),
+        (tile_at(0, 0, side_px=10, degrees=180), 1.0),
+        (tile_at(10, 0, side_px=10), 0.5),
+        (tile_at(0, 5, side_px=10), 0.5),
+        (tile_at(20, 0, side_px=10), 0.0),
+        (tile_at(200, 0, side_px=10), 0.0),
+        (tile_at(2, 1, side_px=5), 1.0),  # inside
+        (tile_at(0, 0, side_px=10, degrees=90), 0.5),  # a cross
+        (tile_at(10, 5, side_px=10, degrees=90), 0.25),
+    ],
+)
+def test_overlap_of_known_rectangles(other: Poses, share: float) -> None:
+    first, second = corners(tile_at(0, 0, side_px=10))[0], corners(other)[0]
+    assert overlap(first, second) == pytest.approx(share, abs=1e-5)
+    assert overlap(second, first) == pytest.approx(share, abs=1e-5)
+
+
+def test_an_outline_without_area_overlaps_nothing() -> None:
+    assert overlap(np.zeros((4, 2)), corners(tile_at(0, 0))[0]) == 0.0
+
+
+@st.composite
+def crowds(draw: st.DrawFn) -> tuple[Poses, list[float]]:
+    """A few tiles on so little room that many overlap, with scores, some of them worthless."""
+    rows = draw(
+        st.lists(
+            st.tuples(
+                st.integers(0, 60), st.integers(0, 60), st.integers(0, 11), st.integers(7, 14), st.integers(-1, 9)
+            ),
+            min_size=0,
+            max_size=8,
+        )
+    )
+    poses = [tile_at(x, y, side_px=side, degrees=15 * turn) for x, y, turn, side, _ in rows]
+    return tiles_at(empty_poses(), *poses), [float(score) for *_, score in rows]
+
+
+def best_sum(poses: Poses, scores: list[float]) -> float:
+    """The highest sum over all sets without overlap, by trying each."""
+    outlines = corners(poses)
+    rivals = {
+        (i, j)
+        for i, j in itertools.combinations(range(len(poses)), 2)
+        if overlap(outlines[i], outlines[j]) > MOST_OVERLAP
+    }
+    best = 0.0
+    for mask in range(1 << len(poses)):
+        group = [i for i in range(len(poses)) if mask >> i & 1]
+        if not any(pair in rivals for pair in itertools.combinations(group, 2)):
+            best = max(best, sum(scores[i] for i in group))
+    return best
+
+
+@settings(max_examples=40, deadline=None)
+@given(crowds())
+def test_no_set_without_overlap_is_worth_more(crowd: tuple[Poses, list[float]]) -> None:
+    poses, scores = crowd
+    chosen = choose(poses, np.array(scores))
+    assert sum(scores[i] for i in chosen) == best_sum(poses, scores)
+
+
+@settings(max_examples=40, deadline=None)
+@given(crowds())
+def test_no_two_chosen_tiles_overlap_and_none_is_worthless(crowd: tuple[Poses, list[float]]) -> None:
+    poses, scores = crowd
+    chosen = choose(poses, np.array(scores))
+    outlines = corners(poses[chosen])
+    assert all(overlap(a, b) <= MOST_OVERLAP for a, b in itertools.combinations(outlines, 2))
+    assert all(scores[i] > 0 for i in chosen)
+    assert chosen.tolist() == sorted(set(chosen.tolist()))
+
+
+def test_two_good_tiles_win_over_a_better_one_across_them() -> None:
+    poses = tiles_at(tile_at(0, 0), tile_at(0, 20), tile_at(0, 10, degrees=90))
+    assert choose(poses, np.array([3.0, 3.0, 5.0])).tolist() == [0, 1]
+    assert choose(poses, np.array([2.0, 2.0, 5.0])).tolist() == [2]
+
+
+def test_touching_tiles_and_slightly_overlapping_ones_are_all_chosen() -> None:
+    poses = tiles_at(tile_at(0, 0), tile_at(38, 0), tile_at(0, 18), tile_at(38, 18))
+    assert choose(poses, np.ones(4)).tolist() == [0, 1, 2, 3]
+
+
+def test_a_large_crowd_is_chosen_from_without_overlap() -> None:
+    rng = np.random.default_rng(3)
+    poses = tiles_at(*(tile_at(*rng.uniform(0, 120, 2), degrees=rng.uniform(0, 180)) for _ in range(120)))
+    scores = rng.uniform(0.1, 5, 120)
+    chosen = choose(poses, scores)
+    outlines = corners(poses[chosen])
+    assert int(scores.argmax()) in chosen
+    assert all(overlap(a, b) <= MOST_OVERLAP for a, b in itertools.combinations(outlines, 2))
+    for left in set(range(120)) - set(chosen.tolist()):  # nothing that was free is left out
+        assert any(overlap(corners(poses[[left]])[0], outline) > MOST_OVERLAP for outline in outlines)
+
+
+def test_nothing_gives_nothing() -> None:
+    assert choose(empty_poses(), np.empty(0)).tolist() == []
+    assert drop_repeats(empty_poses(), np.empty(0), at_most=5).tolist() == []
+
+
+def test_a_wrong_shape_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"poses must have shape \(N, 6\)"):
+        choose(np.zeros((2, 5)), np.zeros(2))
+    with pytest.raises(ValueError, match=r"poses must have shape \(N, 6\)"):
+        drop_repeats(np.zeros((2, 5)), np.zeros(2), at_most=1)
+
+
+def test_of_repeats_the_best_is_kept() -> None:
+    poses = tiles_at(
+        tile_at(100, 100, side_px=20, degrees=10),
+        tile_at(104, 97, side_px=21, degrees=25),
+        tile_at(98, 103, side_px=19, degrees=185),  # the same tile, its other end first
+        tile_at(300, 100, side_px=20, degrees=10),
+    )
+    assert drop_repeats(poses, np.array([0.5, 0.9, 0.7, 0.6]), at_most=9).tolist() == [1, 3]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [tile_at(108, 100), tile_at(100, 108), tile_at(100, 100, degrees=35), tile_at(100, 100, side_px=26)],
+    ids=["beside", "below", "turned", "larger"],
+)
+def test_what_differs_is_kept_best_first(other: Poses) -> None:
+    poses = tiles_at(tile_at(100, 100), other)
+    assert drop_repeats(poses, np.array([0.2, 0.8]), at_most=9).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("at_most", [1, 3, 10, 30])
+def test_no_more_than_asked_for_and_the_best_of_them(at_most: int) -> None:
+    rng = np.random.default_rng(1)
+    poses = tiles_at(*(tile_at(100 * (i % 5), 100 * (i // 5), degrees=7 * i) for i in range(20)))
+    scores = rng.permutation(20) / 20
+    kept = drop_repeats(poses, scores, at_most=at_most)
+    assert kept.tolist() == np.argsort(-scores)[:at_most].tolist()
+
+
+@pytest.mark.slow
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000))
+def test_what_is_kept_is_no_repeat_and_the_best_is_among_it(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    poses = tiles_at(
+        *(tile_at(*rng.uniform(0, 60, 2), side_px=rng.uniform(15, 25), degrees=rng.uniform(0, 360)) for _ in range(40))
+    )
+    scores = rng.permutation(40) / 40
+    kept = drop_repeats(poses, scores, at_most=40)
+    assert kept[0] == scores.argmax()
+    assert (np.diff(scores[kept]) < 0).all()
+    assert not any(_are_repeats(poses[[a]], poses[[b]]) for a, b in itertools.combinations(kept, 2))
+
+
+def _are_repeats(a: Poses, b: Poses) -> bool:
+    """Nearly equal as the docstring of drop_repeats says, where *a* is the better one."""
+    gap = np.abs(a[0, :2] - b[0, :2]).max() / sides_px(a)[0]
+    turn = (math.atan2(a[0, 3], a[0, 2]) - math.atan2(b[0, 3], b[0, 2]) + math.pi / 2) % math.pi - math.pi / 2
+    ratio = abs(math.log(sides_px(a)[0] / sides_px(b)[0]))
+    return bool(gap < 0.33 and abs(turn) < math.radians(29.9) and ratio < 0.199)
+
+
+def test_more_is_chosen_only_beside_what_was_chosen_first() -> None:
+    poses = tiles_at(tile_at(0, 0, side_px=10), tile_at(10, 0, side_px=10), tile_at(60, 0, side_px=10))
+    poses = tiles_at(poses, tile_at(60, 5, side_px=10), tile_at(200, 0, side_px=10))
+    scores = np.array([1.0, 9.0, 2.0, 3.0, -1.0])
+    assert chosen_beside(np.array([0]), poses, scores).tolist() == [3]
+    assert chosen_beside(np.array([], np.intp), poses, scores).tolist() == [1, 3]
+    assert chosen_beside(np.array([4]), poses, np.zeros(5)).tolist() == []

@@ -1,0 +1,344 @@
+"""Pictures from files: whole ones come upright in 8-bit BGR, everything else is refused with a reason."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.vision.picture_files import (
+    SCENE_HEIGHT,
+    SCENE_WIDTH,
+    TOP_LEFT_BGR,
+    cmyk_jpeg,
+    encoded,
+    many_scans,
+    orientation,
+    png,
+    png_chunk,
+    scene,
+    text_bomb,
+    with_exif,
+)
+from vision.errors import HeaderError
+from vision.image.header import needed_to_decode, parse_header, require_whole
+from vision.image.picture import MAX_PIXELS, PictureError, load_picture
+
+
+def write(folder: Path, name: str, data: bytes) -> Path:
+    path = folder / name
+    path.write_bytes(data)
+    return path
+
+
+def reason(path: Path) -> str:
+    """The message for a file that is refused; it must name the file first."""
+    with pytest.raises(PictureError) as caught:
+        load_picture(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    return message.removeprefix(f"{path}: ")
+
+
+def assert_is_the_scene(image: NDArray[np.uint8], *, tolerance: int) -> None:
+    assert image.shape == (SCENE_HEIGHT, SCENE_WIDTH, 3)
+    assert image.dtype == np.uint8
+    assert image.flags.c_contiguous
+    # The middle of the red corner and a point far from it: codecs smear edges.
+    for row, column in ((6, 6), (40, 40)):
+        difference = image[row, column].astype(int) - scene()[row, column].astype(int)
+        assert abs(difference).max() <= tolerance, (row, column, image[row, column])
+
+
+@pytest.mark.parametrize(
+    ("extension", "tolerance"), [(".jpg", 12), (".png", 0), (".bmp", 0), (".webp", 12), (".tiff", 0)]
+)
+def test_every_format_gives_the_same_picture(tmp_path: Path, extension: str, tolerance: int) -> None:
+    path = write(tmp_path, f"table{extension}", encoded(extension))
+    assert_is_the_scene(load_picture(path), tolerance=tolerance)
+
+
+def test_the_content_decides_the_format_not_the_name(tmp_path: Path) -> None:
+    assert_is_the_scene(load_picture(write(tmp_path, "table.jpg", encoded(".png"))), tolerance=0)
+
+
+@pytest.mark.parametrize("extension", [".png", ".tiff"])
+def test_sixteen_bits_are_scaled_to_eight(tmp_path: Path, extension: str) -> None:
+    path = write(tmp_path, f"deep{extension}", encoded(extension, scene().astype(np.uint16) * 257))
+    assert_is_the_scene(load_picture(path), tolerance=1)
+
+
+def test_alpha_is_dropped(tmp_path: Path) -> None:
+    clear = np.dstack([scene(), np.full((SCENE_HEIGHT, SCENE_WIDTH), 90, np.uint8)])
+    assert_is_the_scene(load_picture(write(tmp_path, "alpha.png", encoded(".png", clear))), tolerance=0)
+
+
+@pytest.mark.parametrize("extension", [".jpg", ".png", ".bmp", ".tiff"])
+def test_grey_becomes_three_equal_channels(tmp_path: Path, extension: str) -> None:
+    image = load_picture(write(tmp_path, f"grey{extension}", encoded(extension, scene()[:, :, 0])))
+    assert image.shape == (SCENE_HEIGHT, SCENE_WIDTH, 3)
+    assert (image[:, :, 0] == image[:, :, 1]).all()
+    assert (image[:, :, 0] == image[:, :, 2]).all()
+    assert abs(int(image[40, 40, 0]) - 120) <= 6
+
+
+def test_one_bit_and_palette_pictures_are_read(tmp_path: Path) -> None:
+    header = struct.pack(">IIBBBBB", 8, 1, 1, 3, 0, 0, 0)
+    rows = zlib.compress(b"\0\xaa")
+    chunks = [(b"IHDR", header), (b"PLTE", bytes((200, 20, 10, 0, 0, 255))), (b"IDAT", rows), (b"IEND", b"")]
+    data = b"\x89PNG\r\n\x1a\n" + b"".join(png_chunk(name, body) for name, body in chunks)
+    image = load_picture(write(tmp_path, "palette.png", data))
+    assert image.tolist() == [[[255, 0, 0], [10, 20, 200]] * 4]
+
+
+@pytest.mark.parametrize(("width_px", "scans", "most"), [(8_900, 114, 10), (8_900, 11, 10), (4_000, 65, 64)])
+def test_a_picture_has_no_more_scans_than_its_size_allows(width_px: int, scans: int, most: int) -> None:
+    written = encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1)
+    data = many_scans(written, scans - written.count(b"\xff\xda"))
+    at = data.index(b"\xff\xc2") + 5
+    data = (
+        data[:at] + struct.pack(">HH", 3 * width_px // 4 if width_px < 8_000 else width_px, width_px) + data[at + 4 :]
+    )
+    assert parse_header(data).width_px == width_px
+    with pytest.raises(HeaderError, match=f"at most {most} scans at its size, but the JPEG file has {scans}"):
+        require_whole(data, "JPEG")
+    fewer = data[:-2].rsplit(b"\xff\xda", scans - most)[0] + data[-2:]
+    require_whole(fewer, "JPEG")
+
+
+def test_cmyk_becomes_bgr(tmp_path: Path) -> None:
+    # A CMYK JPEG of 8 x 8 pixels in one colour (inverted, as Adobe writes it), built by hand: OpenCV writes none.
+    path = write(tmp_path, "print.jpg", cmyk_jpeg())
+    image = load_picture(path)
+    assert image.shape == (8, 8, 3)
+    assert abs(image.astype(int) - 64).max() <= 2  # half ink in half black
+
+
+# Where the red corner of the stored picture must come out, as (bottom, right), for each EXIF orientation.
+UPRIGHT = {1: (0, 0), 2: (0, 1), 3: (1, 1), 4: (1, 0), 5: (0, 0), 6: (0, 1), 7: (1, 1), 8: (1, 0)}
+
+
+@pytest.mark.parametrize("value", UPRIGHT)
+def test_the_picture_is_turned_upright_as_exif_says(tmp_path: Path, value: int) -> None:
+    path = write(tmp_path, "phone.jpg", with_exif(encoded(".jpg"), orientation(value)))
+    image = load_picture(path)
+    turned = value >= 5
+    assert image.shape[:2] == ((SCENE_WIDTH, SCENE_HEIGHT) if turned else (SCENE_HEIGHT, SCENE_WIDTH))
+    bottom, right = UPRIGHT[value]
+    corner = image[-6 if bottom else 5, -6 if right else 5].astype(int)
+    assert abs(corner - TOP_LEFT_BGR).max() <= 12
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"II*\0",
+        b"II*\0\xff\xff\xff\xff",
+        b"MM\0*\0\0\0\x08\xff\xff" + b"\xff" * 40,
+        b"XXXX" + bytes(range(60)),
+        orientation(0),
+        orientation(99),
+        orientation(6)[:14],
+    ],
+    ids=["empty", "cut", "offset", "count", "garbage", "zero", "99", "half"],
+)
+def test_exif_that_makes_no_sense_is_ignored(tmp_path: Path, body: bytes) -> None:
+    assert_is_the_scene(load_picture(write(tmp_path, "odd.jpg", with_exif(encoded(".jpg"), body))), tolerance=12)
+
+
+def test_exif_of_random_bytes_never_crashes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(200):
+        body = bytearray(orientation(6) * 3)
+        for at in rng.integers(0, len(body), 6):
+            body[at] = rng.integers(0, 256)
+        image = load_picture(write(tmp_path, "odd.jpg", with_exif(encoded(".jpg"), bytes(body))))
+        assert sorted(image.shape) == [3, SCENE_HEIGHT, SCENE_WIDTH]
+
+
+def test_an_absent_file_is_named(tmp_path: Path) -> None:
+    assert reason(tmp_path / "nowhere.jpg") == "there is no such file"
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    assert "folder" in reason(tmp_path)
+
+
+def test_a_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jpg")
+    assert "pipe" in reason(tmp_path / "pipe.jpg")
+
+
+def test_a_name_too_long_for_the_system_is_refused(tmp_path: Path) -> None:
+    assert "cannot be opened" in reason(tmp_path / ("x" * 300 + ".jpg"))
+
+
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+    assert "empty" in reason(write(tmp_path, "empty.jpg", b""))
+
+
+@pytest.mark.parametrize("data", [b"hello table\n", b"\0" * 1000, b"GIF89a" + b"\0" * 50, b"<svg/>", b"\xff"])
+def test_what_is_no_picture_is_refused_with_the_formats(tmp_path: Path, data: bytes) -> None:
+    assert "JPEG, PNG, WebP, BMP or TIFF" in reason(write(tmp_path, "notes.jpg", data))
+
+
+def test_a_phones_heic_is_refused_with_a_way_out(tmp_path: Path) -> None:
+    message = reason(write(tmp_path, "IMG_1.HEIC", b"\0\0\0\x18ftypheic" + b"\0" * 100))
+    assert "HEIC" in message
+    assert "most compatible" in message
+
+
+CUT: dict[str, Callable[[], bytes]] = {
+    "jpeg": lambda: encoded(".jpg"),
+    "progressive": lambda: encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1),
+    "restarts": lambda: encoded(".jpg", None, cv2.IMWRITE_JPEG_RST_INTERVAL, 2),
+    "exif": lambda: with_exif(encoded(".jpg"), orientation(6) + encoded(".jpg")),  # with a thumbnail inside
+    "png": lambda: encoded(".png"),
+    "bmp": lambda: encoded(".bmp"),
+    "webp": lambda: encoded(".webp"),
+    "webp-lossless": lambda: encoded(".webp", None, cv2.IMWRITE_WEBP_QUALITY, 101),
+    "tiff": lambda: encoded(".tiff"),
+    "tiff-plain": lambda: encoded(".tiff", None, cv2.IMWRITE_TIFF_COMPRESSION, 1),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", CUT)
+def test_a_file_cut_anywhere_is_refused(tmp_path: Path, kind: str) -> None:
+    data = CUT[kind]()
+    load_picture(write(tmp_path, "whole", data))
+    cuts = {*range(1, min(len(data), 400)), *range(400, len(data), 7), *range(len(data) - 60, len(data))}
+    for cut in sorted(cuts):
+        assert reason(write(tmp_path, "cut", data[:cut]))
+        # Not left to the decoder, which in some versions fills up with grey.
+        with pytest.raises(HeaderError):
+            require_whole(data[:cut], parse_header(data[:cut]).kind)
+
+
+@pytest.mark.parametrize("kind", ["jpeg", "progressive", "png"])
+def test_what_follows_a_whole_picture_does_not_matter(tmp_path: Path, kind: str) -> None:
+    # Phones append a film or a second picture.
+    load_picture(write(tmp_path, "motion", CUT[kind]() + b"\0\0\0\x18ftypmp42" + b"\xff\xd8" * 20))
+
+
+def test_changed_pixels_in_a_png_are_noticed(tmp_path: Path) -> None:
+    data = bytearray(encoded(".png"))
+    data[len(data) // 2] ^= 0xFF
+    assert "damaged" in reason(write(tmp_path, "changed.png", bytes(data)))
+
+
+@pytest.mark.parametrize("kind", CUT)
+def test_changed_bytes_give_a_picture_or_an_error_but_never_a_crash(tmp_path: Path, kind: str) -> None:
+    whole = CUT[kind]()
+    rng = np.random.default_rng(3)
+    for _ in range(150):
+        data = bytearray(whole)
+        for at in rng.integers(0, min(len(data), 700), 3):
+            data[at] = rng.integers(0, 256)
+        try:
+            image = load_picture(write(tmp_path, "changed", bytes(data)))
+        except PictureError:
+            continue
+        assert image.ndim == 3
+        assert image.dtype == np.uint8
+
+
+def huge_png() -> bytes:
+    header = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
+    rows = zlib.compress(bytes(1_000_000), 9)
+    chunks = [(b"IHDR", header), (b"IDAT", rows), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(png_chunk(name, body) for name, body in chunks)
+
+
+def huge_jpeg() -> bytes:
+    data = bytearray(encoded(".jpg"))
+    at = data.index(b"\xff\xc0") + 5
+    data[at : at + 4] = struct.pack(">HH", 65_000, 65_000)
+    return bytes(data)
+
+
+def huge_bmp() -> bytes:
+    data = bytearray(encoded(".bmp"))
+    data[18:26] = struct.pack("<ii", 30_000, -30_000)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("make", [huge_png, huge_jpeg, huge_bmp])
+def test_a_picture_too_large_is_refused(tmp_path: Path, make: Callable[[], bytes]) -> None:
+    message = reason(write(tmp_path, "huge", make()))
+    assert "too large" in message
+    assert f"{MAX_PIXELS // 1_000_000} megapixels" in message
+
+
+PEAK_KB = """
+import pathlib, resource, sys
+from vision.image.picture import PictureError, load_picture
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for name in sys.argv[1:]:
+    try:
+        load_picture(pathlib.Path(name))
+    except PictureError:
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_a_picture_too_large_takes_no_memory(tmp_path: Path) -> None:
+    paths = [str(write(tmp_path, make.__name__, make())) for make in (huge_png, huge_jpeg, huge_bmp)]
+    done = subprocess.run([sys.executable, "-c", PEAK_KB, *paths], capture_output=True, text=True, check=True)
+    grown_kb = [int(line) for line in done.stdout.split()]
+    assert len(grown_kb) == 3
+    assert max(grown_kb) < 5_000  # the first of them would be 10 GB
+
+
+def test_a_file_too_large_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "sparse.jpg"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    assert "too large" in reason(path)
+
+
+@pytest.mark.parametrize(("width", "height"), [(0, 10), (10, 0)])
+def test_a_picture_without_pixels_is_refused(tmp_path: Path, width: int, height: int) -> None:
+    data = bytearray(encoded(".jpg"))
+    at = data.index(b"\xff\xc0") + 5
+    data[at : at + 4] = struct.pack(">HH", height, width)
+    assert f"{width} x {height} pixels" in reason(write(tmp_path, "flat.jpg", bytes(data)))
+
+
+def test_a_large_header_before_the_size_is_no_obstacle(tmp_path: Path) -> None:
+    jpeg = encoded(".jpg")
+    profile = b"\xff\xe2" + struct.pack(">H", 65_535) + bytes(65_533)
+    assert_is_the_scene(load_picture(write(tmp_path, "profile.jpg", jpeg[:2] + profile * 5 + jpeg[2:])), tolerance=12)
+
+
+def test_whole_pictures_are_read_without_a_word_on_stderr(tmp_path: Path) -> None:
+    paths = [str(write(tmp_path, kind, make())) for kind, make in CUT.items()]
+    code = "import sys, pathlib, vision.image.picture as p; [p.load_picture(pathlib.Path(a)) for a in sys.argv[1:]]"
+    done = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+@pytest.mark.slow
+def test_the_photographs_are_read(shared_data: Path) -> None:
+    paths = sorted((shared_data / "photos").rglob("*.jpg"))
+    assert paths
+    for path in paths:
+        assert load_picture(path).ndim == 3
+
+
+def test_texts_in_a_png_never_reach_the_decoder() -> None:
+    data = text_bomb(3, 1000)
+    kept = needed_to_decode(data, "PNG")
+    assert b"zTXt" not in kept
+    assert kept == png(SCENE_WIDTH, SCENE_HEIGHT)
+    assert needed_to_decode(encoded(".jpg"), "JPEG") == encoded(".jpg")

@@ -1,0 +1,52 @@
+"""How tiles are written into cells: what is written is read again, and by hand it says what it should."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.vision.shapes import tile_at, tiles_at
+from vision.geometry.poses import Poses
+from vision.networks.detector_decoding import CHANNELS, FIRST_SHAPE, cells_of, read, written
+
+
+def test_a_level_tile_by_hand() -> None:
+    # 12 px to a side: half-axes of 12 and 6 px. The cell in column 10 and row 5 begins at pixel (40, 20).
+    poses = tile_at(42.5, 20.5, side_px=12)
+    cells = cells_of(poses[:, :2])
+    assert cells.tolist() == [[10, 5]]
+    expected = [0.25, -0.25, np.log(12 / 24), np.log(6 / 12), 1, 0, -1, 0]
+    assert written(poses, cells)[0] == pytest.approx(expected)
+    assert len(expected) == CHANNELS - FIRST_SHAPE
+
+
+def test_a_cell_that_says_nothing_special_is_a_common_tile_in_its_middle() -> None:
+    (pose,) = read(np.array([[0, 0, 0, 0, 0, 1, 0, -1.0]]), np.array([[0, 0]]))
+    half = np.sqrt(0.5)
+    assert pose == pytest.approx([1.5, 1.5, 24 * half, 24 * half, -12 * half, 12 * half])
+
+
+@given(
+    st.floats(8, 500), st.floats(8, 500), st.floats(6, 80), st.floats(-180, 180), st.floats(-1, 1), st.floats(-0.3, 0.3)
+)
+def test_what_is_written_is_read_again(
+    x_px: float, y_px: float, side_px: float, degrees: float, away: float, slant: float
+) -> None:
+    poses = tile_at(x_px, y_px, side_px=side_px, degrees=degrees)
+    poses[:, 4:] += slant * poses[:, 2:4]  # seen from the side
+    cells = cells_of(poses[:, :2]) + round(away)
+    assert_same_tiles(read(written(poses, cells), cells), poses)
+
+
+def test_either_end_may_come_first() -> None:
+    poses = tiles_at(tile_at(50, 60, side_px=20, degrees=30), tile_at(50, 60, side_px=20, degrees=210))
+    first, second = written(poses, cells_of(poses[:, :2]))
+    assert first == pytest.approx(second)
+
+
+def assert_same_tiles(found: Poses, expected: Poses) -> None:
+    for one, other in zip(found, expected, strict=True):
+        turned = other * np.array([1, 1, -1, -1, -1, -1])
+        assert min(np.abs(one - other).max(), np.abs(one - turned).max()) < 1e-6

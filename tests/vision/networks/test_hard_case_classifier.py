@@ -1,0 +1,95 @@
+"""What the second look says of halves: probabilities that depend on nothing else, and better ones than the first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from synthetic.render.paint import render
+from synthetic.training.pips.held_out import draw_usual_scene
+from synthetic.training.truth import true_pips, truth_poses
+from tests.vision.tables import Looks, lay, reader, table_with
+from vision.errors import ModelError
+from vision.geometry.poses import Poses, empty_poses, moved
+from vision.image.pyramid import Level, build_pyramid
+from vision.networks.hard_case_classifier import SecondLook, load_second_look
+from vision.networks.pip_classifier import load_head
+from vision.networks.pip_features import load_halves
+from vision.networks.refiner import UP
+
+
+def table() -> tuple[tuple[Level, ...], Poses, list[int]]:
+    """A picture with the tiles 0-6, 5-1 and 6-6, where they lie, and the pips of their halves in that order."""
+    rendered = table_with([lay(0, 6, -80, -30, 20), lay(5, 1, 60, 30, 130), lay(6, 6, 0, -70, 75)], Looks(seed=3))
+    return build_pyramid(rendered.image), truth_poses(rendered.truth)[0], true_pips(rendered.truth).ravel().tolist()
+
+
+def test_clear_pips_are_read_on_the_half_that_is_asked_for() -> None:
+    levels, poses, pips = table()
+    logs = load_second_look().logs(levels, np.repeat(poses, 2, axis=0), np.tile([0, 1], len(poses)))
+    assert logs.argmax(axis=1).tolist() == pips
+    np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1)
+
+
+def test_a_half_is_read_alike_alone_and_among_others() -> None:
+    levels, poses, _ = table()
+    second = load_second_look()
+    halves = np.array([0, 1, 0])
+    together = second.logs(levels, poses, halves)
+    for index in range(len(poses)):
+        alone = second.logs(levels, poses[[index]], halves[[index]])
+        np.testing.assert_allclose(alone, together[[index]], atol=1e-3)
+    assert second.logs(levels, empty_poses(), halves[:0]).shape == (0, 19)
+
+
+@pytest.mark.slow
+def test_it_reads_most_of_what_the_first_look_misreads() -> None:
+    first, head, second = load_halves(), load_head(), load_second_look()
+    misread, still = 0, 0
+    for seed in range(60):
+        rng = np.random.default_rng([15, seed])
+        rendered = render(draw_usual_scene(rng), rng)
+        levels, (poses, faces) = build_pyramid(rendered.image), truth_poses(rendered.truth)
+        seen, pips = moved(rng, poses[faces == UP], 0.03), true_pips(rendered.truth).T.ravel()
+        wrong = head.probabilities(first.describe(levels, seen)).argmax(axis=1) != pips
+        misread += wrong.sum()
+        again = second.logs(levels, np.concatenate([seen, seen]), np.repeat([0, 1], len(seen)))
+        still += (wrong & (again.argmax(axis=1) != pips)).sum()
+    assert misread > 20
+    assert still < 0.6 * misread
+
+
+def test_a_file_that_is_no_network_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "second_look.onnx"
+    path.write_bytes(b"no network")
+    with pytest.raises(ModelError, match=r"second_look\.onnx: not a readable network"):
+        load_second_look(path)
+
+
+class Asked(SecondLook):
+    """Says three pips of everything, and how often it was asked."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def logs(self, levels: tuple[Level, ...], poses: Poses, halves: NDArray[np.intp]) -> NDArray[np.float64]:
+        self.looks += len(poses)
+        return np.log(np.where(np.arange(19) == 3, 0.999, 1e-6))[None].repeat(len(poses), axis=0)
+
+
+@pytest.mark.parametrize(("blur_px", "is_asked"), [(0.5, False), (3.5, True)])
+def test_only_what_the_first_look_leaves_in_doubt_is_looked_at_again(blur_px: float, is_asked: bool) -> None:
+    tiles = [lay(0, 6, -80, -30, 20), lay(5, 1, 60, 30, 130), lay(6, 6, 0, -70, 75), lay(2, 4, 90, -60, 50)]
+    picture = np.asarray(cv2.GaussianBlur(table_with(tiles, Looks(seed=3)).image, (0, 0), blur_px), np.uint8)
+    asked = Asked()
+    reading = replace(reader(), second_look=asked, max_pips=6).read(picture)
+    halves = [half for tile in reading.tiles for half in tile.halves]
+    assert (asked.looks > 0) == is_asked
+    assert sum(half.alone.pips == 3 for half in halves) == asked.looks // 5
+    assert asked.looks % 5 == 0
+    assert asked.looks // 5 < len(halves)

@@ -1,0 +1,221 @@
+"""The head: stored as arrays, evaluated by hand, and refused with the file's name when it is no head."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from vision.errors import ModelError
+from vision.networks.pip_classifier import Head, load_head, save_head
+
+ROOT = Path(__file__).resolve().parent.parent.parent.parent
+
+
+def head(sharpness: float = 0.75) -> Head:
+    rng, sizes = np.random.default_rng(5), (8, 5, 4, 19)
+
+    def values(*shape: int) -> NDArray[np.float32]:
+        return rng.normal(0, 1, shape).astype(np.float32)
+
+    return Head(
+        values(sizes[0]),
+        rng.uniform(0.5, 2, sizes[0]).astype(np.float32),
+        tuple(values(a, b) for a, b in itertools.pairwise(sizes)),
+        tuple(values(size) for size in sizes[1:]),
+        sharpness,
+        misread=0.01,
+        notes={"seed": 3, "note": "größer"},
+    )
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    path = tmp_path / "new" / "reader.npz"
+    save_head(path, head())
+    return path
+
+
+def test_outputs_by_hand() -> None:
+    one = Head(
+        np.array([1, 0], np.float32),
+        np.array([2, 1], np.float32),
+        (np.array([[1, -1], [1, 0]], np.float32), np.array([[1, 2], [3, 4]], np.float32)),
+        (np.array([0, 0.5], np.float32), np.array([0.25, 0], np.float32)),
+        sharpness=2.0,
+    )
+    # (5, 1) is (2, 1) when standardised; the hidden layer is (3, -1.5), which ReLU makes (3, 0).
+    assert one.outputs(np.array([[5, 1]], np.float32)).tolist() == [[3.25, 6.0]]
+    expected = 1 / (1 + np.exp(2.0 * 2.75))
+    assert one.probabilities(np.array([[5, 1]], np.float32))[0] == pytest.approx([expected, 1 - expected])
+
+
+def test_probabilities_sum_to_one_and_large_outputs_do_not_overflow() -> None:
+    probabilities = head().probabilities(np.full((3, 8), 1e4, np.float32))
+    assert np.isfinite(probabilities).all()
+    assert probabilities.sum(axis=1) == pytest.approx([1, 1, 1])
+
+
+def test_no_number_is_surer_than_misreadings_allow() -> None:
+    one = replace(head(), misread=0.19)
+    chances = one.chances(np.eye(19, dtype=np.float32)[:1] * 1e3)
+    assert chances[0] == pytest.approx([0.82, *[0.01] * 18])
+
+
+def test_no_features_give_no_probabilities() -> None:
+    assert head().probabilities(np.empty((0, 8), np.float32)).shape == (0, 19)
+
+
+def test_what_is_saved_is_loaded(stored: Path) -> None:
+    saved, loaded = head(), load_head(stored)
+    assert (loaded.sharpness, loaded.misread, loaded.notes) == (saved.sharpness, saved.misread, saved.notes)
+    for field in fields(Head)[:4]:
+        old, new = getattr(saved, field.name), getattr(loaded, field.name)
+        for a, b in zip(old, new, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-4)  # stored as float16
+            assert b.dtype == np.float32
+    rows = np.random.default_rng(1).normal(0, 1, (5, 8)).astype(np.float32)
+    np.testing.assert_allclose(saved.outputs(rows), loaded.outputs(rows), rtol=0.02, atol=0.02)
+
+
+def test_the_same_head_makes_the_same_arrays(stored: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again.npz"
+    save_head(again, load_head(stored))
+    with np.load(stored) as first, np.load(again) as second:
+        assert first.files == second.files
+        assert all((first[name] == second[name]).all() for name in first.files)
+
+
+def test_the_file_holds_arrays_and_a_header_in_json(stored: Path) -> None:
+    with np.load(stored, allow_pickle=False) as file:
+        header = json.loads(file["header"].tobytes())
+        assert (header["format"], header["version"]) == ("tallybone-head", 4)
+        assert header["head"] == {"layers": 3, "sharpness": 0.75, "misread": 0.01}
+        assert {file[name].dtype for name in file.files if name != "header"} == {np.dtype(np.float16)}
+
+
+def with_header(change: Callable[[dict[str, object]], object]) -> Callable[[bytes, Path], bytes]:
+    """The same file with its header changed."""
+
+    def changed(whole: bytes, folder: Path) -> bytes:
+        source, target = folder / "source.npz", folder / "target.npz"
+        source.write_bytes(whole)
+        with np.load(source) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = change(json.loads(arrays["header"].tobytes()))
+        arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+        np.savez(target, allow_pickle=False, **arrays)
+        return target.read_bytes()
+
+    return changed
+
+
+def flipped(whole: bytes, _: Path) -> bytes:
+    """One byte in the middle of the largest array changed; elsewhere a zip has bytes that nobody reads."""
+    data = bytearray(whole)
+    with zipfile.ZipFile(io.BytesIO(whole)) as file:
+        largest = max(file.infolist(), key=lambda member: member.compress_size)
+    data[largest.header_offset + len(largest.filename) + 50 + largest.compress_size // 2] ^= 0xFF
+    return bytes(data)
+
+
+def npz_of(**arrays: NDArray[np.generic]) -> Callable[[bytes, Path], bytes]:
+    def made(_: bytes, folder: Path) -> bytes:
+        np.savez(folder / "other.npz", **arrays)  # type: ignore[arg-type]  # the stub takes the arrays for allow_pickle
+        return (folder / "other.npz").read_bytes()
+
+    return made
+
+
+def zip_of_text(_: bytes, folder: Path) -> bytes:
+    with zipfile.ZipFile(folder / "other.zip", "w") as file:
+        file.writestr("notes.txt", "no head")
+    return (folder / "other.zip").read_bytes()
+
+
+WRONG: dict[str, Callable[[bytes, Path], bytes]] = {
+    "empty": lambda whole, folder: b"",
+    "text": lambda whole, folder: b"this is no head\n",
+    "cut to a half": lambda whole, folder: whole[: len(whole) // 2],
+    "cut by one byte": lambda whole, folder: whole[:-1],
+    "cut to its first bytes": lambda whole, folder: whole[:10],
+    "a byte changed": flipped,
+    "another zip": zip_of_text,
+    "other arrays": npz_of(a=np.zeros(3)),
+    "a header that is no JSON": npz_of(header=np.zeros(3, np.uint8)),
+    "a header that is a list": with_header(lambda header: [header]),
+    "a header without a head": with_header(lambda header: {k: v for k, v in header.items() if k != "head"}),
+    "more layers than there are": with_header(
+        lambda header: header | {"head": {"layers": 9, "sharpness": 1.0, "misread": 0.0}}
+    ),
+    "a head without its layers": with_header(lambda header: header | {"head": {"sharpness": 1.0, "misread": 0.0}}),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_wrong_file_is_named(stored: Path, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "wrong.npz"
+    path.write_bytes(WRONG[kind](stored.read_bytes(), tmp_path))
+    with pytest.raises(ModelError) as caught:
+        load_head(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_an_absent_file_and_a_folder_are_named(tmp_path: Path) -> None:
+    for path in (tmp_path / "nowhere.npz", tmp_path):
+        with pytest.raises(ModelError) as caught:
+            load_head(path)
+        assert str(caught.value).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("change", "came"),
+    [({"version": 5}, "tallybone-head version 5"), ({"format": "tallybone-heads"}, "tallybone-heads version 4")],
+    ids=["version", "format"],
+)
+def test_another_version_is_said(stored: Path, tmp_path: Path, change: dict[str, object], came: str) -> None:
+    path = tmp_path / "later.npz"
+    path.write_bytes(with_header(lambda header: header | change)(stored.read_bytes(), tmp_path))
+    with pytest.raises(ModelError) as caught:
+        load_head(path)
+    assert str(caught.value) == f"{path}: expected tallybone-head version 4, got {came}"
+
+
+def test_the_shipped_head_loads_and_fits_what_the_network_says_of_halves() -> None:
+    from vision.networks.pip_features import FEATURES
+
+    shipped = load_head()
+    assert shipped.outputs(np.zeros((2, FEATURES), np.float32)).shape == (2, 19)
+    arrays = (shipped.mean, shipped.scale, *shipped.weights, *shipped.biases)
+    assert all(np.isfinite(values).all() for values in arrays)
+    assert (shipped.scale > 0).all()
+    assert shipped.notes
+
+
+def test_the_shipped_file_is_small() -> None:
+    assert (ROOT / "vision" / "models" / "reader.npz").stat().st_size < 100_000
+
+
+def test_reading_needs_no_scikit_learn() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys; from vision.reader.reader import load_reader; load_reader(6); print('sklearn' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_sharpness_does_not_change_the_order() -> None:
+    one = replace(head(), misread=0.0)
+    rows = np.random.default_rng(2).normal(0, 1, (20, 8)).astype(np.float32)
+    blunt, sharp = (replace(one, sharpness=s).probabilities(rows) for s in (0.3, 3.0))
+    assert (blunt.argmax(axis=1) == sharp.argmax(axis=1)).all()
+    assert (blunt.max(axis=1) < sharp.max(axis=1)).all()

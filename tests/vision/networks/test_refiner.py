@@ -1,0 +1,96 @@
+"""What the closer look says of poses: which face lies there and how to mend an outline, whatever else is asked."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from synthetic.render.scene import PlacedTile
+from synthetic.training.truth import corner_errors, truth_poses
+from tests.vision.tables import CAMERA, Looks, lay, table_with
+from vision.errors import ModelError
+from vision.geometry.poses import Poses, empty_poses, move, turned_round, upright_poses
+from vision.image.pyramid import Level, build_pyramid
+from vision.networks.refiner import NOTHING, load_closer_look
+
+
+@cache
+def table() -> tuple[tuple[Level, ...], Poses, NDArray[np.int64]]:
+    """A picture of three tiles that lie face up and two that lie face down, their poses and faces."""
+    backs = [PlacedTile(None, (0, 60), 1.0), PlacedTile(None, (110, -80), 2.6)]
+    up = [lay(0, 6, -80, -30, 20), lay(5, 1, 60, 30, 130), lay(6, 6, 0, -70, 75)]
+    rendered = table_with([*up, *backs], Looks(seed=3))
+    return build_pyramid(rendered.image), *truth_poses(rendered.truth)
+
+
+def test_a_tile_is_told_from_its_back_and_from_the_cloth() -> None:
+    levels, poses, faces = table()
+    sizes = np.full(3, 24 * CAMERA.px_per_mm)
+    centers = np.array([CAMERA.width_px, CAMERA.height_px]) * [[0.15, 0.85], [0.1, 0.1], [0.85, 0.85]]
+    cloth = upright_poses(centers, np.array([0.0, 1.0, 2.0]), 2 * sizes, sizes)
+    chances, corrections = load_closer_look().look(levels, np.concatenate([poses, cloth]))
+    assert chances.argmax(axis=1).tolist() == [*faces.tolist(), NOTHING, NOTHING, NOTHING]
+    assert chances.max(axis=1).min() > 0.8
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    assert corrections.shape == (8, 6)
+
+
+def test_the_middle_between_two_tiles_is_no_tile() -> None:
+    levels, poses, _ = table()
+    beside = move(poses, np.tile([0.0, 1.0, 0, 0, 0, 0], (len(poses), 1)))  # half a tile aside
+    along = move(poses, np.tile([1.0, 0.0, 0, 0, 0, 0], (len(poses), 1)))
+    chances, _ = load_closer_look().look(levels, np.concatenate([beside, along]))
+    assert (chances.argmax(axis=1) == NOTHING).mean() >= 0.9
+
+
+WRONG = {
+    "along": [0.12, 0, 0, 0, 0, 0],
+    "back": [-0.12, 0, 0, 0, 0, 0],
+    "aside": [0, 0.2, 0, 0, 0, 0],
+    "turned": [0, 0, 0, 0.2, -0.05, 0],
+    "too long": [0, 0, 0.12, 0, 0, 0],
+    "too narrow": [0, 0, 0, 0, 0, -0.25],
+    "all": [0.06, -0.1, -0.05, -0.1, 0.03, 0.08],
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+@pytest.mark.parametrize("is_turned_round", [False, True])
+def test_corrections_bring_a_wrong_outline_to_its_tile(kind: str, is_turned_round: bool) -> None:
+    levels, truth, _ = table()
+    wrong = move(turned_round(truth) if is_turned_round else truth, np.tile(WRONG[kind], (len(truth), 1)))
+    before = corner_errors(wrong, truth)[0]
+    after = corner_errors(move(wrong, load_closer_look().look(levels, wrong)[1]), truth)[0]
+    assert before.min() > 0.08
+    assert (after < before).all()
+    assert after.mean() < 0.6 * before.mean()
+
+
+def test_a_pose_is_judged_alike_alone_and_among_others() -> None:
+    levels, poses, _ = table()
+    look = load_closer_look().look
+    together = look(levels, poses)
+    many = look(levels, np.repeat(poses, 40, axis=0))
+    for index in range(len(poses)):
+        for one, all_, repeated in zip(look(levels, poses[[index]]), together, many, strict=True):
+            np.testing.assert_allclose(one, all_[[index]], atol=1e-3)
+            np.testing.assert_allclose(one, repeated[[40 * index]], atol=1e-3)
+
+
+def test_no_poses_have_no_chances_and_no_corrections() -> None:
+    levels, _, _ = table()
+    chances, corrections = load_closer_look().look(levels, empty_poses())
+    assert (chances.shape, corrections.shape) == ((0, 3), (0, 6))
+
+
+@pytest.mark.parametrize("content", [b"", b"no network", None], ids=["empty", "text", "absent"])
+def test_a_file_that_is_no_network_is_refused(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "closer_look.onnx"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ModelError, match=r"closer_look\.onnx: not a readable network"):
+        load_closer_look(path)

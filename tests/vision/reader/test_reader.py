@@ -1,0 +1,311 @@
+"""The reader on rendered tables: every tile of a calm one, whichever way the picture is turned and coloured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import cv2
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from synthetic.render.chains import chain
+from synthetic.render.layouts import visible_area
+from synthetic.render.looks import CLASSIC, COLORED, FELT, WALNUT, draw_table_look, draw_tile_look
+from synthetic.render.paint import RenderedPicture
+from synthetic.render.placements import Arrangement, blocks, draw_hand, scatter
+from synthetic.render.scene import PlacedTile
+from tests.vision.tables import (
+    CAMERA,
+    Looks,
+    joins_missing,
+    lay,
+    missing,
+    reader,
+    spare,
+    table_with,
+    turned_back,
+)
+from vision.arrays import Image
+from vision.geometry.poses import Poses
+from vision.networks.refiner import UP
+from vision.reader.reader import load_reader
+from vision.reading import Face, PointPx, Reading, SeenTile
+
+AREA = visible_area(CAMERA)
+SOME_LOOKS = ["felt", pytest.param("walnut", marks=pytest.mark.slow)]
+LOOKS = {"felt": Looks(CLASSIC, FELT), "walnut": Looks(COLORED, WALNUT)}
+
+
+def scattered() -> Arrangement:
+    rng = np.random.default_rng(5)
+    return scatter(rng, draw_hand(rng, 10, 6), AREA, CLASSIC, gap_mm=4)
+
+
+def packed() -> Arrangement:
+    rng = np.random.default_rng(6)
+    return blocks(rng, draw_hand(rng, 9, 6), CLASSIC, columns=3, theta_rad=0.2, largest_gap_mm=0.5)
+
+
+def chained() -> Arrangement:
+    return chain(np.random.default_rng(2), 9, 6, AREA, CLASSIC, largest_gap_mm=1.0, theta_rad=0.15)
+
+
+LAYOUTS = {"scatter": scattered, "block": packed, "chain": chained}
+
+
+@cache
+def shown(layout: str, looks: str) -> tuple[RenderedPicture, Reading]:
+    """A table and what is read from it; the truth has at least nine tiles."""
+    lying = LAYOUTS[layout]()
+    rendered = table_with(lying.tiles, LOOKS[looks], joins=lying.joins)
+    assert len(rendered.truth.tiles) >= 9
+    return rendered, reader().read(rendered.image)
+
+
+@pytest.mark.parametrize("looks", SOME_LOOKS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_tile_of_a_calm_table_is_read(layout: str, looks: str) -> None:
+    rendered, reading = shown(layout, looks)
+    assert missing(rendered.truth.tiles, reading.tiles) == []
+    assert spare(rendered.truth.tiles, reading.tiles) == []
+    assert len(reading.tiles) == len(rendered.truth.tiles)
+
+
+@pytest.mark.parametrize("seed", [3, 21, 27, 30])
+def test_a_close_up_is_read(seed: int) -> None:
+    """Large pips look like small tiles: at 640 px each of these pictures shows more than a dozen of those."""
+    rng = np.random.default_rng(seed)
+    look = draw_tile_look(rng)
+    table = draw_table_look(rng, look.face_bgr)
+    # Sides of 180 px.
+    camera = replace(CAMERA, width_px=1280, height_px=960, px_per_mm=180 / look.width_mm)
+    width_mm, height_mm = 1280 / camera.px_per_mm, 960 / camera.px_per_mm
+    places = [(-0.3, -0.25), (0.0, -0.25), (0.3, -0.25), (-0.2, 0.25), (0.2, 0.25)]
+    pips = [(6, 5), (6, 6), (4, 6), (5, 5), (6, 4)]
+    tiles = [
+        lay(*pair, x * width_mm, y * height_mm, 90 + rng.uniform(-5, 5))
+        for pair, (x, y) in zip(pips, places, strict=True)
+    ]
+    rendered = table_with(tiles, Looks(look, table, camera=camera, seed=seed))
+    assert len(rendered.truth.tiles) == 5
+    reading = reader().read(rendered.image)
+    assert missing(rendered.truth.tiles, reading.tiles) == []
+
+
+@pytest.mark.parametrize("width_px", [700, 800])
+def test_small_tiles_are_read_in_a_picture_a_little_larger_than_640_px(width_px: int) -> None:
+    rng = np.random.default_rng(2)
+    look = draw_tile_look(rng)
+    table = draw_table_look(rng, look.face_bgr)
+    camera = replace(CAMERA, width_px=width_px, height_px=width_px * 3 // 4, px_per_mm=0.017 * width_px / look.width_mm)
+    area = visible_area(camera)
+    tiles = [
+        lay(i * 2 % 7, (i * 3 + i // 6) % 7, (i % 6 - 2.5) * area.width_mm / 6, (i // 6 - 1.5) * area.height_mm / 4, i)
+        for i in range(24)
+    ]
+    rendered = table_with(tiles, Looks(look, table, camera=camera, seed=2))
+    assert len(rendered.truth.tiles) == 24
+    reading = reader().read(rendered.image)
+    assert missing(rendered.truth.tiles, reading.tiles) == []
+    assert spare(rendered.truth.tiles, reading.tiles) == []
+
+
+@pytest.mark.parametrize("looks", SOME_LOOKS)
+def test_the_joins_of_a_chain_are_read(looks: str) -> None:
+    rendered, reading = shown("chain", looks)
+    assert len(rendered.truth.joins) == 8
+    assert len(joins_missing(rendered.truth, reading)) <= 1
+    assert len(reading.joins) <= 8
+
+
+def test_scattered_tiles_have_no_joins() -> None:
+    assert shown("scatter", "felt")[1].joins == ()
+
+
+def test_a_reading_is_in_order_and_says_how_sure_it_is() -> None:
+    rendered, reading = shown("scatter", "felt")
+    assert (reading.width_px, reading.height_px) == (rendered.image.shape[1], rendered.image.shape[0])
+    middles = [(tile.center_px[1], tile.center_px[0]) for tile in reading.tiles]
+    assert middles == sorted(middles)
+    for tile in reading.tiles:
+        assert all(0.05 < half.confidence <= 1 for half in tile.halves)
+        corners = np.array(tile.corners_px)
+        after = np.roll(corners, -1, axis=0)
+        assert (corners[:, 0] * after[:, 1] - corners[:, 1] * after[:, 0]).sum() > 0  # clockwise
+        assert corners.sum(axis=1).argmin() == 0  # from the top left
+
+
+@pytest.mark.parametrize(
+    "layout", ["block", *(pytest.param(name, marks=pytest.mark.slow) for name in ("scatter", "chain"))]
+)
+@pytest.mark.parametrize("quarter_turns", [1, 2])
+def test_a_turned_picture_shows_the_same_tiles(layout: str, quarter_turns: int) -> None:
+    rendered, _ = shown(layout, "felt")
+    turned = reader().read(np.ascontiguousarray(np.rot90(rendered.image, quarter_turns)))
+    tiles = turned_back(turned, quarter_turns=quarter_turns, image=rendered.image)
+    assert missing(rendered.truth.tiles, tiles) == []
+    assert spare(rendered.truth.tiles, tiles) == []
+
+
+def grey(image: Image) -> Image:
+    plane = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    return np.asarray(cv2.merge([plane] * 3), np.uint8)
+
+
+def negative(image: Image) -> Image:
+    return np.asarray(255 - image, np.uint8)
+
+
+def swapped(image: Image) -> Image:
+    return np.ascontiguousarray(image[..., ::-1])
+
+
+def enlarged(image: Image) -> Image:
+    return np.asarray(cv2.resize(image, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), np.uint8)
+
+
+def as_enlarged(tile: SeenTile) -> SeenTile:
+    """A tile of the picture where `enlarged` puts it."""
+
+    def moved(point: PointPx) -> PointPx:
+        return (point[0] * 2 + 0.5, point[1] * 2 + 0.5)
+
+    a, b, c, d = (moved(corner) for corner in tile.corners_px)
+    first, second = (replace(half, center_px=moved(half.center_px)) for half in tile.halves)
+    return replace(tile, corners_px=(a, b, c, d), halves=(first, second))
+
+
+@pytest.mark.parametrize(
+    ("change", "most_missing"), [(grey, 1), (swapped, 1), (negative, 3)], ids=["grey", "red for blue", "negative"]
+)
+def test_no_colour_is_needed(change: Callable[[Image], Image], most_missing: int) -> None:
+    rendered, _ = shown("scatter", "felt")
+    reading = reader().read(change(rendered.image))
+    assert len(missing(rendered.truth.tiles, reading.tiles)) <= most_missing
+    assert spare(rendered.truth.tiles, reading.tiles) == []
+
+
+def test_dim_light_hides_no_tile() -> None:
+    rendered, _ = shown("scatter", "felt")
+    reading = reader().read(np.asarray(rendered.image // 3, np.uint8))
+    assert missing(rendered.truth.tiles, reading.tiles) == []
+    assert spare(rendered.truth.tiles, reading.tiles) == []
+
+
+def test_pale_pips_on_the_only_bright_things_of_a_dark_table_are_read() -> None:
+    rosy = replace(CLASSIC, face_bgr=(150.0, 140.0, 195.0), pip_bgr=((240.0, 235.0, 228.0),) * 19)
+    dark = replace(FELT, base_bgr=(18.0, 30.0, 14.0), second_bgr=(12.0, 22.0, 10.0), third_bgr=(20.0, 30.0, 16.0))
+    tiles = (lay(6, 2, -60, 20, 15), lay(5, 1, 40, 30, 80), lay(4, 3, 0, -60, -30))
+    small = replace(CAMERA, width_px=1200, height_px=900)
+    rendered = table_with(tiles, Looks(rosy, dark, camera=small))
+    reading = reader().read(rendered.image)
+    assert missing(rendered.truth.tiles, reading.tiles) == []
+
+
+def test_the_same_picture_gives_the_same_reading() -> None:
+    rendered, reading = shown("block", "felt")
+    assert reader().read(rendered.image) == reading
+    assert load_reader().read(rendered.image.copy()) == reading
+
+
+def test_the_picture_is_left_as_it_was() -> None:
+    image = shown("block", "felt")[0].image.copy()
+    before = image.copy()
+    reader().read(image)
+    assert (image == before).all()
+
+
+@pytest.mark.parametrize("looks", LOOKS)
+def test_an_empty_table_has_no_tiles(looks: str) -> None:
+    reading = reader().read(table_with((), LOOKS[looks]).image)
+    assert (reading.tiles, reading.joins) == ((), ())
+
+
+def test_face_down_tiles_have_no_halves() -> None:
+    laid = (PlacedTile(None, (-100, -60), 0.3), PlacedTile(None, (80, 50), 1.4), lay(3, 5, 0, 0, 60))
+    rendered = table_with(laid)
+    reading = reader().read(rendered.image)
+    assert sorted(tile.face for tile in reading.tiles) == [Face.DOWN, Face.DOWN, Face.UP]
+    assert missing(rendered.truth.tiles, reading.tiles) == []
+
+
+def test_a_known_set_bounds_the_pips() -> None:
+    rendered = table_with([lay(9, 8, -60, 0, 20), lay(7, 9, 60, 10, 100), lay(8, 8, 0, 90)])
+    halves = [half.pips for tile in load_reader(6).read(rendered.image).tiles for half in tile.halves]
+    assert len(halves) == 6
+    assert max(halves) <= 6
+    known = load_reader(9).read(rendered.image)
+    assert any(half.pips > 6 for tile in known.tiles for half in tile.halves)
+
+
+def test_what_hardly_looks_like_a_tile_has_no_say_in_which_set_lies_there() -> None:
+    tiles = [(12, 11), (10, 12), (0, 9), (7, 8)]
+    flowers = [(1, 4)] * 40
+    chances = np.clip(np.eye(19)[np.array(tiles + flowers)], 1e-4, 1 - 1e-4)
+    look_like_tiles = np.array([4.0] * len(tiles) + [0.5] * len(flowers))
+    of_set = load_reader()._of_set(chances, look_like_tiles, np.full(len(chances), UP))
+    assert of_set[: len(tiles)].argmax(axis=2).tolist() == [[12, 11], [10, 12], [0, 9], [7, 8]]
+
+
+def test_where_nothing_is_surely_a_tile_the_surest_says_which_set_lies_there() -> None:
+    chances = np.clip(np.eye(19)[np.array([(9, 8), (8, 7)] + [(1, 4)] * 40)], 1e-4, 1 - 1e-4)
+    of_set = load_reader()._of_set(chances, np.array([0.9, 0.8] + [0.1] * 40), np.full(len(chances), UP))
+    assert of_set[:2].argmax(axis=2).tolist() == [[9, 8], [8, 7]]
+
+
+def test_a_boneyard_has_no_say_in_which_set_lies_there() -> None:
+    boneyard = [PlacedTile(None, (-140 + 40 * (i % 8), -110 + 60 * (i // 8)), 1.5) for i in range(16)]
+    played = [lay(13, 2, -50, 60), lay(1, 5, 40, 70, 90)]
+    rendered = table_with([*boneyard, *played], Looks(seed=3))
+    reading = reader().read(rendered.image)
+    assert sum(tile.face is Face.DOWN for tile in reading.tiles) == len(boneyard)
+    assert missing(rendered.truth.tiles, reading.tiles) == []
+
+
+def test_only_what_is_plausible_is_read() -> None:
+    rendered, _ = shown("scatter", "felt")
+    width = rendered.image.shape[1]
+
+    def is_left(poses: Poses) -> NDArray[np.bool_]:
+        return np.asarray(poses[:, 0] < width / 2)
+
+    reading = reader().read(rendered.image, plausible=is_left)
+    left = [tile for tile in rendered.truth.tiles if tile.center_px[0] < width / 2 - 20]
+    assert 0 < len(left) < len(rendered.truth.tiles)
+    assert missing(left, reading.tiles) == []
+    assert all(tile.center_px[0] < width / 2 + 20 for tile in reading.tiles)
+
+
+def test_a_larger_picture_of_the_same_table_reads_alike() -> None:
+    rendered, _ = shown("block", "felt")
+    large = reader().read(enlarged(rendered.image))
+    truth = [as_enlarged(tile) for tile in rendered.truth.tiles]
+    assert missing(truth, large.tiles) == []
+    assert spare(truth, large.tiles) == []
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        np.zeros((10, 10), np.uint8),
+        np.zeros((10, 10, 4), np.uint8),
+        np.zeros((10, 10, 3), np.float32),
+        np.zeros((3, 10, 10), np.uint8),
+    ],
+    ids=["grey", "alpha", "float", "channels first"],
+)
+def test_what_is_no_picture_is_refused(image: Image) -> None:
+    with pytest.raises(ValueError, match=r"image must have shape \(H, W, 3\) and be uint8, but got ") as caught:
+        reader().read(image)
+    assert str(image.shape) in str(caught.value)
+    assert str(image.dtype) in str(caught.value)
+
+
+@pytest.mark.parametrize(("width_px", "height_px"), [(1, 1), (1, 3000), (3000, 1), (30, 20)])
+def test_tiny_and_thin_pictures_show_nothing(width_px: int, height_px: int) -> None:
+    for bright in (0, 90, 255):
+        reading = reader().read(np.full((height_px, width_px, 3), bright, np.uint8))
+        assert (reading.width_px, reading.height_px, reading.tiles) == (width_px, height_px, ())

@@ -1,0 +1,1 @@
+"""Poses of tiles, the plane of the table, selection without overlaps, and tile sets."""

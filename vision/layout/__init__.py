@@ -1,0 +1,1 @@
+"""Touches between tiles, and which of them are plays."""

@@ -1,0 +1,1 @@
+"""Neural networks and classifiers of the reader, evaluated by OpenCV and numpy."""

@@ -1,0 +1,1 @@
+"""One picture: from pixels to tiles, pips and joins."""

@@ -1,0 +1,1 @@
+"""Several pictures: wait until the table is still, detect changes and follow each tile."""

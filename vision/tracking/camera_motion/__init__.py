@@ -1,0 +1,1 @@
+"""Estimate how the camera has moved, and align pictures with the first one."""

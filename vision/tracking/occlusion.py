@@ -1,0 +1,81 @@
+"""What differs and no tile explains: what covers the table for a while, hands first of all, and what was overlooked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from vision.arrays import GreyImage, Mask
+from vision.reading import SeenTile
+from vision.tracking.changes import PictureDifference
+from vision.tracking.tracks import side_px
+
+# A hand covers at least as much as so many tiles, and tiles that came or went explain less of it than this share.
+_LEAST_TILES, _MOST_EXPLAINED = 2.5, 0.5
+# A tile with its shadow is this much larger than its face.
+_WITH_SHADOW = 1.35
+# What differs over so much of a tile, where no tile is known, may be one; in pixels where none is known at all.
+_LEAST_OVERLOOKED, _LEAST_OVERLOOKED_PX = 0.4, 60
+# Thin rims beside tiles are light, and tiles that were brushed.
+_RIM_PX = 3
+# Pixels of the small picture that a hand's outline may be broken or blurred by.
+_JOINED_PX, _MARGIN_PX = 9, 7
+
+
+def covered(change: PictureDifference, tiles: Sequence[SeenTile]) -> Mask:
+    """Return what is covered, shape (h, w) as the mask of the difference.
+
+    Args:
+        change: What differs.
+        tiles: All that lay there and all that is seen there now.
+    """
+    nothing = np.zeros_like(change.mask)
+    if not tiles:
+        return nothing
+    explained = _explained(change, tiles)
+    side = _side(change, tiles)
+    joined = cv2.morphologyEx(
+        change.mask.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((_JOINED_PX, _JOINED_PX), np.uint8)
+    )
+    count, labels = cv2.connectedComponents(joined, connectivity=8)
+    areas = np.bincount(labels.ravel().astype(np.intp), minlength=count)
+    by_tiles = np.bincount(labels[explained > 0].astype(np.intp), minlength=count)
+    is_hand = (areas >= _LEAST_TILES * 2 * side**2) & (by_tiles < _MOST_EXPLAINED * areas)
+    is_hand[0] = False
+    hands = is_hand[labels].astype(np.uint8)
+    return np.asarray(cv2.dilate(hands, np.ones((_MARGIN_PX, _MARGIN_PX), np.uint8)) > 0)
+
+
+def overlooked(change: PictureDifference, tiles: Sequence[SeenTile], hidden: Mask) -> Mask:
+    """Return where something as large as a tile came or went that nobody has seen, shape (h, w).
+
+    Args:
+        change: What differs.
+        tiles: All that lay there and all that is seen there now.
+        hidden: Shape (h, w), what covers the table.
+    """
+    rest = (change.mask & ~hidden & (_explained(change, tiles) == 0)).astype(np.uint8)
+    rest = cv2.morphologyEx(rest, cv2.MORPH_OPEN, np.ones((_RIM_PX, _RIM_PX), np.uint8)).astype(np.uint8, copy=False)
+    least_px = _LEAST_OVERLOOKED * 2 * _side(change, tiles) ** 2 if tiles else float(_LEAST_OVERLOOKED_PX)
+    count, labels = cv2.connectedComponents(rest, connectivity=8)
+    is_large = np.bincount(labels.ravel().astype(np.intp), minlength=count) >= least_px
+    is_large[0] = False
+    found = is_large[labels].astype(np.uint8)
+    return np.asarray(cv2.dilate(found, np.ones((_MARGIN_PX, _MARGIN_PX), np.uint8)) > 0)
+
+
+def _explained(change: PictureDifference, tiles: Sequence[SeenTile]) -> GreyImage:
+    """Return where tiles with their shadows lie, 1 there and 0 elsewhere."""
+    explained = np.zeros(change.mask.shape, np.uint8)
+    for tile in tiles:
+        corners = np.array(tile.corners_px)
+        grown = corners.mean(axis=0) + _WITH_SHADOW * (corners - corners.mean(axis=0))
+        cv2.fillConvexPoly(explained, np.round(grown / change.scale).astype(np.int32), 1)
+    return explained
+
+
+def _side(change: PictureDifference, tiles: Sequence[SeenTile]) -> float:
+    """Return the side of a half in pixels of the difference."""
+    return float(np.median([side_px(tile) for tile in tiles])) / change.scale

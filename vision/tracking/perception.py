@@ -1,0 +1,313 @@
+"""The table over several settled pictures: what was placed, moved or removed since the one before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.arrays import Image, Motion
+from vision.geometry.poses import Poses, sides_px
+from vision.networks.detector import Focus
+from vision.reader.candidates import Filter
+from vision.reader.reader import Reader
+from vision.reading import Join, PointPx, Reading, SeenTile
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim
+from vision.tracking.camera_motion.estimation import Agreement, Anchor, find_aim
+from vision.tracking.camera_motion.from_tiles import find_motion
+from vision.tracking.changes import PictureDifference, PictureSizeError, TablePicture, differences_between
+from vision.tracking.matching import joins_among, match, places_among, touched
+from vision.tracking.occlusion import covered, overlooked
+from vision.tracking.table_changes import came_and_went, kept, reread
+from vision.tracking.table_view import Change, ChangeKind, TableView
+from vision.tracking.tracks import (
+    SAME_PLACE,
+    Track,
+    carried,
+    distance,
+    looked_at,
+    moved_tile,
+    poses_of,
+)
+from vision.tracking.unread import Unread
+
+# What looks like a tile is part of the table where less than this share of either half differs from the empty one.
+_NEW_TO_TABLE = 0.4
+# Where so much of the picture, or so many of the tiles, differ, the camera may point elsewhere.
+_MAY_BE_AIMED_ANEW, _MOST_TOUCHED = 0.3, 0.6
+# Where so much differs however the picture is moved, this is not the table as it was known.
+_NOT_THE_TABLE = 0.5
+# A known tile of which this share of a half is out of the picture cannot be followed.
+_OUT_OF_SIGHT = 0.5
+# Around what has changed, in pixels of the small picture, the remembered table is renewed: shadows and soft edges.
+_CHANGED_AROUND_PX = 9
+# Something new where no tile was found is looked at so often; then it is part of the table.
+_MOST_OVERLOOKED = 5
+_LOST = (
+    "the table cannot be made out: the camera was moved, or the light has changed;"
+    " put it back as it was, or start again"
+)
+_TOO_FAR = (
+    "the camera was moved so far that it does not see all tiles any more; put it back as it was, the game waits so long"
+)
+
+
+class Start(StrEnum):
+    """What the first picture shows.
+
+    `EMPTY`: the table alone, and whatever is printed on it is table. `IN_PLAY`: a game that goes on; whatever looks
+    like a tile is one, so that a printed domino cannot be told from one.
+    """
+
+    EMPTY = "empty"
+    IN_PLAY = "in play"
+
+
+class Perception:
+    """Follows a table from one settled picture to the next.
+
+    All places are those of the first picture: where the camera was moved since then, pictures are straightened before
+    they are looked at.
+    """
+
+    def __init__(self, reader: Reader, start: Start = Start.EMPTY) -> None:
+        """Start without a picture."""
+        self._reader, self._start = reader, start
+        self._empty: TablePicture | None = None
+        self._last: TablePicture | None = None
+        self._tracks: tuple[Track, ...] = ()
+        self._unconfirmed: tuple[SeenTile, ...] = ()
+        self._overlooked = 0
+        self._unread = Unread()
+        self._joins: tuple[Join, ...] = ()
+        self._size_px: tuple[int, int] | None = None
+        self._aim = STRAIGHT_ON
+        self._anchor: Anchor | None = None
+        self._has_detail = False
+
+    @classmethod
+    def resumed(
+        cls, reader: Reader, *, empty: Image | None, last: Image, tiles: tuple[SeenTile, ...], aim: Aim = STRAIGHT_ON
+    ) -> Perception:
+        """Return one that goes on where another stopped: what has changed since *last* is what changes.
+
+        Args:
+            reader: What reads tiles.
+            empty: The empty table, shape (H, W, 3), BGR; None where it was never seen.
+            last: The table as it was known last, of the same size.
+            tiles: Those that lie on it.
+            aim: Where the camera pointed at *last*.
+        """
+        perception = cls(reader, Start.IN_PLAY if empty is None else Start.EMPTY)
+        perception._empty = None if empty is None else TablePicture.of(empty)
+        perception._aim = aim
+        last = perception._aim.straightened(last)
+        perception._last, perception._size_px = TablePicture.of(last), (last.shape[1], last.shape[0])
+        perception._anchor = Anchor.of(last)
+        perception._tracks = tuple(Track(tile) for tile in tiles)
+        return perception
+
+    @property
+    def view(self) -> TableView:
+        """The table as it is known, without changes."""
+        return self._view(())
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether one more look is due: what was seen does not fit to where something happened, or cannot be read."""
+        return bool(self._unconfirmed) or self._overlooked > 0 or self._unread.is_due
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether another look at some half could tell more."""
+        return any(track.is_unsure for track in self._tracks)
+
+    def feed(self, image: Image) -> TableView:
+        """Return the table after one more picture on which nothing moves.
+
+        Args:
+            image: Shape (H, W, 3), BGR, of the same size as those before.
+
+        Raises:
+            PictureSizeError: If the picture has another size than those before.
+        """
+        if self._last is None or self._anchor is None:
+            return self._begin(image)
+        if (image.shape[1], image.shape[0]) != self._size_px:
+            raise PictureSizeError(
+                f"pictures must have the same size, but got {self._size_px} and {image.shape[1::-1]} pixels"
+            )
+        is_found, left = self._take_aim(self._anchor, self._last, image)
+        image = self._aim.straightened(image)
+        unseen = self._aim.unseen(self._last.small.shape[:2], self._last.scale)
+        picture = TablePicture.of(image)
+        picture = picture.covered_by(self._last, unseen) if unseen.any() else picture
+        since_last = differences_between(self._last, picture, left)
+        if not is_found or since_last.mask.mean() > _NOT_THE_TABLE:
+            return replace(self._view(()), lost=_LOST, is_settled=False)
+        if self._misses_tiles(since_last, unseen):
+            return replace(self._view(()), lost=_TOO_FAR, is_settled=False)
+        focus = self._focus(since_last)
+        looked = self._reader.read(image, self._plausible(picture, unseen, left), focus)
+        reading = looked.without_unsure()
+        known = tuple(carried(track, since_last) for track in self._tracks)
+        hidden = covered(since_last, (*(track.tile for track in known), *reading.tiles)) | unseen
+        changes = self._follow(known, reading, since_last, hidden)
+        self._unread = self._unread_after(looked.unsure, since_last, hidden, focus)
+        hidden |= self._new_and_unseen(since_last, (*(track.tile for track in known), *reading.tiles), hidden)
+        self._joins = self._joins_after(tuple(track.tile for track in known), reading)
+        self._last = picture.covered_by(self._last.seen_by(since_last.motion), hidden)
+        around = cv2.dilate(
+            since_last.mask.astype(np.uint8), np.ones((_CHANGED_AROUND_PX, _CHANGED_AROUND_PX), np.uint8)
+        )
+        self._anchor = self._anchor.renewed(image, (around > 0) & ~hidden)
+        return self._view(changes)
+
+    def is_aimed_elsewhere(self, image: Image) -> bool:
+        """Return whether the camera points elsewhere than when a picture was fed last; slow slips move nothing else.
+
+        Args:
+            image: Shape (H, W, 3), BGR.
+        """
+        if self._anchor is None or not self._has_detail:
+            return False
+        return find_aim(self._anchor, image, self._aim).agreement is Agreement.MOVED
+
+    def look_again(self, image: Image) -> TableView:
+        """Return the table after one more look at its pips, from a picture like the one that was fed last.
+
+        Args:
+            image: Shape (H, W, 3), BGR, on which nothing has moved since.
+        """
+        places = [i for i, track in enumerate(self._tracks) if track.tile.halves]
+        tracks = list(self._tracks)
+        changes: list[Change] = []
+        seen = self._reader.read_again(self._aim.straightened(image), poses_of(tuple(tracks[i].tile for i in places)))
+        for i, tile in zip(places, seen, strict=True):
+            if tracks[i].is_unsure:
+                before, tracks[i] = tracks[i].tile, looked_at(tracks[i], tile)
+                changes += reread(before, tracks[i].tile)
+        self._tracks = tuple(tracks)
+        return self._view(tuple(changes))
+
+    def _begin(self, image: Image) -> TableView:
+        """Return what the first picture shows."""
+        self._last, self._size_px = TablePicture.of(image), (image.shape[1], image.shape[0])
+        self._anchor = Anchor.of(image)
+        if self._start is Start.EMPTY:
+            self._empty = self._last
+            return self._view(())
+        looked = self._reader.read(image)
+        reading, self._unread = looked.without_unsure(), Unread(looked.unsure, is_due=bool(looked.unsure))
+        self._tracks, self._joins = tuple(Track(tile) for tile in reading.tiles), reading.joins
+        return self._view(tuple(Change(ChangeKind.PLACED, tile) for tile in reading.tiles))
+
+    def _take_aim(self, anchor: Anchor, last: TablePicture, image: Image) -> tuple[bool, Motion | None]:
+        """Find out where the camera points now; return whether that could be told, and what motion is left then.
+
+        The motion is None where it is to be found out, because only tiles have told the aim. A bare table without any
+        grain tells nothing; there the camera is taken to point as before, unless tiles say otherwise.
+        """
+        found = find_aim(anchor, image, self._aim)
+        if found.agreement is not Agreement.NONE:
+            self._aim, self._has_detail = found.aim, True
+            return True, STRAIGHT_ON.motion
+        change = differences_between(last, TablePicture.of(self._aim.straightened(image)))
+        tiles = tuple(track.tile for track in self._tracks)
+        shaken = tuple(moved_tile(tile, change.motion) for tile in tiles)
+        share = sum(touched(shaken, change)) / max(1, len(tiles))
+        is_alike = change.mask.mean() < _MAY_BE_AIMED_ANEW and share < _MOST_TOUCHED
+        if is_alike and (tiles or not self._has_detail):
+            return True, None  # most tiles lie where they lay: noise or bad light has drowned the detail
+        motion = find_motion(tiles, self._reader.read(image).tiles)
+        if motion is None:
+            return not self._has_detail, None
+        self._aim = Aim.of(motion)
+        return True, None
+
+    def _misses_tiles(self, change: PictureDifference, unseen: NDArray[np.bool_]) -> bool:
+        """Return whether tiles lie where the camera does not see them any more."""
+        poses = poses_of(tuple(track.tile for track in self._tracks))
+        return bool(unseen.any()) and bool((change.halves_within(unseen, poses) > _OUT_OF_SIGHT).any())
+
+    def _focus(self, change: PictureDifference) -> Focus | None:
+        """Return where something has happened, and how large tiles are; None where nothing has."""
+        if change.box_px is None:
+            return None
+        sides = sides_px(poses_of(tuple(track.tile for track in self._tracks)))
+        # Which set this is only all tiles together tell.
+        is_all = self._reader.max_pips is not None and not self._overlooked
+        return Focus(change.box_px, float(np.median(sides)) if len(sides) else None, is_all)
+
+    def _joins_after(self, known: tuple[SeenTile, ...], reading: Reading) -> tuple[Join, ...]:
+        """Return the joins as they are read now, and between tiles that were not read as they were before."""
+        tiles = tuple(track.tile for track in self._tracks)
+        now, before = places_among(reading.tiles, tiles), places_among(known, tiles)
+        seen = set(now.values())
+        kept = tuple(join for join in joins_among(self._joins, before) if not {join.a, join.b} <= seen)
+        return (*joins_among(reading.joins, now), *kept)
+
+    def _plausible(self, picture: TablePicture, unseen: NDArray[np.bool_], left: Motion | None) -> Filter | None:
+        """Return what tells tiles from what belongs to the table or is out of the picture; None where all may be."""
+        if self._empty is None and not unseen.any():
+            return None
+        since = differences_between(self._empty or picture, picture, left)
+
+        def is_new(poses: Poses) -> NDArray[np.bool_]:
+            is_seen = since.halves_within(unseen, poses).max(axis=1) < _OUT_OF_SIGHT
+            return np.asarray(is_seen if self._empty is None else is_seen & (since.share(poses) > _NEW_TO_TABLE))
+
+        return is_new
+
+    def _follow(
+        self, known: tuple[Track, ...], reading: Reading, change: PictureDifference, hidden: NDArray[np.bool_]
+    ) -> tuple[Change, ...]:
+        """Keep what lies on the table now, and return what happened to it."""
+        found = match(known, reading.tiles, change, hidden)
+        # Where nothing moved, nothing was placed: what is seen there all of a sudden must be seen twice.
+        earlier = tuple(moved_tile(tile, change.motion) for tile in self._unconfirmed)
+        twice = tuple(t for t in found.unexpected if any(distance(t, other) < SAME_PLACE for other in earlier))
+        self._unconfirmed = tuple(tile for tile in found.unexpected if tile not in twice)
+        # In the order in which the reading has them: from top to bottom.
+        fresh = tuple(tile for tile in reading.tiles if tile in (*found.fresh, *twice))
+        stayed = [kept(one) for one in found.kept]
+        self._tracks = (*(track for track, _ in stayed), *(Track(tile) for tile in fresh))
+        return (*(change for _, changes in stayed for change in changes), *came_and_went(found.gone, fresh))
+
+    def _unread_after(
+        self,
+        unsure: tuple[SeenTile, ...],
+        change: PictureDifference,
+        hidden: NDArray[np.bool_],
+        focus: Focus | None,
+    ) -> Unread:
+        """Return what cannot be read now; what a hand covers, or what lies where nothing was looked for, stays."""
+        height, width = hidden.shape
+
+        def is_hidden(point: PointPx) -> bool:
+            x, y = (int(at / change.scale) for at in point)
+            return bool(hidden[min(max(y, 0), height - 1), min(max(x, 0), width - 1)])
+
+        def is_looked_at(point: PointPx) -> bool:
+            return (focus is None or not focus.is_all or focus.holds(point)) and not is_hidden(point)
+
+        seen = tuple(tile for tile in unsure if not is_hidden(tile.center_px))
+        return self._unread.after(seen, tuple(track.tile for track in self._tracks), change.motion, is_looked_at)
+
+    def _new_and_unseen(
+        self, change: PictureDifference, tiles: tuple[SeenTile, ...], hidden: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Return where something came that the eye has overlooked: it is new in the next picture still."""
+        unseen = overlooked(change, tiles, hidden)
+        self._overlooked = self._overlooked + 1 if unseen.any() else 0
+        if self._overlooked < _MOST_OVERLOOKED:
+            return unseen
+        self._overlooked = 0
+        return np.zeros_like(unseen)
+
+    def _view(self, changes: tuple[Change, ...]) -> TableView:
+        tiles = tuple(track.tile for track in self._tracks)
+        return TableView(tiles, self._joins, changes, unsure=self._unread.still, size_px=self._size_px, aim=self._aim)

@@ -1,0 +1,48 @@
+"""What happened to the tiles of a table between two pictures, told from how they lay and how they lie."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from vision.reading import SeenTile
+from vision.tracking.matching import KeptTile
+from vision.tracking.table_view import Change, ChangeKind
+from vision.tracking.tracks import Track, distance, has_same_pips, is_another, is_turned, looked_at
+
+# In sides of a half: a tile of the same pips further away than this is another.
+_MOVED_AT_MOST = 6.0
+
+
+def kept(one: KeptTile) -> tuple[Track, tuple[Change, ...]]:
+    """Return the track of a tile that still lies there, and what happened to it in its place."""
+    old, seen = one.track, one.seen
+    if seen is None:
+        return old, ()
+    is_suspect = one.differs and bool(seen.halves)
+    if is_suspect and is_turned(old.tile, seen):
+        return replace(old, tile=seen, looks=1), (Change(ChangeKind.TURNED, seen, old.tile),)
+    if not is_suspect or not is_another(old.tile, seen):
+        track = looked_at(old, seen)
+        return track, reread(old.tile, track.tile)
+    if old.beneath and not is_another(old.beneath[-1], seen):
+        return Track(seen, beneath=old.beneath[:-1]), (Change(ChangeKind.REMOVED, old.tile),)
+    return Track(seen, beneath=(*old.beneath, old.tile)), (Change(ChangeKind.STACKED, seen, old.tile),)
+
+
+def reread(before: SeenTile, now: SeenTile) -> tuple[Change, ...]:
+    """Return what more looks have changed about the pips of a tile."""
+    return () if has_same_pips(before, now) else (Change(ChangeKind.REREAD, now, before),)
+
+
+def came_and_went(gone: tuple[SeenTile, ...], fresh: tuple[SeenTile, ...]) -> tuple[Change, ...]:
+    """Return what happened: a tile that went and came back nearby has moved."""
+    changes: list[Change] = []
+    left = list(gone)
+    for tile in fresh:
+        before = next((old for old in left if has_same_pips(old, tile) and distance(old, tile) < _MOVED_AT_MOST), None)
+        if before is None:
+            changes.append(Change(ChangeKind.PLACED, tile))
+        else:
+            left.remove(before)
+            changes.append(Change(ChangeKind.MOVED, tile, before))
+    return (*changes, *(Change(ChangeKind.REMOVED, tile) for tile in left))
