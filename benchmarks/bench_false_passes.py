@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from engine import Knock, Rules, Seat, State, apply
-from engine.profiles import profile
+from engine.rules.profiles import profile
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from synthetic.render.motion import STRAIGHT, Film

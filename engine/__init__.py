@@ -17,10 +17,59 @@ A match is a fold over its events: ``apply(state, event)`` gives the next state 
 5 + 5 + 0 = 10 (10, 10)
 """
 
-from engine.chances import NumberChance, Outlook, SeatChance, chances
-from engine.counting import Count, Term, count, points_for
 from engine.errors import EngineError
-from engine.events import (
+from engine.game.fold import ActionResult, Entry, apply, entries, history, problem_with, replay
+from engine.game.questions import copies_left, ends, highest_leader, legal_plays, legal_stacks, unseen
+from engine.game.turns import turn
+from engine.library.chances import NumberChance, Outlook, SeatChance, chances
+from engine.library.moves import LegalMove, legal_moves
+from engine.library.suggest import Suggestion, best_plays
+from engine.library.table import IllegalMove, SeatView, Table, perft
+from engine.record.log import record_of
+from engine.record.play import Line, PlayedRecord, RecordResult, play_record
+from engine.record.position import format_position, parse_position
+from engine.record.text import format_record, parse_record
+from engine.record.values import Record, RecordError
+from engine.rules.options import OptionsError, changed_options, parse_options, with_options
+from engine.rules.profiles import (
+    ALLFIVES,
+    BLOCK,
+    BONES,
+    CUTTHROAT,
+    DRAW,
+    FREE,
+    PROFILES,
+    SUPER,
+    TWOSET,
+    profile,
+)
+from engine.rules.rules import (
+    BranchOrder,
+    Drawing,
+    Effects,
+    HandMode,
+    HandPoints,
+    LeadRule,
+    MatchEnd,
+    NoDouble,
+    PartnersMode,
+    Policy,
+    ProvableBlock,
+    Rules,
+    SkipOn,
+    SpellDeadlock,
+    SpellLap,
+    Spinner,
+    SpinnerCount,
+    StealGain,
+    TallyStyle,
+    TargetTest,
+    TieBreak,
+    TieOrder,
+    deal_problems,
+)
+from engine.state.counting import Count, Term, count, points_for
+from engine.state.events import (
     Abandon,
     Action,
     Adjust,
@@ -53,12 +102,10 @@ from engine.events import (
     Stack,
     Undo,
 )
-from engine.fold import ActionResult, Entry, apply, entries, history, problem_with, replay
-from engine.hand import Chance, Claim, Course, Hand, LeadTile, Spell
-from engine.layout import ARMS, Layout, Node, NodeId, OpenEnd, Port, Spot, attach, obstacle
-from engine.moves import LegalMove, legal_moves
-from engine.options import OptionsError, changed_options, parse_options, with_options
-from engine.outcomes import (
+from engine.state.hand import Chance, Claim, Course, Hand, LeadTile, Spell
+from engine.state.layout import ARMS, Layout, Node, NodeId, OpenEnd, Port, Spot, attach, obstacle
+from engine.state.match import Game, Phase, State
+from engine.state.outcomes import (
     Abandoned,
     Blocked,
     Claimable,
@@ -88,58 +135,11 @@ from engine.outcomes import (
     Turn,
     Turned,
 )
-from engine.position_text import format_position, parse_position
-from engine.problems import Problem, ProblemKind, Weight
-from engine.profiles import (
-    ALLFIVES,
-    BLOCK,
-    BONES,
-    CUTTHROAT,
-    DRAW,
-    FREE,
-    PROFILES,
-    SUPER,
-    TWOSET,
-    profile,
-)
-from engine.questions import copies_left, ends, highest_leader, legal_plays, legal_stacks, unseen
-from engine.record import Record, RecordError
-from engine.record_log import record_of
-from engine.record_play import Line, PlayedRecord, RecordResult, play_record
-from engine.record_text import format_record, parse_record
-from engine.rules import (
-    BranchOrder,
-    Drawing,
-    Effects,
-    HandMode,
-    HandPoints,
-    LeadRule,
-    MatchEnd,
-    NoDouble,
-    PartnersMode,
-    Policy,
-    ProvableBlock,
-    Rules,
-    SkipOn,
-    SpellDeadlock,
-    SpellLap,
-    Spinner,
-    SpinnerCount,
-    StealGain,
-    TallyStyle,
-    TargetTest,
-    TieBreak,
-    TieOrder,
-    deal_problems,
-)
-from engine.settle import HandResult, Holding, round_nearest, settle
-from engine.state import Game, Phase, State
-from engine.suggest import Suggestion, best_plays
-from engine.table import IllegalMove, SeatView, Table, perft
-from engine.tally import House, HouseTally, Mark, RowMark, RowsTally, Stroke
+from engine.state.problems import Problem, ProblemKind, Weight
+from engine.state.settle import HandResult, Holding, round_nearest, settle
+from engine.state.tally import House, HouseTally, Mark, RowMark, RowsTally, Stroke
+from engine.state.words import describe
 from engine.tiles import Tile, full_set, set_name
-from engine.turns import turn
-from engine.words import describe
 
 # Grouped as docs/library.md is: what belongs together is found together.
 __all__ = [  # noqa: RUF022

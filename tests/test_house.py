@@ -82,7 +82,10 @@ def test_the_rules_import_nothing_but_the_standard_library() -> None:
             assert {name.split(".")[0] for name in names} <= allowed, path
 
 
-@pytest.mark.parametrize(("package", "loose"), [("vision", 3), ("calibration", 1), ("synthetic", 0), ("tallybone", 8)])
+MOST_LOOSE = {"engine": 4, "vision": 3, "calibration": 1, "synthetic": 0, "tallybone": 8}
+
+
+@pytest.mark.parametrize(("package", "loose"), MOST_LOOSE.items())
 def test_a_package_keeps_its_modules_in_rooms(package: str, loose: int) -> None:
     assert len([path for path in (ROOT / package).glob("*.py") if path.stem != "__init__"]) <= loose
 

@@ -70,7 +70,8 @@ def modules_of(wheel: Path) -> set[str]:
 @needs_builder
 @pytest.mark.slow
 def test_the_wheel_holds_the_modules_of_the_rules_and_nothing_else(library: Library) -> None:
-    names = {path.name for path in (ROOT / "engine").glob("*.py")} | {"py.typed"}
+    folder = ROOT / "engine"
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*.py")} | {"py.typed"}
     assert modules_of(library.wheel) == {f"tallybone_rules/{name}" for name in names}
     assert library.wheel.stat().st_size <= MOST_BYTES
     archive = zipfile.ZipFile(library.wheel)
@@ -98,7 +99,7 @@ def test_the_library_has_every_name_of_the_rules_and_their_examples_run_there(li
     assert library.run("import tallybone_rules; print(*tallybone_rules.__all__)").split() == engine.__all__
     code = """
 import doctest, importlib, pkgutil, tallybone_rules
-names = ["tallybone_rules", *(f"tallybone_rules.{one.name}" for one in pkgutil.iter_modules(tallybone_rules.__path__))]
+names = ["tallybone_rules", *(one.name for one in pkgutil.walk_packages(tallybone_rules.__path__, "tallybone_rules."))]
 found = [doctest.testmod(importlib.import_module(name)) for name in names]
 print(sum(one.failed for one in found), sum(one.attempted for one in found) > 20)
 """

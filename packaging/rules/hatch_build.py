@@ -22,8 +22,10 @@ class RenamingHook(BuildHookInterface):  # type: ignore[type-arg]  # the configu
         """Add the modules to the files of the wheel; *version* is that of the target."""
         self._made = tempfile.TemporaryDirectory()
         made = Path(self._made.name)
-        for source in sorted(self._source.glob("*.py")):
-            (made / source.name).write_text(_NAME.sub(PACKAGE, source.read_text(encoding="utf-8")), encoding="utf-8")
+        for source in sorted(self._source.rglob("*.py")):
+            module = made / source.relative_to(self._source)
+            module.parent.mkdir(parents=True, exist_ok=True)
+            module.write_text(_NAME.sub(PACKAGE, source.read_text(encoding="utf-8")), encoding="utf-8")
         (made / "py.typed").touch()
         build_data["force_include"][str(made)] = PACKAGE
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from engine.errors import EngineError
-from engine.profiles import PROFILES, profile
-from engine.record_play import Line, PlayedRecord, RecordResult, play_record
+from engine.record.play import Line, PlayedRecord, RecordResult, play_record
+from engine.rules.profiles import PROFILES, profile
 from tallybone.cli.app import COMMANDS, commands_of
 
 _STDIN = "-"
@@ -85,7 +85,7 @@ def score_record(
     Returns:
         The exit code: 0, or 1 if the record could not be read.
     """
-    from engine.record_text import parse_record
+    from engine.record.text import parse_record
     from tallybone.show.score_sheet import print_sheet
     from tallybone.terminal import Output
 
@@ -135,7 +135,7 @@ def _by_letter(totals: tuple[int, ...], played: PlayedRecord) -> dict[str, int]:
 
 def _read(path: Path) -> str:
     """Return the text of a record, cut beyond the longest one; a character takes at most four bytes."""
-    from engine.record_text import MAX_CHARACTERS
+    from engine.record.text import MAX_CHARACTERS
 
     most = 4 * (MAX_CHARACTERS + 1)
     if str(path) == _STDIN:

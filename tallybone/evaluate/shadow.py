@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from engine import EngineError, MatchStart, State, apply
-from engine.record_play import play_record
-from engine.record_text import parse_record
+from engine.record.play import play_record
+from engine.record.text import parse_record
 from tallybone.evaluate.hands import EyeFigures, HandJudged, HandScored, JudgedTile, judge_hand
 from tallybone.evaluate.session_report import Figures, wrong_in
 from tallybone.evaluate.sessions import Followed, SessionJudged, true_hands

@@ -27,7 +27,7 @@ from engine import (
     history,
     record_of,
 )
-from engine.record import Tag
+from engine.record.values import Tag
 from tallybone.files import ExportError, require_free, whole_file
 from tallybone.json_values import to_json
 from tallybone.plain_text import plain

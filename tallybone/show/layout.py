@@ -18,7 +18,7 @@ from itertools import groupby
 from rich.style import Style
 from rich.text import Text
 
-from engine.layout import ARMS, STARTER_PORTS, TIPS, Layout, Node, NodeId, Port, Spot
+from engine.state.layout import ARMS, STARTER_PORTS, TIPS, Layout, Node, NodeId, Port, Spot
 from tallybone.session.touching import Footprint, Laid, Point
 
 # Cells per side of a half: below the first two, tiles that touch would run into each other (a lying one is 5 cells

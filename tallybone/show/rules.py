@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.errors import EngineError
-from engine.option_values import (
+from engine.rules.option_values import (
     Choice,
     Group,
     Number,
@@ -23,7 +23,7 @@ from engine.option_values import (
     seats_that_can_play,
     value_meaning,
 )
-from engine.options import (
+from engine.rules.options import (
     OPTIONS,
     PRESETS,
     Option,
@@ -34,8 +34,8 @@ from engine.options import (
     value_text,
     with_options,
 )
-from engine.profiles import PROFILES, WORDS, profile
-from engine.rules import Rules, deal_problems
+from engine.rules.profiles import PROFILES, WORDS, profile
+from engine.rules.rules import Rules, deal_problems
 from engine.tiles import set_name
 from tallybone.terminal import Output
 

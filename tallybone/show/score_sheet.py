@@ -11,8 +11,9 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from engine.options import changed_options
-from engine.outcomes import (
+from engine.record.play import Line, PlayedRecord
+from engine.rules.options import changed_options
+from engine.state.outcomes import (
     Blocked,
     Declined,
     ForcedDraw,
@@ -28,8 +29,7 @@ from engine.outcomes import (
     Stacked,
     Turned,
 )
-from engine.record_play import Line, PlayedRecord
-from engine.words import describe
+from engine.state.words import describe
 from tallybone.show.layout import draw_text
 from tallybone.terminal import printable
 

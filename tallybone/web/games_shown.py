@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from engine.errors import EngineError
-from engine.option_values import Choice, Deal, Number, Players, SetSize, YesNo, allowed_text, seats_that_can_play
-from engine.options import (
+from engine.phrases import Phrase, listed
+from engine.rules.option_values import Choice, Deal, Number, Players, SetSize, YesNo, allowed_text, seats_that_can_play
+from engine.rules.options import (
     OPTIONS,
     PRESETS,
     Option,
@@ -19,9 +20,8 @@ from engine.options import (
     value_text,
     with_options,
 )
-from engine.phrases import Phrase, listed
-from engine.profiles import PROFILES, WORDS, profile
-from engine.rules import Rules, deal_problems
+from engine.rules.profiles import PROFILES, WORDS, profile
+from engine.rules.rules import Rules, deal_problems
 
 _KINDS: dict[type, str] = {
     Choice: "choice",

@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 
 from engine import ActionResult, Entry, Seat, Seq, State
-from engine.profiles import PROFILES
+from engine.rules.profiles import PROFILES
 from tallybone.plain_text import MOST_NAME, names_of, plain
 from tallybone.recording.survey import Survey
 from tallybone.replay.recorded_game import MOST_NUMBER, RecordedGame

@@ -54,9 +54,9 @@ from engine import (
     problem_with,
     turn,
 )
-from engine.layout import LINE
 from engine.phrases import Phrase, phrase
-from engine.problems import not_now
+from engine.state.layout import LINE
+from engine.state.problems import not_now
 from tallybone.json_values import tag_of
 from tallybone.plain_text import names_of, plain
 from tallybone.play.game import LiveState

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 from engine import PROFILES, Rules, deal_problems
-from engine.option_table import PRESETS
-from engine.option_values import Choice, Deal, Number, Option, Players, SetSize, YesNo
-from engine.options import OPTIONS, OptionsError, with_options
+from engine.rules.option_table import PRESETS
+from engine.rules.option_values import Choice, Deal, Number, Option, Players, SetSize, YesNo
+from engine.rules.options import OPTIONS, OptionsError, with_options
 
 MOST_SEATS = 6
 # What a number may be where any would do; "none" where that means something.

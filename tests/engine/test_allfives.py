@@ -30,7 +30,7 @@ from engine import (
     deal_problems,
     ends,
 )
-from engine.options import with_options
+from engine.rules.options import with_options
 from tests.engine.table import MIRROR, SAME, Table, kinds, out_of
 
 A, B = Seat(0), Seat(1)

@@ -39,7 +39,7 @@ from engine import (
     full_set,
     legal_plays,
 )
-from engine.options import with_options
+from engine.rules.options import with_options
 from tests.engine.table import OPEN_BONES, Table, kinds, out_of, short, tiles
 
 A, B, C = Seat(0), Seat(1), Seat(2)

@@ -40,9 +40,9 @@ from engine import (
     replay,
     unseen,
 )
-from engine.chances import NumberChance, Outlook, SeatChance, chances
-from engine.questions import ends_now
-from engine.turns import can_draw
+from engine.game.questions import ends_now
+from engine.game.turns import can_draw
+from engine.library.chances import NumberChance, Outlook, SeatChance, chances
 from tests.engine.table import OPEN_BONES, Table, tiles
 
 A, B = Seat(0), Seat(1)

@@ -31,7 +31,7 @@ from engine import (
     legal_stacks,
     unseen,
 )
-from engine.options import with_options
+from engine.rules.options import with_options
 from tests.engine.table import Table, kinds, out_of, tiles, words
 
 A, B, C, D = Seat(0), Seat(1), Seat(2), Seat(3)

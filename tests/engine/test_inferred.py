@@ -28,8 +28,8 @@ from engine import (
     record_of,
     replay,
 )
-from engine.profiles import BONES
-from engine.rules import LeadRule
+from engine.rules.profiles import BONES
+from engine.rules.rules import LeadRule
 from tests.engine.table import Table
 
 RULES = replace(BONES, lead_first=LeadRule.LOT_ANY)

@@ -28,7 +28,7 @@ from engine import (
     Seat,
     Turn,
 )
-from engine.options import with_options
+from engine.rules.options import with_options
 from tests.engine.table import Table, kinds, words
 
 A, B, C, D = Seat(0), Seat(1), Seat(2), Seat(3)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import engine.rules
+import engine.rules.rules
 from engine.errors import EngineError
-from engine.option_table import CONSEQUENCES
-from engine.option_values import Choice, Number, allowed_text, seats_that_can_play, value_meaning
-from engine.options import (
+from engine.rules.option_table import CONSEQUENCES
+from engine.rules.option_values import Choice, Number, allowed_text, seats_that_can_play, value_meaning
+from engine.rules.options import (
     OPTIONS,
     PRESETS,
     OptionsError,
@@ -24,8 +24,8 @@ from engine.options import (
     value_text,
     with_options,
 )
-from engine.profiles import ALLFIVES, BLOCK, BONES, CUTTHROAT, DRAW, FREE, PROFILES, SUPER, TWOSET, profile
-from engine.rules import Effects, HandPoints, Rules, deal_problems
+from engine.rules.profiles import ALLFIVES, BLOCK, BONES, CUTTHROAT, DRAW, FREE, PROFILES, SUPER, TWOSET, profile
+from engine.rules.rules import Effects, HandPoints, Rules, deal_problems
 
 # docs/rules.md 1 and 2.7 as data, hand_points opened.
 REFERENCE = {
@@ -109,7 +109,8 @@ def test_keys_are_unique_and_told_in_the_order_of_their_groups() -> None:
 
 def test_every_value_of_every_choice_has_a_meaning() -> None:
     told = {value for option in OPTIONS if isinstance(option.values, Choice) for value, _ in option.values.meanings}
-    enums = {known for known in vars(engine.rules).values() if isinstance(known, type) and issubclass(known, Enum)}
+    values = vars(engine.rules.rules).values()
+    enums = {known for known in values if isinstance(known, type) and issubclass(known, Enum)}
     assert {type(value) for value in told} == enums - {StrEnum}
     assert told == {value for known in enums for value in known}
     assert all(meaning for option in OPTIONS for _, meaning in getattr(option.values, "meanings", ((0, "no choice"),)))
@@ -125,7 +126,7 @@ def test_a_value_is_explained_in_the_players_words() -> None:
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.key)
-def test_every_option_can_be_chosen_and_is_written_as_chosen(option: engine.options.Option) -> None:
+def test_every_option_can_be_chosen_and_is_written_as_chosen(option: engine.rules.options.Option) -> None:
     rules = replace(SUPER, copies=2, unit=5)
     texts = {"set": ["6", "18"], "players": ["2", "3-4", "2+"], "hand": ["3", "9,2:12"]}.get(option.key, [])
     match option.values:
@@ -200,7 +201,7 @@ def test_what_is_changed_is_written_as_in_a_record() -> None:
 
 
 def test_a_choice_that_would_change_others_is_written_with_them() -> None:
-    open_halves = replace(ALLFIVES, spinner=engine.rules.Spinner.ALL)
+    open_halves = replace(ALLFIVES, spinner=engine.rules.rules.Spinner.ALL)
     assert changed_options(open_halves) == {"spinner": "all", "branch_order": "any", "spinner_count": "open_halves"}
 
 
@@ -388,7 +389,7 @@ def test_what_makes_no_difference_is_known() -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: f"{preset.key}={preset.value}")
-def test_presets_can_be_chosen(preset: engine.options.Preset) -> None:
+def test_presets_can_be_chosen(preset: engine.rules.options.Preset) -> None:
     rules = SUPER if preset.key == "spell_lapses" else ALLFIVES
     made = with_options(rules, {preset.key: preset.value})
     assert made == with_options(rules, dict(preset.options))

@@ -31,7 +31,7 @@ from engine import (
     perft,
     record_of,
 )
-from engine.events import Seq
+from engine.state.events import Seq
 from tests.engine.test_perft import DEALS
 from tests.engine.test_table import dealt, random_table, stepped
 

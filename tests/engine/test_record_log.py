@@ -39,10 +39,10 @@ from engine import (
     Tile,
     replay,
 )
-from engine.options import with_options
-from engine.record_log import record_of
-from engine.record_play import PlayedRecord, play_record
-from engine.record_text import format_record, parse_record
+from engine.record.log import record_of
+from engine.record.play import PlayedRecord, play_record
+from engine.record.text import format_record, parse_record
+from engine.rules.options import with_options
 from tests.engine import test_record_text as written
 from tests.engine.wild_match import wild_match
 

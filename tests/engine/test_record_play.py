@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import Phase, replay
-from engine.record import RecordError
-from engine.record_play import MAX_GIVEN, MAX_MOVES, Line, PlayedRecord, play_record
-from engine.record_text import parse_record
+from engine.record.play import MAX_GIVEN, MAX_MOVES, Line, PlayedRecord, play_record
+from engine.record.text import parse_record
+from engine.record.values import RecordError
 from tests.engine import test_record_text as written
 from tests.engine.worked_examples import Example, each, leader_of, setup_of, stands
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import EngineError
-from engine.record import (
+from engine.record.text import MAX_CHARACTERS, format_record, parse_record
+from engine.record.values import (
     NOWHERE,
     BonusMove,
     CalledMove,
@@ -35,7 +36,6 @@ from engine.record import (
     TileMove,
     UndoMove,
 )
-from engine.record_text import MAX_CHARACTERS, format_record, parse_record
 
 ALLFIVES = """\
 [DGR "1"] [Rules "allfives"] [Seats "A:Ann B:Bob"]

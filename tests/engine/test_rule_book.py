@@ -7,11 +7,11 @@ import re
 import pytest
 
 from engine import Seat
-from engine.options import OptionsError, matters, option_named, with_options
-from engine.profiles import ALLFIVES, BLOCK, BONES, CUTTHROAT, DRAW, PROFILES, SUPER, TWOSET, profile
-from engine.record_play import PlayedRecord, play_record
-from engine.record_text import parse_record
-from engine.rules import Rules
+from engine.record.play import PlayedRecord, play_record
+from engine.record.text import parse_record
+from engine.rules.options import OptionsError, matters, option_named, with_options
+from engine.rules.profiles import ALLFIVES, BLOCK, BONES, CUTTHROAT, DRAW, PROFILES, SUPER, TWOSET, profile
+from engine.rules.rules import Rules
 from tests.engine.rule_book import options, sections, tables
 
 GAMES = {

@@ -29,7 +29,7 @@ from engine import (
     profile,
     with_options,
 )
-from engine.state import State
+from engine.state.match import State
 
 
 def test_bones_is_what_the_reference_says() -> None:

@@ -21,7 +21,7 @@ from engine import (
     Seat,
     ShowHands,
 )
-from engine.options import with_options
+from engine.rules.options import with_options
 from tests.engine.table import Table, kinds, out_of
 
 A, B, C = Seat(0), Seat(1), Seat(2)

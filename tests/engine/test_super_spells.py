@@ -27,7 +27,7 @@ from engine import (
     Turned,
     legal_moves,
 )
-from engine.options import with_options
+from engine.rules.options import with_options
 from tests.engine.table import Table, kinds, out_of, words
 
 A, B, C, D = Seat(0), Seat(1), Seat(2), Seat(3)

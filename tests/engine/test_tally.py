@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import BONES, EngineError, House, HouseTally, Mark, RowsTally, Seat, TallyStyle
-from engine.rules import HandPoints, Rules
+from engine.rules.rules import HandPoints, Rules
 from tests.engine.table import Table
 
 

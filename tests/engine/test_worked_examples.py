@@ -39,8 +39,8 @@ from engine import (
     round_nearest,
     settle,
 )
-from engine.options import with_options
-from engine.settle import HandResult
+from engine.rules.options import with_options
+from engine.state.settle import HandResult
 from tests.engine.rule_book import decisions, sections
 from tests.engine.table import MIRROR, OPEN_BONES, SAME, Table
 from tests.engine.worked_examples import Example, each, examples, leader_of, own_examples, setup_of, stands

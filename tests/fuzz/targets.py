@@ -22,8 +22,8 @@ from pydantic import ValidationError
 from starlette.types import ASGIApp
 
 from engine import BLOCK, EngineError, Lead, NewHand, Play, Seat, Tile
-from engine.record_play import play_record
-from engine.record_text import parse_record
+from engine.record.play import play_record
+from engine.record.text import parse_record
 from hardware.config.errors import ConfigError
 from hardware.knock.errors import KnockError
 from hardware.knock.wav import read_wav

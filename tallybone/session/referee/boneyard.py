@@ -37,7 +37,7 @@ from engine import (
 )
 from engine import problem_with as problem_of
 from engine.phrases import phrase
-from engine.problems import tiles_text
+from engine.state.problems import tiles_text
 from tallybone.session.referee.belief import NEVER, log_history, ways_of
 from tallybone.session.referee.places import Places, Unseen, Waiting, Yard, cleared, numbers_of
 from tallybone.session.referee.questions import Decided, Question, Unclear

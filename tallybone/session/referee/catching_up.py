@@ -15,7 +15,7 @@ from typing import assert_never
 
 from engine import Call, Confirmed, Decline, Draw, Game, Knock, Lead, Play, State, entries
 from engine.phrases import Phrase, listed, phrase
-from engine.problems import tiles_text
+from engine.state.problems import tiles_text
 from tallybone.session.referee.belief import SURE, shares
 from tallybone.session.referee.courses import UnseenCourse, courses, undrawn
 from tallybone.session.referee.places import Beginning, ByTurn, Places, Unseen

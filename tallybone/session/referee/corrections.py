@@ -29,7 +29,7 @@ from engine import (
     unseen,
 )
 from engine.phrases import either, listed, phrase
-from engine.problems import the_tile
+from engine.state.problems import the_tile
 from tallybone.session.referee.belief import (
     SURE,
     Way,

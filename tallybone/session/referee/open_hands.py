@@ -25,7 +25,7 @@ from engine import (
     turn,
 )
 from engine.phrases import either, phrase
-from engine.problems import the_tile
+from engine.state.problems import the_tile
 from tallybone.session.referee.belief import SURE, log_chances, log_unseen, plausible, shares
 from tallybone.session.referee.places import OpenHand, Places, is_near
 from tallybone.session.referee.questions import Decided, Question, Unclear

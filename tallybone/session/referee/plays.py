@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from engine import Event, Game, NodeId, Play, ProblemKind, State, Tile, apply, problem_with
 from engine.phrases import either, phrase
-from engine.problems import the_tile
+from engine.state.problems import the_tile
 from tallybone.session.referee.belief import SURE, Way, shares, ways_of
 from tallybone.session.referee.corrections import Amended, amendments, ask_about
 from tallybone.session.referee.places import Known, Places, Waiting, numbers_of, seen_name

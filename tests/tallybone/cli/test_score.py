@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from engine.record_play import play_record
-from engine.record_text import parse_record
+from engine.record.play import play_record
+from engine.record.text import parse_record
 from tallybone.cli.games import score_record
 from tallybone.show.score_sheet import print_sheet
 from tests.engine.test_record_text import ALLFIVES, BONES, CUTTHROAT, SUPER

@@ -7,7 +7,7 @@ from functools import cache
 
 from engine import BONES, Amend, Lead, MatchStart, NewHand, NodeId, Play, Remove, Seat, Seq, Spot, State, Tile
 from engine import replay as fold
-from engine.layout import Port
+from engine.state.layout import Port
 from tallybone.evaluate.hands import HandJudged, HandScored, hand_scored, judge_hand
 from tallybone.evaluate.session_report import is_unflagged
 from tests.tallybone.truth_eye import script

@@ -29,8 +29,8 @@ from engine import (
     profile,
     replay,
 )
-from engine.record_log import record_of
-from engine.record_text import format_record
+from engine.record.log import record_of
+from engine.record.text import format_record
 from tallybone.evaluate.shadow import compare_with_sheet
 from tallybone.json_values import to_json
 from tallybone.recording.format import SessionStart, Topic

@@ -24,8 +24,8 @@ from engine import (
     replay,
 )
 from engine import NodeId as Id
-from engine.hand import Course, Spell
-from engine.profiles import SUPER
+from engine.rules.profiles import SUPER
+from engine.state.hand import Course, Spell
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.leds.patterns import Gain, Mood, TableState
 from tallybone.play.game import LiveState

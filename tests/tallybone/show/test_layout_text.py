@@ -7,9 +7,9 @@ import random
 import pytest
 
 from engine import BONES, CUTTHROAT, FREE, SUPER, Layout, Rules
-from engine.options import with_options
-from engine.record_play import play_record
-from engine.record_text import parse_record
+from engine.record.play import play_record
+from engine.record.text import parse_record
+from engine.rules.options import with_options
 from tallybone.show.layout import draw_text, layout_lines
 from tests.engine.wild_match import wild_match
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.options import OPTIONS, PRESETS
-from engine.profiles import PROFILES
+from engine.rules.options import OPTIONS, PRESETS
+from engine.rules.profiles import PROFILES
 from tallybone.show.rules import show_rules
 
 TALLYBONE = Path(sys.executable).with_name("tallybone")

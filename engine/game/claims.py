@@ -1,0 +1,94 @@
+"""What players say about their hands by knocking, drawing and letting another lead; revokes. docs/rules.md 2.6."""
+
+from collections.abc import Iterable, Iterator
+
+from engine.game.questions import ends_now
+from engine.phrases import both, phrase, plural
+from engine.rules.rules import Rules
+from engine.state.hand import Claim, Hand
+from engine.state.problems import Problem, ProblemKind, noted
+from engine.tiles import Tile, double_bits, set_bits
+from engine.value import changed
+
+DREW = phrase("drew")
+KNOCKED = phrase("knocked")
+
+
+def cannot_play(hand: Hand, rules: Rules, verb: str) -> Claim:
+    """Return what is said by drawing or knocking now: no tile for any place where one may go."""
+    fits, numbers = 0, []
+    for end in ends_now(hand):
+        fits |= end.fits
+        numbers.append(end.number)
+    return Claim(fits & set_bits(rules.max_pips), 0, ProblemKind.REVOKE, verb, tuple(numbers))
+
+
+def keeps_the_deal(rules: Rules) -> tuple[Claim, ...]:
+    """Return what each player says by not asking for a redeal: so many doubles at most."""
+    most = rules.redeal_if_doubles_over
+    if most is None:
+        return ()
+    verb = plural("said nothing of more than 1 double", "said nothing of more than {number} doubles", number=most)
+    return (Claim(double_bits() & set_bits(rules.max_pips), most, ProblemKind.TOO_MANY_DOUBLES, verb),)
+
+
+def lets_lead(denied: int, led: Tile) -> Claim:
+    """Return what is said by letting *led* open the hand: none of the tiles *denied*, as bits."""
+    return Claim(denied, 0, ProblemKind.HIGHER_DOUBLE_HELD, phrase("let the {tile} lead", tile=led))
+
+
+def without_double(rules: Rules) -> Claim:
+    """Return what is said by not leading where any double may lead."""
+    denied = double_bits() & set_bits(rules.max_pips)
+    return Claim(denied, 0, ProblemKind.HIGHER_DOUBLE_HELD, phrase("had no double to lead"))
+
+
+def said(claims: tuple[tuple[Claim, ...], ...], seat: int, claim: Claim) -> tuple[tuple[Claim, ...], ...]:
+    """Return *claims* with one more of *seat*, in the place of what it has said in the same words of the same tiles.
+
+    The last one says most: it has drawn fewest tiles since. So they stay few, however often it knocks or draws.
+    """
+    content = (claim.denied, claim.broken, claim.words, claim.numbers)
+    others = (old for old in claims[seat] if (old.denied, old.broken, old.words, old.numbers) != content)
+    return tuple((*others, claim) if at == seat else old for at, old in enumerate(claims))
+
+
+def drew(
+    claims: tuple[tuple[Claim, ...], ...], seat: int, tiles: int, faces: tuple[Tile, ...] = ()
+) -> tuple[tuple[Claim, ...], ...]:
+    """Return *claims* after *seat* drew: its *tiles* may be any that it has denied, unless their *faces* were seen."""
+    unseen, seen = (0 if faces else tiles), 0
+    for tile in faces:
+        seen |= tile.bit
+    mine = tuple(changed(claim, denied=claim.denied & ~seen, allowed=claim.allowed + unseen) for claim in claims[seat])
+    return tuple(mine if at == seat else old for at, old in enumerate(claims))
+
+
+def shown(claims: tuple[tuple[Claim, ...], ...], seat: int, tile: Tile) -> tuple[tuple[Claim, ...], ...]:
+    """Return *claims* after *seat* laid *tile*: if it had denied that, it is taken for one it drew since, if it can be.
+
+    What came after the last claim that denies it came after all earlier ones, too.
+    """
+    at_most = (at for at, claim in enumerate(claims[seat]) if claim.denied & tile.bit and claim.allowed)
+    last = max(at_most, default=-1)
+    if last < 0:
+        return claims
+    mine = tuple(
+        changed(claim, allowed=max(0, claim.allowed - 1)) if at <= last else claim
+        for at, claim in enumerate(claims[seat])
+    )
+    return tuple(mine if at == seat else old for at, old in enumerate(claims))
+
+
+def broken_claims(claims: Iterable[Claim], name: str, tiles: Iterable[Tile]) -> Iterator[Problem]:
+    """Yield what *tiles* of the player *name* prove about what they said before."""
+    held = tuple(tiles)
+    for claim in claims:
+        denied = [tile for tile in held if tile.bit & claim.denied]
+        if len(denied) > claim.allowed:
+            said = {"name": name, "did": claim.words, "tiles": both(str(tile) for tile in denied)}
+            words = phrase("{name} {did}, but held {tiles}", **said)
+            if claim.numbers:
+                on = both(str(number) for number in sorted(set(claim.numbers)))
+                words = phrase("{name} {did} on {numbers}, but held {tiles}", numbers=on, **said)
+            yield noted(claim.broken, words)

@@ -1,0 +1,143 @@
+"""How a hand and a match end: hands laid open, the winner paid, the target looked at. docs/rules.md 2.4, 2.5."""
+
+from engine.rules.rules import MatchEnd, PartnersMode, TargetTest, TieBreak
+from engine.state.events import Seat
+from engine.state.hand import Hand
+from engine.state.match import Game, Phase
+from engine.state.outcomes import Abandoned, Ending, Forfeited, HandOver, MatchOver, Outcome, Reason, Scored, ShowHands
+from engine.state.settle import Holding, settle, winners
+from engine.value import changed
+
+GameUpdate = tuple[Game, tuple[Outcome, ...]]
+"""The match after something happened, and what follows from it."""
+
+
+def close_hand(game: Game, hand: Hand, ending: Ending, out: Seat | None) -> GameUpdate:
+    """Return the match waiting for the hands to be laid open."""
+    holdings = tuple(Holding(0, (), 0) if seat == out else None for seat in range(len(game.players)))
+    hand = changed(hand, turn=None, ending=ending, out=out, holdings=holdings)
+    return changed(game, phase=Phase.REVEAL, hand=hand), (ShowHands(ending, out, _hidden(hand)),)
+
+
+def reveal(game: Game, hand: Hand, seat: Seat, holding: Holding) -> GameUpdate:
+    """Return the match with one hand open, and the hand counted when it was the last and leaves no doubt.
+
+    Points of the last play that have not been called by now are gone.
+    """
+    hand, lost = forfeit(hand)
+    hand = changed(hand, holdings=tuple(holding if at == seat else old for at, old in enumerate(hand.holdings)))
+    game = changed(game, hand=hand)
+    holdings = tuple(holding for holding in hand.holdings if holding is not None)
+    assert hand.ending is not None  # the phase is REVEAL
+    if len(holdings) < len(hand.holdings):
+        return game, (*lost, ShowHands(hand.ending, hand.out, _hidden(hand)))
+    rule = game.rules.hand_points
+    best = winners(holdings, hand.out, rule, partners_mode(game))
+    unknown = tuple(at for at in best if len(best) > 1 and holdings[at].tiles is None)
+    by_tiles = rule.tie is TieBreak.LIGHTEST_TILE and partners_mode(game) is not PartnersMode.TEAM_TOTAL
+    if unknown and by_tiles:
+        return game, (*lost, ShowHands(hand.ending, hand.out, unknown))
+    return prepend(lost, count_hand(game, hand))
+
+
+def abandon_hand(game: Game, hand: Hand) -> GameUpdate:
+    """Return the match waiting for the next deal: points of the plays stay, nobody wins the hand."""
+    hand, lost = forfeit(hand)
+    game = changed(game, phase=Phase.DEAL, hand=changed(hand, turn=None), hand_winner=None)
+    told = (*lost, Abandoned(hand.number))
+    if game.rules.match_end is MatchEnd.IMMEDIATE:
+        return game, told
+    return prepend(told, leader_wins(game))
+
+
+def forfeit(hand: Hand) -> tuple[Hand, tuple[Outcome, ...]]:
+    """Return the hand without points that nobody has called in time."""
+    chance = hand.chance
+    if chance is None or chance.called:
+        return hand, ()
+    return changed(hand, chance=None, lapsed=chance), (Forfeited(chance.seat, chance.points),)
+
+
+def count_hand(game: Game, hand: Hand) -> GameUpdate:
+    """Return the match with the winner of the hand paid."""
+    holdings = tuple(holding for holding in hand.holdings if holding is not None)
+    assert hand.ending is not None  # the phase is REVEAL
+    result = settle(holdings, hand.out, game.rules.hand_points, partners_mode(game))
+    game = changed(game, phase=Phase.DEAL, hand_winner=result.winner)
+    outcomes: tuple[Outcome, ...] = (HandOver(hand.ending, result),)
+    if result.winner is not None:
+        game, paid = pay(game, result.winner, result.points, Reason.BONUS, result.arithmetic)
+        outcomes = (*outcomes, *paid)
+    if game.phase is Phase.MATCH_OVER:
+        return game, outcomes
+    if game.rules.target is None:
+        return prepend(outcomes, _win(game, result.winner)) if result.winner is not None else (game, outcomes)
+    if game.rules.match_end is MatchEnd.IMMEDIATE:
+        return game, outcomes
+    return prepend(outcomes, leader_wins(game))
+
+
+def partners_mode(game: Game) -> PartnersMode | None:
+    """Return how pairs share what they hold, or None when everybody plays alone."""
+    return game.rules.partners_mode if game.rules.partners else None
+
+
+def pay(game: Game, seat: Seat, points: int, reason: Reason, because: str) -> GameUpdate:
+    """Return the match with *points* paid, and over when that reaches the target and the rules look at once."""
+    if points == 0:
+        return game, ()
+    scores = tuple([(*old, points) if at == seat else old for at, old in enumerate(game.scores)])
+    game = Game(game.rules, game.players, game.phase, scores, game.hand, game.hand_winner, game.winner)
+    outcomes = (Scored(seat, points, reason, because),)
+    if game.rules.match_end is MatchEnd.IMMEDIATE and _is_enough(game, game.side_total(seat)):
+        return prepend(outcomes, _win(game, seat))
+    return game, outcomes
+
+
+def leader_wins(game: Game) -> GameUpdate:
+    """Return the match won by the side with the highest total when that is enough; equal totals go on."""
+    leaders = _leaders(game)
+    if len(leaders) != 1 or not _is_enough(game, game.side_total(leaders[0])):
+        return game, ()
+    return _win(game, leaders[0])
+
+
+def close_match(game: Game) -> GameUpdate:
+    """Return the match ended where it stands; nobody wins it when totals are equal."""
+    leaders = _leaders(game)
+    return _win(game, leaders[0] if len(leaders) == 1 else None)
+
+
+def _leaders(game: Game) -> list[Seat]:
+    """Return the first seat of each side that has the highest total."""
+    totals = [game.side_total(side[0]) for side in game.sides]
+    return [side[0] for side, total in zip(game.sides, totals, strict=True) if total == max(totals)]
+
+
+def _win(game: Game, seat: Seat | None) -> GameUpdate:
+    """Return the match won by *seat*, and by its partner."""
+    hand = None if game.hand is None else changed(game.hand, turn=None)
+    partner = None
+    for side in game.sides:
+        if seat in side and len(side) > 1:
+            partner = side[1] if side[0] == seat else side[0]
+    game = changed(game, phase=Phase.MATCH_OVER, hand=hand, winner=seat)
+    return game, (MatchOver(seat, game.totals, partner),)
+
+
+def _is_enough(game: Game, total: int) -> bool:
+    """Return whether *total* ends the match."""
+    target = game.rules.target
+    if target is None:
+        return False
+    return total >= target if game.rules.target_test is TargetTest.REACH else total > target
+
+
+def prepend(before: tuple[Outcome, ...], then: GameUpdate) -> GameUpdate:
+    """Return *then* with the outcomes *before* it in front."""
+    return then[0], (*before, *then[1])
+
+
+def _hidden(hand: Hand) -> tuple[Seat, ...]:
+    """Return the seats that have not shown their tiles."""
+    return tuple(Seat(seat) for seat, holding in enumerate(hand.holdings) if holding is None)

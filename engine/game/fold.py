@@ -1,0 +1,203 @@
+"""The one way in: a match is a fold over its log, so undo, a late correction and recovery are the same replay."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import assert_never
+
+from engine.game.judge import problems_with
+from engine.game.steps import step
+from engine.game.turns import turn
+from engine.rules.rules import Policy
+from engine.state.events import (
+    Action,
+    Amend,
+    Confirmed,
+    Event,
+    Inferred,
+    Insert,
+    ItStands,
+    MatchStart,
+    Play,
+    Remove,
+    Revision,
+    Seq,
+    Undo,
+)
+from engine.state.match import Game, State
+from engine.state.outcomes import Irregular, Outcome, Revised
+from engine.state.problems import Problem, ProblemKind, Weight
+from engine.value import value
+
+_MARKS = (Inferred, Confirmed)
+_REVISIONS = (Undo, Amend, Insert, Remove, ItStands, *_MARKS)
+
+
+@value
+class Entry:
+    """One action that is in force.
+
+    Attributes:
+        seq: Its place in the log, which it keeps when it is amended.
+        action: What happened.
+        accepted: Whether the table said that it stands.
+        inferred: Whether it was inferred, and neither confirmed, accepted nor amended since.
+    """
+
+    seq: Seq
+    action: Action
+    accepted: bool = False
+    inferred: bool = False
+
+
+@value
+class ActionResult:
+    """An action in force, and the outcomes that followed from it."""
+
+    entry: Entry
+    outcomes: tuple[Outcome, ...]
+
+
+def apply(state: State, event: Event) -> tuple[State, tuple[Outcome, ...]]:
+    """Return the state after *event*, and everything that players have to be shown.
+
+    Nothing that players do raises: what is refused is in the log and in the outcomes, and changes nothing else.
+    """
+    log = state.log
+    if not isinstance(event, Play) and isinstance(event, _REVISIONS):
+        return _revise(state, event)
+    problems = problems_with(state.game, event)
+    if not problems:
+        game, outcomes = step(state.game, Seq(len(log)), event)
+        return State((*log, event), state.irregular, game, state.start, state.inferred), outcomes
+    seq = state.next_seq
+    told = _with_problems(state.game, Entry(seq, event), problems)
+    return State((*log, event), (*state.irregular, seq), told[0], state.start, state.inferred), told[1]
+
+
+def problem_with(state: State, event: Event) -> Problem | None:
+    """Return the gravest thing that is wrong with *event*, or None; whether it would stand is its weight."""
+    if not isinstance(event, _REVISIONS):
+        return next(iter(problems_with(state.game, event)), None)
+    if isinstance(event, _MARKS) or any(entry.seq == event.seq for entry in entries(state)):
+        return None
+    return Problem(ProblemKind.NO_SUCH_ACTION, Weight.IMPOSSIBLE, f"there is no action {event.seq} to change")
+
+
+def replay(events: Iterable[Event]) -> State:
+    """Return the state that *events* lead to."""
+    state = State()
+    for event in events:
+        state, _ = apply(state, event)
+    return state
+
+
+def entries(state: State) -> tuple[Entry, ...]:
+    """Return the actions in force, in order, after undo, amend and "it stands"."""
+    found: list[Entry] = []
+    for at, event in enumerate(state.log):
+        if isinstance(event, _REVISIONS):
+            found = _revised(found, event, Seq(at))
+        else:
+            found.append(Entry(Seq(at), event))
+    return tuple(found)
+
+
+def history(state: State) -> tuple[ActionResult, ...]:
+    """Return each action in force with what followed from it, as a replay tells it now."""
+    game = state.start
+    told = []
+    for entry in entries(state):
+        game, outcomes = _take(game, entry)
+        told.append(ActionResult(entry, outcomes))
+    return tuple(told)
+
+
+def _take(game: Game | None, entry: Entry) -> tuple[Game | None, tuple[Outcome, ...]]:
+    """Return the match after one action, which may be refused, and what to show."""
+    problems = problems_with(game, entry.action)
+    return _with_problems(game, entry, problems) if problems else step(game, entry.seq, entry.action)
+
+
+def _with_problems(
+    game: Game | None, entry: Entry, problems: tuple[Problem, ...]
+) -> tuple[Game | None, tuple[Outcome, ...]]:
+    """Return the match after an action with which something is wrong, and what to show."""
+    stands = problems[0].weight in _standing(game, entry)
+    told: tuple[Outcome, ...] = ()
+    if not entry.accepted or not stands:
+        told = tuple(Irregular(entry.seq, problem, stands) for problem in problems)
+    if not stands:
+        return game, told
+    after, outcomes = step(game, entry.seq, entry.action)
+    return after, (*told, *outcomes)
+
+
+def _standing(game: Game | None, entry: Entry) -> tuple[Weight, ...]:
+    """Return the weights of a problem with which the action stands all the same."""
+    if entry.accepted:
+        return (Weight.NOTED, Weight.ILLEGAL, Weight.DOUBTFUL)
+    rules = entry.action.rules if isinstance(entry.action, MatchStart) else None if game is None else game.rules
+    if rules is not None and rules.policy is Policy.WARN:
+        return (Weight.NOTED, Weight.ILLEGAL)
+    return (Weight.NOTED,)
+
+
+def _revise(state: State, event: Revision) -> tuple[State, tuple[Outcome, ...]]:
+    """Return the state with the record changed and replayed, and what has changed for the players."""
+    log = (*state.log, event)
+    problem = problem_with(state, event)
+    if problem is not None:
+        return replace(state, log=log), (Irregular(state.next_seq, problem, stands=False),)
+    kept = entries(State(log))
+    inferred = tuple(entry.seq for entry in kept if entry.inferred)
+    if isinstance(event, _MARKS):  # they change no score, so the match is not folded again
+        return replace(state, log=log, inferred=inferred), ()
+    since = next((at for at, entry in enumerate(kept) if entry.seq in (event.seq, state.next_seq)), len(kept))
+    game, irregular, told = _refold(state.start, kept, since)
+    before = () if state.game is None else state.game.totals
+    after = () if game is None else game.totals
+    whose = None if game is None else turn(game)
+    outcomes = (Revised(before, after), *told, *(() if whose is None else (whose,)))
+    return State(log, irregular, game, state.start, inferred), outcomes
+
+
+def _revised(found: list[Entry], event: Revision, seq: Seq) -> list[Entry]:
+    """Return the entries *found* after the revision that has the place *seq*; one of an unknown action does nothing."""
+    if isinstance(event, _MARKS):
+        is_inferred = isinstance(event, Inferred)
+        return [replace(entry, inferred=is_inferred) if entry.seq in event.seqs else entry for entry in found]
+    kept: list[Entry] = []
+    for entry in found:
+        if entry.seq != event.seq:
+            kept.append(entry)
+            continue
+        match event:
+            case Undo():
+                return kept
+            case Remove():
+                pass
+            case Amend(action=action):
+                kept.append(Entry(entry.seq, action))
+            case Insert(action=action):
+                kept += (Entry(seq, action), entry)
+            case ItStands():
+                kept.append(replace(entry, accepted=True, inferred=False))
+            case _:
+                assert_never(event)
+    return kept
+
+
+def _refold(
+    game: Game | None, kept: tuple[Entry, ...], since: int
+) -> tuple[Game | None, tuple[Seq, ...], tuple[Irregular, ...]]:
+    """Return *game* after *kept*, the seqs of its irregular actions, and the irregularities from one place on."""
+    irregular: list[Seq] = []
+    told: list[Irregular] = []
+    for at, entry in enumerate(kept):
+        game, outcomes = _take(game, entry)
+        found = [outcome for outcome in outcomes if isinstance(outcome, Irregular)]
+        if found:
+            irregular.append(entry.seq)
+        if at >= since:
+            told.extend(found)
+    return game, tuple(irregular), tuple(told)

@@ -1,0 +1,253 @@
+"""Whether an action is right, and if not, why not, in the players' words. docs/rules.md 2.6 and 3."""
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from engine.game.claims import broken_claims
+from engine.game.judge_play import play_problems, stack_problems
+from engine.game.judge_turn import boneyard_problems, call_problems, decline_problems, draw_problems, knock_problems
+from engine.game.passing import caught_up
+from engine.game.questions import copies_left
+from engine.game.turns import drawable
+from engine.phrases import phrase
+from engine.rules.rules import NoDouble, ProvableBlock, Rules, deal_problems
+from engine.state.events import (
+    Abandon,
+    Action,
+    Adjust,
+    Boneyard,
+    Call,
+    Decline,
+    Domino,
+    Draw,
+    HandEnd,
+    InHand,
+    Knock,
+    Lead,
+    MatchClose,
+    MatchStart,
+    NewHand,
+    Play,
+    Redeal,
+    RedealReason,
+    Reveal,
+    RevealPips,
+    Stack,
+)
+from engine.state.hand import Hand, LeadTile
+from engine.state.match import Game, Phase
+from engine.state.problems import (
+    Problem,
+    ProblemKind,
+    Weight,
+    illegal,
+    impossible,
+    not_in_set,
+    not_now,
+    noted,
+    tiles_text,
+)
+from engine.tiles import Tile
+
+_OF_THE_TABLE = (Redeal, HandEnd, Abandon, Boneyard)
+"""Actions that are no single player's."""
+
+
+def problems_with(game: Game | None, action: Action) -> tuple[Problem, ...]:
+    """Return all that is wrong with *action*, the gravest first; nothing when it is right."""
+    if game is not None and game.hand is not None:
+        game, _, _ = caught_up(game, game.hand, action)
+    if isinstance(action, Play) and game is not None and game.hand is not None and 0 <= action.seat < len(game.players):
+        found = play_problems(game, game.hand, action)  # first because plays come most
+    else:
+        found = [*_judge(game, action)]
+    if not found:
+        return ()
+    if len(found) > 1:
+        found.sort(key=lambda problem: -problem.weight.value)
+    return tuple(found)
+
+
+def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
+    """Return what is wrong with *action*."""
+    if isinstance(action, MatchStart):
+        return _judge_start(game, action)
+    if game is None:
+        return (impossible(ProblemKind.NOT_NOW, phrase("no match has been started")),)
+    if isinstance(action, NewHand):
+        return _judge_new_hand(game, action)
+    if isinstance(action, MatchClose):
+        return _judge_close(game)
+    if not isinstance(action, _OF_THE_TABLE) and not 0 <= action.seat < len(game.players):
+        return (impossible(ProblemKind.NO_SUCH_SEAT, phrase("nobody sits on seat {seat}", seat=action.seat)),)
+    if isinstance(action, Adjust):
+        return ()
+    if game.hand is None:
+        return (not_now(game.phase),)
+    return _judge_in_hand(game, game.hand, action)
+
+
+def _judge_in_hand(game: Game, hand: Hand, action: InHand) -> Iterable[Problem]:
+    """Yield what is wrong with something that happens between the deal and the count."""
+    if not game.rules.refereed and not isinstance(action, Play):
+        return (impossible(ProblemKind.NOT_NOW, phrase("no game is being played, tiles just lie")),)
+    match action:
+        case Play():
+            return play_problems(game, hand, action)
+        case Stack():
+            return stack_problems(game, hand, action)
+        case Draw():
+            return draw_problems(game, hand, action)
+        case Boneyard():
+            return boneyard_problems(game, hand, action)
+        case Knock():
+            return knock_problems(game, hand, action)
+        case Decline():
+            return decline_problems(game, hand, action)
+        case Call():
+            return call_problems(game, hand, action)
+        case Redeal():
+            return _judge_redeal(game, hand, action)
+        case Lead():
+            return _judge_lead(game, hand, action)
+        case Domino():
+            return _judge_domino(game, hand, action)
+        case HandEnd():
+            return _judge_hand_end(game, hand)
+        case Abandon():
+            return () if game.phase in (Phase.LEAD, Phase.PLAY, Phase.REVEAL) else (not_now(game.phase),)
+        case Reveal() | RevealPips():
+            return _judge_reveal(game, hand, action)
+        case _:
+            assert_never(action)
+
+
+def _judge_start(game: Game | None, action: MatchStart) -> Iterator[Problem]:
+    for words in deal_problems(action.rules, len(action.players)):
+        yield impossible(ProblemKind.CANNOT_BE_DEALT, words)
+    if game is not None and game.hand is not None and game.phase is not Phase.MATCH_OVER and game.rules.refereed:
+        yield Problem(ProblemKind.NOT_NOW, Weight.DOUBTFUL, phrase("the match is not over"))
+
+
+def _judge_new_hand(game: Game, action: NewHand) -> Iterator[Problem]:
+    rules, seats = game.rules, len(game.players)
+    another = game.phase is Phase.MATCH_OVER and rules.target is None
+    if game.phase is not Phase.DEAL and not another and rules.refereed:
+        yield not_now(game.phase)
+    if action.dealt is not None and len(action.dealt) != seats:
+        words = phrase("{hands} hands were dealt to {seats} players", hands=len(action.dealt), seats=seats)
+        yield impossible(ProblemKind.WRONG_DEAL, words)
+        return
+    if not rules.refereed:
+        return
+    dealt = action.dealt or (rules.dealt(seats),) * seats
+    for name, tiles in zip(game.players, dealt, strict=True):
+        if tiles != rules.dealt(seats):
+            words = phrase(
+                "{name} got {tiles}, {due} are dealt", name=name, tiles=tiles_text(tiles), due=rules.dealt(seats)
+            )
+            yield noted(ProblemKind.WRONG_DEAL, words)
+    if action.boneyard is not None and sum(dealt) + action.boneyard != rules.tiles:
+        words = phrase(
+            "{dealt} dealt and {boneyard} in the boneyard are not the {tiles} tiles of the game",
+            dealt=sum(dealt),
+            boneyard=action.boneyard,
+            tiles=rules.tiles,
+        )
+        yield noted(ProblemKind.WRONG_DEAL, words)
+    elif sum(dealt) > rules.tiles:
+        words = phrase("{tiles} were dealt, but there are {all}", tiles=tiles_text(sum(dealt)), all=rules.tiles)
+        yield impossible(ProblemKind.WRONG_DEAL, words)
+
+
+def _judge_close(game: Game) -> Iterator[Problem]:
+    if game.phase is Phase.MATCH_OVER:
+        yield not_now(game.phase)
+
+
+def _judge_redeal(game: Game, hand: Hand, action: Redeal) -> Iterator[Problem]:
+    if game.phase not in (Phase.LEAD, Phase.PLAY, Phase.REVEAL):
+        yield not_now(game.phase)
+        return
+    if hand.layout.nodes:
+        words = phrase("{tiles} of this hand already on the table", tiles=tiles_text(len(hand.layout.nodes)))
+        yield Problem(ProblemKind.NO_REDEAL, Weight.DOUBTFUL, words)
+    if action.reason is RedealReason.NO_DOUBLE and hand.lead is LeadTile.ANY:
+        yield illegal(ProblemKind.NO_REDEAL, phrase("this hand can be led with any tile, no double is needed"))
+    elif action.reason is RedealReason.NO_DOUBLE:
+        yield from _instead_of_redeal(game.rules, hand)
+    if action.reason is RedealReason.TOO_MANY_DOUBLES and game.rules.redeal_if_doubles_over is None:
+        yield illegal(ProblemKind.NO_REDEAL, phrase("{game} has no redeal for doubles", game=game.rules.name))
+
+
+def _instead_of_redeal(rules: Rules, hand: Hand) -> Iterator[Problem]:
+    """Yield what is done where nobody deals again for want of a double."""
+    no_double, lead = rules.no_double, hand.lead
+    if no_double is NoDouble.HIGHEST_TILE and lead in (LeadTile.HIGHEST_DOUBLE, LeadTile.RACE):
+        yield illegal(ProblemKind.NO_REDEAL, phrase("without a double nobody deals again: the highest tile leads"))
+    if no_double is NoDouble.DRAW_ONE_IN_TURN and lead is LeadTile.ANY_DOUBLE and drawable(rules, hand):
+        yield illegal(ProblemKind.NO_REDEAL, phrase("without a double nobody deals again: each draws one in turn"))
+
+
+def _judge_lead(game: Game, hand: Hand, action: Lead) -> Iterator[Problem]:
+    if game.phase is not Phase.LEAD:
+        yield not_now(game.phase)
+    elif hand.turn is not None and hand.turn != action.seat and hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
+        # Before a winner leads only the table knows who does, and may correct itself. docs/rules.md A1-3.
+        wrong = noted if game.hand_winner is None else illegal
+        yield wrong(ProblemKind.WRONG_SEAT, phrase("{name} leads this hand", name=game.players[hand.turn]))
+
+
+def _judge_domino(game: Game, hand: Hand, action: Domino) -> Iterator[Problem]:
+    if game.phase is not Phase.PLAY:
+        yield not_now(game.phase)
+    elif hand.sizes[action.seat] > 0:
+        name, left = game.players[action.seat], tiles_text(hand.sizes[action.seat])
+        words = phrase("by the count {name} still has {tiles}", name=name, tiles=left)
+        yield illegal(ProblemKind.NOT_OUT, words)
+
+
+def _judge_hand_end(game: Game, hand: Hand) -> Iterator[Problem]:
+    if game.phase is Phase.REVEAL:
+        if None in hand.holdings:
+            yield impossible(ProblemKind.NOT_NOW, phrase("not all hands are open yet"))
+    elif game.phase is not Phase.PLAY:
+        yield not_now(game.phase)
+    elif not hand.locked:
+        yield illegal(ProblemKind.NOT_BLOCKED, phrase("it is not proved that nobody can play"))
+    elif game.rules.on_provable_block is ProvableBlock.LITERAL:
+        words = phrase(
+            "nothing fits any more, but the {tiles} in the boneyard have to be drawn first",
+            tiles=tiles_text(hand.boneyard),
+        )
+        yield illegal(ProblemKind.NOT_BLOCKED, words)
+
+
+def _judge_reveal(game: Game, hand: Hand, action: Reveal | RevealPips) -> Iterator[Problem]:
+    if game.phase is not Phase.REVEAL:
+        yield not_now(game.phase)
+        return
+    name = game.players[action.seat]
+    if action.seat == hand.out:
+        yield impossible(ProblemKind.NOT_NOW, phrase("{name} is out and has nothing to show", name=name))
+    if isinstance(action, RevealPips):
+        return
+    if len(action.tiles) != hand.sizes[action.seat]:
+        shown, due = tiles_text(len(action.tiles)), hand.sizes[action.seat]
+        words = phrase("{name} shows {tiles}, but should have {due}", name=name, tiles=shown, due=due)
+        yield noted(ProblemKind.WRONG_HAND_SIZE, words)
+    for tile in sorted(set(action.tiles), key=lambda tile: (tile.high, tile.low)):
+        if tile.high > game.rules.max_pips:
+            yield noted(ProblemKind.NOT_IN_SET, not_in_set(game.rules.max_pips, tile))
+        elif action.tiles.count(tile) > copies_left(game, tile) - _shown(hand, action, tile):
+            yield noted(ProblemKind.ALREADY_USED, phrase("the {tile} has already been seen elsewhere", tile=tile))
+    yield from broken_claims(hand.claims[action.seat], name, action.tiles)
+
+
+def _shown(hand: Hand, action: Reveal, tile: Tile) -> int:
+    """Return how often *tile* lies open in the hands of the others."""
+    return sum(
+        (holding.tiles or ()).count(tile)
+        for at, holding in enumerate(hand.holdings)
+        if holding is not None and at != action.seat
+    )

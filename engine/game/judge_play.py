@@ -1,0 +1,164 @@
+"""What is wrong with a tile that was laid: on an end, on the starter, or on its copy. docs/rules.md 2.1 and 3."""
+
+from collections.abc import Iterator
+
+from engine.game.claims import broken_claims
+from engine.game.judge_turn import turn_problems, unfinished_draw_problems
+from engine.game.questions import copies_left, ends_now, is_stackable
+from engine.phrases import phrase
+from engine.rules.rules import NoDouble, Spinner
+from engine.state.events import Play, Stack
+from engine.state.hand import Hand, LeadTile
+from engine.state.layout import ARMS, OpenEnd, Spot, obstacle
+from engine.state.match import Game, Phase
+from engine.state.problems import Problem, ProblemKind, Weight, illegal, impossible, not_in_set, not_now
+from engine.tiles import Tile
+
+
+def play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
+    """Return what is wrong with a tile laid on the table or against another.
+
+    Nearly always nothing is, so what could be is first asked in a few comparisons.
+    """
+    if game.phase is not Phase.PLAY and game.phase is not Phase.LEAD:
+        return [not_now(game.phase)]
+    rules, tile, at, layout = game.rules, action.tile, action.at, hand.layout
+    end = None if at is None else layout.end_at(at)
+    found: list[Problem] = []
+    if end is None or (action.inner is None and not tile.bit & end.fits):
+        fault = obstacle(layout, tile, at, rules=rules, inner=action.inner)
+        if fault is not None:
+            found.append(impossible(ProblemKind.CANNOT_LIE_THERE, phrase("{tile}: {fault}", tile=tile, fault=fault)))
+            end = None
+    if hand.turn != action.seat and rules.refereed:
+        found += turn_problems(game, hand, action.seat)
+    if tile.bit & layout.gone(rules) or tile.high > rules.max_pips:
+        found.append(_not_at_hand(game, tile))
+    if not rules.refereed:
+        return found
+    if hand.course.drawn and layout.nodes and hand.turn == action.seat:
+        found += unfinished_draw_problems(game.rules, hand)
+    if not layout.nodes:
+        found += _lead_problems(game, hand, tile)
+    elif at is not None and end is None:
+        if not found or found[0].weight is not Weight.IMPOSSIBLE:
+            found += _closed_problems(game, at, action)
+    elif end is not None and (
+        not tile.bit & end.fits or not end.playable or action.inner != end.number or hand.course.spell is not None
+    ):
+        found += _end_problems(hand, end, action)
+    for claim in hand.claims[action.seat]:
+        if claim.denied & tile.bit:
+            found += broken_claims((claim,), game.players[action.seat], (tile,))
+    return found
+
+
+def stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
+    """Yield what is wrong with a tile laid on top of another."""
+    if game.phase is not Phase.PLAY:
+        yield not_now(game.phase)
+        return
+    node = hand.layout.find(action.on)
+    if node is None:
+        yield impossible(ProblemKind.CANNOT_LIE_THERE, phrase("the tile it should lie on is not on the table"))
+        return
+    if not game.rules.cutthroat:
+        yield illegal(ProblemKind.NO_STACKING, phrase("nobody stacks in {game}", game=game.rules.name))
+    yield from turn_problems(game, hand, action.seat)
+    if hand.turn == action.seat:
+        yield from unfinished_draw_problems(game.rules, hand)
+    if copies_left(game, action.tile) <= 0:
+        yield _not_at_hand(game, action.tile)
+    if node.tile != action.tile:
+        yield impossible(ProblemKind.NOT_ITS_COPY, phrase("only a second {tile} can lie on the {tile}", tile=node.tile))
+    elif node.id in hand.layout.stacked:
+        yield illegal(ProblemKind.NO_STACKING, phrase("the {tile} has its copy on top already", tile=node.tile))
+    elif not is_stackable(hand, node):
+        words = phrase("the {tile} has no open end, so nothing is stacked on it", tile=node.tile)
+        yield illegal(ProblemKind.NO_STACKING, words)
+    if hand.chance is None:
+        yield illegal(
+            ProblemKind.NOTHING_TO_STEAL, phrase("the play before scored nothing, so there is nothing to steal")
+        )
+    elif not hand.chance.called:
+        name = game.players[hand.chance.seat]
+        words = phrase("{name} has not called the points, so there is nothing to steal", name=name)
+        yield illegal(ProblemKind.NOTHING_TO_STEAL, words)
+    elif hand.chance.seat == action.seat:
+        yield illegal(ProblemKind.NOTHING_TO_STEAL, phrase("nobody can steal their own points"))
+    yield from broken_claims(hand.claims[action.seat], game.players[action.seat], (action.tile,))
+
+
+def _not_at_hand(game: Game, tile: Tile) -> Problem:
+    """Return why *tile* cannot come out of anybody's hand."""
+    rules = game.rules
+    if tile.high > rules.max_pips:
+        return illegal(ProblemKind.NOT_IN_SET, not_in_set(rules.max_pips, tile))
+    words = phrase("the {tile} is already on the table", tile=tile)
+    if rules.copies > 1:
+        words = phrase("the {tile} is already on the table, all {copies} of them", tile=tile, copies=rules.copies)
+    return illegal(ProblemKind.ALREADY_USED, words)
+
+
+def _lead_problems(game: Game, hand: Hand, tile: Tile) -> Iterator[Problem]:
+    """Yield why *tile* may not be the first of the hand."""
+    match hand.lead:
+        case LeadTile.ANY:
+            return
+        case LeadTile.SET_DOUBLE:
+            top = game.rules.max_pips
+            if tile.low != top:
+                yield illegal(
+                    ProblemKind.LEAD_NOT_A_DOUBLE, phrase("this hand is led with the {double}", double=f"{top}-{top}")
+                )
+        case LeadTile.ANY_DOUBLE:
+            if not tile.is_double:
+                yield illegal(ProblemKind.LEAD_NOT_A_DOUBLE, phrase("this hand is led with a double"))
+        case LeadTile.HIGHEST_DOUBLE | LeadTile.RACE:
+            if not tile.is_double and game.rules.no_double is not NoDouble.HIGHEST_TILE:
+                yield illegal(ProblemKind.LEAD_NOT_A_DOUBLE, phrase("this hand is led with the highest double"))
+
+
+def _end_problems(hand: Hand, end: OpenEnd, action: Play) -> Iterator[Problem]:
+    """Yield why the tile may not go on an open end."""
+    if not end.playable:
+        yield illegal(ProblemKind.TIP_CLOSED, phrase("the spinner needs a tile on both sides first"))
+    yield from _number_problems(end.number, end.fits, action)
+    spell = hand.course.spell
+    if spell is not None and end not in ends_now(hand):
+        words = phrase("a spell is on: it has to be broken on a new arm of the starter")
+        if spell.arm is not None:
+            words = phrase("a spell is on: it has to be broken on the end of arm {arm}", arm=spell.arm)
+        yield illegal(ProblemKind.UNDER_A_SPELL, words)
+
+
+def _number_problems(number: int, fits: int, action: Play) -> Iterator[Problem]:
+    """Yield why the tile does not match *number*."""
+    tile = action.tile
+    if not tile.has(number) and not tile.bit & fits:
+        words = phrase("{tile} does not fit there, that end needs a {number}", tile=tile, number=number)
+        yield illegal(ProblemKind.WRONG_NUMBER, words)
+    elif tile.has(number) and action.inner is not None and action.inner != number:
+        words = phrase("turn the {tile} round, the {number} goes inside", tile=tile, number=number)
+        yield illegal(ProblemKind.WRONG_NUMBER, words)
+
+
+def _closed_problems(game: Game, at: Spot, action: Play) -> Iterator[Problem]:
+    """Yield why nothing goes on a port that is no open end, and what else is wrong there."""
+    host = game.layout.find(at.host)
+    assert host is not None  # obstacle() has looked
+    spinner = game.layout.spinner
+    if host.is_starter:
+        yield illegal(ProblemKind.SEVENTH_ARM, phrase("the starter has {arms} arms, and no more", arms=len(ARMS)))
+    elif game.rules.spinner is Spinner.NONE or spinner is None:
+        words = phrase("{tile} has no end there: no double branches in this game", tile=host.tile)
+        yield illegal(ProblemKind.NO_BRANCH, words)
+    elif game.rules.spinner is Spinner.STARTER_SIX:
+        tiles = {"spinner": spinner.tile, "tile": host.tile}
+        words = phrase("only the starter branches, and that is {spinner}, not {tile}", **tiles)
+        yield illegal(ProblemKind.NO_BRANCH, words)
+    else:
+        tiles = {"spinner": spinner.tile, "tile": host.tile}
+        words = phrase("only the first double branches, and that was {spinner}, not {tile}", **tiles)
+        yield illegal(ProblemKind.NO_BRANCH, words)
+    yield from _number_problems(host.number_at(at.port), 0, action)

@@ -1,0 +1,145 @@
+"""What is wrong with whose turn it is, and with draws, knocks and calls. docs/rules.md 2.3, 2.6, 3.5 and 3.6."""
+
+from collections.abc import Iterator
+
+from engine.game.questions import copies_left
+from engine.game.turns import TILES_OF_A_DRAW, can_draw, drawable, draws_for_lead, is_exempt, tiles_to_draw
+from engine.phrases import phrase, plural
+from engine.rules.rules import Drawing, Rules
+from engine.state.events import Boneyard, Call, Decline, Draw, Knock, Seat
+from engine.state.hand import Hand, LeadTile
+from engine.state.match import Game, Phase
+from engine.state.problems import Problem, ProblemKind, doubtful, illegal, impossible, not_now, noted, tiles_text
+
+
+def turn_problems(game: Game, hand: Hand, seat: Seat) -> Iterator[Problem]:
+    """Yield that it is another's turn."""
+    if hand.turn is None or hand.turn == seat:
+        return
+    names = {"name": game.players[hand.turn], "other": game.players[seat]}
+    yield illegal(ProblemKind.WRONG_SEAT, phrase("it is {name}'s turn, not {other}'s", **names))
+
+
+def unfinished_draw_problems(rules: Rules, hand: Hand) -> Iterator[Problem]:
+    """Yield that the player has drawn one of two tiles and must draw the other before playing."""
+    left = tiles_to_draw(rules, hand)
+    if left:
+        words = phrase("draw before playing: {tiles} still to draw", tiles=tiles_text(left))
+        yield illegal(ProblemKind.DRAWN_TOO_FEW, words)
+
+
+def draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
+    """Yield what is wrong with tiles taken from the boneyard."""
+    if game.phase is not Phase.PLAY and game.phase is not Phase.LEAD:
+        yield not_now(game.phase)
+        return
+    for tile in action.faces:
+        if copies_left(game, tile) <= 0:
+            words = phrase("the {tile} cannot have been drawn, it has been seen elsewhere", tile=tile)
+            yield noted(ProblemKind.ALREADY_USED, words)
+    if owes(hand, action):
+        return
+    if action.forced:
+        words = phrase("nothing made {name} draw", name=game.players[action.seat])
+        yield doubtful(ProblemKind.NOTHING_OWED, words)
+    if game.rules.draw is not Drawing.NONE and action.tiles > drawable(game.rules, hand):
+        left = tiles_text(drawable(game.rules, hand))
+        words = phrase("the boneyard has {tiles} to draw, not {drawn}", tiles=left, drawn=action.tiles)
+        kind = ProblemKind.BONEYARD_TOO_SMALL
+        yield impossible(kind, words) if action.tiles > hand.boneyard else illegal(kind, words)
+    if game.rules.draw is Drawing.NONE:
+        yield illegal(ProblemKind.NO_DRAWING, phrase("nobody draws in this game"))
+    if game.phase is Phase.LEAD and not draws_for_lead(game, hand):
+        yield illegal(ProblemKind.NO_DRAWING, phrase("nobody draws before the first tile is played"))
+    yield from turn_problems(game, hand, action.seat)
+    if hand.turn == action.seat and game.rules.draw is Drawing.TWO:
+        yield from _two_problems(game, hand, action)
+
+
+def owes(hand: Hand, action: Draw) -> bool:
+    """Return whether the draw is one that a play of another has forced and the engine has counted."""
+    owed = hand.course.owed
+    return bool(owed) and owed[action.seat] >= action.tiles and (action.forced or hand.turn != action.seat)
+
+
+def boneyard_problems(game: Game, hand: Hand, action: Boneyard) -> Iterator[Problem]:
+    """Yield what is wrong with a count of the boneyard."""
+    if game.phase is not Phase.PLAY and game.phase is not Phase.LEAD:
+        yield not_now(game.phase)
+    elif action.tiles > hand.boneyard:
+        lying = tiles_text(action.tiles)
+        words = phrase("{tiles} lie in the boneyard, but only {due} should", tiles=lying, due=hand.boneyard)
+        yield doubtful(ProblemKind.BONEYARD_GREW, words)
+    elif action.tiles < hand.boneyard and hand.turn is not None:
+        yield from draw_problems(game, hand, Draw(hand.turn, hand.boneyard - action.tiles))
+
+
+def knock_problems(game: Game, hand: Hand, action: Knock) -> Iterator[Problem]:
+    """Yield what is wrong with a pass."""
+    if game.phase is Phase.LEAD and hand.lead is LeadTile.ANY_DOUBLE:
+        yield from _waiting(turn_problems(game, hand, action.seat))
+        return
+    if game.phase is not Phase.PLAY:
+        yield not_now(game.phase)
+        return
+    yield from _waiting(turn_problems(game, hand, action.seat))
+    if hand.turn == action.seat and not hand.course.extra and can_draw(game.rules, hand):
+        left = tiles_text(drawable(game.rules, hand))
+        words = phrase("draw before knocking: {tiles} left in the boneyard", tiles=left)
+        yield illegal(ProblemKind.KNOCK_TOO_EARLY, words)
+
+
+def decline_problems(game: Game, hand: Hand, action: Decline) -> Iterator[Problem]:
+    """Yield what is wrong with giving up an extra turn."""
+    if game.phase is not Phase.PLAY:
+        yield not_now(game.phase)
+    elif not hand.course.extra:
+        yield impossible(ProblemKind.NO_EXTRA_TURN, phrase("there is no extra turn to give up"))
+    elif hand.turn != action.seat:
+        yield from _waiting(turn_problems(game, hand, action.seat))
+
+
+def call_problems(game: Game, hand: Hand, action: Call) -> Iterator[Problem]:
+    """Yield what is wrong with points that are called. docs/rules.md A3-5."""
+    if game.phase not in (Phase.PLAY, Phase.REVEAL):
+        yield not_now(game.phase)
+        return
+    if not game.rules.call_required:
+        yield impossible(ProblemKind.NOTHING_TO_CALL, phrase("points count by themselves in this game"))
+        return
+    name = game.players[action.seat]
+    chance = None if hand.chance is None or hand.chance.called else hand.chance
+    lapsed = hand.lapsed
+    if lapsed is not None and lapsed.seat == action.seat and (chance is None or chance.seat != action.seat):
+        lost = {"points": lapsed.points, "name": name}
+        words = phrase("too late: the {points} points of {name} were forfeited when the next tile lay", **lost)
+        yield doubtful(ProblemKind.LATE_CALL, words)
+    elif chance is None:
+        yield impossible(ProblemKind.NOTHING_TO_CALL, phrase("{name} has no points to call", name=name))
+    elif chance.seat != action.seat:
+        names = {"name": game.players[chance.seat], "other": name}
+        words = phrase("the points are {name}'s to call, not {other}'s", **names)
+        yield impossible(ProblemKind.NOTHING_TO_CALL, words)
+    elif action.points is not None and action.points != chance.points:
+        numbers = {"called": action.points, "points": chance.points}
+        words = phrase("{name} calls {called}, but it is {points} ({sum})", name=name, sum=chance.because, **numbers)
+        yield impossible(ProblemKind.WRONG_CALL, words)
+
+
+def _two_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
+    """Yield why a player may not draw, or not as many, where two are drawn at a time."""
+    name = game.players[action.seat]
+    limit = 1 if game.phase is Phase.LEAD else TILES_OF_A_DRAW
+    if hand.course.extra:
+        yield illegal(ProblemKind.DRAWN_ENOUGH, phrase("{name} may play again, but does not draw for it", name=name))
+    elif is_exempt(game.rules, hand):
+        yield illegal(ProblemKind.DRAWN_ENOUGH, phrase("{name} cast the spell and does not draw for it", name=name))
+    elif hand.course.drawn + action.tiles > limit:
+        words = plural("only 1 tile is drawn at a time", "only {number} tiles are drawn at a time", number=limit)
+        yield illegal(ProblemKind.DRAWN_ENOUGH, words)
+
+
+def _waiting(problems: Iterator[Problem]) -> Iterator[Problem]:
+    """Yield the problems of something that leaves nothing on the table to show whose it was: unlike a play it waits."""
+    for problem in problems:
+        yield doubtful(problem.kind, problem.words)

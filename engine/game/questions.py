@@ -1,0 +1,153 @@
+"""What players and camera ask of a match: where a tile can go, what may be played, what is still out."""
+
+from collections.abc import Iterable, Iterator
+
+from engine.game.turns import tiles_to_draw
+from engine.rules.rules import NoDouble, Rules
+from engine.state.events import Play, Seat, Stack
+from engine.state.hand import Hand, LeadTile
+from engine.state.layout import Node, OpenEnd
+from engine.state.match import Game, Phase, State
+from engine.tiles import Tile, full_set, set_bits
+
+
+def ends(state: State) -> tuple[OpenEnd, ...]:
+    """Return where tiles can go, closed tips of the spinner included; nothing before the first tile."""
+    return () if state.game is None else state.game.layout.ends
+
+
+def ends_now(hand: Hand) -> tuple[OpenEnd, ...]:
+    """Return where the next tile may go: not the closed tips, and under a spell only where it can be broken."""
+    ends = hand.layout.ends
+    spell = hand.course.spell
+    if spell is None:
+        return tuple([end for end in ends if end.playable])  # a list is made faster than a generator
+    if spell.arm is None:
+        starter = hand.layout.nodes[0].id
+        return tuple(end for end in ends if end.playable and end.spot.host == starter)
+    return tuple(
+        end for end in ends if end.playable and end.arm is spell.arm and end.spot.host != hand.layout.nodes[0].id
+    )
+
+
+def legal_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None) -> tuple[Play, ...]:
+    """Return every legal play of *tiles*, tile by tile, in the order of the open ends.
+
+    Args:
+        state: Where the match stands.
+        tiles: What a player holds, or the one tile that the camera sees; in a roll call only the highest double of
+            them may lead. Of the free arms of a starter, which are all alike, the first is given.
+        seat: Who plays; None for whose turn it is, or for everybody while nobody knows who leads.
+    """
+    game = state.game
+    if game is None or game.hand is None:
+        return ()
+    hand = game.hand
+    if seat is None:
+        seat = hand.turn
+    elif hand.turn is not None and seat != hand.turn:
+        return ()
+    seats = tuple(Seat(at) for at in range(len(game.players))) if seat is None else (seat,)
+    if game.phase is Phase.LEAD:
+        leads = _that_may_lead(game, hand, _at_hand(game, hand, tiles))
+        return tuple(Play(who, tile, None, tile.low) for tile in leads for who in seats)
+    if game.phase is not Phase.PLAY or tiles_to_draw(game.rules, hand):
+        return ()
+    ends = ends_now(hand)
+    if game.rules.effects is not None:
+        ends = _one_new_arm(hand.layout.nodes[:1], ends)
+    out = _out(game, hand)
+    plays = []
+    for tile in tiles:
+        bit = tile.bit
+        if bit & out:
+            out ^= bit
+            for end in ends:
+                if bit & end.fits:
+                    inner = tile.high if tile.high == end.number else tile.low
+                    for who in seats:
+                        plays.append(Play(who, tile, end.spot, inner))
+    return tuple(plays)
+
+
+def legal_stacks(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None) -> tuple[Stack, ...]:
+    """Return every legal stack of *tiles*, with the arguments of `legal_plays`."""
+    game = state.game
+    if game is None or game.hand is None or game.phase is not Phase.PLAY or not game.rules.cutthroat:
+        return ()
+    hand = game.hand
+    who = hand.turn if seat is None else seat
+    if who is None or who != hand.turn or hand.chance is None or not hand.chance.called or hand.chance.seat == who:
+        return ()
+    if tiles_to_draw(game.rules, hand):
+        return ()
+    open_nodes = tuple(node for node in hand.layout.nodes if is_stackable(hand, node))
+    at_hand = _at_hand(game, hand, tiles)
+    return tuple(Stack(who, tile, node.id) for tile in at_hand for node in open_nodes if node.tile == tile)
+
+
+def is_stackable(hand: Hand, node: Node) -> bool:
+    """Return whether a copy may go on *node*: one end of it is open, of a double one side. docs/rules.md 3.6, A3-8."""
+    layout = hand.layout
+    return node.id not in layout.stacked and any(end.spot.host == node.id for end in layout.ends)
+
+
+def copies_left(game: Game, tile: Tile) -> int:
+    """Return how often *tile* is not on the table; 0 or less when it is not in the set or used up."""
+    if tile.high > game.rules.max_pips:
+        return 0
+    return game.rules.copies - game.layout.used(tile)
+
+
+def unseen(game: Game) -> tuple[Tile, ...]:
+    """Return the tiles in hands and boneyard, each as often as it is out, from 0-0 upwards."""
+    return tuple(tile for tile in full_set(game.rules.max_pips) for _ in range(max(0, copies_left(game, tile))))
+
+
+def highest_leader(rules: Rules, tiles: Iterable[Tile]) -> Tile | None:
+    """Return the tile of a player that a roll call asks for first: the highest double, else what may replace it."""
+    held = tuple(tiles)
+    doubles = [tile for tile in held if tile.is_double]
+    if doubles:
+        return max(doubles, key=lambda tile: tile.high)
+    if rules.no_double is NoDouble.HIGHEST_TILE:
+        return max(held, key=lambda tile: (tile.pips, tile.high), default=None)
+    return None
+
+
+def _at_hand(game: Game, hand: Hand, tiles: Iterable[Tile]) -> tuple[Tile, ...]:
+    """Return the different ones of *tiles* that can still come."""
+    out = _out(game, hand)
+    found = []
+    for tile in tiles:
+        if tile.bit & out:
+            out ^= tile.bit
+            found.append(tile)
+    return tuple(found)
+
+
+def _out(game: Game, hand: Hand) -> int:
+    """Return the tiles of which a copy is not on the table, as bits."""
+    return set_bits(game.rules.max_pips) & ~hand.layout.gone(game.rules)
+
+
+def _that_may_lead(game: Game, hand: Hand, tiles: tuple[Tile, ...]) -> Iterator[Tile]:
+    """Yield which of *tiles* may be the first tile of the hand."""
+    match hand.lead:
+        case LeadTile.ANY:
+            yield from tiles
+        case LeadTile.ANY_DOUBLE:
+            yield from (tile for tile in tiles if tile.is_double)
+        case LeadTile.SET_DOUBLE:
+            yield from (tile for tile in tiles if tile.low == game.rules.max_pips)
+        case LeadTile.HIGHEST_DOUBLE | LeadTile.RACE:
+            best = highest_leader(game.rules, tiles)
+            yield from () if best is None else (best,)
+
+
+def _one_new_arm(first: tuple[Node, ...], ends: tuple[OpenEnd, ...]) -> tuple[OpenEnd, ...]:
+    """Return *ends* with only the first of the free arms of a starter."""
+    if not first or not first[0].is_starter:
+        return ends
+    free = [end for end in ends if end.spot.host == first[0].id]
+    return (*free[:1], *(end for end in ends if end.spot.host != first[0].id))

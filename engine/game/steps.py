@@ -1,0 +1,190 @@
+"""What one good action does to a match: the new match, and the outcomes to show. docs/rules.md 2.3 to 2.5 and 3.
+
+Nothing here asks whether the action is legal; `engine.game.judge` has, and the table may have let it stand.
+"""
+
+from typing import assert_never
+
+from engine.game.claims import keeps_the_deal
+from engine.game.closing import GameUpdate, abandon_hand, close_hand, close_match, count_hand, pay, prepend, reveal
+from engine.game.passing import caught_up, decline, draw, knock
+from engine.game.plays import credit, grant, play, stack
+from engine.game.turns import turn
+from engine.rules.rules import LeadRule, Rules, Spinner
+from engine.state.events import (
+    Abandon,
+    Action,
+    Adjust,
+    Boneyard,
+    Call,
+    Decline,
+    Domino,
+    Draw,
+    HandEnd,
+    InHand,
+    Knock,
+    Lead,
+    MatchClose,
+    MatchStart,
+    NewHand,
+    Play,
+    Redeal,
+    Reveal,
+    RevealPips,
+    Seat,
+    Seq,
+    Stack,
+)
+from engine.state.hand import NO_COURSE, Hand, LeadTile
+from engine.state.layout import Layout
+from engine.state.match import Game, Phase
+from engine.state.outcomes import Ending, HandStarted, MatchStarted, Reason, Redealt
+from engine.state.settle import Holding
+from engine.value import changed
+
+_LEAD_TILES = {
+    LeadRule.HIGHEST_DOUBLE: LeadTile.HIGHEST_DOUBLE,
+    LeadRule.RACE_HIGHEST_DOUBLE: LeadTile.RACE,
+    LeadRule.SET_DOUBLE: LeadTile.SET_DOUBLE,
+    LeadRule.LOT_ANY: LeadTile.ANY,
+    LeadRule.CHOSEN_ANY_DOUBLE: LeadTile.ANY_DOUBLE,
+    LeadRule.WINNER_ANY: LeadTile.ANY,
+    LeadRule.LEFT_OF_WINNER: LeadTile.ANY,
+}
+
+
+def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
+    """Return the match after *action*, and what follows from it, the next turn last."""
+    if isinstance(action, MatchStart):
+        return _start(action)
+    assert game is not None  # the judge refuses all else before a match
+    if isinstance(action, Play) and game.hand is not None and game.hand.turn == action.seat:
+        after, outcomes = play(game, game.hand, seq, action)
+    elif isinstance(action, NewHand):
+        after, outcomes = _deal(game, 1 if game.hand is None else game.hand.number + 1, action)
+    elif isinstance(action, MatchClose):
+        return close_match(game)
+    elif isinstance(action, Adjust):
+        return _adjust(game, action)
+    else:
+        assert game.hand is not None  # the judge refuses all else before a hand
+        after, outcomes = _in_hand(game, game.hand, seq, action)
+    whose = turn(after)
+    return after, outcomes if whose is None else (*outcomes, whose)
+
+
+def _in_hand(game: Game, hand: Hand, seq: Seq, action: InHand) -> GameUpdate:
+    """Return what *action* does within a hand."""
+    game, hand, told = caught_up(game, hand, action)
+    return prepend(told, _act(game, hand, seq, action))
+
+
+def _act(game: Game, hand: Hand, seq: Seq, action: InHand) -> GameUpdate:
+    """Return what *action* does when it is its turn."""
+    match action:
+        case Play():
+            return play(game, hand, seq, action)
+        case Stack():
+            return stack(game, hand, action)
+        case Draw():
+            return draw(game, hand, action)
+        case Boneyard(tiles=tiles):
+            if tiles >= hand.boneyard or hand.turn is None:
+                return changed(game, hand=changed(hand, boneyard=tiles)), ()
+            return draw(game, hand, Draw(hand.turn, hand.boneyard - tiles))
+        case Knock(seat=seat):
+            return knock(game, hand, seat)
+        case Decline():
+            return decline(game, hand)
+        case Call(seat=seat):
+            return _call(game, hand, seat)
+        case Redeal(reason=reason):
+            after, outcomes = _deal(changed(game, scores=hand.scores_before), hand.number, NewHand())
+            return after, (Redealt(reason), *outcomes)
+        case Lead(seat=seat):
+            return changed(game, hand=changed(hand, turn=seat)), ()
+        case Domino(seat=seat):
+            return close_hand(game, hand, Ending.DOMINO, seat)
+        case HandEnd():
+            if game.phase is Phase.REVEAL:
+                return count_hand(game, hand)
+            return close_hand(game, hand, Ending.BLOCKED_BY_PROOF if hand.locked else Ending.CALLED, None)
+        case Abandon():
+            return abandon_hand(game, hand)
+        case Reveal(seat=seat, tiles=tiles):
+            return reveal(game, hand, seat, Holding.of(tiles))
+        case RevealPips(seat=seat, pips=pips):
+            return reveal(game, hand, seat, Holding(pips, size=hand.sizes[seat]))
+        case _:
+            assert_never(action)
+
+
+def _adjust(game: Game, action: Adjust) -> GameUpdate:
+    """Return the match with points given by hand, which stay even when the hand is dealt again."""
+    after, told = pay(game, action.seat, action.points, Reason.ADJUST, action.why)
+    if after.hand is not None and action.points:
+        before = tuple(
+            (*scores, action.points) if at == action.seat else scores
+            for at, scores in enumerate(after.hand.scores_before)
+        )
+        after = changed(after, hand=changed(after.hand, scores_before=before))
+    return after, told
+
+
+def _start(action: MatchStart) -> GameUpdate:
+    """Return a match without points."""
+    scores: tuple[tuple[int, ...], ...] = ((),) * len(action.players)
+    return Game(action.rules, action.players, Phase.DEAL, scores), (MatchStarted(action.players),)
+
+
+def _deal(game: Game, number: int, dealt: NewHand) -> GameUpdate:
+    """Return the match with a fresh hand dealt."""
+    rules, seats = game.rules, len(game.players)
+    sizes = dealt.dealt or (rules.dealt(seats),) * seats
+    boneyard = max(0, rules.tiles - sum(sizes)) if dealt.boneyard is None else dealt.boneyard
+    leader, lead = _lead(game)
+    hand = Hand(
+        number=number,
+        layout=Layout(),
+        sizes=sizes,
+        boneyard=boneyard,
+        turn=leader,
+        lead=lead,
+        scores_before=game.scores,
+        claims=(keeps_the_deal(rules),) * seats,
+        holdings=(None,) * seats,
+        course=NO_COURSE,
+    )
+    return changed(game, phase=Phase.LEAD, hand=hand, winner=None), (HandStarted(number, boneyard),)
+
+
+def _lead(game: Game) -> tuple[Seat | None, LeadTile]:
+    """Return who leads the next hand, None where that is not known, and with what."""
+    winner = game.hand_winner
+    rule = game.rules.lead_first if winner is None else game.rules.lead_next
+    return _leader(game, rule, winner), _lead_tile(game.rules, rule)
+
+
+def _leader(game: Game, rule: LeadRule, winner: Seat | None) -> Seat | None:
+    """Return who leads by *rule*."""
+    if winner is None:
+        return None
+    if rule is LeadRule.WINNER_ANY:
+        return winner
+    return Seat((winner + 1) % len(game.players)) if rule is LeadRule.LEFT_OF_WINNER else None
+
+
+def _lead_tile(rules: Rules, rule: LeadRule) -> LeadTile:
+    """Return what may lead by *rule*: where six arms start from it, always a double."""
+    tile = _LEAD_TILES[rule]
+    return LeadTile.ANY_DOUBLE if rules.spinner is Spinner.STARTER_SIX and tile is LeadTile.ANY else tile
+
+
+def _call(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
+    """Return the match with the points that were called in time paid, or those the table grants late."""
+    chance = hand.chance
+    if chance is not None and not chance.called and chance.seat == seat:
+        return credit(game, hand, chance)
+    lapsed = hand.lapsed
+    assert lapsed is not None  # the judge refuses a call of nothing
+    return grant(changed(game, hand=changed(hand, lapsed=None)), lapsed)

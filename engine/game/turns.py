@@ -1,0 +1,126 @@
+"""Whose turn it is, what they have to do, and who comes next. docs/rules.md 2.3 and, for the six-arm game, 3.5."""
+
+from engine.rules.rules import Drawing, NoDouble, ProvableBlock, Rules, SpellLap
+from engine.state.events import Seat
+from engine.state.hand import NO_COURSE, Hand, LeadTile, Spell
+from engine.state.match import Game, Phase
+from engine.state.outcomes import Must, Outcome, Skipped, Turn
+from engine.value import changed
+
+TILES_OF_A_DRAW = 2  # where the rule is to draw two
+
+
+def turn(game: Game) -> Turn | None:
+    """Return whose turn it is and what they have to do; None when nobody has to play."""
+    hand = game.hand
+    if hand is None or not game.rules.refereed:
+        return None
+    if game.phase is Phase.PLAY:
+        return _turn_in_play(game.rules, hand)
+    if game.phase is Phase.LEAD:
+        return Turn(hand.turn, _must_lead(game, hand), extra=hand.course.drawn > 0)
+    return None
+
+
+def drawable(rules: Rules, hand: Hand) -> int:
+    """Return how many tiles of the boneyard may be drawn."""
+    return 0 if rules.draw is Drawing.NONE else max(0, hand.boneyard - rules.boneyard_reserve)
+
+
+def can_draw(rules: Rules, hand: Hand) -> bool:
+    """Return whether the player whose turn it is has to draw when they cannot play."""
+    if drawable(rules, hand) == 0:
+        return False
+    if rules.draw is Drawing.UNTIL_PLAYABLE:
+        return True
+    return hand.course.drawn < TILES_OF_A_DRAW and not hand.course.extra and not is_exempt(rules, hand)
+
+
+def tiles_to_draw(rules: Rules, hand: Hand) -> int:
+    """Return how many more tiles the player must draw before they may play; 0 unless they have begun a draw of two."""
+    if rules.draw is not Drawing.TWO or not hand.course.drawn or not can_draw(rules, hand):
+        return 0
+    return min(TILES_OF_A_DRAW - hand.course.drawn, drawable(rules, hand))
+
+
+def is_exempt(rules: Rules, hand: Hand) -> bool:
+    """Return whether the caster of a spell may pass without drawing; False with nothing to draw. docs/rules.md A2-5."""
+    spell = hand.course.spell
+    if spell is None or spell.arm is None or rules.effects is None or hand.turn != spell.caster:
+        return False
+    if drawable(rules, hand) == 0:
+        return False
+    return rules.effects.spell_lap is SpellLap.CASTER_EXEMPT or spell.returns > 1
+
+
+def is_optional(game: Game, hand: Hand) -> bool:
+    """Return whether the next player may act, which says that the one whose turn it is does nothing more."""
+    course = hand.course
+    if course.extra:
+        return True
+    return course.drawn > 0 and (game.phase is Phase.LEAD or not can_draw(game.rules, hand))
+
+
+def following(game: Game, hand: Hand) -> Seat | None:
+    """Return whose turn comes next; None while nobody knows whose it is now."""
+    return None if hand.turn is None else advanced(hand, hand.turn, len(game.players))[0].turn
+
+
+def advanced(hand: Hand, seat: Seat, seats: int) -> tuple[Hand, tuple[Outcome, ...]]:
+    """Return the hand with the turn passed on from *seat*; a player who loses their turn is told."""
+    course = hand.course
+    after = Seat((seat + course.direction) % seats)
+    told: tuple[Outcome, ...] = ()
+    if course.skip:
+        told = (Skipped(after),)
+        after = Seat((after + course.direction) % seats)
+    spell = course.spell
+    if spell is not None and after == spell.caster:
+        spell = Spell(spell.caster, spell.arm, spell.returns + 1)
+    course = changed(course, spell=spell, extra=False, skip=False, drawn=0)
+    return changed(hand, turn=after, course=course), told
+
+
+def draws_for_lead(game: Game, hand: Hand) -> bool:
+    """Return whether everybody has said that they have no double, so that each draws one in turn."""
+    one_in_turn = game.rules.no_double is NoDouble.DRAW_ONE_IN_TURN and hand.lead is LeadTile.ANY_DOUBLE
+    return one_in_turn and hand.course.without_double >= len(game.players)
+
+
+def _must_lead(game: Game, hand: Hand) -> Must:
+    """Return what the first tile has to be."""
+    match hand.lead:
+        case LeadTile.ANY:
+            return Must.LEAD_ANY
+        case LeadTile.ANY_DOUBLE:
+            return Must.DRAW_A_DOUBLE if draws_for_lead(game, hand) else Must.LEAD_DOUBLE
+        case LeadTile.HIGHEST_DOUBLE:
+            return Must.LEAD_HIGHEST_DOUBLE
+        case LeadTile.RACE:
+            return Must.RACE
+        case LeadTile.SET_DOUBLE:
+            return Must.LEAD_SET_DOUBLE
+
+
+def _turn_in_play(rules: Rules, hand: Hand) -> Turn:
+    """Return what the player has to do once the first tile lies."""
+    course, draws = hand.course, can_draw(rules, hand)
+    if course is NO_COURSE:
+        if not draws:
+            return Turn(hand.turn, Must.PLAY_OR_KNOCK)
+        return Turn(hand.turn, _must_draw(rules, hand))
+    if course.extra:
+        return Turn(hand.turn, Must.PLAY_AGAIN, extra=True)
+    optional = course.drawn > 0 and not draws
+    musts = (Must.PLAY_OR_KNOCK, _must_draw(rules, hand))
+    if course.spell is not None:
+        musts = (Must.BREAK_OR_KNOCK, Must.BREAK_OR_DRAW)
+        if course.spell.arm is None:
+            musts = (Must.START_ARM_OR_KNOCK, Must.START_ARM_OR_DRAW)
+    return Turn(hand.turn, musts[draws], optional)
+
+
+def _must_draw(rules: Rules, hand: Hand) -> Must:
+    """Return what a player does who may have to draw: where nothing fits any more, the hand may be ended instead."""
+    can_end = hand.locked and rules.on_provable_block is ProvableBlock.ANNOUNCE
+    return Must.DRAW_OR_END if can_end else Must.PLAY_OR_DRAW

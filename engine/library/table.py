@@ -1,0 +1,396 @@
+"""A table whose tiles are all known: deal, play, draw and count whole matches, and count sequences of moves (perft).
+
+`engine.game.fold` referees what it is told and knows no hand. A `Table` is the dealer: it shuffles, keeps every hand
+and the boneyard, and does at once what leaves no choice, so that players only choose among legal moves.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import field
+from random import Random
+
+from engine.errors import EngineError
+from engine.game.fold import apply, problem_with
+from engine.game.questions import highest_leader, unseen
+from engine.game.turns import drawable, turn
+from engine.library.moves import LegalMove, legal_moves
+from engine.rules.rules import NoDouble, Rules, deal_problems
+from engine.state.events import (
+    Action,
+    Call,
+    Draw,
+    HandEnd,
+    Knock,
+    Lead,
+    MatchStart,
+    NewHand,
+    Play,
+    Redeal,
+    RedealReason,
+    Reveal,
+    Seat,
+    Stack,
+)
+from engine.state.hand import Hand, LeadTile
+from engine.state.match import Game, Phase, State
+from engine.state.outcomes import ForcedDraw, Outcome
+from engine.state.problems import Problem, Weight
+from engine.tiles import Tile, full_set
+from engine.value import changed, value
+
+_MOST_SHUFFLES = 10_000  # the rarest lead, an 18-18 among the tiles of two players with one each, takes 95 on average
+
+
+class IllegalMove(EngineError):  # noqa: N818 - what players call it
+    """A move that the rules, or the tiles of the player, do not allow.
+
+    Attributes:
+        problem: What is wrong by the rules; None when only the player's tiles forbid it.
+    """
+
+    def __init__(self, words: str, problem: Problem | None = None) -> None:
+        """Say in *words* what is wrong."""
+        self.problem = problem
+        super().__init__(words)
+
+
+@value
+class SeatView:
+    """What one player may know.
+
+    Attributes:
+        seat: Who it is.
+        tiles: What they hold.
+        state: What everybody sees: layout, scores, sizes of the hands, and all that was done and said.
+    """
+
+    seat: Seat
+    tiles: tuple[Tile, ...]
+    state: State
+
+    @property
+    def moves(self) -> tuple[LegalMove, ...]:
+        """What they can do now; nothing when it is not their turn."""
+        whose = None if self.state.game is None else turn(self.state.game)
+        return legal_moves(self.state, self.tiles) if whose is not None and whose.seat == self.seat else ()
+
+    @property
+    def unseen(self) -> tuple[Tile, ...]:
+        """The tiles in the boneyard and with the others, each as often as it is there, from 0-0 upwards."""
+        left = [] if self.state.game is None else list(unseen(self.state.game))
+        for tile in self.tiles:
+            left.remove(tile)
+        return tuple(left)
+
+
+@value
+class Table:
+    """A match of which every tile is known. Each step returns the next table and leaves this one as it was.
+
+    Nobody is asked where there is no choice: points are called, players without a double to lead pass, and at the end
+    of a hand all tiles are laid open and counted.
+
+    Attributes:
+        state: What everybody sees, as `apply` takes it.
+        hands: What each seat holds, by seat.
+        boneyard: What is left to draw, from its end.
+        outcomes: What the last step led to, in order; tables are compared without it.
+    """
+
+    state: State
+    hands: tuple[tuple[Tile, ...], ...]
+    boneyard: tuple[Tile, ...] = ()
+    outcomes: tuple[Outcome, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def start(cls, rules: Rules, players: Sequence[str]) -> "Table":
+        """Return a match before its first deal; *players* sit clockwise.
+
+        Raises:
+            EngineError: If so many players cannot play *rules*.
+        """
+        problems: tuple[str, ...] = deal_problems(rules, len(players))
+        if not rules.refereed:
+            problems = (f"{rules.name} has no hands to deal",)
+        if problems:
+            raise EngineError("; ".join(problems))
+        state, outcomes = apply(State(), MatchStart(rules, tuple(players)))
+        return cls(state, ((),) * len(players), (), outcomes)
+
+    # ---- questions ----
+
+    @property
+    def game(self) -> Game:
+        """The match: rules, players, totals, layout, count, and the hand that is played."""
+        assert self.state.game is not None  # it was started
+        return self.state.game
+
+    @property
+    def turn(self) -> Seat | None:
+        """Whose turn it is; None when tiles have to be dealt, and when the match is over."""
+        playing = self.game.phase in (Phase.LEAD, Phase.PLAY) and self.redeal is None
+        return self._hand.turn if playing else None
+
+    @property
+    def moves(self) -> tuple[LegalMove, ...]:
+        """What the player whose turn it is can do; nothing when `turn` is None."""
+        seat = self.turn
+        return () if seat is None else legal_moves(self.state, self.hands[seat])
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the match is over; `game.winner` won it."""
+        return self.game.phase is Phase.MATCH_OVER
+
+    @property
+    def awaits_deal(self) -> bool:
+        """Whether `deal` comes next: before each hand, and when nobody can lead what was dealt and drawn."""
+        return self.game.phase is Phase.DEAL or self.redeal is not None
+
+    @property
+    def redeal(self) -> RedealReason | None:
+        """Why everybody has to give the tiles back; None when nobody has to."""
+        if self.game.phase is not Phase.LEAD:
+            return None
+        rules, hand = self.game.rules, self._hand
+        most, is_fresh = rules.redeal_if_doubles_over, not (hand.course.drawn or hand.course.without_double)
+        if most is not None and is_fresh and any(sum(tile.is_double for tile in held) > most for held in self.hands):
+            return RedealReason.TOO_MANY_DOUBLES
+        draws = rules.no_double is NoDouble.DRAW_ONE_IN_TURN and hand.lead is LeadTile.ANY_DOUBLE
+        if self._holders_of_a_lead() or (draws and drawable(rules, hand)):
+            return None
+        return RedealReason.NO_DOUBLE
+
+    def seen_by(self, seat: int) -> SeatView:
+        """Return what the player on *seat* may know.
+
+        Raises:
+            EngineError: If nobody sits there.
+        """
+        self._require_seat("seat", seat)
+        return SeatView(Seat(seat), self.hands[seat], self.state)
+
+    # ---- steps ----
+
+    def deal(self, rng: Random) -> "Table":
+        """Return the table after a deal, repeated where the rules ask for it; *rng* shuffles and draws lots to lead.
+
+        Raises:
+            EngineError: If no deal is due, or hardly any deal of these rules can be played.
+        """
+        if not isinstance(rng, Random):
+            raise EngineError(f"rng must be a random.Random, such as Random(5), but got {rng!r}")
+        rules, seats = self.game.rules, len(self.game.players)
+        each, pile = rules.dealt(seats), list(full_set(rules.max_pips)) * rules.copies
+        table = self
+        for _ in range(_MOST_SHUFFLES):
+            rng.shuffle(pile)
+            hands = tuple(tuple(pile[each * at : each * (at + 1)]) for at in range(seats))
+            table = table._dealt(hands, tuple(pile[each * seats :]))
+            if table.redeal is None:
+                return table._led_by(rng.choice(table._leaders()))
+        raise EngineError(f"{rules.name}: none of {_MOST_SHUFFLES} deals can be played: {table.redeal}")
+
+    def deal_these(self, hands: Sequence[Sequence[Tile]], boneyard: Sequence[Tile] = (), *, leader: int = 0) -> "Table":
+        """Return the table after a deal of known tiles.
+
+        Args:
+            hands: By seat.
+            boneyard: Drawn from its end. Tiles that are in no hand and not here stay in the box.
+            leader: Who leads where the tiles and the hand before leave it open.
+
+        Raises:
+            EngineError: If no deal is due, this is no deal of the game, or it calls for another.
+        """
+        self._require_seat("leader", leader)
+        held = tuple(tuple(hand) for hand in hands)
+        _require_deal(self.game, held, tuple(boneyard))
+        table = self._dealt(held, tuple(boneyard))
+        if table.redeal is RedealReason.TOO_MANY_DOUBLES:
+            raise EngineError("somebody holds so many doubles that everybody has to deal again")
+        if table.redeal is not None:
+            raise EngineError("nobody holds a tile that may be led")
+        leaders = table._leaders()
+        return table._led_by(Seat(leader) if leader in leaders else leaders[0])
+
+    def play_or_raise(self, move: LegalMove | HandEnd) -> "Table":
+        """Return the table after *move* of the player whose turn it is, and after what leaves no choice then.
+
+        This takes all `moves`, and what comes to the same: a play on another free arm of a starter, or one without its
+        inner number. Where nothing fits any more but tiles are left to draw, it takes `HandEnd` as well.
+
+        Raises:
+            IllegalMove: If the rules, or the tiles of the player, do not allow it.
+            EngineError: If *move* is no move.
+        """
+        _require_move(move)
+        moves = self.moves
+        if move not in moves:
+            problem = problem_with(self.state, move)
+            if problem is not None:
+                raise IllegalMove(problem.words, problem)
+            if not (isinstance(move, HandEnd) or _is_like_one_of(move, moves)):
+                raise IllegalMove(
+                    f"{_move_words(move)} is no legal move; these are: {', '.join(map(_move_words, moves))}"
+                )
+        return self.after(move)
+
+    def after(self, move: LegalMove | HandEnd) -> "Table":
+        """Return what `play_or_raise` returns, for a move that is known to be legal: searches are faster with it.
+
+        Raises:
+            EngineError: If *move* is no move, nobody sits on its seat, or that player does not hold its tile.
+        """
+        _require_move(move)
+        if not isinstance(move, HandEnd):
+            self._require_seat("seat", move.seat)
+        table = changed(self, outcomes=())
+        match move:
+            case Play(seat=seat, tile=tile) | Stack(seat=seat, tile=tile):
+                held = list(self.hands[seat])
+                if tile not in held:
+                    raise IllegalMove(
+                        f"{tile} is not in the hand of seat {seat}: {', '.join(map(str, held)) or 'empty'}"
+                    )
+                held.remove(tile)
+                table = changed(table, hands=(*self.hands[:seat], tuple(held), *self.hands[seat + 1 :]))
+            case Draw(seat=seat, tiles=tiles):
+                table = table._drawn(seat, tiles)
+            case _:
+                pass
+        return table._with(move)._without_choice()
+
+    # ---- how a step is done ----
+
+    @property
+    def _hand(self) -> Hand:
+        if self.game.hand is None:
+            raise EngineError("no tiles have been dealt: call deal() before the first move")
+        return self.game.hand
+
+    def _require_seat(self, name: str, seat: int) -> None:
+        if not _is_whole(seat) or seat >= len(self.hands):
+            raise EngineError(f"{name} must be 0 to {len(self.hands) - 1}, but got {seat!r}")
+
+    def _dealt(self, hands: tuple[tuple[Tile, ...], ...], boneyard: tuple[Tile, ...]) -> "Table":
+        """Return the table with tiles dealt, for the first time or again, and nobody leading yet."""
+        reason = self.redeal
+        event: Action = NewHand() if reason is None else Redeal(reason)
+        if sum(map(len, hands)) + len(boneyard) < self.game.rules.tiles:
+            event = NewHand(boneyard=len(boneyard))
+        problem = problem_with(self.state, event)
+        if problem is not None and problem.weight is Weight.IMPOSSIBLE:
+            raise EngineError(problem.words)
+        return Table(self.state, hands, boneyard)._with(event)
+
+    def _led_by(self, leader: Seat) -> "Table":
+        """Return the table with it said who leads, if it was open."""
+        table = self if self._hand.turn is not None else self._with(Lead(leader))
+        return table._without_choice()
+
+    def _leaders(self) -> tuple[Seat, ...]:
+        """Return the seats of which one may lead, if that is open."""
+        if self._hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
+            return tuple(Seat(at) for at in range(len(self.hands)))
+        return self._holders_of_a_lead()
+
+    def _holders_of_a_lead(self) -> tuple[Seat, ...]:
+        """Return the seats that hold a tile with which this hand may be led."""
+        rules, lead = self.game.rules, self._hand.lead
+        best = highest_leader(rules, (tile for held in self.hands for tile in held))
+        if lead is LeadTile.SET_DOUBLE:
+            best = Tile(rules.max_pips, rules.max_pips)
+        return tuple(
+            Seat(at)
+            for at, held in enumerate(self.hands)
+            if lead is LeadTile.ANY
+            or (lead is LeadTile.ANY_DOUBLE and any(tile.is_double for tile in held))
+            or (lead is not LeadTile.ANY_DOUBLE and best in held)
+        )
+
+    def _with(self, event: Action) -> "Table":
+        """Return the table after *event*, with the tiles drawn that it makes others take."""
+        state, outcomes = apply(self.state, event)
+        table = changed(self, state=state, outcomes=(*self.outcomes, *outcomes))
+        for outcome in outcomes:
+            if isinstance(outcome, ForcedDraw):
+                table = table._drawn(outcome.seat, outcome.tiles)
+        return table
+
+    def _drawn(self, seat: Seat, tiles: int) -> "Table":
+        """Return the table with *tiles* of the boneyard in the hand of *seat*."""
+        rest, drawn = self.boneyard[:-tiles], self.boneyard[: -tiles - 1 : -1]
+        held = (*self.hands[seat], *drawn)
+        return changed(self, hands=(*self.hands[:seat], held, *self.hands[seat + 1 :]), boneyard=rest)
+
+    def _without_choice(self) -> "Table":
+        """Return the table after all that nobody has to be asked about."""
+        table = self
+        while (event := table._forced()) is not None:
+            table = table._with(event)
+        return table
+
+    def _forced(self) -> Action | None:
+        """Return what comes next whatever the players want; None when they have a choice, or tiles are to be dealt."""
+        phase, hand = self.game.phase, self._hand
+        if phase in (Phase.PLAY, Phase.REVEAL) and hand.chance is not None and not hand.chance.called:
+            return Call(hand.chance.seat, hand.chance.points)
+        if phase is Phase.REVEAL:
+            hidden = hand.holdings.index(None)
+            return Reveal(Seat(hidden), self.hands[hidden])
+        if phase is Phase.LEAD and len(moves := self.moves) == 1 and isinstance(moves[0], Knock):
+            return moves[0]
+        return None
+
+
+def perft(table: Table, depth: int) -> int:
+    """Return how many sequences of *depth* moves there are, up to the next deal: the usual check of a move generator.
+
+    >>> from engine import BLOCK
+    >>> table = Table.start(BLOCK, ("Ann", "Ben")).deal(Random(1))
+    >>> [perft(table, depth) for depth in range(5)]
+    [1, 1, 6, 10, 38]
+
+    Raises:
+        EngineError: If *depth* is no whole number from 0 upwards.
+    """
+    if not _is_whole(depth):
+        raise EngineError(f"depth must be a whole number from 0 upwards, but got {depth!r}")
+    if depth == 0:
+        return 1
+    moves = table.moves
+    return len(moves) if depth == 1 else sum(perft(table.after(move), depth - 1) for move in moves)
+
+
+def _is_like_one_of(move: LegalMove | HandEnd, moves: Sequence[LegalMove]) -> bool:
+    """Return whether one of *moves* is a play of the same tile by the same player; where it may go is known already."""
+    return isinstance(move, Play) and any(
+        isinstance(one, Play) and (one.seat, one.tile) == (move.seat, move.tile) for one in moves
+    )
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int) and number >= 0
+
+
+def _require_move(move: object) -> None:
+    if not isinstance(move, LegalMove | HandEnd):
+        raise EngineError(f"move must be a Play, Stack, Draw, Knock, Decline or HandEnd, but got {move!r}")
+
+
+def _move_words(move: object) -> str:
+    """Return a move for a message."""
+    name = type(move).__name__
+    return f"{name} {move.tile}" if isinstance(move, Play | Stack) else name
+
+
+def _require_deal(game: Game, hands: tuple[tuple[Tile, ...], ...], boneyard: tuple[Tile, ...]) -> None:
+    """Raise EngineError unless *hands* and *boneyard* can be dealt."""
+    rules, seats = game.rules, len(game.players)
+    if [*map(len, hands)] != [rules.dealt(seats)] * seats:
+        sizes = ", ".join(str(len(hand)) for hand in hands)
+        raise EngineError(f"hands: expected {seats} hands of {rules.dealt(seats)} tiles, got {sizes}")
+    dealt = Counter(tile for tiles in (*hands, boneyard) for tile in tiles)
+    for tile, number in dealt.items():
+        if tile.high > rules.max_pips or number > rules.copies:
+            raise EngineError(f"{tile}: dealt {number} times, the game has {rules.copies} up to {rules.max_pips}")

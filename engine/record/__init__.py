@@ -1,0 +1,1 @@
+"""Text forms of a game: records of whole matches, and positions."""

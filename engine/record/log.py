@@ -1,0 +1,401 @@
+"""Keep the log of a match while a record is played, and turn the log of any match into a record."""
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from engine.errors import EngineError
+from engine.game.fold import entries
+from engine.game.judge import problems_with
+from engine.game.steps import step
+from engine.record.text import tags_of
+from engine.record.values import (
+    MAX_NUMBER,
+    SEATS,
+    STANDS,
+    VERSION,
+    BonusMove,
+    CalledMove,
+    DeclineMove,
+    DrawMove,
+    ForfeitedMove,
+    KnockMove,
+    Move,
+    NoteMove,
+    Record,
+    RecordHand,
+    RecordTile,
+    RecordTurn,
+    RedealMove,
+    ShowMove,
+    ShowPipsMove,
+    StackMove,
+    Tag,
+    TakenMove,
+    TileMove,
+    action_of,
+    note_of,
+    port_of_play,
+    port_of_stack,
+)
+from engine.rules.rules import Policy
+from engine.state.events import (
+    Abandon,
+    Action,
+    Adjust,
+    Boneyard,
+    Call,
+    Decline,
+    Domino,
+    Draw,
+    Event,
+    HandEnd,
+    ItStands,
+    Knock,
+    Lead,
+    MatchClose,
+    MatchStart,
+    NewHand,
+    Play,
+    Redeal,
+    Reveal,
+    RevealPips,
+    Seat,
+    Seq,
+    Stack,
+    Undo,
+)
+from engine.state.match import Game, State
+from engine.state.outcomes import Drew, Forfeited, HandOver, Outcome, Reason, Scored
+from engine.state.problems import ProblemKind, Weight
+from engine.tiles import Tile
+
+_WRITTEN = (Weight.DOUBTFUL,)
+"""Weights of problems that stand in a record: a sensor may be in doubt, but the writer of a record saw the move."""
+
+SHOWN = (Weight.DOUBTFUL, Weight.ILLEGAL)
+"""Weights of problems that stand in the end of a hand: the players have shown their tiles."""
+
+_SHOWS = (ShowMove, ShowPipsMove)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionOutcome:
+    """The result of an action.
+
+    Attributes:
+        outcomes: The outcomes; empty if the rules reject the action.
+        problems: The problems, in the players' words.
+        stands: Whether the action counts.
+    """
+
+    outcomes: tuple[Outcome, ...] = ()
+    problems: tuple[str, ...] = ()
+    stands: bool = True
+
+
+@dataclass(slots=True)
+class RecordTable:
+    """A match that moves on with each action and keeps its log.
+
+    `engine.game.fold` replays the whole log at each undo; this table goes back to an earlier match. Replaying *log*
+    gives *game*.
+
+    Attributes:
+        game: The match; None before it starts.
+        log: The events, as `engine.game.fold.apply` takes them.
+    """
+
+    game: Game | None = None
+    log: list[Event] = field(default_factory=list)
+    _in_force: list[Seq] = field(default_factory=list)
+
+    @property
+    def actions(self) -> int:
+        """Number of actions in force."""
+        return len(self._in_force)
+
+    def take(
+        self,
+        action: Action,
+        *,
+        is_accepted: bool = False,
+        trusted: tuple[Weight, ...] = _WRITTEN,
+        seq: Seq | None = None,
+    ) -> ActionOutcome:
+        """Apply *action* if the rules let it stand.
+
+        Args:
+            action: The action.
+            is_accepted: Whether the players let it stand; its problems are then not reported.
+            trusted: Weights of problems with which the action stands all the same, and is reported. A late call never
+                stands so: being late is the point of its rule.
+            seq: The number by which later actions refer to it; None for its place in *log*.
+        """
+        seq = Seq(len(self.log)) if seq is None else seq
+        self.log.append(action)
+        self._in_force.append(seq)
+        problems = problems_with(self.game, action)
+        gravest = problems[0].weight if problems else Weight.NOTED
+        by_itself = gravest in self._standing()
+        is_trusted = gravest in trusted and problems[0].kind is not ProblemKind.LATE_CALL
+        stands = by_itself or is_trusted or (is_accepted and gravest is not Weight.IMPOSSIBLE)
+        if problems and stands and (is_accepted or not by_itself):
+            self.log.append(ItStands(seq))
+        words = () if is_accepted and stands else tuple(problem.words for problem in problems)
+        if not stands:
+            return ActionOutcome((), words, stands=False)
+        self.game, outcomes = step(self.game, seq, action)
+        return ActionOutcome(outcomes, words)
+
+    def undo(self, game: Game, actions: int) -> None:
+        """Go back to *game*, the match when this number of *actions* was in force."""
+        if len(self._in_force) > actions:
+            self.log.append(Undo(self._in_force[actions]))
+            del self._in_force[actions:]
+        self.game = game
+
+    def _standing(self) -> tuple[Weight, ...]:
+        """Return the weights of problems with which an action stands by itself."""
+        if self.game is not None and self.game.rules.policy is Policy.WARN:
+            return (Weight.NOTED, Weight.ILLEGAL)
+        return (Weight.NOTED,)
+
+
+def record_of(state: State) -> Record:
+    """Return the last match of *state* as a record that plays to the same points.
+
+    The record leaves out undone and rejected actions.
+
+    Raises:
+        EngineError: If no profile has the name of the rules of the match, or the log begins within it.
+    """
+    if state.start is not None:
+        raise EngineError("a record tells a match from its start, and this one goes on from a position")
+    table, writing = RecordTable(), _Writing()
+    for entry in entries(state):
+        before = table.game
+        taken = table.take(entry.action, is_accepted=entry.accepted, trusted=(), seq=entry.seq)
+        if taken.stands and table.game is not None:
+            writing.write(before, table.game, entry.action, taken.outcomes, is_accepted=entry.accepted)
+    if writing.waiting and not writing.hands:  # the match was closed before the first deal
+        writing.hands.append(_Hand(1, moves=writing.waiting))
+    return Record(writing.tags, tuple(hand.closed() for hand in writing.hands))
+
+
+@dataclass(slots=True)
+class _Hand:
+    """A hand of the record so far.
+
+    Attributes:
+        number: Number of the hand.
+        dealt: Tiles of each seat; empty before the first deal.
+        boneyard: Tiles left after the deal.
+        lead: The seat that leads; None if no event names it.
+        lead_stands: Whether the lead needs the note that lets it stand.
+        moves: The moves, each with its seat.
+        after_tile: Place among the moves that follows the last tile and the note that lets it stand.
+        end: The text after `#end`; None until the hand is counted.
+    """
+
+    number: int
+    dealt: tuple[int, ...] = ()
+    boneyard: int = 0
+    lead: Seat | None = None
+    lead_stands: bool = False
+    moves: list[tuple[Seat, Move]] = field(default_factory=list)
+    after_tile: int = 0
+    end: str | None = None
+
+    def add(self, seat: Seat, *moves: Move) -> None:
+        """Add moves of *seat*."""
+        self.moves += ((seat, move) for move in moves)
+
+    def name_lead(self, seat: Seat, *, is_accepted: bool) -> None:
+        """Name the seat that leads.
+
+        The knocks before it are removed: a record names the lead first, so they would pass it on. Without them it may
+        be the turn of another, so the lead is then let stand. A count of the boneyard before it becomes part of the
+        deal: once the lead is named, it would be a draw of that seat.
+        """
+        kept: list[tuple[Seat, Move]] = []
+        is_left_out = False
+        for who, move in self.moves:
+            counted = action_of(move, who) if isinstance(move, NoteMove) else None
+            is_left_out = isinstance(move, KnockMove) or (is_left_out and move == STANDS)
+            if isinstance(counted, Boneyard) and not kept:
+                self.boneyard, is_left_out = counted.tiles, True
+            if not is_left_out:
+                kept.append((who, move))
+        passed = any(isinstance(move, KnockMove) for _, move in self.moves)
+        self.lead, self.lead_stands = seat, self.lead_stands or is_accepted or passed
+        self.moves = kept
+
+    def forfeit(self, seat: Seat, points: int) -> None:
+        """Add points that *seat* did not call; they follow the tile that scored them."""
+        self.moves.insert(self.after_tile, (seat, ForfeitedMove(points)))
+
+    def closed(self) -> RecordHand:
+        """Return the hand, with its moves grouped into turns."""
+        turns: list[tuple[Seat, list[Move]]] = []
+        if self.lead is not None and self.lead_stands:
+            turns.append((self.lead, [STANDS]))
+        for at, (seat, move) in enumerate(self.moves):
+            if self._is_redundant(at):
+                continue
+            if not turns or turns[-1][0] != seat:
+                turns.append((seat, []))
+            turns[-1][1].append(move)
+        keys = [("deal", ",".join(map(str, self.dealt))), ("yard", str(self.boneyard))] if self.dealt else []
+        keys += [] if self.lead is None else [("lead", SEATS[self.lead])]
+        written = tuple(RecordTurn(SEATS[seat], tuple(moves)) for seat, moves in turns)
+        return RecordHand(self.number, tuple(keys), written, closed=self.end is not None, end=self.end or "")
+
+    def _is_redundant(self, at: int) -> bool:
+        """Return whether the move is a note on the end of the hand that the open hands after it imply."""
+        seat, move = self.moves[at]
+        after = self.moves[at + 1 :]
+        if not isinstance(move, NoteMove) or move.text not in ("out", "end"):
+            return False
+        if (
+            not after
+            or not isinstance(after[0][1], _SHOWS)
+            or any(isinstance(one, _SHOWS) for _, one in self.moves[:at])
+        ):
+            return False
+        hidden = set(range(len(self.dealt))) - {who for who, one in after if isinstance(one, _SHOWS)}
+        return hidden == {seat} if move.text == "out" else len(hidden) != 1
+
+
+@dataclass(slots=True)
+class _Writing:
+    """The record so far.
+
+    Attributes:
+        tags: The tags.
+        hands: The hands.
+        waiting: Moves before the first deal, each with its seat.
+    """
+
+    tags: tuple[Tag, ...] = (Tag("DGR", VERSION),)
+    hands: list[_Hand] = field(default_factory=list)
+    waiting: list[tuple[Seat, Move]] = field(default_factory=list)
+
+    def write(
+        self, before: Game | None, game: Game, action: Action, outcomes: tuple[Outcome, ...], *, is_accepted: bool
+    ) -> None:
+        """Add an action that stands; it led from the match *before* to *game*."""
+        if isinstance(action, MatchStart):
+            self.tags, self.hands = tags_of(action), []
+            return
+        if isinstance(action, NewHand):
+            hand = game.hand
+            assert hand is not None  # the action dealt it
+            waiting = [(seat, move) for seat, move in self.waiting if move != note_of(MatchClose())]
+            self.hands.append(_Hand(hand.number, hand.sizes, hand.boneyard, moves=waiting))
+            self.waiting = []
+            return
+        assert before is not None  # a match has started
+        seat = _seat_of(before, action, outcomes)
+        moves = _moves(before, game, action, outcomes)
+        if is_accepted and moves:
+            moves = (*moves, STANDS)
+        if not self.hands:
+            self.waiting += ((seat, move) for move in moves)
+            return
+        if isinstance(action, Lead):
+            self.hands[-1].name_lead(action.seat, is_accepted=is_accepted)
+        self._write_in_hand(self.hands[-1], seat, action, moves, outcomes)
+
+    def _write_in_hand(
+        self, hand: _Hand, seat: Seat, action: Action, moves: tuple[Move, ...], outcomes: tuple[Outcome, ...]
+    ) -> None:
+        for outcome in outcomes:
+            if isinstance(outcome, Forfeited):
+                hand.forfeit(outcome.seat, outcome.points)
+        if isinstance(action, Redeal):
+            hand.lead, hand.lead_stands = None, False
+        hand.add(seat, *moves)
+        if isinstance(action, Play | Stack):
+            hand.after_tile = len(hand.moves)
+        hand.add(seat, *_points(action, outcomes))
+        for outcome in outcomes:
+            if not isinstance(outcome, HandOver):
+                continue
+            winner, points = outcome.result.winner, outcome.result.points
+            hand.end = "nobody" if winner is None else f"{SEATS[winner]}{points:+}"
+            if winner is not None and 0 <= points <= MAX_NUMBER:
+                hand.add(winner, BonusMove(points))
+
+
+def _seat_of(before: Game, action: Action, outcomes: tuple[Outcome, ...]) -> Seat:
+    """Return the seat of an action; if the action belongs to no seat, return the seat whose turn it is."""
+    if isinstance(action, Boneyard):
+        drew = [outcome.seat for outcome in outcomes if isinstance(outcome, Drew)]
+        if drew:
+            return drew[0]
+    if not isinstance(action, Abandon | Boneyard | HandEnd | MatchClose | MatchStart | NewHand | Redeal):
+        return action.seat
+    return Seat(0) if before.hand is None or before.hand.turn is None else before.hand.turn
+
+
+def _moves(before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ...]) -> tuple[Move, ...]:
+    """Return the moves that stand for an action."""
+    match action:
+        case Play():
+            return (_tile_move(before, game, action),)
+        case Stack(tile=tile, on=on):
+            port = port_of_stack(before.layout, tile, on)
+            return (StackMove(tile.high, tile.low, port, second=_is_second(before, tile)),)
+        case Draw(tiles=tiles, forced=forced, faces=faces):
+            known = tuple(RecordTile(face.high, face.low) for face in faces)
+            return (DrawMove(tiles, known or None, forced=forced),)
+        case Boneyard():
+            drawn = tuple(DrawMove(outcome.tiles) for outcome in outcomes if isinstance(outcome, Drew))
+            return drawn or _notes(action if before.hand and before.hand.boneyard != action.tiles else None)
+        case Knock():
+            return (KnockMove(),)
+        case Decline():
+            return (DeclineMove(),)
+        case Redeal():
+            return (RedealMove(),)
+        case Reveal(tiles=tiles):
+            return (ShowMove(tuple(RecordTile(tile.high, tile.low) for tile in tiles)),)
+        case RevealPips(pips=pips):
+            return (ShowPipsMove(min(pips, MAX_NUMBER)),)
+        case Call():
+            return tuple(CalledMove(outcome.points) for outcome in _paid(outcomes) if outcome.points > 0)
+        case Adjust() | Domino() | HandEnd() | MatchClose():
+            return _notes(action)
+        case Abandon() | Lead() | MatchStart() | NewHand():
+            return ()  # the next hand, or its first line, implies it
+        case _:
+            assert_never(action)
+
+
+def _tile_move(before: Game, game: Game, play: Play) -> TileMove:
+    laid = game.layout.nodes[-1]
+    port = port_of_play(before.layout, before.rules, play, laid.inner)
+    return TileMove(laid.inner, laid.outer, port, second=_is_second(before, play.tile))
+
+
+def _is_second(before: Game, tile: Tile) -> bool:
+    return before.rules.copies > 1 and before.layout.used(tile) > 0
+
+
+def _notes(action: Action | None) -> tuple[Move, ...]:
+    note = None if action is None else note_of(action)
+    return () if note is None else (note,)
+
+
+def _paid(outcomes: tuple[Outcome, ...]) -> list[Scored]:
+    """Return the points that a tile scored and took."""
+    return [one for one in outcomes if isinstance(one, Scored) and one.reason in (Reason.PLAY, Reason.STEAL)]
+
+
+def _points(action: Action, outcomes: tuple[Outcome, ...]) -> tuple[Move, ...]:
+    """Return the moves after a tile or a call that repeat the points scored and taken."""
+    if not isinstance(action, Play | Stack | Call):
+        return ()
+    paid = _paid(outcomes)
+    gains = () if isinstance(action, Call) else tuple(CalledMove(one.points) for one in paid if one.points > 0)
+    return (*gains, *(TakenMove(SEATS[one.seat], -one.points) for one in paid if one.points < 0))

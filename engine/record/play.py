@@ -1,0 +1,623 @@
+"""Play game records by the rules: a line for every move, with its score and its problems."""
+
+from dataclasses import dataclass, field, replace
+from typing import Self, assert_never
+
+from engine.record.log import SHOWN, ActionOutcome, RecordTable
+from engine.record.text import Opening, deal_of, format_move, lead_of, opening_of
+from engine.record.values import (
+    STANDS,
+    BonusMove,
+    CalledMove,
+    DeclineMove,
+    DrawMove,
+    ForfeitedMove,
+    KnockMove,
+    Move,
+    NoteMove,
+    Place,
+    Record,
+    RecordError,
+    RecordHand,
+    RedealMove,
+    ShowMove,
+    ShowPipsMove,
+    StackMove,
+    TakenMove,
+    TileMove,
+    UndoMove,
+    action_of,
+    find_spot,
+    find_stacked,
+)
+from engine.state.counting import Count
+from engine.state.events import (
+    Abandon,
+    Action,
+    Adjust,
+    Call,
+    Decline,
+    Domino,
+    Draw,
+    Event,
+    HandEnd,
+    Knock,
+    Lead,
+    Play,
+    Redeal,
+    RedealReason,
+    Reveal,
+    RevealPips,
+    Seat,
+    Stack,
+)
+from engine.state.match import Game, Phase
+from engine.state.outcomes import Forfeited, HandOver, MatchOver, Outcome, Reason, Scored
+from engine.state.words import describe
+from engine.tiles import Tile
+
+MAX_MOVES = 20_000  # a long match of fifty hands of super is 15 000; every move is judged against all of its hand
+MAX_ON_TABLE = 400  # two double-eighteen sets are 380
+# Open ends on the table, summed over the plays; each takes up to 1 us. In 20 000 plays with two double-eighteen sets
+# and every double branching they are 800 000.
+MAX_ENDS = 1_000_000
+MAX_GIVEN = 2_000  # points of hands and points by hand; every match after one holds all that was paid before
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One move of a record and its result.
+
+    Attributes:
+        hand: Number of the hand, as in the record.
+        seat: Letter of the seat.
+        seat_at: The seat as the game counts it.
+        action: The move in its canonical form.
+        summed: The open ends and their sum after the move; None before the first tile.
+        points: Points that the seat got by the move, below zero for points that it lost.
+        totals: The points of each seat after the move.
+        problem: All problems of the move, in the players' words; None without a problem.
+        outcomes: The outcomes of the move.
+        game: The match after the move.
+    """
+
+    hand: int
+    seat: str
+    seat_at: Seat
+    action: str
+    summed: Count | None
+    points: int
+    totals: tuple[int, ...]
+    problem: str | None
+    outcomes: tuple[Outcome, ...]
+    game: Game
+
+    @property
+    def count(self) -> int | None:
+        """The sum of the open ends after the move; None before the first tile."""
+        return None if self.summed is None else self.summed.total
+
+
+@dataclass(frozen=True, slots=True)
+class RecordResult:
+    """The match at the end of a record.
+
+    Attributes:
+        hands: Number of hands in the record.
+        totals: The points of each seat.
+        winner: Letter of the winner; None without a winner.
+        over: Whether the match is over.
+        problems: Number of moves with a problem.
+        reason: The state of the match, in words.
+    """
+
+    hands: int
+    totals: tuple[int, ...]
+    winner: str | None
+    over: bool
+    problems: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedRecord:
+    """A played record.
+
+    Attributes:
+        opening: The game and the players.
+        lines: One for each move, in order; a note has a line only if it does something.
+        result: The match at the end.
+        log: The events of the match, for `engine.game.fold.replay`.
+    """
+
+    opening: Opening
+    lines: tuple[Line, ...]
+    result: RecordResult
+    log: tuple[Event, ...]
+
+
+def play_record(record: Record, *, strict: bool = False) -> PlayedRecord:
+    """Play a record by the rules that it names.
+
+    Mistakes of the players are part of the lines, never an exception.
+
+    Args:
+        record: The record.
+        strict: Reject a move against the rules, so that it changes nothing; otherwise report it and let it stand.
+
+    Raises:
+        RecordError: If the record makes no sense by itself: an unknown game or option, a seat without a player, too
+            many moves, tiles on the table or open ends.
+    """
+    playing = _Playing(opening_of(record, strict=strict))
+    playing.table.take(playing.opening.start)
+    for at, hand in enumerate(record.hands):
+        playing.play_hand(hand, is_last=at + 1 == len(record.hands))
+    return playing.result(len(record.hands))
+
+
+@dataclass(frozen=True, slots=True)
+class _MadeMove:
+    """A move of a hand, and the seat that made it.
+
+    Attributes:
+        at: Place of the move among the moves of the hand.
+        seat: The seat that made it.
+        letter: The letter of that seat.
+        place: Place of the turn in the record.
+        move: The move, as written.
+        is_accepted: Whether a note says that the move stands.
+    """
+
+    at: int
+    seat: Seat
+    letter: str
+    place: Place
+    move: Move
+    is_accepted: bool = False
+
+    @property
+    def gives_points(self) -> bool:
+        """Whether the move gives points that no play scores."""
+        move = self.move
+        return isinstance(move, BonusMove) or (
+            isinstance(move, NoteMove) and isinstance(action_of(move, self.seat), Adjust)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _HandMoves:
+    """The moves of one hand in order; they know which moves still follow.
+
+    Attributes:
+        made: All moves but notes that do nothing.
+        last_shows: For each seat, the place of the last move that shows its tiles or pips; -1 for none.
+        last_bonuses: For each seat, the place of the last move that gives it points of the hand; -1 for none.
+        lead_stands: Whether a note before all moves says that the lead stands.
+    """
+
+    made: tuple[_MadeMove, ...]
+    last_shows: tuple[int, ...]
+    last_bonuses: tuple[int, ...]
+    lead_stands: bool = False
+
+    @classmethod
+    def of(cls, hand: RecordHand, opening: Opening) -> Self:
+        """Return the moves of a hand.
+
+        Raises:
+            RecordError: If a move names a seat without a player.
+        """
+        found: list[_MadeMove] = []
+        lead_stands = False
+        for turn in hand.turns:
+            seat = opening.seat(turn.seat, turn.place)
+            for move in turn.moves:
+                if move == STANDS and found:
+                    found[-1] = replace(found[-1], is_accepted=True)
+                elif move == STANDS:
+                    lead_stands = True
+                elif not isinstance(move, NoteMove) or action_of(move, seat) is not None:
+                    found.append(_MadeMove(len(found), seat, turn.seat, turn.place, move))
+        shows, bonuses = [-1] * len(opening.players), [-1] * len(opening.players)
+        for made in found:
+            if isinstance(made.move, ShowMove | ShowPipsMove):
+                shows[made.seat] = made.at
+            elif isinstance(made.move, BonusMove):
+                bonuses[made.seat] = made.at
+        return cls(tuple(found), tuple(shows), tuple(bonuses), lead_stands)
+
+    def shown_from(self, made: _MadeMove) -> tuple[Seat, ...]:
+        """Return the seats that show their tiles in *made* or after it."""
+        return tuple(Seat(seat) for seat, last in enumerate(self.last_shows) if last >= made.at)
+
+    def shows_follow(self, made: _MadeMove) -> bool:
+        """Return whether a player shows tiles after *made*."""
+        return max(self.last_shows) > made.at
+
+    def bonus_follows(self, made: _MadeMove, seat: Seat) -> bool:
+        """Return whether the record gives *seat* points of the hand after *made*."""
+        return self.last_bonuses[seat] > made.at
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """The last results in a hand; a record repeats them in the moves that follow.
+
+    Attributes:
+        player: The seat that laid the last tile.
+        scored: Points that this seat got for the tile.
+        victim: The seat from which it took points; None for no seat.
+        loss: Points that it took.
+        lost: The seat that did not call its points before this tile lay, and these points; None for no seat.
+        bonus: Winner of the hand and points of the hand; None until the hand is counted.
+        held: Winner and points of the hand, while the lines leave them out because the record has them later.
+        promised: Seats and points of the hand that stand in the record before the hand is counted.
+    """
+
+    player: Seat | None = None
+    scored: int = 0
+    victim: Seat | None = None
+    loss: int = 0
+    lost: tuple[Seat, int] | None = None
+    bonus: tuple[Seat | None, int] | None = None
+    held: tuple[Seat, int] | None = None
+    promised: tuple[tuple[Seat, int], ...] = ()
+
+    def with_play(self, seat: Seat) -> Self:
+        """Return the facts when *seat* lays a tile; the outcomes of the tile say its score."""
+        return replace(self, player=seat, scored=0, victim=None, loss=0, lost=None)
+
+    def after(self, outcomes: tuple[Outcome, ...], made: _MadeMove, moves: _HandMoves) -> Self:
+        """Return the facts after a move with these outcomes."""
+        facts = self
+        for outcome in outcomes:
+            match outcome:
+                case Scored(seat=seat, points=points, reason=Reason.STEAL) if points < 0:
+                    facts = replace(facts, victim=seat, loss=-points)
+                case Scored(seat=seat, points=points, reason=Reason.PLAY | Reason.STEAL) if seat == facts.player:
+                    facts = replace(facts, scored=points)
+                case Scored(seat=seat, reason=Reason.PLAY | Reason.STEAL) if facts.lost == (seat, outcome.points):
+                    facts = replace(facts, lost=None)  # the table has let a late call stand
+                case Forfeited(seat=seat, points=points):
+                    facts = replace(facts, lost=(seat, points))
+                case HandOver(result=result):
+                    facts = replace(facts, bonus=(result.winner, result.points))
+                case Scored(seat=seat, points=points, reason=Reason.BONUS) if moves.bonus_follows(made, seat):
+                    facts = replace(facts, held=(seat, points))
+                case _:
+                    pass
+        return facts
+
+    def shown(self, totals: tuple[int, ...]) -> tuple[int, ...]:
+        """Return *totals* as the lines show them: points of the hand count from the place where they are written."""
+        if self.held is None:
+            return totals
+        winner, points = self.held
+        return tuple(total - points if seat == winner else total for seat, total in enumerate(totals))
+
+    def wrong_promises(self, outcomes: tuple[Outcome, ...], players: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the problems of points of the hand that the record had before these outcomes counted the hand."""
+        if not self.promised or not any(isinstance(outcome, HandOver) for outcome in outcomes):
+            return ()
+        problems = (self.bonus_problem(seat, points, players) for seat, points in self.promised)
+        return tuple(problem for problem in problems if problem is not None)
+
+    def called_problem(self, seat: Seat, points: int) -> str | None:
+        """Return the problem with `=points` in a game where points count by themselves."""
+        scored = self.scored if seat == self.player else 0
+        return None if points == scored else f"={points} is written, but the play scores {scored}"
+
+    def forfeited_problem(self, game: Game, seat: Seat, points: int) -> str | None:
+        """Return the problem with `~points`, which may stand before or after the tile that ends the time to call."""
+        if not game.rules.call_required:
+            return f"~{points} is written, but points count by themselves in this game"
+        chance = None if game.hand is None else game.hand.chance
+        lost = self.lost
+        if chance is not None and not chance.called and chance.seat == seat:
+            lost = (seat, chance.points)
+        if lost is None or lost[0] != seat:
+            return f"~{points} is written, but {game.players[seat]} forfeits nothing"
+        return None if lost[1] == points else f"~{points} is written, but {lost[1]} are forfeited"
+
+    def taken_problem(self, game: Game, seat: Seat, victim: Seat, move: TakenMove) -> str | None:
+        """Return the problem with `xC10`, where *seat* took the points of *victim*."""
+        loss = self.loss if self.player == seat and self.victim == victim else 0
+        chance = None if game.hand is None else game.hand.chance
+        if chance is not None and not chance.called and chance.seat == seat and chance.victim == victim:
+            loss = chance.loss
+        if move.points == loss:
+            return None
+        name = game.players[victim]
+        paid = f"nothing was taken from {name}" if loss == 0 else f"{loss} were taken from {name}"
+        return f"x{move.seat}{move.points} is written, but {paid}"
+
+    def bonus_problem(self, seat: Seat, points: int, players: tuple[str, ...]) -> str | None:
+        """Return the problem with `+points` for *seat* in a hand that is counted."""
+        assert self.bonus is not None  # the hand is counted
+        winner, paid = self.bonus
+        if winner == seat:
+            return None if points == paid else f"+{points} is written, but the hand pays {paid}"
+        return f"+{points} is written, but {'nobody' if winner is None else players[winner]} wins the hand"
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """The state before a move, to which `u` goes back.
+
+    Attributes:
+        game: The match.
+        actions: Number of actions in force.
+        facts: The last results in the hand.
+    """
+
+    game: Game
+    actions: int
+    facts: _Facts
+
+
+@dataclass(slots=True)
+class _Playing:
+    """A record during play.
+
+    Attributes:
+        opening: The game and the players.
+        table: The table at which the record is played.
+        facts: The last results in the hand.
+        moves: The moves of the hand.
+        lines: The lines so far.
+        undoable: The state before each move of the hand that `u` can undo.
+        pending: Problems that the next line will show.
+        number: Number of the hand.
+        given: Number of moves that give points which no play scores.
+        ends: Number of open ends, summed over the plays.
+        lead: The seat that leads, if the record says it.
+    """
+
+    opening: Opening
+    table: RecordTable = field(default_factory=RecordTable)
+    facts: _Facts = field(default_factory=_Facts)
+    moves: _HandMoves = field(default_factory=lambda: _HandMoves((), (), ()))
+    lines: list[Line] = field(default_factory=list)
+    undoable: list[_Before] = field(default_factory=list)
+    pending: list[str] = field(default_factory=list)
+    number: int = 0
+    given: int = 0
+    ends: int = 0
+    lead: Seat | None = None
+
+    @property
+    def game(self) -> Game:
+        """The match."""
+        assert self.table.game is not None  # every opening can be dealt, so the match has started
+        return self.table.game
+
+    def play_hand(self, hand: RecordHand, *, is_last: bool) -> None:
+        """Play one hand."""
+        dealt, self.lead = deal_of(self.opening, hand), lead_of(self.opening, hand)
+        self.moves = _HandMoves.of(hand, self.opening)
+        if len(self.lines) + len(self.moves.made) > MAX_MOVES:
+            raise RecordError(hand.place, f"expected at most {MAX_MOVES} moves in a record, found more")
+        self.given += sum(made.gives_points for made in self.moves.made)
+        if self.given > MAX_GIVEN:
+            raise RecordError(hand.place, f"expected points to be given at most {MAX_GIVEN} times, found more")
+        self._leave_hand()
+        if hand.number != self.number + 1:
+            self.pending.append(f"hand {self.number + 1} is expected here, this is called hand {hand.number}")
+        self.number, self.facts = hand.number, _Facts()
+        self.undoable.clear()
+        self.pending += self.table.take(dealt).problems
+        self.pending += self._say_lead().problems
+        for made in self.moves.made:
+            self._line(made)
+        if hand.closed or not is_last:
+            self._finish_hand()
+
+    def result(self, hands: int) -> PlayedRecord:
+        """Return the played record."""
+        game = self.game
+        over = game.phase is Phase.MATCH_OVER
+        winner = None if game.winner is None else self.opening.letters[game.winner]
+        problems = sum(line.problem is not None for line in self.lines) + bool(self.pending)
+        reason = "; ".join((_standing(game, self.number), *self.pending))
+        result = RecordResult(hands, game.totals, winner, over, problems, reason)
+        return PlayedRecord(self.opening, tuple(self.lines), result, tuple(self.table.log))
+
+    def _line(self, made: _MadeMove) -> None:
+        """Play one move and add its line."""
+        before = _Before(self.game, self.table.actions, self.facts)
+        if not isinstance(made.move, UndoMove):
+            self.undoable.append(before)
+        taken = self._move(made)
+        self.facts = self.facts.after(taken.outcomes, made, self.moves)
+        totals, totals_before = self.facts.shown(self.game.totals), before.facts.shown(before.game.totals)
+        wrong = self.facts.wrong_promises(taken.outcomes, self.game.players)
+        problems = dict.fromkeys((*self.pending, *taken.problems, *wrong))
+        self.pending.clear()
+        self.lines.append(
+            Line(
+                self.number,
+                made.letter,
+                made.seat,
+                format_move(made.move),
+                self.game.count if self.game.layout.nodes else None,
+                totals[made.seat] - totals_before[made.seat],
+                totals,
+                "; ".join(problems) or None,
+                taken.outcomes,
+                self.game,
+            )
+        )
+
+    def _move(self, made: _MadeMove) -> ActionOutcome:
+        """Play one move."""
+        seat, move = made.seat, made.move
+        match move:
+            case TileMove() | StackMove():
+                return self._lay(made, move)
+            case DrawMove(count=count, forced=forced, tiles=tiles):
+                faces = tuple(Tile.of(tile.inner, tile.outer) for tile in tiles or ())
+                return self._take(made, Draw(seat, count, forced, faces if len(faces) == count else ()))
+            case KnockMove():
+                return self._take(made, Knock(seat))
+            case DeclineMove():
+                return self._take(made, Decline(seat))
+            case CalledMove(points=points) if self.game.rules.call_required:
+                return self._take(made, Call(seat, points))
+            case CalledMove(points=points):
+                return _checked(self.facts.called_problem(seat, points))
+            case ForfeitedMove(points=points):
+                return _checked(self.facts.forfeited_problem(self.game, seat, points))
+            case TakenMove():
+                victim = self.opening.seat(move.seat, move.place)
+                return _checked(self.facts.taken_problem(self.game, seat, victim, move))
+            case ShowMove(tiles=tiles):
+                return self._lay_open(made, Reveal(seat, tuple(Tile.of(tile.inner, tile.outer) for tile in tiles)))
+            case ShowPipsMove(pips=pips):
+                return self._lay_open(made, RevealPips(seat, pips))
+            case BonusMove(points=points):
+                return self._take_bonus(made, points)
+            case RedealMove():
+                taken = self._take(made, Redeal(RedealReason.MISDEAL))
+                lead = self._say_lead() if taken.stands else ActionOutcome()
+                return replace(taken, problems=(*taken.problems, *lead.problems))
+            case UndoMove(count=count):
+                return self._undo(count)
+            case NoteMove():
+                action = action_of(move, seat)
+                return ActionOutcome() if action is None else self._take(made, action)
+            case _:
+                assert_never(move)
+
+    def _take(self, made: _MadeMove, action: Action) -> ActionOutcome:
+        return self.table.take(action, is_accepted=made.is_accepted)
+
+    def _lay(self, made: _MadeMove, move: TileMove | StackMove) -> ActionOutcome:
+        """Lay a tile, and remember the seat that laid it."""
+        tile, rules, layout = Tile.of(move.inner, move.outer), self.game.rules, self.game.layout
+        self.ends += len(layout.ends)
+        if len(layout.nodes) >= MAX_ON_TABLE:
+            raise RecordError(made.place, f"expected at most {MAX_ON_TABLE} tiles on the table, found more")
+        if self.ends > MAX_ENDS:
+            raise RecordError(made.place, f"expected fewer open ends on the table: {MAX_ENDS} in all plays together")
+        remarks = []
+        if move.second and rules.copies == 1:
+            remarks.append(f"{move.tile_text} is written, but there is only one set")
+        action: Action
+        if isinstance(move, StackMove):
+            action = Stack(made.seat, tile, find_stacked(layout, move))
+        else:
+            found = find_spot(layout, rules, move)
+            remarks += [] if found.remark is None else [found.remark]
+            action = Play(made.seat, tile, found.spot, move.inner)
+        taken = self._take(made, action)
+        self.facts = self.facts.with_play(made.seat)
+        return replace(taken, problems=(*remarks, *taken.problems))
+
+    def _lay_open(self, made: _MadeMove, action: Reveal | RevealPips) -> ActionOutcome:
+        """Lay a hand open.
+
+        If the hand is still in play, this ends it: a player who alone shows nothing is out.
+        """
+        game, hand, before = self.game, self.game.hand, ActionOutcome()
+        if hand is not None and game.phase is Phase.PLAY:
+            shown = self.moves.shown_from(made)
+            hidden = [Seat(seat) for seat in range(len(game.players)) if seat not in shown]
+            before = self.table.take(Domino(hidden[0]) if len(hidden) == 1 else HandEnd(), trusted=SHOWN)
+        elif hand is not None and hand.out == action.seat and not _shows_something(action):
+            return ActionOutcome()  # a player who is out may show an empty hand
+        taken = self._take(made, action)
+        return ActionOutcome((*before.outcomes, *taken.outcomes), (*before.problems, *taken.problems), taken.stands)
+
+    def _take_bonus(self, made: _MadeMove, points: int) -> ActionOutcome:
+        """Compare `+20` with the points of the hand; if the hand cannot be counted, pay the points as written."""
+        seat = made.seat
+        outcomes: tuple[Outcome, ...] = ()
+        if self.facts.bonus is None and not self.moves.shows_follow(made):
+            outcomes = self._lay_open_empty_hands()
+            self.facts = self.facts.after(outcomes, made, self.moves)
+        if self.facts.held is not None and self.facts.held[0] == seat:
+            self.facts = replace(self.facts, held=None)
+        if self.facts.bonus is not None:
+            problem = self.facts.bonus_problem(seat, points, self.game.players)
+            return replace(_checked(problem), outcomes=outcomes)
+        if self.game.phase not in (Phase.PLAY, Phase.REVEAL):
+            is_over = self.game.phase is Phase.MATCH_OVER
+            why = "the match is over" if is_over else "no tile of this hand has been played"
+            return _checked(f"+{points} is written, but {why}")
+        if self.moves.shows_follow(made):
+            self.facts = replace(self.facts, promised=(*self.facts.promised, (seat, points)))
+            return ActionOutcome()
+        paid = self.table.take(Adjust(seat, points, "points of the hand, as written"))
+        words = f"+{points} is taken as written: the hand cannot be counted from what is shown"
+        return ActionOutcome((*outcomes, *paid.outcomes), (words,))
+
+    def _lay_open_empty_hands(self) -> tuple[Outcome, ...]:
+        """Lay open the empty hands when a hand is over; return the outcomes of the last one."""
+        hand = self.game.hand
+        outcomes: tuple[Outcome, ...] = ()
+        if hand is None or self.game.phase is not Phase.REVEAL:
+            return outcomes
+        for seat, (holding, size) in enumerate(zip(hand.holdings, hand.sizes, strict=True)):
+            if holding is None and size == 0:
+                outcomes = self.table.take(Reveal(Seat(seat), ())).outcomes
+        return outcomes
+
+    def _say_lead(self) -> ActionOutcome:
+        """Name the seat that leads, if the record does."""
+        if self.lead is None:
+            return ActionOutcome()
+        return self.table.take(Lead(self.lead), is_accepted=self.moves.lead_stands)
+
+    def _undo(self, count: int) -> ActionOutcome:
+        """Undo the last moves of the hand."""
+        made = len(self.undoable)
+        undone = min(count, made)
+        if undone:
+            before = self.undoable[made - undone]
+            self.facts = before.facts
+            self.table.undo(before.game, before.actions)
+            del self.undoable[made - undone :]
+        return _checked(None if undone == count else f"{count} moves to undo, but this hand has only {made}")
+
+    def _finish_hand(self) -> None:
+        """Count a hand if all players have shown their tiles and a tie remains: nobody wins it."""
+        hand = self.game.hand
+        if hand is not None and self.game.phase is Phase.REVEAL and None not in hand.holdings:
+            self.table.take(HandEnd())
+
+    def _leave_hand(self) -> None:
+        """Abandon a hand that is not counted when the next is dealt: nobody wins it, its plays keep their points."""
+        game = self.game
+        if game.hand is None or not game.rules.refereed:
+            return
+        if game.phase in (Phase.LEAD, Phase.PLAY, Phase.REVEAL):
+            self.table.take(Abandon())
+            self.pending.append(f"hand {self.number} was not finished")
+
+
+def _checked(problem: str | None) -> ActionOutcome:
+    """Return the result of a move that only repeats a fact, with its problem."""
+    return ActionOutcome((), () if problem is None else (problem,))
+
+
+def _shows_something(action: Reveal | RevealPips) -> bool:
+    """Return whether *action* shows a tile or pips."""
+    return action.pips > 0 if isinstance(action, RevealPips) else bool(action.tiles)
+
+
+def _standing(game: Game, number: int) -> str:
+    """Return the state of a match, in words."""
+    if game.phase is Phase.MATCH_OVER:
+        partners = [seat for side in game.sides if game.winner in side for seat in side if seat != game.winner]
+        return describe(MatchOver(game.winner, game.totals, partners[0] if partners else None), game.players)
+    if game.hand is None:
+        return "no hand has been dealt"
+    match game.phase:
+        case Phase.DEAL:
+            return f"hand {number} is counted, the match goes on"
+        case Phase.REVEAL:
+            hidden = [name for name, shown in zip(game.players, game.hand.holdings, strict=True) if shown is None]
+            return f"hand {number} is over but not counted, not shown: {', '.join(hidden) or 'the tiles of a tie'}"
+        case _:
+            return f"hand {number} is being played" if game.layout.nodes else f"hand {number} has not begun"

@@ -1,0 +1,412 @@
+"""Format and parse a position: a `Table` as one line of text, as FEN is for chess (docs/positions.md)."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from engine.errors import EngineError
+from engine.game.claims import DREW, KNOCKED, keeps_the_deal, lets_lead, without_double
+from engine.game.plays import sum_of_play, sum_of_stack
+from engine.library.table import Table
+from engine.record.text import format_record, opening_of, parse_record, tags_of
+from engine.record.values import SEATS, Record
+from engine.rules.rules import Rules
+from engine.state.counting import count, points_for
+from engine.state.events import MatchStart, Seat
+from engine.state.hand import NO_COURSE, Chance, Claim, Course, Hand, LeadTile, Spell
+from engine.state.layout import Layout, NodeId, Port, Spot, attach, is_locked, stack_on
+from engine.state.match import Game, Phase, State
+from engine.state.outcomes import Ending
+from engine.state.problems import ProblemKind
+from engine.state.settle import Holding
+from engine.tiles import Tile, set_bits
+from engine.value import changed
+
+MOST_CHARACTERS = 20_000  # a double-eighteen with every tile laid has 4 000
+_SHOWN = 20  # characters of a text in a message
+_TAGS = re.compile(r'(?:\[[A-Za-z]\w*+ "(?:[^"\\\n]|\\["\\])*+"\] )+')
+_WORD = re.compile(r"[A-Za-z]+<[^<>]*>|[^ <>]+")
+_NAME = re.compile(r"[A-P](?=[+|-]|\Z)|[A-P]<|[a-z]+[<=]|#|[a-z_]+\Z")
+_NUMBER = "[0-9]{1,6}"
+_NUMBERS = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*")
+_PAYMENTS = re.compile(rf"(?:[+-]{_NUMBER})*")
+_LAID = re.compile(rf"({_NUMBER})-({_NUMBER})(?:@({_NUMBER}):([WENS1-8]))?")
+_STACKED = re.compile(rf"\^({_NUMBER})")
+_CLAIM = re.compile(rf"([A-P])/([dkoln])/({_NUMBER}(?:,{_NUMBER})*)?/({_NUMBER})/([0-9a-f]{{1,60}})")
+_SPELL = re.compile(rf"([A-P])([WENS1-8])?/({_NUMBER})")
+_CHANCE = re.compile(rf"([A-P])({_NUMBER})(?:x([A-P])({_NUMBER}))?")
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+def format_position(table: Table) -> str:
+    """Return *table* as one line of text, from which `parse_position` makes it again, without its log.
+
+    Raises:
+        EngineError: If no profile has the name of its rules, or the state was not reached by the steps of a `Table`.
+    """
+    game = table.game
+    tags = format_record(Record(tags_of(MatchStart(game.rules, game.players)))).replace("\n", " ")
+    words = [str(game.phase), *_paid(game)]
+    if game.hand_winner is not None:
+        words.append(f"won={SEATS[game.hand_winner]}")
+    if game.winner is not None:
+        words.append(f"wins={SEATS[game.winner]}")
+    if game.hand is not None:
+        words += _hand_words(table, game, game.hand)
+    return tags + " ".join(words)
+
+
+def _paid(game: Game) -> Iterator[str]:
+    """Yield what each seat was paid, in the order of payment, with a bar where the hand began."""
+    for seat, scores in enumerate(game.scores):
+        before = () if game.hand is None else game.hand.scores_before[seat]
+        if scores[: len(before)] != before:
+            raise EngineError("points that were given by hand within a hand cannot be written in a position")
+        since = "".join(f"{points:+}" for points in scores[len(before) :])
+        yield SEATS[seat] + "".join(f"{points:+}" for points in before) + ("|" + since if since else "")
+
+
+def _hand_words(table: Table, game: Game, hand: Hand) -> Iterator[str]:
+    """Yield the words for one hand."""
+    shown = [holding is not None for at, holding in enumerate(hand.holdings) if at != hand.out]
+    if hand.lapsed is not None or (any(shown) and not all(shown)):
+        raise EngineError("a position is written between the steps of a table: call the points, show all hands")
+    course = hand.course
+    yield f"#{hand.number}"
+    if hand.turn is not None:
+        yield f"turn={SEATS[hand.turn]}"
+    yield f"lead={hand.lead}"
+    if hand.passes:
+        yield f"passes={hand.passes}"
+    yield from _course_words(course)
+    if hand.chance is not None:
+        yield _chance_word(hand.chance)
+    if hand.ending is not None:
+        yield f"end={hand.ending}"
+        yield from () if hand.out is None else (f"out={SEATS[hand.out]}",)
+        yield from ("open",) if all(shown) else ()
+    for seat, held in enumerate(table.hands):
+        yield f"{SEATS[seat]}<{_tiles_text(held)}>"
+    yield f"yard<{_tiles_text(table.boneyard)}>"
+    yield f"laid<{' '.join(_laid_words(hand.layout))}>"
+    yield f"said<{' '.join(_claim_words(hand))}>"
+
+
+def _course_words(course: Course) -> Iterator[str]:
+    """Yield what only the six-arm game has."""
+    spell = course.spell
+    if course.direction < 0:
+        yield "right"
+    if spell is not None:
+        yield f"spell={SEATS[spell.caster]}{spell.arm or ''}/{spell.returns}"
+    if course.extra:
+        yield "again"
+    if course.skip:
+        yield "skip"
+    if course.drawn:
+        yield f"drawn={course.drawn}"
+    if course.without_double:
+        yield f"without={course.without_double}"
+    if course.owed:
+        yield f"owed={','.join(map(str, course.owed))}"
+
+
+def _chance_word(chance: Chance) -> str:
+    if not chance.called:
+        raise EngineError("a position is written between the steps of a table: call the points first")
+    stolen = "" if chance.victim is None else f"x{SEATS[chance.victim]}{chance.loss}"
+    return f"chance={SEATS[chance.seat]}{chance.points}{stolen}"
+
+
+def _laid_words(layout: Layout) -> Iterator[str]:
+    """Yield the tiles on the table in the order of play, then the stacked ones in theirs."""
+    places = {node.id: place for place, node in enumerate(layout.nodes, start=1)}
+    for node in layout.nodes:
+        at = "" if node.joins is None else f"@{places[node.joins.host]}:{node.joins.port}"
+        yield f"{node.inner}-{node.outer}{at}"
+    for below in layout.stacked:
+        yield f"^{places[below]}"
+
+
+def _claim_words(hand: Hand) -> Iterator[str]:
+    for seat, claims in enumerate(hand.claims):
+        for claim in claims:
+            numbers = ",".join(map(str, claim.numbers))
+            yield f"{SEATS[seat]}/{_claim_letter(claim, hand.layout)}/{numbers}/{claim.allowed}/{claim.denied:x}"
+
+
+def _claim_letter(claim: Claim, layout: Layout) -> str:
+    """Return the letter of what was said."""
+    if claim.broken is ProblemKind.REVOKE:
+        return "d" if claim.words == DREW else "k"
+    if claim.broken is ProblemKind.TOO_MANY_DOUBLES:
+        return "o"
+    return "l" if layout.nodes and claim.words == lets_lead(0, layout.nodes[0].tile).words else "n"
+
+
+def _tiles_text(tiles: Iterable[Tile]) -> str:
+    return " ".join(map(str, tiles))
+
+
+# ---- reading ----
+
+
+def parse_position(text: str) -> Table:
+    """Return the table that *text* is the position of; it can be played on, but has no log to undo or to record.
+
+    Raises:
+        EngineError: If *text* is no position; the error says what was expected.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise EngineError(f"expected a position of at most {MOST_CHARACTERS} characters, got {len(text)}")
+    tags = _TAGS.match(text)
+    if tags is None:
+        raise EngineError('expected a position that begins with tags such as [DGR "1"] [Rules "bones"] [Seats "A B"]')
+    opening = opening_of(parse_record(tags[0]), strict=False)
+    start = Table.start(opening.rules, opening.players).game
+    return _PositionReader(start.rules, start.players, _words(text[tags.end() :].rstrip("\n"))).table()
+
+
+def _words(text: str) -> dict[str, str]:
+    """Return what follows the name of each word, such as "turn=", "yard<", "#", "A" or "again"."""
+    found = _WORD.findall(text)
+    if " ".join(found) != text:
+        raise EngineError("expected words with one blank between them after the tags")
+    words: dict[str, str] = {}
+    for word in found:
+        name = _NAME.match(word)
+        if name is None or name[0] in words:
+            raise EngineError(f'expected a word of a position, each once, got "{word[:_SHOWN]}"')
+        words[name[0]] = word[name.end() :].removesuffix(">")
+    return words
+
+
+@dataclass(slots=True)
+class _PositionReader:
+    """A position that is read; *words* loses what has been understood."""
+
+    rules: Rules
+    players: tuple[str, ...]
+    words: dict[str, str]
+
+    def table(self) -> Table:
+        """Return the table."""
+        phase = self._phase()
+        seats = range(len(self.players))
+        paid = [self._paid(SEATS[seat]) for seat in seats]
+        hands = tuple(self._tiles(f"{SEATS[seat]}<") for seat in seats)
+        boneyard = self._tiles("yard<")
+        hand = self._hand(phase, hands, len(boneyard), tuple(before for before, _ in paid))
+        game = Game(
+            self.rules,
+            self.players,
+            phase,
+            tuple((*before, *since) for before, since in paid),
+            hand,
+            self._seat("won="),
+            self._seat("wins="),
+        )
+        if self.words:
+            raise EngineError(f"expected nothing more here, got {', '.join(name[:_SHOWN] for name in self.words)}")
+        if hand is None and (boneyard or any(hands)):
+            raise EngineError("expected the number of a hand, such as #1, with its tiles")
+        _require_once(self.rules, (*(() if hand is None else hand.layout.tiles), *boneyard, *sum(hands, ())))
+        return Table(State(game=game, start=game), hands, boneyard)
+
+    def _hand(
+        self,
+        phase: Phase,
+        hands: tuple[tuple[Tile, ...], ...],
+        boneyard: int,
+        scores_before: tuple[tuple[int, ...], ...],
+    ) -> Hand | None:
+        """Return the hand; None before the first."""
+        number = self._number("#")
+        if not number:
+            _require(phase not in (Phase.LEAD, Phase.PLAY), "the number of a hand, such as #1")
+            return None
+        layout, turn, ending, out = (
+            self._layout(),
+            self._seat("turn="),
+            self._choice("end=", Ending),
+            self._seat("out="),
+        )
+        _require(
+            (turn is not None) == (phase in (Phase.LEAD, Phase.PLAY)), "turn= while a hand is played, and only then"
+        )
+        _require(bool(layout.nodes) or phase is not Phase.PLAY, "tiles in laid<> while a hand is played")
+        _require(not layout.nodes or phase is not Phase.LEAD, "no tile in laid<> before the lead")
+        is_open = self._flag("open")
+        _require(ending is not None or not (is_open or out is not None), "end= with open and out=")
+        return Hand(
+            number=number,
+            layout=layout,
+            sizes=tuple(map(len, hands)),
+            boneyard=boneyard,
+            turn=turn,
+            lead=self._choice("lead=", LeadTile) or LeadTile.ANY,
+            scores_before=scores_before,
+            claims=self._claims(layout),
+            holdings=tuple(Holding.of(held) if is_open or seat == out else None for seat, held in enumerate(hands)),
+            passes=self._number("passes="),
+            locked=bool(layout.nodes) and is_locked(layout, self.rules),
+            course=self._course(layout),
+            chance=self._chance(layout),
+            ending=ending,
+            out=out,
+        )
+
+    def _phase(self) -> Phase:
+        phases = [phase for phase in Phase if str(phase) in self.words and phase is not Phase.REVEAL]
+        _require(len(phases) == 1, "one of deal, lead, play, match_over")
+        del self.words[str(phases[0])]
+        return phases[0]
+
+    def _paid(self, letter: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return what a seat was paid before the hand, and since."""
+        text = self.words.pop(letter, None)
+        _require(text is not None, f"what {letter} was paid, such as {letter}+10-5, or {letter} alone")
+        before, _, since = (text or "").partition("|")
+        return _payments(before), _payments(since)
+
+    def _layout(self) -> Layout:
+        """Return the layout; its tiles have names that no play of a log has."""
+        laid = self._list("laid<")
+        plays = [word for word in laid if not word.startswith("^")]
+        layout, names = Layout(), [NodeId(place - len(plays)) for place in range(len(plays))]
+        for word, name in zip(plays, names, strict=True):
+            found = _matched(_LAID, word)
+            at = None if found[3] is None else Spot(_of(names, found[3]), Port(found[4]))
+            _require((at is None) == (not layout.nodes), f'"{word}" with its place, of all but the first tile')
+            inner, tile = int(found[1]), Tile.of(int(found[1]), int(found[2]))
+            layout = attach(layout, tile, at, node=name, rules=self.rules, inner=inner)
+        for word in laid[len(plays) :]:
+            below = _of(names, _matched(_STACKED, word)[1])
+            tile = next(node.tile for node in layout.nodes if node.id == below)
+            layout = stack_on(layout, tile, below)
+        return layout
+
+    def _claims(self, layout: Layout) -> tuple[tuple[Claim, ...], ...]:
+        """Return what each seat has said."""
+        said: list[list[Claim]] = [[] for _ in self.players]
+        for word in self._list("said<"):
+            letter, kind, numbers, allowed, denied = _matched(_CLAIM, word).groups()
+            bits = int(denied, 16)
+            _require(bits <= set_bits(self.rules.max_pips), f'tiles of the set in "{word}"')
+            on = tuple(map(int, numbers.split(","))) if numbers else ()
+            claim = self._claim(kind, layout)
+            said[self._index(letter)].append(changed(claim, denied=bits, allowed=int(allowed), numbers=on))
+        return tuple(map(tuple, said))
+
+    def _claim(self, kind: str, layout: Layout) -> Claim:
+        """Return a claim of this kind."""
+        if kind == "o":
+            (claim,) = keeps_the_deal(self.rules) or (None,)
+            _require(claim is not None, "/o/ only in a game with redeal_if_doubles_over")
+            assert claim is not None
+            return claim
+        if kind == "l":
+            _require(bool(layout.nodes), "/l/ only after the lead")
+            return lets_lead(0, layout.nodes[0].tile)
+        if kind == "n":
+            return without_double(self.rules)
+        return Claim(0, 0, ProblemKind.REVOKE, DREW if kind == "d" else KNOCKED)
+
+    def _course(self, layout: Layout) -> Course:
+        """Return how the turn goes round."""
+        spell, owed = None, tuple(int(number) for number in self._matches("owed=", _NUMBERS).split(",") if number)
+        _require(len(owed) in (0, len(self.players)), "owed= with a number for each seat")
+        cast = self._matches("spell=", _SPELL)
+        if cast:
+            letter, arm, returns = _matched(_SPELL, cast).groups()
+            _require(bool(layout.nodes) and self.rules.effects is not None, "a spell only in a game with effects")
+            spell = Spell(self._index(letter), None if arm is None else Port(arm), int(returns))
+        course = Course(
+            -1 if self._flag("right") else 1,
+            spell,
+            self._flag("again"),
+            self._flag("skip"),
+            self._number("drawn="),
+            self._number("without="),
+            owed,
+        )
+        return NO_COURSE if course == NO_COURSE else course  # which is asked for by identity
+
+    def _chance(self, layout: Layout) -> Chance | None:
+        """Return the points of the last play, which were called and may be stolen."""
+        text = self._matches("chance=", _CHANCE)
+        if not text:
+            return None
+        letter, points, victim, loss = _matched(_CHANCE, text).groups()
+        _require(bool(layout.stacked if victim else layout.nodes), "chance= only after a play, with x after a stack")
+        counted = count(layout, self.rules.spinner_count)
+        seat, worth = self._index(letter), points_for(counted.total, self.rules)
+        if victim is None:
+            return Chance(seat, worth, int(points), sum_of_play(counted, self.rules), called=True)
+        stacked = next(node.tile for node in layout.nodes if node.id == layout.stacked[-1])
+        because = sum_of_stack(counted, stacked)
+        return Chance(seat, worth, int(points), because, called=True, victim=self._index(victim), loss=int(loss))
+
+    def _tiles(self, name: str) -> tuple[Tile, ...]:
+        return tuple(map(Tile.parse, self._list(name)))
+
+    def _list(self, name: str) -> tuple[str, ...]:
+        return tuple(self.words.pop(name, "").split())
+
+    def _flag(self, name: str) -> bool:
+        return self.words.pop(name, None) is not None
+
+    def _number(self, name: str) -> int:
+        return int(self._matches(name, _NUMBERS).split(",")[0] or 0)
+
+    def _matches(self, name: str, form: re.Pattern[str]) -> str:
+        """Return what follows a name, of this form; nothing without it."""
+        text = self.words.pop(name, "")
+        return _matched(form, text)[0] if text else ""
+
+    def _seat(self, name: str) -> Seat | None:
+        letter = self.words.pop(name, None)
+        return None if letter is None else self._index(letter)
+
+    def _index(self, letter: str) -> Seat:
+        letters = SEATS[: len(self.players)]
+        _require(len(letter) == 1 and letter in letters, f"one of the seats {', '.join(letters)}")
+        return Seat(letters.index(letter))
+
+    def _choice(self, name: str, choices: type[_Choice]) -> _Choice | None:
+        text = self.words.pop(name, None)
+        _require(text is None or text in list(choices), f"{name} with one of {', '.join(choices)}")
+        return None if text is None else choices(text)
+
+
+def _require(holds: bool, expected: str) -> None:  # noqa: FBT001 - reads as an assertion
+    if not holds:
+        raise EngineError(f"expected {expected}")
+
+
+def _matched(form: re.Pattern[str], text: str) -> re.Match[str]:
+    found = form.fullmatch(text)
+    if found is None:
+        raise EngineError(f'expected a word as docs/positions.md has it, got "{text[:_SHOWN]}"')
+    return found
+
+
+def _payments(text: str) -> tuple[int, ...]:
+    _matched(_PAYMENTS, text)
+    return tuple(map(int, re.findall("[+-][0-9]+", text)))
+
+
+def _of(names: list[NodeId], place: str) -> NodeId:
+    """Return the name of the tile at *place*, from 1."""
+    _require(1 <= int(place) <= len(names), f"one of the {len(names)} tiles on the table, from 1, got {place[:_SHOWN]}")
+    return names[int(place) - 1]
+
+
+def _require_once(rules: Rules, tiles: tuple[Tile, ...]) -> None:
+    for tile, number in Counter(tiles).items():
+        _require(tile.high <= rules.max_pips, f"tiles up to {rules.max_pips}-{rules.max_pips}, got {tile}")
+        _require(number <= rules.copies, f"{tile} at most {rules.copies} times, got {number}")

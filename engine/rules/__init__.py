@@ -1,0 +1,1 @@
+"""Rules of the known games, and their options."""

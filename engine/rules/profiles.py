@@ -1,0 +1,176 @@
+"""The games by name: rules as data. docs/rules.md 2.7; every value has its reason in section 3 there."""
+
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from engine.errors import EngineError
+from engine.rules.rules import (
+    BranchOrder,
+    Drawing,
+    Effects,
+    HandMode,
+    HandPoints,
+    LeadRule,
+    MatchEnd,
+    NoDouble,
+    Policy,
+    Rules,
+    Spinner,
+    SpinnerCount,
+    TallyStyle,
+    TargetTest,
+    TieBreak,
+    TieOrder,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GameWords:
+    """A game in words: what it is called *elsewhere*, and *what* it is."""
+
+    elsewhere: str
+    what: str
+
+
+BONES = Rules(
+    name="bones",
+    redeal_if_doubles_over=3,
+    spinner=Spinner.FIRST,
+    unit=5,
+    hand_points=HandPoints(round_to=5),
+    target=150,
+    tally=TallyStyle.HOUSE,
+)
+
+DRAW = Rules(
+    name="draw",
+    lead_first=LeadRule.LOT_ANY,
+    branch_order=BranchOrder.ANY,
+)
+
+ALLFIVES = Rules(
+    name="allfives",
+    seats_max=4,
+    hand_for=((3, 5), (4, 5)),
+    lead_first=LeadRule.LOT_ANY,
+    spinner=Spinner.FIRST,
+    branch_order=BranchOrder.ANY,
+    spinner_count=SpinnerCount.OPEN_HALVES,
+    unit=5,
+    hand_points=HandPoints(subtract_own=True, round_to=5, bonus_divisor=5),
+)
+
+BLOCK = Rules(
+    name="block",
+    seats_max=4,
+    hand_for=((3, 5), (4, 5)),
+    lead_next=LeadRule.HIGHEST_DOUBLE,
+    draw=Drawing.NONE,
+    hand_points=HandPoints(subtract_own=True),
+    target_test=TargetTest.EXCEED,
+)
+
+SUPER = Rules(
+    name="super",
+    max_pips=15,
+    hand=9,
+    lead_first=LeadRule.CHOSEN_ANY_DOUBLE,
+    lead_next=LeadRule.LEFT_OF_WINNER,
+    no_double=NoDouble.DRAW_ONE_IN_TURN,
+    spinner=Spinner.STARTER_SIX,
+    draw=Drawing.TWO,
+    effects=Effects(),
+    hand_points=HandPoints(mode=HandMode.SIMPLE, tie=TieBreak.FEWEST_PIPS),
+    target=None,
+)
+
+TWOSET = Rules(
+    name="twoset",
+    copies=2,
+    seats_min=4,
+    seats_max=6,
+    lead_first=LeadRule.RACE_HIGHEST_DOUBLE,
+    lead_next=LeadRule.RACE_HIGHEST_DOUBLE,
+    spinner=Spinner.FIRST,
+    unit=5,
+    call_required=True,
+    hand_points=HandPoints(subtract_own=True, tie_order=TieOrder.PIPS_THEN_HIGH),
+    target=150,
+    tally=TallyStyle.ROWS,
+)
+
+CUTTHROAT = replace(TWOSET, name="cutthroat", cutthroat=True)
+
+FREE = Rules(
+    name="free",
+    seats_min=1,
+    hand=1,
+    spinner=Spinner.ALL,
+    branch_order=BranchOrder.ANY,
+    draw=Drawing.NONE,
+    target=None,
+    match_end=MatchEnd.END_OF_HAND,
+    policy=Policy.WARN,
+    refereed=False,
+)
+
+PROFILES: tuple[Rules, ...] = (BONES, DRAW, ALLFIVES, BLOCK, SUPER, TWOSET, CUTTHROAT, FREE)
+
+WORDS = {
+    "bones": GameWords("Fives", "Open ends that add up to a multiple of five score. A spinner opens its sides first."),
+    "draw": GameWords("Draw", "A player who cannot play draws until they can. Only the end of a hand pays."),
+    "allfives": GameWords(
+        "All Fives, Sniff", "Fives with a spinner that is open on all four edges and goes on counting."
+    ),
+    "block": GameWords("Block", "Nobody draws: who cannot play knocks. Only the end of a hand pays."),
+    "super": GameWords("Super Dominoes", "Six arms grow from a double; 15, 14, 13, 3 and doubles do something."),
+    "twoset": GameWords("4 man, 2 box", "Fives with two sets; points count only when they are called."),
+    "cutthroat": GameWords("4 man, 2 box", "Twoset in which the next player may stack a tile and steal the points."),
+    "free": GameWords("no game", "Every tile is reported as it is placed, moved or removed."),
+}
+"""Each game of `PROFILES` in words, by its name."""
+
+
+_OTHER_NAMES = {
+    "fives": "bones",
+    "westcoastfives": "bones",
+    "allfiveswiththesidesfirst": "bones",
+    "blockwithbuying": "draw",
+    "sniff": "allfives",
+    "superdominoes": "super",
+    "4man2box": "twoset",
+    "4man2boxwithstealing": "cutthroat",
+}
+"""The other names of docs/rules.md 1, as `_key` returns them."""
+
+_VARIATIONS = {"fiveup": "five_up", "muggins": "muggins", "allthrees": "all_threes"}
+"""Games that are `allfives` with an option; they are refused with that option, so that nobody gets plain `allfives`."""
+
+
+def profile(name: str) -> Rules:
+    """Return the game that is called *name*, in any case, with or without blanks and hyphens.
+
+    >>> profile("All Fives").name, profile("fives").name, profile("4 man, 2 box").name
+    ('allfives', 'bones', 'twoset')
+
+    Raises:
+        EngineError: If no game is called that; the message suggests a name and lists all.
+    """
+    key, known = _key(name), {rules.name: rules for rules in PROFILES}
+    if key in _VARIATIONS:
+        raise EngineError(f'"{name}" is the game allfives with the option variation={_VARIATIONS[key]}')
+    game = known.get(_OTHER_NAMES.get(key, key))
+    if game is not None:
+        return game
+    close = get_close_matches(key, (*known, *_OTHER_NAMES), n=1)
+    hint = f", did you mean {_OTHER_NAMES.get(close[0], close[0])}? The" if close else "; the"
+    raise EngineError(f'no game is called "{_short(name)}"{hint} games are {", ".join(known)}')
+
+
+def _key(name: str) -> str:
+    """Return *name* in lower case, without anything but letters and digits."""
+    return "".join(character for character in name.lower() if character.isalnum())
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else f"{name[:40]}…"

@@ -1,0 +1,206 @@
+"""Outcomes in the players' words, one line each, for terminal, display and page."""
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from engine.phrases import Phrase, both, listed, phrase
+from engine.state.events import RedealReason, Seat
+from engine.state.layout import Port
+from engine.state.outcomes import (
+    Abandoned,
+    Blocked,
+    Claimable,
+    Counted,
+    Declined,
+    Drew,
+    Ending,
+    ForcedDraw,
+    Forfeited,
+    HandOver,
+    HandStarted,
+    Irregular,
+    MatchOver,
+    MatchStarted,
+    Must,
+    Outcome,
+    Passed,
+    Placed,
+    Reason,
+    Redealt,
+    Revised,
+    Scored,
+    ShowHands,
+    Skipped,
+    Spelled,
+    Stacked,
+    Turn,
+    Turned,
+)
+from engine.state.problems import tiles_text
+
+_MUST = {
+    Must.LEAD_HIGHEST_DOUBLE: phrase("lead the highest double"),
+    Must.LEAD_SET_DOUBLE: phrase("lead the highest double of the set"),
+    Must.LEAD_ANY: phrase("lead any tile"),
+    Must.LEAD_DOUBLE: phrase("lead any double, or knock"),
+    Must.RACE: phrase("first to lay the highest double leads"),
+    Must.DRAW_A_DOUBLE: phrase("nobody has a double: draw one tile"),
+    Must.PLAY_OR_DRAW: phrase("play, or draw"),
+    Must.PLAY_OR_KNOCK: phrase("play, or knock"),
+    Must.DRAW_OR_END: phrase("nothing fits: draw, or end the hand"),
+    Must.PLAY_AGAIN: phrase("play again, or say that you do not"),
+    Must.BREAK_OR_DRAW: phrase("break the spell, or draw"),
+    Must.BREAK_OR_KNOCK: phrase("break the spell, or knock"),
+    Must.START_ARM_OR_DRAW: phrase("start an arm of the starter, or draw"),
+    Must.START_ARM_OR_KNOCK: phrase("start an arm of the starter, or knock"),
+}
+
+_REDEAL = {
+    RedealReason.TOO_MANY_DOUBLES: phrase("too many doubles in one hand"),
+    RedealReason.NO_DOUBLE: phrase("nobody holds a double"),
+    RedealReason.MISDEAL: phrase("misdeal"),
+}
+
+_ENDING = {
+    Ending.BLOCKED_BY_PROOF: phrase("the game is blocked, nothing fits any more"),
+    Ending.BLOCKED_BY_KNOCKS: phrase("the game is blocked, everybody knocked"),
+    Ending.CALLED: phrase("the hand is ended"),
+}
+
+_LEADER = {
+    Must.LEAD_ANY: phrase("by lot"),
+    Must.LEAD_DOUBLE: phrase("the chosen player"),
+    Must.RACE: phrase("everybody"),
+}
+
+
+def describe(outcome: Outcome, players: Sequence[str]) -> Phrase:
+    """Return what *outcome* says to the table, where *players* are the names by seat."""
+    match outcome:
+        case MatchStarted() | HandStarted() | Redealt() | ShowHands() | Abandoned() | HandOver() | MatchOver():
+            return _of_the_match(outcome, players)
+        case Turn():
+            name = _nobody_yet(outcome.must) if outcome.seat is None else players[outcome.seat]
+            if outcome.must is Must.DRAW_A_DOUBLE and outcome.extra:
+                return phrase("{name}: lead what you drew if it is a double, else the next player draws", name=name)
+            return phrase("{name}: {what}", name=name, what=_MUST[outcome.must])
+        case Placed():
+            return phrase("{name} plays {tile}", name=players[outcome.seat], tile=outcome.tile)
+        case Stacked():
+            return phrase("{name} stacks {tile}", name=players[outcome.seat], tile=outcome.tile)
+        case Counted():
+            return phrase("count {sum}", sum=outcome.count)
+        case Scored():
+            return _paid(outcome, players)
+        case Claimable():
+            return _to_call(outcome, players)
+        case Forfeited():
+            name = players[outcome.seat]
+            return phrase("{name} did not call {points}: forfeited", name=name, points=outcome.points)
+        case Drew():
+            taken = {"name": players[outcome.seat], "tiles": tiles_text(outcome.tiles), "left": outcome.left}
+            return phrase("{name} draws {tiles}, {left} left", **taken)
+        case ForcedDraw():
+            taken = {"name": players[outcome.seat], "tiles": tiles_text(outcome.tiles), "left": outcome.left}
+            return phrase("{name} has to take {tiles}, {left} left", **taken)
+        case Spelled():
+            return _spell(outcome.arm, players[outcome.caster], is_on=outcome.is_on)
+        case Turned():
+            if outcome.clockwise:
+                return phrase("play turns round: to the left")
+            return phrase("play turns round: to the right")
+        case Skipped():
+            return phrase("{name} loses this turn", name=players[outcome.seat])
+        case Declined():
+            return phrase("{name} does not play again", name=players[outcome.seat])
+        case Passed():
+            if outcome.instead_of_leading:
+                return phrase("{name} has no double to lead", name=players[outcome.seat])
+            return phrase("{name} knocks", name=players[outcome.seat])
+        case Blocked():
+            return phrase("blocked: nothing fits, {tiles} in the boneyard", tiles=tiles_text(outcome.boneyard))
+        case Revised():
+            totals = (listed((name, str(total)), " ") for name, total in zip(players, outcome.after, strict=False))
+            return phrase("corrected: {totals}", totals=listed(totals))
+        case Irregular():
+            words = outcome.problem.words
+            return listed([words]) if outcome.stands else phrase("{words} (does not count)", words=words)
+        case _:
+            assert_never(outcome)
+
+
+def _of_the_match(
+    outcome: MatchStarted | HandStarted | Redealt | ShowHands | Abandoned | HandOver | MatchOver, players: Sequence[str]
+) -> Phrase:
+    """Return what begins or ends a hand or a match."""
+    match outcome:
+        case MatchStarted():
+            return phrase("match: {names}", names=listed(outcome.players))
+        case HandStarted():
+            return phrase(
+                "hand {hand}, {tiles} in the boneyard", hand=outcome.number, tiles=tiles_text(outcome.boneyard)
+            )
+        case Redealt():
+            return phrase("{why}: everybody draws again", why=_REDEAL[outcome.reason])
+        case ShowHands():
+            names = listed(players[seat] for seat in outcome.seats)
+            why = _ended(outcome.ending, outcome.out, players)
+            return phrase("{why}; lay your tiles open: {names}", why=why, names=names)
+        case Abandoned():
+            return phrase("hand {hand} is given up and not counted", hand=outcome.number)
+        case HandOver():
+            result = outcome.result
+            if result.winner is None:
+                return result.arithmetic
+            name = players[result.winner]
+            return phrase("{name} wins the hand: {sum}", name=name, sum=result.arithmetic)
+        case MatchOver():
+            if outcome.winner is None:
+                return phrase("the match is over, and nobody is ahead")
+            name, points = players[outcome.winner], outcome.totals[outcome.winner]
+            if outcome.partner is None:
+                return phrase("{name} wins the match with {points}", name=name, points=points)
+            names = both((name, players[outcome.partner]))
+            points += outcome.totals[outcome.partner]
+            return phrase("{names} win the match with {points}", names=names, points=points)
+        case _:
+            assert_never(outcome)
+
+
+def _paid(scored: Scored, players: Sequence[str]) -> Phrase:
+    """Return who got how many points for what, or lost them."""
+    said = {"name": players[scored.seat], "points": abs(scored.points), "why": scored.because}
+    if scored.reason is Reason.ADJUST:
+        if scored.points < 0:
+            return phrase("{name} loses {points} by hand ({why})", **said)
+        return phrase("{name} gets {points} by hand ({why})", **said)
+    if scored.points < 0:
+        return phrase("{name} loses {points} ({why})", **said)
+    return phrase("{name} scores {points} ({why})", **said)
+
+
+def _to_call(chance: Claimable, players: Sequence[str]) -> Phrase:
+    """Return which points somebody can call."""
+    said = {"name": players[chance.seat], "points": chance.points, "sum": chance.because}
+    if chance.steals_from is None:
+        return phrase("{name}: call {points} ({sum})", **said)
+    return phrase("{name}: call {points}, taken from {other} ({sum})", other=players[chance.steals_from], **said)
+
+
+def _spell(arm: Port | None, caster: str, *, is_on: bool) -> Phrase:
+    """Return that a spell is cast or lifted."""
+    if not is_on:
+        return phrase("the spell of {name} is over", name=caster)
+    if arm is None:
+        return phrase("{name} casts a spell: all six arms have to be started", name=caster)
+    return phrase("{name} casts a spell: the next tile goes on arm {arm}", name=caster, arm=arm)
+
+
+def _nobody_yet(must: Must) -> Phrase:
+    """Return how the leader is found where nobody knows who it is yet."""
+    return _LEADER.get(must, phrase("roll call"))
+
+
+def _ended(ending: Ending, out: Seat | None, players: Sequence[str]) -> Phrase:
+    """Return why a hand is over."""
+    return _ENDING[ending] if out is None else phrase("{name} is out", name=players[out])
