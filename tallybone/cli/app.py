@@ -77,26 +77,7 @@ COMMANDS = {
         "keeping",
         "Exchange an installed table's version; where the new one does not become ready, the old one runs again.",
     ),
-    "train": CommandEntry(
-        "training", "Train the reader on rendered tables. Needs scikit-learn: pip install 'tallybone[train]'."
-    ),
-    "train-finder": CommandEntry(
-        "training", "Train what finds tiles, first of all. Needs torch: pip install 'tallybone[finder]'."
-    ),
-    "train-closer-look": CommandEntry(
-        "training",
-        "Train what looks closer at tiles, after `train-finder`. Needs torch: pip install 'tallybone[finder]'.",
-    ),
-    "train-halves": CommandEntry(
-        "training", "Train what looks at halves, before `train`. Needs torch: pip install 'tallybone[finder]'."
-    ),
-    "train-second-look": CommandEntry(
-        "training",
-        "Train what looks again at halves in doubt, after `train`. Needs torch: pip install 'tallybone[finder]'.",
-    ),
-    "train-knock": CommandEntry(
-        "training", "Train what hears knocks, on modelled sound. Needs scikit-learn: pip install 'tallybone[train]'."
-    ),
+    "train": CommandEntry("training", "Train a shipped model again, on rendered tables or modelled sound."),
     "calibrate": CommandEntry("calibrate", "Measure lens and table, so that places are exact; learn your tiles."),
     "hardware": CommandEntry("devices", "LEDs, buttons, knock sensor and displays."),
 }
@@ -228,7 +209,7 @@ def _common(
     ] = False,
 ) -> None:
     """Take the options that stand before a command."""
-    if context.invoked_subcommand not in ("train", "train-finder"):
+    if context.invoked_subcommand != "train":
         # The head is small: a second thread of numpy gains nothing, and on a busy machine it waits for a core that it
         # does not get (reads took ten times as long). numpy looks once, when it is imported.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

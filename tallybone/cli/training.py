@@ -1,4 +1,4 @@
-"""Run the training commands: each rebuilds, from a seed, a model that the package ships."""
+"""Training commands: each rebuilds a shipped model from a seed."""
 
 from __future__ import annotations
 
@@ -23,97 +23,42 @@ if TYPE_CHECKING:
 
 Trained: TypeAlias = "Head | Classifier | Callable[[Path], None]"
 """A head, a classifier, or a function that writes a network to a file."""
-_NetworkFile = Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained network goes.")]
-_NetworkSeed = Annotated[int, typer.Option(help="The same seed gives the same network.")]
-_Scenes = Annotated[int, typer.Option(help="How many tables to render.", min=1)]
+_File = Annotated[Path, typer.Argument(metavar="FILE", help="Write the trained model here.")]
+_Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the same model.")]
+_Scenes = Annotated[int, typer.Option(help="Rendered tables or modelled recordings to train on.", min=3)]
+_Epochs = Annotated[int, typer.Option(help="Passes over the samples.", min=1)]
+_Steps = Annotated[int, typer.Option(help="Batches of samples.", min=1)]
 
-commands = commands_of()
-
-
-@commands.command("train", help=COMMANDS["train"].help)
-def _train(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained head goes.")] = Path(
-        "vision/models/reader.npz"
-    ),
-    *,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same head.")] = 1,
-    scenes: Annotated[int, typer.Option(help="How many tables to render.", min=3)] = 1800,
-    epochs: Annotated[int, typer.Option(help="Passes over their halves.", min=1)] = 12,
-) -> None:
-    raise typer.Exit(train(out, seed=seed, scenes=scenes, epochs=epochs))
-
-
-@commands.command("train-finder", help=COMMANDS["train-finder"].help)
-def _train_finder(
-    out: _NetworkFile = Path("vision/models/finder.onnx"),
-    *,
-    seed: _NetworkSeed = 1,
-    scenes: _Scenes = 5000,
-    steps: Annotated[int, typer.Option(help="Batches of eight crops to learn from.", min=1)] = 8000,
-) -> None:
-    raise typer.Exit(train_finder(out, seed=seed, scenes=scenes, steps=steps))
-
-
-@commands.command("train-closer-look", help=COMMANDS["train-closer-look"].help)
-def _train_closer_look(
-    out: _NetworkFile = Path("vision/models/closer_look.onnx"),
-    *,
-    seed: _NetworkSeed = 1,
-    scenes: _Scenes = 4000,
-    steps: Annotated[int, typer.Option(help="Batches of what may be tiles to learn from.", min=1)] = 8000,
-) -> None:
-    raise typer.Exit(train_closer_look(out, seed=seed, scenes=scenes, steps=steps))
-
-
-@commands.command("train-halves", help=COMMANDS["train-halves"].help)
-def _train_halves(
-    out: _NetworkFile = Path("vision/models/halves.onnx"),
-    *,
-    seed: _NetworkSeed = 1,
-    scenes: _Scenes = 3000,
-    epochs: Annotated[int, typer.Option(help="Passes over their halves.", min=1)] = 5,
-) -> None:
-    raise typer.Exit(train_halves(out, seed=seed, scenes=scenes, epochs=epochs))
-
-
-@commands.command("train-second-look", help=COMMANDS["train-second-look"].help)
-def _train_second_look(
-    out: _NetworkFile = Path("vision/models/second_look.onnx"),
-    *,
-    seed: _NetworkSeed = 4004,
-    scenes: _Scenes = 45000,
-    steps: Annotated[int, typer.Option(help="Batches of halves to learn from.", min=1)] = 12000,
-) -> None:
-    raise typer.Exit(train_second_look(out, seed=seed, scenes=scenes, steps=steps))
-
-
-@commands.command("train-knock", help=COMMANDS["train-knock"].help)
-def _train_knock(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained classifier goes.")] = Path(
-        "hardware/models/knock.npz"
-    ),
-    *,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same classifier.")] = 1,
-    scenes: Annotated[int, typer.Option(help="How many recordings to model.", min=1)] = 1300,
-    epochs: Annotated[int, typer.Option(help="Passes over their sounds.", min=1)] = 20,
-) -> None:
-    raise typer.Exit(train_knock(out, seed=seed, scenes=scenes, epochs=epochs))
+commands, train_app = commands_of(), commands_of(COMMANDS["train"].help)
+commands.add_typer(train_app, name="train")
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Trains a model, prints how good it is, and writes it to a file.
+    """Trains a model, prints its figures, and writes it to a file.
 
     Attributes:
-        command: The command that runs it.
+        model: The command below `tallybone train`.
+        purpose: What the model does; a part of the help.
         fit: The function that trains, as MODULE:FUNCTION; a table lacks the libraries that its module imports.
-        extra: The extra of the package that brings these libraries.
+        file: The shipped model, which is replaced by default.
+        scenes: Default number of rendered tables or modelled recordings.
+        epochs: Default number of passes over the samples; None for a model that counts steps.
+        steps: Default number of batches; None for a model that counts epochs.
+        seed: Default seed.
+        extra: The extra of the package that brings the libraries.
         has_jobs: Whether *fit* renders in several processes.
     """
 
-    command: str
+    model: str
+    purpose: str
     fit: str
-    extra: str
+    file: Path
+    scenes: int
+    epochs: int | None = None
+    steps: int | None = None
+    seed: int = 1
+    extra: str = "finder"
     has_jobs: bool = True
 
     def __call__(self, out: Path, *, trained: Callable[..., Trained] | None = None, **numbers: int) -> int:
@@ -122,8 +67,8 @@ class Training:
         Args:
             out: File to write, replaced when all is done.
             trained: The function that trains, by default *fit*.
-            numbers: Given to it: seed, from which everything follows, scenes, and epochs or steps; also jobs, the
-                processes that render, by default one per core.
+            numbers: Arguments of that function: seed, scenes, and epochs or steps; also jobs, the processes that
+                render, by default one per core.
 
         Returns:
             The exit code: 0, or 1 if a library is missing.
@@ -132,7 +77,7 @@ class Training:
             fit = trained or resolve_name(self.fit)
         except ModuleNotFoundError as error:
             hint = f"{error.name} is missing; it comes with: pip install 'tallybone[{self.extra}]'"
-            typer.echo(f"tallybone {self.command}: {hint}", err=True)
+            typer.echo(f"tallybone train {self.model}: {hint}", err=True)
             return 1
         jobs = {"jobs": _core_count()} if self.has_jobs else {}
         with _bars() as bars:
@@ -141,12 +86,96 @@ class Training:
         return 0
 
 
-train = Training("train", "synthetic.training.pips.fit:train_head", "train")
-train_finder = Training("train-finder", "synthetic.training.detector.fit:train_finder", "finder")
-train_closer_look = Training("train-closer-look", "synthetic.training.refiner.fit:train_closer_look", "finder")
-train_halves = Training("train-halves", "synthetic.training.pip_features.fit:train_halves", "finder")
-train_second_look = Training("train-second-look", "synthetic.training.hard_pips.fit:train_second_look", "finder")
-train_knock = Training("train-knock", "synthetic.training.knock.fit:train_knock", "train", has_jobs=False)
+_MODELS = Path("vision/models")
+_TRAINING = "synthetic.training"
+# In the order in which they are trained: each learns from what those before it give.
+TRAININGS = {
+    one.model: one
+    for one in (
+        Training(
+            "detector",
+            "Train the network that finds tiles.",
+            f"{_TRAINING}.detector.fit:train_finder",
+            _MODELS / "finder.onnx",
+            scenes=5000,
+            steps=8000,
+        ),
+        Training(
+            "refiner",
+            "Train the network that accepts and corrects what the detector proposes.",
+            f"{_TRAINING}.refiner.fit:train_closer_look",
+            _MODELS / "closer_look.onnx",
+            scenes=4000,
+            steps=8000,
+        ),
+        Training(
+            "pip-features",
+            "Train the network that extracts features from half tiles.",
+            f"{_TRAINING}.pip_features.fit:train_halves",
+            _MODELS / "halves.onnx",
+            scenes=3000,
+            epochs=5,
+        ),
+        Training(
+            "pips",
+            "Train the classifier of pips.",
+            f"{_TRAINING}.pips.fit:train_head",
+            _MODELS / "reader.npz",
+            scenes=1800,
+            epochs=12,
+            extra="train",
+        ),
+        Training(
+            "hard-pips",
+            "Train the network for halves that the classifier of pips finds difficult.",
+            f"{_TRAINING}.hard_pips.fit:train_second_look",
+            _MODELS / "second_look.onnx",
+            scenes=45000,
+            steps=12000,
+            seed=4004,
+        ),
+        Training(
+            "knock",
+            "Train the classifier of sounds.",
+            f"{_TRAINING}.knock.fit:train_knock",
+            Path("hardware/models/knock.npz"),
+            scenes=1300,
+            epochs=20,
+            extra="train",
+            has_jobs=False,
+        ),
+    )
+}
+
+
+def _add_command(training: Training) -> None:
+    """Add the command of a training, with its defaults."""
+
+    def by_epochs(
+        out: _File = training.file,
+        *,
+        seed: _Seed = training.seed,
+        scenes: _Scenes = training.scenes,
+        epochs: _Epochs = training.epochs or 0,
+    ) -> None:
+        raise typer.Exit(training(out, seed=seed, scenes=scenes, epochs=epochs))
+
+    def by_steps(
+        out: _File = training.file,
+        *,
+        seed: _Seed = training.seed,
+        scenes: _Scenes = training.scenes,
+        steps: _Steps = training.steps or 0,
+    ) -> None:
+        raise typer.Exit(training(out, seed=seed, scenes=scenes, steps=steps))
+
+    library = "torch" if training.extra == "finder" else "scikit-learn"
+    words = f"{training.purpose} Needs {library}: pip install 'tallybone[{training.extra}]'."
+    train_app.command(training.model, help=words)(by_steps if training.epochs is None else by_epochs)
+
+
+for _one in TRAININGS.values():
+    _add_command(_one)
 
 
 def _bars() -> Progress:

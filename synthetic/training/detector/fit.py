@@ -1,4 +1,4 @@
-"""Training of the finder's network with torch, from a seed to an ONNX file: `tallybone train-finder`."""
+"""Train the tile detector with torch, from a seed to an ONNX file: `tallybone train detector`."""
 
 from __future__ import annotations
 

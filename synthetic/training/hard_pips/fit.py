@@ -1,4 +1,4 @@
-"""Training of the network that looks again at halves: `tallybone train-second-look`. Needs torch."""
+"""Train the hard-case classifier, from a seed to an ONNX file: `tallybone train hard-pips`."""
 
 from __future__ import annotations
 

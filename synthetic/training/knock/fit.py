@@ -1,4 +1,4 @@
-"""Training of the knock classifier with scikit-learn, from a seed to arrays."""
+"""Train the knock classifier with scikit-learn, from a seed to arrays: `tallybone train knock`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training of the network that looks at halves, from a seed to an ONNX file: `tallybone train-halves`. Needs torch."""
+"""Train the network that extracts pip features, from a seed to an ONNX file: `tallybone train pip-features`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training of the head that says pips with scikit-learn, from a seed to arrays: `tallybone train`."""
+"""Train the pip classifier with scikit-learn, from a seed to arrays: `tallybone train pips`."""
 
 from __future__ import annotations
 

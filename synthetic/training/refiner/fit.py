@@ -1,4 +1,4 @@
-"""Training of the network that looks closer, from a seed to an ONNX file. Needs torch."""
+"""Train the refiner, from a seed to an ONNX file: `tallybone train refiner`. Needs torch."""
 
 from __future__ import annotations
 

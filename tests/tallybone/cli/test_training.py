@@ -1,4 +1,4 @@
-"""`tallybone train` and the trainings of the networks: what they write and say; what they teach is in tests/vision."""
+"""`tallybone train`: what it writes and prints; what the models learn is in tests/synthetic."""
 
 from __future__ import annotations
 
@@ -12,15 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallybone.cli.training import (
-    Training,
-    train,
-    train_closer_look,
-    train_finder,
-    train_halves,
-    train_knock,
-    train_second_look,
-)
+from tallybone.cli.training import TRAININGS, Training
 from vision.networks.network import write_checksum
 from vision.networks.pip_classifier import Head, load_head
 from vision.networks.pip_features import load_halves
@@ -39,7 +31,7 @@ def quick(*, progress: Callable[[str, float], None], **options: object) -> Head:
 
 def test_the_head_is_written_and_its_figures_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "new" / "reader.npz"
-    assert train(out, seed=3, scenes=4, epochs=5, jobs=2, trained=quick) == 0
+    assert TRAININGS["pips"](out, seed=3, scenes=4, epochs=5, jobs=2, trained=quick) == 0
     assert load_head(out).notes == {"pips_error": 0.01, "seed": 3, "scenes": 4, "epochs": 5, "jobs": 2}
     assert list(out.parent.iterdir()) == [out]
     said = capsys.readouterr()
@@ -55,7 +47,7 @@ def test_training_that_is_broken_off_leaves_the_old_head(tmp_path: Path) -> None
     out = tmp_path / "reader.npz"
     out.write_bytes(b"the old head")
     with pytest.raises(KeyboardInterrupt):
-        train(out, seed=1, scenes=3, epochs=1, trained=broken_off)
+        TRAININGS["pips"](out, seed=1, scenes=3, epochs=1, trained=broken_off)
     assert out.read_bytes() == b"the old head"
 
 
@@ -67,16 +59,16 @@ def test_without_scikit_learn_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)
     out = tmp_path / "reader.npz"
-    assert train(out, seed=1, scenes=3, epochs=1) == 1
+    assert TRAININGS["pips"](out, seed=1, scenes=3, epochs=1) == 1
     assert "pip install 'tallybone[train]'" in capsys.readouterr().err
     assert not out.exists()
 
 
 NETWORKS: list[tuple[Callable[..., int], str, dict[str, int]]] = [
-    (train_finder, "finder.onnx", {"steps": 5}),
-    (train_closer_look, "closer_look.onnx", {"steps": 5}),
-    (train_halves, "halves.onnx", {"epochs": 5}),
-    (train_second_look, "second_look.onnx", {"steps": 5}),
+    (TRAININGS["detector"], "finder.onnx", {"steps": 5}),
+    (TRAININGS["refiner"], "closer_look.onnx", {"steps": 5}),
+    (TRAININGS["pip-features"], "halves.onnx", {"epochs": 5}),
+    (TRAININGS["hard-pips"], "second_look.onnx", {"steps": 5}),
 ]
 
 
@@ -114,7 +106,7 @@ def test_a_network_takes_its_place_together_with_its_checksum(tmp_path: Path) ->
         return save
 
     out = tmp_path / "halves.onnx"
-    assert train_halves(out, seed=1, scenes=1, trained=network) == 0
+    assert TRAININGS["pip-features"](out, seed=1, scenes=1, trained=network) == 0
     assert {one.name for one in tmp_path.iterdir()} == {"halves.onnx", "halves.onnx.sha256"}
     load_halves(out)
 
@@ -136,11 +128,7 @@ def test_without_torch_it_says_what_to_install(
     assert not (tmp_path / name).exists()
 
 
-@pytest.mark.parametrize(
-    "training",
-    [train, train_finder, train_closer_look, train_halves, train_second_look, train_knock],
-    ids=lambda one: one.command,
-)
+@pytest.mark.parametrize("training", TRAININGS.values(), ids=lambda one: one.model)
 def test_the_function_that_trains_exists_where_it_cannot_be_imported_too(training: Training) -> None:
     module, _, name = training.fit.partition(":")
     spec = find_spec(module)

@@ -1,4 +1,4 @@
-"""`tallybone train-knock`: what it writes and says; what it teaches is in tests/hardware."""
+"""`tallybone train knock`: what it writes and prints; what the model learns is in tests/synthetic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from hardware.knock.classifier import SOUNDS, Classifier, load_classifier
 from hardware.knock.features import FEATURES
-from tallybone.cli.training import train_knock
+from tallybone.cli.training import TRAININGS
 
 
 def quick(*, progress: Callable[[str, float], None], **options: object) -> Classifier:
@@ -23,7 +23,7 @@ def quick(*, progress: Callable[[str, float], None], **options: object) -> Class
 
 def test_the_classifier_is_written_and_its_figures_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "new" / "knock.npz"
-    assert train_knock(out, seed=3, scenes=4, epochs=5, trained=quick) == 0
+    assert TRAININGS["knock"](out, seed=3, scenes=4, epochs=5, trained=quick) == 0
     assert load_classifier(out).notes == {"seed": 3, "scenes": 4, "epochs": 5}
     assert list(out.parent.iterdir()) == [out]
     said = capsys.readouterr()
@@ -40,6 +40,6 @@ def test_without_scikit_learn_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)
     out = tmp_path / "knock.npz"
-    assert train_knock(out, seed=1, scenes=3, epochs=1) == 1
+    assert TRAININGS["knock"](out, seed=1, scenes=3, epochs=1) == 1
     assert "pip install 'tallybone[train]'" in capsys.readouterr().err
     assert not out.exists()
