@@ -1,4 +1,4 @@
-"""What can go wrong in a calibration, apart from a device."""
+"""Exceptions raised during calibration."""
 
 
 class CalibrationError(Exception):

@@ -1,4 +1,4 @@
-"""What gpiozero drives pins with, always chosen by name: its own guess raises on a laptop and falls back on a Pi."""
+"""Choose gpiozero's pin factory by name; its own guess raises on a laptop and falls back on a Pi."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong in the eye, apart from not seeing well."""
+"""Exceptions raised by the reader."""
 
 
 class VisionError(Exception):

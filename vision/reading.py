@@ -1,4 +1,4 @@
-"""What is read from a picture: tiles, their halves and their joins, as plain values."""
+"""Result of reading a picture: tiles, their halves and their joins, as plain values."""
 
 from __future__ import annotations
 

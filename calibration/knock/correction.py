@@ -1,4 +1,4 @@
-"""What a table adds to the classifier of sounds: one straight line between its knocks and its tiles."""
+"""Per-table linear correction to the sound classifier."""
 
 from __future__ import annotations
 

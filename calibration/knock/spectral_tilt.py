@@ -1,4 +1,4 @@
-"""How much brighter or duller a microphone is than those learned from, told by what is known to be knocks."""
+"""Estimate a microphone's spectral tilt from confirmed knocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which views of the board are still missing before a lens can be measured, in words for who holds the board."""
+"""List the views of the board that a lens calibration still lacks, as instructions to the person who holds it."""
 
 from __future__ import annotations
 

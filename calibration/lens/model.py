@@ -1,4 +1,4 @@
-"""What a lens does: from pixels to directions and back, with numbers that are measured once for a camera."""
+"""Lens model: map pixels to directions and back, with parameters that are measured once for a camera."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is printed to be found again: four corner blocks of markers, and the ChArUco board for the lens."""
+"""Printed targets: four corner blocks of markers, and the ChArUco board for the lens."""
 
 from __future__ import annotations
 

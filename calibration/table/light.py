@@ -1,4 +1,4 @@
-"""Whether the light shows every pip: glare and too little contrast in one picture, and where."""
+"""Detect glare and low contrast in an image."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the table is before the camera, and so places in millimetres, at the height of the cloth or of tile tops."""
+"""Pose of the table before the camera: map pixels to millimetres at the height of the cloth or of tile tops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the tiles of a set look: colours, bar and size, from the tiles cut out of a picture and what they show."""
+"""Measure the appearance of a tile set: colours, bar and size, from tiles cut out of a picture."""
 
 from __future__ import annotations
 

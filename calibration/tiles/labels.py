@@ -1,4 +1,4 @@
-"""Which tile of a set each tile of a picture is: every tile exists once, so that what is misread comes out."""
+"""Assign the tiles of a picture to the tiles of a set; each exists once, which exposes misreadings."""
 
 from __future__ import annotations
 

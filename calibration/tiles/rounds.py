@@ -1,4 +1,4 @@
-"""Which tile each of a set is, from what is learned of the others: labels and learning put each other right."""
+"""Identify the tiles of a set in rounds: labels train the classifier, which corrects the labels."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What looks at the table: cameras of a Raspberry Pi, of USB, none, and a strict fake."""
+"""Cameras: Raspberry Pi, USB, none, and a strict fake."""

@@ -1,4 +1,4 @@
-"""What every camera does, whatever it is made of: the newest picture, its light held or free, how it is, close."""
+"""The camera interface: newest picture, light held or free, state, close."""
 
 from __future__ import annotations
 

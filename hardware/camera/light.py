@@ -1,4 +1,4 @@
-"""When the light of a camera is held, and whether that worked: pure, from picture to picture."""
+"""Decide when to lock exposure and white balance, and check that the lock holds; pure, from picture to picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cameras there are, each with the setting that opens it, and what keeps others from being found."""
+"""List the available cameras, each with the setting that opens it, and explain why others are not found."""
 
 from __future__ import annotations
 

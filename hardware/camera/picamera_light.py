@@ -1,4 +1,4 @@
-"""What a camera of a Raspberry Pi says about light, and what it is told to hold it or to let it go."""
+"""Read and lock exposure and white balance of a Raspberry Pi camera."""
 
 from __future__ import annotations
 

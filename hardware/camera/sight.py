@@ -1,4 +1,4 @@
-"""Whether the pictures of a camera show anything new: a covered lens and a driver that hangs give some too. Pure."""
+"""Detect pictures without new content: a covered lens or a driver that hangs. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cameras Video4Linux has, and what they can give: asked of the kernel, without opening a picture."""
+"""List Video4Linux cameras and their modes by asking the kernel, without opening a picture."""
 
 from __future__ import annotations
 

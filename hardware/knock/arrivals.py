@@ -1,4 +1,4 @@
-"""How much of a microphone's sound came, by the clock: what a driver loses without a word is missed here too."""
+"""Measure how much audio a driver dropped, by comparing samples with the clock."""
 
 from __future__ import annotations
 

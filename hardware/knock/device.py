@@ -1,4 +1,4 @@
-"""What the sensors on a device share: library, life, problem, and when the part is tried again. Made once."""
+"""Shared parts of knock sensors on a device: library, life cycle, problem and retry."""
 
 from __future__ import annotations
 

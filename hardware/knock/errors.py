@@ -1,4 +1,4 @@
-"""What can go wrong with the knock sensor, apart from hearing nothing."""
+"""Exceptions raised by knock sensors."""
 
 
 class KnockError(Exception):

@@ -1,4 +1,4 @@
-"""What is measured of a sudden sound: its colours, how each dies away, its contacts, and what was before it."""
+"""Features of a sudden sound: spectrum, decay of each band, contacts, and the sound before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes into the knock detector and what comes out: blocks of sound, and what was heard in them."""
+"""Input and output of the knock detector: blocks of sound, and classified sounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where sudden sounds begin: level against a floor that follows the noise, in steps of two milliseconds."""
+"""Detect onsets: level against a floor that follows the noise, in steps of two milliseconds."""
 
 from __future__ import annotations
 

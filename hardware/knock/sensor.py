@@ -1,4 +1,4 @@
-"""What every knock sensor does, whatever it is made of: start, read what was heard, close."""
+"""The knock sensor interface: start, read what was heard, close."""
 
 from __future__ import annotations
 

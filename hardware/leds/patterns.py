@@ -1,4 +1,4 @@
-"""What the LEDs show at a time: pure, from the state of the table and a clock to colours.
+"""Colours of the LEDs as a pure function of the state of the table and a clock.
 
 Each mood has its rhythm, so that it can be told apart without colour. Nothing blinks more than twice a second: faster
 flashing is dangerous to some people.

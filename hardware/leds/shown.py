@@ -1,4 +1,4 @@
-"""Which LED of a set shows what: seats, status, direction, spell, or all of them in the order of their wiring."""
+"""Assign the LEDs of a set to seats, status, direction and spell, in the order of their wiring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hides what: how much of each half is in sight, from the geometry of the scene, not from its pixels."""
+"""Compute how much of each half is visible, from the geometry of the scene rather than from its pixels."""
 
 from __future__ import annotations
 

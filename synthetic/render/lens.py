@@ -1,4 +1,4 @@
-"""What a camera does to a picture: tone, lens, blur, sharpening, noise, compression."""
+"""Apply the effects of a camera to a picture: tone, lens, blur, sharpening, noise and compression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a picture can look like: tile set, table, light and camera, as plain values."""
+"""Appearance of a picture: tile set, table, light and camera, as plain values."""
 
 from __future__ import annotations
 

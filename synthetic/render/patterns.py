@@ -1,4 +1,4 @@
-"""Where the pips sit on a half, in the several ways that real sets arrange them."""
+"""Positions of the pips on a half, in the arrangements of real sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies where on a table: the exact input of a picture."""
+"""Contents of a scene: tiles and objects with their places, the exact input of a picture."""
 
 from __future__ import annotations
 

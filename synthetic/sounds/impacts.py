@@ -1,4 +1,4 @@
-"""What strikes a table, as a spectrum of force: the pulses of a knuckle, a finger, a nail, a tile, a glass."""
+"""Force spectra of impacts on a table: the pulses of a knuckle, a finger, a nail, a tile and a glass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What another microphone makes of a sound: brighter or duller, with bends and bounds, as gains over frequency."""
+"""Frequency responses of microphones: tilt, bends and band limits, as gains over frequency."""
 
 from __future__ import annotations
 

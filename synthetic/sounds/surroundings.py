@@ -1,4 +1,4 @@
-"""What lies between a table and the samples: the room, the microphone, noise, gain and clipping, drawn at random."""
+"""Random recording conditions between table and samples: room, microphone, noise, gain and clipping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sounds at a table and strikes nothing: speech, and thumps and rushes of air."""
+"""Sounds at a table that are not impacts: speech, thumps and rushes of air."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pips a picture shows at all: some are drowned in glare, in the dark or in blur, and nobody could count them."""
+"""Decide which pips of a rendered picture are legible; some are lost in glare, dark or blur."""
 
 from __future__ import annotations
 

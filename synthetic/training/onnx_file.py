@@ -1,4 +1,4 @@
-"""How torch's networks are written for OpenCV to run, with their checksums. Needs torch, which only training needs."""
+"""Export torch networks to ONNX for OpenCV, with their checksums. Needs torch, which only training needs."""
 
 from __future__ import annotations
 

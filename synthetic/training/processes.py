@@ -1,4 +1,4 @@
-"""What many processes draw, in order: the same whatever their number."""
+"""Draw samples in parallel processes, in an order that does not depend on their number."""
 
 from __future__ import annotations
 

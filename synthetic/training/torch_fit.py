@@ -1,4 +1,4 @@
-"""How networks learn, whatever they learn: from batches drawn ahead, with a step size that fades. Needs torch."""
+"""Training loop for all networks: batches drawn ahead, with a decaying step size. Needs torch."""
 
 from __future__ import annotations
 

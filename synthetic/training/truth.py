@@ -1,4 +1,4 @@
-"""What rendered tables truly show, as poses, and how far other poses are from it."""
+"""Ground truth of rendered tables as poses, and the distance of other poses from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which numbers can lie on the table: those of the sets that the pips seen speak for."""
+"""Estimate which tile set is on the table from the pips that were read."""
 
 from __future__ import annotations
 

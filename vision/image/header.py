@@ -1,4 +1,4 @@
-"""What a picture file says of itself: its format, its size in pixels, and whether its end is there.
+"""Read format and size from the header of an image file, and check that the file is complete.
 
 Decoders allocate what the header asks for and some of them fill up a file that was cut with grey, so both are looked at
 before a decoder sees the file. Only the structure is parsed here; a file that passes can still fail to decode.

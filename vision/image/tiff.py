@@ -1,4 +1,4 @@
-"""What a TIFF file says of itself. What would take its decoder far more memory than the picture needs is refused."""
+"""Read the header of a TIFF file; reject files whose decoder would need far more memory than the image."""
 
 from __future__ import annotations
 

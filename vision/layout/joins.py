@@ -1,4 +1,4 @@
-"""Which tiles touch as in a play: end to end, round a corner, on the side of a crosswise double, around a starter."""
+"""Find the touches that join tiles as in play: end to end, round a corner, on a crosswise double, around a starter."""
 
 from __future__ import annotations
 

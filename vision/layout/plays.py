@@ -1,4 +1,4 @@
-"""How likely each touch is a play: in a game nearly all touching halves agree, in a row or a block hardly any do."""
+"""Estimate the probability that a touch is a play: in games touching halves agree, in rows and blocks seldom."""
 
 from __future__ import annotations
 

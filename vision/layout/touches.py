@@ -1,4 +1,4 @@
-"""Which end of which tile lies against which other tile, whatever their numbers."""
+"""Find touching tiles, and which end or side of each touches, whatever their numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the finder's network writes tiles into the cells of its output, shared by training and reading.
+"""Encoding of tiles in the cells of the detector's output, shared by training and reading.
 
 A cell says whether the centre of a tile lies in it, and which tile. A tile has no first half, so its half-axes have no
 sign: each is written as the logarithm of its length and the cosine and sine of twice its angle.

@@ -1,4 +1,4 @@
-"""What may be tiles on a picture, mended, judged by a closer look, and the best set of them that fits on a table."""
+"""Propose, refine and score candidate tiles, and select the best set without overlaps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was learned of one set of tiles: a small addition to the shipped pips head."""
+"""A learned custom tile set: a small correction to the shipped pip classifier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a table looks different from how it looked before, small bumps of the camera and changes of light aside."""
+"""Find regions that differ from an earlier picture, allowing for small bumps of the camera and changes of light."""
 
 from __future__ import annotations
 

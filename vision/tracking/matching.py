@@ -1,4 +1,4 @@
-"""Which known tiles still lie where they lay, which are gone, and what is seen besides."""
+"""Match detected tiles to known ones: still in place, gone, or new."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs and no tile explains: what covers the table for a while, hands first of all, and what was overlooked."""
+"""Find changed regions that no known tile explains, such as hands."""
 
 from __future__ import annotations
 

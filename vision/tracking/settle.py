@@ -1,4 +1,4 @@
-"""When the table has settled: nothing moves any more, told from small grey pictures, cheaply enough for every frame."""
+"""Detect when motion has stopped, from small grey pictures, cheaply enough for every frame."""
 
 from __future__ import annotations
 

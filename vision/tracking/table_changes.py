@@ -1,4 +1,4 @@
-"""What happened to the tiles of a table between two pictures, told from how they lay and how they lie."""
+"""Derive placed, moved, turned, removed and stacked tiles from two states of a table."""
 
 from __future__ import annotations
 

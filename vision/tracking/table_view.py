@@ -1,4 +1,4 @@
-"""What is said of a table after each picture: what lies there, and what happened to it."""
+"""State of the table after each picture: its tiles, joins and changes."""
 
 from __future__ import annotations
 

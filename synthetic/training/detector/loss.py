@@ -1,4 +1,4 @@
-"""How wrong the finder's network is about a batch of pictures."""
+"""Loss of the detector on a batch of pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the finder's network should say about a picture, and how much each cell of that counts."""
+"""Targets of the detector for a picture, and the weight of each cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be tiles on rendered tables, as small pictures: what the finder proposes, chance, and truth moved."""
+"""Training samples of the refiner: patches of detector proposals, random places, and displaced true tiles."""
 
 from __future__ import annotations
 

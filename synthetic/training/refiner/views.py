@@ -1,4 +1,4 @@
-"""What may be tiles as the network that looks closer learns from it: mirrored, in other colours, stronger or weaker."""
+"""Augmentation of the refiner's samples: mirrored, recoloured, stronger or weaker."""
 
 from __future__ import annotations
 

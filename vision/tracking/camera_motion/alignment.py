@@ -1,4 +1,4 @@
-"""Where the camera points, compared with how it pointed when the table was seen first."""
+"""Camera pose relative to the first picture of the table."""
 
 from __future__ import annotations
 

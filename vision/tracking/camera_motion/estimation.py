@@ -1,4 +1,4 @@
-"""How the camera was moved, told from all that has stayed where it was: tiles, print, and the grain of the cloth.
+"""Estimate camera motion from everything that stayed in place: tiles, print and the grain of the cloth.
 
 The picture is compared with a remembered one part by part, by what is finer than light and shadow. Parts that agree on
 one turn and shift tell how the camera moved; a hand, or tiles that were moved, do not agree and count for nothing.

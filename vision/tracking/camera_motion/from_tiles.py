@@ -1,4 +1,4 @@
-"""Where the camera points now, told from the tiles that did not move: after it was pushed, or hung up anew."""
+"""Re-estimate the camera pose from tiles that did not move."""
 
 from __future__ import annotations
 
