@@ -1,18 +1,13 @@
-"""Find records without reading a whole recording: counts, last records, one topic, one moment.
-
-Only the heads of records are looked at: five microseconds and 17 bytes of memory a record, however large its picture.
-"""
+"""Read and check the index of a closed recording, and find records with it."""
 
 from __future__ import annotations
 
 import os
 import struct
 import zlib
-from array import array
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
-from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
 
@@ -22,38 +17,22 @@ from mcap.opcode import Opcode
 from mcap.records import Channel, Statistics
 from mcap.writer import MCAP0_MAGIC
 
-from tallybone.recording.format import NOT_CLOSED, Damage, RecordingError, Topic, topic_at
-from tallybone.recording.reader import (
-    IN_DATA,
+from tallybone.recording.container import (
     IN_SUMMARY,
-    MAX_RECORD_BYTES,
+    RECORD_HEAD,
     ChannelMessage,
     ChunkError,
-    RecordedMessage,
     messages_in,
-    next_start,
-    read_session,
     record_at,
-    record_of,
 )
+from tallybone.recording.format import Damage, Topic, topic_at
+from tallybone.recording.reader import RecordedMessage, read_session, record_of
 
 _MOST_INDEX_BYTES = 256 << 20  # of three million records
 _WINDOW_BYTES = 64 << 10
 _FOOTER = struct.Struct("<BQQQI")
 _FOOTER_BYTES = _FOOTER.size - 9  # without opcode and length
-_HEAD = struct.Struct("<BQ")
-MOST_TEXT_BYTES = 4 << 20
-"""Nothing larger is read that is no picture: the table of a double-eighteen with all its doubts has a tenth of it."""
-_MOST_RECORDS = 2_000_000  # two days at ten pictures a second: 34 MB
-_MOST_DAMAGE = 20
-_CHUNK = struct.Struct("<BQQQQII")  # with its length: from, to, size, checksum, length of the name of the compression
-_SCHEMA = struct.Struct("<QBQH")  # the length of the records in a chunk, then the first with its length and its id
-_INDEX = struct.Struct("<BQHIQ")  # with its length, its channel, the length of the rest, and when its first message was
-_INDEX_BYTES = 31  # of one message
-_ONE_MESSAGE = 16
-_MOST_NS = 2**63 - 1
 _CHUNK_ONLY = frozenset({Opcode.CHUNK})
-_OTHER_TOOL = "it was packed anew by another tool: `tallybone replay` can read it"
 _Record = TypeVar("_Record", Channel, Statistics)
 _ENTRY = struct.Struct("<QQQQI")  # from, to, where the chunk begins, its length, the length of what follows
 _CHANNEL = struct.Struct("<HQ")  # with the place of its message index
@@ -257,7 +236,8 @@ class EndIndex:
         """Yield the entries, the last first; where all are of one length, without a look at those before."""
         records = _records(self.file, self.start_byte, self.end_byte)
         first, length = next(
-            ((at, _HEAD.size + len(content)) for at, opcode, content in records if opcode == Opcode.CHUNK_INDEX), (0, 1)
+            ((at, RECORD_HEAD.size + len(content)) for at, opcode, content in records if opcode == Opcode.CHUNK_INDEX),
+            (0, 1),
         )
         end = first + length * self.counted.chunk_count
         if not first or not self._ends_entries(end):
@@ -297,12 +277,12 @@ def _records(file: BinaryIO, start_byte: int, end_byte: int) -> Iterator[tuple[i
     """Yield where each record of an index begins, its opcode, and its content."""
     at, window, window_at = start_byte, b"", start_byte
     while at < end_byte:
-        if at + _HEAD.size > window_at + len(window):
-            window, window_at = _window(file, at, end_byte, _HEAD.size), at
-        opcode, length = _HEAD.unpack_from(window, at - window_at)
+        if at + RECORD_HEAD.size > window_at + len(window):
+            window, window_at = _window(file, at, end_byte, RECORD_HEAD.size), at
+        opcode, length = RECORD_HEAD.unpack_from(window, at - window_at)
         if opcode not in IN_SUMMARY:
             raise IndexDamageError(f"it has a record of a kind that does not belong there (0x{opcode:02x})", at, at)
-        begin, after = at + _HEAD.size, at + _HEAD.size + length
+        begin, after = at + RECORD_HEAD.size, at + RECORD_HEAD.size + length
         if after > window_at + len(window):
             window, window_at = _window(file, begin, end_byte, length), begin
         yield at, opcode, window[begin - window_at : after - window_at]
@@ -377,194 +357,3 @@ def first_ns(path: Path, topics: Collection[Topic]) -> int:
     except IndexDamageError:
         records = (one for one in read_session(path) if isinstance(one, RecordedMessage) and one.topic in topics)
         return next((one.t_ns for one in records), 0)
-
-
-_TOPICS: Mapping[int, Topic] = {topic.number: topic for topic in Topic}
-
-
-class Whereabouts:
-    """The places of the records of a file, in feeding order; each has a number from 0."""
-
-    def __init__(self) -> None:
-        self._starts, self._times, self._topics = array("q"), array("q"), array("B")
-        self._damage: list[Damage] = []
-        self._doubt: Damage | None = None  # why the index is not used
-        self.end_byte = len(MCAP0_MAGIC)
-        self.is_closed = self._is_indexed = False
-
-    def __len__(self) -> int:
-        return len(self._starts)
-
-    @property
-    def damage(self) -> tuple[Damage, ...]:
-        """The damage that was seen so far; damage inside a record shows when it is read."""
-        return tuple(self._damage)
-
-    @property
-    def first_ns(self) -> int:
-        """The time of the earliest record; 0 without any."""
-        return min(self._times, default=0)
-
-    @property
-    def last_ns(self) -> int:
-        """The time of the latest record; 0 without any."""
-        return max(self._times, default=0)
-
-    def t_ns(self, place: int) -> int:
-        """Return when a record was made."""
-        return self._times[place]
-
-    def start_byte(self, place: int) -> int:
-        """Return where a record begins."""
-        return self._starts[place]
-
-    def of(self, topic: Topic) -> array[int]:
-        """Return the places of the records on a topic, in order."""
-        number = topic.number
-        return array("q", (place for place, one in enumerate(self._topics) if one == number))
-
-    def following(self, place: int, topic: Topic) -> range:
-        """Return the places of the records on a topic that come right after a record."""
-        after = end = place + 1
-        while end < len(self) and self._topics[end] == topic.number:
-            end += 1
-        return range(after, end)
-
-    def go_on(self, file: BinaryIO, *, is_growing: bool) -> None:
-        """Look at the part of the file that is not known yet; a growing one may end in the middle of a record.
-
-        The index of a closed one says where its records are, because a checksum covers it, as it does not the heads.
-
-        Raises:
-            RecordingError: If another tool has packed it anew.
-            OSError: If it cannot be read.
-        """
-        if self._is_indexed or (not is_growing and self._take_index(file)):
-            return
-        size_bytes = os.fstat(file.fileno()).st_size
-        while self.end_byte < size_bytes and not self.is_closed and len(self) < _MOST_RECORDS:
-            if self._step(file, size_bytes):
-                continue
-            problem = record_at(file, self.end_byte, size_bytes, IN_DATA)
-            if is_growing and _ends_early(file, self.end_byte, size_bytes):
-                return
-            problem = problem if isinstance(problem, str) else "a record without its end"
-            resume = next_start(file, self.end_byte + 1, size_bytes)
-            self._note(Damage(self.end_byte, resume, problem))
-            self.end_byte = resume
-        if self.is_closed and self._doubt is not None:
-            self._note(self._doubt)
-        elif not (is_growing or self.is_closed):
-            self._note(Damage(size_bytes, size_bytes, NOT_CLOSED))
-
-    def _take_index(self, file: BinaryIO) -> bool:
-        """Take the places from the index; return whether it can be used, and agrees with the heads seen so far."""
-        starts, times, topics = array("q"), array("q"), array("B")
-        try:
-            index = EndIndex.read(file)
-            topics_by_id = {number: topic_at(path) for number, path in index.paths.items()}
-            for entry in islice(index.entries(), _MOST_RECORDS):
-                if len(entry.channels) != 1 or entry.indexes_bytes != _INDEX_BYTES or entry.compression:
-                    raise RecordingError(_OTHER_TOOL)
-                (channel,) = entry.channels
-                topic = topics_by_id.get(channel)
-                if max(entry.start_byte, entry.from_ns) > _MOST_NS:
-                    raise IndexDamageError("it has numbers that no recording has", index.start_byte, index.end_byte)
-                if topic is not None:  # a later version may have more
-                    starts.append(entry.start_byte)
-                    times.append(entry.from_ns)
-                    topics.append(topic.number)
-            known = len(self)
-            if (starts[:known], times[:known], topics[:known]) != (self._starts, self._times, self._topics):
-                raise IndexDamageError("it does not agree with the records", index.start_byte, index.end_byte)
-        except IndexDamageError as error:
-            self._doubt = error.damage
-            return False
-        self._starts, self._times, self._topics = starts, times, topics
-        self.end_byte = index.start_byte
-        self.is_closed = self._is_indexed = True
-        return True
-
-    def _note(self, damage: Damage) -> None:
-        if len(self._damage) < _MOST_DAMAGE and damage not in self._damage:
-            self._damage.append(damage)
-
-    def _step(self, file: BinaryIO, size_bytes: int) -> bool:
-        """Take the record that begins where the known part ends; return whether it is as it should be."""
-        at = self.end_byte
-        head = os.pread(file.fileno(), _CHUNK.size + _SCHEMA.size, at)
-        if len(head) < _HEAD.size:
-            return False
-        opcode, length = _HEAD.unpack_from(head)
-        end = at + _HEAD.size + length
-        if length > MAX_RECORD_BYTES or end > size_bytes:
-            return False
-        if opcode == Opcode.CHUNK:
-            return self._take(file, head, at, end)
-        if opcode == Opcode.DATA_END:
-            self.is_closed = length == 4
-            return self.is_closed
-        if opcode not in (Opcode.HEADER, Opcode.METADATA, Opcode.MESSAGE_INDEX):
-            return False
-        if isinstance(record_at(file, at, size_bytes, IN_DATA), str):
-            return False
-        self.end_byte = end
-        return True
-
-    def _take(self, file: BinaryIO, head: bytes, at: int, end: int) -> bool:
-        """Take a chunk with the index of its message, which names its channel.
-
-        No checksum covers a head, but all that it says is said twice: its time in both, its channel in both.
-        """
-        index = os.pread(file.fileno(), _INDEX_BYTES, end)
-        if len(head) < _CHUNK.size + _SCHEMA.size or len(index) < _INDEX_BYTES:
-            return False
-        _, _, from_ns, until_ns, _, _, packed = _CHUNK.unpack_from(head)
-        opcode, length, channel, follows, t_ns = _INDEX.unpack_from(index)
-        if opcode != Opcode.MESSAGE_INDEX or length != follows + 6 or from_ns > _MOST_NS:
-            return False
-        if follows != _ONE_MESSAGE or packed:
-            raise RecordingError(_OTHER_TOOL)
-        _, kind, _, schema = _SCHEMA.unpack_from(head, _CHUNK.size)
-        if not (from_ns == until_ns == t_ns and (kind, schema) == (Opcode.SCHEMA, channel)):
-            return False
-        if channel in _TOPICS:  # a later version may have more
-            self._starts.append(at)
-            self._times.append(from_ns)
-            self._topics.append(channel)
-        self.end_byte = end + len(index)
-        return True
-
-    def read(self, file: BinaryIO, place: int) -> RecordedMessage:
-        """Return a record.
-
-        Raises:
-            RecordingError: If it is damaged, or is not there any more.
-            OSError: If it cannot be read.
-        """
-        at, topic = self._starts[place], _TOPICS[self._topics[place]]
-        size_bytes = os.fstat(file.fileno()).st_size
-        if topic is not Topic.CAMERA:
-            size_bytes = min(size_bytes, at + MOST_TEXT_BYTES)
-        piece = record_at(file, at, size_bytes, frozenset({Opcode.CHUNK}))
-        if isinstance(piece, str):
-            raise RecordingError(f"record {place} is damaged: {piece}")
-        try:
-            found = [one for message in messages_in(piece.content, {}) if (one := record_of(message)) is not None]
-        except (ChunkError, ValueError, RecursionError) as error:
-            raise RecordingError(f"record {place} is damaged: {error}") from error
-        if len(found) != 1 or (found[0].topic, found[0].t_ns) != (topic, self._times[place]):
-            raise RecordingError(f"record {place} is damaged: it is not what was said of it")
-        return found[0]
-
-
-def _ends_early(file: BinaryIO, at: int, size_bytes: int) -> bool:
-    """Return whether the record at the end of a growing file, or its index, is not all there yet."""
-    head = os.pread(file.fileno(), _HEAD.size, at)
-    if len(head) < _HEAD.size:
-        return True
-    opcode, length = _HEAD.unpack(head)
-    if opcode not in IN_DATA or length > MAX_RECORD_BYTES:
-        return False
-    room = _INDEX_BYTES if opcode == Opcode.CHUNK else 0
-    return bool(at + _HEAD.size + length + room > size_bytes)

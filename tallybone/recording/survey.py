@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tallybone.recording.format import Damage, RecordingError, SessionStart, Topic
-from tallybone.recording.index import EndIndex, IndexDamageError, Whereabouts
+from tallybone.recording.index import EndIndex, IndexDamageError
 from tallybone.recording.reader import RecordedMessage, SessionFile, read_session
+from tallybone.recording.whereabouts import Whereabouts
 
 # So many outcomes are looked at for one with totals; nearly every one has them.
 _MOST_LOOKED = 50

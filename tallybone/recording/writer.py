@@ -38,8 +38,8 @@ from mcap.records import (
 from mcap.writer import MCAP0_MAGIC
 
 from tallybone.files import reason_of, sync_folder
+from tallybone.recording.container import MAX_RECORD_BYTES
 from tallybone.recording.format import METADATA_NAME, PROFILE, ImageMessage, RecordingError, SessionStart, Topic
-from tallybone.recording.reader import MAX_RECORD_BYTES
 
 _ROOM_BYTES = 4096  # for schema, channel and headers beside the payload
 _MOST_NS = 2**63 - 1

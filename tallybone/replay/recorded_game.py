@@ -18,9 +18,9 @@ from engine.value import changed
 from tallybone.json_values import JsonValueError
 from tallybone.recording.evidence import Evidence, evidence_of
 from tallybone.recording.format import RecordingError, SessionStart, Topic
-from tallybone.recording.index import Whereabouts
 from tallybone.recording.messages import places_of_record
 from tallybone.recording.reader import RecordedMessage
+from tallybone.recording.whereabouts import Whereabouts
 from tallybone.replay.compare import Fact, differences
 from tallybone.replay.export import Transcript
 from tallybone.replay.lines import Score

@@ -41,7 +41,8 @@ from tallybone.session.knocks import KNOCK_WAITS_NS, PendingKnock, joined, passe
 from tallybone.session.referee import Decided, Places, Question, Unclear, decide, follow, forgotten
 from tallybone.session.referee.catching_up import is_ready
 from tallybone.session.referee.corrections import settled
-from tallybone.session.referee.places import Adoption, Pressed, Unseen, after_look, cleared, first_seen, observe
+from tallybone.session.referee.observing import after_look, first_seen, observe
+from tallybone.session.referee.places import Adoption, Pressed, Unseen, cleared
 from tallybone.session.taking_back import back_to, renamed
 from tallybone.session.zones import SortedView, Zones, split
 from vision.tracking.table_view import TableView

@@ -34,11 +34,12 @@ from tallybone.hub.tables import tournaments_seen
 from tallybone.json_values import JsonValueError, from_json
 from tallybone.maintain.backup import BackupError, members
 from tallybone.notify.broker import BrokerConnection
+from tallybone.recording.container import ChannelMessage
 from tallybone.recording.evidence import evidence_of
 from tallybone.recording.format import ImageMessage, RecordingError, Topic
 from tallybone.recording.index import records_on
 from tallybone.recording.messages import aim_of_record, event_of_record, input_of, places_of_record
-from tallybone.recording.reader import ChannelMessage, read_session, record_of
+from tallybone.recording.reader import read_session, record_of
 from tallybone.recording.resume import left_in
 from tallybone.recording.survey import survey
 from tallybone.session.session import Session, feed

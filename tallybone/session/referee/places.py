@@ -1,25 +1,23 @@
-"""Remember what lies where between pictures: layout, other open tiles, boneyard, hands laid open."""
+"""Tracked layout: tiles, evidence and pending input that the referee keeps between looks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
-from engine import Call, Decline, Draw, Knock, Lead, NodeId, Phase, Play, Seat, Seq, State, Tile
+from engine import Call, Decline, Draw, Knock, Lead, NodeId, Play, Seat, Seq, State, Tile
 from tallybone.session.inputs import Press, event_of
 from tallybone.session.touching import Footprint, Laid, Point, footprint_of
-from tallybone.session.zones import SortedView
 from vision.reading import Face, PointPx, SeenTile
-from vision.tracking.table_view import Change, ChangeKind, TableView
 
 # A tile within this of another is the same one, in sides of a half.
 _SAME_PLACE = 0.5
-# Of a layout of more tiles than these, players who take back do not take this share. Where nobody saw them it is
-# smaller, because tiles of the next hand may lie where some of the last lay.
-_MOST_TAKEN_BACK, _SWEPT, _SWEPT_UNSEEN = 3, 0.8, 0.5
+# Share of a layout whose removal ends the hand, if more tiles are gone than players take back. Unseen, it is smaller:
+# tiles of the next hand may lie where some of the last lay.
+_MOST_TAKEN_BACK, _SWEPT, SWEPT_UNSEEN = 3, 0.8, 0.5
 # While so much of the layout still lies there, nobody has begun to clear the table.
 _STILL_LIES = 0.8
 # Players who have laid so many tiles since they were asked do not answer.
@@ -116,6 +114,27 @@ class Yard:
     agreed: int | None = None
     missing: int = 0
     caused: tuple[Seq, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenHand:
+    """The tiles that lie open before a seat.
+
+    Attributes:
+        tiles: As they are seen.
+        looks: How many looks in a row have shown as many in the same places.
+        told: Tiles that the table has named, each with its middle.
+        shown: The event that told the rules; None for none.
+        said: The tiles that it named.
+        is_whole: Whether the table has said that these are all, though the rules expect another number.
+    """
+
+    tiles: tuple[SeenTile, ...] = ()
+    looks: int = 0
+    told: tuple[tuple[PointPx, Tile], ...] = ()
+    shown: Seq | None = None
+    said: tuple[Tile, ...] = ()
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +307,7 @@ class Places:
         """Whether nearly the whole layout is gone: its hand is over, seen or not."""
         gone = sum(one.is_missing for one in self.known)
         if self.unseen is not None:
-            return gone > 0 and gone >= _SWEPT_UNSEEN * len(self.known)
+            return gone > 0 and gone >= SWEPT_UNSEEN * len(self.known)
         return gone > _MOST_TAKEN_BACK and gone >= _SWEPT * len(self.known)
 
     @property
@@ -326,46 +345,15 @@ def cleared(places: Places) -> Places:
     return Places(dismissed=left, looks=places.looks, around=around)
 
 
-def observe(places: Places, parts: SortedView) -> Places:
-    """Return the places after one more look at the table."""
-    before = places
-    view, places = parts.layout, replace(places, looks=places.looks + 1)
-    is_one = sum(change.kind is ChangeKind.PLACED for change in view.changes) == 1
-    for change in view.changes:
-        match change.kind:
-            case ChangeKind.PLACED | ChangeKind.STACKED:
-                places = _placed(places, change, parts.came_from if is_one else ())
-            case ChangeKind.MOVED | ChangeKind.TURNED:
-                places = _moved(places, change)
-            case ChangeKind.REMOVED:
-                places = _removed(places, change.tile)
-            case ChangeKind.REREAD:
-                pass  # all tiles are looked at again below
-            case _:
-                assert_never(change.kind)
-    return _swept(before, _looked_again(places, [tile for tile in view.tiles if tile.face is Face.UP]))
-
-
-def _swept(before: Places, places: Places) -> Places:
-    """Return the places after a look; where it shows the layout gone, what waited until then is of that hand too."""
-    if before.is_swept or not places.is_swept:
-        return places
-    old = tuple(one.tile for one in places.waiting if one.look < places.looks)
-    waiting = tuple(one for one in places.waiting if one.look == places.looks)
-    return replace(places, waiting=waiting, dismissed=(*places.dismissed, *old))
-
-
 def is_at(place: Footprint, tile: SeenTile) -> bool:
     """Return whether a tile lies where *place* is."""
     return math.dist(place.center, tile.center_px) < _SAME_PLACE * place.side
 
 
-def turned_like(old: Footprint, tile: SeenTile) -> Footprint:
-    """Return where a tile of the layout lies now, W and E where they were as nearly as it can be."""
-    seen = footprint_of(tile)
-    place = seen if old.lies_along else seen.crosswise()
-    is_same = place.along[0] * old.along[0] + place.along[1] * old.along[1] > 0
-    return place if is_same else place.reversed()
+def tile_at(place: Footprint, tiles: Iterable[tuple[SeenTile, Point]]) -> SeenTile | None:
+    """Return the first tile at *place*, or None; each tile comes with its centre, because every frame asks for all."""
+    near_px = _SAME_PLACE * place.side
+    return next((tile for tile, center_px in tiles if math.dist(place.center, center_px) < near_px), None)
 
 
 def shown(tile: SeenTile) -> tuple[tuple[int, float], ...]:
@@ -378,201 +366,9 @@ def numbers_of(tile: SeenTile) -> tuple[int, ...]:
     return tuple(number for number, _ in shown(tile))
 
 
-def _share_a_number(one: SeenTile, other: SeenTile | None) -> bool:
-    return other is not None and not set(numbers_of(one)).isdisjoint(numbers_of(other))
-
-
 def seen_name(tile: SeenTile) -> str:
     """Return the players' name of a tile as it is read, its larger number first."""
     return "-".join(str(number) for number in reversed(numbers_of(tile)))
-
-
-def _placed(places: Places, change: Change, came_from: tuple[Seat, ...]) -> Places:
-    """Return the places after a tile was laid."""
-    tile = change.tile
-    if tile.face is Face.DOWN:
-        return places
-    for one in places.known:
-        if is_at(one.place, tile) and not _is_of_next_hand(places, one, tile):
-            is_handled = one.is_handled or (not one.is_missing and numbers_of(one.tile) == numbers_of(tile))
-            return places.with_known(replace(one, is_missing=False, is_handled=is_handled))
-    places = replace(places, dismissed=tuple(_others(places.dismissed, tile)))
-    now = Waiting(tile, places.looks, came_from, change.since_ns)
-    return replace(places, waiting=(*places.without_waiting(tile).waiting, now))
-
-
-def _is_of_next_hand(places: Places, one: Known, tile: SeenTile) -> bool:
-    """Return whether a tile that lies where *one* lay is of the next hand: the table was cleared meanwhile."""
-    is_other = places.is_swept and numbers_of(one.tile) != numbers_of(tile)
-    return one.is_missing and (is_other or places.around.is_cleared)
-
-
-def _moved(places: Places, change: Change) -> Places:
-    """Return the places after a tile was pushed or put to another place."""
-    before, tile = change.before, change.tile
-    if before is None or tile.face is Face.DOWN or before.face is Face.DOWN:
-        return places
-    for one in places.known:
-        if is_at(one.place, before):
-            # An earlier move that is not judged yet and this one are one move.
-            was_at = one.place if one.was_at is None else one.was_at
-            moved = replace(one, laid=Laid(one.node, turned_like(one.place, tile)), was_at=was_at, is_missing=False)
-            return places.with_known(moved)
-    if any(is_at(footprint_of(before), one) for one in places.undone):  # it is laid anew
-        now = Waiting(tile, places.looks)
-        left = tuple(_others(places.undone, before))
-        return replace(places, undone=left, waiting=(*places.without_waiting(tile).waiting, now))
-    if any(is_at(footprint_of(before), one) for one in places.dismissed):
-        return replace(places, dismissed=(*_others(places.dismissed, before), tile))
-    old = next((one for one in places.waiting if is_at(footprint_of(before), one.tile)), None)
-    now = Waiting(tile, places.looks) if old is None else replace(old, tile=tile)
-    return replace(places, waiting=(*places.without_waiting(before).waiting, now))
-
-
-def _removed(places: Places, tile: SeenTile) -> Places:
-    """Return the places after a tile was taken away."""
-    if tile.face is Face.DOWN:
-        return places
-    known = tuple(replace(one, is_missing=True) if is_at(one.place, tile) else one for one in places.known)
-    dismissed, undone = (tuple(_others(tiles, tile)) for tiles in (places.dismissed, places.undone))
-    return replace(places.without_waiting(tile), known=known, dismissed=dismissed, undone=undone)
-
-
-def first_seen(before: Places, places: Places, view: TableView) -> Places:
-    """Return the places after the first look after a time that nobody saw: what does not lie there is gone.
-
-    An eye that has begun anew tells what lies there as new, and what is gone not at all. Where nearly all tiles of the
-    layout are gone or others, those that are others are of another hand.
-
-    Args:
-        before: The places before that look.
-        places: Those after it.
-        view: What it has shown.
-    """
-    tiles = tuple((tile, tile.center_px) for tile in view.tiles if tile.face is Face.UP)
-    now = {one.node: _seen_at(one.place, tiles) for one in places.known}
-    gone = {node for node, tile in now.items() if tile is None}
-    others = {one.node for one in before.known if (tile := now[one.node]) and numbers_of(tile) != numbers_of(one.tile)}
-    # Tiles that all lie where they lay are only read otherwise, except where one was taken away or shares no number.
-    removed = [change.tile for change in view.changes if change.kind is ChangeKind.REMOVED]
-    replaced = {
-        one.node
-        for one in before.known
-        if one.node in others
-        and (any(is_at(one.place, tile) for tile in removed) or not _share_a_number(one.tile, now[one.node]))
-    }
-    if (gone or replaced) and len(gone | others) >= _SWEPT_UNSEEN * len(now):
-        gone |= others
-    known = tuple(replace(one, is_missing=one.node in gone, is_handled=False) for one in places.known)
-    waiting = tuple(one for one in places.waiting if _seen_at(footprint_of(one.tile), tiles) is not None)
-    fresh = (Waiting(one.tile, places.looks) for one in known if one.is_missing and one.node in others)
-    return _swept(before, replace(places, known=known, waiting=(*waiting, *fresh)))
-
-
-def _looked_again(places: Places, tiles: Iterable[SeenTile]) -> Places:
-    """Return all tiles as they are read now."""
-    listed = tuple((tile, tile.center_px) for tile in tiles)
-    known = tuple(_reread(places, one, _seen_at(one.place, listed)) for one in places.known)
-    waiting = tuple(replace(one, tile=_seen_at(footprint_of(one.tile), listed) or one.tile) for one in places.waiting)
-    return replace(places, known=known, waiting=waiting)
-
-
-def _reread(places: Places, one: Known, now: SeenTile | None) -> Known:
-    """Return a tile of the layout as it is read now."""
-    if now is None or _is_of_next_hand(places, one, now):
-        return one
-    is_reread = one.is_reread or (now is not one.tile and shown(one.tile) != shown(now))
-    place = turned_like(one.place, now)
-    return replace(one, tile=now, laid=Laid(one.node, place), is_reread=is_reread, is_missing=False)
-
-
-def _seen_at(place: Footprint, tiles: Iterable[tuple[SeenTile, Point]]) -> SeenTile | None:
-    """Return the first of the tiles, each with its middle, that lies where *place* is: asked of all in every frame."""
-    near_px = _SAME_PLACE * place.side
-    return next((tile for tile, center_px in tiles if math.dist(place.center, center_px) < near_px), None)
-
-
-def _others(tiles: Iterable[SeenTile], tile: SeenTile) -> Iterator[SeenTile]:
-    """Yield the tiles that do not lie where *tile* does."""
-    place = footprint_of(tile)
-    return (one for one in tiles if not is_at(place, one))
-
-
-@dataclass(frozen=True, slots=True)
-class OpenHand:
-    """The tiles that lie open before a seat.
-
-    Attributes:
-        tiles: As they are seen.
-        looks: How many looks in a row have shown as many in the same places.
-        told: Tiles that the table has named, each with its middle.
-        shown: The event that told the rules; None for none.
-        said: The tiles that it named.
-        is_whole: Whether the table has said that these are all, though the rules expect another number.
-    """
-
-    tiles: tuple[SeenTile, ...] = ()
-    looks: int = 0
-    told: tuple[tuple[PointPx, Tile], ...] = ()
-    shown: Seq | None = None
-    said: tuple[Tile, ...] = ()
-    is_whole: bool = False
-
-
-def after_look(around: Around, parts: SortedView, state: State, look: int) -> Around:
-    """Return the table around the layout after one more look, the *look*-th, at a table that stands as *state* says."""
-    phase = Phase.DEAL if state.game is None else state.game.phase
-    is_over = phase in (Phase.DEAL, Phase.MATCH_OVER)
-    in_play = phase in (Phase.LEAD, Phase.PLAY)
-    lying = sum(tile.face is Face.UP for tile in parts.layout.tiles)
-    is_bare = lying == 0 and not any(parts.hands)
-    hands = around.hands or tuple(OpenHand() for _ in parts.hands)
-    return replace(
-        around,
-        yard=_counted(around, parts, look, state.next_seq),
-        hands=tuple(_laid_open(old, tiles, in_play=in_play) for old, tiles in zip(hands, parts.hands, strict=True)),
-        lying=lying,
-        strays=parts.strays,
-        is_cleared=is_over and (around.is_cleared or is_bare),
-        was_empty=is_over and (around.was_empty or 2 * parts.boneyard < around.yard.count or parts.boneyard == 0),
-        is_seen=True,
-    )
-
-
-def _counted(around: Around, parts: SortedView, look: int, seq: Seq) -> Yard:
-    """Return the boneyard after one more count; what was pushed out of its zone in one look still belongs to it."""
-    yard = around.yard
-    if yard.agreed is not None:  # what was overlooked until now was there all the time
-        found = min(parts.found, max(0, yard.missing))
-        yard = replace(yard, agreed=yard.agreed + found, missing=yard.missing - found)
-    inside, beside = parts.boneyard - (yard.count - yard.strays), parts.strays - around.strays
-    pushed = min(-inside, beside) if inside < 0 < beside else 0
-    strays = min(parts.strays, yard.strays + pushed)
-    count = parts.boneyard + strays
-    if yard.looks and count == yard.count:
-        return replace(yard, looks=yard.looks + 1, strays=strays)
-    return replace(
-        yard,
-        count=count,
-        looks=1,
-        looks_before=yard.looks,
-        since=look,
-        seq=seq,
-        is_by_hand=parts.is_by_hand,
-        came_from=parts.came_from,
-        strays=strays,
-    )
-
-
-def _laid_open(old: OpenHand, tiles: tuple[SeenTile, ...], *, in_play: bool) -> OpenHand:
-    """Return the open hand before a seat after one more look."""
-    stay = [any(is_near(tile, other.center_px) for other in old.tiles) for tile in tiles]
-    is_same = len(tiles) == len(old.tiles) and all(stay)
-    looks = old.looks + 1 if is_same else 1
-    told = tuple((middle, said) for middle, said in old.told if any(is_near(tile, middle) for tile in tiles))
-    # While the hand is played nothing that was shown counts any more, nor where other tiles lie there.
-    shown, said = (old.shown, old.said) if any(stay) and not in_play else (None, ())
-    return OpenHand(tiles, looks, told, shown, said, is_whole=old.is_whole and is_same)
 
 
 def is_near(tile: SeenTile, middle: PointPx) -> bool:

@@ -15,8 +15,9 @@ from pathlib import Path
 from mcap.opcode import Opcode
 
 from engine import EngineError
+from tallybone.recording.container import RawRecord, scan
 from tallybone.recording.format import Damage
-from tallybone.recording.reader import RawRecord, SessionFile, read_session, scan
+from tallybone.recording.reader import SessionFile, read_session
 from tallybone.recording.resume import left_in
 from tallybone.replay.command import replay, replay_log
 from tallybone.replay.compare import recorded_facts

@@ -14,8 +14,9 @@ from mcap.reader import make_reader
 from mcap.stream_reader import StreamReader
 from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 
+from tallybone.recording.container import RawRecord, scan
 from tallybone.recording.format import METADATA_NAME, PROFILE, Damage, RecordingError, Topic
-from tallybone.recording.reader import RawRecord, RecordedMessage, read_session, scan
+from tallybone.recording.reader import RecordedMessage, read_session
 from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, numbers, records_of, write
 
 

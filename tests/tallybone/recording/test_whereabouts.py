@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tallybone.recording.format import ImageMessage, RecordingError, Topic
-from tallybone.recording.index import MOST_TEXT_BYTES, Whereabouts
+from tallybone.recording.whereabouts import MOST_TEXT_BYTES, Whereabouts
 from tallybone.recording.writer import SessionWriter
 from tests.tallybone.recording.sittings import SECOND, START, jpeg, records_of, write
 

@@ -1,0 +1,283 @@
+"""Scan the MCAP container of a recording: records, chunks, and the next intact record after damage.
+
+The package `mcap` stops at the first wrong byte. This scanner resumes at the next chunk: a chunk header states its
+length twice, so a false match is rare.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from typing import BinaryIO
+
+from mcap.data_stream import ReadDataStream
+from mcap.exceptions import McapError
+from mcap.opcode import Opcode
+from mcap.records import Channel, Chunk, Message
+from mcap.writer import MCAP0_MAGIC
+
+from tallybone.recording.format import CUT, METADATA_NAME, NOT_CLOSED, Damage
+
+DATA_CHANGED = "something between the records was changed"
+"""The problem of a file whose checksum over all does not fit, though each record can be found."""
+MAX_RECORD_BYTES = 64 << 20
+"""Nothing larger is read or written: a JPEG of 80 megapixels has about 40 MB. What claims more is damaged."""
+RECORD_HEAD = struct.Struct("<BQ")
+"""Opcode of a record, and the length of its content."""
+_CHUNK_HEAD = struct.Struct("<QQQII")  # from, to, size, checksum, length of the name of the compression
+_FOOTER_BYTES = 20
+_NO_CRC = bytes(4)  # of the data section, where another program has written it again
+_WINDOW_BYTES = 1 << 20
+# What the sitting is, a chunk with a known compression, or the end of the data; looked up at every byte, hence the
+# lookahead.
+_RESTART = re.compile(
+    rb"(?=\x0c.{4}\0{4}.\0\0\0"
+    + re.escape(METADATA_NAME.encode())
+    + rb"|\x06.{4}\0{4}.{28}(?:\0{4}|\x03\0\0\0lz4|\x04\0\0\0zstd)|\x0f\x04\0{7})",
+    re.DOTALL,
+)
+_BEGIN_BYTES = 256  # of a record: where the lengths inside it are, unless its name is longer than any we know
+_RESTART_BYTES = 9 + _CHUNK_HEAD.size + 4 + 8  # more than the pattern can take: windows overlap by as much
+IN_DATA = frozenset({Opcode.HEADER, Opcode.METADATA, Opcode.CHUNK, Opcode.MESSAGE_INDEX, Opcode.DATA_END})
+IN_SUMMARY = frozenset(
+    {
+        Opcode.SCHEMA,
+        Opcode.CHANNEL,
+        Opcode.STATISTICS,
+        Opcode.CHUNK_INDEX,
+        Opcode.METADATA_INDEX,
+        Opcode.SUMMARY_OFFSET,
+        Opcode.FOOTER,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RawRecord:
+    """One record of the file, not yet looked into."""
+
+    opcode: int
+    start_byte: int
+    content: bytes
+
+    @property
+    def end_byte(self) -> int:
+        """Where the next one begins."""
+        return self.start_byte + RECORD_HEAD.size + len(self.content)
+
+
+def scan(file: BinaryIO, size_bytes: int) -> Iterator[RawRecord | Damage]:
+    """Yield the records before the index, and damage where it is; of an index that is whole, only its statistics.
+
+    Args:
+        file: An MCAP file, whose magic has been looked at.
+        size_bytes: How much of it to read; it may be growing.
+    """
+    at, crc = len(MCAP0_MAGIC), zlib.crc32(MCAP0_MAGIC)
+    is_whole = True
+    while at < size_bytes:
+        found = record_at(file, at, size_bytes, IN_DATA)
+        if isinstance(found, str):
+            is_whole = False
+            resume = next_start(file, at + 1, size_bytes)
+            is_further = resume < size_bytes and found.startswith(CUT)
+            yield Damage(at, resume, "a record that claims to be longer than the file" if is_further else found)
+            at = resume
+            continue
+        if found.opcode == Opcode.DATA_END:
+            if is_whole and found.content not in (_NO_CRC, struct.pack("<I", crc)):
+                yield Damage(len(MCAP0_MAGIC), at, DATA_CHANGED)
+            yield from _check_index(file, found.end_byte, size_bytes)
+            return
+        crc = zlib.crc32(found.content, zlib.crc32(RECORD_HEAD.pack(found.opcode, len(found.content)), crc))
+        at = found.end_byte
+        yield found
+    yield Damage(size_bytes, size_bytes, NOT_CLOSED)
+
+
+def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcode]) -> RawRecord | str:
+    """Return the record at a place, of a kind that is allowed there, or its fault in words."""
+    file.seek(at)
+    head = file.read(RECORD_HEAD.size)
+    if len(head) < RECORD_HEAD.size or at + RECORD_HEAD.size > size_bytes:
+        return f"{CUT} at byte {at}"
+    opcode, length = RECORD_HEAD.unpack(head)
+    if opcode not in allowed:
+        return f"no record of a kind that belongs there (0x{opcode:02x})"
+    if length > MAX_RECORD_BYTES:
+        return f"a record that claims {length} bytes, at most {MAX_RECORD_BYTES} are read"
+    if at + RECORD_HEAD.size + length > size_bytes:
+        return f"{CUT} at byte {at}"
+    begin = file.read(min(length, _BEGIN_BYTES))
+    if not _has_its_length(opcode, begin, length):  # before the rest is read: it may be much, and be nothing
+        return "a record whose lengths do not fit each other"
+    content = begin + file.read(length - len(begin))
+    if len(content) < length:
+        return f"{CUT} at byte {at}"
+    return RawRecord(opcode, at, content)
+
+
+def _has_its_length(opcode: int, begin: bytes, length: int) -> bool:
+    """Return whether the length of a record that begins so agrees with the lengths inside it, if its kind has any."""
+    match opcode:
+        case Opcode.CHUNK:
+            if len(begin) < _CHUNK_HEAD.size + 8:
+                return False
+            *_, size, _, name = _CHUNK_HEAD.unpack_from(begin)
+            before = _CHUNK_HEAD.size + name + 8
+            if name > 4 or len(begin) < before:
+                return False
+            (held,) = struct.unpack_from("<Q", begin, before - 8)
+            return bool(before + held == length and (name or size == held))
+        case Opcode.HEADER | Opcode.METADATA:  # a text, then a text or a table: both say their length first
+            first = int.from_bytes(begin[:4], "little")
+            if first + 8 > len(begin):
+                return False
+            return 8 + first + int.from_bytes(begin[4 + first : 8 + first], "little") == length
+        case Opcode.MESSAGE_INDEX:
+            return length >= 6 and 6 + int.from_bytes(begin[2:6], "little") == length
+        case Opcode.DATA_END:
+            return length == 4
+        case Opcode.FOOTER:
+            return length == _FOOTER_BYTES
+        case _:
+            return True
+
+
+def next_start(file: BinaryIO, at: int, size_bytes: int) -> int:
+    """Return where the next chunk, or the end of the data, begins; the end of the file if nowhere."""
+    while at < size_bytes:
+        file.seek(at)
+        window = file.read(min(_WINDOW_BYTES, size_bytes - at))
+        for match in _RESTART.finditer(window):
+            found = record_at(file, at + match.start(), size_bytes, IN_DATA)
+            if isinstance(found, RawRecord):
+                return found.start_byte
+        if at + len(window) >= size_bytes or len(window) <= _RESTART_BYTES:
+            break
+        at += len(window) - _RESTART_BYTES
+    return size_bytes
+
+
+def _check_index(file: BinaryIO, start_byte: int, size_bytes: int) -> Iterator[RawRecord | Damage]:
+    """Yield the damage in the part after the data, or the record that counts the others where there is none."""
+    at, crc = start_byte, 0
+    statistics: RawRecord | None = None
+    while at < size_bytes:
+        found = record_at(file, at, size_bytes, IN_SUMMARY)
+        if isinstance(found, str):
+            yield Damage(at, size_bytes, f"the index is damaged: {found}")
+            return
+        head = RECORD_HEAD.pack(found.opcode, len(found.content))
+        if found.opcode == Opcode.FOOTER:
+            file.seek(found.end_byte)
+            magic = file.read(len(MCAP0_MAGIC) + 1)
+            expected = struct.pack("<I", zlib.crc32(found.content[:16], zlib.crc32(head, crc)))
+            if len(magic) < len(MCAP0_MAGIC):
+                break
+            if found.content[16:] != expected or magic != MCAP0_MAGIC:
+                yield Damage(start_byte, size_bytes, "the index is damaged: its checksum does not fit")
+            elif statistics is not None:
+                yield statistics
+            return
+        if found.opcode == Opcode.STATISTICS:
+            statistics = found
+        crc = zlib.crc32(found.content, zlib.crc32(head, crc))
+        at = found.end_byte
+    yield Damage(size_bytes, size_bytes, "the file ends within its index")
+
+
+class ChunkError(ValueError):
+    """A chunk cannot be used; it costs only itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelMessage:
+    """A message with the name of its channel; *sequence* counts all messages of the file."""
+
+    path: str
+    sequence: int
+    t_ns: int
+    payload: bytes
+
+
+def messages_in(content: bytes, paths: dict[int, str]) -> tuple[ChannelMessage, ...]:
+    """Return the messages of a chunk in order.
+
+    Args:
+        content: Of the chunk record, without opcode and length.
+        paths: Names of the channels so far, by id; those of this chunk are added. Our own chunks need no others.
+
+    Raises:
+        ChunkError: If its checksum does not fit, or it is no chunk of a recording.
+    """
+    try:
+        chunk: Chunk = Chunk.read(ReadDataStream(BytesIO(content)))
+        data = _decompressed(chunk)
+        if zlib.crc32(data) != chunk.uncompressed_crc:
+            raise ChunkError("the checksum of a chunk does not fit")
+        return _messages(data, paths)
+    except (McapError, struct.error, UnicodeDecodeError, EOFError) as error:
+        raise ChunkError(f"a chunk cannot be read: {str(error) or type(error).__name__}") from error
+
+
+def _decompressed(chunk: Chunk) -> bytes:
+    """Return the records of a chunk, never more than it says and never more than is allowed."""
+    if chunk.uncompressed_size > MAX_RECORD_BYTES:
+        raise ChunkError(f"a chunk claims {chunk.uncompressed_size} bytes, at most {MAX_RECORD_BYTES} are read")
+    match chunk.compression:
+        case "":
+            data = chunk.data
+        case "zstd":
+            data = _unzstd(chunk)
+        case "lz4":
+            data = _unlz4(chunk)
+        case other:
+            raise ChunkError(f"a chunk has an unknown compression: {other!r}")
+    if len(data) != chunk.uncompressed_size:
+        raise ChunkError(f"a chunk has {len(data)} bytes, but says {chunk.uncompressed_size}")
+    return data
+
+
+def _unzstd(chunk: Chunk) -> bytes:
+    import zstandard
+
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(chunk.data) as reader:
+            return reader.read(chunk.uncompressed_size + 1)
+    except zstandard.ZstdError as error:
+        raise ChunkError(f"a chunk cannot be decompressed: {error}") from error
+
+
+def _unlz4(chunk: Chunk) -> bytes:
+    import lz4.frame
+
+    try:
+        return bytes(lz4.frame.LZ4FrameDecompressor().decompress(chunk.data, max_length=chunk.uncompressed_size + 1))
+    except RuntimeError as error:
+        raise ChunkError(f"a chunk cannot be decompressed: {error}") from error
+
+
+def _messages(data: bytes, paths: dict[int, str]) -> tuple[ChannelMessage, ...]:
+    found: list[ChannelMessage] = []
+    at = 0
+    while at < len(data):
+        opcode, length = RECORD_HEAD.unpack_from(data, at)
+        at += RECORD_HEAD.size
+        if at + length > len(data):
+            raise EOFError("a record in it does not end")
+        stream = ReadDataStream(BytesIO(data[at : at + length]))
+        at += length
+        if opcode == Opcode.CHANNEL:
+            channel: Channel = Channel.read(stream)
+            paths[channel.id] = channel.topic
+        elif opcode == Opcode.MESSAGE:
+            message: Message = Message.read(stream, length)
+            if message.channel_id not in paths:
+                raise ChunkError(f"a message is of channel {message.channel_id}, which nothing describes")
+            found.append(ChannelMessage(paths[message.channel_id], message.sequence, message.log_time, message.data))
+    return tuple(found)
