@@ -95,8 +95,8 @@ def test_who_played_a_tile_is_followed_through_six_files() -> None:
     walk = re.findall(r"^\d\. `([\w/]+\.py)`", section, flags=re.MULTILINE)
     assert len(walk) <= 6
     found = {str(path.relative_to(ROOT)) for path in MODULES if "came_from" in path.read_text(encoding="utf-8")}
-    # The field of a view; its names in recordings.
-    declared = {"vision/tracking/table_view.py", "tallybone/json_values.py"}
+    # The fields of a view and of the tracked layout; their names in recordings.
+    declared = {"vision/tracking/table_view.py", "tallybone/session/referee/places.py", "tallybone/json_values.py"}
     # Draws, and plays that nobody has seen in order, have the same evidence.
     others = {f"tallybone/session/referee/{name}.py" for name in ("boneyard", "courses")}
     assert found - set(walk) - declared == others
