@@ -44,6 +44,12 @@ def test_every_room_has_its_line() -> None:
     assert [room or other for room, other in lines] == rooms
 
 
+def test_every_room_of_the_other_packages_has_its_line() -> None:
+    packages = [ROOT / package for package in PACKAGES if package != "tallybone"]
+    rooms = {f"{path.parent.parent.name}/{path.parent.name}" for one in packages for path in one.glob("*/__init__.py")}
+    assert set(re.findall(r"^\| `(\w+/\w+)/` \| \S", ARCHITECTURE, flags=re.MULTILINE)) == rooms
+
+
 def test_every_question_of_a_newcomer_is_answered_by_at_most_three_files() -> None:
     section = ARCHITECTURE.split("## Where do I ...")[1].split("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| ") and not line.startswith(("| ...", "| ---"))]
