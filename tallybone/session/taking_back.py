@@ -7,16 +7,22 @@ from dataclasses import replace
 from itertools import takewhile
 
 from engine import (
+    Abandon,
     Action,
     Amend,
     Confirmed,
     Entry,
     Event,
     Inferred,
+    Insert,
     ItStands,
+    MatchStart,
+    NewHand,
     NodeId,
     Outcome,
     Play,
+    Redeal,
+    Remove,
     Seq,
     Spot,
     Stack,
@@ -27,6 +33,9 @@ from engine import (
 from engine import entries as entries_of
 from engine.value import changed
 from tallybone.session.referee import Places
+
+_FINAL = (MatchStart, NewHand, Redeal, Abandon)
+"""Events that clear the table; only undo takes them back."""
 
 
 def back_to(state: State, length: int) -> tuple[State, tuple[Outcome, ...], dict[Seq, Seq]]:
@@ -103,3 +112,56 @@ def renamed(places: Places, names: Mapping[Seq, Seq], next_seq: Seq) -> Places:
     hands = tuple(replace(hand, shown=None if hand.shown is None else name(hand.shown)) for hand in around.hands)
     lead = None if around.lead_by_side is None else name(around.lead_by_side)
     return replace(places, known=known, around=replace(around, yard=yard, hands=hands, lead_by_side=lead))
+
+
+def events_back(state: State, at: int) -> tuple[Event, ...]:
+    """Return the events that take back the one at this place in the log; none where that is not possible any more."""
+    if not 0 <= at < len(state.log):
+        return ()
+    event, before, now = state.log[at], entries_of(State(state.log[:at])), entries_of(state)
+    match event:
+        case Undo(seq=seq):
+            # Later plays would come before the undone ones.
+            return () if at + 1 < len(state.log) else _played_again(before, seq, at + 1)
+        case Remove(seq=seq):
+            return _put_back(before, now, seq, len(state.log))
+        case Amend(seq=seq) | ItStands(seq=seq):
+            old, current = _find(before, seq), _find(now, seq)
+            return () if old is None or current is None else as_it_was(old, current)
+        case Confirmed(seqs=seqs):
+            again = {entry.seq for entry in before if entry.inferred and entry.seq in seqs}
+            marked = tuple(entry.seq for entry in now if entry.seq in again)
+            return (Inferred(marked),) if marked else ()
+        case Insert():
+            return () if _find(now, at) is None else (Remove(Seq(at)),)
+        case _:
+            is_final = isinstance(event, _FINAL) or _find(now, at) is None
+            return () if is_final else (Remove(Seq(at)),)
+
+
+def _played_again(before: tuple[Entry, ...], since: int, next_seq: int) -> tuple[Event, ...]:
+    """Return the actions from *since* on, as if they were done now."""
+    undone = next((at for at, entry in enumerate(before) if entry.seq == since), len(before))
+    return done_again(before[undone:], next_seq)[0]
+
+
+def _put_back(before: tuple[Entry, ...], now: tuple[Entry, ...], seq: int, next_seq: int) -> tuple[Event, ...]:
+    """Return the events that put an action back to its place, and the tiles on it onto its new name."""
+    place = next((at for at, entry in enumerate(before) if entry.seq == seq), None)
+    if place is None or _find(now, seq) is not None:
+        return ()
+    old = before[place]
+    later = next((entry for entry in before[place + 1 :] if _find(now, entry.seq) is not None), None)
+    if later is None and now and now[-1].seq > seq:
+        return ()
+    events: list[Event] = [old.action if later is None else Insert(later.seq, old.action)]
+    events += as_marked(old, Seq(next_seq))
+    for entry in now:
+        moved = lying_on(entry.action, {Seq(seq): Seq(next_seq)})
+        if moved is not entry.action:
+            events += as_it_was(replace(entry, action=moved), entry)
+    return tuple(events)
+
+
+def _find(kept: tuple[Entry, ...], seq: int) -> Entry | None:
+    return next((entry for entry in kept if entry.seq == seq), None)

@@ -1,59 +1,14 @@
-"""Parse the actions of a page, and turn them into events of the match, or into a refusal. Pure."""
+"""Actions that a page may send, with the bounds of their values, and refusals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated, Any, Literal, TypeAlias, assert_never
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from engine import (
-    Abandon,
-    ActionResult,
-    Adjust,
-    Amend,
-    Confirmed,
-    Draw,
-    Entry,
-    Event,
-    Inferred,
-    Insert,
-    Irregular,
-    ItStands,
-    Knock,
-    Lead,
-    MatchStart,
-    NewHand,
-    NodeId,
-    Play,
-    Port,
-    Redeal,
-    Remove,
-    RevealPips,
-    Seat,
-    Seq,
-    Spot,
-    Stack,
-    State,
-    Tile,
-    Undo,
-    Weight,
-    apply,
-    entries,
-    problem_with,
-)
-from engine import Action as Happening
-from engine.phrases import phrase
 from engine.tiles import HIGHEST_PIPS
-from engine.value import changed
-from tallybone.plain_text import plain
-from tallybone.session.inputs import Answer, AnswerBack, Button, Press
-from tallybone.session.session import Session
-from tallybone.session.sitting import ByHand
-from tallybone.session.taking_back import as_it_was, as_marked, done_again, lying_on
-from tallybone.web.snapshot import Story, corrections, paid, topic_of, why_of
 
 _MOST = 1_000_000
 SeqNumber = Annotated[int, Field(ge=0, le=_MOST)]
@@ -64,9 +19,6 @@ PipNumber = Annotated[int, Field(ge=0, le=HIGHEST_PIPS)]
 PipNumbers = Annotated[tuple[PipNumber, PipNumber], Field(strict=False)]
 ButtonName = Literal["knock", "call", "next", "undo", "stands", "hand_end", "redeal", "stack", "draw", "done", "table"]
 Words = Annotated[str, StringConstraints(max_length=80)]
-
-_FINAL = (MatchStart, NewHand, Redeal, Abandon)
-"""With these the table was cleared; undo takes them back."""
 
 
 class StrictModel(BaseModel):
@@ -183,7 +135,7 @@ class SayLeft(StrictModel):
     pips: Annotated[int, Field(ge=0, le=_MOST)]
 
 
-_One: TypeAlias = (
+SingleAction: TypeAlias = (
     PressButton
     | AnswerQuestion
     | AmendAction
@@ -195,7 +147,8 @@ _One: TypeAlias = (
     | SayLead
     | SayLeft
 )
-PageAction = Annotated[_One | TakeBack, Field(discriminator="type")]
+"""Actions that become one input of the sitting."""
+PageAction = Annotated[SingleAction | TakeBack, Field(discriminator="type")]
 
 
 class Asked(StrictModel):
@@ -225,286 +178,3 @@ class Refused:
 
     kind: Refusal
     words: str
-
-
-def meant_by(
-    action: PageAction, session: Session, story: Story, since: Iterable[Event]
-) -> tuple[ByHand, ...] | Refused:
-    """Return the inputs of the sitting that an action means, in order.
-
-    Args:
-        action: The action of a page.
-        session: The state of the sitting.
-        story: The results of each action of its match.
-        since: The events in the log after the snapshot that the page has seen.
-    """
-    state = session.state
-    game = state.game
-    if game is None:
-        return Refused(Refusal.SENSELESS, phrase("no match has begun"))
-    seat: int | None = getattr(action, "seat", None)
-    if seat is not None and seat >= len(game.players):
-        return Refused(Refusal.SENSELESS, phrase("nobody sits on seat {seat}", seat=seat))
-    if _is_overtaken(action, session, tuple(since)):
-        return Refused(Refusal.CHANGED, phrase("the game has gone on meanwhile: look again"))
-    if isinstance(action, TakeBack):
-        return meant_back(action, session) or Refused(Refusal.CHANGED, phrase("that cannot be taken back any more"))
-    meant = _one_meant(action, session, story)
-    return meant if isinstance(meant, Refused) else (meant,)
-
-
-def _one_meant(action: _One, session: Session, story: Story) -> ByHand | Refused:
-    """Return the one input that an action means."""
-    state = session.state
-    match action:
-        case PressButton():
-            return Press(Button(action.button), None if action.seat is None else Seat(action.seat))
-        case AnswerQuestion():
-            return _answer(action, session)
-        case GivePoints():
-            return Adjust(Seat(action.seat), action.points, plain(action.why) or "by hand")
-        case SayLead():
-            return _checked(Lead(Seat(action.seat)), state)
-        case SayLeft():
-            return _checked(RevealPips(Seat(action.seat), action.pips), state)
-        case ConfirmInferred(seq=seq):
-            seqs = tuple(one for one in state.inferred if seq in (None, one))
-            return Confirmed(seqs) if seqs else Refused(Refusal.CHANGED, phrase("that is confirmed already"))
-        case InsertAction():
-            return _inserted(action, state, story)
-        case AmendAction() | RemoveAction() | LetStand():
-            told = next((one for one in story.told if one.entry.seq == action.seq), None)
-            if told is None:
-                return Refused(Refusal.CHANGED, phrase("that is not part of the game any more"))
-            return _corrected(action, told, state, story)
-        case _:
-            assert_never(action)
-
-
-def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]) -> bool:
-    """Return whether the subject of an action has changed since the page saw it."""
-    match action:
-        case GivePoints() | SayLeft() | TakeBack():
-            return False
-        case AnswerQuestion():
-            return not any(topic_of(one.unclear) == action.topic for one in session.questions)
-        case ConfirmInferred(seq=None):
-            return any(isinstance(event, Inferred) for event in since)
-        case AmendAction(seq=seq) | RemoveAction(seq=seq) | LetStand(seq=seq) | ConfirmInferred(seq=seq):
-            return any(isinstance(event, Amend | Remove) and event.seq == seq for event in since)
-        case InsertAction(before=before) if before is not None:
-            return any(isinstance(event, Remove | Undo) for event in since)
-        case _:
-            return bool(since)
-
-
-def _answer(action: AnswerQuestion, session: Session) -> ByHand | Refused:
-    asked = next(one for one in reversed(session.questions) if topic_of(one.unclear) == action.topic)
-    if action.choice >= len(asked.answers):
-        words = phrase("the question has {answers} answers, and that is none of them", answers=len(asked.answers))
-        return Refused(Refusal.SENSELESS, words)
-    return Answer(action.choice, asked.unclear.topic)
-
-
-def _corrected(
-    action: AmendAction | RemoveAction | LetStand, told: ActionResult, state: State, story: Story
-) -> ByHand | Refused:
-    entry = told.entry
-    match action:
-        case LetStand():
-            return ItStands(entry.seq)
-        case RemoveAction():
-            return _removal(entry)
-        case AmendAction(points=points) if points is not None and isinstance(entry.action, Play | Stack):
-            if action.pips is not None or action.seat is not None or action.at is not None:
-                return Refused(Refusal.SENSELESS, phrase("points are given to a play by themselves"))
-            return _points_of_play(points, told, story)
-        case AmendAction():
-            return _amended(action, entry, state)
-        case _:
-            assert_never(action)
-
-
-def _removal(entry: Entry) -> ByHand | Refused:
-    if hasattr(entry.action, "seat"):
-        return Remove(entry.seq)
-    words = phrase("only what a player has done can be taken out; undo takes back the rest")
-    return Refused(Refusal.SENSELESS, words)
-
-
-def _points_of_play(points: int, told: ActionResult, story: Story) -> ByHand | Refused:
-    """Return the input that makes a play count so many points: the difference is given by hand, once a play."""
-    action, why = told.entry.action, why_of(told.entry)
-    assert isinstance(action, Play | Stack)  # asked for nothing else
-    earlier, wanted = corrections(story).get(why), points - paid(told)
-    if earlier is not None:
-        given = Adjust(action.seat, wanted, why)
-        return Remove(earlier.seq) if wanted == 0 else Amend(earlier.seq, given)
-    if wanted == 0:
-        return Refused(Refusal.SENSELESS, phrase("the play counts {points} already", points=points))
-    return Adjust(action.seat, wanted, why)
-
-
-def _amended(action: AmendAction, entry: Entry, state: State) -> ByHand | Refused:
-    """Return an action as it really was."""
-    changes: dict[str, Any] = {}
-    if action.seat is not None:
-        changes["seat"] = Seat(action.seat)
-    if action.points is not None:
-        changes["pips" if isinstance(entry.action, RevealPips) else "points"] = action.points
-    if action.pips is not None:
-        changes["tile"] = Tile.of(*action.pips)
-        if isinstance(entry.action, Play):
-            changes["inner"] = None
-    if action.at is not None:
-        changes |= {"at": _spot(action.at)}
-    if not changes:
-        return Refused(Refusal.SENSELESS, phrase("say what was otherwise: pips, seat, points or at"))
-    lacking = sorted(name for name in changes if not hasattr(entry.action, name))
-    if lacking:
-        return Refused(Refusal.SENSELESS, phrase("that has no {what} to change", what=lacking[0]))
-    try:
-        happened: Happening = changed(entry.action, **changes)
-    except ValueError as error:
-        return Refused(Refusal.SENSELESS, plain(str(error)))
-    if isinstance(happened, Play) and (action.pips is not None or action.at is not None):
-        happened = _lying(happened, action.pips, lambda way: Amend(entry.seq, way), entry.seq, state)
-    return Amend(entry.seq, happened)
-
-
-def _inserted(action: InsertAction, state: State, story: Story) -> Event | Refused:
-    """Return something that nobody saw."""
-    before, seat = action.before, Seat(action.seat)
-    if before is not None and not any(one.entry.seq == before for one in story.told):
-        return Refused(Refusal.CHANGED, phrase("that is not part of the game any more"))
-    happened: Happening | Refused
-    match action.kind:
-        case "knock":
-            happened = Knock(seat)
-        case "draw":
-            happened = Draw(seat, action.tiles)
-        case "play":
-            happened = _missed_play(action, state)
-        case _:
-            assert_never(action.kind)
-    if isinstance(happened, Refused):
-        return happened
-    return _checked(happened, state) if before is None else Insert(Seq(before), happened)
-
-
-def _missed_play(action: InsertAction, state: State) -> Play | Refused:
-    """Return a play that nobody saw; without a place, at the only end where its tile fits."""
-    if action.pips is None:
-        return Refused(Refusal.SENSELESS, phrase("say which tile it was: pips"))
-    seat, tile, before = Seat(action.seat), Tile.of(*action.pips), action.before
-    then = state if before is None else apply(state, Undo(Seq(before)))[0]
-    if action.at is None and then.game is not None and then.game.layout.nodes:
-        spots = {end.spot for end in then.game.layout.ends if end.playable and end.fits & tile.bit}
-        if len(spots) != 1:
-            words = phrase("{tile} fits at {ends} ends: say where it lies", tile=tile, ends=len(spots))
-            return Refused(Refusal.SENSELESS, words)
-        return Play(seat, tile, spots.pop())
-    play = Play(seat, tile, None if action.at is None else _spot(action.at))
-    said = (lambda way: way) if before is None else (lambda way: Insert(Seq(before), way))
-    return _lying(play, action.pips, said, state.next_seq, state)
-
-
-def _spot(at: At) -> Spot:
-    return Spot(NodeId(at.seq), Port(at.port))
-
-
-def _lying(play: Play, pips: PipNumbers | None, said: Callable[[Play], Event], seq: int, state: State) -> Play:
-    """Return a play with a possible half inside: for the first tile the first half in *pips*, else one that fits."""
-    tile = play.tile
-    first, second = pips or (tile.low, tile.high)
-    if play.at is None:
-        return replace(play, inner=first)
-    ways = [replace(play, inner=inner) for inner in (None, first, second)]
-    return next((way for way in ways if _can_be(said(way), seq, state)), ways[1])
-
-
-def _can_be(event: Event, seq: int, state: State) -> bool:
-    """Return whether an event is possible by hand."""
-    _, outcomes = apply(state, event)
-    wrong = (one.problem for one in outcomes if isinstance(one, Irregular) and one.seq == seq)
-    return all(problem.weight is not Weight.IMPOSSIBLE for problem in wrong)
-
-
-def _checked(event: Event, state: State) -> Event | Refused:
-    """Return an event, unless it can mean nothing now."""
-    problem = problem_with(state, event)
-    if problem is not None and problem.weight is Weight.IMPOSSIBLE:
-        return Refused(Refusal.SENSELESS, plain(problem.words))
-    return event
-
-
-def taking_back(action: PageAction, session: Session, log: int) -> TakeBack | None:
-    """Return the way back of an action that was done when the log was so long; *session* is the state after it.
-
-    A question that is asked again needs no way back: the answer is one tap away.
-    """
-    if isinstance(action, TakeBack) and action.answer:
-        return None
-    back = TakeBack(type="take_back", log=log, answer=isinstance(action, AnswerQuestion))
-    return back if meant_back(back, session) else None
-
-
-def meant_back(action: TakeBack, session: Session) -> tuple[ByHand, ...]:
-    """Return the inputs that take an action back; none where that is not possible any more."""
-    if not action.answer:
-        return events_back(session.state, action.log)
-    answered = session.answered
-    return () if answered is None or answered.log != action.log else (AnswerBack(action.log),)
-
-
-def events_back(state: State, at: int) -> tuple[Event, ...]:
-    """Return the events that take back the one at this place in the log; none where that is not possible any more."""
-    if not 0 <= at < len(state.log):
-        return ()
-    event, before, now = state.log[at], entries(State(state.log[:at])), entries(state)
-    match event:
-        case Undo(seq=seq):
-            # Later plays would come before the undone ones.
-            return () if at + 1 < len(state.log) else _played_again(before, seq, at + 1)
-        case Remove(seq=seq):
-            return _put_back(before, now, seq, len(state.log))
-        case Amend(seq=seq) | ItStands(seq=seq):
-            old, current = _find(before, seq), _find(now, seq)
-            return () if old is None or current is None else as_it_was(old, current)
-        case Confirmed(seqs=seqs):
-            again = {entry.seq for entry in before if entry.inferred and entry.seq in seqs}
-            marked = tuple(entry.seq for entry in now if entry.seq in again)
-            return (Inferred(marked),) if marked else ()
-        case Insert():
-            return () if _find(now, at) is None else (Remove(Seq(at)),)
-        case _:
-            is_final = isinstance(event, _FINAL) or _find(now, at) is None
-            return () if is_final else (Remove(Seq(at)),)
-
-
-def _played_again(before: tuple[Entry, ...], since: int, next_seq: int) -> tuple[Event, ...]:
-    """Return the actions from *since* on, as if they were done now."""
-    undone = next((at for at, entry in enumerate(before) if entry.seq == since), len(before))
-    return done_again(before[undone:], next_seq)[0]
-
-
-def _put_back(before: tuple[Entry, ...], now: tuple[Entry, ...], seq: int, next_seq: int) -> tuple[Event, ...]:
-    """Return the events that put an action back to its place, and the tiles on it onto its new name."""
-    place = next((at for at, entry in enumerate(before) if entry.seq == seq), None)
-    if place is None or _find(now, seq) is not None:
-        return ()
-    old = before[place]
-    later = next((entry for entry in before[place + 1 :] if _find(now, entry.seq) is not None), None)
-    if later is None and now and now[-1].seq > seq:
-        return ()
-    events: list[Event] = [old.action if later is None else Insert(later.seq, old.action)]
-    events += as_marked(old, Seq(next_seq))
-    for entry in now:
-        moved = lying_on(entry.action, {Seq(seq): Seq(next_seq)})
-        if moved is not entry.action:
-            events += as_it_was(replace(entry, action=moved), entry)
-    return tuple(events)
-
-
-def _find(kept: tuple[Entry, ...], seq: int) -> Entry | None:
-    return next((entry for entry in kept if entry.seq == seq), None)

@@ -36,9 +36,10 @@ from tallybone.web.access import COOKIE, Access, Author, Guard, author_by, come_
 from tallybone.web.actions import Asked, Login, PipNumber, Refusal, Refused, TakeBack
 from tallybone.web.feed import CameraPicture, Desk, Hub, Made, PagePictures, PageRequest, R, W, crop_of
 from tallybone.web.hosts import THIS_MACHINE, KnownHosts, is_console
+from tallybone.web.layout_shown import EndOffered, ends_before
 from tallybone.web.page_files import FirstSnapshot, PageServed
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
-from tallybone.web.snapshot import EndOffered, as_json, ends_before
+from tallybone.web.snapshot import as_json
 
 _API = "/api/v1"
 
@@ -89,7 +90,8 @@ def make_app(
         static: The folder of the page itself.
         hosts: The names by which it may be asked for.
     """
-    routers = (public_routes(hub, pictures), author_routes(hub, access), *more)
+    making = asyncio.Lock()  # one thread at a time works for viewers
+    routers = (game_routes(hub, making), picture_routes(hub, pictures, making), author_routes(hub, access), *more)
     about = "A domino table keeps its score. Everybody may look; who knows the table's PIN may put right."
     return guarded(routers, about, static, language=language, snapshot=hub.first, hosts=hosts)
 
@@ -146,10 +148,9 @@ async def _say_invalid(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": plain(f"{where}: {first['msg']}".lstrip(": "))}, 422)
 
 
-def public_routes(hub: Hub, pictures: PagePictures) -> APIRouter:
-    """Return the paths that need no PIN."""
+def game_routes(hub: Hub, making: asyncio.Lock) -> APIRouter:
+    """Return the paths of the game as text, which need no PIN; *making* is held while a thread works."""
     router = APIRouter()
-    making = asyncio.Lock()
 
     @router.get("/state", response_model=Snapshot)
     async def state(lang: Language = "en") -> Response:
@@ -181,6 +182,18 @@ def public_routes(hub: Hub, pictures: PagePictures) -> APIRouter:
             raise HTTPException(404, phrase("that is not part of the game any more"))
         return list(found)
 
+    @router.websocket("/live")
+    async def live(socket: WebSocket, lang: Language = "en") -> None:
+        """Send the snapshot now and whenever it changes; a slow viewer gets only the newest."""
+        await watch(socket, hub, lambda: _send_newest(socket, hub, lang))
+
+    return router
+
+
+def picture_routes(hub: Hub, pictures: PagePictures, making: asyncio.Lock) -> APIRouter:
+    """Return the paths of pictures, which need no PIN; *making* is held while a thread works."""
+    router = APIRouter()
+
     @router.get("/picture.jpg", responses=JPEG, response_class=Response)
     async def picture(request: Request, width: Literal["320", "640", "1280"] = "640") -> Response:
         """The newest picture of the camera."""
@@ -207,11 +220,6 @@ def public_routes(hub: Hub, pictures: PagePictures) -> APIRouter:
         """The tile of a play, outlined in the picture from which it was read; else as the camera sees it now."""
         kept = _kept(hub, seq)
         return await tile(seq, request) if kept is None else _picture(kept, request)
-
-    @router.websocket("/live")
-    async def live(socket: WebSocket, lang: Language = "en") -> None:
-        """Send the snapshot now and whenever it changes; a slow viewer gets only the newest."""
-        await watch(socket, hub, lambda: _send_newest(socket, hub, lang))
 
     return router
 

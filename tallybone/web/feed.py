@@ -29,8 +29,10 @@ from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.session.touching import Footprint
 from tallybone.web.actions import PageAction, Refused, TakeBack
+from tallybone.web.plays_shown import plays_of, told_of
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
-from tallybone.web.snapshot import Lobby, Story, as_json, lobby_snapshot, plays_of, snapshot_of, told_of
+from tallybone.web.snapshot import Lobby, as_json, lobby_snapshot, snapshot_of
+from tallybone.web.story import Story
 from vision.arrays import Image
 from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim
 

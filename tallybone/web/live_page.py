@@ -17,10 +17,11 @@ from tallybone.recording.evidence import Evidence
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.web.access import Access, new_pin
-from tallybone.web.actions import Refused, meant_by, taking_back
+from tallybone.web.actions import Refused
 from tallybone.web.app import make_app
 from tallybone.web.feed import Acted, CameraPicture, Hub, PagePictures, PageRequest
 from tallybone.web.hosts import THIS_MACHINE, KnownHosts
+from tallybone.web.meaning import meant_by, taking_back
 from tallybone.web.serving import Address, Serving, listen_on
 
 MoreRoutes: TypeAlias = Callable[[Access], Iterable[APIRouter]]

@@ -113,19 +113,9 @@ class OneAtATime:
             self._waiting -= 1
 
 
-def recording_routes(shelf: Shelf, access: Access, work: OneAtATime) -> APIRouter:
-    """Return the paths of the recordings on a shelf; only people who know the PIN may delete.
-
-    Args:
-        shelf: The folder.
-        access: Checks the PIN.
-        work: Does slow work.
-    """
+def recording_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
+    """Return the paths that show the recordings on a shelf; *work* does what is slow."""
     router = APIRouter(prefix="/recordings")
-    insider = Depends(insider_by(access))
-
-    def opened(name: str, then: Callable[[OpenRecording], T]) -> Callable[[], T]:
-        return lambda: then(shelf.opened(name))
 
     @router.get("")
     async def recordings() -> RecordingsShown:
@@ -135,36 +125,51 @@ def recording_routes(shelf: Shelf, access: Access, work: OneAtATime) -> APIRoute
     @router.get("/{name}")
     async def recording(name: Name) -> RecordedShown:
         """All that happened in a recording, step by step; none of it needs a look at a picture."""
-        return await work.do(opened(name, lambda one: steps_shown(one.game, is_running=one.is_running)))
+        return await work.do(lambda: steps_of(shelf.opened(name)))
 
     @router.get("/{name}/steps/{number}")
     async def step(name: Name, number: RecordNumber) -> MomentShown:
         """How the table stood after a step."""
-        return await work.do(opened(name, lambda one: moment_of(one, number)))
+        return await work.do(lambda: moment_of(shelf.opened(name), number))
 
     @router.get("/{name}/frames/{number}.jpg", responses=JPEG, response_class=Response)
     async def frame(name: Name, number: RecordNumber, request: Request) -> Response:
         """A picture as it was recorded, counted from 0."""
-        jpeg = await work.do(opened(name, lambda one: frame_of(one, number)))
+        jpeg = await work.do(lambda: frame_of(shelf.opened(name), number))
         return picture_answer(jpeg, etag_of(jpeg), request)
 
     @router.get("/{name}/steps/{number}/evidence.jpg", responses=JPEG, response_class=Response)
     async def evidence(name: Name, number: RecordNumber, request: Request) -> Response:
         """The tile of a step in the picture from which it was read, outlined."""
-        jpeg = await work.do(opened(name, lambda one: crop_of(one, number)))
+        jpeg = await work.do(lambda: crop_of(shelf.opened(name), number))
         return picture_answer(jpeg, etag_of(jpeg), request)
+
+    return router
+
+
+def scoring_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
+    """Return the paths that score and export a recording; *work* does what is slow."""
+    router = APIRouter(prefix="/recordings")
 
     @router.post("/{name}/rescore")
     async def rescore(name: Name, said: Annotated[OtherRules, Body()]) -> RescoredShown:
         """What a recording would have been worth by other rules; nothing is changed."""
         wish = GameChoice(said.rules, tuple(said.options))
-        return await work.do(opened(name, lambda one: _rescored(one, wish)))
+        return await work.do(lambda: _rescored(shelf.opened(name), wish))
 
     @router.get("/{name}/export.{kind}", responses=_FILE, response_class=Response)
     async def export(name: Name, kind: Literal["dgr", "csv", "json"]) -> Response:
         """A recording as a file: its game record, a table of the plays, or all of it as JSON."""
-        text = await work.do(opened(name, lambda one: _exported(one, kind)))
+        text = await work.do(lambda: _exported(shelf.opened(name), kind))
         return as_file(text.encode("utf-8", "backslashreplace"), f"{Path(name).stem}.{kind}", _KINDS[kind])
+
+    return router
+
+
+def deletion_routes(shelf: Shelf, access: Access, work: OneAtATime) -> APIRouter:
+    """Return the paths that delete and restore recordings, for people who know the PIN; *work* does what is slow."""
+    router = APIRouter(prefix="/recordings")
+    insider = Depends(insider_by(access))
 
     @router.delete("/{name}", status_code=204, dependencies=[insider])
     async def delete(name: Name) -> Response:
@@ -185,6 +190,11 @@ def as_file(content: bytes, name: str, kind: str) -> Response:
     """Return an answer that a browser keeps as a file of this name."""
     headers = {"content-disposition": f'attachment; filename="{_NOT_IN_NAMES.sub("-", name)}"'}
     return Response(content, media_type=kind, headers=headers)
+
+
+def steps_of(one: OpenRecording) -> RecordedShown:
+    """Return all steps of a recording."""
+    return steps_shown(one.game, is_running=one.is_running)
 
 
 def moment_of(one: OpenRecording, number: int) -> MomentShown:
@@ -268,7 +278,9 @@ def recording_pages(
     """Return the paths of the recordings in a folder, which need not exist yet; *clock* is monotonic."""
     shelf, work = Shelf(folder), OneAtATime()
     return (
-        recording_routes(shelf, access, work),
+        recording_routes(shelf, work),
+        scoring_routes(shelf, work),
+        deletion_routes(shelf, access, work),
         statistics_routes(shelf, work, clock),
         shared_hand_routes(shelf, work),
     )
@@ -380,7 +392,7 @@ def shared_hand_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
 
 
 def _hand(one: OpenRecording, number: int, *, has_pictures: bool) -> bytes:
-    told = steps_shown(one.game, is_running=one.is_running)
+    told = steps_of(one)
     own = [at for at, step in enumerate(told.steps) if step.hand == number][:MOST_STEPS]
     if not own:
         raise HTTPException(404, "there is no such hand")

@@ -23,8 +23,10 @@ from tallybone.replay.recorded_game import MOST_NUMBER, RecordedGame
 from tallybone.session.referee import Places
 from tallybone.session.zones import Zones
 from tallybone.sources.source import NO_GAME
+from tallybone.web.layout_shown import layout_shown
+from tallybone.web.plays_shown import play_shown
 from tallybone.web.shapes import LayoutShown, MatchShown, PlayerShown
-from tallybone.web.snapshot import layout_shown, match_shown, play_shown, player_shown
+from tallybone.web.snapshot import match_shown, player_shown
 from vision.image.picture import PictureError, check_picture
 
 MOST_TIMES = 5000

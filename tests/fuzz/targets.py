@@ -47,10 +47,11 @@ from tallybone.session.sitting import opened
 from tallybone.store.calibration_file import Calibration, CalibrationFileError, load_calibration
 from tallybone.store.table_file import Broker, load_table
 from tallybone.web.access import Access
-from tallybone.web.actions import Asked, Refused, meant_by
+from tallybone.web.actions import Asked, Refused
 from tallybone.web.app import make_app
 from tallybone.web.feed import Hub, PagePictures
-from tallybone.web.snapshot import Story
+from tallybone.web.meaning import meant_by
+from tallybone.web.story import Story
 from vision.errors import VisionError
 from vision.image.picture import decode_picture
 

@@ -26,8 +26,10 @@ from engine import (
     replay,
 )
 from engine import NodeId as Node
+from tallybone.web.plays_shown import irregular_of
 from tallybone.web.shapes import CanShown, IrregularShown, WhyShown
-from tallybone.web.snapshot import Story, buttons_shown, irregular_of
+from tallybone.web.snapshot import buttons_shown
+from tallybone.web.story import Story
 
 NAMES = ("Ann", "Ben")
 

@@ -38,8 +38,10 @@ from engine import (
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
-from tallybone.web.actions import PageAction, Refusal, Refused, meant_by
-from tallybone.web.snapshot import Story, buttons_shown
+from tallybone.web.actions import PageAction, Refusal, Refused
+from tallybone.web.meaning import meant_by
+from tallybone.web.snapshot import buttons_shown
+from tallybone.web.story import Story
 from tests.tallybone.truth_eye import script
 
 READ: TypeAdapter[PageAction] = TypeAdapter(PageAction)

@@ -9,7 +9,8 @@ from tallybone.play.game import LiveState
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.web.feed import Hub
 from tallybone.web.shapes import QuestionShown
-from tallybone.web.snapshot import Lobby, Story, lobby_snapshot, snapshot_of
+from tallybone.web.snapshot import Lobby, lobby_snapshot, snapshot_of
+from tallybone.web.story import Story
 from tests.tallybone.web.true_table import TrueTable
 from tests.vision.seen import unsure_tile
 from vision.tracking.table_view import TableView

@@ -30,7 +30,7 @@ from engine import (
     apply,
     entries,
 )
-from tallybone.web.actions import events_back
+from tallybone.session.taking_back import events_back
 from tests.tallybone.web.test_meant import FIRST, LEADS, played
 
 WRONG = Play(Seat(0), Tile(5, 6), Spot(NodeId(LEADS), Port.E))

@@ -1,0 +1,298 @@
+"""Turn the actions of a page into inputs of the sitting, or into a refusal. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, assert_never
+
+from engine import Action as Happening
+from engine import (
+    ActionResult,
+    Adjust,
+    Amend,
+    Confirmed,
+    Draw,
+    Entry,
+    Event,
+    Inferred,
+    Insert,
+    Irregular,
+    ItStands,
+    Knock,
+    Lead,
+    NodeId,
+    Play,
+    Port,
+    Remove,
+    RevealPips,
+    Seat,
+    Seq,
+    Spot,
+    Stack,
+    State,
+    Tile,
+    Undo,
+    Weight,
+    apply,
+    problem_with,
+)
+from engine.phrases import phrase
+from engine.value import changed
+from tallybone.plain_text import plain
+from tallybone.session.inputs import Answer, AnswerBack, Button, Press
+from tallybone.session.session import Session
+from tallybone.session.sitting import ByHand
+from tallybone.session.taking_back import events_back
+from tallybone.web.actions import (
+    AmendAction,
+    AnswerQuestion,
+    At,
+    ConfirmInferred,
+    GivePoints,
+    InsertAction,
+    LetStand,
+    PageAction,
+    PipNumbers,
+    PressButton,
+    Refusal,
+    Refused,
+    RemoveAction,
+    SayLead,
+    SayLeft,
+    SingleAction,
+    TakeBack,
+)
+from tallybone.web.plays_shown import corrections, paid, why_of
+from tallybone.web.snapshot import topic_of
+from tallybone.web.story import Story
+
+
+def meant_by(
+    action: PageAction, session: Session, story: Story, since: Iterable[Event]
+) -> tuple[ByHand, ...] | Refused:
+    """Return the inputs of the sitting that an action means, in order.
+
+    Args:
+        action: The action of a page.
+        session: The state of the sitting.
+        story: The results of each action of its match.
+        since: The events in the log after the snapshot that the page has seen.
+    """
+    state = session.state
+    game = state.game
+    if game is None:
+        return Refused(Refusal.SENSELESS, phrase("no match has begun"))
+    seat: int | None = getattr(action, "seat", None)
+    if seat is not None and seat >= len(game.players):
+        return Refused(Refusal.SENSELESS, phrase("nobody sits on seat {seat}", seat=seat))
+    if _is_overtaken(action, session, tuple(since)):
+        return Refused(Refusal.CHANGED, phrase("the game has gone on meanwhile: look again"))
+    if isinstance(action, TakeBack):
+        return meant_back(action, session) or Refused(Refusal.CHANGED, phrase("that cannot be taken back any more"))
+    meant = _one_meant(action, session, story)
+    return meant if isinstance(meant, Refused) else (meant,)
+
+
+def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand | Refused:
+    """Return the one input that an action means."""
+    state = session.state
+    match action:
+        case PressButton():
+            return Press(Button(action.button), None if action.seat is None else Seat(action.seat))
+        case AnswerQuestion():
+            return _answer(action, session)
+        case GivePoints():
+            return Adjust(Seat(action.seat), action.points, plain(action.why) or "by hand")
+        case SayLead():
+            return _checked(Lead(Seat(action.seat)), state)
+        case SayLeft():
+            return _checked(RevealPips(Seat(action.seat), action.pips), state)
+        case ConfirmInferred(seq=seq):
+            seqs = tuple(one for one in state.inferred if seq in (None, one))
+            return Confirmed(seqs) if seqs else Refused(Refusal.CHANGED, phrase("that is confirmed already"))
+        case InsertAction():
+            return _inserted(action, state, story)
+        case AmendAction() | RemoveAction() | LetStand():
+            told = next((one for one in story.told if one.entry.seq == action.seq), None)
+            if told is None:
+                return Refused(Refusal.CHANGED, phrase("that is not part of the game any more"))
+            return _corrected(action, told, state, story)
+        case _:
+            assert_never(action)
+
+
+def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]) -> bool:
+    """Return whether the subject of an action has changed since the page saw it."""
+    match action:
+        case GivePoints() | SayLeft() | TakeBack():
+            return False
+        case AnswerQuestion():
+            return not any(topic_of(one.unclear) == action.topic for one in session.questions)
+        case ConfirmInferred(seq=None):
+            return any(isinstance(event, Inferred) for event in since)
+        case AmendAction(seq=seq) | RemoveAction(seq=seq) | LetStand(seq=seq) | ConfirmInferred(seq=seq):
+            return any(isinstance(event, Amend | Remove) and event.seq == seq for event in since)
+        case InsertAction(before=before) if before is not None:
+            return any(isinstance(event, Remove | Undo) for event in since)
+        case _:
+            return bool(since)
+
+
+def _answer(action: AnswerQuestion, session: Session) -> ByHand | Refused:
+    asked = next(one for one in reversed(session.questions) if topic_of(one.unclear) == action.topic)
+    if action.choice >= len(asked.answers):
+        words = phrase("the question has {answers} answers, and that is none of them", answers=len(asked.answers))
+        return Refused(Refusal.SENSELESS, words)
+    return Answer(action.choice, asked.unclear.topic)
+
+
+def _corrected(
+    action: AmendAction | RemoveAction | LetStand, told: ActionResult, state: State, story: Story
+) -> ByHand | Refused:
+    entry = told.entry
+    match action:
+        case LetStand():
+            return ItStands(entry.seq)
+        case RemoveAction():
+            return _removal(entry)
+        case AmendAction(points=points) if points is not None and isinstance(entry.action, Play | Stack):
+            if action.pips is not None or action.seat is not None or action.at is not None:
+                return Refused(Refusal.SENSELESS, phrase("points are given to a play by themselves"))
+            return _points_of_play(points, told, story)
+        case AmendAction():
+            return _amended(action, entry, state)
+        case _:
+            assert_never(action)
+
+
+def _removal(entry: Entry) -> ByHand | Refused:
+    if hasattr(entry.action, "seat"):
+        return Remove(entry.seq)
+    words = phrase("only what a player has done can be taken out; undo takes back the rest")
+    return Refused(Refusal.SENSELESS, words)
+
+
+def _points_of_play(points: int, told: ActionResult, story: Story) -> ByHand | Refused:
+    """Return the input that makes a play count so many points: the difference is given by hand, once a play."""
+    action, why = told.entry.action, why_of(told.entry)
+    assert isinstance(action, Play | Stack)  # asked for nothing else
+    earlier, wanted = corrections(story).get(why), points - paid(told)
+    if earlier is not None:
+        given = Adjust(action.seat, wanted, why)
+        return Remove(earlier.seq) if wanted == 0 else Amend(earlier.seq, given)
+    if wanted == 0:
+        return Refused(Refusal.SENSELESS, phrase("the play counts {points} already", points=points))
+    return Adjust(action.seat, wanted, why)
+
+
+def _amended(action: AmendAction, entry: Entry, state: State) -> ByHand | Refused:
+    """Return an action as it really was."""
+    changes: dict[str, Any] = {}
+    if action.seat is not None:
+        changes["seat"] = Seat(action.seat)
+    if action.points is not None:
+        changes["pips" if isinstance(entry.action, RevealPips) else "points"] = action.points
+    if action.pips is not None:
+        changes["tile"] = Tile.of(*action.pips)
+        if isinstance(entry.action, Play):
+            changes["inner"] = None
+    if action.at is not None:
+        changes |= {"at": _spot(action.at)}
+    if not changes:
+        return Refused(Refusal.SENSELESS, phrase("say what was otherwise: pips, seat, points or at"))
+    lacking = sorted(name for name in changes if not hasattr(entry.action, name))
+    if lacking:
+        return Refused(Refusal.SENSELESS, phrase("that has no {what} to change", what=lacking[0]))
+    try:
+        happened: Happening = changed(entry.action, **changes)
+    except ValueError as error:
+        return Refused(Refusal.SENSELESS, plain(str(error)))
+    if isinstance(happened, Play) and (action.pips is not None or action.at is not None):
+        happened = _lying(happened, action.pips, lambda way: Amend(entry.seq, way), entry.seq, state)
+    return Amend(entry.seq, happened)
+
+
+def _inserted(action: InsertAction, state: State, story: Story) -> Event | Refused:
+    """Return something that nobody saw."""
+    before, seat = action.before, Seat(action.seat)
+    if before is not None and not any(one.entry.seq == before for one in story.told):
+        return Refused(Refusal.CHANGED, phrase("that is not part of the game any more"))
+    happened: Happening | Refused
+    match action.kind:
+        case "knock":
+            happened = Knock(seat)
+        case "draw":
+            happened = Draw(seat, action.tiles)
+        case "play":
+            happened = _missed_play(action, state)
+        case _:
+            assert_never(action.kind)
+    if isinstance(happened, Refused):
+        return happened
+    return _checked(happened, state) if before is None else Insert(Seq(before), happened)
+
+
+def _missed_play(action: InsertAction, state: State) -> Play | Refused:
+    """Return a play that nobody saw; without a place, at the only end where its tile fits."""
+    if action.pips is None:
+        return Refused(Refusal.SENSELESS, phrase("say which tile it was: pips"))
+    seat, tile, before = Seat(action.seat), Tile.of(*action.pips), action.before
+    then = state if before is None else apply(state, Undo(Seq(before)))[0]
+    if action.at is None and then.game is not None and then.game.layout.nodes:
+        spots = {end.spot for end in then.game.layout.ends if end.playable and end.fits & tile.bit}
+        if len(spots) != 1:
+            words = phrase("{tile} fits at {ends} ends: say where it lies", tile=tile, ends=len(spots))
+            return Refused(Refusal.SENSELESS, words)
+        return Play(seat, tile, spots.pop())
+    play = Play(seat, tile, None if action.at is None else _spot(action.at))
+    said = (lambda way: way) if before is None else (lambda way: Insert(Seq(before), way))
+    return _lying(play, action.pips, said, state.next_seq, state)
+
+
+def _spot(at: At) -> Spot:
+    return Spot(NodeId(at.seq), Port(at.port))
+
+
+def _lying(play: Play, pips: PipNumbers | None, said: Callable[[Play], Event], seq: int, state: State) -> Play:
+    """Return a play with a possible half inside: for the first tile the first half in *pips*, else one that fits."""
+    tile = play.tile
+    first, second = pips or (tile.low, tile.high)
+    if play.at is None:
+        return replace(play, inner=first)
+    ways = [replace(play, inner=inner) for inner in (None, first, second)]
+    return next((way for way in ways if _can_be(said(way), seq, state)), ways[1])
+
+
+def _can_be(event: Event, seq: int, state: State) -> bool:
+    """Return whether an event is possible by hand."""
+    _, outcomes = apply(state, event)
+    wrong = (one.problem for one in outcomes if isinstance(one, Irregular) and one.seq == seq)
+    return all(problem.weight is not Weight.IMPOSSIBLE for problem in wrong)
+
+
+def _checked(event: Event, state: State) -> Event | Refused:
+    """Return an event, unless it can mean nothing now."""
+    problem = problem_with(state, event)
+    if problem is not None and problem.weight is Weight.IMPOSSIBLE:
+        return Refused(Refusal.SENSELESS, plain(problem.words))
+    return event
+
+
+def taking_back(action: PageAction, session: Session, log: int) -> TakeBack | None:
+    """Return the way back of an action that was done when the log was so long; *session* is the state after it.
+
+    A question that is asked again needs no way back: the answer is one tap away.
+    """
+    if isinstance(action, TakeBack) and action.answer:
+        return None
+    back = TakeBack(type="take_back", log=log, answer=isinstance(action, AnswerQuestion))
+    return back if meant_back(back, session) else None
+
+
+def meant_back(action: TakeBack, session: Session) -> tuple[ByHand, ...]:
+    """Return the inputs that take an action back; none where that is not possible any more."""
+    if not action.answer:
+        return events_back(session.state, action.log)
+    answered = session.answered
+    return () if answered is None or answered.log != action.log else (AnswerBack(action.log),)

@@ -1,0 +1,181 @@
+"""Actions and sentences of a match as a page lists them, with points, rules and faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from engine import (
+    Abandoned,
+    Action,
+    ActionResult,
+    Adjust,
+    Claimable,
+    Counted,
+    Draw,
+    Entry,
+    Game,
+    HandOver,
+    HandStarted,
+    Irregular,
+    NodeId,
+    Outcome,
+    Phase,
+    Play,
+    Reason,
+    Redealt,
+    Rules,
+    Scored,
+    Stack,
+    Weight,
+)
+from tallybone.json_values import tag_of
+from tallybone.plain_text import names_of, plain
+from tallybone.session.session import Announcement
+from tallybone.session.sitting import Step, kind_of
+from tallybone.show.scoreboard import tell
+from tallybone.web.games_shown import rule_of_play
+from tallybone.web.shapes import IrregularShown, PlayShown, ToldShown
+from tallybone.web.story import Story
+
+NOTE = "note"
+"""The kind of a note beside the game."""
+_COUNT_PAID = (Reason.PLAY, Reason.STEAL)
+_PAID = (Reason.PLAY, Reason.BONUS, Reason.STEAL)
+
+
+def told_of(said: Step | str, players: tuple[str, ...], number: int) -> tuple[ToldShown, ...]:
+    """Return a step as one sentence; nothing for a silent one.
+
+    Args:
+        said: The step, or a note.
+        players: Names by seat.
+        number: The id that the sentence gets.
+    """
+    if isinstance(said, str):
+        return (ToldShown(number, 0, plain(said), NOTE, None),)
+    words = tell(said.said, names_of(players))
+    if not words:
+        return ()
+    return (ToldShown(number, said.t_ns, plain(words), kind_of(said.said[0]), _seat_of(said.said[0])),)
+
+
+def _seat_of(what: Action | Announcement) -> int | None:
+    """Return the seat of an action or an announcement; None where it is nobody's."""
+    seat: int | None = getattr(what, "seat", None)
+    return seat
+
+
+def plays_of(told: Iterable[ActionResult], story: Story, players: Sequence[str]) -> tuple[PlayShown, ...]:
+    """Return the actions of a hand, the newest last.
+
+    Args:
+        told: Its actions and their results.
+        story: The match; points that the table gave a play by hand are among those of the play.
+        players: Names by seat, as they are shown.
+    """
+    by_hand = corrections(story)
+    game = story.state.game
+    rules = None if game is None else game.rules
+    return tuple(play_shown(one, game, rules, by_hand, players) for one in told)
+
+
+def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, ...]:
+    """Return the actions since the last hand began or ended that the table has not accepted.
+
+    Empty once the match is over: then nothing is left to accept.
+    """
+    if story.state.game is None or story.state.game.phase is Phase.MATCH_OVER:
+        return ()
+    wrong = frozenset(story.state.irregular)
+    shown: list[IrregularShown] = []
+    for one in reversed(story.told):
+        if any(isinstance(outcome, HandOver | Abandoned) for outcome in one.outcomes):
+            break
+        problem = next((outcome.problem for outcome in one.outcomes if isinstance(outcome, Irregular)), None)
+        if problem is not None and one.entry.seq in wrong:
+            can_stand = problem.weight is not Weight.IMPOSSIBLE
+            shown.append(IrregularShown(one.entry.seq, _wrong(one, players) or "", can_stand))
+        if any(isinstance(outcome, HandStarted | Redealt) for outcome in one.outcomes):
+            break
+    return tuple(reversed(shown))
+
+
+def why_of(entry: Entry) -> str:
+    """Return the reason that marks points by hand as those of this play."""
+    action = entry.action
+    tile = f"{action.tile}, " if isinstance(action, Play | Stack) else ""
+    return f"{tile}play {entry.seq}"
+
+
+def corrections(story: Story) -> dict[str, Entry]:
+    """Return the points that the table has given by hand, by their reason."""
+    return {one.entry.action.why: one.entry for one in story.told if isinstance(one.entry.action, Adjust)}
+
+
+def paid(told: ActionResult) -> int:
+    """Return the points that followed from a play by itself."""
+    seat = _seat_of(told.entry.action)
+    scored = (one for one in told.outcomes if isinstance(one, Scored) and one.reason in _PAID)
+    return sum(one.points for one in scored if one.seat == seat)
+
+
+def play_shown(
+    told: ActionResult, game: Game | None, rules: Rules | None, by_hand: Mapping[str, Entry], players: Sequence[str]
+) -> PlayShown:
+    """Return an action as a page lists it.
+
+    Args:
+        told: The action, and its results.
+        game: The match in which its tile lies; None where that is not known.
+        rules: Those of the match; None where they are not known.
+        by_hand: Points that the table gave by hand, by their reason.
+        players: Names by seat, as they are shown.
+    """
+    action, given = told.entry.action, by_hand.get(why_of(told.entry))
+    points = paid(told) + (given.action.points if given is not None and isinstance(given.action, Adjust) else 0)
+    if isinstance(action, Adjust):
+        points = action.points
+    return PlayShown(
+        told.entry.seq,
+        tag_of(type(action)),
+        _seat_of(action),
+        _pips(told, game),
+        points,
+        next((plain(str(one.count)) for one in told.outcomes if isinstance(one, Counted)), None),
+        plain(tell(told.outcomes, players)),
+        plain(tell([one for one in told.outcomes if not _is_summed(one)], players)),
+        _wrong(told, players),
+        told.entry.inferred,
+        None if rules is None else _rule(told, rules),
+    )
+
+
+def _rule(told: ActionResult, rules: Rules) -> str | None:
+    """Return the rule that pays the count of a play; None if the count pays nothing."""
+    is_paid = any(
+        isinstance(one, Claimable) or (isinstance(one, Scored) and one.reason in _COUNT_PAID) for one in told.outcomes
+    )
+    return rule_of_play(rules, is_stack=isinstance(told.entry.action, Stack)) if is_paid else None
+
+
+def _is_summed(outcome: Outcome) -> bool:
+    """Return whether an outcome is the count of a play, or its points, which have fields of their own."""
+    return isinstance(outcome, Counted) or (isinstance(outcome, Scored) and outcome.reason is Reason.PLAY)
+
+
+def _pips(told: ActionResult, game: Game | None) -> tuple[int, int] | None:
+    """Return the numbers of a tile, in the order of its halves on the table where that is known."""
+    match told.entry.action:
+        case Play(tile=tile) | Stack(tile=tile):
+            node = None if game is None else game.layout.find(NodeId(told.entry.seq))
+            return (tile.high, tile.low) if node is None else (node.inner, node.outer)
+        case Draw(faces=(tile,)):
+            return (tile.high, tile.low)
+        case _:
+            return None
+
+
+def _wrong(told: ActionResult, players: Sequence[str]) -> str | None:
+    """Return the faults of an action, in words; None for none."""
+    wrong = [one for one in told.outcomes if isinstance(one, Irregular)]
+    return plain(tell(wrong, players)) if wrong else None

@@ -1,0 +1,72 @@
+"""Results of each action of a match, updated as its log grows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from engine import (
+    ActionResult,
+    Amend,
+    Confirmed,
+    Entry,
+    HandStarted,
+    Inferred,
+    Insert,
+    ItStands,
+    Redealt,
+    Remove,
+    Seq,
+    State,
+    Undo,
+    apply,
+    history,
+)
+
+_REVISIONS = (Undo, Amend, Insert, Remove, ItStands)
+
+
+def _marked(one: ActionResult, *, is_inferred: bool) -> ActionResult:
+    return one if one.entry.inferred == is_inferred else replace(one, entry=replace(one.entry, inferred=is_inferred))
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A match, and each action in force with its results.
+
+    Attributes:
+        state: The match.
+        told: The results of `engine.history`.
+    """
+
+    state: State = field(default_factory=State)
+    told: tuple[ActionResult, ...] = ()
+
+    def after(self, state: State) -> Story:
+        """Return the story of *state*: only new events are applied, unless the record was changed."""
+        if state is self.state:
+            return self
+        known, log = self.state.log, state.log
+        fresh = log[len(known) :]
+        goes_on = len(log) >= len(known) and all(one is other for one, other in zip(known, log, strict=False))
+        if not goes_on or any(isinstance(event, _REVISIONS) for event in fresh):
+            return Story(state, history(state))
+        at, told = self.state, list(self.told)
+        for event in fresh:
+            assert not isinstance(event, _REVISIONS)  # checked above
+            seq = at.next_seq
+            at, outcomes = apply(at, event)
+            if not isinstance(event, Inferred | Confirmed):
+                told.append(ActionResult(Entry(Seq(seq), event), outcomes))
+        if self.state.inferred != state.inferred:
+            told = [_marked(one, is_inferred=one.entry.seq in state.inferred) for one in told]
+        return Story(state, tuple(told))
+
+    def hands(self) -> tuple[tuple[ActionResult, ...], ...]:
+        """Return the actions of each hand, the deal first, without those before the first hand."""
+        hands: list[list[ActionResult]] = []
+        for one in self.told:
+            if any(isinstance(outcome, HandStarted | Redealt) for outcome in one.outcomes):
+                hands.append([])
+            if hands:
+                hands[-1].append(one)
+        return tuple(tuple(hand) for hand in hands)
