@@ -7,7 +7,8 @@ from engine.errors import EngineError
 from engine.game.fold import entries
 from engine.game.judge import problems_with
 from engine.game.steps import step
-from engine.record.text import tags_of
+from engine.record.opening import tags_of
+from engine.record.ports import port_of_play, port_of_stack
 from engine.record.values import (
     MAX_NUMBER,
     SEATS,
@@ -34,8 +35,6 @@ from engine.record.values import (
     TileMove,
     action_of,
     note_of,
-    port_of_play,
-    port_of_stack,
 )
 from engine.rules.rules import Policy
 from engine.state.events import (

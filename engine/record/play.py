@@ -1,21 +1,21 @@
 """Play game records by the rules: a line for every move, with its score and its problems."""
 
 from dataclasses import dataclass, field, replace
-from typing import Self, assert_never
+from typing import assert_never
 
+from engine.record.facts import HandFacts, HandMoves, MadeMove
 from engine.record.log import SHOWN, ActionOutcome, RecordTable
-from engine.record.text import Opening, deal_of, format_move, lead_of, opening_of
+from engine.record.opening import Opening, deal_of, lead_of, opening_of
+from engine.record.ports import find_spot, find_stacked
+from engine.record.text import format_move
 from engine.record.values import (
-    STANDS,
     BonusMove,
     CalledMove,
     DeclineMove,
     DrawMove,
     ForfeitedMove,
     KnockMove,
-    Move,
     NoteMove,
-    Place,
     Record,
     RecordError,
     RecordHand,
@@ -27,8 +27,6 @@ from engine.record.values import (
     TileMove,
     UndoMove,
     action_of,
-    find_spot,
-    find_stacked,
 )
 from engine.state.counting import Count
 from engine.state.events import (
@@ -52,9 +50,8 @@ from engine.state.events import (
     Stack,
 )
 from engine.state.match import Game, Phase
-from engine.state.outcomes import Forfeited, HandOver, MatchOver, Outcome, Reason, Scored
+from engine.state.outcomes import MatchOver, Outcome
 from engine.state.words import describe
-from engine.tiles import Tile
 
 MAX_MOVES = 20_000  # a long match of fifty hands of super is 15 000; every move is judged against all of its hand
 MAX_ON_TABLE = 400  # two double-eighteen sets are 380
@@ -157,191 +154,6 @@ def play_record(record: Record, *, strict: bool = False) -> PlayedRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class _MadeMove:
-    """A move of a hand, and the seat that made it.
-
-    Attributes:
-        at: Place of the move among the moves of the hand.
-        seat: The seat that made it.
-        letter: The letter of that seat.
-        place: Place of the turn in the record.
-        move: The move, as written.
-        is_accepted: Whether a note says that the move stands.
-    """
-
-    at: int
-    seat: Seat
-    letter: str
-    place: Place
-    move: Move
-    is_accepted: bool = False
-
-    @property
-    def gives_points(self) -> bool:
-        """Whether the move gives points that no play scores."""
-        move = self.move
-        return isinstance(move, BonusMove) or (
-            isinstance(move, NoteMove) and isinstance(action_of(move, self.seat), Adjust)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _HandMoves:
-    """The moves of one hand in order; they know which moves still follow.
-
-    Attributes:
-        made: All moves but notes that do nothing.
-        last_shows: For each seat, the place of the last move that shows its tiles or pips; -1 for none.
-        last_bonuses: For each seat, the place of the last move that gives it points of the hand; -1 for none.
-        lead_stands: Whether a note before all moves says that the lead stands.
-    """
-
-    made: tuple[_MadeMove, ...]
-    last_shows: tuple[int, ...]
-    last_bonuses: tuple[int, ...]
-    lead_stands: bool = False
-
-    @classmethod
-    def of(cls, hand: RecordHand, opening: Opening) -> Self:
-        """Return the moves of a hand.
-
-        Raises:
-            RecordError: If a move names a seat without a player.
-        """
-        found: list[_MadeMove] = []
-        lead_stands = False
-        for turn in hand.turns:
-            seat = opening.seat(turn.seat, turn.place)
-            for move in turn.moves:
-                if move == STANDS and found:
-                    found[-1] = replace(found[-1], is_accepted=True)
-                elif move == STANDS:
-                    lead_stands = True
-                elif not isinstance(move, NoteMove) or action_of(move, seat) is not None:
-                    found.append(_MadeMove(len(found), seat, turn.seat, turn.place, move))
-        shows, bonuses = [-1] * len(opening.players), [-1] * len(opening.players)
-        for made in found:
-            if isinstance(made.move, ShowMove | ShowPipsMove):
-                shows[made.seat] = made.at
-            elif isinstance(made.move, BonusMove):
-                bonuses[made.seat] = made.at
-        return cls(tuple(found), tuple(shows), tuple(bonuses), lead_stands)
-
-    def shown_from(self, made: _MadeMove) -> tuple[Seat, ...]:
-        """Return the seats that show their tiles in *made* or after it."""
-        return tuple(Seat(seat) for seat, last in enumerate(self.last_shows) if last >= made.at)
-
-    def shows_follow(self, made: _MadeMove) -> bool:
-        """Return whether a player shows tiles after *made*."""
-        return max(self.last_shows) > made.at
-
-    def bonus_follows(self, made: _MadeMove, seat: Seat) -> bool:
-        """Return whether the record gives *seat* points of the hand after *made*."""
-        return self.last_bonuses[seat] > made.at
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """The last results in a hand; a record repeats them in the moves that follow.
-
-    Attributes:
-        player: The seat that laid the last tile.
-        scored: Points that this seat got for the tile.
-        victim: The seat from which it took points; None for no seat.
-        loss: Points that it took.
-        lost: The seat that did not call its points before this tile lay, and these points; None for no seat.
-        bonus: Winner of the hand and points of the hand; None until the hand is counted.
-        held: Winner and points of the hand, while the lines leave them out because the record has them later.
-        promised: Seats and points of the hand that stand in the record before the hand is counted.
-    """
-
-    player: Seat | None = None
-    scored: int = 0
-    victim: Seat | None = None
-    loss: int = 0
-    lost: tuple[Seat, int] | None = None
-    bonus: tuple[Seat | None, int] | None = None
-    held: tuple[Seat, int] | None = None
-    promised: tuple[tuple[Seat, int], ...] = ()
-
-    def with_play(self, seat: Seat) -> Self:
-        """Return the facts when *seat* lays a tile; the outcomes of the tile say its score."""
-        return replace(self, player=seat, scored=0, victim=None, loss=0, lost=None)
-
-    def after(self, outcomes: tuple[Outcome, ...], made: _MadeMove, moves: _HandMoves) -> Self:
-        """Return the facts after a move with these outcomes."""
-        facts = self
-        for outcome in outcomes:
-            match outcome:
-                case Scored(seat=seat, points=points, reason=Reason.STEAL) if points < 0:
-                    facts = replace(facts, victim=seat, loss=-points)
-                case Scored(seat=seat, points=points, reason=Reason.PLAY | Reason.STEAL) if seat == facts.player:
-                    facts = replace(facts, scored=points)
-                case Scored(seat=seat, reason=Reason.PLAY | Reason.STEAL) if facts.lost == (seat, outcome.points):
-                    facts = replace(facts, lost=None)  # the table has let a late call stand
-                case Forfeited(seat=seat, points=points):
-                    facts = replace(facts, lost=(seat, points))
-                case HandOver(result=result):
-                    facts = replace(facts, bonus=(result.winner, result.points))
-                case Scored(seat=seat, points=points, reason=Reason.BONUS) if moves.bonus_follows(made, seat):
-                    facts = replace(facts, held=(seat, points))
-                case _:
-                    pass
-        return facts
-
-    def shown(self, totals: tuple[int, ...]) -> tuple[int, ...]:
-        """Return *totals* as the lines show them: points of the hand count from the place where they are written."""
-        if self.held is None:
-            return totals
-        winner, points = self.held
-        return tuple(total - points if seat == winner else total for seat, total in enumerate(totals))
-
-    def wrong_promises(self, outcomes: tuple[Outcome, ...], players: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the problems of points of the hand that the record had before these outcomes counted the hand."""
-        if not self.promised or not any(isinstance(outcome, HandOver) for outcome in outcomes):
-            return ()
-        problems = (self.bonus_problem(seat, points, players) for seat, points in self.promised)
-        return tuple(problem for problem in problems if problem is not None)
-
-    def called_problem(self, seat: Seat, points: int) -> str | None:
-        """Return the problem with `=points` in a game where points count by themselves."""
-        scored = self.scored if seat == self.player else 0
-        return None if points == scored else f"={points} is written, but the play scores {scored}"
-
-    def forfeited_problem(self, game: Game, seat: Seat, points: int) -> str | None:
-        """Return the problem with `~points`, which may stand before or after the tile that ends the time to call."""
-        if not game.rules.call_required:
-            return f"~{points} is written, but points count by themselves in this game"
-        chance = None if game.hand is None else game.hand.chance
-        lost = self.lost
-        if chance is not None and not chance.called and chance.seat == seat:
-            lost = (seat, chance.points)
-        if lost is None or lost[0] != seat:
-            return f"~{points} is written, but {game.players[seat]} forfeits nothing"
-        return None if lost[1] == points else f"~{points} is written, but {lost[1]} are forfeited"
-
-    def taken_problem(self, game: Game, seat: Seat, victim: Seat, move: TakenMove) -> str | None:
-        """Return the problem with `xC10`, where *seat* took the points of *victim*."""
-        loss = self.loss if self.player == seat and self.victim == victim else 0
-        chance = None if game.hand is None else game.hand.chance
-        if chance is not None and not chance.called and chance.seat == seat and chance.victim == victim:
-            loss = chance.loss
-        if move.points == loss:
-            return None
-        name = game.players[victim]
-        paid = f"nothing was taken from {name}" if loss == 0 else f"{loss} were taken from {name}"
-        return f"x{move.seat}{move.points} is written, but {paid}"
-
-    def bonus_problem(self, seat: Seat, points: int, players: tuple[str, ...]) -> str | None:
-        """Return the problem with `+points` for *seat* in a hand that is counted."""
-        assert self.bonus is not None  # the hand is counted
-        winner, paid = self.bonus
-        if winner == seat:
-            return None if points == paid else f"+{points} is written, but the hand pays {paid}"
-        return f"+{points} is written, but {'nobody' if winner is None else players[winner]} wins the hand"
-
-
-@dataclass(frozen=True, slots=True)
 class _Before:
     """The state before a move, to which `u` goes back.
 
@@ -353,7 +165,7 @@ class _Before:
 
     game: Game
     actions: int
-    facts: _Facts
+    facts: HandFacts
 
 
 @dataclass(slots=True)
@@ -376,8 +188,8 @@ class _Playing:
 
     opening: Opening
     table: RecordTable = field(default_factory=RecordTable)
-    facts: _Facts = field(default_factory=_Facts)
-    moves: _HandMoves = field(default_factory=lambda: _HandMoves((), (), ()))
+    facts: HandFacts = field(default_factory=HandFacts)
+    moves: HandMoves = field(default_factory=lambda: HandMoves((), (), ()))
     lines: list[Line] = field(default_factory=list)
     undoable: list[_Before] = field(default_factory=list)
     pending: list[str] = field(default_factory=list)
@@ -395,7 +207,7 @@ class _Playing:
     def play_hand(self, hand: RecordHand, *, is_last: bool) -> None:
         """Play one hand."""
         dealt, self.lead = deal_of(self.opening, hand), lead_of(self.opening, hand)
-        self.moves = _HandMoves.of(hand, self.opening)
+        self.moves = HandMoves.of(hand, self.opening)
         if len(self.lines) + len(self.moves.made) > MAX_MOVES:
             raise RecordError(hand.place, f"expected at most {MAX_MOVES} moves in a record, found more")
         self.given += sum(made.gives_points for made in self.moves.made)
@@ -404,7 +216,7 @@ class _Playing:
         self._leave_hand()
         if hand.number != self.number + 1:
             self.pending.append(f"hand {self.number + 1} is expected here, this is called hand {hand.number}")
-        self.number, self.facts = hand.number, _Facts()
+        self.number, self.facts = hand.number, HandFacts()
         self.undoable.clear()
         self.pending += self.table.take(dealt).problems
         self.pending += self._say_lead().problems
@@ -423,7 +235,7 @@ class _Playing:
         result = RecordResult(hands, game.totals, winner, over, problems, reason)
         return PlayedRecord(self.opening, tuple(self.lines), result, tuple(self.table.log))
 
-    def _line(self, made: _MadeMove) -> None:
+    def _line(self, made: MadeMove) -> None:
         """Play one move and add its line."""
         before = _Before(self.game, self.table.actions, self.facts)
         if not isinstance(made.move, UndoMove):
@@ -449,14 +261,14 @@ class _Playing:
             )
         )
 
-    def _move(self, made: _MadeMove) -> ActionOutcome:
+    def _move(self, made: MadeMove) -> ActionOutcome:
         """Play one move."""
         seat, move = made.seat, made.move
         match move:
             case TileMove() | StackMove():
                 return self._lay(made, move)
             case DrawMove(count=count, forced=forced, tiles=tiles):
-                faces = tuple(Tile.of(tile.inner, tile.outer) for tile in tiles or ())
+                faces = tuple(tile.tile for tile in tiles or ())
                 return self._take(made, Draw(seat, count, forced, faces if len(faces) == count else ()))
             case KnockMove():
                 return self._take(made, Knock(seat))
@@ -472,7 +284,7 @@ class _Playing:
                 victim = self.opening.seat(move.seat, move.place)
                 return _checked(self.facts.taken_problem(self.game, seat, victim, move))
             case ShowMove(tiles=tiles):
-                return self._lay_open(made, Reveal(seat, tuple(Tile.of(tile.inner, tile.outer) for tile in tiles)))
+                return self._lay_open(made, Reveal(seat, tuple(tile.tile for tile in tiles)))
             case ShowPipsMove(pips=pips):
                 return self._lay_open(made, RevealPips(seat, pips))
             case BonusMove(points=points):
@@ -489,12 +301,12 @@ class _Playing:
             case _:
                 assert_never(move)
 
-    def _take(self, made: _MadeMove, action: Action) -> ActionOutcome:
+    def _take(self, made: MadeMove, action: Action) -> ActionOutcome:
         return self.table.take(action, is_accepted=made.is_accepted)
 
-    def _lay(self, made: _MadeMove, move: TileMove | StackMove) -> ActionOutcome:
+    def _lay(self, made: MadeMove, move: TileMove | StackMove) -> ActionOutcome:
         """Lay a tile, and remember the seat that laid it."""
-        tile, rules, layout = Tile.of(move.inner, move.outer), self.game.rules, self.game.layout
+        rules, layout = self.game.rules, self.game.layout
         self.ends += len(layout.ends)
         if len(layout.nodes) >= MAX_ON_TABLE:
             raise RecordError(made.place, f"expected at most {MAX_ON_TABLE} tiles on the table, found more")
@@ -505,16 +317,16 @@ class _Playing:
             remarks.append(f"{move.tile_text} is written, but there is only one set")
         action: Action
         if isinstance(move, StackMove):
-            action = Stack(made.seat, tile, find_stacked(layout, move))
+            action = Stack(made.seat, move.tile, find_stacked(layout, move))
         else:
             found = find_spot(layout, rules, move)
             remarks += [] if found.remark is None else [found.remark]
-            action = Play(made.seat, tile, found.spot, move.inner)
+            action = Play(made.seat, move.tile, found.spot, move.inner)
         taken = self._take(made, action)
         self.facts = self.facts.with_play(made.seat)
         return replace(taken, problems=(*remarks, *taken.problems))
 
-    def _lay_open(self, made: _MadeMove, action: Reveal | RevealPips) -> ActionOutcome:
+    def _lay_open(self, made: MadeMove, action: Reveal | RevealPips) -> ActionOutcome:
         """Lay a hand open.
 
         If the hand is still in play, this ends it: a player who alone shows nothing is out.
@@ -529,7 +341,7 @@ class _Playing:
         taken = self._take(made, action)
         return ActionOutcome((*before.outcomes, *taken.outcomes), (*before.problems, *taken.problems), taken.stands)
 
-    def _take_bonus(self, made: _MadeMove, points: int) -> ActionOutcome:
+    def _take_bonus(self, made: MadeMove, points: int) -> ActionOutcome:
         """Compare `+20` with the points of the hand; if the hand cannot be counted, pay the points as written."""
         seat = made.seat
         outcomes: tuple[Outcome, ...] = ()

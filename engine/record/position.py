@@ -11,7 +11,8 @@ from engine.errors import EngineError
 from engine.game.claims import DREW, KNOCKED, keeps_the_deal, lets_lead, without_double
 from engine.game.plays import sum_of_play, sum_of_stack
 from engine.library.table import Table
-from engine.record.text import format_record, opening_of, parse_record, tags_of
+from engine.record.opening import opening_of, tags_of
+from engine.record.text import format_record, parse_record
 from engine.record.values import SEATS, Record
 from engine.rules.rules import Rules
 from engine.state.counting import count, points_for

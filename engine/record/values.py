@@ -1,4 +1,4 @@
-"""Define the values of a game record (DGR): tags, hands, turns and moves, with the notes and ports in them.
+"""Define the values of a game record (DGR): tags, hands, turns, moves and notes.
 
 A value holds the text of a record, whether or not the game is legal.
 """
@@ -7,9 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from engine.errors import EngineError
-from engine.rules.rules import Rules
-from engine.state.events import Action, Adjust, Boneyard, Domino, HandEnd, MatchClose, Play, Seat
-from engine.state.layout import ARMS, LINE, STARTER_PORTS, TIPS, Layout, Node, NodeId, OpenEnd, Port, Spot
+from engine.state.events import Action, Adjust, Boneyard, Domino, HandEnd, MatchClose, Seat
 from engine.tiles import HIGHEST_PIPS, Tile
 
 VERSION = "1"  # of the format; value of the tag DGR
@@ -30,12 +28,6 @@ _TAG_TEXT = re.compile(rf"[^{UNPRINTABLE}]*+")
 _UNWRITABLE_IN_NOTE = re.compile(rf"[(){UNPRINTABLE}]")
 _NOTE_OF_POINTS = re.compile(r"points=([+-]?[0-9]{1,6})(?: (.*))?")
 _NOTE_OF_YARD = re.compile(r"yard=([0-9]{1,3})")
-
-_OPPOSITE = {Port.W: Port.E, Port.E: Port.W, Port.N: Port.S, Port.S: Port.N}
-_NEW_ARM = "*"
-_SHORT = (*LINE, *TIPS, *ARMS)  # arms that have a name
-_FITS = 2  # best rank of an open end for a tile: the tile fits, and may be played there
-_NO_NODE = NodeId(-1)  # not on the table: the rules reject a play on it, in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +76,11 @@ class _Tiled(_Placed):
         """Reject numbers that no tile has."""
         if not (0 <= self.inner <= HIGHEST_PIPS and 0 <= self.outer <= HIGHEST_PIPS):
             raise EngineError(f"a tile needs numbers of 0 to {HIGHEST_PIPS}, got {self.inner} and {self.outer}")
+
+    @property
+    def tile(self) -> Tile:
+        """The tile, of whichever set."""
+        return Tile.of(self.inner, self.outer)
 
     @property
     def tile_text(self) -> str:
@@ -412,146 +409,3 @@ def note_of(action: Action) -> NoteMove | None:
             return NoteMove("close")
         case _:
             return None
-
-
-@dataclass(frozen=True, slots=True)
-class FoundSpot:
-    """The place of a written port.
-
-    Attributes:
-        spot: The place; None for the first tile, and for a tile whose place the record does not say.
-        remark: The problem with the written port, in words; None without one.
-    """
-
-    spot: Spot | None
-    remark: str | None = None
-
-
-def find_spot(layout: Layout, rules: Rules, move: TileMove) -> FoundSpot:
-    """Return the place of a tile; the place may be taken or closed if the record names such a port."""
-    tile = Tile.of(move.inner, move.outer)
-    if not layout.nodes:
-        return FoundSpot(None, f"nothing lies at {move.port} yet, this is the first tile" if move.port else None)
-    if move.port is None:
-        return _unwritten(layout, tile, move.inner) if rules.refereed else FoundSpot(None)
-    named, colon, port = move.port.partition(":")
-    if colon:
-        return FoundSpot(_beside(layout, named, Port(port)))
-    if move.port == _NEW_ARM:
-        return FoundSpot(_new_arm(layout))
-    arm = Port(move.port)
-    ends = [end for end in layout.ends if end.arm is arm]
-    if not ends:
-        return FoundSpot(_closed(layout, arm))
-    ranks = [_rank(end, tile, move.inner) for end in ends]
-    highest = max(ranks)
-    best = [end for end, rank in zip(ends, ranks, strict=True) if rank == highest]
-    remark = None
-    if len(best) > 1 and highest == _FITS:
-        host = layout.find(best[0].spot.host)
-        remark = f"{len(best)} ends are called {move.port}, taken for that of {'' if host is None else host.tile}"
-    return FoundSpot(best[0].spot, remark)
-
-
-def find_stacked(layout: Layout, move: StackMove) -> NodeId:
-    """Return the tile under a stacked one, the equal one if the port leaves a choice; -1 without any."""
-    tile = Tile.of(move.inner, move.outer)
-    named, colon, port = move.port.partition(":")
-    if colon:
-        return _beside(layout, named, Port(port)).host
-    hosts = [layout.find(end.spot.host) for end in layout.ends if end.arm.value == move.port]
-    nodes = [host for host in hosts if host is not None] or layout.nodes
-    equal = [node.id for node in nodes if node.tile == tile]
-    if equal or nodes is layout.nodes:
-        return equal[0] if equal else _NO_NODE
-    return nodes[0].id
-
-
-def port_of_play(layout: Layout, rules: Rules, play: Play, inner: int) -> str | None:
-    """Return the port of *play*, whose number *inner* touches the layout; None for the first tile."""
-    if play.at is None or not layout.nodes:
-        return None
-    names = _names(layout, play.at)
-    for name in names:
-        move = TileMove(inner, play.tile.low + play.tile.high - inner, name)
-        if find_spot(layout, rules, move) == FoundSpot(play.at):
-            return name
-    return names[-1]
-
-
-def port_of_stack(layout: Layout, tile: Tile, node: NodeId) -> str:
-    """Return the port of *node*, on which *tile* was laid."""
-    spots = [end.spot for end in layout.ends if end.spot.host == node] or [Spot(node, Port.E)]
-    names = [name for spot in spots for name in _names(layout, spot)]
-    for name in names:
-        if find_stacked(layout, StackMove(tile.high, tile.low, name)) == node:
-            return name
-    return names[-1]
-
-
-def _rank(end: OpenEnd, tile: Tile, inner: int) -> int:
-    fits = tile.bit & end.fits != 0 and (end.number == inner or not tile.has(end.number))
-    return (_FITS if end.playable else 1) if fits else 0
-
-
-def _unwritten(layout: Layout, tile: Tile, inner: int) -> FoundSpot:
-    """Return the place of a tile without a port, if the tile fits in only one place."""
-    fitting = [end for end in layout.ends if _rank(end, tile, inner) == _FITS]
-    if len(fitting) != 1:
-        return FoundSpot(None)
-    (end,) = fitting
-    return FoundSpot(end.spot, f"it is not written where the {tile} lies, only {end.arm} fits")
-
-
-def _beside(layout: Layout, named: str, port: Port) -> Spot:
-    """Return the free side of the tile *named*, of two copies the open one; with ' only the later copy is meant."""
-    tile = Tile.parse(named.removesuffix("'"))
-    nodes = [node for node in layout.nodes if node.tile == tile]
-    if named.endswith("'"):
-        nodes = nodes[-1:]
-    if not nodes:
-        return Spot(_NO_NODE, port)
-    ports = (port, _OPPOSITE[port])
-    for side in ports:
-        hosts = {end.spot.host for end in layout.ends if end.spot.port is side}
-        for node in nodes:
-            if node.id in hosts:
-                return Spot(node.id, side)
-    taken = layout.covered(nodes[0])
-    free = [side for side in ports if side in nodes[0].ports and side not in taken]
-    return Spot(nodes[0].id, free[0] if free else port)
-
-
-def _new_arm(layout: Layout) -> Spot:
-    """Return the first free arm of the starter; after all six, a seventh, which the rules reject."""
-    first = layout.nodes[0]
-    if not first.is_starter:
-        return Spot(first.id, Port.ARM_1)
-    taken = layout.covered(first)
-    return Spot(first.id, next((arm for arm in STARTER_PORTS if arm not in taken), Port.ARM_8))
-
-
-def _closed(layout: Layout, port: Port) -> Spot:
-    """Return the place *port* where no end is open: a tip belongs to the spinner, or else to the first double."""
-    doubles = [node for node in layout.nodes if node.tile.is_double] if port in TIPS else []
-    host = next((node for node in doubles if node.branches), (doubles or layout.nodes)[0])
-    return Spot(host.id, port)
-
-
-def _names(layout: Layout, spot: Spot) -> list[str]:
-    """Return the ports that name *spot*, the shortest first."""
-    end, host = layout.end_at(spot), layout.find(spot.host)
-    names: list[str] = [end.arm.value] if end is not None and end.arm in _SHORT else []
-    if host is None:
-        return names or [Port.E.value]
-    if spot.port in _OPPOSITE:
-        sides = (spot.port, _OPPOSITE[spot.port]) if spot.port in LINE else (spot.port,)
-        names += [f"{_name_of(layout, host)}:{side}" for side in sides]
-        names += [f"{host.tile}:{side}" for side in sides]
-    return names if host.tile.is_double and spot.port in TIPS else [*names, _NEW_ARM]
-
-
-def _name_of(layout: Layout, node: Node) -> str:
-    """Return the name of a tile in a port, with ' for the second copy."""
-    twins = [other.id for other in layout.nodes if other.tile == node.tile]
-    return f"{node.tile}'" if twins.index(node.id) else str(node.tile)

@@ -80,10 +80,7 @@ def describe(outcome: Outcome, players: Sequence[str]) -> Phrase:
         case MatchStarted() | HandStarted() | Redealt() | ShowHands() | Abandoned() | HandOver() | MatchOver():
             return _of_the_match(outcome, players)
         case Turn():
-            name = _nobody_yet(outcome.must) if outcome.seat is None else players[outcome.seat]
-            if outcome.must is Must.DRAW_A_DOUBLE and outcome.extra:
-                return phrase("{name}: lead what you drew if it is a double, else the next player draws", name=name)
-            return phrase("{name}: {what}", name=name, what=_MUST[outcome.must])
+            return _to_do(outcome, players)
         case Placed():
             return phrase("{name} plays {tile}", name=players[outcome.seat], tile=outcome.tile)
         case Stacked():
@@ -97,12 +94,11 @@ def describe(outcome: Outcome, players: Sequence[str]) -> Phrase:
         case Forfeited():
             name = players[outcome.seat]
             return phrase("{name} did not call {points}: forfeited", name=name, points=outcome.points)
-        case Drew():
+        case Drew() | ForcedDraw():
             taken = {"name": players[outcome.seat], "tiles": tiles_text(outcome.tiles), "left": outcome.left}
+            if isinstance(outcome, ForcedDraw):
+                return phrase("{name} has to take {tiles}, {left} left", **taken)
             return phrase("{name} draws {tiles}, {left} left", **taken)
-        case ForcedDraw():
-            taken = {"name": players[outcome.seat], "tiles": tiles_text(outcome.tiles), "left": outcome.left}
-            return phrase("{name} has to take {tiles}, {left} left", **taken)
         case Spelled():
             return _spell(outcome.arm, players[outcome.caster], is_on=outcome.is_on)
         case Turned():
@@ -167,6 +163,14 @@ def _of_the_match(
             assert_never(outcome)
 
 
+def _to_do(turn: Turn, players: Sequence[str]) -> Phrase:
+    """Return the task of the player whose turn it is, or how the leader is found."""
+    name = _LEADER.get(turn.must, phrase("roll call")) if turn.seat is None else players[turn.seat]
+    if turn.must is Must.DRAW_A_DOUBLE and turn.extra:
+        return phrase("{name}: lead what you drew if it is a double, else the next player draws", name=name)
+    return phrase("{name}: {what}", name=name, what=_MUST[turn.must])
+
+
 def _paid(scored: Scored, players: Sequence[str]) -> Phrase:
     """Return who got how many points for what, or lost them."""
     said = {"name": players[scored.seat], "points": abs(scored.points), "why": scored.because}
@@ -194,11 +198,6 @@ def _spell(arm: Port | None, caster: str, *, is_on: bool) -> Phrase:
     if arm is None:
         return phrase("{name} casts a spell: all six arms have to be started", name=caster)
     return phrase("{name} casts a spell: the next tile goes on arm {arm}", name=caster, arm=arm)
-
-
-def _nobody_yet(must: Must) -> Phrase:
-    """Return how the leader is found where nobody knows who it is yet."""
-    return _LEADER.get(must, phrase("roll call"))
 
 
 def _ended(ending: Ending, out: Seat | None, players: Sequence[str]) -> Phrase:

@@ -1,0 +1,206 @@
+"""Moves of a hand that repeat a result, such as `=10` or `+20`: look ahead to them, and compare them with the score."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from engine.record.opening import Opening
+from engine.record.values import (
+    STANDS,
+    BonusMove,
+    Move,
+    NoteMove,
+    Place,
+    RecordHand,
+    ShowMove,
+    ShowPipsMove,
+    TakenMove,
+    action_of,
+)
+from engine.state.events import Adjust, Seat
+from engine.state.match import Game
+from engine.state.outcomes import Forfeited, HandOver, Outcome, Reason, Scored
+
+
+@dataclass(frozen=True, slots=True)
+class MadeMove:
+    """A move of a hand, and the seat that made it.
+
+    Attributes:
+        at: Place of the move among the moves of the hand.
+        seat: The seat that made it.
+        letter: The letter of that seat.
+        place: Place of the turn in the record.
+        move: The move, as written.
+        is_accepted: Whether a note says that the move stands.
+    """
+
+    at: int
+    seat: Seat
+    letter: str
+    place: Place
+    move: Move
+    is_accepted: bool = False
+
+    @property
+    def gives_points(self) -> bool:
+        """Whether the move gives points that no play scores."""
+        move = self.move
+        return isinstance(move, BonusMove) or (
+            isinstance(move, NoteMove) and isinstance(action_of(move, self.seat), Adjust)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class HandMoves:
+    """The moves of one hand in order; they know which moves still follow.
+
+    Attributes:
+        made: All moves but notes that do nothing.
+        last_shows: For each seat, the place of the last move that shows its tiles or pips; -1 for none.
+        last_bonuses: For each seat, the place of the last move that gives it points of the hand; -1 for none.
+        lead_stands: Whether a note before all moves says that the lead stands.
+    """
+
+    made: tuple[MadeMove, ...]
+    last_shows: tuple[int, ...]
+    last_bonuses: tuple[int, ...]
+    lead_stands: bool = False
+
+    @classmethod
+    def of(cls, hand: RecordHand, opening: Opening) -> Self:
+        """Return the moves of a hand.
+
+        Raises:
+            RecordError: If a move names a seat without a player.
+        """
+        found: list[MadeMove] = []
+        lead_stands = False
+        for turn in hand.turns:
+            seat = opening.seat(turn.seat, turn.place)
+            for move in turn.moves:
+                if move == STANDS and found:
+                    found[-1] = replace(found[-1], is_accepted=True)
+                elif move == STANDS:
+                    lead_stands = True
+                elif not isinstance(move, NoteMove) or action_of(move, seat) is not None:
+                    found.append(MadeMove(len(found), seat, turn.seat, turn.place, move))
+        shows, bonuses = [-1] * len(opening.players), [-1] * len(opening.players)
+        for made in found:
+            if isinstance(made.move, ShowMove | ShowPipsMove):
+                shows[made.seat] = made.at
+            elif isinstance(made.move, BonusMove):
+                bonuses[made.seat] = made.at
+        return cls(tuple(found), tuple(shows), tuple(bonuses), lead_stands)
+
+    def shown_from(self, made: MadeMove) -> tuple[Seat, ...]:
+        """Return the seats that show their tiles in *made* or after it."""
+        return tuple(Seat(seat) for seat, last in enumerate(self.last_shows) if last >= made.at)
+
+    def shows_follow(self, made: MadeMove) -> bool:
+        """Return whether a player shows tiles after *made*."""
+        return max(self.last_shows) > made.at
+
+    def bonus_follows(self, made: MadeMove, seat: Seat) -> bool:
+        """Return whether the record gives *seat* points of the hand after *made*."""
+        return self.last_bonuses[seat] > made.at
+
+
+@dataclass(frozen=True, slots=True)
+class HandFacts:
+    """The last results in a hand; a record repeats them in the moves that follow.
+
+    Attributes:
+        player: The seat that laid the last tile.
+        scored: Points that this seat got for the tile.
+        victim: The seat from which it took points; None for no seat.
+        loss: Points that it took.
+        lost: The seat that did not call its points before this tile lay, and these points; None for no seat.
+        bonus: Winner of the hand and points of the hand; None until the hand is counted.
+        held: Winner and points of the hand, while the lines leave them out because the record has them later.
+        promised: Seats and points of the hand that stand in the record before the hand is counted.
+    """
+
+    player: Seat | None = None
+    scored: int = 0
+    victim: Seat | None = None
+    loss: int = 0
+    lost: tuple[Seat, int] | None = None
+    bonus: tuple[Seat | None, int] | None = None
+    held: tuple[Seat, int] | None = None
+    promised: tuple[tuple[Seat, int], ...] = ()
+
+    def with_play(self, seat: Seat) -> Self:
+        """Return the facts when *seat* lays a tile; the outcomes of the tile say its score."""
+        return replace(self, player=seat, scored=0, victim=None, loss=0, lost=None)
+
+    def after(self, outcomes: tuple[Outcome, ...], made: MadeMove, moves: HandMoves) -> Self:
+        """Return the facts after a move with these outcomes."""
+        facts = self
+        for outcome in outcomes:
+            match outcome:
+                case Scored(seat=seat, points=points, reason=Reason.STEAL) if points < 0:
+                    facts = replace(facts, victim=seat, loss=-points)
+                case Scored(seat=seat, points=points, reason=Reason.PLAY | Reason.STEAL) if seat == facts.player:
+                    facts = replace(facts, scored=points)
+                case Scored(seat=seat, reason=Reason.PLAY | Reason.STEAL) if facts.lost == (seat, outcome.points):
+                    facts = replace(facts, lost=None)  # the table has let a late call stand
+                case Forfeited(seat=seat, points=points):
+                    facts = replace(facts, lost=(seat, points))
+                case HandOver(result=result):
+                    facts = replace(facts, bonus=(result.winner, result.points))
+                case Scored(seat=seat, points=points, reason=Reason.BONUS) if moves.bonus_follows(made, seat):
+                    facts = replace(facts, held=(seat, points))
+                case _:
+                    pass
+        return facts
+
+    def shown(self, totals: tuple[int, ...]) -> tuple[int, ...]:
+        """Return *totals* as the lines show them: points of the hand count from the place where they are written."""
+        if self.held is None:
+            return totals
+        winner, points = self.held
+        return tuple(total - points if seat == winner else total for seat, total in enumerate(totals))
+
+    def wrong_promises(self, outcomes: tuple[Outcome, ...], players: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the problems of points of the hand that the record had before these outcomes counted the hand."""
+        if not self.promised or not any(isinstance(outcome, HandOver) for outcome in outcomes):
+            return ()
+        problems = (self.bonus_problem(seat, points, players) for seat, points in self.promised)
+        return tuple(problem for problem in problems if problem is not None)
+
+    def called_problem(self, seat: Seat, points: int) -> str | None:
+        """Return the problem with `=points` in a game where points count by themselves."""
+        scored = self.scored if seat == self.player else 0
+        return None if points == scored else f"={points} is written, but the play scores {scored}"
+
+    def forfeited_problem(self, game: Game, seat: Seat, points: int) -> str | None:
+        """Return the problem with `~points`, which may stand before or after the tile that ends the time to call."""
+        if not game.rules.call_required:
+            return f"~{points} is written, but points count by themselves in this game"
+        chance = None if game.hand is None else game.hand.chance
+        lost = self.lost
+        if chance is not None and not chance.called and chance.seat == seat:
+            lost = (seat, chance.points)
+        if lost is None or lost[0] != seat:
+            return f"~{points} is written, but {game.players[seat]} forfeits nothing"
+        return None if lost[1] == points else f"~{points} is written, but {lost[1]} are forfeited"
+
+    def taken_problem(self, game: Game, seat: Seat, victim: Seat, move: TakenMove) -> str | None:
+        """Return the problem with `xC10`, where *seat* took the points of *victim*."""
+        loss = self.loss if self.player == seat and self.victim == victim else 0
+        chance = None if game.hand is None else game.hand.chance
+        if chance is not None and not chance.called and chance.seat == seat and chance.victim == victim:
+            loss = chance.loss
+        if move.points == loss:
+            return None
+        name = game.players[victim]
+        paid = f"nothing was taken from {name}" if loss == 0 else f"{loss} were taken from {name}"
+        return f"x{move.seat}{move.points} is written, but {paid}"
+
+    def bonus_problem(self, seat: Seat, points: int, players: tuple[str, ...]) -> str | None:
+        """Return the problem with `+points` for *seat* in a hand that is counted."""
+        assert self.bonus is not None  # the hand is counted
+        winner, paid = self.bonus
+        if winner == seat:
+            return None if points == paid else f"+{points} is written, but the hand pays {paid}"
+        return f"+{points} is written, but {'nobody' if winner is None else players[winner]} wins the hand"

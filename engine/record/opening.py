@@ -1,0 +1,216 @@
+"""Read the game, the players and the deals that a record names; write the tags of a match."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from engine.errors import EngineError
+from engine.record.values import (
+    NOWHERE,
+    SEATS,
+    UNPRINTABLE,
+    VERSION,
+    Place,
+    Record,
+    RecordError,
+    RecordHand,
+    Tag,
+    TakenMove,
+)
+from engine.rules.options import changed_options, option_named, parse_options, value_text, with_options
+from engine.rules.profiles import PROFILES, profile
+from engine.rules.rules import Policy, Rules, deal_problems
+from engine.state.events import MatchStart, NewHand, Seat
+
+_HAND_KEYS = ("deal", "yard", "lead")
+_SEAT_NAME = re.compile(r"(?<!\S)([A-P]):")
+_SEAT_ALONE = re.compile(r"(?<!\S)([A-P])(?!\S)")
+_NUMBERS = re.compile(r"[0-9]{1,6}(?:,[0-9]{1,6})*")
+_UNWRITABLE = re.compile(rf"[{UNPRINTABLE}]")
+_SET = re.compile(r"(?:([0-9])\s*x?\s+)?(\S.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The game and the players that the tags of a record name.
+
+    Attributes:
+        rules: The game, with its options.
+        letters: The letters of the seats, clockwise.
+        players: The names of the players; a letter for a player without a name.
+    """
+
+    rules: Rules
+    letters: str
+    players: tuple[str, ...]
+
+    @property
+    def start(self) -> MatchStart:
+        """The match as an event."""
+        return MatchStart(self.rules, self.players)
+
+    def seat(self, letter: str, place: Place) -> Seat:
+        """Return the seat of *letter*.
+
+        Raises:
+            RecordError: If no player has that seat.
+        """
+        if letter not in self.letters:
+            seats = ", ".join(self.letters)
+            raise RecordError(place, f'expected one of the seats {seats}, found "{letter}"')
+        return Seat(self.letters.index(letter))
+
+
+def opening_of(record: Record, *, strict: bool) -> Opening:
+    """Return the game and the players of a record.
+
+    Raises:
+        RecordError: If a tag is missing or wrong; the error names its place.
+    """
+    rules = _rules(record)
+    if strict:
+        rules = replace(rules, policy=Policy.STRICT)
+    letters, players = _seats(record, rules)
+    for problem in deal_problems(rules, len(players)):
+        raise RecordError(_place_of(record, "Seats"), problem)
+    return Opening(rules, letters, players)
+
+
+def deal_of(opening: Opening, hand: RecordHand) -> NewHand:
+    """Return the deal of a hand.
+
+    Raises:
+        RecordError: If no hand can begin as its first line says.
+    """
+    unknown = [name for name, _ in hand.keys if name not in _HAND_KEYS]
+    if unknown:
+        raise RecordError(hand.place, f'expected the keys deal, yard and lead, found "{unknown[0]}"')
+    tiles, seats = opening.rules.tiles, len(opening.players)
+    dealt = _numbers(hand, "deal", tiles)
+    if dealt is not None and len(dealt) == 1:
+        dealt *= seats
+    if dealt is not None and len(dealt) != seats:
+        raise RecordError(hand.place, f"deal: expected 1 or {seats} numbers for {seats} players, found {len(dealt)}")
+    if dealt is not None and sum(dealt) > tiles:
+        raise RecordError(hand.place, f"deal: expected at most the {tiles} tiles of the game, found {sum(dealt)}")
+    yard = _numbers(hand, "yard", tiles)
+    if yard is not None and len(yard) != 1:
+        raise RecordError(hand.place, f"yard: expected one number, found {len(yard)}")
+    return NewHand(dealt, None if yard is None else yard[0])
+
+
+def lead_of(opening: Opening, hand: RecordHand) -> Seat | None:
+    """Return the seat that leads a hand, None if the record does not say it.
+
+    Raises:
+        RecordError: If no player has that seat.
+    """
+    letter = hand.key("lead")
+    return None if letter is None else opening.seat(letter, hand.place)
+
+
+def tags_of(start: MatchStart) -> tuple[Tag, ...]:
+    """Return the tags of a match."""
+    tags = [Tag("DGR", VERSION), Tag("Rules", start.rules.name)]
+    options = changed_options(start.rules)
+    if options:
+        tags.append(Tag("Options", " ".join(f"{key}={value}" for key, value in options.items())))
+    seats = (f"{letter}:{_seat_name(player)}" for letter, player in zip(SEATS, start.players, strict=False))
+    return (*tags, Tag("Seats", " ".join(seats)))
+
+
+def _seat_name(player: str) -> str:
+    """Return the name of a player in a form that the tag Seats can hold."""
+    return _SEAT_NAME.sub(r"\1.", " ".join(_UNWRITABLE.sub(" ", player).split()))
+
+
+def _place_of(record: Record, name: str) -> Place:
+    """Return the place of a tag, or of the tag DGR if the record has no such tag."""
+    places = {tag.name: tag.place for tag in record.tags}
+    return places.get(name, places.get("DGR", NOWHERE))
+
+
+def _rules(record: Record) -> Rules:
+    """Return the game that the tags Rules, Options and Set describe."""
+    name = record.tag("Rules")
+    if name is None:
+        known = ", ".join(rules.name for rules in PROFILES)
+        raise RecordError(_place_of(record, "DGR"), f'expected a tag such as [Rules "bones"]; the games are {known}')
+    try:
+        rules = profile(name)
+    except EngineError as refused:
+        raise RecordError(_place_of(record, "Rules"), str(refused)) from None
+    try:
+        options = parse_options(record.tag("Options") or "")
+        rules = with_options(rules, options)
+    except EngineError as refused:
+        raise RecordError(_place_of(record, "Options"), str(refused)) from None
+    return _with_set(record, rules, is_chosen="set" in options)
+
+
+def _with_set(record: Record, rules: Rules, *, is_chosen: bool) -> Rules:
+    """Return *rules* with the tiles of the tag Set, which has to agree with the options."""
+    text = record.tag("Set")
+    if text is None:
+        return rules
+    place = _place_of(record, "Set")
+    found = _SET.fullmatch(text.strip())
+    if found is None:
+        raise RecordError(place, f"expected a set such as double-six, found {_quoted(text)}")
+    wanted = {"set": re.sub(r"\s+", "-", found[2])}
+    if found[1] is not None:
+        wanted["copies"] = found[1]
+    try:
+        chosen = with_options(rules, wanted)
+    except EngineError as refused:
+        raise RecordError(place, str(refused)) from None
+    if is_chosen and (chosen.max_pips, chosen.copies) != (rules.max_pips, rules.copies):
+        said = value_text(rules, option_named("set"))
+        raise RecordError(place, f"expected the set of the options, which is {said}, found {_quoted(text)}")
+    return chosen
+
+
+def _seats(record: Record, rules: Rules) -> tuple[str, tuple[str, ...]]:
+    """Return the letters of the seats and the names of the players, clockwise."""
+    text = record.tag("Seats")
+    if text is None:
+        letters = SEATS[: max([rules.seats_min, *_seats_used(record)])]
+        return letters, tuple(letters)
+    place = _place_of(record, "Seats")
+    found = list((_SEAT_NAME if _SEAT_NAME.search(text) else _SEAT_ALONE).finditer(text))
+    if not found or text[: found[0].start()].strip():
+        raise RecordError(place, f'expected seats such as "A:Brian B:Tom" or "A B C D", found {_quoted(text)}')
+    letters = "".join(seat[1] for seat in found)
+    ends = [*(seat.start() for seat in found[1:]), len(text)]
+    names = [text[seat.end() : end].strip() for seat, end in zip(found, ends, strict=True)]
+    if len(set(letters)) != len(letters):
+        raise RecordError(place, f"expected each seat once, found {_quoted(text)}")
+    return letters, tuple(name or letter for name, letter in zip(names, letters, strict=True))
+
+
+def _seats_used(record: Record) -> Iterator[int]:
+    """Yield the least number of seats for each deal, lead and move that names seats."""
+    for hand in record.hands:
+        yield len((hand.key("deal") or "").split(","))
+        lead = hand.key("lead")
+        if lead is not None and len(lead) == 1:
+            yield SEATS.find(lead) + 1
+        for turn in hand.turns:
+            yield SEATS.index(turn.seat) + 1
+            yield from (SEATS.index(move.seat) + 1 for move in turn.moves if isinstance(move, TakenMove))
+
+
+def _numbers(hand: RecordHand, key: str, most: int) -> tuple[int, ...] | None:
+    """Return the numbers of a key, each at most *most*; None without that key."""
+    text = hand.key(key)
+    if text is None:
+        return None
+    numbers = tuple(int(number) for number in text.split(",")) if _NUMBERS.fullmatch(text) else (-1,)
+    if not all(0 <= number <= most for number in numbers):
+        raise RecordError(hand.place, f"{key}: expected a number from 0 to {most}, found {_quoted(text)}")
+    return numbers
+
+
+def _quoted(text: str) -> str:
+    """Return the beginning of *text* in quotes."""
+    return f'"{text}"' if len(text) <= 40 else f'"{text[:40]}…"'
