@@ -1,21 +1,21 @@
-"""Sentences that remember what they were made of, so that each can be said again in another language.
+"""English phrases that keep their key and values, for translation.
 
 A phrase is its English, a `str` like any other, with its key, the English with {names} where values stand, and the
-values beside it. Who knows nothing of languages uses it as the text that it is; what is made of it by `+` or an
-f-string is plain English again, so sentences are put together with `phrase`, `plural` and `listed` only.
+values beside it. Code without translations uses it as plain text. `+` and f-strings give plain English, so sentences
+are put together with `phrase`, `plural` and `listed` only.
 """
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 Value = str | int
-"""What stands in a phrase: a phrase, which is said in the same language, or a name or number, which stays as it is."""
+"""A value in a phrase: a phrase, translated along with it, or a name or number, kept as it is."""
 
 _NOTHING: Mapping[str, Value] = MappingProxyType({})
 
 
 class Phrase(str):
-    """A text in English that can be said in other languages.
+    """An English text that can be translated.
 
     Attributes:
         key: Its English with {names} for the values; where it depends on a number, that for many.
@@ -34,12 +34,12 @@ class Phrase(str):
         return made
 
     def __reduce__(self) -> tuple[type["Phrase"], tuple[str, str, dict[str, Value]]]:
-        """Return what copies and pickles are made of."""
+        """Return the constructor and its arguments, for copy and pickle."""
         return Phrase, (str(self), self.key, dict(self.values))
 
 
 def phrase(key: str, /, **values: object) -> Phrase:
-    """Return *key* with its {names} filled in; what is no number and no text stands there as its text.
+    """Return *key* with its {names} filled in; values other than numbers and texts become text.
 
     >>> told = phrase("{name} plays {tile}", name="Ann", tile="6-4")
     >>> told, told.key, told.values["name"]
@@ -60,7 +60,7 @@ def plural(one: str, many: str, /, *, number: int, **values: object) -> Phrase:
 
 
 def listed(parts: Iterable[str], between: str = ", ") -> Phrase:
-    """Return texts one after the other; *between* them is nothing that depends on a language.
+    """Return texts joined by *between*, which is the same in every language.
 
     >>> listed(["a", "b"], "; ")
     'a; b'
@@ -70,7 +70,7 @@ def listed(parts: Iterable[str], between: str = ", ") -> Phrase:
 
 
 def either(parts: Iterable[str]) -> Phrase:
-    """Return texts of which one is meant.
+    """Return texts joined by commas and "or".
 
     >>> either(["2", "3", "4"])
     '2, 3 or 4'
@@ -80,7 +80,7 @@ def either(parts: Iterable[str]) -> Phrase:
 
 
 def both(parts: Iterable[str]) -> Phrase:
-    """Return texts that are all meant.
+    """Return texts joined by commas and "and".
 
     >>> both(["Ann", "Ben"])
     'Ann and Ben'

@@ -64,11 +64,11 @@ class Tile:
         return cls.of(int(found[1]), int(found[2]))
 
     def __eq__(self, other: object) -> bool:
-        """Return whether *other* is the same tile; tiles are compared all the time, so by their one bit."""
+        """Return True if *other* is the same tile; comparing their one bit is fast."""
         return isinstance(other, Tile) and self.bit == other.bit
 
     def __hash__(self) -> int:
-        """Return the hash of what makes the tile."""
+        """Return the hash of the tile's bit."""
         return hash(self.bit)
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ class Tile:
 
     @property
     def is_double(self) -> bool:
-        """Whether both halves show the same number."""
+        """True if both halves show the same number."""
         return self.low == self.high
 
     @property
@@ -86,7 +86,7 @@ class Tile:
         return self.low + self.high
 
     def has(self, number: int) -> bool:
-        """Return whether one of the halves shows *number*."""
+        """Return True if one of the halves shows *number*."""
         return number in (self.low, self.high)
 
     def other(self, number: int) -> int:
@@ -125,7 +125,7 @@ def double_bits() -> int:
 
 
 def set_name(max_pips: int) -> str:
-    """Return what players call the set.
+    """Return the players' name for a set.
 
     >>> set_name(6), set_name(16)
     ('double-six', 'double-16')

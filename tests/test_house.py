@@ -111,6 +111,18 @@ def test_a_package_says_in_its_first_line_what_it_is(path: Path) -> None:
     assert re.fullmatch(r"[A-Z`].{20,}[.:]", first), first
 
 
+# Packages whose docstrings start with a noun or a verb; others are added once theirs do.
+@pytest.mark.parametrize("package", ["engine"])
+def test_no_docstring_starts_with_a_clause(package: str) -> None:
+    clause = re.compile(r'"""(?:(?:Return|Yield) )?(?:what|which|whether|how|where|when)\b.*', re.IGNORECASE)
+    found = {
+        str(path.relative_to(ROOT)): lines
+        for path in (ROOT / package).rglob("*.py")
+        if (lines := clause.findall(path.read_text()))
+    }
+    assert found == {}
+
+
 # One word, one idea. Where two files may use the same one, a newcomer is told why.
 SHARED_NAMES = {
     "Answer": "what the table is told in a game (session), and the body of a request that answers a test (serve)",

@@ -1,4 +1,4 @@
-"""What players say about their hands by knocking, drawing and letting another lead; revokes. docs/rules.md 2.6."""
+"""Claims of players about their hands by knocking, drawing or not leading; revokes. docs/rules.md 2.6."""
 
 from collections.abc import Iterable, Iterator
 
@@ -15,7 +15,7 @@ KNOCKED = phrase("knocked")
 
 
 def cannot_play(hand: Hand, rules: Rules, verb: str) -> Claim:
-    """Return what is said by drawing or knocking now: no tile for any place where one may go."""
+    """Return the claim made by drawing or knocking now: no tile that fits an end open to the next tile."""
     fits, numbers = 0, []
     for end in ends_now(hand):
         fits |= end.fits
@@ -24,7 +24,7 @@ def cannot_play(hand: Hand, rules: Rules, verb: str) -> Claim:
 
 
 def keeps_the_deal(rules: Rules) -> tuple[Claim, ...]:
-    """Return what each player says by not asking for a redeal: so many doubles at most."""
+    """Return the claim of each player who asks for no redeal: at most so many doubles; empty without that rule."""
     most = rules.redeal_if_doubles_over
     if most is None:
         return ()
@@ -33,18 +33,18 @@ def keeps_the_deal(rules: Rules) -> tuple[Claim, ...]:
 
 
 def lets_lead(denied: int, led: Tile) -> Claim:
-    """Return what is said by letting *led* open the hand: none of the tiles *denied*, as bits."""
+    """Return the claim made by letting *led* open the hand: none of the tiles *denied*, as bits."""
     return Claim(denied, 0, ProblemKind.HIGHER_DOUBLE_HELD, phrase("let the {tile} lead", tile=led))
 
 
 def without_double(rules: Rules) -> Claim:
-    """Return what is said by not leading where any double may lead."""
+    """Return the claim made by not leading when any double may lead."""
     denied = double_bits() & set_bits(rules.max_pips)
     return Claim(denied, 0, ProblemKind.HIGHER_DOUBLE_HELD, phrase("had no double to lead"))
 
 
 def said(claims: tuple[tuple[Claim, ...], ...], seat: int, claim: Claim) -> tuple[tuple[Claim, ...], ...]:
-    """Return *claims* with one more of *seat*, in the place of what it has said in the same words of the same tiles.
+    """Return *claims* with a new one of *seat*, which replaces one of the same content.
 
     The last one says most: it has drawn fewest tiles since. So they stay few, however often it knocks or draws.
     """
@@ -81,7 +81,7 @@ def shown(claims: tuple[tuple[Claim, ...], ...], seat: int, tile: Tile) -> tuple
 
 
 def broken_claims(claims: Iterable[Claim], name: str, tiles: Iterable[Tile]) -> Iterator[Problem]:
-    """Yield what *tiles* of the player *name* prove about what they said before."""
+    """Yield a problem for each claim of the player *name* that their *tiles* disprove."""
     held = tuple(tiles)
     for claim in claims:
         denied = [tile for tile in held if tile.bit & claim.denied]

@@ -1,4 +1,4 @@
-"""How a hand and a match end: hands laid open, the winner paid, the target looked at. docs/rules.md 2.4, 2.5."""
+"""End a hand or a match: open the hands, pay the winner, check the target. docs/rules.md 2.4, 2.5."""
 
 from engine.rules.rules import MatchEnd, PartnersMode, TargetTest, TieBreak
 from engine.state.events import Seat
@@ -9,7 +9,7 @@ from engine.state.settle import Holding, settle, winners
 from engine.value import changed
 
 GameUpdate = tuple[Game, tuple[Outcome, ...]]
-"""The match after something happened, and what follows from it."""
+"""The match after an action, and the outcomes of the action."""
 
 
 def close_hand(game: Game, hand: Hand, ending: Ending, out: Seat | None) -> GameUpdate:
@@ -78,7 +78,7 @@ def count_hand(game: Game, hand: Hand) -> GameUpdate:
 
 
 def partners_mode(game: Game) -> PartnersMode | None:
-    """Return how pairs share what they hold, or None when everybody plays alone."""
+    """Return the mode in which pairs share their tiles; None if everybody plays alone."""
     return game.rules.partners_mode if game.rules.partners else None
 
 
@@ -126,7 +126,7 @@ def _win(game: Game, seat: Seat | None) -> GameUpdate:
 
 
 def _is_enough(game: Game, total: int) -> bool:
-    """Return whether *total* ends the match."""
+    """Return True if *total* ends the match."""
     target = game.rules.target
     if target is None:
         return False

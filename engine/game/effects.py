@@ -75,7 +75,7 @@ def _lift(hand: Hand, laid: Node) -> HandUpdate:
 
 
 def _costs_a_turn(laid: Node, effects: Effects) -> bool:
-    """Return whether the next player loses their turn."""
+    """Return True if the next player loses their turn."""
     match effects.skip_on:
         case SkipOn.NONE:
             return False

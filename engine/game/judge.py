@@ -1,4 +1,4 @@
-"""Whether an action is right, and if not, why not, in the players' words. docs/rules.md 2.6 and 3."""
+"""Check an action against the rules and report problems in the players' words. docs/rules.md 2.6 and 3."""
 
 from collections.abc import Iterable, Iterator
 from typing import assert_never
@@ -54,7 +54,7 @@ _OF_THE_TABLE = (Redeal, HandEnd, Abandon, Boneyard)
 
 
 def problems_with(game: Game | None, action: Action) -> tuple[Problem, ...]:
-    """Return all that is wrong with *action*, the gravest first; nothing when it is right."""
+    """Return all problems of *action*, the gravest first; empty if there are none."""
     if game is not None and game.hand is not None:
         game, _, _ = caught_up(game, game.hand, action)
     if isinstance(action, Play) and game is not None and game.hand is not None and 0 <= action.seat < len(game.players):
@@ -69,7 +69,7 @@ def problems_with(game: Game | None, action: Action) -> tuple[Problem, ...]:
 
 
 def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
-    """Return what is wrong with *action*."""
+    """Return the problems of *action*."""
     if isinstance(action, MatchStart):
         return _judge_start(game, action)
     if game is None:
@@ -88,7 +88,7 @@ def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
 
 
 def _judge_in_hand(game: Game, hand: Hand, action: InHand) -> Iterable[Problem]:
-    """Yield what is wrong with something that happens between the deal and the count."""
+    """Return the problems of an action between the deal and the count."""
     if not game.rules.refereed and not isinstance(action, Play):
         return (impossible(ProblemKind.NOT_NOW, phrase("no game is being played, tiles just lie")),)
     match action:
@@ -181,7 +181,7 @@ def _judge_redeal(game: Game, hand: Hand, action: Redeal) -> Iterator[Problem]:
 
 
 def _instead_of_redeal(rules: Rules, hand: Hand) -> Iterator[Problem]:
-    """Yield what is done where nobody deals again for want of a double."""
+    """Yield the problem of a redeal for want of a double if the rules have another remedy."""
     no_double, lead = rules.no_double, hand.lead
     if no_double is NoDouble.HIGHEST_TILE and lead in (LeadTile.HIGHEST_DOUBLE, LeadTile.RACE):
         yield illegal(ProblemKind.NO_REDEAL, phrase("without a double nobody deals again: the highest tile leads"))
@@ -245,7 +245,7 @@ def _judge_reveal(game: Game, hand: Hand, action: Reveal | RevealPips) -> Iterat
 
 
 def _shown(hand: Hand, action: Reveal, tile: Tile) -> int:
-    """Return how often *tile* lies open in the hands of the others."""
+    """Return the number of copies of *tile* that lie open in other hands."""
     return sum(
         (holding.tiles or ()).count(tile)
         for at, holding in enumerate(hand.holdings)

@@ -1,4 +1,4 @@
-"""What is wrong with a tile that was laid: on an end, on the starter, or on its copy. docs/rules.md 2.1 and 3."""
+"""Problems of a tile laid on an end, on the starter or on its copy. docs/rules.md 2.1 and 3."""
 
 from collections.abc import Iterator
 
@@ -16,9 +16,9 @@ from engine.tiles import Tile
 
 
 def play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
-    """Return what is wrong with a tile laid on the table or against another.
+    """Return the problems of a tile laid on the table or against another.
 
-    Nearly always nothing is, so what could be is first asked in a few comparisons.
+    Nearly always there are none, so a few comparisons come before the costly checks.
     """
     if game.phase is not Phase.PLAY and game.phase is not Phase.LEAD:
         return [not_now(game.phase)]
@@ -54,7 +54,7 @@ def play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
 
 
 def stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
-    """Yield what is wrong with a tile laid on top of another."""
+    """Yield the problems of a tile laid on top of another."""
     if game.phase is not Phase.PLAY:
         yield not_now(game.phase)
         return
@@ -90,7 +90,7 @@ def stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
 
 
 def _not_at_hand(game: Game, tile: Tile) -> Problem:
-    """Return why *tile* cannot come out of anybody's hand."""
+    """Return the problem of a *tile* that nobody can hold: not in the set, or used up."""
     rules = game.rules
     if tile.high > rules.max_pips:
         return illegal(ProblemKind.NOT_IN_SET, not_in_set(rules.max_pips, tile))
@@ -101,7 +101,7 @@ def _not_at_hand(game: Game, tile: Tile) -> Problem:
 
 
 def _lead_problems(game: Game, hand: Hand, tile: Tile) -> Iterator[Problem]:
-    """Yield why *tile* may not be the first of the hand."""
+    """Yield the problem of a *tile* that may not lead the hand."""
     match hand.lead:
         case LeadTile.ANY:
             return
@@ -120,7 +120,7 @@ def _lead_problems(game: Game, hand: Hand, tile: Tile) -> Iterator[Problem]:
 
 
 def _end_problems(hand: Hand, end: OpenEnd, action: Play) -> Iterator[Problem]:
-    """Yield why the tile may not go on an open end."""
+    """Yield the problems of a tile on an open end."""
     if not end.playable:
         yield illegal(ProblemKind.TIP_CLOSED, phrase("the spinner needs a tile on both sides first"))
     yield from _number_problems(end.number, end.fits, action)
@@ -133,7 +133,7 @@ def _end_problems(hand: Hand, end: OpenEnd, action: Play) -> Iterator[Problem]:
 
 
 def _number_problems(number: int, fits: int, action: Play) -> Iterator[Problem]:
-    """Yield why the tile does not match *number*."""
+    """Yield the problem of a tile that does not match *number*."""
     tile = action.tile
     if not tile.has(number) and not tile.bit & fits:
         words = phrase("{tile} does not fit there, that end needs a {number}", tile=tile, number=number)
@@ -144,7 +144,7 @@ def _number_problems(number: int, fits: int, action: Play) -> Iterator[Problem]:
 
 
 def _closed_problems(game: Game, at: Spot, action: Play) -> Iterator[Problem]:
-    """Yield why nothing goes on a port that is no open end, and what else is wrong there."""
+    """Yield the problems of a tile on a port that is no open end."""
     host = game.layout.find(at.host)
     assert host is not None  # obstacle() has looked
     spinner = game.layout.spinner

@@ -1,4 +1,4 @@
-"""What is wrong with whose turn it is, and with draws, knocks and calls. docs/rules.md 2.3, 2.6, 3.5 and 3.6."""
+"""Problems of turns, draws, knocks and calls. docs/rules.md 2.3, 2.6, 3.5 and 3.6."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from engine.state.problems import Problem, ProblemKind, doubtful, illegal, impos
 
 
 def turn_problems(game: Game, hand: Hand, seat: Seat) -> Iterator[Problem]:
-    """Yield that it is another's turn."""
+    """Yield a problem if it is another player's turn."""
     if hand.turn is None or hand.turn == seat:
         return
     names = {"name": game.players[hand.turn], "other": game.players[seat]}
@@ -21,7 +21,7 @@ def turn_problems(game: Game, hand: Hand, seat: Seat) -> Iterator[Problem]:
 
 
 def unfinished_draw_problems(rules: Rules, hand: Hand) -> Iterator[Problem]:
-    """Yield that the player has drawn one of two tiles and must draw the other before playing."""
+    """Yield a problem if the player has drawn one of two tiles and must draw the other before playing."""
     left = tiles_to_draw(rules, hand)
     if left:
         words = phrase("draw before playing: {tiles} still to draw", tiles=tiles_text(left))
@@ -29,7 +29,7 @@ def unfinished_draw_problems(rules: Rules, hand: Hand) -> Iterator[Problem]:
 
 
 def draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
-    """Yield what is wrong with tiles taken from the boneyard."""
+    """Yield the problems of tiles taken from the boneyard."""
     if game.phase is not Phase.PLAY and game.phase is not Phase.LEAD:
         yield not_now(game.phase)
         return
@@ -57,13 +57,13 @@ def draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
 
 
 def owes(hand: Hand, action: Draw) -> bool:
-    """Return whether the draw is one that a play of another has forced and the engine has counted."""
+    """Return True if another player's play has forced this draw and the engine has counted it."""
     owed = hand.course.owed
     return bool(owed) and owed[action.seat] >= action.tiles and (action.forced or hand.turn != action.seat)
 
 
 def boneyard_problems(game: Game, hand: Hand, action: Boneyard) -> Iterator[Problem]:
-    """Yield what is wrong with a count of the boneyard."""
+    """Yield the problems of a count of the boneyard."""
     if game.phase is not Phase.PLAY and game.phase is not Phase.LEAD:
         yield not_now(game.phase)
     elif action.tiles > hand.boneyard:
@@ -75,7 +75,7 @@ def boneyard_problems(game: Game, hand: Hand, action: Boneyard) -> Iterator[Prob
 
 
 def knock_problems(game: Game, hand: Hand, action: Knock) -> Iterator[Problem]:
-    """Yield what is wrong with a pass."""
+    """Yield the problems of a pass."""
     if game.phase is Phase.LEAD and hand.lead is LeadTile.ANY_DOUBLE:
         yield from _waiting(turn_problems(game, hand, action.seat))
         return
@@ -90,7 +90,7 @@ def knock_problems(game: Game, hand: Hand, action: Knock) -> Iterator[Problem]:
 
 
 def decline_problems(game: Game, hand: Hand, action: Decline) -> Iterator[Problem]:
-    """Yield what is wrong with giving up an extra turn."""
+    """Yield the problems of giving up an extra turn."""
     if game.phase is not Phase.PLAY:
         yield not_now(game.phase)
     elif not hand.course.extra:
@@ -100,7 +100,7 @@ def decline_problems(game: Game, hand: Hand, action: Decline) -> Iterator[Proble
 
 
 def call_problems(game: Game, hand: Hand, action: Call) -> Iterator[Problem]:
-    """Yield what is wrong with points that are called. docs/rules.md A3-5."""
+    """Yield the problems of points that are called. docs/rules.md A3-5."""
     if game.phase not in (Phase.PLAY, Phase.REVEAL):
         yield not_now(game.phase)
         return
@@ -127,7 +127,7 @@ def call_problems(game: Game, hand: Hand, action: Call) -> Iterator[Problem]:
 
 
 def _two_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
-    """Yield why a player may not draw, or not as many, where two are drawn at a time."""
+    """Yield the problem of a draw, or of its number of tiles, in a game that draws two at a time."""
     name = game.players[action.seat]
     limit = 1 if game.phase is Phase.LEAD else TILES_OF_A_DRAW
     if hand.course.extra:
@@ -140,6 +140,6 @@ def _two_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
 
 
 def _waiting(problems: Iterator[Problem]) -> Iterator[Problem]:
-    """Yield the problems of something that leaves nothing on the table to show whose it was: unlike a play it waits."""
+    """Yield *problems* as doubtful: unlike a play, the action leaves nothing on the table to show whose it was."""
     for problem in problems:
         yield doubtful(problem.kind, problem.words)

@@ -13,7 +13,7 @@ from engine.state.outcomes import Declined, Drew, Ending, Outcome, Passed
 from engine.value import changed
 
 _SHOWS_A_PASS = (Play, Stack, Draw, Knock)
-"""What the next player does, from which it is seen that the previous player is done."""
+"""Actions of the next player that show that the previous player is done."""
 
 
 def caught_up(game: Game, hand: Hand, action: Action) -> tuple[Game, Hand, tuple[Outcome, ...]]:
@@ -52,7 +52,7 @@ def draw(game: Game, hand: Hand, action: Draw) -> GameUpdate:
 
 
 def _claims_of_a_draw(game: Game, hand: Hand, action: Draw) -> tuple[tuple[Claim, ...], ...]:
-    """Return what the players have said when one of them draws."""
+    """Return the claims of all players after one of them draws."""
     seat, claims = action.seat, hand.claims
     if hand.turn != seat or game.rules.voluntary_draw:
         return drew(claims, seat, action.tiles, action.faces)

@@ -1,4 +1,4 @@
-"""What a tile laid on the table does: the layout, the count, what it scores, and whether the hand is over."""
+"""Lay or stack a tile: update the layout, count and score, and end the hand."""
 
 from engine.game.claims import lets_lead, shown
 from engine.game.closing import GameUpdate, close_hand, forfeit, leader_wins, pay, prepend

@@ -1,4 +1,4 @@
-"""What players and camera ask of a match: where a tile can go, what may be played, what is still out."""
+"""Queries on a match: open ends, legal plays and stacks, unseen tiles."""
 
 from collections.abc import Iterable, Iterator
 
@@ -12,12 +12,12 @@ from engine.tiles import Tile, full_set, set_bits
 
 
 def ends(state: State) -> tuple[OpenEnd, ...]:
-    """Return where tiles can go, closed tips of the spinner included; nothing before the first tile."""
+    """Return the open ends, closed tips of the spinner included; empty before the first tile."""
     return () if state.game is None else state.game.layout.ends
 
 
 def ends_now(hand: Hand) -> tuple[OpenEnd, ...]:
-    """Return where the next tile may go: not the closed tips, and under a spell only where it can be broken."""
+    """Return the ends open to the next tile: no closed tips, and under a spell only those that break it."""
     ends = hand.layout.ends
     spell = hand.course.spell
     if spell is None:
@@ -87,13 +87,13 @@ def legal_stacks(state: State, tiles: Iterable[Tile], *, seat: Seat | None = Non
 
 
 def is_stackable(hand: Hand, node: Node) -> bool:
-    """Return whether a copy may go on *node*: one end of it is open, of a double one side. docs/rules.md 3.6, A3-8."""
+    """Return True if a copy may go on *node*: one end of it is open, of a double one side. docs/rules.md 3.6, A3-8."""
     layout = hand.layout
     return node.id not in layout.stacked and any(end.spot.host == node.id for end in layout.ends)
 
 
 def copies_left(game: Game, tile: Tile) -> int:
-    """Return how often *tile* is not on the table; 0 or less when it is not in the set or used up."""
+    """Return the number of copies of *tile* off the table; 0 or less if it is not in the set or used up."""
     if tile.high > game.rules.max_pips:
         return 0
     return game.rules.copies - game.layout.used(tile)
@@ -116,7 +116,7 @@ def highest_leader(rules: Rules, tiles: Iterable[Tile]) -> Tile | None:
 
 
 def _at_hand(game: Game, hand: Hand, tiles: Iterable[Tile]) -> tuple[Tile, ...]:
-    """Return the different ones of *tiles* that can still come."""
+    """Return the distinct *tiles* that still have a copy off the table."""
     out = _out(game, hand)
     found = []
     for tile in tiles:
@@ -132,7 +132,7 @@ def _out(game: Game, hand: Hand) -> int:
 
 
 def _that_may_lead(game: Game, hand: Hand, tiles: tuple[Tile, ...]) -> Iterator[Tile]:
-    """Yield which of *tiles* may be the first tile of the hand."""
+    """Yield the *tiles* that may lead the hand."""
     match hand.lead:
         case LeadTile.ANY:
             yield from tiles

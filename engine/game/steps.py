@@ -1,6 +1,6 @@
-"""What one good action does to a match: the new match, and the outcomes to show. docs/rules.md 2.3 to 2.5 and 3.
+"""Apply one accepted action to a match: the new match and its outcomes. docs/rules.md 2.3 to 2.5 and 3.
 
-Nothing here asks whether the action is legal; `engine.game.judge` has, and the table may have let it stand.
+Legality is not checked here: `engine.game.judge` does that, and the table may let an illegal action stand.
 """
 
 from typing import assert_never
@@ -54,7 +54,7 @@ _LEAD_TILES = {
 
 
 def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
-    """Return the match after *action*, and what follows from it, the next turn last."""
+    """Return the match after *action* and its outcomes, the next turn last."""
     if isinstance(action, MatchStart):
         return _start(action)
     assert game is not None  # the judge refuses all else before a match
@@ -74,13 +74,13 @@ def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
 
 
 def _in_hand(game: Game, hand: Hand, seq: Seq, action: InHand) -> GameUpdate:
-    """Return what *action* does within a hand."""
+    """Return the match after *action* within a hand; a pass that it implies comes first."""
     game, hand, told = caught_up(game, hand, action)
     return prepend(told, _act(game, hand, seq, action))
 
 
 def _act(game: Game, hand: Hand, seq: Seq, action: InHand) -> GameUpdate:
-    """Return what *action* does when it is its turn."""
+    """Return the match after *action*, once implied passes are made."""
     match action:
         case Play():
             return play(game, hand, seq, action)
@@ -159,14 +159,14 @@ def _deal(game: Game, number: int, dealt: NewHand) -> GameUpdate:
 
 
 def _lead(game: Game) -> tuple[Seat | None, LeadTile]:
-    """Return who leads the next hand, None where that is not known, and with what."""
+    """Return the leader of the next hand, None if not known, and the kind of tile to lead."""
     winner = game.hand_winner
     rule = game.rules.lead_first if winner is None else game.rules.lead_next
     return _leader(game, rule, winner), _lead_tile(game.rules, rule)
 
 
 def _leader(game: Game, rule: LeadRule, winner: Seat | None) -> Seat | None:
-    """Return who leads by *rule*."""
+    """Return the seat that leads by *rule*; None if that is not known."""
     if winner is None:
         return None
     if rule is LeadRule.WINNER_ANY:
@@ -175,7 +175,7 @@ def _leader(game: Game, rule: LeadRule, winner: Seat | None) -> Seat | None:
 
 
 def _lead_tile(rules: Rules, rule: LeadRule) -> LeadTile:
-    """Return what may lead by *rule*: where six arms start from it, always a double."""
+    """Return the kind of tile that leads by *rule*; a starter of six arms is always a double."""
     tile = _LEAD_TILES[rule]
     return LeadTile.ANY_DOUBLE if rules.spinner is Spinner.STARTER_SIX and tile is LeadTile.ANY else tile
 

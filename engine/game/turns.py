@@ -1,4 +1,4 @@
-"""Whose turn it is, what they have to do, and who comes next. docs/rules.md 2.3 and, for the six-arm game, 3.5."""
+"""Turn order and what the current player may do. docs/rules.md 2.3 and, for the six-arm game, 3.5."""
 
 from engine.rules.rules import Drawing, NoDouble, ProvableBlock, Rules, SpellLap
 from engine.state.events import Seat
@@ -11,7 +11,7 @@ TILES_OF_A_DRAW = 2  # where the rule is to draw two
 
 
 def turn(game: Game) -> Turn | None:
-    """Return whose turn it is and what they have to do; None when nobody has to play."""
+    """Return the current turn with its task; None when nobody has to play."""
     hand = game.hand
     if hand is None or not game.rules.refereed:
         return None
@@ -23,12 +23,12 @@ def turn(game: Game) -> Turn | None:
 
 
 def drawable(rules: Rules, hand: Hand) -> int:
-    """Return how many tiles of the boneyard may be drawn."""
+    """Return the number of tiles of the boneyard that may be drawn."""
     return 0 if rules.draw is Drawing.NONE else max(0, hand.boneyard - rules.boneyard_reserve)
 
 
 def can_draw(rules: Rules, hand: Hand) -> bool:
-    """Return whether the player whose turn it is has to draw when they cannot play."""
+    """Return True if the player whose turn it is has to draw when they cannot play."""
     if drawable(rules, hand) == 0:
         return False
     if rules.draw is Drawing.UNTIL_PLAYABLE:
@@ -37,14 +37,14 @@ def can_draw(rules: Rules, hand: Hand) -> bool:
 
 
 def tiles_to_draw(rules: Rules, hand: Hand) -> int:
-    """Return how many more tiles the player must draw before they may play; 0 unless they have begun a draw of two."""
+    """Return the number of tiles still to draw before playing; 0 unless a draw of two has begun."""
     if rules.draw is not Drawing.TWO or not hand.course.drawn or not can_draw(rules, hand):
         return 0
     return min(TILES_OF_A_DRAW - hand.course.drawn, drawable(rules, hand))
 
 
 def is_exempt(rules: Rules, hand: Hand) -> bool:
-    """Return whether the caster of a spell may pass without drawing; False with nothing to draw. docs/rules.md A2-5."""
+    """Return True if the caster of a spell may pass without drawing; False with nothing to draw. docs/rules.md A2-5."""
     spell = hand.course.spell
     if spell is None or spell.arm is None or rules.effects is None or hand.turn != spell.caster:
         return False
@@ -54,7 +54,7 @@ def is_exempt(rules: Rules, hand: Hand) -> bool:
 
 
 def is_optional(game: Game, hand: Hand) -> bool:
-    """Return whether the next player may act, which says that the one whose turn it is does nothing more."""
+    """Return True if the next player may act, which ends the current turn."""
     course = hand.course
     if course.extra:
         return True
@@ -62,7 +62,7 @@ def is_optional(game: Game, hand: Hand) -> bool:
 
 
 def following(game: Game, hand: Hand) -> Seat | None:
-    """Return whose turn comes next; None while nobody knows whose it is now."""
+    """Return the seat whose turn comes next; None while the current one is not known."""
     return None if hand.turn is None else advanced(hand, hand.turn, len(game.players))[0].turn
 
 
@@ -82,13 +82,13 @@ def advanced(hand: Hand, seat: Seat, seats: int) -> tuple[Hand, tuple[Outcome, .
 
 
 def draws_for_lead(game: Game, hand: Hand) -> bool:
-    """Return whether everybody has said that they have no double, so that each draws one in turn."""
+    """Return True if everybody has said that they have no double, so that each draws one in turn."""
     one_in_turn = game.rules.no_double is NoDouble.DRAW_ONE_IN_TURN and hand.lead is LeadTile.ANY_DOUBLE
     return one_in_turn and hand.course.without_double >= len(game.players)
 
 
 def _must_lead(game: Game, hand: Hand) -> Must:
-    """Return what the first tile has to be."""
+    """Return the task of the player who leads."""
     match hand.lead:
         case LeadTile.ANY:
             return Must.LEAD_ANY
@@ -103,7 +103,7 @@ def _must_lead(game: Game, hand: Hand) -> Must:
 
 
 def _turn_in_play(rules: Rules, hand: Hand) -> Turn:
-    """Return what the player has to do once the first tile lies."""
+    """Return the turn of a player once the first tile lies."""
     course, draws = hand.course, can_draw(rules, hand)
     if course is NO_COURSE:
         if not draws:
@@ -121,6 +121,6 @@ def _turn_in_play(rules: Rules, hand: Hand) -> Turn:
 
 
 def _must_draw(rules: Rules, hand: Hand) -> Must:
-    """Return what a player does who may have to draw: where nothing fits any more, the hand may be ended instead."""
+    """Return the task of a player who may have to draw; once nothing fits any more, they may end the hand instead."""
     can_end = hand.locked and rules.on_provable_block is ProvableBlock.ANNOUNCE
     return Must.DRAW_OR_END if can_end else Must.PLAY_OR_DRAW

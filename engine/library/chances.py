@@ -1,4 +1,4 @@
-"""What is still out, and how likely each seat can play, from what it knocked and drew on.
+"""Estimate each seat's chance to play from the unseen tiles and its knocks and draws.
 
 The model. Each seat is looked at by itself: its n tiles are some of the m tiles that are out and not known to sit
 elsewhere, copies told apart, and every way in which it can have got them is equally likely as long as it agrees with
@@ -13,8 +13,8 @@ and since what one layer allows the next one allows too, the layers are filled o
 ways. Without any tile that fits, there are as many as the same product gives with those tiles left out of every a. The
 second number by the first is the probability that the seat cannot play.
 
-What this leaves out. That two seats cannot hold the same tile. Which tile a player chose among several that fit. And
-a claim does not know when a tile was got that was played after it: one that it denied was drawn since, any other is
+The model leaves out that two seats cannot hold the same tile, and which tile a player chose among several that fit. A
+claim does not know when a tile was got that was played after it: one that it denied was drawn since, any other is
 taken for an older one, as long as the hand is large enough for that.
 
 Between players who choose at random, what is said from 0.5 to 0.9 came out too high on average by 0.03 in bones for two
@@ -52,7 +52,7 @@ class NumberChance:
 
 @value
 class SeatChance:
-    """How likely one seat can play.
+    """Chance that one seat can play.
 
     Attributes:
         can_play: Probability that it holds a tile for any of the open ends, 0 to 1; 0 or 1 for a hand that is known.
@@ -65,7 +65,7 @@ class SeatChance:
 
 @value
 class Outlook:
-    """What is still out.
+    """Unseen tiles by number, and the chance of each seat to play.
 
     Attributes:
         numbers: The numbers of the open ends, in the order of the ends, each once.
@@ -84,7 +84,7 @@ class _Pool:
     twice: int
 
     def without(self, bits: int) -> int:
-        """Return how many they are without those in *bits*, all copies counted."""
+        """Return the number of tiles in the pool but not in *bits*, all copies counted."""
         return (self.once & ~bits).bit_count() + (self.twice & ~bits).bit_count()
 
 
@@ -97,7 +97,7 @@ class _Layer:
 
 
 def chances(state: State, *, known: Iterable[Tile] = (), seat: Seat | None = None) -> Outlook:
-    """Return what is still out, and how likely each seat can play on it, whosever turn it is.
+    """Return the unseen tiles by number and each seat's chance to play, whoever has the turn.
 
     Args:
         state: Where the match stands; there is nothing to see but between the first tile and the count of a hand.
@@ -128,7 +128,7 @@ def chances(state: State, *, known: Iterable[Tile] = (), seat: Seat | None = Non
 
 
 def _pool(game: Game, known: Iterable[Tile]) -> _Pool:
-    """Return what is neither on the table nor *known*."""
+    """Return the tiles that are neither on the table nor *known*."""
     every, layout = set_bits(game.rules.max_pips), game.layout
     once = every & ~layout.gone(game.rules)
     twice = every & ~layout.once if game.rules.copies > 1 else 0
@@ -143,7 +143,7 @@ def _pool(game: Game, known: Iterable[Tile]) -> _Pool:
 def _seat_odds(
     pool: _Pool, hand: Hand, at: int, shown: tuple[Tile, ...] | None, wanted: Sequence[int]
 ) -> tuple[tuple[float, ...], bool]:
-    """Return how likely a seat holds any of each set of *wanted* tiles, and whether what it has said can be true."""
+    """Return a seat's probability of holding a tile of each set in *wanted*, and True if its claims agree."""
     if shown is not None:
         held = tuple(float(any(tile.bit & fits for tile in shown)) for fits in wanted)
         return held, not any(broken_claims(hand.claims[at], "", shown))
@@ -159,7 +159,7 @@ def _seat_odds(
 
 
 def _layers(claims: Sequence[Claim], size: int) -> tuple[_Layer, ...]:
-    """Return how a hand of *size* tiles came together, the oldest first."""
+    """Return the layers of a hand of *size* tiles, the oldest first."""
     since = [size]
     for claim in claims:
         since.append(min(since[-1], claim.allowed))
@@ -172,7 +172,7 @@ def _layers(claims: Sequence[Claim], size: int) -> tuple[_Layer, ...]:
 
 
 def _ways(pool: _Pool, layers: Sequence[_Layer], barred: int) -> int:
-    """Return in how many ways *layers* can be filled from *pool* without the tiles *barred*."""
+    """Return the number of ways to fill *layers* from *pool* without the tiles *barred*."""
     ways, taken = 1, 0
     for layer in layers:
         ways *= comb(max(0, pool.without(layer.denied | barred) - taken), layer.tiles)
@@ -181,7 +181,7 @@ def _ways(pool: _Pool, layers: Sequence[_Layer], barred: int) -> int:
 
 
 def _credible(pool: _Pool, claims: Sequence[Claim], size: int) -> tuple[Claim, ...]:
-    """Return those of *claims* that can all be true: from the last one back, each that agrees with those after it."""
+    """Return the *claims* that can all be true: from the last one back, each that agrees with those after it."""
     kept: tuple[Claim, ...] = ()
     for claim in reversed(claims):
         more = (claim, *kept)

@@ -1,4 +1,4 @@
-"""All that a player can do who sees their own tiles: plays, stacks, draws, knocks and extra turns declined."""
+"""Legal moves for a hand: plays, stacks, draws, knocks and declined extra turns."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ from engine.state.outcomes import Must
 from engine.tiles import Tile
 
 LegalMove = Play | Stack | Draw | Knock | Decline
-"""What a player does in their turn."""
+"""A move of a player in their turn."""
 
 
 def legal_moves(state: State, tiles: Iterable[Tile]) -> tuple[LegalMove, ...]:

@@ -1,4 +1,4 @@
-"""What a shown hand can do, the best play first, with what each would score: for practice at the table."""
+"""Rank the plays of a shown hand by their score, for practice at the table."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ from engine.value import value
 
 @value
 class Suggestion:
-    """One play that is open to a player, and what it would do.
+    """One legal play and its outcomes.
 
     Attributes:
         play: The tile and where it goes, or what it is stacked on.
@@ -32,9 +32,9 @@ class Suggestion:
 def best_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None) -> tuple[Suggestion, ...]:
     """Return every legal play and stack of *tiles*, the best first.
 
-    What is best is what pays most now. Of plays that pay the same it is the one that takes more from another; then the
+    The best play pays most now. Of plays that pay the same it is the one that takes more from another; then the
     one that lays the tile with more pips, which would count against the hand; then the one that keeps more different
-    numbers in it; then the one that lays a double, which fits fewer ends. What is still equal stays in the order of
+    numbers in it; then the one that lays a double, which fits fewer ends. Equal plays stay in the order of
     *tiles* and of the open ends. That a play empties the hand does not rank it: each lays one tile, so all do or none.
 
     Args:
@@ -49,7 +49,7 @@ def best_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None)
 
 
 def _tried(state: State, play: Play | Stack) -> Suggestion:
-    """Return what *play* would do, its points called."""
+    """Return *play* with its outcomes, its points called."""
     after, outcomes = apply(state, play)
     if any(isinstance(outcome, Claimable) for outcome in outcomes):
         _, called = apply(after, Call(play.seat))
@@ -60,7 +60,7 @@ def _tried(state: State, play: Play | Stack) -> Suggestion:
 
 
 def _merit(one: Suggestion, held: tuple[Tile, ...]) -> tuple[int, int, int, int, bool]:
-    """Return by what suggestions are compared, the more the better."""
+    """Return the sort key of a suggestion; higher is better."""
     seat, tile = one.play.seat, one.play.tile
     taken = -sum(outcome.points for outcome in one.outcomes if isinstance(outcome, Scored) and outcome.seat != seat)
     kept = list(held)

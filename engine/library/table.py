@@ -49,14 +49,14 @@ class IllegalMove(EngineError):  # noqa: N818 - what players call it
     """
 
     def __init__(self, words: str, problem: Problem | None = None) -> None:
-        """Say in *words* what is wrong."""
+        """Keep *problem*, with *words* as the message."""
         self.problem = problem
         super().__init__(words)
 
 
 @value
 class SeatView:
-    """What one player may know.
+    """View of one player: their own tiles and what everybody sees.
 
     Attributes:
         seat: Who it is.
@@ -70,7 +70,7 @@ class SeatView:
 
     @property
     def moves(self) -> tuple[LegalMove, ...]:
-        """What they can do now; nothing when it is not their turn."""
+        """The legal moves of this player; empty when it is not their turn."""
         whose = None if self.state.game is None else turn(self.state.game)
         return legal_moves(self.state, self.tiles) if whose is not None and whose.seat == self.seat else ()
 
@@ -127,29 +127,29 @@ class Table:
 
     @property
     def turn(self) -> Seat | None:
-        """Whose turn it is; None when tiles have to be dealt, and when the match is over."""
+        """The seat whose turn it is; None when tiles have to be dealt, and when the match is over."""
         playing = self.game.phase in (Phase.LEAD, Phase.PLAY) and self.redeal is None
         return self._hand.turn if playing else None
 
     @property
     def moves(self) -> tuple[LegalMove, ...]:
-        """What the player whose turn it is can do; nothing when `turn` is None."""
+        """The legal moves of the player whose turn it is; empty when `turn` is None."""
         seat = self.turn
         return () if seat is None else legal_moves(self.state, self.hands[seat])
 
     @property
     def is_over(self) -> bool:
-        """Whether the match is over; `game.winner` won it."""
+        """True if the match is over; `game.winner` won it."""
         return self.game.phase is Phase.MATCH_OVER
 
     @property
     def awaits_deal(self) -> bool:
-        """Whether `deal` comes next: before each hand, and when nobody can lead what was dealt and drawn."""
+        """True if `deal` comes next: before each hand, and when nobody can lead what was dealt and drawn."""
         return self.game.phase is Phase.DEAL or self.redeal is not None
 
     @property
     def redeal(self) -> RedealReason | None:
-        """Why everybody has to give the tiles back; None when nobody has to."""
+        """The reason why everybody has to give the tiles back; None without one."""
         if self.game.phase is not Phase.LEAD:
             return None
         rules, hand = self.game.rules, self._hand
@@ -162,7 +162,7 @@ class Table:
         return RedealReason.NO_DOUBLE
 
     def seen_by(self, seat: int) -> SeatView:
-        """Return what the player on *seat* may know.
+        """Return the view of the player on *seat*.
 
         Raises:
             EngineError: If nobody sits there.
@@ -236,7 +236,7 @@ class Table:
         return self.after(move)
 
     def after(self, move: LegalMove | HandEnd) -> "Table":
-        """Return what `play_or_raise` returns, for a move that is known to be legal: searches are faster with it.
+        """Return the table after a *move* known to be legal; faster than `play_or_raise`, for searches.
 
         Raises:
             EngineError: If *move* is no move, nobody sits on its seat, or that player does not hold its tile.
@@ -284,7 +284,7 @@ class Table:
         return Table(self.state, hands, boneyard)._with(event)
 
     def _led_by(self, leader: Seat) -> "Table":
-        """Return the table with it said who leads, if it was open."""
+        """Return the table with *leader* named, if the lead was open."""
         table = self if self._hand.turn is not None else self._with(Lead(leader))
         return table._without_choice()
 
@@ -324,14 +324,14 @@ class Table:
         return changed(self, hands=(*self.hands[:seat], held, *self.hands[seat + 1 :]), boneyard=rest)
 
     def _without_choice(self) -> "Table":
-        """Return the table after all that nobody has to be asked about."""
+        """Return the table after all forced events."""
         table = self
         while (event := table._forced()) is not None:
             table = table._with(event)
         return table
 
     def _forced(self) -> Action | None:
-        """Return what comes next whatever the players want; None when they have a choice, or tiles are to be dealt."""
+        """Return the next forced event; None when players have a choice, or tiles are to be dealt."""
         phase, hand = self.game.phase, self._hand
         if phase in (Phase.PLAY, Phase.REVEAL) and hand.chance is not None and not hand.chance.called:
             return Call(hand.chance.seat, hand.chance.points)
@@ -344,7 +344,7 @@ class Table:
 
 
 def perft(table: Table, depth: int) -> int:
-    """Return how many sequences of *depth* moves there are, up to the next deal: the usual check of a move generator.
+    """Count the sequences of *depth* moves up to the next deal: the usual test of a move generator.
 
     >>> from engine import BLOCK
     >>> table = Table.start(BLOCK, ("Ann", "Ben")).deal(Random(1))
@@ -363,7 +363,7 @@ def perft(table: Table, depth: int) -> int:
 
 
 def _is_like_one_of(move: LegalMove | HandEnd, moves: Sequence[LegalMove]) -> bool:
-    """Return whether one of *moves* is a play of the same tile by the same player; where it may go is known already."""
+    """Return True if one of *moves* plays the same tile by the same player; its place has been checked already."""
     return isinstance(move, Play) and any(
         isinstance(one, Play) and (one.seat, one.tile) == (move.seat, move.tile) for one in moves
     )

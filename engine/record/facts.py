@@ -43,7 +43,7 @@ class MadeMove:
 
     @property
     def gives_points(self) -> bool:
-        """Whether the move gives points that no play scores."""
+        """True if the move gives points that no play scores."""
         move = self.move
         return isinstance(move, BonusMove) or (
             isinstance(move, NoteMove) and isinstance(action_of(move, self.seat), Adjust)
@@ -97,11 +97,11 @@ class HandMoves:
         return tuple(Seat(seat) for seat, last in enumerate(self.last_shows) if last >= made.at)
 
     def shows_follow(self, made: MadeMove) -> bool:
-        """Return whether a player shows tiles after *made*."""
+        """Return True if a player shows tiles after *made*."""
         return max(self.last_shows) > made.at
 
     def bonus_follows(self, made: MadeMove, seat: Seat) -> bool:
-        """Return whether the record gives *seat* points of the hand after *made*."""
+        """Return True if the record gives *seat* points of the hand after *made*."""
         return self.last_bonuses[seat] > made.at
 
 

@@ -250,7 +250,7 @@ class _Hand:
         return RecordHand(self.number, tuple(keys), written, closed=self.end is not None, end=self.end or "")
 
     def _is_redundant(self, at: int) -> bool:
-        """Return whether the move is a note on the end of the hand that the open hands after it imply."""
+        """Return True if the move is a note on the end of the hand that the open hands after it imply."""
         seat, move = self.moves[at]
         after = self.moves[at + 1 :]
         if not isinstance(move, NoteMove) or move.text not in ("out", "end"):

@@ -414,7 +414,7 @@ def _checked(problem: str | None) -> ActionOutcome:
 
 
 def _shows_something(action: Reveal | RevealPips) -> bool:
-    """Return whether *action* shows a tile or pips."""
+    """Return True if *action* shows a tile or pips."""
     return action.pips > 0 if isinstance(action, RevealPips) else bool(action.tiles)
 
 

@@ -62,7 +62,7 @@ def format_position(table: Table) -> str:
 
 
 def _paid(game: Game) -> Iterator[str]:
-    """Yield what each seat was paid, in the order of payment, with a bar where the hand began."""
+    """Yield the payments of each seat in order, with a bar where the hand began."""
     for seat, scores in enumerate(game.scores):
         before = () if game.hand is None else game.hand.scores_before[seat]
         if scores[: len(before)] != before:
@@ -98,7 +98,7 @@ def _hand_words(table: Table, game: Game, hand: Hand) -> Iterator[str]:
 
 
 def _course_words(course: Course) -> Iterator[str]:
-    """Yield what only the six-arm game has."""
+    """Yield the words that only the six-arm game has."""
     spell = course.spell
     if course.direction < 0:
         yield "right"
@@ -141,7 +141,7 @@ def _claim_words(hand: Hand) -> Iterator[str]:
 
 
 def _claim_letter(claim: Claim, layout: Layout) -> str:
-    """Return the letter of what was said."""
+    """Return the letter of a claim."""
     if claim.broken is ProblemKind.REVOKE:
         return "d" if claim.words == DREW else "k"
     if claim.broken is ProblemKind.TOO_MANY_DOUBLES:
@@ -173,7 +173,7 @@ def parse_position(text: str) -> Table:
 
 
 def _words(text: str) -> dict[str, str]:
-    """Return what follows the name of each word, such as "turn=", "yard<", "#", "A" or "again"."""
+    """Return the text after the name of each word, such as "turn=", "yard<", "#", "A" or "again"."""
     found = _WORD.findall(text)
     if " ".join(found) != text:
         raise EngineError("expected words with one blank between them after the tags")
@@ -268,7 +268,7 @@ class _PositionReader:
         return phases[0]
 
     def _paid(self, letter: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return what a seat was paid before the hand, and since."""
+        """Return the payments of a seat before the hand, and since."""
         text = self.words.pop(letter, None)
         _require(text is not None, f"what {letter} was paid, such as {letter}+10-5, or {letter} alone")
         before, _, since = (text or "").partition("|")
@@ -292,7 +292,7 @@ class _PositionReader:
         return layout
 
     def _claims(self, layout: Layout) -> tuple[tuple[Claim, ...], ...]:
-        """Return what each seat has said."""
+        """Return the claims of each seat."""
         said: list[list[Claim]] = [[] for _ in self.players]
         for word in self._list("said<"):
             letter, kind, numbers, allowed, denied = _matched(_CLAIM, word).groups()
@@ -318,7 +318,7 @@ class _PositionReader:
         return Claim(0, 0, ProblemKind.REVOKE, DREW if kind == "d" else KNOCKED)
 
     def _course(self, layout: Layout) -> Course:
-        """Return how the turn goes round."""
+        """Return the state of the turns."""
         spell, owed = None, tuple(int(number) for number in self._matches("owed=", _NUMBERS).split(",") if number)
         _require(len(owed) in (0, len(self.players)), "owed= with a number for each seat")
         cast = self._matches("spell=", _SPELL)
@@ -365,7 +365,7 @@ class _PositionReader:
         return int(self._matches(name, _NUMBERS).split(",")[0] or 0)
 
     def _matches(self, name: str, form: re.Pattern[str]) -> str:
-        """Return what follows a name, of this form; nothing without it."""
+        """Return the text after a name, of this form; empty without it."""
         text = self.words.pop(name, "")
         return _matched(form, text)[0] if text else ""
 

@@ -58,11 +58,11 @@ class _Cursor:
 
     @property
     def at_end(self) -> bool:
-        """Whether the text ends here."""
+        """True if the text ends here."""
         return self._at == len(self._text)
 
     def sees(self, token: re.Pattern[str]) -> bool:
-        """Return whether *token* is next."""
+        """Return True if *token* is next."""
         return token.match(self._text, self._at) is not None
 
     def take(self, token: re.Pattern[str]) -> re.Match[str] | None:
@@ -80,7 +80,7 @@ class _Cursor:
         return found
 
     def take_sign(self, sign: str) -> bool:
-        """Step over *sign* and return whether it was next."""
+        """Step over *sign*; return True if it was next."""
         taken = self._text.startswith(sign, self._at)
         self._at += len(sign) if taken else 0
         return taken

@@ -1,4 +1,4 @@
-"""What a table can choose, as data: every option with its meaning, shortcuts for several, and what follows from one."""
+"""Options, presets for several of them, and consequences of one, as data."""
 
 from dataclasses import dataclass
 
@@ -49,7 +49,7 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """What choosing *value* for *key* makes of *options* that are not given; *games* as in `Preset`."""
+    """Values that choosing *value* for *key* gives to *options* not given; *games* as in `Preset`."""
 
     key: str
     value: str

@@ -1,4 +1,4 @@
-"""What an option can be, and one value of it as text: read, written, and said in the players' words."""
+"""Values of an option: parse them, format them and explain them in the players' words."""
 
 import re
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ Values = Choice | Number | YesNo | SetSize | Players | Deal
 
 
 class Group(StrEnum):
-    """What an option is about, in the order of a game."""
+    """Subject of an option, in the order of a game."""
 
     TILES = "tiles and players"
     LEAD = "leading a hand"
@@ -142,7 +142,7 @@ def value_text(rules: Rules, option: Option) -> str:
 
 
 def value_meaning(rules: Rules, option: Option) -> str:
-    """Return what the value that an option has in *rules* means, in the players' words."""
+    """Return the meaning of an option's value in *rules*, in the players' words."""
     value = field_of(rules, option.field)
     match option.values:
         case Choice(meanings):
@@ -156,7 +156,7 @@ def value_meaning(rules: Rules, option: Option) -> str:
 
 
 def allowed_text(option: Option) -> str:
-    """Return in words what an option can be.
+    """Return the allowed values of an option, in words.
 
     >>> allowed_text(Option("copies", Group.TILES, "how many of each tile", Number(1, 2), "copies"))
     '1 to 2'
@@ -180,7 +180,7 @@ def allowed_text(option: Option) -> str:
 
 
 def seats_that_can_play(rules: Rules) -> tuple[int, ...]:
-    """Return the numbers of players for whom *rules* are, and the tiles enough."""
+    """Return the numbers of players that *rules* allow and that the tiles suffice for."""
     return tuple(seats for seats in range(1, MOST_SEATS + 1) if not deal_problems(rules, seats))
 
 
@@ -203,7 +203,7 @@ def written(rules: Rules, option: Option) -> str:
 
 
 def field_of(rules: Rules, field: str) -> object:
-    """Return what *rules* keep in a field, with a dot for one within; None if what it is within is not there."""
+    """Return the value of a field of *rules*, with a dot for a nested one; None if its owner is None."""
     value: object = rules
     for name in field.split("."):
         value = None if value is None else getattr(value, name)
@@ -211,7 +211,7 @@ def field_of(rules: Rules, field: str) -> object:
 
 
 def lacks_effects(rules: Rules, option: Option) -> bool:
-    """Return whether an option is about effects, and *rules* have none."""
+    """Return True if an option is about effects, and *rules* have none."""
     return rules.effects is None and option.field.startswith("effects.")
 
 

@@ -142,7 +142,7 @@ def with_options(rules: Rules, values: Mapping[str, str] | str) -> Rules:
 
 
 def changed_options(rules: Rules) -> dict[str, str]:
-    """Return what makes *rules* of the profile they are called by, as `with_options` takes it.
+    """Return the options in which *rules* differ from their profile, as `with_options` takes them.
 
     >>> changed_options(with_options(profile("allfives"), {"scoring": "cribbage"}))
     {'play_divisor': '5', 'target': '61'}
@@ -159,7 +159,7 @@ def changed_options(rules: Rules) -> dict[str, str]:
 
 
 def matters(rules: Rules, option: Option) -> bool:
-    """Return whether an option makes a difference in *rules*: how a spinner counts does not where there is none."""
+    """Return True if an option makes a difference in *rules*; the count of a spinner makes none without spinners."""
     if not rules.refereed:
         return option.key in _WITHOUT_A_GAME
     if lacks_effects(rules, option):
@@ -194,7 +194,7 @@ def _names() -> dict[str, Option]:
 
 
 def _wishes(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict[str, _Wish]:
-    """Return what is wanted of each option, by its key; what cannot be understood is added to *faults*."""
+    """Return the wish for each option, by its key; texts that cannot be understood are added to *faults*."""
     given: dict[str, _Wish] = {}
     preset: dict[str, _Wish] = {}
     for said, text in values.items():
@@ -217,7 +217,7 @@ def _wishes(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict[
 
 
 def _preset_wishes(rules: Rules, name: str, text: str, faults: list[str]) -> Iterator[_Wish]:
-    """Yield what the preset *name*=*text* stands for."""
+    """Yield the options of the preset *name*=*text*."""
     value = plain(text)
     known = {preset.value: preset for preset in PRESETS if preset.key == name}
     if "yes" in known:
@@ -234,7 +234,7 @@ def _preset_wishes(rules: Rules, name: str, text: str, faults: list[str]) -> Ite
 
 
 def _follows(follows: Consequence, rules: Rules, text: str) -> bool:
-    """Return whether choosing *text* has this consequence in the game that *rules* are for."""
+    """Return True if choosing *text* has this consequence in the game of *rules*."""
     return plain(text) == follows.value and (not follows.games or rules.name in follows.games)
 
 

@@ -13,7 +13,7 @@ MOST_COPIES = 2  # the game with the most, docs/rules.md 3.6, has two sets
 
 
 class Spinner(StrEnum):
-    """Which doubles may branch."""
+    """Doubles that may branch."""
 
     NONE = "none"
     FIRST = "first"
@@ -22,21 +22,21 @@ class Spinner(StrEnum):
 
 
 class BranchOrder(StrEnum):
-    """When the tips of a spinner may be played on."""
+    """Time from which the tips of a spinner may be played on."""
 
     SIDES_FIRST = "sides_first"
     ANY = "any"
 
 
 class SpinnerCount(StrEnum):
-    """What a spinner adds to the count once it is capped."""
+    """Contribution of a capped spinner to the count."""
 
     UNTIL_CAPPED = "until_capped"
     OPEN_HALVES = "open_halves"
 
 
 class Drawing(StrEnum):
-    """What a player does who cannot play."""
+    """Draws of a player who cannot play."""
 
     NONE = "none"
     UNTIL_PLAYABLE = "until_playable"
@@ -44,7 +44,7 @@ class Drawing(StrEnum):
 
 
 class LeadRule(StrEnum):
-    """Who leads a hand, and with what."""
+    """Leader of a hand, and the kind of tile to lead."""
 
     HIGHEST_DOUBLE = "highest_double"
     RACE_HIGHEST_DOUBLE = "race_highest_double"
@@ -56,7 +56,7 @@ class LeadRule(StrEnum):
 
 
 class NoDouble(StrEnum):
-    """What happens when nobody was dealt a double that could lead."""
+    """Remedy when nobody was dealt a double that could lead."""
 
     REDEAL = "redeal"
     HIGHEST_TILE = "highest_tile"
@@ -64,7 +64,7 @@ class NoDouble(StrEnum):
 
 
 class ProvableBlock(StrEnum):
-    """What happens when nothing can ever be played again but tiles are left to draw."""
+    """Treatment of a proven block (nothing can ever be played again) while tiles are left to draw."""
 
     ANNOUNCE = "announce"
     END_NOW = "end_now"
@@ -72,7 +72,7 @@ class ProvableBlock(StrEnum):
 
 
 class HandMode(StrEnum):
-    """What the winner of a hand is paid for."""
+    """Basis of the winner's pay for a hand."""
 
     PIPS = "pips"
     SIMPLE = "simple"
@@ -80,7 +80,7 @@ class HandMode(StrEnum):
 
 
 class TieBreak(StrEnum):
-    """Who wins a blocked hand when the best hands are equal."""
+    """Tie-break of a blocked hand when the best hands are equal."""
 
     LIGHTEST_TILE = "lightest_tile"
     FEWEST_PIPS = "fewest_pips"
@@ -88,14 +88,14 @@ class TieBreak(StrEnum):
 
 
 class TieOrder(StrEnum):
-    """Which of two tiles is the lighter one."""
+    """Order by which one of two tiles is the lighter one."""
 
     PIPS = "pips"
     PIPS_THEN_HIGH = "pips_then_high"
 
 
 class PartnersMode(StrEnum):
-    """Who wins for a pair, and what."""
+    """Winner of a block between pairs, and the hands that pay."""
 
     INDIVIDUAL = "individual"
     TEAM_TOTAL = "team_total"
@@ -103,7 +103,7 @@ class PartnersMode(StrEnum):
 
 
 class SkipOn(StrEnum):
-    """What costs the next player their turn."""
+    """Plays that cost the next player their turn."""
 
     DOUBLE = "double"
     BLANK = "blank"
@@ -111,35 +111,35 @@ class SkipOn(StrEnum):
 
 
 class SpellLap(StrEnum):
-    """When the caster of a spell need not break it."""
+    """Exemption of the caster from breaking their own spell."""
 
     CASTER_EXEMPT = "caster_exempt"
     CASTER_ONCE = "caster_once"
 
 
 class SpellDeadlock(StrEnum):
-    """What a lap of passes does under a spell when nothing is left to draw."""
+    """Effect of a lap of passes under a spell when nothing is left to draw."""
 
     BLOCKED = "blocked"
     LAPSES = "lapses"
 
 
 class StealGain(StrEnum):
-    """What a stack gains and costs."""
+    """Gain and cost of a stack."""
 
     SCORE = "score"
     SCORE_PLUS_STOLEN = "score_plus_stolen"
 
 
 class TargetTest(StrEnum):
-    """Whether a total equal to the target is enough."""
+    """Test of a total against the target: reach it or exceed it."""
 
     REACH = "reach"
     EXCEED = "exceed"
 
 
 class MatchEnd(StrEnum):
-    """When the target is looked at."""
+    """Time at which totals are compared with the target."""
 
     IMMEDIATE = "immediate"
     AFTER_NEXT_PLAY = "after_next_play"
@@ -147,7 +147,7 @@ class MatchEnd(StrEnum):
 
 
 class TallyStyle(StrEnum):
-    """How the score is drawn."""
+    """Style in which the score is drawn."""
 
     NUMBERS = "numbers"
     HOUSE = "house"
@@ -155,7 +155,7 @@ class TallyStyle(StrEnum):
 
 
 class Policy(StrEnum):
-    """What happens to an illegal play: it stands and is reported, or it is refused."""
+    """Treatment of an illegal play: it stands and is reported, or it is refused."""
 
     WARN = "warn"
     STRICT = "strict"
@@ -163,7 +163,7 @@ class Policy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HandPoints:
-    """How the winner of a hand is paid.
+    """Payment of the winner of a hand.
 
     Attributes:
         subtract_own: Take the winner's own pips off the opponents'.
@@ -188,7 +188,7 @@ class HandPoints:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a number does when a play leaves it open. docs/rules.md 3.5.
+    """Effects of the numbers that a play leaves open. docs/rules.md 3.5.
 
     Attributes:
         draw_on: All others take one tile.
@@ -295,16 +295,16 @@ class Rules:
 
     @property
     def tiles(self) -> int:
-        """How many tiles there are, all copies together."""
+        """The number of tiles, all copies together."""
         return len(full_set(self.max_pips)) * self.copies
 
     def dealt(self, seats: int) -> int:
-        """Return how many tiles each of *seats* players is dealt."""
+        """Return the number of tiles that each of *seats* players is dealt."""
         return dict(self.hand_for).get(seats, self.hand)
 
 
 def deal_problems(rules: Rules, seats: int) -> tuple[str, ...]:
-    """Return why *seats* players cannot play these rules, in the players' words; nothing when they can."""
+    """Return the reasons why *seats* players cannot play these rules, in the players' words; empty if they can."""
     problems: list[str] = []
     most = MOST_SEATS if rules.seats_max is None else rules.seats_max
     if not rules.seats_min <= seats <= most:
@@ -341,7 +341,7 @@ def deal_problems(rules: Rules, seats: int) -> tuple[str, ...]:
 
 
 def _range_faults(rules: Rules) -> tuple[str, ...]:
-    """Return which numbers of *rules* are out of range."""
+    """Return a text for each number of *rules* that is out of range."""
     points = rules.hand_points
     checks = (
         ("set", rules.max_pips, SMALLEST_SET, HIGHEST_PIPS),
@@ -366,7 +366,7 @@ def _range_faults(rules: Rules) -> tuple[str, ...]:
 
 
 def _sense_faults(rules: Rules) -> tuple[str, ...]:
-    """Return which options of *rules* contradict each other."""
+    """Return a text for each contradiction between options of *rules*."""
     points = rules.hand_points
     fives_only = rules.unit in (None, 5) and rules.play_divisor == 1 and points.bonus_divisor == 1
     numbers = () if rules.effects is None else _effect_numbers(rules.effects)

@@ -53,7 +53,7 @@ class Count:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """What it is made of: one number for each half that counts."""
+        """The terms of the sum: one number for each half that counts."""
         terms: list[Term] = []
         doubles: dict[NodeId, list[OpenEnd]] = {}
         for end in self.ends:
@@ -79,14 +79,14 @@ def count(layout: Layout, spinner_count: SpinnerCount) -> Count:
 
 
 def points_for(total: int, rules: Rules) -> int:
-    """Return what a play that leaves the count *total* scores; 0 for nothing."""
+    """Return the points of a play that leaves the count *total*; 0 for none."""
     if rules.unit is None or total % rules.unit != 0:
         return 0
     return total // rules.play_divisor
 
 
 def _halves(ways: int, covered: int, spinner_count: SpinnerCount) -> int:
-    """Return how many halves of a double count that has an open end, by how many of its *ways* are covered."""
+    """Return the number of halves that count of a double with an open end and *covered* of its *ways*."""
     if covered <= 1 or ways == len(LINE):  # not a spinner: of its two ends one is left
         return 2
     if spinner_count is SpinnerCount.UNTIL_CAPPED or ways != len(DOUBLE_PORTS):

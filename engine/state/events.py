@@ -1,4 +1,4 @@
-"""What happens at the table, as values: the log of a match is a tuple of these and everything else follows from it."""
+"""Events at the table, as values; the log of a match is a tuple of them, and all else derives from it."""
 
 from enum import StrEnum
 from typing import NewType
@@ -17,7 +17,7 @@ Seq = NewType("Seq", int)
 
 
 class RedealReason(StrEnum):
-    """Why everybody gives the tiles back."""
+    """Reason for a redeal."""
 
     TOO_MANY_DOUBLES = "too_many_doubles"
     NO_DOUBLE = "no_double"
@@ -59,7 +59,7 @@ class Redeal:
 
 @value
 class Lead:
-    """It is said who plays the first tile of the hand."""
+    """The player of the first tile of the hand is named."""
 
     seat: Seat
 
@@ -222,10 +222,10 @@ InHand = (
     | Reveal
     | RevealPips
 )
-"""What happens between the deal and the count."""
+"""An action between the deal and the count."""
 
 Action = MatchStart | NewHand | Adjust | MatchClose | InHand
-"""What happens in the game itself."""
+"""An action of the game itself."""
 
 
 @value
@@ -237,7 +237,7 @@ class Undo:
 
 @value
 class Amend:
-    """What really happened at *seq* was *action*: "that was a 5, not a 6"."""
+    """The action at *seq* was really *action*: "that was a 5, not a 6"."""
 
     seq: Seq
     action: Action
@@ -280,7 +280,7 @@ class Confirmed:
 
 
 Revision = Undo | Amend | Insert | Remove | ItStands | Inferred | Confirmed
-"""What changes the record of the game."""
+"""A change to the record of the game."""
 
 Event = Action | Revision
-"""All that can come in."""
+"""An entry of the log."""

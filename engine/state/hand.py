@@ -11,7 +11,7 @@ from engine.value import value
 
 
 class LeadTile(StrEnum):
-    """What the first tile of a hand has to be."""
+    """Kind of tile that has to lead a hand."""
 
     ANY = "any"
     ANY_DOUBLE = "any_double"
@@ -22,7 +22,7 @@ class LeadTile(StrEnum):
 
 @value
 class Claim:
-    """What a player has said about their hand by knocking, drawing, not leading or keeping the deal.
+    """Claim of a player about their hand, made by knocking, drawing, not leading or keeping the deal.
 
     Attributes:
         denied: Tiles of which they cannot have held more than so many then, as bits; none that they were seen to draw
@@ -58,7 +58,7 @@ class Spell:
 
 @value
 class Course:
-    """What only the six-arm game knows: how the turn goes round.
+    """State of the turns that only the six-arm game has.
 
     Attributes:
         direction: 1 to the left, -1 to the right.

@@ -1,4 +1,4 @@
-"""The layout graph: which tile lies against which, and where the next one may go.
+"""Layout graph: the joins of the tiles, and the open ends.
 
 Every tile has a line port W and a line port E; a double has the tips N and S as well, the starter of the six-arm game
 has arms instead. The first tile shows its first number at W. Every later tile lies with W against its host, so its far
@@ -86,7 +86,7 @@ class Node:
 
     @property
     def is_starter(self) -> bool:
-        """Whether six arms start here."""
+        """True if six arms start here."""
         return self.branches and self.ports == STARTER_PORTS
 
     @property
@@ -168,11 +168,11 @@ class Layout:
 
     @property
     def tiles(self) -> tuple[Tile, ...]:
-        """What lies on the table, in the order of play; a stacked copy follows the tile it lies on."""
+        """The tiles on the table, in the order of play; a stacked copy follows the tile it lies on."""
         return tuple(node.tile for node in self.nodes for _ in range(1 + self.stacked.count(node.id)))
 
     def used(self, tile: Tile) -> int:
-        """Return how often *tile* lies on the table: 0, 1, or 2 for twice and more."""
+        """Return the number of copies of *tile* on the table: 0, 1, or 2 for two and more."""
         return bool(self.once & tile.bit) + bool(self.twice & tile.bit)
 
     def gone(self, rules: Rules) -> int:
@@ -204,7 +204,7 @@ def attach(
 
 
 def lay(layout: Layout, tile: Tile, at: Spot | None, node: NodeId, rules: Rules, inner: int | None) -> Layout:
-    """Return what `attach` returns, for a tile of which it is known that nothing is in its way."""
+    """Return the layout like `attach`, for a tile that is known to have no obstacle."""
     bit, once, old = tile.bit, layout.once, layout.ends
     covered = None if at is None else layout.end_at(at)
     if covered is None:
@@ -231,7 +231,7 @@ def stack_on(layout: Layout, tile: Tile, node: NodeId) -> Layout:
 
 
 def obstacle(layout: Layout, tile: Tile, at: Spot | None, *, rules: Rules, inner: int | None = None) -> str | None:
-    """Return why *tile* cannot physically lie there, or None; whether it is legal is not asked."""
+    """Return the reason why *tile* cannot physically lie there, or None; legality is not checked."""
     if at is None:
         return phrase("it must touch the layout") if layout.nodes and rules.refereed else None
     host = layout.find(at.host)
@@ -250,7 +250,7 @@ def obstacle(layout: Layout, tile: Tile, at: Spot | None, *, rules: Rules, inner
 
 
 def is_locked(layout: Layout, rules: Rules) -> bool:
-    """Return whether it is proved that nobody can play: no tile outside *layout* fits an end. docs/rules.md 2.3 b."""
+    """Return True if it is proved that nobody can play: no tile outside *layout* fits an end. docs/rules.md 2.3 b."""
     fits = 0
     for end in layout.ends:
         if end.playable:
@@ -288,7 +288,7 @@ def _node(
 
 
 def _branches(layout: Layout, spinner: Spinner) -> bool:
-    """Return whether a double, played now, becomes a spinner."""
+    """Return True if a double, played now, becomes a spinner."""
     match spinner:
         case Spinner.NONE:
             return False
@@ -344,12 +344,12 @@ def _fits(number: int, rules: Rules) -> int:
 
 
 def _arm_place(end: OpenEnd) -> int:
-    """Return where an end stands among the others."""
+    """Return the sort key of an end."""
     return arm_place(end.arm)
 
 
 def arm_place(arm: Port) -> int:
-    """Return where an arm stands: clockwise from the west, then the arms of a starter by number."""
+    """Return the place of an arm: clockwise from the west, then the arms of a starter by number."""
     return _ARM_PLACES[arm]
 
 

@@ -13,7 +13,7 @@ from engine.value import value
 
 
 class Phase(StrEnum):
-    """What the table waits for."""
+    """Step that the table waits for."""
 
     DEAL = "deal"
     LEAD = "lead"
@@ -51,7 +51,7 @@ class Game:
 
     @property
     def sides(self) -> tuple[tuple[Seat, ...], ...]:
-        """Who plays together: each seat alone, or the two pairs across."""
+        """The seats that play together: each alone, or the two pairs across."""
         seats = len(self.players)
         if self.rules.partners:
             return tuple(tuple(Seat(at) for at in range(first, seats, 2)) for first in range(2))
@@ -65,7 +65,7 @@ class Game:
 
     @property
     def layout(self) -> Layout:
-        """What lies on the table."""
+        """The layout on the table."""
         return Layout() if self.hand is None else self.hand.layout
 
     @property
@@ -88,7 +88,7 @@ class Game:
 
 @value
 class State:
-    """All that has happened, and where it leaves the match; `engine.game.fold.entries` are the actions in force.
+    """The log of a match, and the match it leads to; `engine.game.fold.entries` are the actions in force.
 
     Attributes:
         log: Every event as it came in.
@@ -106,7 +106,7 @@ class State:
 
     @property
     def is_provisional(self) -> bool:
-        """Whether the totals rely on inferred actions."""
+        """True if the totals rely on inferred actions."""
         return bool(self.inferred)
 
     @property

@@ -1,4 +1,4 @@
-"""What follows from an event, as values: all that lights, displays and pages have to show."""
+"""Outcomes of an event, as values for LEDs, displays and pages."""
 
 from enum import StrEnum
 
@@ -12,7 +12,7 @@ from engine.value import value
 
 
 class Must(StrEnum):
-    """What the player whose turn it is has to do; the engine sees no hands, so some leave two ways."""
+    """Task of the player whose turn it is; the engine sees no hands, so some leave two ways."""
 
     LEAD_HIGHEST_DOUBLE = "lead_highest_double"
     LEAD_SET_DOUBLE = "lead_set_double"
@@ -31,7 +31,7 @@ class Must(StrEnum):
 
 
 class Reason(StrEnum):
-    """What points are paid for."""
+    """Reason for a payment."""
 
     PLAY = "play"
     BONUS = "bonus"
@@ -40,7 +40,7 @@ class Reason(StrEnum):
 
 
 class Ending(StrEnum):
-    """Why a hand is over."""
+    """Reason for the end of a hand."""
 
     DOMINO = "domino"
     BLOCKED_BY_PROOF = "blocked_by_proof"
@@ -72,7 +72,7 @@ class Redealt:
 
 @value
 class Turn:
-    """Whose turn it is.
+    """Turn of a player.
 
     Attributes:
         seat: None while nobody knows who leads.
@@ -96,7 +96,7 @@ class Placed:
 
 @value
 class Counted:
-    """What the open ends add up to after a play."""
+    """The open ends and their sum after a play."""
 
     count: Count
 

@@ -1,4 +1,4 @@
-"""What is wrong with an action, as data with a reason in the players' words. docs/rules.md 2.6."""
+"""Problems of an action, as data with a reason in the players' words. docs/rules.md 2.6."""
 
 from enum import Enum, StrEnum
 
@@ -8,7 +8,7 @@ from engine.value import value
 
 
 class ProblemKind(StrEnum):
-    """What is wrong."""
+    """Kind of a problem."""
 
     NOT_NOW = "not_now"
     NO_SUCH_SEAT = "no_such_seat"
@@ -49,7 +49,7 @@ class ProblemKind(StrEnum):
 
 
 class Weight(Enum):
-    """What a problem does to the action.
+    """Consequence of a problem for the action.
 
     IMPOSSIBLE: it cannot have happened, or means nothing now; it never stands.
     DOUBTFUL: more likely a mistake of a sensor or a thumb; it waits for "it stands".
@@ -108,12 +108,12 @@ def noted(kind: ProblemKind, words: str) -> Problem:
 
 
 def not_now(phase: str) -> Problem:
-    """Return that the action does not belong here, with what the table waits for in this phase of the match."""
+    """Return the problem of an action out of place; its words name the step that the table waits for."""
     return impossible(ProblemKind.NOT_NOW, _WAITS[phase])
 
 
 def tiles_text(number: int) -> Phrase:
-    """Return how many tiles, as one says it.
+    """Return a number of tiles in words.
 
     >>> tiles_text(1), tiles_text(3)
     ('1 tile', '3 tiles')
@@ -131,5 +131,5 @@ def the_tile(tile: object) -> Phrase:
 
 
 def not_in_set(max_pips: int, tile: Tile) -> Phrase:
-    """Return that a set of tiles has no such tile."""
+    """Return the words for a tile that the set does not have."""
     return phrase("a {set} set has no {tile}", set=set_name(max_pips), tile=tile)

@@ -12,7 +12,7 @@ from engine.tiles import Tile
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What a player has left.
+    """Tiles that a player has left.
 
     Attributes:
         pips: The sum of the tiles.
@@ -31,11 +31,11 @@ class Holding:
 
     @classmethod
     def of(cls, tiles: Sequence[Tile]) -> "Holding":
-        """Return what these tiles are worth."""
+        """Return the holding of these tiles."""
         return cls(sum(tile.pips for tile in tiles), tuple(tiles), len(tiles))
 
     def weight(self, mode: HandMode) -> int:
-        """Return what counts of it when the winner is paid for tiles, or for pips."""
+        """Return the number of tiles if *mode* pays for tiles, else the pips."""
         return (self.size or 0) if mode is HandMode.SIMPLE else self.pips
 
     def lightest_first(self, order: TieOrder) -> tuple[tuple[int, int], ...]:
@@ -46,7 +46,7 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class HandResult:
-    """Who won a hand, and why they get those points.
+    """Winner of a hand, and the arithmetic of their points.
 
     Attributes:
         winner: Who is paid; None when the tie could not be broken.
@@ -113,7 +113,7 @@ def round_nearest(value: int, multiple: int) -> int:
 def winners(
     holdings: Sequence[Holding], out: Seat | None, rule: HandPoints, partners: PartnersMode | None = None
 ) -> tuple[Seat, ...]:
-    """Return who has won: one seat, or all that cannot be told apart by what is known.
+    """Return the winner, or all seats that the known tiles cannot tell apart.
 
     Args:
         holdings: What each seat has left, by seat.
@@ -137,7 +137,7 @@ def winners(
 def settle(
     holdings: Sequence[Holding], out: Seat | None, rule: HandPoints, partners: PartnersMode | None = None
 ) -> HandResult:
-    """Return who won the hand and what it pays, with the arguments of `winners`; nobody when a tie cannot be broken."""
+    """Return the result of a hand, with the arguments of `winners`; no winner if a tie cannot be broken."""
     pips = tuple(holding.pips for holding in holdings)
     best = winners(holdings, out, rule, partners)
     if len(best) != 1:
@@ -157,7 +157,7 @@ def settle(
 
 
 def _best(holdings: Sequence[Holding], seats: Sequence[int], rule: HandPoints) -> tuple[Seat, ...]:
-    """Return the seats with the best hand of a blocked game, as far as what is known tells them apart."""
+    """Return the seats with the best hand of a blocked game, as far as the known tiles tell them apart."""
     weights = [
         holding.pips if rule.mode is HandMode.PIPS or holding.size is None else holding.size for holding in holdings
     ]
@@ -175,7 +175,7 @@ def _best(holdings: Sequence[Holding], seats: Sequence[int], rule: HandPoints) -
 def _parts(
     holdings: Sequence[Holding], winner: Seat, out: Seat | None, rule: HandPoints, partners: PartnersMode | None
 ) -> tuple[int, ...]:
-    """Return what each of those who pay adds to the total."""
+    """Return the share of each payer in the total."""
     pairs = partners in (PartnersMode.INDIVIDUAL, PartnersMode.TEAM_TOTAL)
     payers = [holding for at, holding in enumerate(holdings) if at != winner and not (pairs and at % 2 == winner % 2)]
     if rule.mode is HandMode.PIPS:

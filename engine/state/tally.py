@@ -18,7 +18,7 @@ ROW_POINTS = 50
 
 
 class Mark(StrEnum):
-    """What stands in one quadrant of a house."""
+    """Mark in one quadrant of a house."""
 
     EMPTY = ""
     SLASH = "\\"
@@ -40,13 +40,13 @@ class House:
 
     @property
     def points(self) -> int:
-        """What the marks are worth."""
+        """The points of the marks."""
         worth = {Mark.EMPTY: 0, Mark.SLASH: SLASH_POINTS, Mark.X: CIRCLE_POINTS, Mark.CIRCLE: CIRCLE_POINTS}
         return self.cross * SLASH_POINTS + sum(worth[mark] for mark in self.quadrants)
 
     @property
     def is_full(self) -> bool:
-        """Whether the house is worth 50."""
+        """True if the house is worth 50."""
         return self._next_quadrant() is None
 
     def marked(self, points: int) -> tuple[Self, int]:
@@ -111,7 +111,7 @@ class HouseTally:
 
     @property
     def points(self) -> int:
-        """What all marks and the rest are worth."""
+        """The points of all marks and the rest."""
         return sum(house.points for house in self.houses) + self.rest
 
     def add(self, points: int) -> Self:
@@ -149,7 +149,7 @@ class RowMark:
 
     @property
     def points(self) -> int:
-        """What it is worth."""
+        """The points of the mark; 0 if it is lined out."""
         return 0 if self.lined_out else _WORTH[self.stroke]
 
 
@@ -175,7 +175,7 @@ class RowsTally:
 
     @property
     def points(self) -> int:
-        """What all marks and the rest are worth."""
+        """The points of all marks and the rest."""
         return sum(mark.points for row in self.rows for mark in row) + self.rest
 
     def add(self, points: int) -> Self:

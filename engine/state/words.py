@@ -75,7 +75,7 @@ _LEADER = {
 
 
 def describe(outcome: Outcome, players: Sequence[str]) -> Phrase:
-    """Return what *outcome* says to the table, where *players* are the names by seat."""
+    """Return *outcome* in words; *players* are the names by seat."""
     match outcome:
         case MatchStarted() | HandStarted() | Redealt() | ShowHands() | Abandoned() | HandOver() | MatchOver():
             return _of_the_match(outcome, players)
@@ -128,7 +128,7 @@ def describe(outcome: Outcome, players: Sequence[str]) -> Phrase:
 def _of_the_match(
     outcome: MatchStarted | HandStarted | Redealt | ShowHands | Abandoned | HandOver | MatchOver, players: Sequence[str]
 ) -> Phrase:
-    """Return what begins or ends a hand or a match."""
+    """Return the words for the start or end of a hand or a match."""
     match outcome:
         case MatchStarted():
             return phrase("match: {names}", names=listed(outcome.players))
@@ -172,7 +172,7 @@ def _to_do(turn: Turn, players: Sequence[str]) -> Phrase:
 
 
 def _paid(scored: Scored, players: Sequence[str]) -> Phrase:
-    """Return who got how many points for what, or lost them."""
+    """Return the words for points paid or lost."""
     said = {"name": players[scored.seat], "points": abs(scored.points), "why": scored.because}
     if scored.reason is Reason.ADJUST:
         if scored.points < 0:
@@ -184,7 +184,7 @@ def _paid(scored: Scored, players: Sequence[str]) -> Phrase:
 
 
 def _to_call(chance: Claimable, players: Sequence[str]) -> Phrase:
-    """Return which points somebody can call."""
+    """Return the words for points that a player can call."""
     said = {"name": players[chance.seat], "points": chance.points, "sum": chance.because}
     if chance.steals_from is None:
         return phrase("{name}: call {points} ({sum})", **said)
@@ -192,7 +192,7 @@ def _to_call(chance: Claimable, players: Sequence[str]) -> Phrase:
 
 
 def _spell(arm: Port | None, caster: str, *, is_on: bool) -> Phrase:
-    """Return that a spell is cast or lifted."""
+    """Return the words for a spell that is cast or lifted."""
     if not is_on:
         return phrase("the spell of {name} is over", name=caster)
     if arm is None:
@@ -201,5 +201,5 @@ def _spell(arm: Port | None, caster: str, *, is_on: bool) -> Phrase:
 
 
 def _ended(ending: Ending, out: Seat | None, players: Sequence[str]) -> Phrase:
-    """Return why a hand is over."""
+    """Return the reason why a hand is over."""
     return _ENDING[ending] if out is None else phrase("{name} is out", name=players[out])
