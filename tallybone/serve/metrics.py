@@ -1,17 +1,14 @@
-"""Serve `/health` and `/metrics`: the numbers of a table in Prometheus' text format. No player's name is in them."""
+"""Serve `/health` and `/metrics`, the numbers of a table in Prometheus' text format. No player's name is in them."""
 
 # Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
 import asyncio
-import os
 import threading
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Response
 
@@ -24,6 +21,9 @@ from tallybone.serve.health import CameraNow, Health, Sources, TableHealth, Tabl
 from tallybone.web.app import AtRoot, Language
 from tallybone.web.feed import Hub
 from tallybone.web.snapshot import as_json
+
+if TYPE_CHECKING:  # prometheus-client is imported when somebody asks for the numbers: a table starts without it
+    from prometheus_client.core import Metric
 
 # Bits of `vcgencmd get_throttled`: limits that hold now; 16 higher, those that have held since the start.
 _POWER_BITS = {"undervoltage": 0x1, "frequency_capped": 0x2, "throttled": 0x4, "soft_temperature_limit": 0x8}
@@ -47,23 +47,6 @@ _NOT_WELL: dict[int | str, dict[str, Any]] = {503: {"model": Verdict, "descripti
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
-    """The resources of this program; None where the system does not report one.
-
-    Attributes:
-        cpu_s: Of all cores, since it was started.
-        resident_bytes: Of memory, now.
-        files: That it holds open.
-        threads: That it runs.
-    """
-
-    cpu_s: float
-    resident_bytes: int | None
-    files: int | None
-    threads: int
-
-
-@dataclass(frozen=True, slots=True)
 class Observed:
     """A table at a moment.
 
@@ -72,7 +55,6 @@ class Observed:
         health: The health of its parts.
         viewers: The number of viewers of its page.
         is_played: Whether there is a match.
-        process: The resources of the program.
         version: Of the program.
     """
 
@@ -80,7 +62,6 @@ class Observed:
     health: Health
     viewers: int
     is_played: bool
-    process: Process
     version: str
 
 
@@ -92,7 +73,7 @@ def observed_routes(health: Callable[[], Health], observed: Callable[[Health], O
     async def metrics() -> Response:
         """All numbers of the table, in the text format of Prometheus."""
         found = await asyncio.to_thread(health)
-        return Response(as_text(families_of(observed(found))), headers={"content-type": CONTENT_TYPE})
+        return Response(metrics_text(observed(found)), headers={"content-type": CONTENT_TYPE})
 
     router.include_router(verdict_routes(lambda: verdict_of(health())))
     return router
@@ -162,187 +143,108 @@ def health_routes(now: Callable[[], Health]) -> APIRouter:
     return router
 
 
-class MetricKind(StrEnum):
-    """The kind of a number."""
+def metrics_text(seen: Observed) -> bytes:
+    """Return all numbers of a table, and of its process, in the text format of Prometheus."""
+    from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 
-    COUNTER = "counter"
-    """It only rises."""
-    GAUGE = "gauge"
-    HISTOGRAM = "histogram"
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A number.
-
-    Attributes:
-        value: The number itself.
-        labels: Its place in its family, as pairs of name and value.
-        ending: The end of its name, after the family's name.
-    """
-
-    value: float
-    labels: tuple[tuple[str, str], ...] = ()
-    ending: str = ""
+    registry = CollectorRegistry()
+    registry.register(_Collected(seen))
+    ProcessCollector(registry=registry)
+    return generate_latest(registry)
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Numbers of one name.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Collected:
+    """The numbers of a table, as a collector of prometheus-client."""
 
-    Attributes:
-        name: With its unit at the end.
-        kind: Their kind.
-        about: Their meaning, in one line.
-        samples: The numbers; none where this table has no such part.
-    """
+    seen: Observed
 
-    name: str
-    kind: MetricKind
-    about: str
-    samples: tuple[Sample, ...]
+    def collect(self) -> Iterator["Metric"]:
+        """Yield them, without those of parts that this table lacks."""
+        return (family for family in families_of(self.seen) if family.samples)
 
 
-def families_of(seen: Observed) -> tuple[Family, ...]:
-    """Return all numbers of a table."""
-    return (
-        Family(
-            "tallybone_info", MetricKind.GAUGE, "The version that runs.", (Sample(1, (("version", seen.version),)),)
-        ),
-        *_of_game(seen),
-        *_of_health(seen.health),
-        *_of_machine(seen.health),
-        *_of_process(seen.process),
-    )
+def families_of(seen: Observed) -> Iterator["Metric"]:
+    """Yield the numbers of a table; a family without samples belongs to a part that it lacks."""
+    yield _labelled("info", "The version that runs.", "version", {seen.version: 1})
+    yield from _of_game(seen)
+    yield from _of_health(seen.health)
+    yield from _of_machine(seen.health)
+    yield _gauge("process_threads", "Threads of the program.", threading.active_count(), of="")
 
 
-def _of_game(seen: Observed) -> tuple[Family, ...]:
+def _of_game(seen: Observed) -> Iterator["Metric"]:
     counts = seen.counts
-    times = tuple(one for stage in PipelineStage for one in histogram(counts.times[stage], ("stage", stage.value)))
+    yield _counter("frames_taken", "Pictures that the camera of a match gave.", counts.pictures_taken)
+    yield _counter("frames_seen", "Pictures that were read.", counts.pictures_seen)
     dropped = max(0, counts.pictures_taken - counts.pictures_seen)
-    return (
-        _counter("frames_taken", "Pictures that the camera of a match gave.", counts.pictures_taken),
-        _counter("frames_seen", "Pictures that were looked at.", counts.pictures_seen),
-        _counter("frames_dropped", "Pictures that were not: a newer one was looked at, or none was due.", dropped),
-        Family("tallybone_stage_seconds", MetricKind.HISTOGRAM, "How long each stage took.", times),
-        _counter("questions", "What the table was asked because the eye was in doubt.", counts.questions),
-        _counter("corrections", "What was put right or taken back by hand.", counts.corrections),
-        _counter("inputs", "What was pressed, heard or said by hand.", counts.inputs),
-        _counter("watchdog_feeds", "How often systemd was told that the table lives.", counts.watchdog_feeds),
-        _gauge("viewers", "Who watches the page now.", seen.viewers),
-        _gauge("match_played", "1 while there is a match.", int(seen.is_played)),
-    )
+    yield _counter("frames_dropped", "Pictures skipped: a newer one was read, or none was due.", dropped)
+    yield histogram({stage.value: counts.times[stage] for stage in PipelineStage})
+    yield _counter("questions", "Questions that the table asked.", counts.questions)
+    yield _counter("corrections", "Corrections and undos by hand.", counts.corrections)
+    yield _counter("inputs", "Button presses, knocks and inputs by hand.", counts.inputs)
+    yield _counter("watchdog_feeds", "Keep-alive messages to systemd.", counts.watchdog_feeds)
+    yield _gauge("viewers", "Viewers of the page now.", seen.viewers)
+    yield _gauge("match_played", "1 while there is a match.", int(seen.is_played))
 
 
-def _of_health(health: Health) -> tuple[Family, ...]:
-    """Return which parts work; several of a kind work if all do."""
+def _of_health(health: Health) -> Iterator["Metric"]:
+    """Yield which parts work; several of a kind work if all do."""
     works: dict[str, bool] = {}
     for one in health.findings:
         if one.grade is not Grade.ABSENT:
             works[one.part] = works.get(one.part, True) and one.grade is not Grade.PROBLEM
-    up = tuple(Sample(int(is_up), (("part", part),)) for part, is_up in works.items())
-    return (
-        Family("tallybone_part_up", MetricKind.GAUGE, "1 for a part that works, 0 for one that has a problem.", up),
-        _gauge("picture_age_seconds", "How old the camera's last picture is.", health.picture_age_s),
-        _gauge("recordings_free_bytes", "Room that is left where recordings go.", health.free_bytes),
-    )
+    yield _labelled("part_up", "1 for a part that works, 0 for one that has a problem.", "part", works)
+    yield _gauge("picture_age_seconds", "Age of the camera's last picture.", health.picture_age_s)
+    yield _gauge("recordings_free_bytes", "Free space for recordings.", health.free_bytes)
 
 
-def _of_machine(health: Health) -> tuple[Family, ...]:
+def _of_machine(health: Health) -> Iterator["Metric"]:
     machine = health.machine
-    heat_c = None if machine is None else machine.temperature_c
     bits = None if machine is None else machine.throttled
-    now, ever = (() if bits is None else _power(bits >> shift) for shift in (0, _SINCE_START))
-    return (
-        _gauge("temperature_celsius", "Of the processor.", heat_c),
-        Family("tallybone_power_limited", MetricKind.GAUGE, "1 while a Pi's supply or heat holds it back.", now),
-        Family(
-            "tallybone_power_limited_since_start", MetricKind.GAUGE, "1 if that has been so since it started.", ever
-        ),
-    )
+    yield _gauge("temperature_celsius", "Of the processor.", None if machine is None else machine.temperature_c)
+    about = "1 while a Pi's supply or heat holds it back."
+    yield _labelled("power_limited", about, "limit", {} if bits is None else _limits(bits))
+    about = "1 if that has been so since it started."
+    yield _labelled("power_limited_since_start", about, "limit", {} if bits is None else _limits(bits >> _SINCE_START))
 
 
-def _power(bits: int) -> tuple[Sample, ...]:
-    return tuple(Sample(int(bool(bits & bit)), (("limit", name),)) for name, bit in _POWER_BITS.items())
+def _limits(bits: int) -> dict[str, bool]:
+    return {name: bool(bits & bit) for name, bit in _POWER_BITS.items()}
 
 
-def _of_process(process: Process) -> tuple[Family, ...]:
-    """Return the resources of the program, under the names that Prometheus has for every program."""
-    named = (
-        ("cpu_seconds_total", MetricKind.COUNTER, "User and system time of all cores.", process.cpu_s),
-        ("resident_memory_bytes", MetricKind.GAUGE, "Memory.", process.resident_bytes),
-        ("open_fds", MetricKind.GAUGE, "Open files.", process.files),
-        ("threads", MetricKind.GAUGE, "Threads.", process.threads),
-    )
-    return tuple(
-        Family(f"process_{name}", kind, about, () if value is None else (Sample(value),))
-        for name, kind, about, value in named
-    )
+def _counter(name: str, about: str, value: float) -> "Metric":
+    from prometheus_client.core import CounterMetricFamily
+
+    return CounterMetricFamily(f"tallybone_{name}", about, value=value)
 
 
-def _counter(name: str, about: str, value: float) -> Family:
-    return Family(f"tallybone_{name}_total", MetricKind.COUNTER, about, (Sample(value),))
+def _gauge(name: str, about: str, value: float | None, *, of: str = "tallybone_") -> "Metric":
+    from prometheus_client.core import GaugeMetricFamily
+
+    return GaugeMetricFamily(of + name, about, value=value)
 
 
-def _gauge(name: str, about: str, value: float | None) -> Family:
-    return Family(f"tallybone_{name}", MetricKind.GAUGE, about, () if value is None else (Sample(value),))
+def _labelled(name: str, about: str, label: str, values: Mapping[str, float]) -> "Metric":
+    from prometheus_client.core import GaugeMetricFamily
+
+    family = GaugeMetricFamily(f"tallybone_{name}", about, labels=[label])
+    for value, number in values.items():
+        family.add_metric([value], float(number))
+    return family
 
 
-def histogram(times: Times, *labels: tuple[str, str]) -> tuple[Sample, ...]:
-    """Return the samples of a histogram in seconds."""
-    total, samples = 0, list[Sample]()
-    # Taken once: the game goes on meanwhile, and the sum of the parts has to be the whole.
-    within = tuple(times.within)
-    for bound, count in zip((*BOUNDS_S, float("inf")), within, strict=True):
-        total += count
-        samples.append(Sample(total, (*labels, ("le", _number(bound))), "_bucket"))
-    return (*samples, Sample(times.total_s, labels, "_sum"), Sample(total, labels, "_count"))
+def histogram(times: Mapping[str, Times]) -> "Metric":
+    """Return the durations of each stage as histograms in seconds."""
+    from prometheus_client.core import HistogramMetricFamily
 
-
-def as_text(families: Iterable[Family]) -> str:
-    r"""Return the text of families of numbers.
-
-    >>> as_text([Family("tallybone_viewers", MetricKind.GAUGE, "Who watches.", (Sample(2, (("at", 'the "bar"'),)),))])
-    '# HELP tallybone_viewers Who watches.\n# TYPE tallybone_viewers gauge\ntallybone_viewers{at="the \\"bar\\""} 2\n'
-    """
-    return "".join(_text_of(family) for family in families if family.samples)
-
-
-def _text_of(family: Family) -> str:
-    about = family.about.replace("\\", r"\\").replace("\n", r"\n")
-    lines = [f"# HELP {family.name} {about}", f"# TYPE {family.name} {family.kind}"]
-    for one in family.samples:
-        labels = ",".join(f'{name}="{_escaped(value)}"' for name, value in one.labels)
-        lines.append(f"{family.name}{one.ending}{f'{{{labels}}}' if labels else ''} {_number(one.value)}")
-    return "\n".join(lines) + "\n"
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
-
-
-def _number(value: float) -> str:
-    return "+Inf" if value == float("inf") else repr(value)
-
-
-def read_process(proc: Path = Path("/proc/self")) -> Process:
-    """Read the resources of this program."""
-    return Process(time.process_time(), _resident_bytes(proc / "statm"), _files(proc / "fd"), threading.active_count())
-
-
-def _resident_bytes(statm: Path) -> int | None:
-    try:
-        pages = statm.read_text().split()
-    except OSError:
-        return None
-    return int(pages[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def _files(folder: Path) -> int | None:
-    try:
-        return sum(1 for _ in folder.iterdir())
-    except OSError:
-        return None
+    family = HistogramMetricFamily("tallybone_stage_seconds", "Duration of each stage.", labels=["stage"])
+    bounds = [*map(str, BOUNDS_S), "+Inf"]
+    for stage, of_stage in times.items():
+        # Copied once: the game goes on meanwhile, and the buckets have to add up.
+        sums = accumulate(tuple(of_stage.within))
+        family.add_metric([stage], list(zip(bounds, sums, strict=True)), of_stage.total_s)
+    return family
 
 
 class Observing:
@@ -375,6 +277,4 @@ class Observing:
 
     def _observed(self, found: Health) -> Observed:
         hub = self._hub
-        return Observed(
-            self._table.counts, found, hub.viewers, hub.now is not None, read_process(), version("tallybone")
-        )
+        return Observed(self._table.counts, found, hub.viewers, hub.now is not None, version("tallybone"))

@@ -15,7 +15,7 @@ from tallybone.doctor.machine import Machine
 from tallybone.finding import absent, ok, problem, warning
 from tallybone.play.counts import Counts
 from tallybone.serve.health import Health
-from tallybone.serve.metrics import Observed, Process, as_text, families_of, verdict_of
+from tallybone.serve.metrics import Observed, metrics_text, verdict_of
 from tests.tallybone.serve.served import Plugs, Served, at_served_table
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import until
@@ -33,7 +33,11 @@ HEALTH = Health(
     WARM,
     7 * 10**9,
 )
-SEEN = Observed(Counts(), HEALTH, 3, is_played=True, process=Process(1.5, 2**20, 9, 4), version="0.1.0")
+SEEN = Observed(Counts(), HEALTH, 3, is_played=True, version="0.1.0")
+
+
+def text_of(seen: Observed) -> str:
+    return metrics_text(seen).decode()
 
 
 def samples(text: str) -> dict[str, float]:
@@ -46,24 +50,24 @@ def samples(text: str) -> dict[str, float]:
 
 
 def test_a_kind_of_part_is_up_when_all_of_its_parts_are() -> None:
-    found = samples(as_text(families_of(SEEN)))
+    found = samples(text_of(SEEN))
     up = {name.split()[1]: value for name, value in found.items() if name.startswith("tallybone_part_up")}
     assert up == {"camera": 1.0, "display": 0.0, "heat": 1.0}
 
 
 def test_heat_power_and_room_are_said_where_the_computer_says_them() -> None:
-    found = samples(as_text(families_of(SEEN)))
+    found = samples(text_of(SEEN))
     assert found["tallybone_temperature_celsius"] == 61.5
     assert found["tallybone_recordings_free_bytes"] == 7e9
     assert (found["tallybone_power_limited undervoltage"], found["tallybone_power_limited throttled"]) == (1.0, 1.0)
     assert found["tallybone_power_limited frequency_capped"] == 0.0
     assert found["tallybone_power_limited_since_start undervoltage"] == 1.0
     silent = replace(SEEN, health=replace(HEALTH, machine=replace(WARM, temperature_c=None, throttled=None)))
-    assert not [name for name in samples(as_text(families_of(silent))) if "temperature_c" in name or "power" in name]
+    assert not [name for name in samples(text_of(silent)) if "temperature_c" in name or "power" in name]
 
 
 def test_what_was_not_looked_at_counts_as_dropped() -> None:
-    found = samples(as_text(families_of(replace(SEEN, counts=Counts(pictures_taken=9, pictures_seen=7)))))
+    found = samples(text_of(replace(SEEN, counts=Counts(pictures_taken=9, pictures_seen=7))))
     assert (found["tallybone_frames_taken_total"], found["tallybone_frames_dropped_total"]) == (9.0, 2.0)
 
 
