@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
@@ -17,14 +16,13 @@ from hardware.camera.open_device import is_device
 from hardware.clock import Clock
 from hardware.config.config import DisplayDriver, HardwareConfig
 from hardware.knock.classifier import Classifier
-from tallybone.clock import software, wall_time
+from tallybone.clock import wall_time
 from tallybone.maintain.backup import finish_at_start
 from tallybone.notify.notifying import telling
 from tallybone.plain_text import names_of
 from tallybone.play.calibrated import USUAL, stored_for
 from tallybone.play.counts import Counts, PipelineStage
 from tallybone.play.parts import LiveParts, open_parts, with_panel
-from tallybone.play.start import MatchPlan, new_game
 from tallybone.recording.folder import default_folder
 from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.camera import TableCamera
@@ -34,20 +32,15 @@ from tallybone.serve.metrics import Observing
 from tallybone.serve.options import Environment, ServeOptions, make_recordings_folder, recordings_folder
 from tallybone.serve.page import MatchDesk, TablePage
 from tallybone.serve.parts_test import PartsTest, ServedParts
-from tallybone.serve.routes import (
-    LeftShown,
-    Offered,
-    match_routes,
-    pairing_routes,
-    parts_routes,
-    settings_routes,
-    shown_setting,
-    stored_calibration_routes,
-)
+from tallybone.serve.routes.calibration import stored_calibration_routes
+from tallybone.serve.routes.matches import LeftShown, Offered, game_routes, match_routes, shown_setting
+from tallybone.serve.routes.pairing import pairing_routes
+from tallybone.serve.routes.parts import panel_routes, parts_test_routes
+from tallybone.serve.routes.settings import Owner, settings_routes
 from tallybone.serve.table import ServedTable, Setup
 from tallybone.sources.camera import SIMULATED
 from tallybone.store.calibration_file import default_path, load_calibration, name_of_camera
-from tallybone.store.house import HOUSE_NAME, OWNER_NAME, HouseFile, MatchSetting
+from tallybone.store.house import HOUSE_NAME, OWNER_NAME, HouseFile
 from tallybone.store.table_file import USUAL_CAMERA, load_table
 from tallybone.web.access import Access
 from tallybone.web.calibration import calibration_routes
@@ -99,18 +92,8 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
         )
         hub = Hub(world.clock, setup.counts.times[PipelineStage.PAGE])
         observing = Observing(hub, _looked_after(setup))
-        page = TablePage(
-            options.at,
-            world.clock,
-            setup.desk,
-            pin=world.pin,
-            hub=hub,
-            language=lambda: house.house.language,
-            # A log gets the PIN only if no display on the table shows it. A virtual one is behind the PIN itself.
-            says_pin=world.is_terminal or all(one.driver is DisplayDriver.VIRTUAL for one in hardware.displays),
-            hosts=KnownHosts(at_table.page.names),
-            more=partial(_routes, setup, state / OWNER_NAME, observing),
-        )
+        more = partial(_routes, setup, Owner(state / OWNER_NAME, world.clock), observing)
+        page = _open_page(setup, hub, KnownHosts(at_table.page.names), more)
         stack.callback(page.close)
         health = observing.health
         health.also_ask(lambda: (pace_found(setup.counts.pace),))
@@ -118,19 +101,38 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
         yield ServedTable(setup, page, lambda: unrestored or house.problem or knocks.problem)
 
 
-def _routes(
-    setup: Setup, password_file: Path, observing: Observing, access: Access, page: TablePage
-) -> tuple[APIRouter, ...]:
+def _open_page(
+    setup: Setup, hub: Hub, hosts: KnownHosts, more: Callable[[Access, TablePage], tuple[APIRouter, ...]]
+) -> TablePage:
+    """Return the page of a table, which is served from now on; *more* returns its paths beside those of a game."""
+    world, displays = setup.world, setup.parts.hardware.displays
+    return TablePage(
+        setup.options.at,
+        world.clock,
+        setup.desk,
+        pin=world.pin,
+        hub=hub,
+        language=lambda: setup.house.house.language,
+        # A log gets the PIN only if no display on the table shows it. A virtual one is behind the PIN itself.
+        says_pin=world.is_terminal or all(one.driver is DisplayDriver.VIRTUAL for one in displays),
+        hosts=hosts,
+        more=more,
+    )
+
+
+def _routes(setup: Setup, owner: Owner, observing: Observing, access: Access, page: TablePage) -> tuple[APIRouter, ...]:
     """Return the paths that a table has beside those of a game."""
-    clock, offered, keep = setup.world.clock, partial(_offered, setup, page), partial(_keep, setup.house)
+    clock, offered = setup.world.clock, partial(_offered, setup, page)
     return (
-        match_routes(access, setup.desk, new_game=_new_game, offered=offered, keep=keep, publish=page.hub.publish),
+        game_routes(),
+        match_routes(access, setup.desk, setup.house, offered=offered, publish=page.hub.publish),
         *observing.routes,
         pairing_routes(access, lambda: page.url),
-        parts_routes(access, setup.parts, setup.test, setup.desk, clock),
+        panel_routes(access, setup.parts, clock),
+        parts_test_routes(access, setup.test, setup.desk),
         calibration_routes(setup.calibration.calibrating, access),
         stored_calibration_routes(setup.calibration, setup.desk, access),
-        settings_routes(setup.house, password_file, clock),
+        settings_routes(setup.house, owner),
         *recording_pages(setup.folder, access),
     )
 
@@ -174,14 +176,6 @@ def _offered(setup: Setup, page: TablePage) -> Offered:
     )
 
 
-def _keep(house: HouseFile, setting: MatchSetting) -> None:
-    """Remember the setting of a match; where that fails, it is played all the same."""
-    try:
-        house.change(lambda kept: replace(kept, last=setting))
-    except OSError as error:
-        log.warning("how the match was begun is not kept: %s", error)
-
-
 def _shown_left(left: LeftMatch | None) -> LeftShown | None:
     if left is None:
         return None
@@ -191,18 +185,6 @@ def _shown_left(left: LeftMatch | None) -> LeftShown | None:
         players=list(names_of(left.players)),
         totals=list(left.totals),
         left_at=at.isoformat(timespec="seconds"),
-    )
-
-
-def _new_game(setting: MatchSetting) -> MatchPlan:
-    return new_game(
-        setting.game,
-        tuple(f"{key}={value}" for key, value in setting.options),
-        setting.players,
-        tile_set=setting.tile_set,
-        in_play=False,
-        began=wall_time(),
-        software=software(),
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from tallybone.cli.serve import keep_password
 from tallybone.serve.options import Environment
-from tallybone.serve.routes import qr_rows
+from tallybone.serve.routes.pairing import qr_rows
 from tallybone.store.house import is_password, set_password
 from tallybone.web.access import CODE_LASTS_S, Access
 from tests.tallybone.serve.served import Served, at_served_table

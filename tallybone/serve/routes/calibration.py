@@ -1,0 +1,138 @@
+"""HTTP paths of the stored calibration: show, begin, end, check and restore."""
+
+# No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Depends, HTTPException, Response
+from pydantic import Field
+
+from calibration.errors import CalibrationError
+from engine.phrases import phrase
+from tallybone.calibrate.known import known_words, parts_of
+from tallybone.clock import wall_time
+from tallybone.plain_text import plain
+from tallybone.serve.calibration import ServedCalibration
+from tallybone.serve.page import MatchDesk, RestoreCalibration, Wish
+from tallybone.serve.routes.matches import fulfil
+from tallybone.store.calibration_file import KEPT, Calibration, earlier_path, load_calibration
+from tallybone.web.access import Access, Author, insider_by
+from tallybone.web.actions import StrictModel
+from tallybone.web.app import Language
+from tallybone.web.calibration import ANSWERS_WITHIN_S, fulfil_calibration
+from tallybone.web.calibration_desk import EndCalibration
+from tallybone.web.snapshot import as_json
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierShown:
+    """A calibration that was replaced: which parts of it are known, or why it cannot be read."""
+
+    number: int
+    written_at: str
+    parts: tuple[str, ...]
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredShown:
+    """What is stored for the camera of this table; *written_at* is null for nothing.
+
+    While one *is_running*, `GET calibration` says how it stands.
+    """
+
+    camera: str
+    is_running: bool
+    written_at: str | None
+    known: tuple[str, ...]
+    problem: str | None
+    earlier: tuple[EarlierShown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundShown:
+    """Something that a check has found: whether all is well with it, and what it is, in words."""
+
+    well: bool
+    words: str
+
+
+class RestoreSaid(StrictModel):
+    """Which calibration is brought back: 1 is the one before this."""
+
+    number: Annotated[int, Field(ge=1, le=KEPT)]
+
+
+def stored_calibration_routes(calibration: ServedCalibration, desk: MatchDesk, access: Access) -> APIRouter:
+    """Return the paths of the stored calibration."""
+    router = APIRouter()
+    insider = insider_by(access)
+
+    @router.get("/calibration/stored", response_model=StoredShown)
+    async def stored(lang: Language = "en") -> Response:
+        """What is stored, and the last five before it."""
+        shown = await asyncio.to_thread(_stored, calibration)
+        return Response(as_json(shown, lang), media_type="application/json")
+
+    @router.post("/calibration", status_code=204)
+    async def begin(author: Annotated[Author, Depends(insider)]) -> Response:
+        """Calibrate camera and table, step by step; it ends by itself when nobody looks for five minutes."""
+        await fulfil(Wish.CALIBRATE, desk)
+        return Response(status_code=204)
+
+    @router.post("/calibration/end", status_code=204)
+    async def end(author: Annotated[Author, Depends(insider)]) -> Response:
+        """End it; what was kept stays."""
+        await fulfil_calibration(EndCalibration(), calibration.calibrating)
+        if not await asyncio.to_thread(calibration.calibrating.wait_for_end, ANSWERS_WITHIN_S):
+            raise HTTPException(503, phrase("the table does not answer"), {"Retry-After": "5"})
+        return Response(status_code=204)
+
+    @router.post("/calibration/check", response_model=list[FoundShown])
+    async def check(author: Annotated[Author, Depends(insider)], lang: Language = "en") -> Response:
+        """Compare what the camera sees now with what is stored."""
+        await fulfil(Wish.CHECK_CALIBRATION, desk)
+        found = tuple(FoundShown(one.is_well, plain(one.words)) for one in calibration.findings)
+        return Response(as_json(found, lang), media_type="application/json")
+
+    @router.post("/calibration/restore", status_code=204)
+    async def restore(said: Annotated[RestoreSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
+        """Bring an earlier one back; what is stored now becomes the one before it."""
+        await fulfil(RestoreCalibration(said.number), desk)
+        return Response(status_code=204)
+
+    return router
+
+
+def _stored(calibration: ServedCalibration) -> StoredShown:
+    path = calibration.path()
+    written_at, now, problem = _read(path)
+    earlier = ((number, earlier_path(path, number)) for number in range(1, KEPT + 1))
+    return StoredShown(
+        plain(calibration.camera),
+        calibration.calibrating.newest is not None,
+        written_at,
+        () if now is None else tuple(plain(words) for words in known_words(now)),
+        problem,
+        tuple(_earlier(number, one) for number, one in earlier if one.exists()),
+    )
+
+
+def _earlier(number: int, path: Path) -> EarlierShown:
+    written_at, calibration, problem = _read(path)
+    return EarlierShown(number, written_at or "", () if calibration is None else parts_of(calibration), problem)
+
+
+def _read(path: Path) -> tuple[str | None, Calibration | None, str | None]:
+    """Return when a file was written, its calibration, and its problem; None for each that there is not."""
+    try:
+        if not path.exists():
+            return None, None, None
+        at = datetime.fromtimestamp(path.stat().st_mtime, wall_time().tzinfo).isoformat(timespec="seconds")
+        return at, load_calibration(path), None
+    except (CalibrationError, OSError) as error:
+        return None, None, plain(str(error).removeprefix(f"{path}: "))

@@ -1,0 +1,223 @@
+"""HTTP paths of games and matches: list, begin, continue and end."""
+
+# No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Depends, Query, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field, StringConstraints, ValidationError
+
+from engine import EngineError
+from engine.phrases import phrase
+from tallybone.choices import TileSet
+from tallybone.clock import software, wall_time
+from tallybone.plain_text import MOST_NAME, plain
+from tallybone.play.start import MatchPlan, new_game
+from tallybone.serve.page import MatchDesk, MatchWish, StartMatch, Wish
+from tallybone.store.house import HouseFile, MatchSetting
+from tallybone.web.access import Access, Author, insider_by, let_in
+from tallybone.web.actions import StrictModel
+from tallybone.web.app import Error, answer_to
+from tallybone.web.games_shown import CheckedShown, FaultShown, GamesShown, checked, faults_of, games_shown
+
+log = logging.getLogger(__name__)
+
+# Starting a match loads the networks that read tiles, and reads the recording that it continues.
+_ANSWERS_WITHIN_S = 60.0
+_MOST_OPTIONS, _MOST_PLAYERS = 60, 16
+_Key = Annotated[str, StringConstraints(max_length=40, pattern=r"^[A-Za-z_\-]+$")]
+_Value = Annotated[str, StringConstraints(max_length=80, pattern=r"^[\w.:,+\-]+$")]
+_Name = Annotated[str, StringConstraints(max_length=200)]
+
+
+class NewMatch(StrictModel):
+    """How a match is begun: what is not given is as usual in the game."""
+
+    game: Annotated[str, StringConstraints(max_length=40)]
+    options: Annotated[dict[_Key, _Value], Field(max_length=_MOST_OPTIONS)] = {}  # noqa: RUF012 - pydantic copies it
+    players: Annotated[list[_Name], Field(min_length=1, max_length=_MOST_PLAYERS)]
+    set: Annotated[str, StringConstraints(max_length=20)] = TileSet.AUTO.value
+
+
+class NotBegun(BaseModel):
+    """Why a match was not begun; *faults* say it of each field."""
+
+    error: str
+    faults: list[FaultShown]
+
+
+# A request that cannot be parsed has an error, but no faults of fields.
+NOT_BEGUN: dict[int | str, dict[str, Any]] = {422: {"model": NotBegun | Error}}
+
+
+class LeftShown(BaseModel):
+    """A match that was left before it was over."""
+
+    game: str
+    players: list[str]
+    totals: list[int]
+    left_at: str
+
+
+class Offered(BaseModel):
+    """What can be done now: *usual* is the match that is offered first, *left* the newest that is not over.
+
+    While *is_looking*, nobody knows yet whether there is one.
+    """
+
+    playing: bool
+    over: bool
+    usual: NewMatch | None
+    left: LeftShown | None
+    is_looking: bool = False
+
+
+def game_routes() -> APIRouter:
+    """Return the paths that describe games and check their options."""
+    router = APIRouter()
+
+    @router.get("/games")
+    async def games() -> GamesShown:
+        """Every game that the score can be kept of, and what can be agreed on."""
+        return games_shown()
+
+    @router.get("/games/{game}")
+    async def game_with(
+        game: Annotated[str, StringConstraints(max_length=40)],
+        option: Annotated[
+            list[Annotated[str, StringConstraints(max_length=121)]], Query(max_length=_MOST_OPTIONS)
+        ] = [],  # noqa: B006
+        players: Annotated[int | None, Query(ge=1, le=_MOST_PLAYERS)] = None,
+    ) -> CheckedShown:
+        """What holds in a game with options, each key=value; or what is wrong with them."""
+        return checked(game, dict(_pair(one) for one in option), players)
+
+    return router
+
+
+def match_routes(
+    access: Access, desk: MatchDesk, house: HouseFile, *, offered: Callable[[], Offered], publish: Callable[[], object]
+) -> APIRouter:
+    """Return the paths of matches.
+
+    Args:
+        access: Checks the PIN.
+        desk: Queues the requests of pages.
+        house: Stores the setting of each match.
+        offered: Returns the current choices.
+        publish: Publishes the state of the table; called in the page's thread before a request is answered.
+    """
+    router = APIRouter()
+    insider = insider_by(access)
+
+    @router.get("/match")
+    async def match() -> Offered:
+        """What can be done now: begin a match, and which one; go on with one; or end the one that is played."""
+        return offered()
+
+    @router.post("/match", status_code=204, responses=NOT_BEGUN)
+    async def begin(said: Annotated[NewMatch, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
+        """Begin a match. The table has a new PIN from then on; whoever began it is in."""
+        setting, faults = setting_of(said)
+        if setting is None:
+            return not_begun(faults)
+        plan = _planned(setting)
+        if not isinstance(plan, MatchPlan):
+            return not_begun(plan)
+        await fulfil(StartMatch(plan), desk)
+        publish()
+        await asyncio.to_thread(_keep, house, setting)
+        return let_in(access.cookie_for(author.name))
+
+    @router.post("/match/goes_on", status_code=204)
+    async def goes_on(author: Annotated[Author, Depends(insider)]) -> Response:
+        """Go on with the newest match that is not over."""
+        await fulfil(Wish.RESUME_MATCH, desk)
+        publish()
+        return let_in(access.cookie_for(author.name))
+
+    @router.post("/match/end", status_code=204)
+    async def end(author: Annotated[Author, Depends(insider)]) -> Response:
+        """End the match; one that is not over can go on another time."""
+        await fulfil(Wish.END_MATCH, desk)
+        return Response(status_code=204)
+
+    return router
+
+
+def _keep(house: HouseFile, setting: MatchSetting) -> None:
+    """Store the setting of a match; if that fails, the match is played all the same."""
+    try:
+        house.change(lambda kept: replace(kept, last=setting))
+    except OSError as error:
+        log.warning("how the match was begun is not kept: %s", error)
+
+
+def _planned(setting: MatchSetting) -> MatchPlan | tuple[FaultShown, ...]:
+    """Return the plan of a match, or its faults."""
+    try:
+        return new_game(
+            setting.game,
+            tuple(f"{key}={value}" for key, value in setting.options),
+            setting.players,
+            tile_set=setting.tile_set,
+            in_play=False,
+            began=wall_time(),
+            software=software(),
+        )
+    except EngineError as error:
+        return faults_of(error)
+
+
+def setting_of(said: NewMatch) -> tuple[MatchSetting | None, tuple[FaultShown, ...]]:
+    """Return the setting of a match, or None and its faults."""
+    players = tuple(plain(name, MOST_NAME).strip() for name in said.players)
+    faults = _faults_of(said, players)
+    if faults:
+        return None, faults
+    return MatchSetting(said.game, tuple(said.options.items()), players, TileSet(said.set)), ()
+
+
+def shown_setting(setting: MatchSetting | None) -> NewMatch | None:
+    """Return a setting as a page sends it; None for one that no page can send."""
+    if setting is None:
+        return None
+    with contextlib.suppress(ValidationError):
+        return NewMatch(
+            game=setting.game, options=dict(setting.options), players=list(setting.players), set=setting.tile_set.value
+        )
+    return None
+
+
+def _faults_of(said: NewMatch, players: tuple[str, ...]) -> tuple[FaultShown, ...]:
+    faults = list(checked(said.game, said.options, len(players)).faults)
+    if not all(players):
+        faults.append(FaultShown("players", "each player needs a name"))
+    if len(set(players)) < len(players):
+        faults.append(FaultShown("players", "two players have the same name"))
+    if said.set not in {one.value for one in TileSet}:
+        faults.append(FaultShown("set", f"expected {', '.join(TileSet)}"))
+    return tuple(faults)
+
+
+def not_begun(faults: tuple[FaultShown, ...]) -> Response:
+    """Return the answer with the faults of a match."""
+    shown = [FaultShown(one.field, plain(one.words)) for one in faults]
+    words = "; ".join(f"{one.field}: {one.words}" if one.field else one.words for one in shown)
+    return JSONResponse(NotBegun(error=plain(words), faults=shown).model_dump(), 422)
+
+
+async def fulfil(wish: MatchWish, desk: MatchDesk) -> None:
+    """Wait until the table has done something; the errors are those of `answer_to`."""
+    await answer_to(wish, desk, _ANSWERS_WITHIN_S, phrase("the table does not answer"))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, _, value = text.partition("=")
+    return key, value

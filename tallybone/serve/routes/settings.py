@@ -1,0 +1,128 @@
+"""HTTP paths of the table's settings, which only its owner may change."""
+
+# No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
+
+import asyncio
+import secrets
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Body, Depends, HTTPException, Request, Response
+from pydantic import Field, StringConstraints
+
+from engine.phrases import phrase
+from hardware.clock import Clock
+from tallybone.serve.routes.matches import NOT_BEGUN, NewMatch, not_begun, setting_of, shown_setting
+from tallybone.store.house import LEAST_KEEP_BYTES, MOST_KEEP_BYTES, HouseFile, has_password, is_password
+from tallybone.web.access import Author, Cookies, address_of, check_wait, let_in
+from tallybone.web.actions import StrictModel
+from tallybone.web.tries import Tries
+
+COOKIE = "tallybone-owner"
+LASTS_S = 1800
+_GB = 10**9
+
+
+class Password(StrictModel):
+    """The owner's password."""
+
+    password: Annotated[str, StringConstraints(max_length=200)]
+
+
+class Settings(StrictModel):
+    """What holds at the table. Null is: 20 GB; the language of each browser; the match that was begun last."""
+
+    keep_gb: Annotated[int, Field(ge=LEAST_KEEP_BYTES // _GB, le=MOST_KEEP_BYTES // _GB)] | None = None
+    language: Literal["en", "es", "pt", "fr"] | None = None
+    usual: NewMatch | None = None
+
+
+class SettingsShown(Settings):
+    """The settings; whether there is a password at all, and whether whoever asks has given it."""
+
+    has_password: bool
+    is_owner: bool
+
+
+class Owner:
+    """Checks the owner's password, and remembers which browsers have given it."""
+
+    def __init__(self, password_file: Path, clock: Clock) -> None:
+        """Check against the hash in *password_file*; *clock* is monotonic, in nanoseconds."""
+        self._file = password_file
+        self._cookies, self._tries = Cookies(secrets.token_bytes(32), clock, LASTS_S), Tries(clock)
+        self._trying = asyncio.Lock()  # one password is tried at a time: each takes 16 MB
+
+    async def has_password(self) -> bool:
+        """Return whether the table has an owner's password."""
+        return await asyncio.to_thread(has_password, self._file)
+
+    def author(self, request: Request) -> Author | None:
+        """Return the owner if the request has their cookie, else None."""
+        return self._cookies.author_of(request.cookies.get(COOKIE))
+
+    async def let_in(self, password: str, request: Request) -> Response:
+        """Return the answer that brings the owner's cookie.
+
+        Raises:
+            HTTPException: 409 without a password to compare with, 403 for a wrong one, 429 after too many tries.
+        """
+        if not await self.has_password():
+            raise HTTPException(
+                409, phrase("there is no owner's password yet: `tallybone serve --set-password` at the table")
+            )
+        address = address_of(request)
+        async with self._trying:
+            check_wait(self._tries.wait_s(address))
+            if not await asyncio.to_thread(is_password, password, self._file):
+                self._tries.failed(address)
+                raise HTTPException(403, phrase("that is not the owner's password"))
+            self._tries.succeeded(address)
+        return let_in(self._cookies.issue(""), COOKIE, LASTS_S)
+
+
+def settings_routes(house: HouseFile, owner: Owner) -> APIRouter:
+    """Return the paths of the settings in *house*."""
+    router = APIRouter()
+
+    async def only_owner(request: Request) -> Author:
+        author = owner.author(request)
+        if author is None:
+            raise HTTPException(401, phrase("only the owner of the table may change this"))
+        return author
+
+    @router.post("/owner/login", status_code=204)
+    async def login(said: Annotated[Password, Body()], request: Request) -> Response:
+        """Come in with the owner's password, for half an hour."""
+        return await owner.let_in(said.password, request)
+
+    @router.get("/settings")
+    async def settings(request: Request) -> SettingsShown:
+        """What holds at the table."""
+        held = house.house
+        return SettingsShown(
+            keep_gb=None if held.keep_bytes is None else held.keep_bytes // _GB,
+            language=held.language,  # type: ignore[arg-type]  # it was checked when it was set, and is again
+            usual=shown_setting(held.usual),
+            has_password=await owner.has_password(),
+            is_owner=owner.author(request) is not None,
+        )
+
+    @router.put("/settings", status_code=204, responses=NOT_BEGUN)
+    async def change(said: Annotated[Settings, Body()], author: Annotated[Author, Depends(only_owner)]) -> Response:
+        """Change what holds at the table, from the next match on."""
+        setting, faults = (None, ()) if said.usual is None else setting_of(said.usual)
+        if faults:
+            return not_begun(faults)
+        keep_bytes = None if said.keep_gb is None else said.keep_gb * _GB
+        try:
+            await asyncio.to_thread(
+                house.change,
+                lambda held: replace(held, keep_bytes=keep_bytes, language=said.language, usual=setting),
+            )
+        except OSError as error:
+            raise HTTPException(503, phrase("it cannot be kept: {why}", why=error.strerror or error)) from error
+        return Response(status_code=204)
+
+    return router
