@@ -43,6 +43,11 @@ class ButtonsDriver(StrEnum):
     VIRTUAL = "virtual"
 
 
+OF_SEATS = ("call", "knock", "draw", "done")
+"""Buttons that each player may have; said as one pin, all share it."""
+SHARED = ("next", "undo", "stands", "hand_end", "redeal", "stack", "table")
+
+
 class KnockDriver(StrEnum):
     """What listens for knocks."""
 
@@ -71,6 +76,9 @@ class DisplayDriver(StrEnum):
     VIRTUAL = "virtual"
 
 
+SPI_PORTS = ("0.0", "0.1", "1.0", "1.1", "1.2")
+
+
 @dataclass(frozen=True, slots=True)
 class SpiPort:
     """An SPI of a Raspberry Pi, /dev/spidev0.1 for bus 0 and chip 1."""
@@ -88,7 +96,7 @@ class SpiPort:
         >>> SpiPort.parse("0.1")
         SpiPort(bus=0, chip=1)
         """
-        if text not in ("0.0", "0.1", "1.0", "1.1", "1.2"):
+        if text not in SPI_PORTS:
             raise ValueError(f"expected 0.0, 0.1, 1.0, 1.1 or 1.2, but got {text}")
         return cls(int(text[0]), int(text[2]))
 

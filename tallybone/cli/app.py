@@ -66,6 +66,7 @@ COMMANDS = {
         "devices", "Stand in for a score display: a serial port that shows in the terminal what the real one would."
     ),
     "doctor": CommandEntry("devices", "Check every part of the table for real, and say how to mend what is wrong."),
+    "config": CommandEntry("config", "Print the effective table.toml with all defaults, or its JSON schema."),
     "backup": CommandEntry(
         "keeping",
         "Write everything that the table keeps to one file: recordings, calibration, settings, configuration.",

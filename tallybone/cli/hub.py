@@ -104,9 +104,8 @@ class _Sources:
 
 def _sources(options: HubOptions) -> _Sources:
     """Read what was said on the command line."""
-    from hardware.config.errors import ConfigError
-    from hardware.config.fields import Fields
-    from tallybone.store.table_file import USUAL_PREFIX, read_broker, read_host_names, read_prefix
+    from hardware.config.validation import validated
+    from tallybone.store.table_file import HubSettings
 
     said = {
         "broker": options.broker,
@@ -118,14 +117,8 @@ def _sources(options: HubOptions) -> _Sources:
         "prefix": options.prefix,
         "name": options.names,
     }
-    problems: list[str] = []
-    fields = Fields({name: value for name, value in said.items() if value}, "hub", problems)
-    broker, prefix = read_broker(fields), read_prefix(fields, "prefix", USUAL_PREFIX)
-    names = read_host_names(fields, "name")
-    fields.done()
-    if broker is None or problems:
-        raise ConfigError(tuple(problem.removeprefix("[hub] ") for problem in problems))
-    return _Sources(broker, prefix, names)
+    settings = validated(HubSettings, {name: value for name, value in said.items() if value})
+    return _Sources(settings.connection, settings.prefix, settings.name)
 
 
 def _serve(sources: _Sources, at: str, path: Path | None, output: Output, stop: StopRequest) -> None:

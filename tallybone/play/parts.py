@@ -11,6 +11,7 @@ from hardware.buttons.panel import ButtonPress
 from hardware.clock import Clock
 from hardware.config.config import (
     LEAST_FOR_ALL,
+    OF_SEATS,
     ButtonPin,
     ButtonsDriver,
     ButtonsPart,
@@ -23,7 +24,6 @@ from hardware.config.config import (
     LedsPart,
     LedsRole,
 )
-from hardware.config.read import OF_SEATS
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.classifier import Classifier
 from hardware.knock.heard import ClassifiedSound

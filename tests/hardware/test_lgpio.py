@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 from hardware.buttons.panel import ButtonPress
-from hardware.config.read import read_hardware
 from hardware.display.page import DisplayPage
 from hardware.leds.patterns import Mood, TableState
 from hardware.open_parts import PartOpener
@@ -28,6 +27,7 @@ from hardware.virtual.panel import VirtualPanel
 from tallybone.doctor.libraries import NeededLibrary
 from tallybone.doctor.machine import try_library
 from tests.conftest import ROOT
+from tests.hardware.config.reading import read_hardware
 from tests.waiting import soon, until
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("lgpio") is None, reason="there is no lgpio")

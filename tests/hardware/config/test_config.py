@@ -25,9 +25,9 @@ from hardware.config.config import (
 )
 from hardware.config.errors import ConfigError
 from hardware.config.pins import PinUse, pins_used
-from hardware.config.read import read_hardware
 from hardware.display.open_display import DRIVERS
 from hardware.pin_factory import PinLibrary
+from tests.hardware.config.reading import read_hardware
 
 
 def read(text: str) -> HardwareConfig:
@@ -197,7 +197,7 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
         "[hardware.knock] channel: expected 0 to 7, but got 8",
         "[hardware.knock] spi: expected 0.0, 0.1, 1.0, 1.1 or 1.2, but got 2.0",
         "[hardware.knock] pin: has no meaning with the driver piezo-spi",
-        "[hardware.displays] url: has to be said",
+        "[hardware.displays] url: has to be said: the path of its port, or a URL of pyserial",
         "[hardware.displays] seat: expected 0 to 15, but got true",
         "[hardware.displays] backlight: has no meaning with the driver segment",
         '[hardware] pins: expected lgpio or mock, but got "rpigpio"; did you mean lgpio?',
@@ -228,9 +228,13 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
         ),
         (
             "[[hardware.leds]]\ndriver = 'rgb'\npins = [5, 6, 12]",
-            "[hardware.leds] pins: expected a list of pins for each LED",
+            "[hardware.leds] pins: expected 3 pins for each LED, as [[5, 6, 12]]: red, green, blue,"
+            " but got 5, 6 and 12",
         ),
-        ("[[hardware.leds]]\ndriver = 'rgb'\npins = [[5, 6]]", "[hardware.leds] pins: expected 3 pins, but got [5, 6]"),
+        (
+            "[[hardware.leds]]\ndriver = 'rgb'\npins = [[5, 6]]",
+            "[hardware.leds] pins: expected 3 pins for each LED, as [[5, 6, 12]]: red, green, blue, but got [5, 6]",
+        ),
         ("[[hardware.leds]]\ndriver = 'single'\npins = 5", "[hardware.leds] pins: expected a list of pins, but got 5"),
         ("[[hardware.leds]]\ndriver = 'single'", "[hardware.leds] pins: has to be said"),
         ("[[hardware.leds]]\ndriver = 'strip'\ncount = 4\nshows = 'all'", "all takes at least 5 LEDs"),

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockPart, LedsPart
-from hardware.config.read import read_hardware
 from hardware.pin_factory import PinLibrary
 from tallybone.doctor.boot import Boot, PiModel
 from tallybone.doctor.libraries import Library, NeededLibrary, Venv
@@ -14,6 +13,7 @@ from tallybone.doctor.machine import Machine
 from tallybone.doctor.parts import CameraSample, Device, PartTrial, Sounds, User
 from tallybone.doctor.storage import Disk
 from tallybone.store.table_file import Broker, Webhook
+from tests.hardware.config.reading import read_hardware
 
 PI = Machine("Raspberry Pi 4 Model B Rev 1.5", "Debian GNU/Linux 13 (trixie)", 64, (3, 13), 3796, 51.0, 0, True)
 CONFIG = "dtparam=spi=on\nenable_uart=1\ncore_freq=500\ncore_freq_min=500\n"

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from hardware.config.config import HardwareConfig
-from hardware.config.read import read_hardware
 from tallybone.doctor.boot import Boot, PiModel, board_of, check_boot, settings_of, taken_pins
 from tallybone.finding import Finding, Grade
+from tests.hardware.config.reading import read_hardware
 from tests.tallybone.doctor.fake_table import BOOT, WHOLE
 
 STRIP = read_hardware({"leds": [{"driver": "strip", "count": 8}]})

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from hardware.config.config import HardwareConfig
-from hardware.config.read import read_hardware
 from tallybone.doctor.examine import as_values, examine, is_well, lines_of, summary
 from tallybone.doctor.libraries import Library
 from tallybone.doctor.parts import CameraSample, Device, PartTrial, check_opened
 from tallybone.finding import Finding, Grade, ok, problem, warning
 from tallybone.store.table_file import BeyondSettings, Broker, MqttSettings, TableFile, TableIdentity, Webhook
+from tests.hardware.config.reading import read_hardware
 from tests.tallybone.doctor.fake_table import PI, WHOLE, FakeProbes
 
 EVERYTHING = ["camera pi:0", "LEDs single", "LEDs strip", "buttons", "microphone", "display /dev/serial0"]

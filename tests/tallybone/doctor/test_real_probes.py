@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from hardware.config.config import ButtonsPart, HardwareConfig
-from hardware.config.read import read_hardware
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.knock.fake import FakeKnockSensor
@@ -23,6 +22,7 @@ from hardware.pin_factory import PinLibrary, open_pins
 from tallybone.doctor import probes as real_probes
 from tallybone.doctor.parts import Ear, listen_to
 from tallybone.doctor.probes import RealProbes, drawn_tiles
+from tests.hardware.config.reading import read_hardware
 from tests.tallybone.recording.sittings import write
 from vision.reader.reader import load_reader
 

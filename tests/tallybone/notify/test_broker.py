@@ -15,11 +15,10 @@ import pytest
 
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 
-from hardware.config.fields import Fields
 from tallybone.clock import wall_time
 from tallybone.finding import ok
 from tallybone.notify.notifying import Beyond
-from tallybone.store.table_file import BeyondSettings, read_beyond
+from tallybone.store.table_file import BeyondSettings, TopicSettings
 from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, RealBroker, hearing, real_broker, until_heard
 from tests.tallybone.notify.snapshots import lobby, played, players, shown
 
@@ -28,10 +27,7 @@ TOPIC = "tallybone/v1/table-3"
 
 
 def settings_of(**mqtt: object) -> BeyondSettings:
-    problems: list[str] = []
-    read = read_beyond(Fields({"mqtt": {"table": "table-3", "name": "Table 3", **mqtt}}, "", problems))
-    assert problems == []
-    return read
+    return BeyondSettings(TopicSettings.model_validate({"table": "table-3", "name": "Table 3", **mqtt}).topics)
 
 
 @contextmanager

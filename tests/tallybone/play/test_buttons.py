@@ -7,10 +7,11 @@ import pytest
 from engine import Seat
 from hardware.buttons.debounce import PinPress, PressKind
 from hardware.buttons.panel import ButtonPress
-from hardware.config.read import OF_SEATS, SHARED, read_hardware
+from hardware.config.config import OF_SEATS, SHARED
 from hardware.knock.heard import ClassifiedSound
 from tallybone.play.parts import buttons_of, knock_meant, meant_by, name_of
 from tallybone.session.inputs import Button, KnockHeard, Press
+from tests.hardware.config.reading import read_hardware
 
 
 def meant(name: str, kind: PressKind = PressKind.SHORT) -> tuple[Press, ...]:

@@ -163,8 +163,9 @@ def test_files_of_tls_are_tried_at_once(tmp_path: Path) -> None:
     assert [one.partition(": ")[0] for one in problems(tmp_path, said)] == [
         "[mqtt] ca_file",
         "[mqtt] key_file",
-        "[mqtt] key_file",
     ]
+    said = f'[mqtt]\nbroker = "mqtts://a"\ntable = "a"\nkey_file = "{path}"\n'
+    assert problems(tmp_path, said) == ["[mqtt] key_file: a key needs a cert_file"]
 
 
 def test_a_webhook_takes_all_events_or_those_that_are_named(tmp_path: Path) -> None:

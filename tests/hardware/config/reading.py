@@ -1,0 +1,22 @@
+"""The table [hardware] as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hardware.config.config import HardwareConfig
+from hardware.config.settings import HardwareSettings
+from hardware.config.validation import SettingsTable, validated
+
+
+class HardwareFile(SettingsTable):
+    hardware: HardwareSettings
+
+
+def read_hardware(table: Mapping[str, object]) -> HardwareConfig:
+    """Return the parts that a table names.
+
+    Raises:
+        ConfigError: With everything that is wrong.
+    """
+    return validated(HardwareFile, {"hardware": table}).hardware.config

@@ -1,0 +1,184 @@
+"""`tallybone config`: the effective settings, the changed ones, and a schema that agrees with the program."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from hardware.config.validation import schema_of
+from tallybone.cli.config import ConfigOptions, print_config
+from tallybone.store.table_file import TableSettings, load_table
+
+ROOT = Path(__file__).resolve().parents[3]
+SCHEMA = jsonschema_rs.Draft202012Validator(schema_of(TableSettings))
+FILES = ("systemd/table.toml", "docs/wiring-table.toml")
+
+
+def examples() -> dict[str, str]:
+    """Every table.toml of the project; comments of the installed one are examples too."""
+    found = {name: (ROOT / name).read_text() for name in FILES}
+    found["systemd/table.toml, all of it"] = re.sub(
+        r"^#(?=[\[a-z])", "", found["systemd/table.toml"], flags=re.MULTILINE
+    )
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        for number, text in enumerate(re.findall(r"^```toml\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)):
+            found[f"{page.name} {number}"] = text
+    return found
+
+
+def printed(*, path: Path | None = None, changed: bool = False, schema: bool = False) -> str:
+    out, err = io.StringIO(), io.StringIO()
+    assert print_config(ConfigOptions(config=path, changed=changed, schema=schema), out=out, err=err) == 0
+    assert err.getvalue() == ""
+    return out.getvalue()
+
+
+def test_there_are_examples() -> None:
+    assert {"hardware.md 0", "mqtt.md 0"} < set(examples())
+
+
+@pytest.mark.parametrize("name", examples())
+def test_the_schema_takes_every_example(name: str) -> None:
+    SCHEMA.validate(tomllib.loads(examples()[name]))
+
+
+@pytest.mark.parametrize("name", [name for name in examples() if "mqtt" not in name])
+def test_what_is_printed_means_the_same(name: str, tmp_path: Path) -> None:
+    path, other = tmp_path / "table.toml", tmp_path / "other.toml"
+    path.write_text(examples()[name])
+    for changed in (False, True):
+        other.write_text(printed(path=path, changed=changed))
+        SCHEMA.validate(tomllib.loads(other.read_text()))
+        assert load_table(other).hardware == load_table(path).hardware
+        assert load_table(other).page == load_table(path).page
+
+
+def test_defaults_are_printed_unless_only_changes_are_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "table.toml"
+    path.write_text('[[hardware.displays]]\ndriver = "segment"\nurl = "/dev/ttyUSB0"\nbrightness = 40\n')
+    assert tomllib.loads(printed(path=path)) == {
+        "camera": {"url": "usb:0"},
+        "hardware": {
+            "leds": [],
+            "displays": [{"driver": "segment", "url": "/dev/ttyUSB0", "baud": 9600, "brightness": 40}],
+            "pins": "lgpio",
+        },
+        "page": {"names": []},
+        "webhooks": [],
+    }
+    assert tomllib.loads(printed(path=path, changed=True)) == {
+        "hardware": {"displays": [{"driver": "segment", "url": "/dev/ttyUSB0", "brightness": 40}]}
+    }
+
+
+def test_a_wrong_file_is_not_printed(tmp_path: Path) -> None:
+    path, err = tmp_path / "table.toml", io.StringIO()
+    path.write_text("[page]\nname = 1\n[camera]\nurl = 1\n")
+    assert print_config(ConfigOptions(config=path), out=io.StringIO(), err=err) == 1
+    assert "[camera] url: expected a text, but got 1" in err.getvalue()
+    assert "[page] name: is not known; did you mean names?" in err.getvalue()
+
+
+def test_the_printed_schema_is_the_one_that_examples_are_checked_by() -> None:
+    assert json.loads(printed(schema=True)) == schema_of(TableSettings)
+
+
+def test_every_key_says_what_it_means() -> None:
+    keys = [
+        (name, key, node)
+        for name, table in schema_of(TableSettings)["$defs"].items()
+        for key, node in table.get("properties", {}).items()
+    ]
+    assert [(name, key) for name, key, node in keys if not _is_described(name, key, node)] == []
+
+
+def _is_described(table: str, key: str, node: dict[str, Any]) -> bool:
+    is_named = key == "driver" or table in ("HardwareSettings", "GpioSettings") or table.startswith("No")
+    return is_named or "description" in node
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "value"),
+    [
+        ("leds single", "pins", [1, 6]),
+        ("leds single", "pins", 5),
+        ("leds single", "pin", [5]),
+        ("leds strip", "percent", 101),
+        ("leds strip", "count", 0),
+        ("leds strip", "count", 301),
+        ("leds strip", "spi", "2.0"),
+        ("leds strip", "shows", "seat"),
+        ("leds strip", "pins", [4]),
+        ("leds rgb", "pins", [5, 6, 12]),
+        ("leds rgb", "pins", [[5, 6]]),
+        ("leds strp", "count", 1),
+        ("buttons gpio", "next", "22"),
+        ("buttons gpio", "call", [True]),
+        ("buttons gpio", "cal", [5]),
+        ("buttons virtual", "call", [5]),
+        ("knock piezo-spi", "channel", 8),
+        ("knock piezo-spi", "channels", [0, 1, 1]),
+        ("knock piezo-spi", "pin", 4),
+        ("knock piezo-pin", "seat", 16),
+        ("knock microphone", "device", -1),
+        ("displays segment", "seat", True),
+        ("displays segment", "brightness", 101),
+        ("displays segment", "backlight", [1, 2, 3]),
+        ("displays serlcd-16x2", "backlight", [0, 0, 256]),
+        ("displays nextion", "baud", 300),
+        ("displays terminal", "baud", 9600),
+    ],
+)
+def test_the_schema_refuses_what_the_program_refuses(table: str, key: str, value: object) -> None:
+    kind, _, driver = table.partition(" ")
+    good: dict[str, dict[str, object]] = {
+        "single": {"pins": [5]},
+        "strip": {"count": 4},
+        "rgb": {"pins": [[5, 6, 12]]},
+        "segment": {"url": "x"},
+        "serlcd-16x2": {"url": "x"},
+        "nextion": {"url": "x"},
+        "terminal": {"url": "x"},
+        "piezo-pin": {"pin": 4} if key == "seat" else {},
+    }
+    part = {"driver": driver, **good.get(driver, {})}
+
+    def file_with(said: dict[str, object]) -> dict[str, object]:
+        return {"hardware": {kind: [said] if kind in ("leds", "displays") else said}}
+
+    assert SCHEMA.is_valid(file_with(part)) is (driver != "strp")
+    assert not SCHEMA.is_valid(file_with({**part, key: value}))
+    with pytest.raises(ValueError, match=key if driver != "strp" else "driver"):
+        TableSettings.model_validate(file_with({**part, key: value}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "camra = 1",
+        "[camera]\nurl = ''",
+        '[page]\nnames = ["a b"]',
+        '[mqtt]\nbroker = "http://club"\ntable = "a"',
+        '[mqtt]\nbroker = "mqtt://club"\ntable = "Table 3"',
+        '[mqtt]\nbroker = "mqtt://club"\ntable = "a"\nprefix = "a/+/b"',
+        '[mqtt]\nbroker = "mqtt://club"\ntable = "a"\ndiscovery = "yes"',
+        '[mqtt]\nbroker = "mqtt://tom:sesame@club"\ntable = "a"',
+        '[[webhooks]]\nurl = "ftp://a"',
+        '[[webhooks]]\nurl = "http://a b/"',
+        '[[webhooks]]\nurl = "http://a/"\nevents = ["goals"]',
+        '[[webhooks]]\nurl = "http://a/"\nevents = []',
+        "[[webhooks]]\n",
+    ],
+)
+def test_the_schema_refuses_what_the_program_refuses_of_the_rest(text: str) -> None:
+    said = tomllib.loads(text)
+    assert not SCHEMA.is_valid(said)
+    with pytest.raises(ValueError):  # noqa: PT011 - pydantic's, whose words are tested elsewhere
+        TableSettings.model_validate(said)
