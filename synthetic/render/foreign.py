@@ -17,7 +17,9 @@ from synthetic.render.foreign_looks import (
 from synthetic.render.layouts import (
     area_from_seat,
     before_camera,
+    draw_count,
     draw_layout,
+    draw_scale,
     visible_area,
     with_tiles_on_tiles,
 )
@@ -52,14 +54,13 @@ def draw_foreign_scene(
         tilt_rad: Range of the camera's tilt.
     """
     look = draw_foreign_tile_look(rng, max_pips=max_pips)
-    short_px = float(np.exp(rng.uniform(*np.log(tile_side_px))))
+    scale = draw_scale(rng, look, tile_side_px)
     camera = draw_foreign_camera_look(
-        rng, width_px=size_px[0], height_px=size_px[1], px_per_mm=short_px / look.width_mm, tilt_rad=tilt_rad
+        rng, width_px=size_px[0], height_px=size_px[1], px_per_mm=scale, tilt_rad=tilt_rad
     )
     from_seat = bool(camera.tilt_rad > _SEAT_RAD and rng.random() < 0.5)
     area = area_from_seat(camera) if from_seat else visible_area(camera)
-    room = area.width_mm * area.height_mm / (look.length_mm * look.width_mm)
-    count = int(np.clip(rng.integers(3, 33), 1, max(1, room * 0.5)))
+    count = draw_count(rng, area, look, most=32, share=0.5)
     table = draw_foreign_table_look(rng, look.face_bgr)
     if rng.random() < 0.3:
         layout = _packed(rng, count, max_pips, area, look)
@@ -71,8 +72,7 @@ def draw_foreign_scene(
         centers_mm = [placed.center_mm for placed in layout.tiles]
         floor = draw_floor(rng, area, centers_mm, margin_mm=look.length_mm, table_bgr=table.base_bgr)
     things = _draw_things(rng, area, look, layout, max_pips)
-    if floor is not None:
-        things = tuple(thing for thing in things if floor.margin_mm(thing.center_mm) > 0)
+    things = tuple(thing for thing in things if floor is None or floor.margin_mm(thing.center_mm) > 0)
     scene = Scene(
         tiles=layout.tiles,
         tile=look,

@@ -150,18 +150,15 @@ def draw_scene(
     look = draw_tile_look(rng, max_pips=max_pips)
     from_seat = bool(rng.random() < 0.16) and largest_tilt_rad >= 0.5
     shares = (0.03, 0.055) if from_seat else (tile_side_px[0] / size_px[0], tile_side_px[1] / size_px[0])
-    short_px = size_px[0] * float(np.exp(rng.uniform(*np.log(shares))))
-    draw_camera = draw_seat_camera if from_seat else draw_camera_look
-    camera = draw_camera(
+    camera = (draw_seat_camera if from_seat else draw_camera_look)(
         rng,
         width_px=size_px[0],
         height_px=size_px[1],
-        px_per_mm=short_px / look.width_mm,
+        px_per_mm=draw_scale(rng, look, shares, unit_px=size_px[0]),
         largest_tilt_rad=largest_tilt_rad,
     )
     area = area_from_seat(camera) if from_seat else visible_area(camera)
-    room = area.width_mm * area.height_mm / (look.length_mm * look.width_mm)
-    count = int(np.clip(rng.integers(3, 29), 1, max(1, room * 0.45)))
+    count = draw_count(rng, area, look, most=28, share=0.45)
     table = draw_table_look(rng, look.face_bgr)
     is_bordered = table.kind is TableKind.BOARD and rng.random() < 0.4
     if is_bordered:
@@ -183,6 +180,17 @@ def draw_scene(
         reaches=(draw_reach(rng, area, look, layout.tiles),) if rng.random() < 0.09 else (),
         more_looks=more_looks,
     )
+
+
+def draw_scale(rng: np.random.Generator, look: TileLook, sides: tuple[float, float], *, unit_px: float = 1.0) -> float:
+    """Return pixels per mm for a short side of a tile in the range *sides*, log-uniform, in units of *unit_px*."""
+    return unit_px * float(np.exp(rng.uniform(*np.log(sides)))) / look.width_mm
+
+
+def draw_count(rng: np.random.Generator, area: Area, look: TileLook, *, most: int, share: float) -> int:
+    """Return a number of tiles, from 3 to *most*, that cover at most about this *share* of *area*."""
+    room = area.width_mm * area.height_mm / (look.length_mm * look.width_mm)
+    return int(np.clip(rng.integers(3, most + 1), 1, max(1, room * share)))
 
 
 def before_camera(camera: CameraLook, *things: Clutter) -> tuple[Clutter, ...]:
