@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -17,12 +17,15 @@ from tallybone.choices import DisplayKind
 from tallybone.cli.app import COMMANDS, commands_of
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from hardware.camera.listing import FoundCamera, FoundCameras
     from hardware.camera.v4l2_nodes import NodeMode
     from hardware.config.config import HardwareConfig
     from hardware.knock.detector import KnockDetector
     from hardware.knock.heard import ClassifiedSound
     from hardware.parts import OpensParts
+    from tallybone.serve.parts_test import PartResult
 
 _MOST_SIZES = 4
 _NOTHING = """\
@@ -257,12 +260,10 @@ def walk_through(
     from hardware.config.config import HardwareConfig
     from hardware.open_parts import PartOpener
     from hardware.virtual.panel import VirtualPanel
-    from tallybone.play.keys import keyboard_on
-    from tallybone.serve.parts_test import PartsWalk, PartVerdict, Walk, walked
+    from tallybone.serve.parts_test import PartVerdict
     from tallybone.store.table_file import TableFileError, load_table
-    from tallybone.terminal import Output, printable
+    from tallybone.terminal import Output
 
-    styles = {PartVerdict.WELL: "green", PartVerdict.FAILED: "bold red", PartVerdict.SKIPPED: "dim"}
     console = Console(file=out or sys.stdout, highlight=False, soft_wrap=True)
     try:
         hardware = load_table(path).hardware
@@ -276,20 +277,37 @@ def walk_through(
     if opener is None:
         opener = PartOpener(hardware.pins, VirtualPanel(()), clock)
         hardware = _wired(hardware)
+    results = _test_parts(hardware, opener, console, sys.stdin.fileno() if fd is None else fd, clock)
+    _print_results(console, results)
+    return 1 if any(result.outcome is PartVerdict.FAILED for result in results) else 0
+
+
+def _test_parts(
+    hardware: HardwareConfig, opener: OpensParts, console: Console, fd: int, clock: Callable[[], int]
+) -> tuple[PartResult, ...]:
+    """Test each part in turn with the person at the keyboard *fd*; return the results."""
+    from tallybone.play.keys import keyboard_on
+    from tallybone.serve.parts_test import PartsWalk, Walk, walked
 
     def say(words: str) -> None:
         console.file.write(words)
         console.file.flush()
 
     console.print("Each part in turn. Keys need no Enter; q ends the walk.\n")
-    with keyboard_on(sys.stdin.fileno() if fd is None else fd) as keyboard:
-        steps = PartsWalk(opener, Walk(keyboard, say), clock)
-        results = tuple(walked(hardware, steps))
+    with keyboard_on(fd) as keyboard:
+        return tuple(walked(hardware, PartsWalk(opener, Walk(keyboard, say), clock)))
+
+
+def _print_results(console: Console, results: Iterable[PartResult]) -> None:
+    """Print a line per part: its verdict in colour, its name, and what was observed."""
+    from tallybone.serve.parts_test import PartVerdict
+    from tallybone.terminal import printable
+
+    styles = {PartVerdict.WELL: "green", PartVerdict.FAILED: "bold red", PartVerdict.SKIPPED: "dim"}
     console.print()
     for result in results:
         console.print(f"{result.outcome.value:<9}", end="", style=styles[result.outcome])
         console.print(f"{result.part:<21} {printable(result.words)}", markup=False)
-    return 1 if any(result.outcome is PartVerdict.FAILED for result in results) else 0
 
 
 def _wired(hardware: HardwareConfig) -> HardwareConfig:

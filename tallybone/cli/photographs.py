@@ -14,6 +14,8 @@ from tallybone.cli.app import COMMANDS, command, commands_of
 
 if TYPE_CHECKING:
     from tallybone.recording.own_tiles import ReadPicture
+    from vision.arrays import Image
+    from vision.reading import Reading
 
 commands = commands_of()
 
@@ -109,9 +111,7 @@ def read_photos(
         try:
             with reading_progress(output.err_console, index, len(options.photos), photo.name), quiet_libraries():
                 image = load_picture(photo)
-                start_ns = time.perf_counter_ns()
-                reading = read_picture(image)
-                read_ms = (time.perf_counter_ns() - start_ns) / 1e6
+                reading, read_ms = _timed(read_picture, image)
                 written = None if album is None else album.add(photo, annotate(image, reading))
         except (VisionError, OSError) as error:
             output.complain(error)
@@ -123,3 +123,10 @@ def read_photos(
         if written is not None:
             output.write(f"Drawn over the picture: {printable(str(written))}\n")
     return output.exit_code
+
+
+def _timed(read_picture: ReadPicture, image: Image) -> tuple[Reading, float]:
+    """Return the reading of an image, and its duration in milliseconds."""
+    start_ns = time.perf_counter_ns()
+    reading = read_picture(image)
+    return reading, (time.perf_counter_ns() - start_ns) / 1e6

@@ -30,11 +30,14 @@ from tallybone.serve.options import (
 )
 
 if TYPE_CHECKING:
+    from hardware.config.config import HardwareConfig
     from hardware.virtual.panel import VirtualPanel
+    from tallybone.play.parts import LiveParts
     from tallybone.play.start import MatchPlan
     from tallybone.play.table import LiveTable, Page
     from tallybone.serve.health import TableStatus
     from tallybone.session.session import Session
+    from tallybone.sources.camera import Camera
     from tallybone.store.table_file import TableFile
     from tallybone.terminal import Output
     from vision.reader.reader import Reader
@@ -131,27 +134,16 @@ def play(
     from calibration.errors import CalibrationError
     from engine import EngineError
     from hardware.config.errors import ConfigError
-    from tallybone.play.display import display_for
-    from tallybone.play.keys import keyboard_on
     from tallybone.sources.source import NO_GAME
-    from tallybone.terminal import Output, quiet_libraries, stop_requested
+    from tallybone.terminal import Output
     from vision.errors import VisionError
 
     output = Output.lasting("play", out, err)
-    console = output.console
     keys_fd = sys.stdin.fileno() if keys_fd is None else keys_fd
-    has_terminal = console.is_terminal and os.isatty(keys_fd) and not options.as_json
     try:
         if options.rules == NO_GAME:
             return _follow(options, output, reader, clock)
-        with ExitStack() as stack:
-            table, panel = stack.enter_context(_table(options, reader, clock))
-            stop = stack.enter_context(stop_requested())
-            keyboard = stack.enter_context(keyboard_on(keys_fd))
-            shown = stack.enter_context(display_for(console, output, clock, as_json=options.as_json, panel=panel))
-            # Remarks of libraries on stderr would spoil a board that is drawn there.
-            with quiet_libraries() if console.is_terminal else nullcontext():
-                table.run(shown, keyboard, lambda: stop.is_requested, has_terminal=has_terminal)
+        session = _play_match(options, output, reader, clock, keys_fd)
     except EngineError as error:
         output.complain(error)
         return 2
@@ -162,8 +154,29 @@ def play(
     except (VisionError, CalibrationError, OSError) as error:
         return output.complain(error)
     if options.as_json:
-        output.write(json.dumps({"result": _result(table.session)}))
+        output.write(json.dumps({"result": _result(session)}))
     return 0
+
+
+def _play_match(
+    options: PlayOptions, output: Output, reader: Reader | None, clock: Callable[[], int], keys_fd: int
+) -> Session:
+    """Play a match until it is left; return its last state."""
+    from tallybone.play.display import display_for
+    from tallybone.play.keys import keyboard_on
+    from tallybone.terminal import quiet_libraries, stop_requested
+
+    console = output.console
+    has_terminal = console.is_terminal and os.isatty(keys_fd) and not options.as_json
+    with ExitStack() as stack:
+        table, panel = stack.enter_context(_table(options, reader, clock))
+        stop = stack.enter_context(stop_requested())
+        keyboard = stack.enter_context(keyboard_on(keys_fd))
+        shown = stack.enter_context(display_for(console, output, clock, as_json=options.as_json, panel=panel))
+        # Messages of libraries on stderr would spoil a board that is drawn there.
+        with quiet_libraries() if console.is_terminal else nullcontext():
+            table.run(shown, keyboard, lambda: stop.is_requested, has_terminal=has_terminal)
+    return table.session
 
 
 def _follow(options: PlayOptions, output: Output, reader: Reader | None, clock: Callable[[], int]) -> int:
@@ -201,14 +214,11 @@ def _table(
     options: PlayOptions, reader: Reader | None, clock: Callable[[], int]
 ) -> Iterator[tuple[LiveTable, VirtualPanel]]:
     """Yield the table of a match, and its panel, until the match is left."""
-    from tallybone.doctor.machine import this_machine
     from tallybone.play.assemble import set_up
-    from tallybone.play.counts import Counts
     from tallybone.play.parts import open_parts
     from tallybone.play.recorder import RecordingQuota
     from tallybone.play.start import open_camera
     from tallybone.play.table import LiveTable, TableParts
-    from tallybone.serve.health import CameraStatus, TableStatus
     from tallybone.sources.camera import PlayedCamera
     from tallybone.store.table_file import USUAL_CAMERA, load_table
     from vision.reader.reader import load_reader
@@ -236,28 +246,43 @@ def _table(
             at_table.hardware, seats=seats, clock=clock, has_panel=options.panel, classifier=match.knocks
         )
         stack.callback(parts.close)
-        counts = Counts()
-        looked_after = TableStatus(
-            camera=lambda: CameraStatus(source, source, camera.problem),
-            hardware=at_table.hardware,
-            problems=lambda: parts.problems,
-            folder=options.folder,
-            machine=this_machine,
-            clock=clock,
-            counts=counts,
-        )
+        status = _status(options, source, camera, parts, at_table.hardware, clock)
         around = TableParts(
             camera=camera,
             parts=parts,
-            page=stack.enter_context(open_page(listening, looked_after, at_table)),
+            page=stack.enter_context(open_page(listening, status, at_table)),
             clock=clock,
             room=None if options.record == "none" else RecordingQuota(options.folder, kept_bytes(options.keep)),
             most_per_s=options.fps,
-            counts=counts,
+            counts=status.counts,
             # The result of a simulated match stays on the page.
             is_endless=listening is not None and isinstance(camera, PlayedCamera),
         )
         yield LiveTable(match, around), parts.panel
+
+
+def _status(
+    options: PlayOptions,
+    source: str,
+    camera: Camera,
+    parts: LiveParts,
+    hardware: HardwareConfig,
+    clock: Callable[[], int],
+) -> TableStatus:
+    """Return the status of a table for its `/health` and `/metrics`, with counts that start at 0."""
+    from tallybone.doctor.machine import this_machine
+    from tallybone.play.counts import Counts
+    from tallybone.serve.health import CameraStatus, TableStatus
+
+    return TableStatus(
+        camera=lambda: CameraStatus(source, source, camera.problem),
+        hardware=hardware,
+        problems=lambda: parts.problems,
+        folder=options.folder,
+        machine=this_machine,
+        clock=clock,
+        counts=Counts(),
+    )
 
 
 def _game(options: PlayOptions) -> MatchPlan:
