@@ -9,6 +9,7 @@ import sys
 import tomllib
 import zipfile
 from collections import defaultdict
+from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -95,6 +96,21 @@ def test_no_modules_import_one_another_in_a_circle() -> None:
     imports = grimp.build_graph(*PACKAGES)
     circles = TopologicalSorter({one: imports.find_modules_directly_imported_by(one) for one in imports.modules})
     circles.prepare()  # raises CycleError, which names them
+
+
+def test_no_module_is_over_500_lines_and_no_function_over_50() -> None:
+    lengths = [found for package in PACKAGES for path in (ROOT / package).rglob("*.py") for found in _lengths(path)]
+    assert len(lengths) > 1000
+    assert [f"{name}: {lines}" for name, lines, most in lengths if lines > most] == []
+
+
+def _lengths(path: Path) -> Iterator[tuple[str, int, int]]:
+    """The module and each of its functions, with its lines and the most that it may have."""
+    text, name = path.read_text(), str(path.relative_to(ROOT))
+    yield name, len(text.splitlines()), 500
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None:
+            yield f"{name}: {node.name}", node.end_lineno - node.lineno + 1, 50
 
 
 def test_phrases_need_nothing() -> None:
