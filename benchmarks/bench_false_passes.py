@@ -27,8 +27,8 @@ from synthetic.render.motion import STRAIGHT, Film
 from synthetic.sounds.impacts import RATE_HZ
 from synthetic.sounds.scenes import scene_of
 from tallybone.play.parts import knock_meant
+from tallybone.session.feeding import feed
 from tallybone.session.inputs import KnockHeard
-from tallybone.session.session import feed
 from tallybone.session.sitting import ByHand, opened
 from tallybone.simulate.items import FramePlan, Lying, NowLying, Planned, SimulatedInput, TrueEvent
 from tallybone.simulate.players import answer_of

@@ -24,7 +24,7 @@ from tallybone.recording.format import ImageMessage
 from tallybone.recording.messages import input_of
 from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.replay.run import ReplaySettings, opened_replay
-from tallybone.session.session import feed
+from tallybone.session.feeding import feed
 from tallybone.session.sitting import ByHand, opened
 from tallybone.sources.source import GameChoice
 from vision.arrays import Image

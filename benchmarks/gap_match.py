@@ -42,9 +42,10 @@ from engine import (
 )
 from tallybone.evaluate.hands import HandJudged, HandScored, hand_scored, judge_hand
 from tallybone.json_values import from_json, to_json
+from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer
 from tallybone.session.referee import Places, Question, Unclear
-from tallybone.session.session import Announcement, Input, Session, feed
+from tallybone.session.session import Announcement, Input, Session
 from tallybone.session.sitting import opened
 from tallybone.session.taking_back import done_again
 from tallybone.simulate.players import Path, answer_of, paths_of

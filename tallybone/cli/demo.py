@@ -24,8 +24,9 @@ from engine import Layout, Node, NodeId, Placed, Port, Reason, Revised, Rules, S
 from synthetic.render.paint import render
 from tallybone.cli.app import command, commands_of
 from tallybone.cli.games import game_option
+from tallybone.session.feeding import feed
 from tallybone.session.referee import Unclear
-from tallybone.session.session import Announcement, Session, feed
+from tallybone.session.session import Announcement, Session
 from tallybone.session.touching import Footprint, Laid, Point
 from tallybone.show.scoreboard import Board, draw_board, plain_line, tell
 from tallybone.simulate.game_script import ScriptStep, play_out

@@ -12,8 +12,9 @@ from typing import Any, TypeAlias
 
 from engine import Event, MatchStart, Outcome, Rules, State, describe
 from tallybone.json_values import tag_of, to_json
+from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
-from tallybone.session.session import Announcement, Session, feed
+from tallybone.session.session import Announcement, Session
 from tallybone.session.zones import Zones
 from vision.tracking.table_view import TableView
 from vision.tracking.watch import Frame

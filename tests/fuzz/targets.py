@@ -42,7 +42,8 @@ from tallybone.recording.messages import aim_of_record, event_of_record, input_o
 from tallybone.recording.reader import read_session, record_of
 from tallybone.recording.resume import left_in
 from tallybone.recording.survey import survey
-from tallybone.session.session import Session, feed
+from tallybone.session.feeding import feed
+from tallybone.session.session import Session
 from tallybone.session.sitting import opened
 from tallybone.store.calibration_file import Calibration, CalibrationFileError, load_calibration
 from tallybone.store.table_file import Broker, load_table

@@ -11,8 +11,9 @@ from engine import BONES, Seat
 from hardware.config.config import HardwareConfig
 from tallybone.play.game import SHOWN_NS, Choosing, Listeners, LiveGame
 from tallybone.play.parts import FromTable, open_parts, page_of
+from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press
-from tallybone.session.session import Session, feed
+from tallybone.session.session import Session
 from tallybone.session.sitting import Sitting, opened
 from tests.tallybone.play.test_game import Apart
 from tests.tallybone.play.test_parts import Keeps

@@ -12,8 +12,9 @@ from rich.console import Console
 from engine import BONES, Inferred, NewHand, Play, Seat, Seq, Tile, replay
 from tallybone.play.display import BoardDisplay, JsonDisplay, PlainDisplay, display_for
 from tallybone.play.game import LiveState
+from tallybone.session.feeding import feed
 from tallybone.session.inputs import Button, Press
-from tallybone.session.session import Session, feed
+from tallybone.session.session import Session
 from tallybone.session.sitting import Step, opened
 from tallybone.terminal import Output
 from tests.tallybone.session.test_referee import lay, line, seen

@@ -6,8 +6,9 @@ import pytest
 
 from engine import BONES, Adjust, Phase, RevealPips, Seat
 from tallybone.play.keys import HELP, KeyCommand, KeyMeaning, Keys, footer
+from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press
-from tallybone.session.session import Session, feed
+from tallybone.session.session import Session
 from tallybone.session.sitting import opened
 from tests.tallybone.session.test_referee import lay, line, seen
 

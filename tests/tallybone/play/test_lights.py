@@ -30,7 +30,8 @@ from hardware.display.page import DisplayPage, ScoreLine
 from hardware.leds.patterns import Gain, Mood, TableState
 from tallybone.play.game import LiveState
 from tallybone.play.parts import gain_of, page_of, table_state
-from tallybone.session.session import Session, feed
+from tallybone.session.feeding import feed
+from tallybone.session.session import Session
 from tallybone.show.scoreboard import waits_for
 from tests.tallybone.session.test_referee import lay, line, seen
 

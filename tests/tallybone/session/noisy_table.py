@@ -15,8 +15,9 @@ from itertools import groupby
 import numpy as np
 
 from engine import Amend, Event, Knock, NewHand, NodeId, Play, Redeal, Rules, Seq, Spot, Stack, State
+from tallybone.session.feeding import feed
 from tallybone.session.inputs import KnockHeard
-from tallybone.session.session import Announcement, Input, Session, feed
+from tallybone.session.session import Announcement, Input, Session
 from tallybone.session.touching import Footprint
 from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.players import answer_of, paths_of

@@ -29,9 +29,10 @@ from engine import (
     Undo,
     entries,
 )
+from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.referee.places import numbers_of
-from tallybone.session.session import Session, feed
+from tallybone.session.session import Session
 from tests.tallybone.session.gapped_table import GapOverDeal, GappedTable
 from tests.tallybone.session.test_referee import lay, line, seen
 from vision.tracking.table_view import Change, ChangeKind, TableView

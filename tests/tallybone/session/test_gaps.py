@@ -9,9 +9,9 @@ import pytest
 
 from engine import BLOCK, Call, Draw, Knock, Lead, NewHand, Play, Seat, State, entries, profile
 from tallybone.json_values import from_json, to_json
+from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, KnockHeard
 from tallybone.session.referee import Places, Unclear
-from tallybone.session.session import feed
 from tests.tallybone.session.gapped_table import GapOverDeal, GappedTable
 from tests.tallybone.session.test_session_inputs import FIRST, NEXT, SECOND_NS, led, sitting
 from tests.tallybone.truth_eye import PLAYERS_OF, placed

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine import profile
-from tallybone.session.session import Session, feed
+from tallybone.session.feeding import feed
+from tallybone.session.session import Session
 from tests.tallybone.session.noisy_table import Faults, NoisyTable
 from tests.tallybone.truth_eye import PLAYERS_OF
 

@@ -26,8 +26,9 @@ from engine import (
     Spot,
     Tile,
 )
+from tallybone.session.feeding import feed
 from tallybone.session.referee import Unclear
-from tallybone.session.session import Announcement, Session, feed
+from tallybone.session.session import Announcement, Session
 from tallybone.session.touching import Footprint, edges_at, footprint_of, misfit, turns
 from tests.tallybone.truth_eye import game, newest_tile, placed, shaken
 from vision.reading import Face, Half, SeenTile

@@ -35,9 +35,10 @@ from engine import (
     Tile,
     Undo,
 )
+from tallybone.session.feeding import BLIND_NS, PRESS_WAITS_NS, SURE_KNOCK, TILE_ECHOES_NS, feed
 from tallybone.session.inputs import Answer, Button, KnockHeard, Press, event_of
 from tallybone.session.knocks import KNOCK_WAITS_NS, ONE_KNOCK_NS
-from tallybone.session.session import BLIND_NS, PRESS_WAITS_NS, SURE_KNOCK, TILE_ECHOES_NS, Session, feed
+from tallybone.session.session import Session
 from tests.tallybone.session.test_referee import line, questions, seen
 from tests.tallybone.truth_eye import placed
 from vision.tracking.table_view import Change, ChangeKind, TableView

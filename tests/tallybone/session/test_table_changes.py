@@ -31,8 +31,9 @@ from engine import (
     Tile,
     Undo,
 )
+from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press
-from tallybone.session.session import Announcement, Session, feed
+from tallybone.session.session import Announcement, Session
 from tallybone.session.touching import halves_of
 from tests.tallybone.session.test_referee import lay, line, plays, problems, questions, seen
 from vision.reading import SeenTile

@@ -22,9 +22,10 @@ from engine import (
     apply,
     entries,
 )
+from tallybone.session.feeding import MOST_SINCE, feed
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard
 from tallybone.session.referee.places import Around, OpenHand, Yard
-from tallybone.session.session import MOST_SINCE, Session, feed
+from tallybone.session.session import Session
 from tallybone.session.taking_back import back_to, renamed
 from tests.tallybone.session.test_referee import lay, line, plays, questions, seen, table
 from vision.tracking.table_view import Change, ChangeKind, TableView

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine import Draw, Irregular, Lead, NewHand, Play, ProblemKind, Reveal, profile
-from tallybone.session.session import Session, feed
+from tallybone.session.feeding import feed
+from tallybone.session.session import Session
 from tallybone.simulate.game_script import ScriptStep
 from tests.tallybone.session.zoned_table import ZonedTable, ZoneFaults, ZoneFigures
 from tests.tallybone.truth_eye import PLAYERS_OF

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine import Event, LeadRule, MatchStart, NewHand, Rules
-from tallybone.session.session import Announcement, Session, feed
+from tallybone.session.feeding import feed
+from tallybone.session.session import Announcement, Session
 from tallybone.session.zones import SeatZone, Zones
 from tests.tallybone.session.test_referee import seen
 from vision.reading import Face, SeenTile

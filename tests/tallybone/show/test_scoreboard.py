@@ -28,8 +28,9 @@ from engine import (
     replay,
 )
 from engine import NodeId as Id
+from tallybone.session.feeding import feed
 from tallybone.session.referee import Unclear
-from tallybone.session.session import Session, feed
+from tallybone.session.session import Session
 from tallybone.session.touching import Footprint, Laid
 from tallybone.show.layout import Canvas, draw_layout
 from tallybone.show.scoreboard import Board, draw_board, plain_line, tell, waits_for

@@ -1,0 +1,428 @@
+"""Feed a sitting with views, knocks, presses and answers in order; return what to show after each.
+
+Pure: the same events give the same session and the same outcomes. Time comes with the events.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine import (
+    Amend,
+    Call,
+    Decline,
+    Draw,
+    Drawing,
+    Event,
+    Inferred,
+    ItStands,
+    Knock,
+    NewHand,
+    NodeId,
+    Phase,
+    Problem,
+    ProblemKind,
+    Redeal,
+    Remove,
+    Revision,
+    Seq,
+    State,
+    Undo,
+    Weight,
+    apply,
+    entries,
+    problem_with,
+)
+from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of
+from tallybone.session.knocks import KNOCK_WAITS_NS, PendingKnock, joined, passes_among
+from tallybone.session.referee import Decided, decide, follow, forgotten
+from tallybone.session.referee.catching_up import is_ready
+from tallybone.session.referee.corrections import settled
+from tallybone.session.referee.observing import after_look, first_seen, observe
+from tallybone.session.referee.places import Adoption, Pressed, Unseen, cleared
+from tallybone.session.session import Announcement, Answered, Came, Input, Session
+from tallybone.session.taking_back import back_to, renamed
+from tallybone.session.zones import SortedView, split
+from vision.tracking.table_view import TableView
+
+# A knock that is less sure than this becomes a question: a pass too many or too few shifts every turn after it.
+SURE_KNOCK = 0.6
+# A hand that has just laid a tile may touch the table once more as it leaves.
+TILE_ECHOES_NS = 300_000_000
+# A table that is unchanged for so long is as sure as if a second look had shown it.
+LINGERS_NS = 2_000_000_000
+# Where the table was not seen settled for so long, for want of pictures or because somebody stood in front, nobody
+# knows in which order things were done meanwhile.
+BLIND_NS = 6_000_000_000
+# Without a picture for so long, a whole hand may have been played.
+A_HAND_NS = 40_000_000_000
+# What a player presses while something moves waits for the next look at the table, and no longer where none comes.
+PRESS_WAITS_NS = 3_000_000_000
+# A press for a draw so soon after a draw was seen means the same draw.
+ONE_DRAW_NS = 3_000_000_000
+# An answer can be taken back until so many looks and knocks came after it: all are judged anew, a look in up to 19 ms.
+MOST_SINCE = 30
+# Of looks in a row that show no change only so many are kept: a count has to be seen twice.
+_ALIKE = 2
+
+
+def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session after one more event, and the announcements for the players.
+
+    Args:
+        session: Where the sitting stands.
+        event: A view, a knock, a press, an answer, or an event that was entered by hand.
+        t_ns: When, in nanoseconds of a monotonic clock; None for the time of the event before.
+    """
+    session = replace(session, t_ns=session.t_ns if t_ns is None else t_ns)
+    if isinstance(event, AnswerBack):
+        return _asked_again(session, event)
+    after, said = _fed(session, event)
+    answered = _to_take_back(session, event, after)
+    return after if answered is after.answered else replace(after, answered=answered), said
+
+
+def _to_take_back(before: Session, event: Input, after: Session) -> Answered | None:
+    """Return the answer that can be taken back after an event: the last one, until another input by hand."""
+    answered = before.answered
+    match event:
+        case Answer() if _meant_by(before, event) is not None:
+            return Answered(replace(before, answered=None))
+        case TableView() | KnockHeard() if answered is not None:
+            if isinstance(event, TableView) and after.places.looks == before.places.looks:
+                return answered
+            since = (*_without_alike(answered.since, event), (event, after.t_ns))
+            return replace(answered, since=since) if len(since) <= MOST_SINCE else None
+        case _:
+            return answered if after.state is before.state and after.places == before.places else None
+
+
+def _without_alike(since: tuple[tuple[Came, int], ...], event: Came) -> tuple[tuple[Came, int], ...]:
+    """Return views and knocks, without the last look if it, the one before it and *event* show no change."""
+    last = [*(came for came, _ in since[-_ALIKE:]), event]
+    is_alike = len(last) > _ALIKE and all(isinstance(one, TableView) and not one.changes for one in last)
+    return since[:-1] if is_alike else since
+
+
+def _asked_again(session: Session, back: AnswerBack) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session as if an answer had not been given, with all looks and knocks since judged anew."""
+    answered = session.answered
+    if answered is None or answered.log != back.log:
+        return session, ()
+    state, outcomes, names = back_to(session.state, back.log)
+    before, said = answered.before, tuple[Announcement, ...](outcomes)
+    places = replace(renamed(before.places, names, state.next_seq), asked=())
+    again, more = _settle(replace(before, state=state, places=places))
+    said = (*said, *more)
+    for came, at_ns in answered.since:
+        again, more = _fed(replace(again, t_ns=at_ns), came)
+        said = (*said, *more)
+    return replace(again, t_ns=session.t_ns), said
+
+
+def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session after an event that came at its time, and the announcements for the players."""
+    view = event if isinstance(event, TableView) else None
+    session = _blind_or_not(session, view)
+    if view is not None and _is_known(session, view):
+        return _pass_time(session, view)
+    parts = None if view is None else _parts(session, view)
+    session, said = _after_knocks(session, parts, view)
+    more: tuple[Announcement, ...] = ()
+    match event:
+        case TableView():
+            session = _looked(session, event, parts)
+        case KnockHeard():
+            session = _heard(session, event)
+        case Answer():
+            meant = _meant_by(session, event)
+            if meant is not None:
+                session, more = _take(session, meant)
+        case Press(button=Button.TABLE) if session.state.game is not None:
+            session = replace(session, places=replace(session.places, adoption=Adoption.ASKED))
+        case Press(button=Button.STACK) if not session.places.wants_stack:
+            session = replace(session, places=replace(session.places, wants_stack=True))
+        case Press(button=Button.DRAW) if _is_drawn(session, event):
+            pass
+        case (
+            Press(button=Button.CALL | Button.KNOCK | Button.DRAW | Button.DONE | Button.STACK)
+            | Call()
+            | Knock()
+            | Draw()
+            | Decline()
+        ):
+            session = _pressed(session, event)
+        case _:
+            session, more = _released(session, is_asked=True)
+            happened = event_of(event, session.state) if isinstance(event, Press) else event
+            if happened is not None:
+                session, last = _happened(session, happened)
+                more = (*more, *last)
+    session, last = _settle(session)
+    session, released = _released(session)
+    return session, (*said, *more, *last, *released)
+
+
+def _pressed(session: Session, press: Press | Call | Knock | Draw | Decline) -> Session:
+    """Return the session with what a player pressed, which waits for the next look."""
+    now = Pressed(press, session.t_ns, session.places.looks)
+    return replace(session, places=replace(session.places, pressed=(*session.places.pressed, now)))
+
+
+def _released(session: Session, *, is_asked: bool = False) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session after what players pressed, once a look has shown what they had done before it.
+
+    At a table at rest that is at once, unless it would be right after a play that is still to be seen: that waits for a
+    look which shows something new, but not for long. Before the table itself enters something else (*is_asked*), all
+    that is allowed happens.
+    """
+    places = session.places
+    is_unknown = session.blind_ns is not None or places.unseen is not None
+    is_held_up = any(question.unclear.holds_up for question in session.questions)
+    if not is_asked and (is_unknown or is_held_up or (places.waiting and not is_ready(places))):
+        return session, ()
+    said: tuple[Announcement, ...] = ()
+    while session.places.pressed:
+        first, *later = session.places.pressed
+        if isinstance(first.press, Press) and first.press.button is Button.STACK:
+            # It waits for the answer about the stack before it, and may lead to a question itself.
+            if session.places.wants_stack:
+                break
+            places = replace(session.places, pressed=tuple(later), wants_stack=True)
+            session, more = _settle(replace(session, places=places))
+            return session, (*said, *more)
+        meant = first.meant(session.state)
+        is_allowed = meant is not None and not _may_be_early(problem_with(session.state, meant))
+        is_late = first.look < session.places.looks or session.t_ns - first.t_ns >= PRESS_WAITS_NS
+        is_due = session.seen is None or (session.is_at_rest and (is_allowed or is_late))
+        if not (is_due or (is_asked and is_allowed)):
+            break
+        session = replace(session, places=replace(session.places, pressed=tuple(later)))
+        if meant is not None:
+            session, more = _happened(session, meant)
+            said = (*said, *more)
+            session, more = _settle(session)
+            said = (*said, *more)
+    return session, said
+
+
+def _may_be_early(problem: Problem | None) -> bool:
+    """Return whether a play that is still to be seen may solve the problem: another's turn, or points to be called."""
+    if problem is None:
+        return False
+    return problem.weight is Weight.IMPOSSIBLE or problem.kind is ProblemKind.WRONG_SEAT
+
+
+def _blind_or_not(session: Session, view: TableView | None) -> Session:
+    """Return the session with the time since when nobody has seen the table settled, where that is long."""
+    last_ns = session.viewed_ns
+    is_blind = session.blind_ns is None and last_ns is not None and session.t_ns - last_ns >= BLIND_NS
+    blind_ns = last_ns if is_blind else session.blind_ns
+    if view is None:
+        return replace(session, blind_ns=blind_ns)
+    is_seen, shown_ns = _is_trusted(view), session.shown_ns
+    is_missed = session.is_hand_missed or (shown_ns is not None and session.t_ns - shown_ns >= A_HAND_NS)
+    return replace(
+        session,
+        viewed_ns=session.t_ns if is_seen else last_ns,
+        blind_ns=blind_ns,
+        is_at_rest=is_seen,
+        shown_ns=session.t_ns,
+        is_hand_missed=is_missed,
+    )
+
+
+def _is_trusted(view: TableView) -> bool:
+    """Return whether a view shows all that lies on the table: nobody stands in front, and it is not lost."""
+    return view.is_settled and view.lost is None
+
+
+def _ends_blindness(session: Session, view: TableView) -> bool:
+    """Return whether a view is the first to be trusted after a time in which nobody saw the table."""
+    return session.blind_ns is not None and _is_trusted(view)
+
+
+def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session after all that can be decided, and the announcements; each question once."""
+    said: tuple[Announcement, ...] = ()
+    while isinstance(found := decide(session.places, session.state), Decided):
+        session, more = _take(session, found)
+        said = (*said, *more)
+    topics = tuple(one.unclear.topic for one in found)
+    fresh = tuple(one.unclear for one in found if one.unclear.topic not in session.places.asked)
+    return replace(session, questions=found, places=replace(session.places, asked=topics)), (*said, *fresh)
+
+
+def _take(session: Session, found: Decided) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session after a decision, by a view or by an answer."""
+    state = session.state
+    done = tuple(Seq(state.next_seq + at) for at, event in enumerate(found.events) if not isinstance(event, Revision))
+    marks = (Inferred(done),) if found.is_inferred else ()
+    said: tuple[Announcement, ...] = ()
+    for event in (*found.events, *marks):
+        state, outcomes = apply(state, event)
+        said = (*said, *outcomes)
+        if isinstance(event, Draw):
+            session = replace(session, drawn=(event.seat, session.t_ns))
+    return replace(session, state=state, places=follow(found.places, state)), said
+
+
+def _happened(session: Session, event: Event) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session after an event that was entered by hand."""
+    state, said = apply(session.state, event)
+    is_hidden = session.viewed_ns is not None and session.t_ns - session.viewed_ns >= PRESS_WAITS_NS
+    is_ended = _in_play(session.state) and not _in_play(state)
+    if is_ended and (is_hidden or session.places.unseen is not None):  # something of it may not be known
+        state, _ = apply(state, Inferred((session.state.next_seq,)))
+    # A new deal begins with an empty table.
+    is_dealt = isinstance(event, NewHand | Redeal)
+    is_undone = isinstance(event, Undo | Remove)
+    places = cleared(session.places) if is_dealt else follow(session.places, state, is_undone=is_undone)
+    if isinstance(event, Undo):
+        places = forgotten(places, state)
+    if isinstance(event, Amend | ItStands):
+        places = settled(places, state, NodeId(event.seq))
+    return replace(session, state=state, places=places), said
+
+
+def _in_play(state: State) -> bool:
+    return state.game is not None and state.game.phase in (Phase.LEAD, Phase.PLAY)
+
+
+def _meant_by(session: Session, answer: Answer) -> Decided | None:
+    """Return the decision that an answer stands for; None where it answers nothing."""
+    asked = [one for one in session.questions if one.answers and answer.topic in (None, one.unclear.topic)]
+    if not asked or not 0 <= answer.choice < len(asked[-1].answers):
+        return None
+    return asked[-1].answers[answer.choice]
+
+
+def _is_known(session: Session, view: TableView) -> bool:
+    """Return whether a view shows nothing new, as nearly every frame of a camera."""
+    if view.changes:
+        return False
+    if not view.is_settled:
+        return True
+    seen = session.seen
+    if session.zones and session.looked_ns is not None and session.t_ns - session.looked_ns >= LINGERS_NS:
+        return False
+    return (
+        seen is not None
+        and view.moved_since_ns == seen.moved_since_ns
+        and view.tiles == seen.tiles
+        and view.size_px == seen.size_px
+    )
+
+
+def _pass_time(session: Session, view: TableView) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session after some time in which nothing happened on the table."""
+    if _ends_blindness(session, view):  # and nothing has changed
+        session = replace(session, blind_ns=None)
+    said: tuple[Announcement, ...] = ()
+    if session.heard and session.t_ns - session.heard[0].t_ns >= KNOCK_WAITS_NS:
+        session, said = _after_knocks(session, None, view)
+        session, more = _settle(session)
+        said = (*said, *more)
+    session, more = _released(session)
+    return session, (*said, *more)
+
+
+def _parts(session: Session, view: TableView) -> SortedView:
+    """Return a view, sorted by zones."""
+    if not session.zones:
+        return SortedView(view)
+    lying = tuple(one.place for one in session.places.known)
+    game = session.state.game
+    in_play = game is not None and game.phase is Phase.PLAY
+    return split(view, session.zones, lying, may_join=in_play)
+
+
+def _looked(session: Session, view: TableView, parts: SortedView | None) -> Session:
+    """Return the session after one more look at the table."""
+    assert parts is not None  # every view has been taken apart
+    laid_ns = session.t_ns if parts.placed else session.laid_ns
+    places = observe(session.places, parts)
+    heard = session.heard
+    if _ends_blindness(session, view):
+        before = places.unseen or Unseen(places.looks)
+        knocks = (*before.knocks, *(one.seat for one in heard))
+        unseen = replace(before, knocks=knocks, until=places.looks, boneyard=None)
+        places = replace(places, unseen=replace(unseen, is_hand_missed=session.is_hand_missed))
+        if session.is_hand_missed:
+            session = replace(session, state=_perhaps_another_hand(session.state))
+        places = first_seen(session.places, places, parts.layout)
+        session, heard = replace(session, blind_ns=None, is_hand_missed=False), ()
+    if session.zones and view.lost is None:
+        places = replace(places, around=after_look(places.around, parts, session.state, places.looks))
+    is_again = session.seen is not None and session.seen.tiles == view.tiles and not view.changes
+    looked_ns = None if is_again else session.t_ns
+    return replace(session, places=places, laid_ns=laid_ns, seen=view, looked_ns=looked_ns, heard=heard)
+
+
+def _perhaps_another_hand(state: State) -> State:
+    """Return the match in which the hand that was to begin is marked: it may have been played and another dealt."""
+    if state.game is None or state.game.phase is not Phase.LEAD:
+        return state
+    dealt = [one.seq for one in entries(state) if isinstance(one.action, NewHand | Redeal)]
+    return apply(state, Inferred((dealt[-1],)))[0] if dealt else state
+
+
+def _is_drawn(session: Session, press: Press) -> bool:
+    """Return whether a press for a draw means the draw that was just seen."""
+    if session.drawn is None or session.t_ns - session.drawn[1] > ONE_DRAW_NS:
+        return False
+    return press.seat is None or press.seat == session.drawn[0]
+
+
+def _heard(session: Session, knock: KnockHeard) -> Session:
+    """Return the session after a knock, which waits until it is clear that it was no tile."""
+    is_echo = session.laid_ns is not None and session.t_ns - session.laid_ns < TILE_ECHOES_NS
+    if not _in_play(session.state) or is_echo:
+        return session
+    return replace(session, heard=joined(session.heard, knock, session.t_ns))
+
+
+def _after_knocks(
+    session: Session, parts: SortedView | None, view: TableView | None
+) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session once knocks that wait are known to be passes or tiles, before *parts* are looked at.
+
+    While a question holds up the game the turn is unknown, so that knocks wait on; those that were heard while nobody
+    saw the table are explained together with what lies there then.
+    """
+    if session.blind_ns is not None or (view is None and not session.is_at_rest):
+        return session, ()
+    tiles = 0 if parts is None else parts.placed or int(_is_drawing(session, parts))
+    passes, doubtful = passes_among(session.heard, view, t_ns=session.t_ns, tiles=tiles)
+    if any(question.unclear.holds_up for question in session.questions):
+        return replace(session, heard=(*passes, *doubtful)), ()
+    session = replace(session, heard=doubtful)
+    said: tuple[Announcement, ...] = ()
+    for heard in passes:
+        session, more = _passed(session, heard)
+        said = (*said, *more)
+    return session, said
+
+
+def _is_drawing(session: Session, parts: SortedView) -> bool:
+    """Return whether a hand has taken something from the boneyard."""
+    game = session.state.game
+    draws = game is not None and game.rules.draw is not Drawing.NONE
+    return draws and parts.is_by_hand and parts.boneyard < session.places.around.yard.count
+
+
+def _passed(session: Session, heard: PendingKnock) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session after a knock that was no tile; an unsure one is ignored where no pass is allowed."""
+    game = session.state.game
+    whose = None if game is None or game.hand is None else game.hand.turn
+    seat = whose if heard.seat is None else heard.seat
+    if seat is None:
+        return session, ()
+    is_sure, problem = heard.confidence >= SURE_KNOCK, problem_with(session.state, Knock(seat))
+    is_early = problem is not None and problem.kind is ProblemKind.KNOCK_TOO_EARLY
+    if is_sure and not is_early:
+        return _happened(session, Knock(seat))
+    if problem is not None and not is_sure:
+        return session, ()
+    early = session.places.looks if is_early else None
+    return replace(session, places=replace(session.places, maybe_passed=seat, knocked_early=early)), ()
