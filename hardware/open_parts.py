@@ -8,7 +8,6 @@ from hardware.clock import Clock
 from hardware.config.config import (
     ButtonsDriver,
     ButtonsPart,
-    DisplayDriver,
     DisplayPart,
     KnockDriver,
     KnockPart,
@@ -16,7 +15,6 @@ from hardware.config.config import (
     LedsPart,
 )
 from hardware.display.display import ScoreDisplay
-from hardware.display.open_display import DisplayWish, open_display
 from hardware.knock.classifier import Classifier
 from hardware.knock.detector import KnockDetector
 from hardware.knock.microphone import MicrophoneKnockSensor
@@ -86,10 +84,7 @@ class PartOpener:
         Raises:
             DisplayError: If pyserial is missing, or there can be no such port.
         """
-        if part.driver is DisplayDriver.VIRTUAL:
-            return self._panel.open_display()
-        wish = DisplayWish(part.driver, part.url, part.baud, part.seat, part.brightness, part.backlight)
-        return open_display(wish, clock=self._clock)
+        return self._panel.open_display() if part.options is None else part.options.open(self._clock)
 
     def _led_driver(self, part: LedsPart) -> LedDriver:
         match part.driver:

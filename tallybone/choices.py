@@ -1,4 +1,4 @@
-"""Define what commands can choose: sets of tiles, difficulty, displays, and sizes such as 20GB."""
+"""Define what commands can choose: sets of tiles, difficulty, and sizes such as 20GB."""
 
 from __future__ import annotations
 
@@ -53,15 +53,6 @@ class Difficulty(StrEnum):
     EASY = "easy"
     NORMAL = "normal"
     HARD = "hard"
-
-
-class DisplayKind(StrEnum):
-    """The score displays that can be emulated."""
-
-    SERLCD = "serlcd"
-    SERLCD_20X4 = "serlcd-20x4"
-    SEGMENT = "segment"
-    NEXTION = "nextion"
 
 
 def parse_size(text: str) -> int:

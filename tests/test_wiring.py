@@ -10,7 +10,7 @@ import pytest
 from docs.drawings.header import GPIO_AT, header_sheet
 from docs.drawings.sheet import Extent, Sheet
 from docs.drawings.wiring import EXAMPLE, FOLDER, drawings, example_pins
-from hardware.config.config import ButtonsDriver, DisplayDriver, KnockDriver, LedsDriver
+from hardware.config.config import ButtonsDriver, KnockDriver, LedsDriver
 from hardware.config.pins import pins_used
 from tallybone.store.table_file import load_table
 from tests.hardware.config.reading import read_hardware
@@ -26,7 +26,7 @@ def test_the_example_is_a_table_with_every_kind_of_part() -> None:
     assert hardware.buttons.driver is ButtonsDriver.GPIO
     assert hardware.knock is not None
     assert hardware.knock.driver is KnockDriver.MICROPHONE
-    assert [display.driver for display in hardware.displays] == [DisplayDriver.SERLCD_20X4]
+    assert [display.driver for display in hardware.displays] == ["serlcd-20x4"]
 
 
 def test_the_text_lists_the_pins_of_the_example() -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hardware.colour import Rgb
 from hardware.pin_factory import PinLibrary
+
+if TYPE_CHECKING:
+    from hardware.display.driver import DisplayDriver
 
 
 class LedsDriver(StrEnum):
@@ -63,17 +66,6 @@ class MicrophoneWire(StrEnum):
 
     USB = "usb"
     I2S = "i2s"
-
-
-class DisplayDriver(StrEnum):
-    """What kind of score display there is; the names of `hardware.display.open_display`, and a virtual one."""
-
-    SERLCD_16X2 = "serlcd-16x2"
-    SERLCD_20X4 = "serlcd-20x4"
-    SEGMENT = "segment"
-    NEXTION = "nextion"
-    TERMINAL = "terminal"
-    VIRTUAL = "virtual"
 
 
 SPI_PORTS = ("0.0", "0.1", "1.0", "1.1", "1.2")
@@ -189,22 +181,22 @@ class DisplayPart:
     """A score display.
 
     Attributes:
-        driver: What kind.
-        url: Where it is plugged in: a path, or any URL of pyserial.
-        baud: Bits a second that it is set to.
-        seat: Whose points a `segment` shows, 0 upwards; None for all in turns.
-        brightness: Of a `segment`, 0 to 100 percent; None leaves it.
-        backlight: Of a `serlcd`; None leaves it.
+        options: The options of its driver; None for the display of the virtual panel.
         name: What the file calls it, with a number where there are several.
     """
 
-    driver: DisplayDriver
-    url: str = ""
-    baud: int = 9600
-    seat: int | None = None
-    brightness: int | None = None
-    backlight: Rgb | None = None
+    options: DisplayDriver | None = None
     name: str = "hardware.displays"
+
+    @property
+    def driver(self) -> str:
+        """The name of its driver."""
+        return "virtual" if self.options is None else self.options.driver
+
+    @property
+    def url(self) -> str:
+        """The path or URL of its port; "" if it has none."""
+        return "" if self.options is None else self.options.location
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,12 @@ from pydantic import (
     Field,
     PlainSerializer,
     PlainValidator,
-    Strict,
     ValidationInfo,
     WithJsonSchema,
     field_validator,
     model_validator,
 )
 
-from hardware.colour import Rgb
 from hardware.config.config import (
     LEAST_FOR_ALL,
     LEDS_FOR,
@@ -28,7 +26,6 @@ from hardware.config.config import (
     ButtonPin,
     ButtonsDriver,
     ButtonsPart,
-    DisplayDriver,
     DisplayPart,
     HardwareConfig,
     KnockDriver,
@@ -39,14 +36,14 @@ from hardware.config.config import (
     MicrophoneWire,
     SpiPort,
 )
+from hardware.config.fields import Lax, NonEmpty, Percent, SeatIndex
 from hardware.config.pins import conflicts
 from hardware.config.validation import ByDriver, PartSettings, SettingsTable, worded
+from hardware.display.driver import DisplayDriver
+from hardware.display.registry import display_drivers
 from hardware.pin_factory import PinLibrary
 
 T = TypeVar("T")
-Lax = Strict(strict=False)
-"""Marks what TOML can only write as a list or a string."""
-NonEmpty = Annotated[str, Field(min_length=1)]
 # Pins 0 and 1 belong to the memory of boards that are put on top.
 Pin = Annotated[int, Field(ge=2, le=27, title="BCM pins")]
 Pins = Annotated[tuple[Pin, ...], Lax, Field(title="a list of pins")]
@@ -56,14 +53,7 @@ RgbPins = Annotated[
     Lax,
     Field(min_length=3, max_length=3, title="3 pins for each LED, as [[5, 6, 12]]: red, green, blue"),
 ]
-Colour = Annotated[
-    tuple[Annotated[int, Field(ge=0, le=255)], ...],
-    Lax,
-    Field(min_length=3, max_length=3, title="red, green and blue of 0 to 255"),
-]
 LedCount = Annotated[int, Field(ge=1, le=300)]
-Percent = Annotated[int, Field(ge=0, le=100)]
-SeatIndex = Annotated[int, Field(ge=0, le=15, description="whose side of the table, from 0")]
 Channel = Annotated[int, Field(ge=0, le=7)]
 SpiChip = Annotated[
     SpiPort,
@@ -215,44 +205,6 @@ class WavSettings(PartSettings):
     file: Annotated[NonEmpty, Field(description="the file")]
 
 
-Url = Annotated[NonEmpty, Field(description="the path of its port, or a URL of pyserial")]
-Baud = Annotated[int, Field(ge=1200, le=1_000_000, description="bits a second that it is set to")]
-
-
-class TerminalSettings(PartSettings):
-    """Another terminal."""
-
-    driver: Literal["terminal"]
-    url: Annotated[NonEmpty, Field(description="the terminal, such as /dev/tty1")]
-
-
-class NextionSettings(PartSettings):
-    """A Nextion."""
-
-    driver: Literal["nextion"]
-    url: Url
-    baud: Baud = 9600
-
-
-class SegmentSettings(PartSettings):
-    """A Serial 7-Segment Display or OpenSegment."""
-
-    driver: Literal["segment"]
-    url: Url
-    baud: Baud = 9600
-    seat: Annotated[SeatIndex | None, Field(description="whose points, from 0; else all in turns")] = None
-    brightness: Annotated[Percent | None, Field(description="else it stays as it is")] = None
-
-
-class SerLcdSettings(PartSettings):
-    """A SerLCD."""
-
-    driver: Literal["serlcd-16x2", "serlcd-20x4"]
-    url: Url
-    baud: Baud = 9600
-    backlight: Annotated[Colour | None, Field(description="else it stays as it is")] = None
-
-
 class VirtualSettings(PartSettings):
     """A part of the panel in the terminal or on the page."""
 
@@ -280,16 +232,7 @@ class HardwareSettings(SettingsTable):
         | None
     ) = None
     displays: Annotated[
-        tuple[
-            Annotated[
-                PartSettings,
-                ByDriver(
-                    "NoDisplay", SerLcdSettings, SegmentSettings, NextionSettings, TerminalSettings, VirtualSettings
-                ),
-            ],
-            ...,
-        ],
-        Lax,
+        tuple[Annotated[PartSettings, ByDriver("NoDisplay", VirtualSettings, more=display_drivers)], ...], Lax
     ] = ()
     pins: Annotated[PinLibrary, Lax, Field(description="what drives the pins")] = PinLibrary.LGPIO
 
@@ -376,16 +319,9 @@ def _seats(several: tuple[int, ...] | None, seat: int | None) -> tuple[int | Non
 
 def _display(said: PartSettings, name: str) -> DisplayPart | None:
     match said:
-        case SerLcdSettings():
-            light = None if said.backlight is None else Rgb(*said.backlight)
-            return DisplayPart(DisplayDriver(said.driver), said.url, said.baud, backlight=light, name=name)
-        case SegmentSettings():
-            return DisplayPart(DisplayDriver.SEGMENT, said.url, said.baud, said.seat, said.brightness, name=name)
-        case NextionSettings():
-            return DisplayPart(DisplayDriver.NEXTION, said.url, said.baud, name=name)
-        case TerminalSettings():
-            return DisplayPart(DisplayDriver.TERMINAL, said.url, name=name)
+        case DisplayDriver():
+            return DisplayPart(said, name)
         case VirtualSettings():
-            return DisplayPart(DisplayDriver.VIRTUAL, name=name)
+            return DisplayPart(name=name)
         case _:
             return None

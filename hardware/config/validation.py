@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union
@@ -23,7 +23,7 @@ _MOST_SHOWN = 60
 class SettingsTable(BaseModel):
     """A table of a settings file."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, validate_default=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, validate_default=True, defer_build=True)
 
 
 class PartSettings(SettingsTable):
@@ -38,17 +38,20 @@ T = TypeVar("T", bound=SettingsTable)
 class ByDriver:
     """Annotation of a part: `driver` names one of several models, or "none", which keeps the keys of all."""
 
-    def __init__(self, off: str, *kinds: type[PartSettings]) -> None:
-        """Choose among *kinds*; *off* is the title of a part that is switched off."""
-        self._off, self._kinds = off, kinds
+    def __init__(
+        self, off: str, *kinds: type[PartSettings], more: Callable[[], Sequence[type[PartSettings]]] = tuple
+    ) -> None:
+        """Choose among *kinds*, and *more* found at the first use; *off* is the title of one that is switched off."""
+        self._off, self._kinds, self._more = off, kinds, more
 
     def __get_pydantic_core_schema__(
         self, base: type[SettingsTable], build: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        keys = {key: (Any, Field(None, exclude=True)) for kind in self._kinds for key in kind.model_fields}
+        kinds = (*self._more(), *self._kinds)
+        keys = {key: (Any, Field(None, exclude=True)) for kind in kinds for key in kind.model_fields}
         fields: dict[str, Any] = {**keys, "driver": (Literal["none"], ...)}
         off = create_model(self._off, __base__=base, __doc__="Switched off; the other keys may stay.", **fields)
-        return build.generate_schema(Annotated[Union[(*self._kinds, off)], Field(discriminator="driver")])
+        return build.generate_schema(Annotated[Union[(*kinds, off)], Field(discriminator="driver")])
 
 
 class TableSchema(GenerateJsonSchema):

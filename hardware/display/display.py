@@ -43,23 +43,6 @@ class ScoreDisplay(Protocol):
         """Show the last page, if it is there, and let it go. Once more does nothing."""
 
 
-class NoDisplay:
-    """Where no display is wanted."""
-
-    def __init__(self) -> None:
-        self._is_closed = False
-
-    state = DisplayState(is_connected=True)
-
-    def show(self, page: DisplayPage) -> None:
-        """Show nothing."""
-        refuse_if_closed(is_closed=self._is_closed)
-
-    def close(self) -> None:
-        """Do nothing."""
-        self._is_closed = True
-
-
 class FakeDisplay:
     """A display for tests: it keeps every page, and takes nothing that is no page."""
 
@@ -105,31 +88,6 @@ class FakeDisplay:
     def close(self) -> None:
         """Take no more pages."""
         self._is_closed = True
-
-
-class DisplayGroup:
-    """Several displays that show the same page, such as one of four digits for each seat."""
-
-    def __init__(self, displays: tuple[ScoreDisplay, ...]) -> None:
-        """Show on all *displays*, and close them."""
-        self._displays = displays
-
-    @property
-    def state(self) -> DisplayState:
-        """Connected if all are; every problem."""
-        states = [display.state for display in self._displays]
-        problems = [state.problem for state in states if state.problem is not None]
-        return DisplayState(all(state.is_connected for state in states), "; ".join(problems) or None)
-
-    def show(self, page: DisplayPage) -> None:
-        """Show a page on all of them."""
-        for display in self._displays:
-            display.show(page)
-
-    def close(self) -> None:
-        """Close all of them."""
-        for display in self._displays:
-            display.close()
 
 
 def refuse_if_closed(*, is_closed: bool) -> None:

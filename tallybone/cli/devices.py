@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from tallybone.choices import DisplayKind
 from tallybone.cli.app import COMMANDS, commands_of
 
 if TYPE_CHECKING:
@@ -57,9 +56,19 @@ def _listen(
     raise typer.Exit(listen(recording, as_json=as_json, says_all=says_all))
 
 
+def _emulated(name: str) -> str:
+    """Return the name of a display that can be emulated."""
+    from hardware.display.registry import emulations
+
+    names = emulations()
+    if name not in names:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, names))}.")
+    return name
+
+
 @commands.command("emulate-display", help=COMMANDS["emulate-display"].help)
 def _emulate_display(
-    kind: Annotated[DisplayKind, typer.Argument(metavar="KIND", help="serlcd, serlcd-20x4, segment or nextion.")],
+    kind: Annotated[str, typer.Argument(metavar="KIND", parser=_emulated, help="serlcd, segment, nextion or others.")],
     *,
     at: Annotated[Path | None, typer.Option(metavar="PATH", help="Where programs find it, as at /dev/ttyUSB0.")] = None,
     baud: Annotated[int, typer.Option(help="Bits a second on its wire.", min=1200, max=1_000_000)] = 9600,
@@ -312,7 +321,7 @@ def _print_results(console: Console, results: Iterable[PartResult]) -> None:
 
 def _wired(hardware: HardwareConfig) -> HardwareConfig:
     """Return the parts that a person can see and press: without the virtual ones."""
-    from hardware.config.config import ButtonsDriver, DisplayDriver, KnockDriver, LedsDriver
+    from hardware.config.config import ButtonsDriver, KnockDriver, LedsDriver
 
     buttons, knock = hardware.buttons, hardware.knock
     return replace(
@@ -320,5 +329,5 @@ def _wired(hardware: HardwareConfig) -> HardwareConfig:
         leds=tuple(part for part in hardware.leds if part.driver is not LedsDriver.VIRTUAL),
         buttons=None if buttons is None or buttons.driver is ButtonsDriver.VIRTUAL else buttons,
         knock=None if knock is None or knock.driver is KnockDriver.VIRTUAL else knock,
-        displays=tuple(part for part in hardware.displays if part.driver is not DisplayDriver.VIRTUAL),
+        displays=tuple(part for part in hardware.displays if part.options is not None),
     )

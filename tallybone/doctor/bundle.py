@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.request import urlopen
 
+from hardware.config.validation import PartSettings
 from tallybone.doctor.examine import as_values
 from tallybone.doctor.machine import Machine, Run, run, version_of
 from tallybone.finding import Finding
@@ -152,6 +153,8 @@ def _value(value: object) -> object:
         return value
     if isinstance(value, tuple):
         return [_value(one) for one in value]
+    if isinstance(value, PartSettings):
+        return {key: _value(one) for key, one in value} | {"driver": value.driver}
     if is_dataclass(value):
         return {field.name: _value(getattr(value, field.name)) for field in fields(value)}
     return value if isinstance(value, str) and _DEVICE.fullmatch(value) else GONE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hardware.config.config import ButtonsDriver, DisplayDriver, HardwareConfig, KnockDriver, LedsDriver
+from hardware.config.config import ButtonsDriver, HardwareConfig, KnockDriver, LedsDriver
 from hardware.pin_factory import PinLibrary
 from tallybone.finding import Finding, ok, problem
 
@@ -68,7 +68,6 @@ _LGPIO = NeededLibrary("lgpio", "lgpio", "LEDs and buttons on pins", "python3-lg
 _SPIDEV = NeededLibrary("spidev", "spidev", "strips and piezos on SPI", "python3-spidev", probe="SpiDev")
 _PICAMERA = NeededLibrary("picamera2", "picamera2", "the camera of the Pi", "python3-picamera2", probe="Picamera2")
 _SOUND = NeededLibrary("sounddevice", "sounddevice", "the microphone")
-_SERIAL = NeededLibrary("serial", "pyserial", "score displays", probe="serial_for_url")
 
 
 def wanted_by(hardware: HardwareConfig, camera: str) -> tuple[NeededLibrary, ...]:
@@ -81,7 +80,7 @@ def wanted_by(hardware: HardwareConfig, camera: str) -> tuple[NeededLibrary, ...
         or knock is KnockDriver.PIEZO_PIN
     )
     has_spi = LedsDriver.STRIP in leds or knock is KnockDriver.PIEZO_SPI
-    silent = (DisplayDriver.TERMINAL, DisplayDriver.VIRTUAL)
+    displays = dict.fromkeys(one for part in hardware.displays if part.options for one in part.options.libraries)
     return (
         *_CORE,
         *((_GPIOZERO,) if has_pins else ()),
@@ -89,7 +88,7 @@ def wanted_by(hardware: HardwareConfig, camera: str) -> tuple[NeededLibrary, ...
         *((_SPIDEV,) if has_spi else ()),
         *((_PICAMERA,) if camera.startswith("pi:") else ()),
         *((_SOUND,) if knock is KnockDriver.MICROPHONE else ()),
-        *((_SERIAL,) if any(display.driver not in silent for display in hardware.displays) else ()),
+        *(NeededLibrary(one.module, one.package, "score displays", probe=one.probe) for one in displays),
     )
 
 

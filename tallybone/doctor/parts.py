@@ -9,7 +9,6 @@ import cv2
 import numpy as np
 
 from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockDriver, KnockPart, LedsPart
-from hardware.display.link import BytePort
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import ClassifiedSound, SoundBlock
 from hardware.knock.sensor import KnockSensor
@@ -51,13 +50,6 @@ _DARK, _BRIGHT, _FLAT = 25.0, 215.0, 4.0
 _GLARE, _GLARE_SHARE = 250, 0.15
 # Fine against coarse edges: 0.36 to 1.0 in photographs in focus, 0.24 and less when they are blurred by 1.0 px of 1280.
 _BLURRED = 0.20
-
-_END = b"\xff\xff\xff"
-# The maker's own editor sends this, so that a display that passes bytes through listens again.
-_LISTEN = b"DRAKJHSUYDGBNCJHGJKSHBDN" + _END
-_CONNECT, _HERE = b"connect" + _END, b"comok"
-BAUDS = (9600, 115_200, 19_200, 38_400, 57_600, 4800, 2400, 230_400)
-_MS_PER_S = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,35 +404,3 @@ def _check_light(seen: CameraSample) -> Finding:
         mend = "Turn the lens until pips have edges; wipe it; on an empty cloth this says nothing: lay some tiles."
         return warning("picture", words, mend)
     return ok("picture", f"bright and sharp enough ({how}, edges {seen.sharpness:.2f})")
-
-
-def doubt_of_nextion(open_at: Callable[[int], BytePort], baud: int, wait: Callable[[float], object]) -> str:
-    """Return why a Nextion seems wrong; "" if it answers at the speed at which it is used.
-
-    Args:
-        open_at: Opens its wire at a number of bits a second.
-        baud: The speed at which it is used.
-        wait: Waits a number of seconds.
-
-    Raises:
-        OSError: If the wire cannot be opened.
-    """
-    for tried in (baud, *(other for other in BAUDS if other != baud)):
-        if _answers(open_at(tried), tried, wait):
-            return "" if tried == baud else f"it talks at {tried} baud: write baud = {tried} in table.toml"
-    return "it does not answer: its TX is not wired, or this is no Nextion"
-
-
-def _answers(port: BytePort, baud: int, wait: Callable[[float], object]) -> bool:
-    """Return whether a Nextion answers; closes the wire."""
-    try:
-        port.write(_LISTEN)
-        # Its maker's rule: so long it may take to read the bytes before.
-        reads_s = (1_000_000 / baud + 30) / _MS_PER_S
-        wait(reads_s)
-        port.read()
-        port.write(_CONNECT)
-        wait(reads_s)
-        return _HERE in port.read()
-    finally:
-        port.close()

@@ -19,10 +19,9 @@ import numpy as np
 from hardware.buttons.debounce import PinSample
 from hardware.buttons.gpio import GpioButtons
 from hardware.buttons.panel import ButtonError
-from hardware.config.config import ButtonsPart, DisplayDriver, DisplayPart, KnockPart, LedsPart
+from hardware.config.config import ButtonsPart, DisplayPart, KnockPart, LedsPart
 from hardware.display.display import DisplayError
 from hardware.display.page import DisplayPage
-from hardware.display.serial_port import serial_port
 from hardware.knock.errors import KnockError
 from hardware.knock.microphone import MicrophoneKnockSensor
 from hardware.leds.lamps import LedError
@@ -41,7 +40,6 @@ from tallybone.doctor.parts import (
     PartTrial,
     Sounds,
     User,
-    doubt_of_nextion,
     listen_to,
     look_through,
 )
@@ -224,8 +222,8 @@ class RealProbes:
         return PartTrial(trouble or "", f"{part.driver}, quiet; knock on it with `tallybone hardware test`", hits=hits)
 
     def display(self, part: DisplayPart) -> PartTrial:
-        """Show a word on a display, and ask a Nextion whether it is one."""
-        doubt = self._doubt_of_nextion(part) if part.driver is DisplayDriver.NEXTION else ""
+        """Show a word on a display, after its driver's own check."""
+        doubt = "" if part.options is None else part.options.doubt(self._wait)
         try:
             display = self._opener(PinLibrary.MOCK).display(part)
         except DisplayError as error:
@@ -251,13 +249,6 @@ class RealProbes:
         except ModuleNotFoundError as error:
             return f"{error.name} is not installed: pip install 'tallybone[mqtt]'"
         return asyncio.run(BrokerConnection(broker, Random()).once())
-
-    def _doubt_of_nextion(self, part: DisplayPart) -> str:
-        try:
-            doubt = doubt_of_nextion(lambda baud: serial_port(part.url, baud)(), part.baud, self._wait)
-        except (OSError, DisplayError):
-            return ""  # the trial with a word reports that it cannot be opened
-        return f"{part.url}: {doubt}" if doubt else ""
 
     def _opener(self, pins: PinLibrary) -> PartOpener:
         return PartOpener(pins, VirtualPanel(()), self._clock)

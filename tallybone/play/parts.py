@@ -15,7 +15,6 @@ from hardware.config.config import (
     ButtonPin,
     ButtonsDriver,
     ButtonsPart,
-    DisplayDriver,
     DisplayPart,
     HardwareConfig,
     KnockDriver,
@@ -138,7 +137,7 @@ def with_panel(config: HardwareConfig, seats: int) -> HardwareConfig:
         leds=(*config.leds, leds),
         buttons=config.buttons or ButtonsPart(ButtonsDriver.VIRTUAL),
         knock=config.knock or KnockPart(KnockDriver.VIRTUAL),
-        displays=(*config.displays, DisplayPart(DisplayDriver.VIRTUAL, name="the panel's display")),
+        displays=(*config.displays, DisplayPart(name="the panel's display")),
     )
 
 

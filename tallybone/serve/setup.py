@@ -14,7 +14,7 @@ from fastapi import APIRouter
 from calibration.errors import CalibrationError
 from hardware.camera.open_device import is_device
 from hardware.clock import Clock
-from hardware.config.config import DisplayDriver, HardwareConfig
+from hardware.config.config import HardwareConfig
 from hardware.knock.classifier import Classifier
 from tallybone.clock import wall_time
 from tallybone.maintain.backup import finish_at_start
@@ -114,7 +114,7 @@ def _open_page(
         hub=hub,
         language=lambda: setup.house.house.language,
         # A log gets the PIN only if no display on the table shows it. A virtual one is behind the PIN itself.
-        says_pin=world.is_terminal or all(one.driver is DisplayDriver.VIRTUAL for one in displays),
+        says_pin=world.is_terminal or all(one.options is None for one in displays),
         hosts=hosts,
         more=more,
     )

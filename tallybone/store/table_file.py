@@ -15,7 +15,8 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 
 from hardware.config.config import HardwareConfig
 from hardware.config.errors import ConfigError
-from hardware.config.settings import HardwareSettings, Lax, NonEmpty
+from hardware.config.fields import Lax, NonEmpty
+from hardware.config.settings import HardwareSettings
 from hardware.config.validation import SettingsTable, fault_at, validated
 from tallybone.plain_text import MOST_NAME, plain
 

@@ -17,7 +17,6 @@ from hardware.config.config import (
     ButtonPin,
     ButtonsDriver,
     ButtonsPart,
-    DisplayDriver,
     DisplayPart,
     HardwareConfig,
     KnockDriver,
@@ -46,7 +45,7 @@ ALL = HardwareConfig(
     (LEDS,),
     ButtonsPart(ButtonsDriver.VIRTUAL),
     KnockPart(KnockDriver.VIRTUAL),
-    (DisplayPart(DisplayDriver.VIRTUAL),),
+    (DisplayPart(),),
 )
 STATE = TableState(2, turn=1, mood=Mood.PLAYING)
 PAGE = DisplayPage((ScoreLine("Ann", 5), ScoreLine("Ben", 10, is_turn=True)), "Ann +5")

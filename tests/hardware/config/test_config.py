@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from hardware.colour import Rgb
 from hardware.config.config import (
     ButtonPin,
     ButtonsDriver,
     ButtonsPart,
-    DisplayDriver,
     DisplayPart,
     HardwareConfig,
     KnockDriver,
@@ -25,7 +23,8 @@ from hardware.config.config import (
 )
 from hardware.config.errors import ConfigError
 from hardware.config.pins import PinUse, pins_used
-from hardware.display.open_display import DRIVERS
+from hardware.display.drivers.segment import SegmentDriver
+from hardware.display.drivers.serlcd import SerLcdDriver
 from hardware.pin_factory import PinLibrary
 from tests.hardware.config.reading import read_hardware
 
@@ -101,9 +100,12 @@ def test_every_part_is_read() -> None:
         knock=KnockPart(KnockDriver.PIEZO_SPI, spi=SpiPort(0, 1), channels=(3,), seats=(None,)),
         displays=(
             DisplayPart(
-                DisplayDriver.SERLCD_20X4, "/dev/ttyUSB0", backlight=Rgb(0, 80, 255), name="hardware.displays 1"
+                SerLcdDriver(driver="serlcd-20x4", url="/dev/ttyUSB0", backlight=(0, 80, 255)), "hardware.displays 1"
             ),
-            DisplayPart(DisplayDriver.SEGMENT, "socket://other:2217", 19200, 1, 40, name="hardware.displays 2"),
+            DisplayPart(
+                SegmentDriver(driver="segment", url="socket://other:2217", baud=19200, seat=1, brightness=40),
+                "hardware.displays 2",
+            ),
         ),
         pins=PinLibrary.MOCK,
     )
@@ -292,7 +294,3 @@ def test_pins_of_spi_and_of_leds_are_listed_with_what_they_do() -> None:
         PinUse(16, "hardware.leds", "SPI bus 1 CE2"),
     )
     assert pins_used(read("[hardware.buttons]\ndriver = 'virtual'")) == ()
-
-
-def test_every_display_that_can_be_opened_has_a_name_here() -> None:
-    assert {*DRIVERS, "virtual"} == {*DisplayDriver, "none"}

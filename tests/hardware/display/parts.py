@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic_ns
 
+from hardware.display.display import ScoreDisplay
+from hardware.display.drivers.nextion import Nextion
+from hardware.display.drivers.segment import Segment
+from hardware.display.drivers.serlcd import SerLcd
 from hardware.display.emulation.intake import Emulated
 from hardware.display.emulation.nextion import EmulatedNextion
 from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.display.encoder import DisplayEncoder, DisplayLook, paced
-from hardware.display.nextion import Nextion
-from hardware.display.segment import Segment
-from hardware.display.serlcd import SerLcd
 from hardware.display.text import LCD_CHARACTERS, NEXTION_CHARACTERS
+from tests.hardware.config.reading import read_hardware
 
 S = 1_000_000_000
+
+
+def opened(driver: str, url: Path | str) -> ScoreDisplay:
+    """Open a display as table.toml names it."""
+    (part,) = read_hardware({"displays": [{"driver": driver, "url": str(url)}]}).displays
+    assert part.options is not None
+    return part.options.open(monotonic_ns)
 
 
 @dataclass(frozen=True)

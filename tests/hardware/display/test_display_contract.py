@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import io
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from hardware.display.display import DisplayError, DisplayGroup, DisplayState, FakeDisplay, NoDisplay, ScoreDisplay
+from hardware.display.display import DisplayError, FakeDisplay, ScoreDisplay
 from hardware.display.emulation.intake import Emulated
 from hardware.display.emulation.nextion import EmulatedNextion
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.emulation.serlcd import EmulatedSerLcd
-from hardware.display.open_display import DRIVERS, DisplayWish, open_display
 from hardware.display.page import DisplayPage, ScoreLine
+from hardware.display.registry import display_drivers
 from hardware.virtual.drivers import VirtualDisplay
+from tests.hardware.display.parts import opened
 
 _PAGE = DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 40, is_turn=True)), "Ann +5")
 _EMULATED: dict[str, Callable[[], Emulated]] = {
@@ -28,7 +29,8 @@ _EMULATED: dict[str, Callable[[], Emulated]] = {
     "segment": EmulatedSegment,
     "nextion": EmulatedNextion,
 }
-_KINDS = ("fake", "group", "virtual", *DRIVERS, "loop://", "unplugged")
+_DRIVERS = [name for driver in display_drivers() for name in get_args(driver.model_fields["driver"].annotation)]
+_KINDS = ("fake", "virtual", *_DRIVERS, "loop://", "unplugged")
 
 
 @pytest.fixture(params=_KINDS)
@@ -40,13 +42,12 @@ def display(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ScoreDis
     made: dict[str, Callable[[], ScoreDisplay]] = {
         "fake": FakeDisplay,
         "virtual": VirtualDisplay,
-        "group": lambda: DisplayGroup((FakeDisplay(), NoDisplay())),
-        "loop://": lambda: open_display(DisplayWish("nextion", "loop://"), io.StringIO()),
-        "unplugged": lambda: open_display(DisplayWish("segment", str(path)), io.StringIO()),
+        "loop://": lambda: opened("nextion", "loop://"),
+        "unplugged": lambda: opened("segment", path),
     }
-    opened = made.get(kind, lambda: open_display(DisplayWish(kind, str(path)), io.StringIO()))()
-    yield opened
-    opened.close()
+    shown = made.get(kind, lambda: opened(kind, path))()
+    yield shown
+    shown.close()
     if port is not None:
         port.close()
 
@@ -94,53 +95,27 @@ def test_the_fake_keeps_every_page_and_takes_nothing_else() -> None:
     assert fake.is_closed
 
 
-def test_a_group_says_every_problem() -> None:
-    first, second = FakeDisplay(), FakeDisplay()
-    group = DisplayGroup((first, second))
-    assert group.state.is_connected
-    second.unplug()
-    assert group.state == DisplayState(is_connected=False, problem="the display was unplugged")
-    group.show(_PAGE)
-    assert first.pages == second.pages == (_PAGE,)
-
-
-def test_the_terminal_prints_a_page_that_changed_and_obeys_no_name() -> None:
-    out = io.StringIO()
-    terminal = open_display(DisplayWish("terminal"), out)
+def test_the_terminal_prints_a_page_that_changed_and_obeys_no_name(tmp_path: Path) -> None:
+    terminal = opened("terminal", tmp_path / "tty")
     terminal.show(DisplayPage((ScoreLine("A\x1b[31mnn", 35, is_turn=True),), "Ann\n+5"))
     terminal.close()
-    assert out.getvalue() == "> A[31mnn                  35\nAnn +5\n\n"
+    assert (tmp_path / "tty").read_text() == "> A[31mnn                  35\nAnn +5\n\n"
 
 
-def test_the_terminal_may_be_another_one(tmp_path: Path) -> None:
-    terminal = open_display(DisplayWish("terminal", str(tmp_path / "tty")))
-    terminal.show(DisplayPage((ScoreLine("Ann", 35),)))
-    terminal.close()
-    assert (tmp_path / "tty").read_text() == "  Ann                      35\n\n"
-
-
-@pytest.mark.parametrize(
-    ("wish", "says"),
-    [
-        (DisplayWish("lcd"), "there is no such display; there are none, terminal, serlcd-16x2"),
-        (DisplayWish("nextion"), "say where it is plugged in"),
-        (DisplayWish("nextion", "nowhere://x"), "expected a port such as /dev/ttyUSB0"),
-    ],
-)
-def test_a_wish_that_cannot_be_is_refused_in_words(wish: DisplayWish, says: str) -> None:
-    with pytest.raises(DisplayError, match=says):
-        open_display(wish, io.StringIO())
+def test_a_port_that_cannot_be_is_refused_in_words() -> None:
+    with pytest.raises(DisplayError, match="expected a port such as /dev/ttyUSB0"):
+        opened("nextion", "nowhere://x")
 
 
 def test_without_pyserial_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "serial", None)
     with pytest.raises(DisplayError, match=r"need pyserial: pip install 'tallybone\[pi\]'"):
-        open_display(DisplayWish("nextion", "/dev/ttyUSB0"), io.StringIO())
+        opened("nextion", "/dev/ttyUSB0")
 
 
 def test_a_port_that_may_not_be_used_names_the_group() -> None:
+    from hardware.display.drivers.nextion import Nextion
     from hardware.display.link import BytePort, LinkedDisplay
-    from hardware.display.nextion import Nextion
 
     def refuses() -> BytePort:
         raise PermissionError(13, "Permission denied")

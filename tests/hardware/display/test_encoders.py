@@ -7,12 +7,12 @@ import random
 import pytest
 
 from hardware.colour import Rgb
+from hardware.display.drivers.segment import Segment
+from hardware.display.drivers.serlcd import SerLcd
+from hardware.display.drivers.terminal import PlainTerminal
 from hardware.display.emulation.intake import Emulated
 from hardware.display.encoder import DisplayLook, paced
 from hardware.display.page import DisplayPage, ScoreLine
-from hardware.display.segment import Segment
-from hardware.display.serlcd import SerLcd
-from hardware.display.terminal import PlainTerminal
 from tests.hardware.display.parts import KINDS, Kind, S, send
 from tests.hardware.display.texts import HOSTILE, hostile_points, hostile_text
 

@@ -18,17 +18,17 @@ import serial
 
 from hardware.colour import Rgb
 from hardware.display.display import DisplayState
+from hardware.display.drivers.nextion import Nextion
+from hardware.display.drivers.segment import Segment
+from hardware.display.drivers.serlcd import SerLcd
 from hardware.display.emulation.nextion import EmulatedNextion
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.display.encoder import DisplayEncoder, DisplayLook, WireTiming
 from hardware.display.link import LinkedDisplay
-from hardware.display.nextion import Nextion
 from hardware.display.page import DisplayPage, ScoreLine
-from hardware.display.segment import Segment
 from hardware.display.serial_port import serial_port
-from hardware.display.serlcd import SerLcd
 from tests.hardware.display.parts import KINDS, Kind
 from tests.waiting import until
 

@@ -62,7 +62,7 @@ WRONG = [
     ("score bad.dgr", 1, "bad.dgr: line 1, column 33: expected a tile"),
     ("listen nosuch.wav", 1, "nosuch.wav: there is no such file or folder"),
     ("listen text.txt", 1, "text.txt: expected a WAV file"),
-    ("emulate-display foo", 2, "'foo' is not one of 'serlcd'"),
+    ("emulate-display foo", 2, "'foo' is not one of 'nextion', 'segment', 'serlcd'"),
     ("emulate-display serlcd --at text.txt", 1, "--at text.txt: the port cannot be made there: there is a file"),
     ("restore nosuch.tar", 1, "nosuch.tar: there is no such file or folder"),
     ("restore text.txt", 1, "the backup was cut off"),

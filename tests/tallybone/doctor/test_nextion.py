@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from hardware.display.drivers.nextion import doubt_of_nextion
 from hardware.display.emulation.nextion import EmulatedNextion
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.link import BytePort
 from hardware.display.serial_port import serial_port
-from tallybone.doctor.parts import doubt_of_nextion
 
 END = b"\xff\xff\xff"
 

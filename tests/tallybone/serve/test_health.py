@@ -10,7 +10,6 @@ from engine.phrases import Phrase
 from hardware.config.config import (
     ButtonsDriver,
     ButtonsPart,
-    DisplayDriver,
     DisplayPart,
     HardwareConfig,
     KnockDriver,
@@ -34,8 +33,8 @@ PARTS = HardwareConfig(
     buttons=ButtonsPart(ButtonsDriver.VIRTUAL),
     knock=KnockPart(KnockDriver.VIRTUAL),
     displays=(
-        DisplayPart(DisplayDriver.VIRTUAL, name="hardware.displays 1"),
-        DisplayPart(DisplayDriver.VIRTUAL, name="hardware.displays 2"),
+        DisplayPart(name="hardware.displays 1"),
+        DisplayPart(name="hardware.displays 2"),
     ),
 )
 

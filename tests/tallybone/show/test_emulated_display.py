@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from hardware.display.open_display import DisplayWish, open_display
 from hardware.display.page import DisplayPage, ScoreLine
-from tallybone.choices import DisplayKind
 from tallybone.show.emulated_display import emulate_display
+from tests.hardware.display.parts import opened
 
 _PAGE = DisplayPage((ScoreLine("Ann", 35, is_provisional=True), ScoreLine("Ben", 128, is_turn=True)), "Hi")
 
@@ -23,21 +22,21 @@ _PAGE = DisplayPage((ScoreLine("Ann", 35, is_provisional=True), ScoreLine("Ben",
 @pytest.mark.parametrize(
     ("kind", "driver", "shown"),
     [
-        (DisplayKind.SERLCD, "serlcd-16x2", " Ann *35>Ben 128\nHi"),
-        (DisplayKind.SERLCD_20X4, "serlcd-20x4", " Ann             *35\n>Ben             128\nHi"),
-        (DisplayKind.SEGMENT, "segment", "1.  3'5"),
-        (DisplayKind.NEXTION, "nextion", "  Ann            ~35\n> Ben            128"),
+        ("serlcd", "serlcd-16x2", " Ann *35>Ben 128\nHi"),
+        ("serlcd-20x4", "serlcd-20x4", " Ann             *35\n>Ben             128\nHi"),
+        ("segment", "segment", "1.  3'5"),
+        ("nextion", "nextion", "  Ann            ~35\n> Ben            128"),
     ],
 )
 @pytest.mark.parametrize("is_terminal", [False, True])
-def test_what_is_sent_is_shown(kind: DisplayKind, driver: str, shown: str, is_terminal: bool, tmp_path: Path) -> None:
+def test_what_is_sent_is_shown(kind: str, driver: str, shown: str, is_terminal: bool, tmp_path: Path) -> None:
     out, stops, path = io.StringIO(), threading.Event(), tmp_path / "display"
     console = Console(file=out, force_terminal=is_terminal, width=80, highlight=False)
     running = threading.Thread(
         target=emulate_display, args=(kind,), kwargs={"at": path, "baud": 9600, "console": console, "stops": stops}
     )
     running.start()
-    display = open_display(DisplayWish(driver, str(path)), io.StringIO())
+    display = opened(driver, path)
     display.show(_PAGE)
     began = time.perf_counter()
     while not all(line in out.getvalue() for line in shown.split("\n")):
@@ -54,6 +53,6 @@ def test_what_is_sent_is_shown(kind: DisplayKind, driver: str, shown: str, is_te
 def test_a_path_that_is_taken_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     taken = tmp_path / "display"
     taken.touch()
-    assert emulate_display(DisplayKind.SEGMENT, at=taken, baud=9600) == 1
+    assert emulate_display("segment", at=taken, baud=9600) == 1
     assert "display" in capsys.readouterr().err
     assert taken.exists()

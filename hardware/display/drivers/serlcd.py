@@ -7,8 +7,14 @@ play: the cursor is set with FE, and rows are written over instead of clearing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from hardware.colour import Rgb
+from hardware.config.fields import Lax
+from hardware.display.driver import DisplayEmulation, SerialDisplay
+from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.display.encoder import Burst, DisplayLook, WireTiming
 from hardware.display.page import DisplayPage
 from hardware.display.rows import screen_at
@@ -90,3 +96,31 @@ def _changed(row: int, new: str, old: str) -> bytes:
     """Return the bytes from the first to the last character of a row that differs."""
     differ = [column for column, (a, b) in enumerate(zip(new, old, strict=True)) if a != b]
     return _at(row, differ[0]) + new[differ[0] : differ[-1] + 1].encode("ascii")
+
+
+Shades = Annotated[
+    tuple[Annotated[int, Field(ge=0, le=255)], ...],
+    Lax,
+    Field(min_length=3, max_length=3, title="red, green and blue of 0 to 255"),
+]
+
+
+class SerLcdDriver(SerialDisplay):
+    """A SparkFun SerLCD."""
+
+    driver: Literal["serlcd-16x2", "serlcd-20x4"]
+    backlight: Annotated[Shades | None, Field(description="else it stays as it is")] = None
+
+    emulations = (
+        DisplayEmulation("serlcd", "SerLCD 16x2", lambda baud: EmulatedSerLcd(16, 2, baud=baud)),
+        DisplayEmulation("serlcd-20x4", "SerLCD 20x4", lambda baud: EmulatedSerLcd(20, 4, baud=baud)),
+    )
+
+    @property
+    def encoder(self) -> SerLcd:
+        """What turns pages into bytes."""
+        columns, rows = (16, 2) if self.driver == "serlcd-16x2" else (20, 4)
+        return SerLcd(columns, rows, self.baud, None if self.backlight is None else Rgb(*self.backlight))
+
+
+DRIVER = SerLcdDriver

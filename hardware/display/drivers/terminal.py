@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
 
+from pydantic import Field
+
+from hardware.clock import Clock
+from hardware.config.fields import NonEmpty
+from hardware.display.display import ScoreDisplay
+from hardware.display.driver import DisplayDriver
 from hardware.display.encoder import Burst, DisplayLook, WireTiming
+from hardware.display.link import LinkedDisplay
 from hardware.display.page import DisplayPage
 from hardware.display.rows import points_text, provisional_mark
 from hardware.display.text import TERMINAL_CHARACTERS, reduce_text
@@ -46,3 +56,40 @@ class PlainTerminal:
     def is_lost(self, heard: bytes) -> bool:
         """It never says anything."""
         return False
+
+
+class _TextFile:
+    """Another terminal, such as /dev/tty1, as a port."""
+
+    def __init__(self, path: Path) -> None:
+        # Not as a file of Python's: a terminal that is gone would fail once more when that is thrown away.
+        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOCTTY | os.O_NONBLOCK, 0o644)
+
+    def write(self, data: bytes) -> None:
+        os.write(self._fd, data)
+
+    def read(self) -> bytes:
+        return b""
+
+    def close(self) -> None:
+        """Let it go."""
+        os.close(self._fd)
+
+
+class TerminalDriver(DisplayDriver):
+    """Another terminal, or a file."""
+
+    driver: Literal["terminal"]
+    url: Annotated[NonEmpty, Field(description="the terminal, such as /dev/tty1")]
+
+    @property
+    def location(self) -> str:
+        """The path of the terminal."""
+        return self.url
+
+    def open(self, clock: Clock) -> ScoreDisplay:
+        """Return the display, plugged in or not."""
+        return LinkedDisplay(PlainTerminal(), lambda: _TextFile(Path(self.url)), name=self.url, clock=clock)
+
+
+DRIVER = TerminalDriver

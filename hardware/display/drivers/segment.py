@@ -7,7 +7,13 @@ and P are ever sent as text: from `v` upwards letters are commands, some of whic
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
+from pydantic import Field
+
+from hardware.config.fields import Percent, SeatIndex
+from hardware.display.driver import DisplayEmulation, SerialDisplay
+from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.encoder import Burst, DisplayLook, WireTiming
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.display.rows import points_text
@@ -105,3 +111,30 @@ def _marks(score: ScoreLine) -> str:
 def _digits(points: int) -> str:
     text = points_text(points, DIGITS)
     return _TOO_LARGE if "#" in text else f"{text:>{DIGITS}}"
+
+
+def _draw(screen: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the four digits with their dots on one line; the apostrophe is left of the last digit."""
+    digits, lit = screen
+    gaps = ["." if str(place) in lit else " " for place in range(len(digits))]
+    if str(_PROVISIONAL_DOT) in lit:
+        gaps[-2] = "'"
+    return ("".join(f"{digit}{gap}" for digit, gap in zip(digits, gaps, strict=True)),)
+
+
+class SegmentDriver(SerialDisplay):
+    """A SparkFun OpenSegment or Serial 7-Segment Display."""
+
+    driver: Literal["segment"]
+    seat: Annotated[SeatIndex | None, Field(description="whose points, from 0; else all in turns")] = None
+    brightness: Annotated[Percent | None, Field(description="else it stays as it is")] = None
+
+    emulations = (DisplayEmulation("segment", "Serial 7-Segment", lambda baud: EmulatedSegment(baud=baud), _draw),)
+
+    @property
+    def encoder(self) -> Segment:
+        """What turns pages into bytes."""
+        return Segment(self.seat, self.baud, self.brightness)
+
+
+DRIVER = SegmentDriver

@@ -1,0 +1,1 @@
+"""The drivers of score displays, one file each."""
