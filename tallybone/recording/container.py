@@ -23,17 +23,17 @@ from mcap.writer import MCAP0_MAGIC
 from tallybone.recording.format import CUT, METADATA_NAME, NOT_CLOSED, Damage
 
 DATA_CHANGED = "something between the records was changed"
-"""The problem of a file whose checksum over all does not fit, though each record can be found."""
+"""Problem of a file with a wrong checksum over its data, though every record can be found."""
 MAX_RECORD_BYTES = 64 << 20
-"""Nothing larger is read or written: a JPEG of 80 megapixels has about 40 MB. What claims more is damaged."""
+"""Maximum size of a record: a JPEG of 80 megapixels has about 40 MB, so a larger length means damage."""
 RECORD_HEAD = struct.Struct("<BQ")
 """Opcode of a record, and the length of its content."""
 _CHUNK_HEAD = struct.Struct("<QQQII")  # from, to, size, checksum, length of the name of the compression
 _FOOTER_BYTES = 20
 _NO_CRC = bytes(4)  # of the data section, where another program has written it again
 _WINDOW_BYTES = 1 << 20
-# What the sitting is, a chunk with a known compression, or the end of the data; looked up at every byte, hence the
-# lookahead.
+# Metadata of the sitting, a chunk with a known compression, or the end of the data. The lookahead allows a match at
+# every byte.
 _RESTART = re.compile(
     rb"(?=\x0c.{4}\0{4}.\0\0\0"
     + re.escape(METADATA_NAME.encode())
@@ -58,7 +58,7 @@ IN_SUMMARY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class RawRecord:
-    """One record of the file, not yet looked into."""
+    """One unparsed record of the file."""
 
     opcode: int
     start_byte: int
@@ -66,16 +66,16 @@ class RawRecord:
 
     @property
     def end_byte(self) -> int:
-        """Where the next one begins."""
+        """Offset of the next record."""
         return self.start_byte + RECORD_HEAD.size + len(self.content)
 
 
 def scan(file: BinaryIO, size_bytes: int) -> Iterator[RawRecord | Damage]:
-    """Yield the records before the index, and damage where it is; of an index that is whole, only its statistics.
+    """Yield records and damage before the index; of an intact index, only its statistics.
 
     Args:
-        file: An MCAP file, whose magic has been looked at.
-        size_bytes: How much of it to read; it may be growing.
+        file: An MCAP file, whose magic has been checked.
+        size_bytes: Number of bytes to read; the file may be growing.
     """
     at, crc = len(MCAP0_MAGIC), zlib.crc32(MCAP0_MAGIC)
     is_whole = True
@@ -100,7 +100,7 @@ def scan(file: BinaryIO, size_bytes: int) -> Iterator[RawRecord | Damage]:
 
 
 def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcode]) -> RawRecord | str:
-    """Return the record at a place, of a kind that is allowed there, or its fault in words."""
+    """Return the record at offset *at*, which must be of an *allowed* kind, or its fault in words."""
     file.seek(at)
     head = file.read(RECORD_HEAD.size)
     if len(head) < RECORD_HEAD.size or at + RECORD_HEAD.size > size_bytes:
@@ -122,7 +122,7 @@ def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcod
 
 
 def _has_its_length(opcode: int, begin: bytes, length: int) -> bool:
-    """Return whether the length of a record that begins so agrees with the lengths inside it, if its kind has any."""
+    """Check the length of a record against the lengths in its first bytes, if its kind has any."""
     match opcode:
         case Opcode.CHUNK:
             if len(begin) < _CHUNK_HEAD.size + 8:
@@ -149,7 +149,7 @@ def _has_its_length(opcode: int, begin: bytes, length: int) -> bool:
 
 
 def next_start(file: BinaryIO, at: int, size_bytes: int) -> int:
-    """Return where the next chunk, or the end of the data, begins; the end of the file if nowhere."""
+    """Return the offset of the next chunk or end of data; *size_bytes* if there is none."""
     while at < size_bytes:
         file.seek(at)
         window = file.read(min(_WINDOW_BYTES, size_bytes - at))
@@ -164,7 +164,7 @@ def next_start(file: BinaryIO, at: int, size_bytes: int) -> int:
 
 
 def _check_index(file: BinaryIO, start_byte: int, size_bytes: int) -> Iterator[RawRecord | Damage]:
-    """Yield the damage in the part after the data, or the record that counts the others where there is none."""
+    """Yield the damage after the data section, or the statistics record if there is none."""
     at, crc = start_byte, 0
     statistics: RawRecord | None = None
     while at < size_bytes:
@@ -192,7 +192,7 @@ def _check_index(file: BinaryIO, start_byte: int, size_bytes: int) -> Iterator[R
 
 
 class ChunkError(ValueError):
-    """A chunk cannot be used; it costs only itself."""
+    """A chunk cannot be used; the others can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +226,7 @@ def messages_in(content: bytes, paths: dict[int, str]) -> tuple[ChannelMessage, 
 
 
 def _decompressed(chunk: Chunk) -> bytes:
-    """Return the records of a chunk, never more than it says and never more than is allowed."""
+    """Return the records of a chunk; read at most its stated size, and at most MAX_RECORD_BYTES."""
     if chunk.uncompressed_size > MAX_RECORD_BYTES:
         raise ChunkError(f"a chunk claims {chunk.uncompressed_size} bytes, at most {MAX_RECORD_BYTES} are read")
     match chunk.compression:

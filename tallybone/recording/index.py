@@ -17,14 +17,7 @@ from mcap.opcode import Opcode
 from mcap.records import Channel, Statistics
 from mcap.writer import MCAP0_MAGIC
 
-from tallybone.recording.container import (
-    IN_SUMMARY,
-    RECORD_HEAD,
-    ChannelMessage,
-    ChunkError,
-    messages_in,
-    record_at,
-)
+from tallybone.recording.container import IN_SUMMARY, RECORD_HEAD, ChannelMessage, ChunkError, messages_in, record_at
 from tallybone.recording.format import Damage, Topic, topic_at
 from tallybone.recording.reader import RecordedMessage, read_session, record_of
 
@@ -41,23 +34,23 @@ _ENTRY_REST = struct.Struct("<QI")  # length of the message indexes, and of the 
 
 
 class IndexDamageError(ValueError):
-    """There is no index, or it and the records do not agree; *damage* says where."""
+    """The index is missing, or contradicts the records; *damage* has the bytes."""
 
     def __init__(self, problem: str, start_byte: int, end_byte: int) -> None:
-        """Say what is wrong in these bytes."""
+        """Report a problem in these bytes."""
         super().__init__(problem)
         self.damage = Damage(start_byte, end_byte, f"the index is of no use: {problem}")
 
 
 class ChunkEntry(NamedTuple):
-    """What an index says of a chunk.
+    """Entry of an index for one chunk.
 
     Attributes:
-        from_ns, until_ns: When the first and the last of its messages were.
-        start_byte, end_byte: Where it is.
-        channels: Those that have a message in it; empty where nothing says that.
-        indexes_bytes: How long the indexes of its messages are, which follow it.
-        compression: How it is packed, "" if not.
+        from_ns, until_ns: Times of its first and last message.
+        start_byte, end_byte: Its bytes in the file.
+        channels: Channels that have a message in it; empty if the entry does not list them.
+        indexes_bytes: Length of its message indexes, which follow it.
+        compression: Name of its compression, "" for none.
     """
 
     from_ns: int
@@ -70,7 +63,7 @@ class ChunkEntry(NamedTuple):
 
     @classmethod
     def parse(cls, content: bytes) -> ChunkEntry:
-        """Read the entry: in a tenth of the time that the package `mcap` takes, and a page waits for thousands.
+        """Parse an entry, in a tenth of the time that the package `mcap` takes: a page waits for thousands.
 
         Raises:
             ValueError, struct.error: If the lengths in it do not fit.
@@ -87,14 +80,14 @@ class ChunkEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EndIndex:
-    """The index of a closed recording; its checksum is right, and it agrees with itself.
+    """Index of a closed recording, with a valid checksum and consistent counts.
 
-    The package `mcap` reads an index too, but checks neither its checksum, nor its counts, nor whether there is any
-    record at all where it leads.
+    The package `mcap` reads an index too, but checks neither its checksum, nor its counts, nor the records that it
+    points to.
 
     Attributes:
         file: The recording, which has to stay open.
-        start_byte, end_byte: Where the index is, without its footer.
+        start_byte, end_byte: Its bytes in the file, without the footer.
         paths: Names of the channels, by id.
         counted: Its statistics of the whole file.
     """
@@ -136,14 +129,14 @@ class EndIndex:
         return int(self.counted.message_end_time - self.counted.message_start_time)
 
     def count(self, topics: Collection[Topic]) -> int:
-        """Return how many records there are on some topics."""
+        """Return the number of records on some topics."""
         return sum(int(self.counted.channel_message_counts.get(number, 0)) for number in self._channels(topics))
 
     def entries(self) -> Iterator[ChunkEntry]:
         """Yield the entry of each chunk, in the order of the file.
 
         Raises:
-            IndexDamageError: If one is no entry, or there are more or fewer than were counted.
+            IndexDamageError: If an entry cannot be parsed, or their number differs from the count.
             OSError: If it cannot be read.
         """
         count = 0
@@ -156,7 +149,7 @@ class EndIndex:
             raise IndexDamageError(problem, self.start_byte, self.end_byte)
 
     def first_ns(self, topics: Collection[Topic]) -> int:
-        """Return when the first record on any of some topics was made; 0 where there is none.
+        """Return the time of the first record on any of some topics; 0 if there is none.
 
         Raises:
             IndexDamageError: If an entry before it is damaged.
@@ -170,7 +163,7 @@ class EndIndex:
         """Return the records on some topics, in feeding order.
 
         Raises:
-            IndexDamageError: If any of them is not as the index says.
+            IndexDamageError: If any of them contradicts the index.
             OSError: If it cannot be read.
         """
         wanted = self._channels(topics)
@@ -193,7 +186,7 @@ class EndIndex:
         """Yield the records on a topic, the last first.
 
         Raises:
-            IndexDamageError: If one of them is not as the index says.
+            IndexDamageError: If one of them contradicts the index.
             OSError: If it cannot be read.
         """
         wanted = self._channels((topic,))
@@ -208,7 +201,7 @@ class EndIndex:
         return {number for number, path in self.paths.items() if topic_at(path) in topics}
 
     def _messages(self, entry: ChunkEntry) -> tuple[ChannelMessage, ...]:
-        """Return the messages of a chunk, which has to be where and as its entry says."""
+        """Return the messages of a chunk, after checking the chunk against its entry."""
         start, end = entry.start_byte, entry.end_byte
         if end > self.start_byte:
             raise IndexDamageError("it leads out of the data", self.start_byte, self.end_byte)
@@ -233,7 +226,7 @@ class EndIndex:
         return found
 
     def _entries_backwards(self) -> Iterator[ChunkEntry]:
-        """Yield the entries, the last first; where all are of one length, without a look at those before."""
+        """Yield the entries, the last first; if all have one length, without reading the earlier ones."""
         records = _records(self.file, self.start_byte, self.end_byte)
         first, length = next(
             ((at, RECORD_HEAD.size + len(content)) for at, opcode, content in records if opcode == Opcode.CHUNK_INDEX),
@@ -255,7 +248,7 @@ class EndIndex:
 
 
 def _index_bounds(file: BinaryIO) -> tuple[int, int]:
-    """Return where the index begins and where its footer does; its checksum is right."""
+    """Return the start of the index and of its footer, after checking its checksum."""
     fd = file.fileno()
     size_bytes = os.fstat(fd).st_size
     end = size_bytes - len(MCAP0_MAGIC) - _FOOTER.size
@@ -274,7 +267,7 @@ def _index_bounds(file: BinaryIO) -> tuple[int, int]:
 
 
 def _records(file: BinaryIO, start_byte: int, end_byte: int) -> Iterator[tuple[int, int, bytes]]:
-    """Yield where each record of an index begins, its opcode, and its content."""
+    """Yield start, opcode and content of each record of an index."""
     at, window, window_at = start_byte, b"", start_byte
     while at < end_byte:
         if at + RECORD_HEAD.size > window_at + len(window):
@@ -290,7 +283,7 @@ def _records(file: BinaryIO, start_byte: int, end_byte: int) -> Iterator[tuple[i
 
 
 def _window(file: BinaryIO, at: int, end_byte: int, least_bytes: int) -> bytes:
-    """Return the bytes from a place on, at least so many."""
+    """Return the bytes from *at* on, at least *least_bytes* of them."""
     window = os.pread(file.fileno(), min(max(least_bytes, _WINDOW_BYTES), end_byte - at), at)
     if len(window) < least_bytes:
         raise IndexDamageError("it ends in the middle of a record", at, end_byte)
@@ -315,7 +308,7 @@ def _parsed(kind: type[_Record], content: bytes, at: int) -> _Record:
 def records_on(path: Path, topics: Collection[Topic]) -> Iterator[RecordedMessage | Damage]:
     """Yield the records of some topics, in feeding order, and damage where it is.
 
-    A recording with a whole index takes milliseconds. Where anything does not agree with the index, all of it is read.
+    A recording with an intact index takes milliseconds. If anything contradicts the index, the whole file is read.
 
     Raises:
         RecordingError: If it cannot be opened, or is no recording of this version.
@@ -343,9 +336,9 @@ def records_on(path: Path, topics: Collection[Topic]) -> Iterator[RecordedMessag
 
 
 def first_ns(path: Path, topics: Collection[Topic]) -> int:
-    """Return when the first record on any of some topics was made; 0 where there is none.
+    """Return the time of the first record on any of some topics; 0 if there is none.
 
-    It says nothing of damage, but it does not go wrong where `records_on` finds none.
+    It does not report damage, but is right wherever `records_on` finds none.
 
     Raises:
         RecordingError: If it cannot be opened, or is no recording of this version.

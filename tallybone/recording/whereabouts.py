@@ -29,7 +29,7 @@ from tallybone.recording.index import EndIndex, IndexDamageError
 from tallybone.recording.reader import RecordedMessage, record_of
 
 MOST_TEXT_BYTES = 4 << 20
-"""Nothing larger is read that is no picture: the table of a double-eighteen with all its doubts has a tenth of it."""
+"""Maximum size of a record that is no picture; the table of an uncertain double-eighteen takes a tenth of it."""
 _MOST_RECORDS = 2_000_000  # two days at ten pictures a second: 34 MB
 _MOST_DAMAGE = 20
 _CHUNK = struct.Struct("<BQQQQII")  # with its length: from, to, size, checksum, length of the name of the compression
@@ -43,7 +43,7 @@ _TOPICS: Mapping[int, Topic] = {topic.number: topic for topic in Topic}
 
 
 class Whereabouts:
-    """The places of the records of a file, in feeding order; each has a number from 0."""
+    """Offsets of the records of a file, in feeding order; a record's place is its number from 0."""
 
     def __init__(self) -> None:
         self._starts, self._times, self._topics = array("q"), array("q"), array("B")
@@ -57,25 +57,25 @@ class Whereabouts:
 
     @property
     def damage(self) -> tuple[Damage, ...]:
-        """The damage that was seen so far; damage inside a record shows when it is read."""
+        """Damage found so far; damage inside a record is found when it is read."""
         return tuple(self._damage)
 
     @property
     def first_ns(self) -> int:
-        """The time of the earliest record; 0 without any."""
+        """Time of the earliest record; 0 without any."""
         return min(self._times, default=0)
 
     @property
     def last_ns(self) -> int:
-        """The time of the latest record; 0 without any."""
+        """Time of the latest record; 0 without any."""
         return max(self._times, default=0)
 
     def t_ns(self, place: int) -> int:
-        """Return when a record was made."""
+        """Return the time of a record."""
         return self._times[place]
 
     def start_byte(self, place: int) -> int:
-        """Return where a record begins."""
+        """Return the offset of a record."""
         return self._starts[place]
 
     def of(self, topic: Topic) -> array[int]:
@@ -84,19 +84,19 @@ class Whereabouts:
         return array("q", (place for place, one in enumerate(self._topics) if one == number))
 
     def following(self, place: int, topic: Topic) -> range:
-        """Return the places of the records on a topic that come right after a record."""
+        """Return the places of the records on a topic that directly follow a record."""
         after = end = place + 1
         while end < len(self) and self._topics[end] == topic.number:
             end += 1
         return range(after, end)
 
     def go_on(self, file: BinaryIO, *, is_growing: bool) -> None:
-        """Look at the part of the file that is not known yet; a growing one may end in the middle of a record.
+        """Locate the records after the known part of the file; a growing file may end in the middle of a record.
 
-        The index of a closed one says where its records are, because a checksum covers it, as it does not the heads.
+        A closed file is located from its index: a checksum covers the index, but not the heads of records.
 
         Raises:
-            RecordingError: If another tool has packed it anew.
+            RecordingError: If another tool has rewritten the file.
             OSError: If it cannot be read.
         """
         if self._is_indexed or (not is_growing and self._take_index(file)):
@@ -118,7 +118,7 @@ class Whereabouts:
             self._note(Damage(size_bytes, size_bytes, NOT_CLOSED))
 
     def _take_index(self, file: BinaryIO) -> bool:
-        """Take the places from the index; return whether it can be used, and agrees with the heads seen so far."""
+        """Take the places from the index; return False if it is damaged or contradicts the heads seen so far."""
         starts, times, topics = array("q"), array("q"), array("B")
         try:
             index = EndIndex.read(file)
@@ -150,7 +150,7 @@ class Whereabouts:
             self._damage.append(damage)
 
     def _step(self, file: BinaryIO, size_bytes: int) -> bool:
-        """Take the record that begins where the known part ends; return whether it is as it should be."""
+        """Take the record at the end of the known part; return False if it is damaged or incomplete."""
         at = self.end_byte
         head = os.pread(file.fileno(), _CHUNK.size + _SCHEMA.size, at)
         if len(head) < RECORD_HEAD.size:
@@ -174,7 +174,7 @@ class Whereabouts:
     def _take(self, file: BinaryIO, head: bytes, at: int, end: int) -> bool:
         """Take a chunk with the index of its message, which names its channel.
 
-        No checksum covers a head, but all that it says is said twice: its time in both, its channel in both.
+        No checksum covers a head, but time and channel are in both the chunk and its index, and must agree.
         """
         index = os.pread(file.fileno(), _INDEX_BYTES, end)
         if len(head) < _CHUNK.size + _SCHEMA.size or len(index) < _INDEX_BYTES:
@@ -199,7 +199,7 @@ class Whereabouts:
         """Return a record.
 
         Raises:
-            RecordingError: If it is damaged, or is not there any more.
+            RecordingError: If it is damaged, or was removed.
             OSError: If it cannot be read.
         """
         at, topic = self._starts[place], _TOPICS[self._topics[place]]
@@ -219,7 +219,7 @@ class Whereabouts:
 
 
 def _ends_early(file: BinaryIO, at: int, size_bytes: int) -> bool:
-    """Return whether the record at the end of a growing file, or its index, is not all there yet."""
+    """Check whether the last record of a growing file, or its message index, is still incomplete."""
     head = os.pread(file.fileno(), RECORD_HEAD.size, at)
     if len(head) < RECORD_HEAD.size:
         return True

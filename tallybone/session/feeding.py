@@ -45,24 +45,24 @@ from tallybone.session.taking_back import back_to, renamed
 from tallybone.session.zones import SortedView, split
 from vision.tracking.table_view import TableView
 
-# A knock that is less sure than this becomes a question: a pass too many or too few shifts every turn after it.
+# Confidence below which a knock becomes a question: a wrong or missed pass shifts every later turn.
 SURE_KNOCK = 0.6
 # A hand that has just laid a tile may touch the table once more as it leaves.
 TILE_ECHOES_NS = 300_000_000
-# A table that is unchanged for so long is as sure as if a second look had shown it.
+# Time after which an unchanged table counts as a second look.
 LINGERS_NS = 2_000_000_000
-# Where the table was not seen settled for so long, for want of pictures or because somebody stood in front, nobody
-# knows in which order things were done meanwhile.
+# Time without a settled view, for lack of pictures or because somebody stood in front, after which the order of
+# actions is unknown.
 BLIND_NS = 6_000_000_000
-# Without a picture for so long, a whole hand may have been played.
+# Time without a picture in which a whole hand may have been played.
 A_HAND_NS = 40_000_000_000
-# What a player presses while something moves waits for the next look at the table, and no longer where none comes.
+# Maximum time that a press waits for the next look while something moves.
 PRESS_WAITS_NS = 3_000_000_000
-# A press for a draw so soon after a draw was seen means the same draw.
+# Maximum time between a seen draw and a press that means the same draw.
 ONE_DRAW_NS = 3_000_000_000
-# An answer can be taken back until so many looks and knocks came after it: all are judged anew, a look in up to 19 ms.
+# Looks and knocks after an answer until which it can be taken back: all are judged again, a look in up to 19 ms.
 MOST_SINCE = 30
-# Of looks in a row that show no change only so many are kept: a count has to be seen twice.
+# Consecutive unchanged looks to keep: a count has to be seen twice.
 _ALIKE = 2
 
 
@@ -105,7 +105,7 @@ def _without_alike(since: tuple[tuple[Came, int], ...], event: Came) -> tuple[tu
 
 
 def _asked_again(session: Session, back: AnswerBack) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session as if an answer had not been given, with all looks and knocks since judged anew."""
+    """Return the session before an answer, with all later looks and knocks fed to it again."""
     answered = session.answered
     if answered is None or answered.log != back.log:
         return session, ()
@@ -121,7 +121,7 @@ def _asked_again(session: Session, back: AnswerBack) -> tuple[Session, tuple[Ann
 
 
 def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after an event that came at its time, and the announcements for the players."""
+    """Return the session after an event at `session.t_ns`, and the announcements for the players."""
     view = event if isinstance(event, TableView) else None
     session = _blind_or_not(session, view)
     if view is not None and _is_known(session, view):
@@ -164,17 +164,17 @@ def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Sessio
 
 
 def _pressed(session: Session, press: Press | Call | Knock | Draw | Decline) -> Session:
-    """Return the session with what a player pressed, which waits for the next look."""
+    """Return the session with a press queued until the next look."""
     now = Pressed(press, session.t_ns, session.places.looks)
     return replace(session, places=replace(session.places, pressed=(*session.places.pressed, now)))
 
 
 def _released(session: Session, *, is_asked: bool = False) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after what players pressed, once a look has shown what they had done before it.
+    """Return the session after queued presses that need not wait for another look.
 
-    At a table at rest that is at once, unless it would be right after a play that is still to be seen: that waits for a
-    look which shows something new, but not for long. Before the table itself enters something else (*is_asked*), all
-    that is allowed happens.
+    At a table at rest a press is applied at once. One that only a play still to be seen would make legal waits for a
+    look that shows something new, up to PRESS_WAITS_NS. Before another input by hand (*is_asked*), every legal press
+    is applied.
     """
     places = session.places
     is_unknown = session.blind_ns is not None or places.unseen is not None
@@ -185,7 +185,7 @@ def _released(session: Session, *, is_asked: bool = False) -> tuple[Session, tup
     while session.places.pressed:
         first, *later = session.places.pressed
         if isinstance(first.press, Press) and first.press.button is Button.STACK:
-            # It waits for the answer about the stack before it, and may lead to a question itself.
+            # It waits for the answer about the previous stack, and may raise a question itself.
             if session.places.wants_stack:
                 break
             places = replace(session.places, pressed=tuple(later), wants_stack=True)
@@ -207,14 +207,14 @@ def _released(session: Session, *, is_asked: bool = False) -> tuple[Session, tup
 
 
 def _may_be_early(problem: Problem | None) -> bool:
-    """Return whether a play that is still to be seen may solve the problem: another's turn, or points to be called."""
+    """Check whether a play still to be seen may solve the problem: another player's turn, or points to call."""
     if problem is None:
         return False
     return problem.weight is Weight.IMPOSSIBLE or problem.kind is ProblemKind.WRONG_SEAT
 
 
 def _blind_or_not(session: Session, view: TableView | None) -> Session:
-    """Return the session with the time since when nobody has seen the table settled, where that is long."""
+    """Return the session with its times of views updated, and *blind_ns* set after BLIND_NS without a settled one."""
     last_ns = session.viewed_ns
     is_blind = session.blind_ns is None and last_ns is not None and session.t_ns - last_ns >= BLIND_NS
     blind_ns = last_ns if is_blind else session.blind_ns
@@ -233,17 +233,17 @@ def _blind_or_not(session: Session, view: TableView | None) -> Session:
 
 
 def _is_trusted(view: TableView) -> bool:
-    """Return whether a view shows all that lies on the table: nobody stands in front, and it is not lost."""
+    """Check that a view shows the whole table: it is settled, and the camera pose is known."""
     return view.is_settled and view.lost is None
 
 
 def _ends_blindness(session: Session, view: TableView) -> bool:
-    """Return whether a view is the first to be trusted after a time in which nobody saw the table."""
+    """Check whether a view is the first trusted one after a blind time."""
     return session.blind_ns is not None and _is_trusted(view)
 
 
 def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after all that can be decided, and the announcements; each question once."""
+    """Return the session after every decision that is due, and the announcements; each question once."""
     said: tuple[Announcement, ...] = ()
     while isinstance(found := decide(session.places, session.state), Decided):
         session, more = _take(session, found)
@@ -254,7 +254,7 @@ def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
 
 
 def _take(session: Session, found: Decided) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after a decision, by a view or by an answer."""
+    """Return the session after a decision of the referee or of an answer."""
     state = session.state
     done = tuple(Seq(state.next_seq + at) for at, event in enumerate(found.events) if not isinstance(event, Revision))
     marks = (Inferred(done),) if found.is_inferred else ()
@@ -290,7 +290,7 @@ def _in_play(state: State) -> bool:
 
 
 def _meant_by(session: Session, answer: Answer) -> Decided | None:
-    """Return the decision that an answer stands for; None where it answers nothing."""
+    """Return the decision chosen by an answer, or None if it matches no open question."""
     asked = [one for one in session.questions if one.answers and answer.topic in (None, one.unclear.topic)]
     if not asked or not 0 <= answer.choice < len(asked[-1].answers):
         return None
@@ -298,7 +298,7 @@ def _meant_by(session: Session, answer: Answer) -> Decided | None:
 
 
 def _is_known(session: Session, view: TableView) -> bool:
-    """Return whether a view shows nothing new, as nearly every frame of a camera."""
+    """Check that a view shows nothing new, like nearly every frame of a camera."""
     if view.changes:
         return False
     if not view.is_settled:
@@ -328,7 +328,7 @@ def _pass_time(session: Session, view: TableView) -> tuple[Session, tuple[Announ
 
 
 def _parts(session: Session, view: TableView) -> SortedView:
-    """Return a view, sorted by zones."""
+    """Return a view, split by zones."""
     if not session.zones:
         return SortedView(view)
     lying = tuple(one.place for one in session.places.known)
@@ -360,7 +360,7 @@ def _looked(session: Session, view: TableView, parts: SortedView | None) -> Sess
 
 
 def _perhaps_another_hand(state: State) -> State:
-    """Return the match in which the hand that was to begin is marked: it may have been played and another dealt."""
+    """Return the match with its last deal marked as inferred if nobody has led: another hand may have been dealt."""
     if state.game is None or state.game.phase is not Phase.LEAD:
         return state
     dealt = [one.seq for one in entries(state) if isinstance(one.action, NewHand | Redeal)]
@@ -368,7 +368,7 @@ def _perhaps_another_hand(state: State) -> State:
 
 
 def _is_drawn(session: Session, press: Press) -> bool:
-    """Return whether a press for a draw means the draw that was just seen."""
+    """Check whether a press for a draw means the draw that was just seen."""
     if session.drawn is None or session.t_ns - session.drawn[1] > ONE_DRAW_NS:
         return False
     return press.seat is None or press.seat == session.drawn[0]
@@ -385,10 +385,10 @@ def _heard(session: Session, knock: KnockHeard) -> Session:
 def _after_knocks(
     session: Session, parts: SortedView | None, view: TableView | None
 ) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session once knocks that wait are known to be passes or tiles, before *parts* are looked at.
+    """Return the session after waiting knocks that are now known to be passes or tiles, before it sees *parts*.
 
-    While a question holds up the game the turn is unknown, so that knocks wait on; those that were heard while nobody
-    saw the table are explained together with what lies there then.
+    While a question holds up the game the turn is unknown, so knocks keep waiting. Knocks of a blind time are
+    explained together with the first view after it.
     """
     if session.blind_ns is not None or (view is None and not session.is_at_rest):
         return session, ()
@@ -405,14 +405,14 @@ def _after_knocks(
 
 
 def _is_drawing(session: Session, parts: SortedView) -> bool:
-    """Return whether a hand has taken something from the boneyard."""
+    """Check whether a hand has taken a tile from the boneyard."""
     game = session.state.game
     draws = game is not None and game.rules.draw is not Drawing.NONE
     return draws and parts.is_by_hand and parts.boneyard < session.places.around.yard.count
 
 
 def _passed(session: Session, heard: PendingKnock) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after a knock that was no tile; an unsure one is ignored where no pass is allowed."""
+    """Return the session after a knock that was no tile; ignore an unsure one if a pass is illegal."""
     game = session.state.game
     whose = None if game is None or game.hand is None else game.hand.turn
     seat = whose if heard.seat is None else heard.seat

@@ -20,25 +20,25 @@ Input: TypeAlias = Event | Came | Press | Answer | AnswerBack
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Where a sitting stands.
+    """State of a sitting. All times are nanoseconds of a monotonic clock.
 
     Attributes:
         state: The match.
-        places: Where its tiles lie in the picture.
-        questions: The open ones.
-        t_ns: When the last event came, in nanoseconds of a monotonic clock.
-        laid_ns: When a tile was last seen to be laid; None for never.
+        places: Its tracked layout.
+        questions: The open questions.
+        t_ns: Time of the last event.
+        laid_ns: Time at which a tile was last seen to be laid; None for never.
         heard: Knocks that wait.
-        zones: Where boneyard and open hands lie, fixed for the sitting.
-        seen: The last look at the table; None before the first.
-        looked_ns: When that was; None once it has lain there unchanged for long.
-        drawn: The draw that was seen last, and when; None for none.
-        answered: The answer that can be taken back; None for none.
-        viewed_ns: When the table was last seen settled; None before the first time.
-        blind_ns: Since when nobody has seen the table settled, if that is long; None where somebody sees it.
-        is_at_rest: Whether the last view showed the table at rest, with nobody in front.
-        shown_ns: When the last view came, settled or not; None before the first.
-        is_hand_missed: Whether no view came for so long that a whole hand may have been played.
+        zones: Zones of boneyard and open hands, fixed for the sitting.
+        seen: Last look at the table; None before the first.
+        looked_ns: Time of that look; None once the table has stayed unchanged for long.
+        drawn: Seat and time of the last draw that was seen; None for none.
+        answered: Answer that can be taken back; None for none.
+        viewed_ns: Time at which the table was last seen settled; None before the first.
+        blind_ns: Start of a long time in which the table was not seen settled; None if it is seen.
+        is_at_rest: The last view showed the table at rest, with nobody in front.
+        shown_ns: Time of the last view, settled or not; None before the first.
+        is_hand_missed: No view came for so long that a whole hand may have been played.
     """
 
     state: State = field(default_factory=State)
@@ -60,7 +60,7 @@ class Session:
 
     @classmethod
     def resumed(cls, state: State, places: Places, *, t_ns: int = 0, zones: Zones | None = None) -> Session:
-        """Return the sitting that stood where the match and the places say; nobody has seen the table since."""
+        """Return the sitting of a stored match and its places; the time since then is a gap."""
         deaf = replace(places.unseen or Unseen(places.looks + 1), is_deaf=True)
         places = replace(places, unseen=deaf)
         found = decide(places, state)
@@ -69,7 +69,7 @@ class Session:
 
     @property
     def open_question(self) -> Unclear | None:
-        """The question that the table has to answer first; None for none."""
+        """The question to be answered first; None for none."""
         return self.questions[-1].unclear if self.questions else None
 
 
@@ -78,8 +78,8 @@ class Answered:
     """An answer that was given.
 
     Attributes:
-        before: Where the sitting stood before it.
-        since: The views and knocks after it, each with its time.
+        before: State of the sitting before it.
+        since: Views and knocks after it, each with its time.
     """
 
     before: Session
@@ -87,5 +87,5 @@ class Answered:
 
     @property
     def log(self) -> int:
-        """How long the log of the match was then."""
+        """Length of the log of the match at that time."""
         return len(self.before.state.log)

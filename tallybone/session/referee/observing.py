@@ -48,7 +48,7 @@ def observe(places: Places, parts: SortedView) -> Places:
 
 
 def _swept(before: Places, places: Places) -> Places:
-    """Return the places after a look; where it shows the layout gone, what waited until then is of that hand too."""
+    """Return the places after a look; if it shows the layout gone, dismiss tiles that waited before it."""
     if before.is_swept or not places.is_swept:
         return places
     old = tuple(one.tile for one in places.waiting if one.look < places.looks)
@@ -57,7 +57,7 @@ def _swept(before: Places, places: Places) -> Places:
 
 
 def _turned_like(old: Footprint, tile: SeenTile) -> Footprint:
-    """Return where a tile of the layout lies now, W and E where they were as nearly as it can be."""
+    """Return the place of a moved tile, with its W and E ends as close as possible to the old ones."""
     seen = footprint_of(tile)
     place = seen if old.lies_along else seen.crosswise()
     is_same = place.along[0] * old.along[0] + place.along[1] * old.along[1] > 0
@@ -83,7 +83,7 @@ def _placed(places: Places, change: Change, came_from: tuple[Seat, ...]) -> Plac
 
 
 def _is_of_next_hand(places: Places, one: Known, tile: SeenTile) -> bool:
-    """Return whether a tile that lies where *one* lay is of the next hand: the table was cleared meanwhile."""
+    """Check that a tile at the place of *one* belongs to the next hand, because the table was cleared."""
     is_other = places.is_swept and numbers_of(one.tile) != numbers_of(tile)
     return one.is_missing and (is_other or places.around.is_cleared)
 
@@ -99,7 +99,7 @@ def _moved(places: Places, change: Change) -> Places:
             was_at = one.place if one.was_at is None else one.was_at
             moved = replace(one, laid=Laid(one.node, _turned_like(one.place, tile)), was_at=was_at, is_missing=False)
             return places.with_known(moved)
-    if any(is_at(footprint_of(before), one) for one in places.undone):  # it is laid anew
+    if any(is_at(footprint_of(before), one) for one in places.undone):  # the play is repeated
         now = Waiting(tile, places.looks)
         left = tuple(_others(places.undone, before))
         return replace(places, undone=left, waiting=(*places.without_waiting(tile).waiting, now))
@@ -120,15 +120,15 @@ def _removed(places: Places, tile: SeenTile) -> Places:
 
 
 def first_seen(before: Places, places: Places, view: TableView) -> Places:
-    """Return the places after the first look after a time that nobody saw: what does not lie there is gone.
+    """Return the places after the first look that follows a gap; tiles that it does not show are gone.
 
-    An eye that has begun anew tells what lies there as new, and what is gone not at all. Where nearly all tiles of the
-    layout are gone or others, those that are others are of another hand.
+    A restarted reader reports every tile as placed, and none as removed. If nearly all tiles of the layout are gone or
+    replaced, the replaced ones belong to another hand.
 
     Args:
         before: The places before that look.
         places: Those after it.
-        view: What it has shown.
+        view: The view of that look.
     """
     tiles = tuple((tile, tile.center_px) for tile in view.tiles if tile.face is Face.UP)
     now = {one.node: tile_at(one.place, tiles) for one in places.known}
@@ -151,7 +151,7 @@ def first_seen(before: Places, places: Places, view: TableView) -> Places:
 
 
 def _looked_again(places: Places, tiles: Iterable[SeenTile]) -> Places:
-    """Return all tiles as they are read now."""
+    """Return the places with the current reading of every tile."""
     listed = tuple((tile, tile.center_px) for tile in tiles)
     known = tuple(_reread(places, one, tile_at(one.place, listed)) for one in places.known)
     waiting = tuple(replace(one, tile=tile_at(footprint_of(one.tile), listed) or one.tile) for one in places.waiting)
@@ -159,7 +159,7 @@ def _looked_again(places: Places, tiles: Iterable[SeenTile]) -> Places:
 
 
 def _reread(places: Places, one: Known, now: SeenTile | None) -> Known:
-    """Return a tile of the layout as it is read now."""
+    """Return a tile of the layout with its current reading."""
     if now is None or _is_of_next_hand(places, one, now):
         return one
     is_reread = one.is_reread or (now is not one.tile and shown(one.tile) != shown(now))
@@ -168,13 +168,13 @@ def _reread(places: Places, one: Known, now: SeenTile | None) -> Known:
 
 
 def _others(tiles: Iterable[SeenTile], tile: SeenTile) -> Iterator[SeenTile]:
-    """Yield the tiles that do not lie where *tile* does."""
+    """Yield the tiles that are not at the place of *tile*."""
     place = footprint_of(tile)
     return (one for one in tiles if not is_at(place, one))
 
 
 def after_look(around: Around, parts: SortedView, state: State, look: int) -> Around:
-    """Return the table around the layout after one more look, the *look*-th, at a table that stands as *state* says."""
+    """Return the evidence around the layout after the *look*-th look, in this *state* of the match."""
     phase = Phase.DEAL if state.game is None else state.game.phase
     is_over = phase in (Phase.DEAL, Phase.MATCH_OVER)
     in_play = phase in (Phase.LEAD, Phase.PLAY)
@@ -194,7 +194,7 @@ def after_look(around: Around, parts: SortedView, state: State, look: int) -> Ar
 
 
 def _counted(around: Around, parts: SortedView, look: int, seq: Seq) -> Yard:
-    """Return the boneyard after one more count; what was pushed out of its zone in one look still belongs to it."""
+    """Return the boneyard after one more count; tiles pushed out of its zone within one look still belong to it."""
     yard = around.yard
     if yard.agreed is not None:  # what was overlooked until now was there all the time
         found = min(parts.found, max(0, yard.missing))
@@ -224,6 +224,6 @@ def _laid_open(old: OpenHand, tiles: tuple[SeenTile, ...], *, in_play: bool) -> 
     is_same = len(tiles) == len(old.tiles) and all(stay)
     looks = old.looks + 1 if is_same else 1
     told = tuple((middle, said) for middle, said in old.told if any(is_near(tile, middle) for tile in tiles))
-    # While the hand is played nothing that was shown counts any more, nor where other tiles lie there.
+    # A shown hand does not count while a hand is played, nor if other tiles are there.
     shown, said = (old.shown, old.said) if any(stay) and not in_play else (None, ())
     return OpenHand(tiles, looks, told, shown, said, is_whole=old.is_whole and is_same)

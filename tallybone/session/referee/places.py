@@ -13,16 +13,16 @@ from tallybone.session.inputs import Press, event_of
 from tallybone.session.touching import Footprint, Laid, Point, footprint_of
 from vision.reading import Face, PointPx, SeenTile
 
-# A tile within this of another is the same one, in sides of a half.
+# Maximum distance between two sightings of one tile, in sides of a half.
 _SAME_PLACE = 0.5
 # Share of a layout whose removal ends the hand, if more tiles are gone than players take back. Unseen, it is smaller:
 # tiles of the next hand may lie where some of the last lay.
 _MOST_TAKEN_BACK, _SWEPT, SWEPT_UNSEEN = 3, 0.8, 0.5
-# While so much of the layout still lies there, nobody has begun to clear the table.
+# Share of the layout below which the table is being cleared.
 _STILL_LIES = 0.8
-# Players who have laid so many tiles since they were asked do not answer.
+# Tiles laid after a question from which on the players are taken to ignore it.
 _PLAYED_ON = 3
-# Of two looks, an open tile that lies within this of where it lay is the same, in its own lengths.
+# Maximum distance between two sightings of a tile in an open hand, in lengths of the tile.
 _SAME_HAND_PLACE = 0.25
 ByTurn: TypeAlias = Lead | Play | Call | Draw | Knock | Decline
 
@@ -32,15 +32,15 @@ class Known:
     """A tile of the layout.
 
     Attributes:
-        laid: Its name and where it lies.
-        tile: As it was seen last.
-        is_settled: Whether the table has said what it is, so that no reading changes that.
-        is_reread: Whether it is read otherwise than when it was judged last.
-        is_missing: Whether it was taken away, as far as one sees.
-        is_handled: Whether a hand was at it and left the same tile in the same place.
-        was_at: Where it lay before it was moved, until it is judged what that means.
-        came_from: The seats its hand came from, where another player is said to have laid it, until the table says who
-            did, or plays on.
+        laid: Its name and place.
+        tile: Last reading.
+        is_settled: The players have named it, so no reading changes it.
+        is_reread: Its reading has changed since it was last judged.
+        is_missing: It seems to have been taken away.
+        is_handled: A hand touched it and left the same tile in the same place.
+        was_at: Place before a move that has not been judged yet.
+        came_from: Seats that its hand came from, if the play is booked to another player; empty once the players
+            have confirmed the seat or play on.
     """
 
     laid: Laid
@@ -59,24 +59,24 @@ class Known:
 
     @property
     def place(self) -> Footprint:
-        """Where it lies."""
+        """Its place in the picture."""
         return self.laid.place
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether it is not clear what it is, whether it is there, or who laid it."""
+        """True while its pips, its presence or its player are uncertain."""
         return self.is_reread or self.is_missing or bool(self.came_from)
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A tile that lies open on the table and is not part of the layout yet.
+    """An open tile that is not part of the layout yet.
 
     Attributes:
-        tile: As it was seen last.
-        look: Which look at the table showed it first; those of one look may have been laid in any order.
-        came_from: The seats at the side from which alone hands came then; none where that is not clear.
-        since_ns: Since when it has lain there, as `Change` says it.
+        tile: Last reading.
+        look: First look that showed it; tiles of one look may have been laid in any order.
+        came_from: Seats at the only side from which hands came; empty if that is ambiguous.
+        since_ns: Time since which it has been there, from `Change`.
     """
 
     tile: SeenTile
@@ -90,17 +90,17 @@ class Yard:
     """The boneyard.
 
     Attributes:
-        count: Tiles that lie there.
-        looks: How many looks in a row have shown so many; 0 before the first.
-        looks_before: How many looks in a row had shown the count before.
-        since: The look that showed so many first.
-        seq: Which event would have been the next of the match then.
-        is_by_hand: Whether a hand had come in before that.
-        came_from: The seats at the side from which alone that hand came; none where that is not clear.
-        strays: Tiles that were pushed out of its zone and still lie face down beside the layout; they are counted.
-        agreed: The count that the rules know of; None before the first in a hand.
-        missing: How many tiles of the boneyard are not seen, below 0 where there are more than there should be.
-        caused: The draws that were told by it in this hand.
+        count: Number of tiles.
+        looks: Consecutive looks that have shown this count; 0 before the first.
+        looks_before: Consecutive looks that had shown the previous count.
+        since: First look that showed this count.
+        seq: Next event of the match at that look.
+        is_by_hand: A hand had come in before that look.
+        came_from: Seats at the only side from which that hand came; empty if that is ambiguous.
+        strays: Tiles pushed out of the zone that still lie face down beside the layout; included in the count.
+        agreed: Count that the rules know of; None before the first in a hand.
+        missing: Number of its tiles that are not seen; negative if there are too many.
+        caused: Draws inferred from it in this hand.
     """
 
     count: int = 0
@@ -118,15 +118,15 @@ class Yard:
 
 @dataclass(frozen=True, slots=True)
 class OpenHand:
-    """The tiles that lie open before a seat.
+    """The open hand before a seat.
 
     Attributes:
-        tiles: As they are seen.
-        looks: How many looks in a row have shown as many in the same places.
-        told: Tiles that the table has named, each with its middle.
-        shown: The event that told the rules; None for none.
-        said: The tiles that it named.
-        is_whole: Whether the table has said that these are all, though the rules expect another number.
+        tiles: Last readings.
+        looks: Consecutive looks that have shown as many tiles in the same places.
+        told: Tiles that the players have named, each with its centre.
+        shown: Event that reported the hand to the rules; None for none.
+        said: Tiles of that event.
+        is_whole: The players have confirmed that these are all, though the rules expect another number.
     """
 
     tiles: tuple[SeenTile, ...] = ()
@@ -139,21 +139,21 @@ class OpenHand:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """All around the layout.
+    """Evidence from the table around the layout.
 
     Attributes:
         yard: The boneyard.
-        hands: By seat; nothing at a table without seat zones.
-        lying: Open tiles in no zone.
-        strays: Tiles that lie face down in no zone.
-        is_cleared: Whether the table was seen without an open tile since the hand was counted.
-        was_empty: Whether most of the boneyard was gone since then.
-        goes_on: How many tiles lay open before each seat when the table said that the hand goes on.
-        came_from_own: How often hands came from the side of the player who is said to have acted.
-        came_from_other: How often they came from another side.
-        lead_by_side: The event whose leader only the side of a hand tells, until a play bears it out.
-        is_lead_doubted: Whether a play came from where it should not if that leader is right.
-        is_seen: Whether there was a look at a table with zones.
+        hands: By seat; empty at a table without seat zones.
+        lying: Number of open tiles outside every zone.
+        strays: Number of face-down tiles outside every zone.
+        is_cleared: The table has been seen without an open tile since the hand was counted.
+        was_empty: Most of the boneyard has been gone since then.
+        goes_on: Number of open tiles before each seat when the players said that the hand goes on.
+        came_from_own: Number of actions whose hand came from the side of the player they are booked to.
+        came_from_other: Number of those whose hand came from another side.
+        lead_by_side: Event whose leader is known only from the side of a hand, until a play confirms it.
+        is_lead_doubted: A play came from a side that contradicts that leader.
+        is_seen: At least one look has shown a table with zones.
     """
 
     yard: Yard = field(default_factory=Yard)
@@ -174,22 +174,22 @@ class Around:
         return self.hands[seat] if seat < len(self.hands) else OpenHand()
 
     def with_hand(self, seat: Seat, hand: OpenHand) -> Around:
-        """Return this with another hand before a seat."""
+        """Return this evidence with the open hand of one seat replaced."""
         return replace(self, hands=tuple(hand if at == seat else old for at, old in enumerate(self.hands)))
 
     @property
     def open_counts(self) -> tuple[int, ...]:
-        """How many tiles lie open before each seat."""
+        """Number of open tiles before each seat."""
         return tuple(len(hand.tiles) for hand in self.hands)
 
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """What may have happened first while nobody saw the table.
+    """Possible first actions of a gap.
 
     Attributes:
         actions: Leads, plays and passes, in their order; plays without their places.
-        is_whole: Whether nothing more happened.
+        is_whole: Nothing else happened in the gap.
     """
 
     actions: tuple[ByTurn, ...]
@@ -198,18 +198,18 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """A time of which nobody knows what happened when.
+    """A gap: a time in which the order of actions is unknown.
 
     Attributes:
-        look: The first look after it.
-        knocks: The knocks that were heard in it, each with its seat if that is known.
-        until: The last look whose tiles belong to it, where that is a later one.
-        boneyard: Tiles of the boneyard in the last look of both; None before that.
-        begun: What happened first, as the table has said, like the actions of a `Beginning`.
-        not_so: Beginnings that the table has rejected.
-        is_watched: Whether the table was seen and heard all the time, and only several tiles came in one look.
-        is_deaf: Whether nothing could be heard either, as the machine was off.
-        is_hand_missed: Whether a whole hand may have been played in it.
+        look: First look after it.
+        knocks: Knocks heard in it, each with its seat if known.
+        until: Last look whose tiles belong to it, if later than *look*.
+        boneyard: Number of tiles in the boneyard at the last of these looks; None before that.
+        begun: First actions, confirmed by the players, in the form of `Beginning.actions`.
+        not_so: Beginnings that the players have rejected.
+        is_watched: The table was seen and heard throughout; several tiles came in one look.
+        is_deaf: Nothing was heard either, because the machine was off.
+        is_hand_missed: A whole hand may have been played in it.
     """
 
     look: int
@@ -225,12 +225,12 @@ class Unseen:
 
 @dataclass(frozen=True, slots=True)
 class Pressed:
-    """A player's button, or what a player entered, that waits for the next look.
+    """A press or an entered action that waits for the next look.
 
     Attributes:
-        press: What it was.
-        t_ns: When, in nanoseconds of a monotonic clock.
-        look: How many looks at the table there had been.
+        press: The press or action.
+        t_ns: Its time, in nanoseconds of a monotonic clock.
+        look: Number of looks before it.
     """
 
     press: Press | Call | Knock | Draw | Decline
@@ -238,13 +238,13 @@ class Pressed:
     look: int
 
     def meant(self, state: State) -> Call | Knock | Draw | Decline | None:
-        """Return what it means in a match that stands so; None for nothing."""
+        """Return the action that it means in this state of the match, or None."""
         event = event_of(self.press, state) if isinstance(self.press, Press) else self.press
         return event if isinstance(event, Call | Knock | Draw | Decline) else None
 
 
 class Adoption(StrEnum):
-    """What is left of adopting the layout as it lies, by what the table has said about it."""
+    """Progress of adopting the layout from the table, by the players' last answer."""
 
     ASKED = "asked"
     SAME_HAND = "same_hand"
@@ -260,20 +260,20 @@ class Places:
     """The referee's memory between pictures.
 
     Attributes:
-        known: The tiles of the layout.
-        waiting: Tiles that are not part of it yet, in the order in which they were seen.
-        dismissed: Tiles that lie on the table and count for nothing: taken back, or of the hand before.
-        undone: Tiles that still lie there though their plays were undone, until the table says what is to be done.
-        asked: Topics of the questions that the table has been asked and has not answered.
-        ignored: Topics of those that hold up the game no more, because the players went on without an answer.
-        looks: How many looks at the table there have been.
-        wants_stack: Whether the button said that a tile was laid on its copy, and it is not known yet which.
-        maybe_passed: The player who may have knocked, until the table says whether they did.
-        knocked_early: After how many looks that was, where they had to draw first; None where they had not.
-        around: The table around the layout, where it has zones.
-        unseen: The time that nobody saw and that has not been explained yet; None for none.
-        pressed: What players pressed that waits for the next look, in order.
-        adoption: What is to be done to adopt the layout as it lies; None for nothing.
+        known: Tiles of the layout.
+        waiting: Open tiles that are not part of it yet, in the order in which they were seen.
+        dismissed: Tiles on the table that do not count: taken back, or left from the previous hand.
+        undone: Tiles that are still there though their plays were undone, until the players decide about them.
+        asked: Topics of the open questions.
+        ignored: Topics of open questions that no longer hold up the game, because the players went on.
+        looks: Number of looks at the table so far.
+        wants_stack: The button announced a tile on its copy, and that tile is not known yet.
+        maybe_passed: Player who may have knocked, until the players confirm or deny it.
+        knocked_early: Number of looks before that knock if they had to draw first; else None.
+        around: Evidence from the table around the layout, if it has zones.
+        unseen: Gap that has not been explained yet; None for none.
+        pressed: Presses and entered actions that wait for the next look, in order.
+        adoption: Progress of adopting the layout from the table; None if that is not going on.
     """
 
     known: tuple[Known, ...] = ()
@@ -293,18 +293,18 @@ class Places:
 
     @property
     def is_played_on(self) -> bool:
-        """Whether the players have laid several tiles since the first that waits, or clear the table."""
+        """True if the players have laid several tiles since the first that waits, or are clearing the table."""
         first = min((one.look for one in self.waiting), default=0)
         return self.is_being_cleared or sum(one.look > first + 1 for one in self.waiting) >= _PLAYED_ON
 
     @property
     def is_being_cleared(self) -> bool:
-        """Whether so much of the layout is gone that the table is being cleared."""
+        """True if enough of the layout is gone that the table is being cleared."""
         return self.around.is_seen and self.around.lying < _STILL_LIES * len(self.known)
 
     @property
     def is_swept(self) -> bool:
-        """Whether nearly the whole layout is gone: its hand is over, seen or not."""
+        """True if nearly the whole layout is gone, so its hand is over, seen or not."""
         gone = sum(one.is_missing for one in self.known)
         if self.unseen is not None:
             return gone > 0 and gone >= SWEPT_UNSEEN * len(self.known)
@@ -312,26 +312,26 @@ class Places:
 
     @property
     def laid(self) -> tuple[Laid, ...]:
-        """Where each tile of the layout lies."""
+        """Name and place of each tile of the layout."""
         return tuple(one.laid for one in self.known)
 
     def find(self, node: NodeId) -> Known | None:
-        """Return the tile of the layout with that name, or None when nobody knows where it lies."""
+        """Return the tile of the layout with that name, or None if its place is unknown."""
         return next((one for one in self.known if one.node == node), None)
 
     def with_known(self, known: Known) -> Places:
-        """Return these places with what is known of one tile of the layout changed."""
+        """Return these places with one tile of the layout updated."""
         return replace(self, known=tuple(known if one.node == known.node else one for one in self.known))
 
     def without_waiting(self, tile: SeenTile) -> Places:
-        """Return these places without a tile that waits."""
+        """Return these places without a waiting tile."""
         if tile.face is Face.DOWN:
             return self
         return replace(self, waiting=tuple(one for one in self.waiting if not is_at(footprint_of(tile), one.tile)))
 
 
 def cleared(places: Places) -> Places:
-    """Return the places for a new deal: what still lies open is of the hand before."""
+    """Return the places for a new deal; tiles that are still open belong to the previous hand."""
     left = (*places.dismissed, *(one.tile for one in places.known), *(one.tile for one in places.waiting))
     around = Around(
         yard=replace(places.around.yard, agreed=None, missing=0, caused=()),
@@ -346,7 +346,7 @@ def cleared(places: Places) -> Places:
 
 
 def is_at(place: Footprint, tile: SeenTile) -> bool:
-    """Return whether a tile lies where *place* is."""
+    """Check that a tile is at *place*."""
     return math.dist(place.center, tile.center_px) < _SAME_PLACE * place.side
 
 
@@ -357,12 +357,12 @@ def tile_at(place: Footprint, tiles: Iterable[tuple[SeenTile, Point]]) -> SeenTi
 
 
 def shown(tile: SeenTile) -> tuple[tuple[int, float], ...]:
-    """Return the readings of both halves, alike for the same reading from either end."""
+    """Return pips and confidence of both halves, sorted, so that the direction of the tile does not matter."""
     return tuple(sorted((half.alone.pips, half.alone.confidence) for half in tile.halves))
 
 
 def numbers_of(tile: SeenTile) -> tuple[int, ...]:
-    """Return the numbers that the halves are read as, the smaller first."""
+    """Return the pips of both halves as read, the smaller first."""
     return tuple(number for number, _ in shown(tile))
 
 
@@ -372,6 +372,6 @@ def seen_name(tile: SeenTile) -> str:
 
 
 def is_near(tile: SeenTile, middle: PointPx) -> bool:
-    """Return whether a tile lies where one with that middle lay."""
+    """Check that a tile of an open hand is where one with that centre was."""
     first, second = tile.half_centers_px
     return math.dist(tile.center_px, middle) < _SAME_HAND_PLACE * 2 * math.dist(first, second)
