@@ -15,7 +15,7 @@ import numpy as np
 from synthetic.training.collect import Networks, load_networks
 from synthetic.training.pips.held_out import Halves, draw_usual, figures_of
 from synthetic.training.processes import drawn_by_processes, joined
-from vision.networks.pip_classifier import load_head
+from vision.networks.pip_classifier import load_pip_classifier
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
 
 def halves_of_table(seed: int, index: int) -> Halves:
     """Return what the eye makes of the halves of one table."""
-    return draw_usual(np.random.default_rng((seed, index)), _networks(), head=load_head())
+    return draw_usual(np.random.default_rng((seed, index)), _networks(), head=load_pip_classifier())
 
 
 @cache

@@ -21,8 +21,8 @@ from vision.reader.reader import load_reader
 # Steps of a read that do not contain each other, and the functions that make them up.
 _STEPS = {
     "build_pyramid": "pyramid",
-    "Finder.find": "finder",
-    "Candidates.mended": "closer looks",
+    "Detector.find": "detector",
+    "Candidates.refined": "closer looks",
     "find_plane": "plane",
     "Plane.tiles_at": "plane",
     "Plane.on_table": "plane",

@@ -28,7 +28,7 @@ from vision.geometry.poses import Poses
 from vision.image.pyramid import build_pyramid
 from vision.networks.refiner import UP
 from vision.networks.tile_sheet import TileSheet, cut_out
-from vision.reader.custom_set import OwnSet
+from vision.reader.custom_set import CustomSet
 from vision.reader.custom_set_fit import (
     RESTRAINTS,
     RESTRAINTS_OF_SIGNS,
@@ -112,7 +112,7 @@ class LearningResult:
     sheet: TileSheet
     pips: NDArray[np.int64]
     doubtful: tuple[int, ...]
-    own_set: OwnSet | None
+    own_set: CustomSet | None
     restraint: Restraint
     misread: tuple[float, float]
 
@@ -267,7 +267,7 @@ def is_too_doubtful(doubtful: int, tiles: int) -> bool:
 
 def own_set_if_better(
     views: Views, pips: NDArray[np.int64], restraint: Restraint, chances: NDArray[np.float64] | None = None
-) -> tuple[OwnSet | None, tuple[float, float]]:
+) -> tuple[CustomSet | None, tuple[float, float]]:
     """Return what reads the set better than the shipped eye, or None, and the shares that both misread.
 
     Args:

@@ -19,13 +19,13 @@ from calibration.tiles.labels import TileCount, count_tiles
 from calibration.tiles.learning import LearningResult, is_too_doubtful, own_set_if_better
 from vision.networks.pip_features import FEATURES, PICTURE_FEATURES
 from vision.networks.tile_sheet import TileSheet
-from vision.reader.custom_set import OwnSet
+from vision.reader.custom_set import CustomSet
 from vision.reader.custom_set_fit import Restraint, look
 from vision.reader.reader import Reader
 
 _JPEG_QUALITY = 92
 # What an own set was made with: with another network or head its weights mean nothing.
-_EYE = ("halves.onnx", "reader.npz")
+_EYE = ("pip_features.onnx", "pips.npz")
 # The second way to learn: pictures of halves are weighed beside what the network says.
 _WEIGHED = b"2"
 
@@ -60,7 +60,7 @@ class LearnedSet:
         sheet: The tiles cut out, as JPEG in base64: what it takes to learn from them again.
         look: Colours, bar and size.
         eye: Which network and head the weights belong to.
-        weights: Of `OwnSet`, as float16 in base64, row by row; empty where the shipped eye reads as well without.
+        weights: Of `CustomSet`, as float16 in base64, row by row; empty where the shipped eye reads as well without.
         strength, believed: The restraint that they were fitted with.
         misread: Shares of halves in views of tiles that were kept back: by the shipped eye, and as learned.
         doubtful: How many tiles may be others than they were taken for.
@@ -128,7 +128,7 @@ def with_shipped_eye(kept: LearnedSet, reader: Reader) -> LearnedSet:
     return replace(kept, eye=eye_checksum(), weights=weights, misread=_rounded(shares))
 
 
-def own_set_of(kept: PackedSet) -> OwnSet | None:
+def own_set_of(kept: PackedSet) -> CustomSet | None:
     """Return what reads a set, or None where the shipped eye alone does.
 
     Raises:
@@ -140,7 +140,7 @@ def own_set_of(kept: PackedSet) -> OwnSet | None:
         return None
     try:
         weights = np.frombuffer(base64.b64decode(kept.weights, validate=True), np.float16).astype(np.float64)
-        return OwnSet(weights.reshape(FEATURES + PICTURE_FEATURES + 1, kept.max_pips + 1), kept.believed)
+        return CustomSet(weights.reshape(FEATURES + PICTURE_FEATURES + 1, kept.max_pips + 1), kept.believed)
     except (binascii.Error, ValueError) as error:
         raise RefusedError(f"what was learned of the tile set is damaged ({error}); calibrate it anew") from None
 

@@ -12,10 +12,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from synthetic.training.processes import drawn_by_processes
-from vision.networks.detector import Finder, load_finder
-from vision.networks.hard_case_classifier import SecondLook, load_second_look
-from vision.networks.pip_features import HalfNetwork, load_halves
-from vision.networks.refiner import CloserLook, load_closer_look
+from vision.networks.detector import Detector, load_detector
+from vision.networks.hard_case_classifier import HardCaseClassifier, load_hard_case_classifier
+from vision.networks.pip_features import PipFeatures, load_pip_features
+from vision.networks.refiner import Refiner, load_refiner
 
 _CHUNK = 8
 T = TypeVar("T")
@@ -23,24 +23,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Networks:
-    """All that the eye learned before its head.
+    """The networks that the pip classifier builds on.
 
     Attributes:
-        finder: What finds tiles.
-        closer: What looks closer at them.
-        halves: What looks at halves.
-        second_look: What looks again at those in doubt.
+        detector: Proposes tiles.
+        refiner: Scores and corrects the proposals.
+        halves: Extracts pip features from the halves.
+        hard_cases: Classifies halves that are in doubt.
     """
 
-    finder: Finder
-    closer: CloserLook
-    halves: HalfNetwork
-    second_look: SecondLook
+    detector: Detector
+    refiner: Refiner
+    halves: PipFeatures
+    hard_cases: HardCaseClassifier
 
 
 def load_networks() -> Networks:
     """Return what the package ships."""
-    return Networks(load_finder(), load_closer_look(), load_halves(), load_second_look())
+    return Networks(load_detector(), load_refiner(), load_pip_features(), load_hard_case_classifier())
 
 
 def collect(

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from hardware.knock.classifier import Classifier
-    from vision.networks.pip_classifier import Head
+    from vision.networks.pip_classifier import PipClassifier
 
-Trained: TypeAlias = "Head | Classifier | Callable[[Path], None]"
+Trained: TypeAlias = "PipClassifier | Classifier | Callable[[Path], None]"
 """A head, a classifier, or a function that writes a network to a file."""
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="Write the trained model here.")]
 _Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the same model.")]
@@ -95,32 +95,32 @@ TRAININGS = {
         Training(
             "detector",
             "Train the network that finds tiles.",
-            f"{_TRAINING}.detector.fit:train_finder",
-            _MODELS / "finder.onnx",
+            f"{_TRAINING}.detector.fit:train_detector",
+            _MODELS / "detector.onnx",
             scenes=5000,
             steps=8000,
         ),
         Training(
             "refiner",
             "Train the network that accepts and corrects what the detector proposes.",
-            f"{_TRAINING}.refiner.fit:train_closer_look",
-            _MODELS / "closer_look.onnx",
+            f"{_TRAINING}.refiner.fit:train_refiner",
+            _MODELS / "refiner.onnx",
             scenes=4000,
             steps=8000,
         ),
         Training(
             "pip-features",
             "Train the network that extracts features from half tiles.",
-            f"{_TRAINING}.pip_features.fit:train_halves",
-            _MODELS / "halves.onnx",
+            f"{_TRAINING}.pip_features.fit:train_pip_features",
+            _MODELS / "pip_features.onnx",
             scenes=3000,
             epochs=5,
         ),
         Training(
             "pips",
             "Train the classifier of pips.",
-            f"{_TRAINING}.pips.fit:train_head",
-            _MODELS / "reader.npz",
+            f"{_TRAINING}.pips.fit:train_pip_classifier",
+            _MODELS / "pips.npz",
             scenes=1800,
             epochs=12,
             extra="train",
@@ -128,8 +128,8 @@ TRAININGS = {
         Training(
             "hard-pips",
             "Train the network for halves that the classifier of pips finds difficult.",
-            f"{_TRAINING}.hard_pips.fit:train_second_look",
-            _MODELS / "second_look.onnx",
+            f"{_TRAINING}.hard_pips.fit:train_hard_case_classifier",
+            _MODELS / "hard_cases.onnx",
             scenes=45000,
             steps=12000,
             seed=4004,
@@ -204,12 +204,12 @@ def _keep(out: Path, made: Trained) -> None:
     from rich.console import Console
 
     from hardware.knock.classifier import Classifier, save_classifier
-    from vision.networks.pip_classifier import Head, save_head
+    from vision.networks.pip_classifier import PipClassifier, save_pip_classifier
 
     save: Callable[[Path], None]
     match made:
-        case Head():
-            save, notes = partial(save_head, head=made), made.notes
+        case PipClassifier():
+            save, notes = partial(save_pip_classifier, head=made), made.notes
         case Classifier():
             save, notes = partial(save_classifier, classifier=made), made.notes
         case _:

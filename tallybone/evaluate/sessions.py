@@ -22,7 +22,7 @@ from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
 from tallybone.simulate.players import TruthfulPlayers
 from tallybone.sources.source import Item, RecordedInput, Source
-from vision.tracking.camera_motion.alignment import Aim
+from vision.tracking.camera_motion.alignment import Alignment
 from vision.tracking.perception import Perception
 from vision.tracking.table_view import TableView
 
@@ -60,7 +60,7 @@ class CameraSaid:
     """
 
     t_ns: int
-    aim: Aim
+    aim: Alignment
     lost: str | None
     error_px: float
 
@@ -213,11 +213,11 @@ def judge_session(path: Path, *, perception: Perception | None = None) -> Sessio
     )
 
 
-def true_aim(bump: Bump, size_px: tuple[int, int]) -> Aim:
+def true_aim(bump: Bump, size_px: tuple[int, int]) -> Alignment:
     """Return the aim of a camera that was bumped so, and was straight when it first saw the table."""
     right_px, down_px, degrees = bump
     turn = cv2.getRotationMatrix2D((size_px[0] / 2, size_px[1] / 2), degrees, 1.0)
-    return Aim.of(turn + np.array([[0.0, 0.0, right_px], [0.0, 0.0, down_px]]))
+    return Alignment.of(turn + np.array([[0.0, 0.0, right_px], [0.0, 0.0, down_px]]))
 
 
 def _is_flagged(session: Session) -> bool:

@@ -15,7 +15,7 @@ from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from vision.arrays import Image
 from vision.reading import PointPx, SeenTile
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
 
 _TileOutline = tuple[PointPx, ...]
 # Shown around the outlined tiles, in lengths of the first: enough for the tile that each end of it touches.
@@ -79,7 +79,7 @@ class Cutter:
         self._asked = frozenset(questions)
 
 
-def crop(image: Image, outlines: tuple[_TileOutline, ...], aim: Aim = STRAIGHT_ON) -> bytes | None:
+def crop(image: Image, outlines: tuple[_TileOutline, ...], aim: Alignment = STRAIGHT_ON) -> bytes | None:
     """Return a JPEG of the tiles in a picture, outlined, with what lies around them; None if none is in it.
 
     Args:

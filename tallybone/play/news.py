@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from engine.phrases import Phrase, phrase
 from vision.reading import SeenTile
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
 from vision.tracking.table_view import TableView
 from vision.tracking.tracks import in_place_of
 
@@ -36,7 +36,7 @@ class CameraNote:
 
     event: str
     words: str
-    aim: Aim
+    aim: Alignment
 
 
 class CameraNews:
@@ -64,10 +64,10 @@ class CameraNews:
         return CameraNote("shifted", words_of(view.aim, view.size_px), view.aim)
 
 
-def words_of(aim: Aim, size_px: tuple[int, int]) -> str:
+def words_of(aim: Alignment, size_px: tuple[int, int]) -> str:
     """Return in words how far the camera was moved.
 
-    >>> words_of(Aim((1.0, 0.0, 12.0, 0.0, 1.0, -5.0)), (1280, 720))
+    >>> words_of(Alignment((1.0, 0.0, 12.0, 0.0, 1.0, -5.0)), (1280, 720))
     'the camera was moved by 13 pixels; places are put right, the game goes on'
     """
     if aim.farthest_px(STRAIGHT_ON, size_px) < _WORTH_SAYING_PX:

@@ -14,7 +14,7 @@ from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
 from tallybone.session.referee import Places
 from tallybone.session.sitting import ByHand, Step
 from vision.reading import SeenTile
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim, AimNumbers
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment, AlignmentNumbers
 
 CORRECTION: Final = Answer | AnswerBack | Event
 """The type of a record of `Topic.CORRECTION`."""
@@ -96,12 +96,12 @@ def write_table(writer: SessionWriter, happened: Step, *, picture: int | None = 
     writer.write(Topic.TABLE, happened.t_ns, seen | {"places": to_json(happened.session.places, Places)})
 
 
-def aim_line(aim: Aim) -> dict[str, Any]:
+def aim_line(aim: Alignment) -> dict[str, Any]:
     """Return the fields of a `Topic.TABLE` record about the camera: none while it points as at the start."""
     return {} if aim.is_straight else {"aim": list(aim.numbers)}
 
 
-def aim_of_record(record: RecordedMessage) -> Aim:
+def aim_of_record(record: RecordedMessage) -> Alignment:
     """Return where the camera pointed, from a record of `Topic.TABLE`.
 
     Raises:
@@ -110,8 +110,8 @@ def aim_of_record(record: RecordedMessage) -> Aim:
     said = record.payload.get("aim") if isinstance(record.payload, Mapping) else None
     if said is None:
         return STRAIGHT_ON
-    numbers: AimNumbers = from_json(said, AimNumbers, record.topic.path)
-    return Aim(numbers)
+    numbers: AlignmentNumbers = from_json(said, AlignmentNumbers, record.topic.path)
+    return Alignment(numbers)
 
 
 def places_of_record(record: RecordedMessage) -> Places:

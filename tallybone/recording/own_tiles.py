@@ -25,7 +25,7 @@ class RecordedSet:
     Attributes:
         max_pips: Its highest number, 6 to 18.
         eye: Which network and heads the weights belong to; with others they mean nothing.
-        weights: Of `vision.reader.custom_set.OwnSet`, as float16 in base64, row by row.
+        weights: Of `vision.reader.custom_set.CustomSet`, as float16 in base64, row by row.
         believed: How far the shipped head counts beside them, 0 to 1.
     """
 

@@ -15,7 +15,7 @@ from tallybone.recording.reader import RecordedMessage, SessionFile
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.referee import Places
 from vision.reading import SeenTile
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
 
 # In the last record of the head: the sitting goes on after it.
 _HEAD_ENDS = "continued"
@@ -47,7 +47,7 @@ class Left:
     last: bytes | None = None
     damage: tuple[Damage, ...] = ()
     t_ns: int = 0
-    aim: Aim = STRAIGHT_ON
+    aim: Alignment = STRAIGHT_ON
     passed_over: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
 
@@ -115,7 +115,7 @@ class _Gathered:
     damage: list[Damage] = field(default_factory=list)
     places: Places = field(default_factory=Places)
     tiles: tuple[SeenTile, ...] = ()
-    aim: Aim = STRAIGHT_ON
+    aim: Alignment = STRAIGHT_ON
     empty: int | None = None
     last: int | None = None
     has_head: bool = False

@@ -1,4 +1,4 @@
-"""What the finder is taught: crops whose labels follow their pixels, and targets that say where tiles are."""
+"""What the detector is taught: crops whose labels follow their pixels, and targets that say where tiles are."""
 
 from __future__ import annotations
 
@@ -123,13 +123,13 @@ def test_rendered_tables_follow_from_the_seed_and_their_tiles_are_on_them() -> N
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch would rather be asked for its newer exporter
 def test_opencv_says_what_torch_says(tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch", reason="torch trains the finder; it is not among the tools of the tests")
-    pytest.importorskip("onnx", reason="onnx writes the finder")
+    torch = pytest.importorskip("torch", reason="torch trains the detector; it is not among the tools of the tests")
+    pytest.importorskip("onnx", reason="onnx writes the detector")
     from synthetic.training.detector.net import FinderNet
     from synthetic.training.onnx_file import save_onnx
 
     torch.manual_seed(1)
-    net, file = FinderNet(), tmp_path / "finder.onnx"
+    net, file = FinderNet(), tmp_path / "detector.onnx"
     save_onnx(net, file, example=torch.zeros(1, 3, 64, 96), free={2: "height", 3: "width"})
     picture = np.random.default_rng(1).normal(0, 1, (1, 3, 96, 160)).astype(np.float32)
     with torch.no_grad():
@@ -144,13 +144,13 @@ def test_opencv_says_what_torch_says(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_same_seed_trains_the_same_network(tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="torch trains the finder; it is not among the tools of the tests")
-    pytest.importorskip("onnx", reason="onnx writes the finder")
-    from synthetic.training.detector.fit import train_finder
+    pytest.importorskip("torch", reason="torch trains the detector; it is not among the tools of the tests")
+    pytest.importorskip("onnx", reason="onnx writes the detector")
+    from synthetic.training.detector.fit import train_detector
 
     shares: list[float] = []
     files = [tmp_path / name for name in ("one.onnx", "two.onnx")]
     for file in files:
-        train_finder(seed=1, scenes=2, steps=2, jobs=1, progress=lambda _, share: shares.append(share))(file)
+        train_detector(seed=1, scenes=2, steps=2, jobs=1, progress=lambda _, share: shares.append(share))(file)
     assert shares[-1] == 1.0
     assert files[0].read_bytes() == files[1].read_bytes()

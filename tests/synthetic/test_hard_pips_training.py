@@ -1,4 +1,4 @@
-"""What the second look is taught: halves that one look leaves in doubt, the same for the same seed."""
+"""Training of the hard-case classifier: doubtful halves, the same for the same seed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_opencv_says_what_torch_says_of_any_number_of_halves(tmp_path: Path) -> 
     from synthetic.training.onnx_file import save_onnx
 
     torch.manual_seed(1)
-    net, file = SecondNet().eval(), tmp_path / "second_look.onnx"
+    net, file = SecondNet().eval(), tmp_path / "hard_cases.onnx"
     save_onnx(net, file, example=torch.zeros(1, 3, SEEN, SEEN), free={0: "halves"})
     network = cv2.dnn.readNetFromONNX(str(file))
     for count in (1, 7, 56):
@@ -60,11 +60,13 @@ def test_opencv_says_what_torch_says_of_any_number_of_halves(tmp_path: Path) -> 
 def test_the_same_seed_trains_the_same_network(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
-    from synthetic.training.hard_pips.fit import train_second_look
+    from synthetic.training.hard_pips.fit import train_hard_case_classifier
 
     shares: list[float] = []
     files = [tmp_path / name for name in ("one.onnx", "two.onnx")]
     for file in files:
-        train_second_look(seed=1, scenes=4, steps=2, jobs=1, progress=lambda _, share: shares.append(share))(file)
+        train_hard_case_classifier(seed=1, scenes=4, steps=2, jobs=1, progress=lambda _, share: shares.append(share))(
+            file
+        )
     assert shares[-1] == 1.0
     assert files[0].read_bytes() == files[1].read_bytes()

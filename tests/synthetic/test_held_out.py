@@ -21,7 +21,7 @@ from synthetic.training.processes import joined
 from synthetic.training.truth import true_pips, truth_poses
 from tests.vision.tables import CAMERA, lay
 from vision.geometry.poses import half_centers, sides_px
-from vision.networks.pip_classifier import load_head
+from vision.networks.pip_classifier import load_pip_classifier
 
 
 def scene_with(tiles: list[PlacedTile], look: TileLook = CLASSIC) -> tuple[Scene, RenderedPicture]:
@@ -40,7 +40,7 @@ def test_halves_that_were_found_are_labelled_with_their_own_pips(monkeypatch: py
     scene, rendered = scene_with([lay(0, 6, -60, -30, 20), lay(5, 1, 60, 30, 130)])
     monkeypatch.setattr(held_out, "draw_usual_scene", lambda _: scene)
     monkeypatch.setattr(held_out, "render", lambda *_: rendered)
-    got = draw_usual(np.random.default_rng(0), load_networks(), head=load_head())
+    got = draw_usual(np.random.default_rng(0), load_networks(), head=load_pip_classifier())
     assert sorted(got.pips.tolist()) == [0, 1, 5, 6]
     assert got.legible.all()
     assert got.said.tolist() == got.pips.tolist()

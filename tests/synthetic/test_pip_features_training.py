@@ -43,7 +43,7 @@ def test_opencv_says_what_torch_says_of_any_number_of_halves(tmp_path: Path) -> 
     from synthetic.training.pip_features.net import HalfNet
 
     torch.manual_seed(1)
-    net, file, grid = HalfNet().eval(), tmp_path / "halves.onnx", half_grid(0)
+    net, file, grid = HalfNet().eval(), tmp_path / "pip_features.onnx", half_grid(0)
     save_onnx(net.seeing, file, example=torch.zeros(1, 3, grid.rows, grid.columns), free={0: "halves"})
     network = cv2.dnn.readNetFromONNX(str(file))
     for count in (1, 7, 56):
@@ -61,11 +61,11 @@ def test_opencv_says_what_torch_says_of_any_number_of_halves(tmp_path: Path) -> 
 def test_the_same_seed_trains_the_same_network(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
-    from synthetic.training.pip_features.fit import train_halves
+    from synthetic.training.pip_features.fit import train_pip_features
 
     shares: list[float] = []
     files = [tmp_path / name for name in ("one.onnx", "two.onnx")]
     for file in files:
-        train_halves(seed=1, scenes=2, epochs=1, jobs=1, progress=lambda _, share: shares.append(share))(file)
+        train_pip_features(seed=1, scenes=2, epochs=1, jobs=1, progress=lambda _, share: shares.append(share))(file)
     assert shares[-1] == 1.0
     assert files[0].read_bytes() == files[1].read_bytes()

@@ -15,14 +15,14 @@ from synthetic.render.looks import CLASSIC, FELT, LAMP
 from synthetic.render.scene import Scene
 from synthetic.training.collect import load_networks
 from synthetic.training.pips import fit, samples
-from synthetic.training.pips.fit import calibrated, fit_head, train_head
+from synthetic.training.pips.fit import calibrated, fit_head, train_pip_classifier
 from synthetic.training.pips.samples import PipSamples, draw_samples
 from synthetic.training.processes import joined
 from synthetic.training.tables import table_of
 from tests.vision.tables import CAMERA, lay
 from vision.image.pyramid import build_pyramid
-from vision.networks.pip_classifier import Head
-from vision.networks.pip_features import FEATURES, load_halves
+from vision.networks.pip_classifier import PipClassifier
+from vision.networks.pip_features import FEATURES, load_pip_features
 
 FIELDS = PipSamples.__slots__
 
@@ -75,7 +75,7 @@ def test_a_half_is_labelled_with_its_own_pips(monkeypatch: pytest.MonkeyPatch, m
     got = draw_samples(np.random.default_rng(0), load_networks(), max_pips=max_pips)
     # The true places moved, more often for large sets, and the place where the reader finds each.
     assert sorted(got.pips.tolist()) == sorted([0, 6, 5, 1] * (views + 1))
-    exact = load_halves().describe(build_pyramid(table.image), table.poses)
+    exact = load_pip_features().describe(build_pyramid(table.image), table.poses)
     pips = table.pips.T.ravel().tolist()
     for seen, label in zip(got.features.astype(np.float32), got.pips, strict=True):
         likeness = [float(np.corrcoef(seen, one)[0, 1]) for one in exact]
@@ -147,7 +147,7 @@ def test_calibration_corrects_a_head_that_is_too_sure() -> None:
     labels = np.array([rng.choice(3, p=row) for row in chances])
     none, unit, identity = np.zeros(3, np.float32), np.ones(3, np.float32), np.eye(3, dtype=np.float32)
     for factor in (0.5, 2.0):
-        head = Head(none, unit, (identity * np.float32(factor),), (none,))
+        head = PipClassifier(none, unit, (identity * np.float32(factor),), (none,))
         assert calibrated(head, head.outputs(logits.astype(np.float32)), labels).sharpness == pytest.approx(
             1 / factor, rel=0.12
         )
@@ -158,12 +158,12 @@ def test_calibration_allows_for_misreadings_however_sure_the_head_is() -> None:
     labels = rng.integers(0, 19, 4000)
     said = np.where(rng.random(4000) < 0.01, rng.integers(0, 19, 4000), labels)
     none, unit, identity = np.zeros(19, np.float32), np.ones(19, np.float32), np.eye(19, dtype=np.float32)
-    head = Head(none, unit, (identity,), (none,))
+    head = PipClassifier(none, unit, (identity,), (none,))
     outputs = 20 * np.eye(19, dtype=np.float32)[said]
     assert calibrated(head, outputs, labels, misread=(0.0, 0.001, 0.01, 0.1)).misread == 0.01
 
 
-def assert_equal(first: Head, second: Head) -> None:
+def assert_equal(first: PipClassifier, second: PipClassifier) -> None:
     assert (first.notes, first.sharpness, first.misread) == (second.notes, second.sharpness, second.misread)
     for a, b in zip(
         (first.mean, first.scale, *first.weights, *first.biases),
@@ -179,7 +179,9 @@ def test_training_does_not_depend_on_the_number_of_processes() -> None:
     # The same seed twice, once in this process and once in two others.
     said: list[tuple[str, float]] = []
     one, two = (
-        train_head(seed=4, scenes=3, epochs=1, jobs=jobs, progress=lambda what, share: said.append((what, share)))
+        train_pip_classifier(
+            seed=4, scenes=3, epochs=1, jobs=jobs, progress=lambda what, share: said.append((what, share))
+        )
         for jobs in (1, 2)
     )
     assert_equal(one, two)

@@ -1,4 +1,4 @@
-"""What the closer look is taught: patches with their classes and corrections, turned and mirrored as pictures are."""
+"""Training of the refiner: patches with their classes and corrections, turned and mirrored as pictures are."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 from synthetic.render.scene import PlacedTile, Scene
-from synthetic.training.refiner import samples as closer_samples
-from synthetic.training.refiner.samples import CloserSamples, draw_closer_samples, draw_closer_table
+from synthetic.training.refiner import samples as refiner_samples
+from synthetic.training.refiner.samples import RefinerSamples, draw_refiner_samples, draw_refiner_table
 from synthetic.training.refiner.views import seen_otherwise
 from synthetic.training.tables import LearningTable, table_of
 from synthetic.training.truth import corner_errors, near_any
@@ -26,7 +26,7 @@ from vision.networks.patches import PatchGrid, contrasts, sample, tile_grid
 from vision.networks.refiner import CORRECTION, DOWN, NOTHING, OUTPUTS, UP
 
 NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
-FIELDS = CloserSamples.__slots__
+FIELDS = RefinerSamples.__slots__
 
 
 @cache
@@ -119,16 +119,16 @@ def test_corrections_that_nobody_can_make_stay_unknown() -> None:
 class Drawn:
     """The samples of `table`, and the poses at which they were seen."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, closer: Path | None = None, seed: int = 3) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, earlier: Path | None = None, seed: int = 3) -> None:
         self.poses = empty_poses()
 
         def noting(levels: tuple[Level, ...], poses: Poses, grid: PatchGrid) -> Image:
             self.poses = poses
             return sample(levels, poses, grid)
 
-        monkeypatch.setattr(closer_samples, "draw_learning_table", lambda *_, **__: table())
-        monkeypatch.setattr(closer_samples, "sample", noting)
-        self.samples = draw_closer_table(seed, closer, 0)
+        monkeypatch.setattr(refiner_samples, "draw_learning_table", lambda *_, **__: table())
+        monkeypatch.setattr(refiner_samples, "sample", noting)
+        self.samples = draw_refiner_table(seed, earlier, 0)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -144,15 +144,15 @@ def test_classes_and_corrections_are_those_of_the_truth(monkeypatch: pytest.Monk
     assert error[samples.classes == NOTHING].min() > 0.35
     assert set(samples.classes.tolist()) == {-1, NOTHING, UP, DOWN}
     assert set(nearest[is_tile].tolist()) == {0, 1, 2}  # every tile is seen
-    mended = np.isfinite(samples.corrections).all(axis=1)
-    assert (mended == (error < 0.6)).all()
-    corrections = samples.corrections[mended].astype(np.float64)
-    assert np.abs(move(poses[mended], corrections) - target[mended]).max() < 1e-3
-    assert np.isnan(samples.corrections[~mended]).all()
+    refined = np.isfinite(samples.corrections).all(axis=1)
+    assert (refined == (error < 0.6)).all()
+    corrections = samples.corrections[refined].astype(np.float64)
+    assert np.abs(move(poses[refined], corrections) - target[refined]).max() < 1e-3
+    assert np.isnan(samples.corrections[~refined]).all()
 
 
 def test_poses_by_chance_are_nothing_but_what_nobody_could_read_is_not_taught(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = closer_samples._finder().find(build_pyramid(table().image)).poses
+    found = refiner_samples._detector().find(build_pyramid(table().image)).poses
     assert near_any(found, table().unread_px).any(), "or this would test nothing"
     for seed in range(4):
         drawn = Drawn(monkeypatch, seed=seed)
@@ -170,16 +170,16 @@ def test_what_an_earlier_network_takes_for_a_tile_is_taught_as_nothing(
     class Mistaken:
         """Finds a tile on the cloth."""
 
-        def mended(self, levels: tuple[Level, ...], poses: Poses, *, rounds: int) -> tuple[Poses, None]:
+        def refined(self, levels: tuple[Level, ...], poses: Poses, *, rounds: int) -> tuple[Poses, None]:
             return np.repeat(cloth, 300, axis=0), None
 
-    def candidates(closer: Path) -> Mistaken:
-        asked.append(closer)
+    def candidates(earlier: Path) -> Mistaken:
+        asked.append(earlier)
         return Mistaken()
 
-    monkeypatch.setattr(closer_samples, "_candidates", candidates)
+    monkeypatch.setattr(refiner_samples, "_candidates", candidates)
     earlier = tmp_path / "first.onnx"
-    drawn = Drawn(monkeypatch, closer=earlier)
+    drawn = Drawn(monkeypatch, earlier=earlier)
     assert asked == [earlier]
     there = np.abs(drawn.poses - cloth).max(axis=1) == 0
     assert there.sum() > 10
@@ -189,17 +189,17 @@ def test_what_an_earlier_network_takes_for_a_tile_is_taught_as_nothing(
 
 @pytest.mark.slow
 def test_samples_follow_from_the_seed_whatever_the_number_of_processes() -> None:
-    one, two = (draw_closer_samples(3, 2, jobs, lambda _: None, closer=None) for jobs in (1, 2))
+    one, two = (draw_refiner_samples(3, 2, jobs, lambda _: None, earlier=None) for jobs in (1, 2))
     for name in FIELDS:
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
     assert len(one.classes) > 50
-    assert draw_closer_table(4, None, 0).classes.tolist() != draw_closer_table(3, None, 0).classes.tolist()
+    assert draw_refiner_table(4, None, 0).classes.tolist() != draw_refiner_table(3, None, 0).classes.tolist()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("index", range(4))
 def test_any_table_can_be_learned_from(index: int) -> None:
-    samples = draw_closer_table(9, None, index)
+    samples = draw_refiner_table(9, None, index)
     assert {-1, NOTHING, UP} <= set(samples.classes.tolist()) <= {-1, NOTHING, UP, DOWN}
     taught = np.asarray(np.isfinite(samples.corrections).all(axis=1))
     assert taught.any()
@@ -210,13 +210,13 @@ def test_any_table_can_be_learned_from(index: int) -> None:
 def test_no_table_without_tiles_is_a_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = Looks()
     empty = table_of(Scene((), looks.tile, looks.table, looks.light, looks.camera), np.random.default_rng(3))
-    monkeypatch.setattr(closer_samples, "draw_learning_table", lambda *_, **__: empty)
-    samples = draw_closer_table(1, None, 0)
+    monkeypatch.setattr(refiner_samples, "draw_learning_table", lambda *_, **__: empty)
+    samples = draw_refiner_table(1, None, 0)
     assert set(samples.classes.tolist()) == {NOTHING}
     assert np.isnan(samples.corrections).all()
 
 
-def made_up(count: int) -> CloserSamples:
+def made_up(count: int) -> RefinerSamples:
     """Samples that can be learned: dark cloth is nothing, what is seen along u tells the rest."""
     rng = np.random.default_rng(5)
     classes = rng.integers(0, 3, count)
@@ -227,7 +227,7 @@ def made_up(count: int) -> CloserSamples:
     corrections = np.full((count, 6), np.nan, np.float32)
     corrections[classes == UP] = [0.05, -0.1, 0, 0, 0, 0.1]
     noisy = np.clip(patches + rng.normal(0, 4, patches.shape), 0, 255).astype(np.uint8)
-    return CloserSamples(noisy.reshape(count, -1, 3), classes, corrections)
+    return RefinerSamples(noisy.reshape(count, -1, 3), classes, corrections)
 
 
 def test_the_network_says_a_number_for_each_class_and_correction() -> None:
@@ -295,29 +295,29 @@ def test_the_loss_is_of_what_is_taught_alone() -> None:
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Learn from little at a time, in large steps: hundreds of batches are for the shipped network."""
     pytest.importorskip("torch", reason=NO_TORCH)
-    from synthetic.training.refiner import fit as closer_fit
+    from synthetic.training.refiner import fit as refiner_fit
     from synthetic.training.torch_fit import LearningSchedule
 
-    monkeypatch.setattr(closer_fit, "_BATCH", 32)
-    monkeypatch.setattr(closer_fit, "_SCHEDULE", LearningSchedule(3e-3, 1e-3, warm_up_steps=5, mean_over_steps=5))
+    monkeypatch.setattr(refiner_fit, "_BATCH", 32)
+    monkeypatch.setattr(refiner_fit, "_SCHEDULE", LearningSchedule(3e-3, 1e-3, warm_up_steps=5, mean_over_steps=5))
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_small_batches")
 def test_the_network_learns_and_the_same_seed_learns_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
-    from synthetic.training.refiner import fit as closer_fit
+    from synthetic.training.refiner import fit as refiner_fit
 
-    losses, shares, loss = list[float](), list[float](), closer_fit._loss
+    losses, shares, loss = list[float](), list[float](), refiner_fit._loss
 
     def noting(*given: Any) -> Any:
         lost = loss(*given)
         losses.append(float(lost.detach()))
         return lost
 
-    monkeypatch.setattr(closer_fit, "_loss", noting)
+    monkeypatch.setattr(refiner_fit, "_loss", noting)
     samples = made_up(200)
-    first, second, other = (closer_fit._fitted(seed, samples, 30, shares.append) for seed in (1, 1, 2))
+    first, second, other = (refiner_fit._fitted(seed, samples, 30, shares.append) for seed in (1, 1, 2))
     assert np.mean(losses[25:30]) < 0.6 * np.mean(losses[:5])
     assert losses[30:60] == losses[:30]
     assert losses[60:] != losses[:30]
@@ -341,9 +341,9 @@ def test_calibration_takes_back_what_makes_a_network_too_sure() -> None:
     drawn = np.array([rng.choice(3, p=row / row.sum()) for row in chances.astype(np.float64)])
     unknown = np.where(rng.random(300) < 0.2, -1, drawn)  # where only the correction is taught
     net.sharpened(8.0)
-    right = _calibrated(net, CloserSamples(check.patches, unknown, check.corrections))
+    right = _calibrated(net, RefinerSamples(check.patches, unknown, check.corrections))
     net.sharpened(2.0)
-    assert _calibrated(net, CloserSamples(check.patches, unknown, check.corrections)) == pytest.approx(
+    assert _calibrated(net, RefinerSamples(check.patches, unknown, check.corrections)) == pytest.approx(
         right / 2, rel=0.1
     )
     assert right == pytest.approx(1, rel=0.35)
@@ -358,7 +358,7 @@ def test_opencv_says_what_torch_says_of_any_number_of_tiles(tmp_path: Path) -> N
     from synthetic.training.refiner.net import CloserNet
 
     torch.manual_seed(1)
-    net, file, grid = CloserNet(), tmp_path / "closer_look.onnx", tile_grid()
+    net, file, grid = CloserNet(), tmp_path / "refiner.onnx", tile_grid()
     _save(net, file)
     network = cv2.dnn.readNetFromONNX(str(file))
     for count in (1, 7, 56):
@@ -377,14 +377,12 @@ def test_opencv_says_what_torch_says_of_any_number_of_tiles(tmp_path: Path) -> N
 def test_the_same_seed_trains_the_same_network(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
-    from synthetic.training.refiner.fit import train_closer_look
+    from synthetic.training.refiner.fit import train_refiner
 
     said: list[tuple[str, float]] = []
     files = [tmp_path / name for name in ("one.onnx", "two.onnx")]
     for file in files:
-        train_closer_look(seed=1, scenes=3, steps=2, jobs=1, progress=lambda what, share: said.append((what, share)))(
-            file
-        )
+        train_refiner(seed=1, scenes=3, steps=2, jobs=1, progress=lambda what, share: said.append((what, share)))(file)
     assert said[-1][1] == 1.0
     assert len({what for what, _ in said}) == 5
     assert files[0].read_bytes() == files[1].read_bytes()

@@ -24,7 +24,7 @@ from tallybone.session.referee.places import Around, Places
 from tallybone.session.sitting import kind_of
 from tallybone.store.calibration_file import Calibration
 from tallybone.store.house import HouseSettings, PasswordHash
-from vision.tracking.camera_motion.alignment import AimNumbers
+from vision.tracking.camera_motion.alignment import AlignmentNumbers
 
 KEPT = Path(__file__).parent / "kept" / "json.txt"
 ROOTS = {
@@ -36,7 +36,7 @@ ROOTS = {
     "knock": KnockHeard,
     "owner": PasswordHash,
     "own_set": RecordedSet,
-    "table.aim": AimNumbers,
+    "table.aim": AlignmentNumbers,
     "table.places": Places,
     "table.tiles": TILES,
 }

@@ -1,4 +1,4 @@
-"""Finds tiles with a small convolutional network: where their centres are, how they lie, and which face is seen."""
+"""Detect tiles with a small convolutional network: centre, pose and face of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vision.networks.detector_decoding import DOWN_CHANNEL, FIRST_SHAPE, UP_CHAN
 from vision.networks.network import load_network
 from vision.reading import PointPx
 
-_SHIPPED = "finder.onnx"
+_SHIPPED = "detector.onnx"
 # The network halves an image five times.
 _MULTIPLE_PX = 32
 # What is less likely than this is not even a candidate.
@@ -71,7 +71,7 @@ class Focus:
         return left <= point_px[0] <= right and top <= point_px[1] <= bottom
 
 
-class Finder:
+class Detector:
     """The trained network; one picture at a time, from one thread."""
 
     def __init__(self, network: cv2.dnn.Net) -> None:
@@ -125,13 +125,13 @@ class Finder:
         return np.asarray(self._network.forward()[0], np.float32)
 
 
-def load_finder(path: Path | None = None) -> Finder:
+def load_detector(path: Path | None = None) -> Detector:
     """Return the network in a file, by default the one that the package ships.
 
     Raises:
         ModelError: If the file is not such a network.
     """
-    return Finder(load_network(path, shipped=_SHIPPED))
+    return Detector(load_network(path, shipped=_SHIPPED))
 
 
 def _merged(looks: list[tuple[Level, Proposals]]) -> Proposals:

@@ -1,4 +1,4 @@
-"""Looks again, more closely, at halves that one look leaves in doubt: a larger network than the first."""
+"""Classify halves that the pip classifier finds difficult, with a larger network."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from vision.image.pyramid import Level
 from vision.networks.network import load_network
 from vision.networks.patches import contrasts, half_grid, sample
 
-_SHIPPED = "second_look.onnx"
+_SHIPPED = "hard_cases.onnx"
 # What it sees of a half: samples to a row, and sides of the half that they cover; 40 samples to a side, where the first
 # look has 27.
 SIZE, SPAN = 48, 1.2
 _NUMBERS = 19
 
 
-class SecondLook:
+class HardCaseClassifier:
     """The trained network; one picture at a time, from one thread."""
 
     def __init__(self, network: cv2.dnn.Net) -> None:
@@ -48,10 +48,10 @@ class SecondLook:
         return np.asarray(said - np.log(np.exp(said).sum(axis=1, keepdims=True)))
 
 
-def load_second_look(path: Path | None = None) -> SecondLook:
+def load_hard_case_classifier(path: Path | None = None) -> HardCaseClassifier:
     """Return the network in a file, by default the one that the package ships.
 
     Raises:
         ModelError: If the file is not such a network.
     """
-    return SecondLook(load_network(path, shipped=_SHIPPED))
+    return HardCaseClassifier(load_network(path, shipped=_SHIPPED))

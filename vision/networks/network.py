@@ -1,4 +1,4 @@
-"""Networks as OpenCV runs them: small ONNX files that the package ships, each with its checksum beside it."""
+"""Load networks for OpenCV: small ONNX files that the package ships, each with its checksum."""
 
 from __future__ import annotations
 

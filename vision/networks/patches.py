@@ -1,4 +1,4 @@
-"""Rectified patches of tiles and halves, as numbers that do not depend on which colours a set has."""
+"""Sample rectified patches of tiles and halves, as contrasts that do not depend on the colours of a set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small neural head that says pips, as plain arrays: scikit-learn trained it, numpy alone evaluates it."""
+"""Pip classifier: a small multi-layer perceptron as plain arrays, trained by scikit-learn and evaluated by numpy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vision.errors import ModelError
 
 FORMAT = "tallybone-head"
 VERSION = 4
-_SHIPPED = "models/reader.npz"
+_SHIPPED = "models/pips.npz"
 # What numpy and zipfile raise for bytes that are none of theirs, or that the checksums within do not fit: a flipped bit
 # may also ask for a way of packing that nobody knows (NotImplementedError), or for a password (RuntimeError).
 _UNREADABLE = (
@@ -33,7 +33,7 @@ _UNREADABLE = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Head:
+class PipClassifier:
     """A multi-layer perceptron with ReLU between its layers.
 
     Attributes:
@@ -74,7 +74,7 @@ class Head:
         return np.asarray(values * (1 - self.misread) + self.misread / outputs.shape[1], np.float32)
 
 
-def save_head(path: Path, head: Head) -> None:
+def save_pip_classifier(path: Path, head: PipClassifier) -> None:
     """Write a head as a compressed npz file of float16 arrays with a JSON header."""
     said = {"layers": len(head.weights), "sharpness": head.sharpness, "misread": head.misread}
     header = {"format": FORMAT, "version": VERSION, "notes": head.notes, "head": said}
@@ -90,7 +90,7 @@ def save_head(path: Path, head: Head) -> None:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
-def load_head(path: Path | None = None) -> Head:
+def load_pip_classifier(path: Path | None = None) -> PipClassifier:
     """Return the head in a file, by default the one that the package ships.
 
     Raises:
@@ -110,12 +110,12 @@ def load_head(path: Path | None = None) -> Head:
         raise ModelError(f"{source}: not a readable file of a head ({error})") from error
 
 
-def _head(stored: np.lib.npyio.NpzFile, said: dict[str, float], notes: dict[str, object]) -> Head:
+def _head(stored: np.lib.npyio.NpzFile, said: dict[str, float], notes: dict[str, object]) -> PipClassifier:
     def array(key: str) -> NDArray[np.float32]:
         return np.asarray(stored[key], np.float32)
 
     count = int(said["layers"])
-    return Head(
+    return PipClassifier(
         array("mean"),
         array("scale"),
         tuple(array(f"weight{i}") for i in range(count)),

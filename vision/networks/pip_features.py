@@ -1,4 +1,4 @@
-"""Looks at the halves of tiles with a small convolutional network: a few numbers that tell their pips apart."""
+"""Extract pip features from half tiles with a small convolutional network."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vision.image.pyramid import Level
 from vision.networks.network import load_network
 from vision.networks.patches import contrasts, half_grid, sample
 
-_SHIPPED = "halves.onnx"
+_SHIPPED = "pip_features.onnx"
 # How many numbers the network says of a half.
 FEATURES = 64
 # So many samples are the side of a small picture of a half, in three channels: what the network, for which all colours
@@ -22,7 +22,7 @@ _PICTURE = 8
 PICTURE_FEATURES = 3 * _PICTURE**2
 
 
-class HalfNetwork:
+class PipFeatures:
     """The trained network; one picture at a time, from one thread."""
 
     def __init__(self, network: cv2.dnn.Net) -> None:
@@ -69,10 +69,10 @@ def _seen(levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float32]:
     return np.concatenate([contrasts(sample(levels, poses, grid), grid) for grid in grids])
 
 
-def load_halves(path: Path | None = None) -> HalfNetwork:
+def load_pip_features(path: Path | None = None) -> PipFeatures:
     """Return the network in a file, by default the one that the package ships.
 
     Raises:
         ModelError: If the file is not such a network.
     """
-    return HalfNetwork(load_network(path, shipped=_SHIPPED))
+    return PipFeatures(load_network(path, shipped=_SHIPPED))

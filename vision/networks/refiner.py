@@ -1,4 +1,4 @@
-"""Looks closer at what may be tiles, with a small convolutional network: what each is, and how to mend its outline."""
+"""Score and correct proposed tiles with a small convolutional network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vision.image.pyramid import Level
 from vision.networks.network import load_network
 from vision.networks.patches import contrasts, sample, tile_grid
 
-_SHIPPED = "closer_look.onnx"
+_SHIPPED = "refiner.onnx"
 # What something can be.
 NOTHING, UP, DOWN = 0, 1, 2
 CLASSES = 3
@@ -23,7 +23,7 @@ OUTPUTS = CLASSES + 6
 CORRECTION = 0.1
 
 
-class CloserLook:
+class Refiner:
     """The trained network; one picture at a time, from one thread."""
 
     def __init__(self, network: cv2.dnn.Net) -> None:
@@ -49,10 +49,10 @@ class CloserLook:
         return softmax(said[:, :CLASSES]), said[:, CLASSES:] * CORRECTION
 
 
-def load_closer_look(path: Path | None = None) -> CloserLook:
+def load_refiner(path: Path | None = None) -> Refiner:
     """Return the network in a file, by default the one that the package ships.
 
     Raises:
         ModelError: If the file is not such a network.
     """
-    return CloserLook(load_network(path, shipped=_SHIPPED))
+    return Refiner(load_network(path, shipped=_SHIPPED))

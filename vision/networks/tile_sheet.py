@@ -1,4 +1,4 @@
-"""Tiles cut out of a picture and laid side by side in one small picture, and that picture in other light."""
+"""Sheets of tiles cut out of a picture, and simulated views of them in other light."""
 
 from __future__ import annotations
 

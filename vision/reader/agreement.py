@@ -1,4 +1,4 @@
-"""The most probable consistent reading: halves that were played against each other agree, and each tile exists once."""
+"""Find the most probable consistent reading: joined halves agree, and each tile exists once."""
 
 from __future__ import annotations
 

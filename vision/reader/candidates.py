@@ -14,25 +14,25 @@ from vision.geometry.plane import Plane, find_plane
 from vision.geometry.poses import Poses, move
 from vision.geometry.selection import choose, chosen_beside
 from vision.image.pyramid import Level
-from vision.networks.detector import Finder, Focus
-from vision.networks.refiner import NOTHING, UP, CloserLook
+from vision.networks.detector import Detector, Focus
+from vision.networks.refiner import NOTHING, UP, Refiner
 
-# How often candidates are mended before and after the plane of the table is known.
-_MENDED, _MENDED_ON_PLANE = 2, 2
-# In log odds for each round of mending: of equally sure poses the one that was mended more is the better placed.
-_MENDED_IS_BETTER = 3.0
+# Rounds of refinement before and after the plane of the table is known.
+_REFINED, _REFINED_ON_PLANE = 2, 2
+# Bonus in log odds for each round of refinement: of equally likely poses the one refined more often is better.
+_REFINED_IS_BETTER = 3.0
 # What would be moved by less than this, in half-axes, is where it should be.
 _AT_REST = 0.01
-# On the plane of the table all is looked at again, from where the finder saw it and from where it was mended to, since
-# mending without it can go astray; not where log odds are above this: as many are found, and as few misread then.
+# On the plane of the table all candidates are refined again, from their detected and from their refined poses, because
+# refinement without the plane can go astray. Candidates with log odds above this are not: recall and misreads stay.
 _SURE_AT_ONCE = 6.0
-# Log odds from which no second look makes a tile.
+# Log odds below which no further view makes a tile.
 _HOPELESS = -7.0
-# What the log odds of finder and closer look count together, and what all that is proposed is ahead. A logistic
+# Weights of the log odds of detector and refiner, and their common offset. A logistic
 # regression on 6233 candidates of rendered tables kept back says 1.2, 1.05 and -0.9, and misjudges 2.5 %; real tables
-# have more that looks like a tile close up (the squares of a ruled board), so the finder, which sees what is around,
+# have more that looks like a tile close up (the squares of a ruled board), so the detector, which sees what is around,
 # has more of a say.
-_FINDER_COUNTS, _CLOSER_LOOK_COUNTS, _AHEAD = 2.2, 0.9, -0.9
+_DETECTOR_WEIGHT, _REFINER_WEIGHT, _AHEAD = 2.2, 0.9, -0.9
 # What is in doubt is looked at again from a little beside, in half-axes, because a pose is never exact.
 _SHIFTS = ((0.03, 0, 0, 0, 0, 0), (-0.03, 0, 0, 0, 0, 0), (0, 0.06, 0, 0, 0, 0), (0, -0.06, 0, 0, 0, 0))
 # Candidates whose log odds are nearer to 0 than this; what looks from beside lose of them on average is given back. The
@@ -53,12 +53,12 @@ class Candidates:
     """What finds tiles and looks at them one by one.
 
     Attributes:
-        finder: What finds tiles, see `vision.networks.detector.load_finder`.
-        closer: What looks at them, see `vision.networks.refiner.load_closer_look`.
+        detector: What finds tiles, see `vision.networks.detector.load_detector`.
+        refiner: Scores and corrects its proposals, see `vision.networks.refiner.load_refiner`.
     """
 
-    finder: Finder
-    closer: CloserLook
+    detector: Detector
+    refiner: Refiner
 
     def judge(
         self,
@@ -76,7 +76,7 @@ class Candidates:
         Args:
             levels: Pyramid of the picture.
             plausible: Says which poses can be tiles at all; None where all can.
-            focus: Where something has happened, see `Finder.find`.
+            focus: Where something has happened, see `Detector.find`.
             spare: How far below 0 the log odds of a candidate may be that is still worth a look at its pips.
             beside: How far below 0 they may be of those that lie beside all of these.
 
@@ -84,12 +84,12 @@ class Candidates:
             Their poses, shape (N, 6), their probabilities of nothing, up and down, (N, 3), and the log odds that they
             are tiles, (N,), above -*spare*, or above -*beside* for the last ones.
         """
-        found = self.finder.find(levels, focus)
-        proposed, odds = found.poses, _FINDER_COUNTS * log_odds(found.likely)
+        found = self.detector.find(levels, focus)
+        proposed, odds = found.poses, _DETECTOR_WEIGHT * log_odds(found.likely)
         if plausible is not None:
             proposed, odds = (values[plausible(found.poses)] for values in (proposed, odds))
-        poses, probabilities = self.mended(levels, proposed, rounds=_MENDED)
-        hoped = odds + _closer(probabilities) > _HOPELESS
+        poses, probabilities = self.refined(levels, proposed, rounds=_REFINED)
+        hoped = odds + _refiner_odds(probabilities) > _HOPELESS
         proposed, odds, poses, probabilities = (values[hoped] for values in (proposed, odds, poses, probabilities))
         if not len(poses):
             return poses, probabilities, odds
@@ -100,7 +100,7 @@ class Candidates:
         seen = self._looked_anew(levels, plane, plane.on_table(seen[0][unsure]), unsure, seen)
         poses, probabilities = self._as_neighbours_lie(levels, plane, proposed, odds, seen)
         odds = odds - plane.doubt(poses)
-        odds = odds + self._seen_from_beside(levels, poses, _closer(probabilities), odds)
+        odds = odds + self._seen_from_beside(levels, poses, _refiner_odds(probabilities), odds)
         chosen = choose(poses, odds + spare)
         chosen = np.concatenate([chosen, chosen_beside(chosen, poses, odds + beside)])
         return poses[chosen], probabilities[chosen], odds[chosen]
@@ -110,18 +110,18 @@ class Candidates:
     ) -> Looks:
         """Return the looks after one more at what is in doubt beside a sure tile, turned as that one lies.
 
-        In rows and blocks the pips of neighbours look like tiles that lie across, and the finder proposes those.
+        In rows and blocks the pips of neighbours look like tiles that lie across, and the detector proposes those.
 
         Args:
             levels: Pyramid of the picture.
             plane: On which the tiles lie.
-            proposed: Shape (N, 6), where the finder sees something.
+            proposed: Shape (N, 6), where the detector sees something.
             odds: Shape (N,), what it says of it, in log odds.
             seen: What the looks so far give.
         """
         poses, probabilities = seen
-        closer = odds + _closer(probabilities) - plane.doubt(poses)
-        sure, unsure = np.nonzero(closer > _IN_DOUBT)[0], np.nonzero(closer < _IN_DOUBT)[0]
+        refiner_odds = odds + _refiner_odds(probabilities) - plane.doubt(poses)
+        sure, unsure = np.nonzero(refiner_odds > _IN_DOUBT)[0], np.nonzero(refiner_odds < _IN_DOUBT)[0]
         if not len(sure) or not len(unsure):
             return seen
         middles, thetas = plane.on_table(poses[sure])
@@ -153,31 +153,31 @@ class Candidates:
             which: Shape (M,), which of the looks so far are at them.
             seen: What the looks so far give.
         """
-        tried = self.mended(levels, plane.tiles_at(*lying), rounds=_MENDED_ON_PLANE)
+        tried = self.refined(levels, plane.tiles_at(*lying), rounds=_REFINED_ON_PLANE)
         poses, probabilities = seen[0].copy(), seen[1].copy()
         poses[which], probabilities[which] = _better(plane, tried, (poses[which], probabilities[which]))
         return poses, probabilities
 
     def _seen_from_beside(
-        self, levels: tuple[Level, ...], poses: Poses, closer: NDArray[np.float64], odds: NDArray[np.float64]
+        self, levels: tuple[Level, ...], poses: Poses, refiner_odds: NDArray[np.float64], odds: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return what closer looks say, shape (N,), where one look leaves in doubt what is a tile: the mean of five.
+        """Return the log odds of the refiner, shape (N,); for doubtful candidates the mean of five shifted views.
 
         Args:
             levels: Pyramid of the picture.
-            poses: Shape (N, 6), mended.
-            closer: Shape (N,), what one look says, in log odds.
+            poses: Shape (N, 6), refined.
+            refiner_odds: Shape (N,), the log odds of one view.
             odds: Shape (N,), what is known besides, in log odds.
         """
-        unsure = np.nonzero(np.abs(odds + closer) < _IN_DOUBT)[0]
+        unsure = np.nonzero(np.abs(odds + refiner_odds) < _IN_DOUBT)[0]
         if not len(unsure):
-            return closer
-        looks = [_closer(self.closer.look(levels, shifted)[0]) for shifted in beside(poses[unsure])]
-        seen = closer.copy()
-        seen[unsure] = np.mean([closer[unsure], *looks], axis=0) + _LOST_BESIDE
+            return refiner_odds
+        looks = [_refiner_odds(self.refiner.look(levels, shifted)[0]) for shifted in beside(poses[unsure])]
+        seen = refiner_odds.copy()
+        seen[unsure] = np.mean([refiner_odds[unsure], *looks], axis=0) + _LOST_BESIDE
         return seen
 
-    def mended(self, levels: tuple[Level, ...], poses: Poses, *, rounds: int) -> tuple[Poses, NDArray[np.float64]]:
+    def refined(self, levels: tuple[Level, ...], poses: Poses, *, rounds: int) -> tuple[Poses, NDArray[np.float64]]:
         """Return poses put right, shape (N, 6), and their probabilities of nothing, face up and face down, (N, 3).
 
         Mending can go wrong, so of the poses on the way the one that looks most like a tile is taken.
@@ -185,10 +185,10 @@ class Candidates:
         Args:
             levels: Pyramid of the picture.
             poses: Shape (N, 6), where tiles may be.
-            rounds: How often they are mended.
+            rounds: How often they are refined.
         """
-        poses, mended = poses.copy(), poses.copy()
-        probabilities, corrections = self.closer.look(levels, poses)
+        poses, refined = poses.copy(), poses.copy()
+        probabilities, corrections = self.refiner.look(levels, poses)
         ranked, moving = sure_tile(probabilities), np.arange(len(poses))
         for done in range(1, rounds + 1):
             still = np.abs(corrections).max(axis=1, initial=0.0) < _AT_REST
@@ -196,19 +196,19 @@ class Candidates:
             if not len(moving):
                 break
             poses[moving] = move(poses[moving], corrections)
-            seen, corrections = self.closer.look(levels, poses[moving])
-            rank = sure_tile(seen) + _MENDED_IS_BETTER * done
+            seen, corrections = self.refiner.look(levels, poses[moving])
+            rank = sure_tile(seen) + _REFINED_IS_BETTER * done
             better = rank > ranked[moving]
             which = moving[better]
-            mended[which], probabilities[which], ranked[which] = poses[which], seen[better], rank[better]
-        return mended, probabilities
+            refined[which], probabilities[which], ranked[which] = poses[which], seen[better], rank[better]
+        return refined, probabilities
 
 
 def _on_plane(seen: Looks, odds: NDArray[np.float64], size_px: tuple[int, int]) -> tuple[Plane, NDArray[np.intp]]:
     """Return the plane that looks show, and which of them leave some doubt there, (M,)."""
-    closer = odds + _closer(seen[1])
-    plane = find_plane(seen[0], probability(closer), size_px)
-    return plane, np.nonzero(closer - plane.doubt(seen[0]) < _SURE_AT_ONCE)[0]
+    refiner_odds = odds + _refiner_odds(seen[1])
+    plane = find_plane(seen[0], probability(refiner_odds), size_px)
+    return plane, np.nonzero(refiner_odds - plane.doubt(seen[0]) < _SURE_AT_ONCE)[0]
 
 
 def _better(plane: Plane, tried: Looks, seen: Looks) -> Looks:
@@ -223,14 +223,14 @@ def beside(poses: Poses) -> list[Poses]:
     return [move(poses, np.tile(shift, (len(poses), 1))) for shift in _SHIFTS]
 
 
-def _closer(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what the closer look says for each being a tile, in log odds that add to those of the finder.
+def _refiner_odds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the log odds of the refiner that each is a tile; they add to those of the detector.
 
     A tile of which nobody can say which face is up is no tile that can be said.
     """
     sides = probabilities[:, UP:]
     which = np.log(sides.max(axis=1, initial=1e-9) / np.maximum(sides.sum(axis=1), 1e-9))
-    return np.asarray(_CLOSER_LOOK_COUNTS * sure_tile(probabilities) + _AHEAD + which)
+    return np.asarray(_REFINER_WEIGHT * sure_tile(probabilities) + _AHEAD + which)
 
 
 def sure_tile(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry.odds import softmax
-from vision.networks.pip_classifier import Head
+from vision.networks.pip_classifier import PipClassifier
 
 # Shipped probabilities below count as this: whatever the head rules out may still be so on a set it never saw.
 _LEAST_CHANCE = 1e-6
@@ -16,7 +16,7 @@ _NEVER = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OwnSet:
+class CustomSet:
     """Reads the pips of one set: the shipped head's log probabilities, and a linear layer on what it looks at.
 
     Attributes:
@@ -36,7 +36,7 @@ class OwnSet:
         """The highest number of the set."""
         return int(self.weights.shape[1]) - 1
 
-    def probabilities(self, head: Head, described: NDArray[np.float32]) -> NDArray[np.float64]:
+    def probabilities(self, head: PipClassifier, described: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the probability of each number of halves, shape (N, 19), next to 0 for those above its highest.
 
         Args:
@@ -50,7 +50,7 @@ class OwnSet:
         return chances
 
 
-def looked_at(head: Head, described: NDArray[np.float32]) -> NDArray[np.float64]:
+def looked_at(head: PipClassifier, described: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return what an own set weighs, shape (N, F + 1).
 
     First what *described*, shape (N, F), has behind what the network says, then that in the head's own scale, and 1.
@@ -59,7 +59,7 @@ def looked_at(head: Head, described: NDArray[np.float32]) -> NDArray[np.float64]
     return np.concatenate([more, (said - head.mean) / head.scale, np.ones((len(said), 1))], axis=1, dtype=np.float64)
 
 
-def shipped_logs(head: Head, described: NDArray[np.float32], count: int) -> NDArray[np.float64]:
+def shipped_logs(head: PipClassifier, described: NDArray[np.float32], count: int) -> NDArray[np.float64]:
     """Return the shipped head's log probabilities of the numbers below *count*, shape (N, count)."""
     said = described[:, : len(head.mean)]
     return np.log(head.probabilities(said)[:, :count].astype(np.float64) + _LEAST_CHANCE)

@@ -1,4 +1,4 @@
-"""Fit the addition for one set of tiles: multinomial logistic regression upon what the shipped pips head says.
+"""Fit the correction for a custom set: multinomial logistic regression on the output of the shipped pip classifier.
 
 It is the mean of two that err differently: one weighs what the half network says, the other small pictures of the
 halves in colour beside it, which no network for all sets can use.
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from vision.geometry.odds import softmax
 from vision.geometry.poses import moved
 from vision.image.pyramid import build_pyramid
-from vision.networks.pip_classifier import Head
-from vision.networks.pip_features import PICTURE_FEATURES, HalfNetwork
+from vision.networks.pip_classifier import PipClassifier
+from vision.networks.pip_features import PICTURE_FEATURES, PipFeatures
 from vision.networks.tile_sheet import TileSheet, disturbed
-from vision.reader.custom_set import OwnSet, looked_at, shipped_logs
+from vision.reader.custom_set import CustomSet, looked_at, shipped_logs
 
 _VIEWS = 60
 _FOLDS = 4
@@ -84,8 +84,8 @@ class Views:
 
 def look(
     sheet: TileSheet,
-    halves: HalfNetwork,
-    head: Head,
+    halves: PipFeatures,
+    head: PipClassifier,
     max_pips: int,
     rng: np.random.Generator,
     views: int = _VIEWS,
@@ -115,7 +115,7 @@ def look(
     return Views(np.array(seen), np.array(logs), PICTURE_FEATURES)
 
 
-def fit(views: Views, pips: NDArray[np.int64], restraint: Restraint) -> OwnSet:
+def fit(views: Views, pips: NDArray[np.int64], restraint: Restraint) -> CustomSet:
     """Return what fits tiles best, with weights that are kept small.
 
     Numbers that none of the tiles shows get no weights: nothing is known of how they look.
@@ -137,7 +137,7 @@ def fit(views: Views, pips: NDArray[np.int64], restraint: Restraint) -> OwnSet:
         both[:count] /= spread[:, None]
         both[-1] -= middle @ both[:count]
         weights = (np.pad(weights, ((count, 0), (0, 0))) + both) / 2
-    return OwnSet(weights, restraint.believed)
+    return CustomSet(weights, restraint.believed)
 
 
 def _fitted(

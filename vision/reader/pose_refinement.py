@@ -1,4 +1,4 @@
-"""Puts tiles right whose pips leave doubt: they are misread most often where a tile is seen a little beside its place.
+"""Re-align tiles with ambiguous pips; most misreads come from small pose errors.
 
 Of 44,190 halves of rendered tables 0.2 % are misread where they were found within a tenth of a side, and 17 % of those
 that were found farther off.
@@ -16,7 +16,7 @@ from vision.geometry.poses import Poses, sides_px
 from vision.image.pyramid import Level
 from vision.reader.candidates import Candidates, Looks, sure_tile
 
-# From where tiles are mended anew, on the plane of the table: sides along the tile, and radians.
+# From where tiles are refined anew, on the plane of the table: sides along the tile, and radians.
 _STARTS = ((0.0, 0.0), (0.2, 0.0), (-0.2, 0.0), (0.0, 0.1), (0.0, -0.1))
 _ROUNDS = 3
 # What the logarithms of the chances of both halves count beside the log odds of being a tile.
@@ -28,7 +28,7 @@ PipsAt = Callable[[Poses], NDArray[np.float64]]
 """Says of poses, shape (N, 6), the probabilities of the pips of both halves, (N, 2, 19)."""
 
 
-def placed_anew(levels: tuple[Level, ...], candidates: Candidates, plane: Plane, seen: Looks, pips_at: PipsAt) -> Poses:
+def relocate(levels: tuple[Level, ...], candidates: Candidates, plane: Plane, seen: Looks, pips_at: PipsAt) -> Poses:
     """Return tiles where, of several places nearby, they look most like tiles with clear pips, shape (N, 6).
 
     Args:
@@ -46,8 +46,8 @@ def placed_anew(levels: tuple[Level, ...], candidates: Candidates, plane: Plane,
         plane.tiles_at(middles + along * np.column_stack([np.cos(thetas), np.sin(thetas)]), thetas + turned)
         for along, turned in _STARTS
     ]
-    mended = candidates.mended(levels, np.concatenate(starts), rounds=_ROUNDS)
-    tried, said = np.concatenate([poses, mended[0]]), np.concatenate([probabilities, mended[1]])
+    refined = candidates.refined(levels, np.concatenate(starts), rounds=_ROUNDS)
+    tried, said = np.concatenate([poses, refined[0]]), np.concatenate([probabilities, refined[1]])
     clear = np.log(pips_at(tried).max(axis=2)).sum(axis=1)
     scores = (sure_tile(said) - plane.doubt(tried) + _PIPS_COUNT * clear).reshape(-1, len(poses))
     places = tried.reshape(-1, *poses.shape)

@@ -1,4 +1,4 @@
-"""From a picture of a table to the tiles on it: find, mend, score, choose the best set, read pips that agree, join."""
+"""Read all tiles in an image: detect, refine, select, classify pips, and find joins."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from vision.geometry.sets import numbers_in_play
 from vision.image.pyramid import Level, build_pyramid
 from vision.layout.joins import find_joins
 from vision.layout.touches import find_touches
-from vision.networks.detector import Finder, Focus, load_finder
-from vision.networks.hard_case_classifier import SecondLook, load_second_look
-from vision.networks.pip_classifier import Head, load_head
-from vision.networks.pip_features import HalfNetwork, load_halves
-from vision.networks.refiner import DOWN, UP, CloserLook, load_closer_look
+from vision.networks.detector import Detector, Focus, load_detector
+from vision.networks.hard_case_classifier import HardCaseClassifier, load_hard_case_classifier
+from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
+from vision.networks.pip_features import PipFeatures, load_pip_features
+from vision.networks.refiner import DOWN, UP, Refiner, load_refiner
 from vision.reader.agreement import JointReading, agree
 from vision.reader.candidates import Candidates, Filter, beside
-from vision.reader.custom_set import OwnSet
-from vision.reader.pose_refinement import placed_anew
-from vision.reader.unsure import FARTHEST_BELOW, is_worth_saying
+from vision.reader.custom_set import CustomSet
+from vision.reader.pose_refinement import relocate
+from vision.reader.unsure import FARTHEST_BELOW, looks_like_a_tile
 from vision.reading import Face, Guess, Half, PointPx, Reading, SeenTile
 
 # What the log odds of the less sure half count beside those of a candidate, and how much they can add: what shows clear
@@ -63,25 +63,25 @@ class _Found:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reader:
-    """The eye: reads single pictures at any scale.
+    """Reads single images at any scale.
 
     Attributes:
-        finder: What finds tiles, see `vision.networks.detector.load_finder`.
-        closer: What looks closer at them, see `vision.networks.refiner.load_closer_look`.
-        halves: What looks at halves, see `vision.networks.pip_features.load_halves`.
-        pips: What says pips from that, see `vision.networks.pip_classifier.load_head`.
-        second_look: What looks again at those in doubt, see `vision.networks.hard_case_classifier.load_second_look`.
-        max_pips: The highest number of the set, 6 to 18, or None where it is not known.
-        own_set: What was learned of the set on the table, or None.
+        detector: Proposes tiles.
+        refiner: Scores and corrects the proposals.
+        halves: Extracts pip features from the halves.
+        pips: Classifies the features as pips.
+        hard_cases: Classifies halves that are in doubt after that.
+        max_pips: Highest number of the set, 6 to 18, or None if unknown.
+        own_set: Correction for the tile set on the table, or None.
     """
 
-    finder: Finder
-    closer: CloserLook
-    halves: HalfNetwork
-    pips: Head
-    second_look: SecondLook
+    detector: Detector
+    refiner: Refiner
+    halves: PipFeatures
+    pips: PipClassifier
+    hard_cases: HardCaseClassifier
     max_pips: int | None = None
-    own_set: OwnSet | None = None
+    own_set: CustomSet | None = None
 
     def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:
         """Return what lies on the table, and what looks like a tile there but cannot be read.
@@ -148,7 +148,7 @@ class Reader:
         self, levels: tuple[Level, ...], plausible: Filter | None, focus: Focus | None, *, only_tiles: bool
     ) -> _Found:
         """Return the tiles, as `find_tiles` does, and what cannot be read: nothing among tiles alone."""
-        candidates = Candidates(self.finder, self.closer)
+        candidates = Candidates(self.detector, self.refiner)
         spare = _PIPS_ADD_AT_MOST + (_LEAST_AMONG_TILES if only_tiles else 0.0)
         farthest = 0.0 if only_tiles else FARTHEST_BELOW
         every, looks, every_odds = candidates.judge(levels, plausible, focus, spare=spare, beside=farthest)
@@ -162,7 +162,7 @@ class Reader:
         odds = odds + np.where(faces == UP, np.minimum(_PIPS_COUNT * least_sure, most), 0.0)
         is_tile = odds > (_least_among_tiles(odds) if only_tiles else 0.0)
         every_odds[hoped] = np.where(is_tile, -np.inf, odds)
-        doubtful = empty_poses() if only_tiles else every[is_worth_saying(every_odds, every_face)]
+        doubtful = empty_poses() if only_tiles else every[looks_like_a_tile(every_odds, every_face)]
         tiles = np.nonzero(is_tile)[0]
         order = tiles[np.lexsort((poses[tiles, 0], poses[tiles, 1]))]
         poses, faces, chances, odds = poses[order], faces[order], chances[order], odds[order]
@@ -170,7 +170,7 @@ class Reader:
         if len(unsure):
             plane = find_plane(poses, probability(odds), levels[0].full_size_px)
             seen = poses[unsure], probabilities[order[unsure]]
-            placed = placed_anew(levels, candidates, plane, seen, partial(self._pips_at, levels))
+            placed = relocate(levels, candidates, plane, seen, partial(self._pips_at, levels))
             moved = unsure[(placed != poses[unsure]).any(axis=1)]
             poses[unsure] = placed
             chances[moved] = self._read_pips(levels, poses[moved])
@@ -214,10 +214,10 @@ class Reader:
     def _doubts_settled(
         self, levels: tuple[Level, ...], poses: Poses, chances: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the chances of pips of tiles, (N, 2, 19), with a second look where the first leaves doubt."""
+        """Return the probabilities of pips, (N, 2, 19), with the hard-case classifier where the first is in doubt."""
         tiles, halves = np.nonzero(chances.max(axis=2) < _NO_SECOND_LOOK)
         views = [poses[tiles], *beside(poses[tiles])]
-        logs = self.second_look.logs(levels, np.concatenate(views), np.tile(halves, len(views)))
+        logs = self.hard_cases.logs(levels, np.concatenate(views), np.tile(halves, len(views)))
         logs = logs.reshape(len(views), len(tiles), chances.shape[2]).mean(axis=0)
         counts, counts_again = _FIRST_LOOK_COUNTS, _SECOND_LOOK_COUNTS
         if self.own_set is not None:
@@ -237,7 +237,7 @@ class Reader:
         return probabilities.reshape(2, len(poses), probabilities.shape[1]).swapaxes(0, 1)
 
 
-def load_reader(max_pips: int | None = None, own_set: OwnSet | None = None) -> Reader:
+def load_reader(max_pips: int | None = None, own_set: CustomSet | None = None) -> Reader:
     """Return the eye with what the package ships.
 
     Args:
@@ -252,7 +252,7 @@ def load_reader(max_pips: int | None = None, own_set: OwnSet | None = None) -> R
         own_set = None
     if own_set is not None and max_pips is None:
         max_pips = own_set.max_pips
-    parts = (load_finder(), load_closer_look(), load_halves(), load_head(), load_second_look())
+    parts = (load_detector(), load_refiner(), load_pip_features(), load_pip_classifier(), load_hard_case_classifier())
     return Reader(*parts, max_pips, own_set)
 
 

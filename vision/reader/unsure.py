@@ -13,11 +13,11 @@ FARTHEST_BELOW = -min(_WORTH_SAYING_UP, _WORTH_SAYING_DOWN)
 """So far below 0 lie the log odds of the least likely that is said."""
 
 
-def is_worth_saying(odds: NDArray[np.float64], faces: NDArray[np.int64]) -> NDArray[np.bool_]:
+def looks_like_a_tile(odds: NDArray[np.float64], faces: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which candidates that are taken for no tiles still look so much like one that it is said, shape (N,).
 
     Args:
         odds: Shape (N,), the log odds of each being a tile.
-        faces: Shape (N,), which side of each would be seen, `closer_look.UP` or `DOWN`.
+        faces: Shape (N,), which side of each would be seen, `refiner.UP` or `DOWN`.
     """
     return np.asarray(odds > np.where(faces == DOWN, _WORTH_SAYING_DOWN, _WORTH_SAYING_UP))

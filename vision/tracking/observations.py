@@ -28,7 +28,7 @@ _INNER = 0.8
 _EVERY, _DARK = 97, np.float32(8.0)
 
 
-class Sightings:
+class Observations:
     """The latest motion on a table, in small pictures, with how the table lay before it."""
 
     def __init__(self) -> None:

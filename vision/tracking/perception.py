@@ -15,8 +15,8 @@ from vision.networks.detector import Focus
 from vision.reader.candidates import Filter
 from vision.reader.reader import Reader
 from vision.reading import Join, PointPx, Reading, SeenTile
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim
-from vision.tracking.camera_motion.estimation import Agreement, Anchor, find_aim
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
+from vision.tracking.camera_motion.estimation import Agreement, Anchor, estimate_alignment
 from vision.tracking.camera_motion.from_tiles import find_motion
 from vision.tracking.changes import PictureDifference, PictureSizeError, TablePicture, differences_between
 from vision.tracking.matching import joins_among, match, places_among, touched
@@ -90,7 +90,13 @@ class Perception:
 
     @classmethod
     def resumed(
-        cls, reader: Reader, *, empty: Image | None, last: Image, tiles: tuple[SeenTile, ...], aim: Aim = STRAIGHT_ON
+        cls,
+        reader: Reader,
+        *,
+        empty: Image | None,
+        last: Image,
+        tiles: tuple[SeenTile, ...],
+        aim: Alignment = STRAIGHT_ON,
     ) -> Perception:
         """Return one that goes on where another stopped: what has changed since *last* is what changes.
 
@@ -174,7 +180,7 @@ class Perception:
         """
         if self._anchor is None or not self._has_detail:
             return False
-        return find_aim(self._anchor, image, self._aim).agreement is Agreement.MOVED
+        return estimate_alignment(self._anchor, image, self._aim).agreement is Agreement.MOVED
 
     def look_again(self, image: Image) -> TableView:
         """Return the table after one more look at its pips, from a picture like the one that was fed last.
@@ -211,7 +217,7 @@ class Perception:
         The motion is None where it is to be found out, because only tiles have told the aim. A bare table without any
         grain tells nothing; there the camera is taken to point as before, unless tiles say otherwise.
         """
-        found = find_aim(anchor, image, self._aim)
+        found = estimate_alignment(anchor, image, self._aim)
         if found.agreement is not Agreement.NONE:
             self._aim, self._has_detail = found.aim, True
             return True, STRAIGHT_ON.motion
@@ -225,7 +231,7 @@ class Perception:
         motion = find_motion(tiles, self._reader.read(image).tiles)
         if motion is None:
             return not self._has_detail, None
-        self._aim = Aim.of(motion)
+        self._aim = Alignment.of(motion)
         return True, None
 
     def _misses_tiles(self, change: PictureDifference, unseen: NDArray[np.bool_]) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from vision.reading import Face, Join, SeenTile
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
 from vision.tracking.settle import EntrySide
 from vision.tracking.tracks import moved_tile
 
@@ -73,7 +73,7 @@ class TableView:
     lost: str | None = None
     size_px: tuple[int, int] | None = None
     is_covered: bool = False
-    aim: Aim = STRAIGHT_ON
+    aim: Alignment = STRAIGHT_ON
     unsure: tuple[SeenTile, ...] = ()
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vision.arrays import GreyImage, Image
-from vision.tracking.observations import Sightings
+from vision.tracking.observations import Observations
 from vision.tracking.settle import EntrySide, SettleGate, Side, Stillness, small_grey
 from vision.tracking.table_view import Change, ChangeKind, TableView
 from vision.tracking.tracks import in_place_of, moved_tile
@@ -70,7 +70,7 @@ class Watch:
         """Start without a frame."""
         self._eye = eye
         self._gate = SettleGate()
-        self._sightings = Sightings()
+        self._sightings = Observations()
         self._view = replace(eye.view, is_settled=False)
         self._read_still_ns: int | None = None
         self._looked_ns = self._aimed_ns = 0

@@ -1,4 +1,4 @@
-"""Crops of rendered tables as the finder learns from them: turned, scaled, slanted, in other light."""
+"""Augmented crops of rendered tables for the detector: rotated, scaled, slanted, in other light."""
 
 from __future__ import annotations
 

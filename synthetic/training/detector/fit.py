@@ -22,7 +22,7 @@ _BATCH = 8
 _SCHEDULE = LearningSchedule(step_size=3e-3, decay=1e-4, warm_up_steps=150, mean_over_steps=500)
 
 
-def train_finder(
+def train_detector(
     *, seed: int, scenes: int, steps: int, jobs: int, progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
     """Render tables, train the network on crops of them, and return what writes it to a file.
@@ -38,7 +38,7 @@ def train_finder(
     torch.manual_seed(seed)
     batches = drawn_ahead(partial(draw_batch, seed, pictures), steps)
     net = fit(
-        FinderNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, progress=partial(progress, "training the finder")
+        FinderNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, progress=partial(progress, "training the detector")
     )
     # For pictures of any size by 32.
     return partial(save_onnx, net, example=torch.zeros(1, 3, 64, 96), free={2: "height", 3: "width"})

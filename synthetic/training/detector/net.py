@@ -1,4 +1,4 @@
-"""The finder's network: fully convolutional, from colours to cells. Needs torch, which only training needs."""
+"""The detector's network: fully convolutional, from colours to cells. Needs torch, which only training needs."""
 
 from __future__ import annotations
 

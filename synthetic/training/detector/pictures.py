@@ -1,4 +1,4 @@
-"""Rendered tables for the finder: many small ones, kept as JPEG so that thousands fit."""
+"""Rendered tables for the detector: many small ones, kept as JPEG so that thousands fit."""
 
 from __future__ import annotations
 

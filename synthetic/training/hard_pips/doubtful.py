@@ -1,4 +1,4 @@
-"""Halves of rendered tables of which one look leaves doubt, larger than the first look sees them."""
+"""Collect halves of rendered tables that are in doubt, sampled larger than for the pip features."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from vision.arrays import Image
 from vision.geometry.poses import moved
 from vision.image.pyramid import build_pyramid
 from vision.networks.patches import PatchGrid, half_grid, sample
-from vision.networks.pip_classifier import Head, load_head
-from vision.networks.pip_features import HalfNetwork, load_halves
+from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
+from vision.networks.pip_features import PipFeatures, load_pip_features
 from vision.networks.refiner import UP
 
 # More is kept than the network sees (48 samples for 1.2 sides), so that each can be moved a little in training.
@@ -86,6 +86,6 @@ def doubtful_of_table(seed: int, index: int) -> DoubtfulHalves:
 
 
 @cache
-def _first_look() -> tuple[HalfNetwork, Head]:
+def _first_look() -> tuple[PipFeatures, PipClassifier]:
     """Return what looks at halves first; each process has its own."""
-    return load_halves(), load_head()
+    return load_pip_features(), load_pip_classifier()

@@ -25,7 +25,7 @@ _BATCH = 256
 _SCHEDULE = LearningSchedule(step_size=2e-3, decay=2e-2, warm_up_steps=300, mean_over_steps=300)
 
 
-def train_second_look(
+def train_hard_case_classifier(
     *, seed: int, scenes: int, steps: int, jobs: int, progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
     """Render tables, train the network on the halves that one look leaves in doubt, and return what writes it.
@@ -38,10 +38,10 @@ def train_second_look(
         progress: Called with what is being done and the share of it that is done.
     """
     halves = draw_doubtful(seed, scenes, jobs, partial(progress, "rendering tables"))
-    return fit_second_look(halves, seed=seed, steps=steps, progress=partial(progress, "training the second look"))
+    return fit_hard_case_classifier(halves, seed=seed, steps=steps, progress=partial(progress, "training"))
 
 
-def fit_second_look(
+def fit_hard_case_classifier(
     halves: DoubtfulHalves, *, seed: int, steps: int, progress: Callable[[float], None]
 ) -> Callable[[Path], None]:
     """Train the network on some halves, and return what writes it."""

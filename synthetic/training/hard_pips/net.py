@@ -1,4 +1,4 @@
-"""The network that looks again at halves that one look leaves in doubt: convolutional, residual. Needs torch."""
+"""The residual network of the hard-case classifier. Needs torch."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _SCHEDULE = LearningSchedule(step_size=2e-3, decay=1e-3, warm_up_steps=100, mean
 _SHOWN = half_grid(0).step * half_grid(0).columns / SPAN
 
 
-def train_halves(
+def train_pip_features(
     *, seed: int, scenes: int, epochs: int, jobs: int, progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
     """Render tables, train the network on their halves, and return what writes it to a file.

@@ -1,4 +1,4 @@
-"""The network that looks at halves: convolutional, from colours to pips. Needs torch, which only training needs."""
+"""The convolutional network of the pip features. Needs torch, which only training needs."""
 
 from __future__ import annotations
 

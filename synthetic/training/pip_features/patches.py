@@ -1,4 +1,4 @@
-"""Halves of rendered tables, as small pictures, for the network that looks at halves."""
+"""Patches of the halves of rendered tables, for the training of the pip features."""
 
 from __future__ import annotations
 

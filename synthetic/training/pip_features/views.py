@@ -1,4 +1,4 @@
-"""Halves as networks are to see them in training: a little moved, turned, stretched and slanted. Needs torch."""
+"""Augmentation of halves: small shifts, rotations, stretching and slant. Needs torch."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from synthetic.training.pips.held_out import draw_usual, figures_of
 from synthetic.training.pips.samples import PipSamples, draw_samples
 from synthetic.training.processes import joined
 from synthetic.training.tables import draw_max_pips
-from vision.networks.pip_classifier import Head
+from vision.networks.pip_classifier import PipClassifier
 
 _BATCH = 256
 # Further tables for each that the head learns from: kept back, usual ones kept back.
@@ -30,7 +30,9 @@ _SHARPNESS = np.geomspace(0.3, 3, 47)
 _MISREAD = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 
 
-def train_head(*, seed: int, scenes: int, epochs: int, jobs: int, progress: Callable[[str, float], None]) -> Head:
+def train_pip_classifier(
+    *, seed: int, scenes: int, epochs: int, jobs: int, progress: Callable[[str, float], None]
+) -> PipClassifier:
     """Render tables, train the head on them and calibrate its probabilities on tables kept back.
 
     Args:
@@ -54,14 +56,16 @@ def train_head(*, seed: int, scenes: int, epochs: int, jobs: int, progress: Call
     return replace(head, notes=notes)
 
 
-def fit_head(learn: PipSamples, check: PipSamples, seed: int, epochs: int, progress: Callable[[float], None]) -> Head:
+def fit_head(
+    learn: PipSamples, check: PipSamples, seed: int, epochs: int, progress: Callable[[float], None]
+) -> PipClassifier:
     """Return a head fitted to *learn* and calibrated on *check*, with its figures on *check* as notes."""
     head = _fit_classifier(learn.features, learn.pips, MAX_PIPS + 1, seed, epochs, progress)
     head = calibrated(head, head.outputs(check.features.astype(np.float32)), check.pips, misread=_MISREAD)
     return replace(head, notes=held_out_figures(head, check))
 
 
-def held_out_figures(head: Head, check: PipSamples) -> dict[str, object]:
+def held_out_figures(head: PipClassifier, check: PipSamples) -> dict[str, object]:
     """Return the error shares on rendered tables that were kept back."""
     error = head.probabilities(check.features.astype(np.float32)).argmax(axis=1) != check.pips
     return {
@@ -82,7 +86,7 @@ def _fit_classifier(
     seed: int,
     epochs: int,
     progress: Callable[[float], None],
-) -> Head:
+) -> PipClassifier:
     """Return a head with classes from 0, those included that none of the labels names."""
     mean, scale = _standard(features)
     network = MLPClassifier(hidden_layer_sizes=_HIDDEN)
@@ -97,7 +101,7 @@ def _fit_classifier(
         biases[-1] = np.concatenate([np.zeros_like(biases[-1]), biases[-1]])
     last, bias = np.zeros((weights[-1].shape[0], class_count), np.float32), np.full(class_count, -20, np.float32)
     last[:, classes], bias[classes] = weights[-1], biases[-1]
-    return Head(mean, scale, (*weights[:-1], last), (*biases[:-1], bias))
+    return PipClassifier(mean, scale, (*weights[:-1], last), (*biases[:-1], bias))
 
 
 def _run(
@@ -126,8 +130,8 @@ def _standard(features: NDArray[np.float16]) -> tuple[NDArray[np.float32], NDArr
 
 
 def calibrated(
-    head: Head, outputs: NDArray[np.float32], labels: NDArray[np.int64], *, misread: tuple[float, ...] = (0.0,)
-) -> Head:
+    head: PipClassifier, outputs: NDArray[np.float32], labels: NDArray[np.int64], *, misread: tuple[float, ...] = (0.0,)
+) -> PipClassifier:
     """Return the head with the sharpness that gives held-out labels the highest likelihood (temperature scaling).
 
     Args:
@@ -137,7 +141,7 @@ def calibrated(
         misread: Shares of misreadings, of which the likeliest is taken too.
     """
 
-    def loss(one: Head) -> float:
+    def loss(one: PipClassifier) -> float:
         return float(-np.log(one.chances(outputs)[np.arange(len(labels)), labels] + 1e-9).mean())
 
     tried = (replace(head, sharpness=float(sharpness), misread=m) for sharpness in _SHARPNESS for m in misread)

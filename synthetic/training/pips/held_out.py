@@ -1,4 +1,4 @@
-"""Usual tables that are kept back, as the reader sees them: how well it reads their pips."""
+"""Measure how well the reader reads pips on rendered tables that were kept back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from synthetic.training.legible import legible_halves
 from synthetic.training.truth import true_pips, truth_poses
 from vision.arrays import Points
 from vision.geometry.poses import Poses, half_centers, sides_px
-from vision.networks.pip_classifier import Head
+from vision.networks.pip_classifier import PipClassifier
 from vision.networks.refiner import UP
 from vision.reader.reader import Reader
 
@@ -65,12 +65,12 @@ def draw_usual_scene(rng: np.random.Generator) -> Scene:
             return scene
 
 
-def draw_usual(rng: np.random.Generator, networks: Networks, *, head: Head) -> Halves:
+def draw_usual(rng: np.random.Generator, networks: Networks, *, head: PipClassifier) -> Halves:
     """Render a usual table, let the whole reader read it, and return the halves of the tiles that it found."""
     scene = draw_usual_scene(rng)
     rendered = render(scene, rng)
     truth, faces = truth_poses(rendered.truth)
-    reader = Reader(networks.finder, networks.closer, networks.halves, head, networks.second_look)
+    reader = Reader(networks.detector, networks.refiner, networks.halves, head, networks.hard_cases)
     reading = reader.read(rendered.image)
     read = [half for tile in reading.tiles for half in tile.halves]
     which = true_halves(np.array([half.center_px for half in read]).reshape(-1, 2, 2), truth[faces == UP])

@@ -1,4 +1,4 @@
-"""Halves of rendered tables as the network that looks at them describes them, for the head that says their pips."""
+"""Pip features of the halves of rendered tables, for the training of the pip classifier."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WIDTH_PX = (640, 1400)
 # Short sides of tiles over the width of the picture.
 _SIDES = (0.016, 0.085)
 _READER_ROUNDS = 2
-# What was mended to within this of a tile, in sides, is that tile.
+# What was refined to within this of a tile, in sides, is that tile.
 _FOUND = 0.35
 
 
@@ -53,24 +53,24 @@ def draw_samples(rng: np.random.Generator, networks: Networks, *, max_pips: int)
     sides_px = (width * _SIDES[0], width * _SIDES[1])
     table = draw_learning_table(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
     levels = build_pyramid(table.image)
-    found = networks.finder.find(levels).poses
-    mended, _ = Candidates(networks.finder, networks.closer).mended(levels, found, rounds=_READER_ROUNDS)
+    found = networks.detector.find(levels).poses
+    refined, _ = Candidates(networks.detector, networks.refiner).refined(levels, found, rounds=_READER_ROUNDS)
     spreads = _PIP_SPREADS * (1 if max_pips <= _COMMON_SETS else 2)
-    seen, which = _views_of_halves(rng, table.poses[table.faces == UP], mended, spreads)
+    seen, which = _views_of_halves(rng, table.poses[table.faces == UP], refined, spreads)
     return PipSamples(networks.halves.describe(levels, seen).astype(np.float16), table.pips[which].T.ravel())
 
 
 def _views_of_halves(
-    rng: np.random.Generator, truth: Poses, mended: Poses, spreads: tuple[float, ...]
+    rng: np.random.Generator, truth: Poses, refined: Poses, spreads: tuple[float, ...]
 ) -> tuple[Poses, NDArray[np.intp]]:
     """Return poses through which the halves of true tiles are seen, shape (N, 6), and of which tile each is.
 
-    They are the true ones moved once by each of *spreads*, and one for each tile that *mended* found.
+    They are the true ones moved once by each of *spreads*, and one for each tile that *refined* found.
     """
-    error, nearest, target = corner_errors(mended, truth)
+    error, nearest, target = corner_errors(refined, truth)
     found = rng.permutation(np.nonzero(error < _FOUND)[0])
     found = found[np.unique(nearest[found], return_index=True)[1]]
-    seen = with_half_0_first(mended[found], target[found], truth[nearest[found]])
+    seen = with_half_0_first(refined[found], target[found], truth[nearest[found]])
     views = [moved(rng, truth, spread) for spread in spreads]
     each = np.arange(len(truth))
     return np.concatenate([*views, seen]), np.concatenate([*[each] * len(spreads), nearest[found]])

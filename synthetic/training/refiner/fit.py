@@ -16,7 +16,7 @@ from torch.nn import functional
 from synthetic.training.onnx_file import save_onnx
 from synthetic.training.processes import joined
 from synthetic.training.refiner.net import CloserNet
-from synthetic.training.refiner.samples import CloserSamples, draw_closer_samples
+from synthetic.training.refiner.samples import RefinerSamples, draw_refiner_samples
 from synthetic.training.refiner.views import seen_otherwise
 from synthetic.training.torch_fit import Batch, LearningSchedule, drawn_ahead, fit
 from vision.networks.patches import contrasts, tile_grid
@@ -32,7 +32,7 @@ _CORRECTIONS = 1.5
 _SHARPNESS = np.geomspace(0.3, 3, 47)
 
 
-def train_closer_look(
+def train_refiner(
     *, seed: int, scenes: int, steps: int, jobs: int, progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
     """Render tables, train the network on what may be tiles there, and return what writes it to a file.
@@ -49,8 +49,8 @@ def train_closer_look(
     """
     first, held_out = max(1, round(_FIRST * scenes)), max(1, round(_HELD_OUT * scenes))
 
-    def tables(what: str, seed: int, count: int, closer: Path | None) -> CloserSamples:
-        return draw_closer_samples(seed, max(1, count), jobs, partial(progress, what), closer=closer)
+    def tables(what: str, seed: int, count: int, earlier: Path | None) -> RefinerSamples:
+        return draw_refiner_samples(seed, max(1, count), jobs, partial(progress, what), earlier=earlier)
 
     early = tables("rendering tables, first round", seed, first, None)
     net = _fitted(seed, early, max(1, round(_FIRST * steps)), partial(progress, "first round"))
@@ -69,13 +69,13 @@ def _save(net: CloserNet, path: Path) -> None:
     save_onnx(net, path, example=torch.zeros(1, 3, grid.rows, grid.columns), free={0: "tiles"})
 
 
-def _fitted(seed: int, samples: CloserSamples, steps: int, progress: Callable[[float], None]) -> CloserNet:
+def _fitted(seed: int, samples: RefinerSamples, steps: int, progress: Callable[[float], None]) -> CloserNet:
     torch.manual_seed(seed)
     batches = drawn_ahead(partial(draw_batch, seed, samples), steps)
     return fit(CloserNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, progress=progress)
 
 
-def draw_batch(seed: int, samples: CloserSamples, step: int) -> Batch:
+def draw_batch(seed: int, samples: RefinerSamples, step: int) -> Batch:
     """Return what is seen, (N, 3, rows, columns), classes, (N,), and corrections, (N, 6), for seed and step.
 
     Corrections that nobody can make are NaN.
@@ -95,7 +95,7 @@ def _loss(net: CloserNet, batch: Batch) -> Tensor:
     return functional.cross_entropy(said[:, :CLASSES], classes, ignore_index=-1) + _CORRECTIONS * off.nan_to_num(0.0)
 
 
-def _calibrated(net: CloserNet, check: CloserSamples) -> float:
+def _calibrated(net: CloserNet, check: RefinerSamples) -> float:
     """Return the factor on the logits that gives held-out classes the highest likelihood (temperature scaling)."""
     net.eval()
     said: list[NDArray[np.float32]] = []

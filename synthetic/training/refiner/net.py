@@ -1,4 +1,4 @@
-"""The network that looks closer at what may be tiles. Needs torch, which only training needs."""
+"""The refiner's network. Needs torch, which only training needs."""
 
 from __future__ import annotations
 

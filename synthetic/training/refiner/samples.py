@@ -16,9 +16,9 @@ from synthetic.training.truth import corner_errors, near_any
 from vision.arrays import Image
 from vision.geometry.poses import Poses, deltas_between, empty_poses, move, moved, sides_px, upright_poses
 from vision.image.pyramid import build_pyramid
-from vision.networks.detector import Finder, load_finder
+from vision.networks.detector import Detector, load_detector
 from vision.networks.patches import sample, tile_grid
-from vision.networks.refiner import NOTHING, load_closer_look
+from vision.networks.refiner import NOTHING, load_refiner
 from vision.reader.candidates import Candidates
 
 # Corner errors in sides: below the first it is the tile, above the second it is not, between it is not taught.
@@ -34,7 +34,7 @@ _ROUNDS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CloserSamples:
+class RefinerSamples:
     """What may be tiles.
 
     Attributes:
@@ -48,9 +48,9 @@ class CloserSamples:
     corrections: NDArray[np.float32]
 
 
-def draw_closer_samples(
-    seed: int, scenes: int, jobs: int, progress: Callable[[float], None], *, closer: Path | None
-) -> CloserSamples:
+def draw_refiner_samples(
+    seed: int, scenes: int, jobs: int, progress: Callable[[float], None], *, earlier: Path | None
+) -> RefinerSamples:
     """Return samples of rendered tables, the same for the same seed whatever the number of processes.
 
     Args:
@@ -58,12 +58,12 @@ def draw_closer_samples(
         scenes: Number of tables.
         jobs: Processes that render.
         progress: Called with the share that is done.
-        closer: File of a network of an earlier round: what it still takes for tiles is taught; None in the first round.
+        earlier: Network of an earlier round, whose false positives become hard negatives; None in the first round.
     """
-    return joined(list(drawn_by_processes(partial(draw_closer_table, seed, closer), scenes, jobs, progress)))
+    return joined(list(drawn_by_processes(partial(draw_refiner_table, seed, earlier), scenes, jobs, progress)))
 
 
-def draw_closer_table(seed: int, closer: Path | None, index: int) -> CloserSamples:
+def draw_refiner_table(seed: int, earlier: Path | None, index: int) -> RefinerSamples:
     """Render one table and return its samples."""
     rng = np.random.default_rng([seed, index])
     max_pips = draw_max_pips(rng)
@@ -71,10 +71,10 @@ def draw_closer_table(seed: int, closer: Path | None, index: int) -> CloserSampl
     sides_px = (width * _SIDES[0], width * _SIDES[1])
     table = draw_learning_table(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
     levels = build_pyramid(table.image)
-    found = _finder().find(levels).poses
-    mended = empty_poses() if closer is None else _candidates(closer).mended(levels, found, rounds=_ROUNDS)[0]
+    found = _detector().find(levels).poses
+    refined = empty_poses() if earlier is None else _candidates(earlier).refined(levels, found, rounds=_ROUNDS)[0]
     truth = table.poses
-    near = np.concatenate([found, mended, _anywhere(rng, truth, levels[0].full_size_px)])
+    near = np.concatenate([found, refined, _anywhere(rng, truth, levels[0].full_size_px)])
     near = near[~near_any(near, table.unread_px)]
     slight = np.concatenate([moved(rng, truth, 0.05), moved(rng, truth, 0.03), _wrong_on_purpose(rng, truth)])
     judged, classes = _drawn(rng, np.concatenate([near, slight]), truth, table.faces)
@@ -85,18 +85,18 @@ def draw_closer_table(seed: int, closer: Path | None, index: int) -> CloserSampl
     mendable = error < _MENDABLE
     corrections[mendable] = deltas_between(poses[mendable], target[mendable])
     classes = np.concatenate([classes, np.full(len(poses) - len(judged), -1)])
-    return CloserSamples(sample(levels, poses, tile_grid()), classes, corrections)
+    return RefinerSamples(sample(levels, poses, tile_grid()), classes, corrections)
 
 
 @cache
-def _finder() -> Finder:
-    """Return the shipped finder, once in each process."""
-    return load_finder()
+def _detector() -> Detector:
+    """Return the shipped detector, once in each process."""
+    return load_detector()
 
 
 @cache
-def _candidates(closer: Path) -> Candidates:
-    return Candidates(_finder(), load_closer_look(closer))
+def _candidates(earlier: Path) -> Candidates:
+    return Candidates(_detector(), load_refiner(earlier))
 
 
 def _drawn(

@@ -14,37 +14,37 @@ import pytest
 
 from tallybone.cli.training import TRAININGS, Training
 from vision.networks.network import write_checksum
-from vision.networks.pip_classifier import Head, load_head
-from vision.networks.pip_features import load_halves
+from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
+from vision.networks.pip_features import load_pip_features
 
 
-def head(**notes: object) -> Head:
+def head(**notes: object) -> PipClassifier:
     none, unit = np.zeros(2, np.float32), np.ones(2, np.float32)
-    return Head(none, unit, (np.eye(2, dtype=np.float32),), (none,), notes=dict(notes))
+    return PipClassifier(none, unit, (np.eye(2, dtype=np.float32),), (none,), notes=dict(notes))
 
 
-def quick(*, progress: Callable[[str, float], None], **options: object) -> Head:
+def quick(*, progress: Callable[[str, float], None], **options: object) -> PipClassifier:
     progress("rendering", 0.5)
     progress("rendering", 1.0)
     return head(pips_error=0.01, **options)
 
 
 def test_the_head_is_written_and_its_figures_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "new" / "reader.npz"
+    out = tmp_path / "new" / "pips.npz"
     assert TRAININGS["pips"](out, seed=3, scenes=4, epochs=5, jobs=2, trained=quick) == 0
-    assert load_head(out).notes == {"pips_error": 0.01, "seed": 3, "scenes": 4, "epochs": 5, "jobs": 2}
+    assert load_pip_classifier(out).notes == {"pips_error": 0.01, "seed": 3, "scenes": 4, "epochs": 5, "jobs": 2}
     assert list(out.parent.iterdir()) == [out]
     said = capsys.readouterr()
     assert "pips_error: 0.01" in said.out
-    assert "reader.npz" in said.out.replace("\n", "")
+    assert "pips.npz" in said.out.replace("\n", "")
     assert "rendering" not in said.out  # progress goes to stderr
 
 
 def test_training_that_is_broken_off_leaves_the_old_head(tmp_path: Path) -> None:
-    def broken_off(**_: object) -> Head:
+    def broken_off(**_: object) -> PipClassifier:
         raise KeyboardInterrupt
 
-    out = tmp_path / "reader.npz"
+    out = tmp_path / "pips.npz"
     out.write_bytes(b"the old head")
     with pytest.raises(KeyboardInterrupt):
         TRAININGS["pips"](out, seed=1, scenes=3, epochs=1, trained=broken_off)
@@ -58,17 +58,17 @@ def test_without_scikit_learn_it_says_what_to_install(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)
-    out = tmp_path / "reader.npz"
+    out = tmp_path / "pips.npz"
     assert TRAININGS["pips"](out, seed=1, scenes=3, epochs=1) == 1
     assert "pip install 'tallybone[train]'" in capsys.readouterr().err
     assert not out.exists()
 
 
 NETWORKS: list[tuple[Callable[..., int], str, dict[str, int]]] = [
-    (TRAININGS["detector"], "finder.onnx", {"steps": 5}),
-    (TRAININGS["refiner"], "closer_look.onnx", {"steps": 5}),
-    (TRAININGS["pip-features"], "halves.onnx", {"epochs": 5}),
-    (TRAININGS["hard-pips"], "second_look.onnx", {"steps": 5}),
+    (TRAININGS["detector"], "detector.onnx", {"steps": 5}),
+    (TRAININGS["refiner"], "refiner.onnx", {"steps": 5}),
+    (TRAININGS["pip-features"], "pip_features.onnx", {"epochs": 5}),
+    (TRAININGS["hard-pips"], "hard_cases.onnx", {"steps": 5}),
 ]
 
 
@@ -96,7 +96,7 @@ def test_a_network_is_written_when_it_is_trained(
 
 
 def test_a_network_takes_its_place_together_with_its_checksum(tmp_path: Path) -> None:
-    shipped = resources.files("vision") / "models" / "halves.onnx"
+    shipped = resources.files("vision") / "models" / "pip_features.onnx"
 
     def network(**_: object) -> Callable[[Path], None]:
         def save(path: Path) -> None:
@@ -105,10 +105,10 @@ def test_a_network_takes_its_place_together_with_its_checksum(tmp_path: Path) ->
 
         return save
 
-    out = tmp_path / "halves.onnx"
+    out = tmp_path / "pip_features.onnx"
     assert TRAININGS["pip-features"](out, seed=1, scenes=1, trained=network) == 0
-    assert {one.name for one in tmp_path.iterdir()} == {"halves.onnx", "halves.onnx.sha256"}
-    load_halves(out)
+    assert {one.name for one in tmp_path.iterdir()} == {"pip_features.onnx", "pip_features.onnx.sha256"}
+    load_pip_features(out)
 
 
 @pytest.mark.parametrize(("command", "name", "own"), NETWORKS)

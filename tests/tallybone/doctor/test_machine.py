@@ -47,7 +47,7 @@ def test_heat(heat_c: float | None, grade: Grade) -> None:
     [
         (0.07, OK, "read in 0.07 s"),
         (1.2, WARNING, "read in 1.20 s: plays show late"),
-        ("finder.onnx is missing", PROBLEM, "finder.onnx is missing"),
+        ("detector.onnx is missing", PROBLEM, "detector.onnx is missing"),
     ],
 )
 def test_speed_is_judged_by_the_time_of_a_read(read_s: float | str, grade: Grade, words: str) -> None:

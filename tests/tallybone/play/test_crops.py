@@ -26,7 +26,7 @@ from tests.tallybone.web.doubts import ASKED_AFTER, doubtful
 from tests.tallybone.web.true_table import TrueTable, file_recorder
 from tests.vision.seen import seen_tile
 from vision.arrays import Image
-from vision.tracking.camera_motion.alignment import Aim
+from vision.tracking.camera_motion.alignment import Alignment
 from vision.tracking.table_view import TableView
 
 TILE = seen_tile(5, 4, x_px=300.0, y_px=200.0, side_px=30.0, degrees=30.0)
@@ -63,7 +63,7 @@ def test_a_crop_shows_the_tile_in_its_outline_and_what_lies_around_it() -> None:
 
 
 def test_the_outline_follows_a_camera_that_was_moved() -> None:
-    aim = Aim((1.0, 0.0, 80.0, 0.0, 1.0, -40.0))
+    aim = Alignment((1.0, 0.0, 80.0, 0.0, 1.0, -40.0))
     moved = tuple((x + 80.0, y - 40.0) for x, y in TILE.corners_px)
     jpeg = crop(table_with(moved), (TILE.corners_px,), aim)
     assert jpeg is not None
@@ -135,7 +135,7 @@ def test_a_play_that_a_look_corrects_is_cut_again_and_one_that_a_person_corrects
     assert cut(3, amend) == [(seq, 3)]
     assert cut(4, amend, has_picture=False) == []
     assert Cutter(session).after(Step(5, session, view=view), image) == ()
-    away = replace(view, aim=Aim((1.0, 0.0, 5000.0, 0.0, 1.0, 0.0)))
+    away = replace(view, aim=Alignment((1.0, 0.0, 5000.0, 0.0, 1.0, 0.0)))
     assert Cutter(opened(BONES, PLAYERS)[0]).after(Step(6, session, view=away), image) == (), "outside the picture now"
 
 

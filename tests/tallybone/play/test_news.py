@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from tallybone.play.news import CameraNews, News, UnsureNote, words_of
 from tests.vision.seen import unsure_tile
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
 from vision.tracking.table_view import TableView
 
 VIEW = TableView((), (), (), size_px=(1280, 720))
 
 
 def shifted(right_px: float, down_px: float = 0.0) -> TableView:
-    return replace(VIEW, aim=Aim((1.0, 0.0, right_px, 0.0, 1.0, down_px)))
+    return replace(VIEW, aim=Alignment((1.0, 0.0, right_px, 0.0, 1.0, down_px)))
 
 
 def test_nothing_is_said_of_a_camera_that_points_as_it_did() -> None:
@@ -50,7 +50,7 @@ def test_where_much_of_the_table_is_out_of_the_picture_it_should_be_put_back() -
 
 
 def test_a_turn_is_said_in_degrees() -> None:
-    turned = Aim((0.9994, -0.0349, 0.0, 0.0349, 0.9994, 0.0))
+    turned = Alignment((0.9994, -0.0349, 0.0, 0.0349, 0.9994, 0.0))
     assert "turned by 2.0 degrees" in words_of(turned, (1280, 720))
     assert "degrees" not in words_of(STRAIGHT_ON, (1280, 720))
 

@@ -17,7 +17,7 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tests.tallybone.session.test_referee import lay, line, seen
-from vision.tracking.camera_motion.alignment import Aim
+from vision.tracking.camera_motion.alignment import Alignment
 from vision.tracking.table_view import Change, ChangeKind, TableView
 
 START = SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=("Brian", "Tom"), rules="bones")
@@ -48,7 +48,7 @@ def test_log_tiles_places_and_both_pictures_are_told(tmp_path: Path) -> None:
 
 
 def test_where_the_camera_pointed_is_told_and_goes_into_the_next_recording(tmp_path: Path) -> None:
-    aim = Aim((0.9998, -0.02, 12.5, 0.02, 0.9998, -7.25))
+    aim = Alignment((0.9998, -0.02, 12.5, 0.02, 0.9998, -7.25))
     path = tmp_path / "a.mcap"
     with SessionWriter(path, START) as writer:
         writer.frame(1, b"one tile")

@@ -37,11 +37,11 @@ API = "/api/v1"
 class Blind(Reader):
     """An eye that sees no tile; it needs no network and no time."""
 
-    finder: Any = None
-    closer: Any = None
+    detector: Any = None
+    refiner: Any = None
     halves: Any = None
     pips: Any = None
-    second_look: Any = None
+    hard_cases: Any = None
     max_pips: int | None = 6
 
     def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:

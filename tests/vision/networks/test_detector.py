@@ -1,4 +1,4 @@
-"""The finder as it is shipped: it proposes every tile of calm tables near where it lies, at any size of the picture."""
+"""The shipped detector: it proposes every tile of calm tables near its place, at any size of the picture."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.arrays import Image
 from vision.errors import ModelError
 from vision.image.pyramid import build_pyramid
-from vision.networks.detector import Finder, Focus, Proposals, load_finder
+from vision.networks.detector import Detector, Focus, Proposals, load_detector
 
 TILES = (lay(3, 5, -60, -30, 20), lay(0, 0, 70, 40, 130), lay(6, 6, 0, 80, 90), PlacedTile(None, (110, -70), 1.0))
 
 
 @cache
-def finder() -> Finder:
-    return load_finder()
+def detector() -> Detector:
+    return load_detector()
 
 
 @cache
@@ -37,7 +37,7 @@ def shown(looks: str) -> RenderedPicture:
 def errors(image: Image, rendered: RenderedPicture, scale: float = 1.0) -> list[float]:
     """The error, in sides, of the best likely proposal for each tile of a picture that was scaled."""
     truth = truth_poses(rendered.truth)[0] * scale
-    found = finder().find(build_pyramid(image))
+    found = detector().find(build_pyramid(image))
     likely = found.poses[found.likely > 0.3]
     return [float(corner_errors(likely, pose[None])[0].min(initial=np.inf)) for pose in truth]
 
@@ -60,7 +60,7 @@ def test_large_tiles_are_found() -> None:
     x, y = (int(value) for value in rendered.truth.tiles[0].center_px)
     cut = rendered.image[max(0, y - 45) : y + 45, max(0, x - 60) : x + 60]
     large = np.asarray(cv2.resize(cut, None, fx=6, fy=6, interpolation=cv2.INTER_CUBIC), np.uint8)
-    found = finder().find(build_pyramid(large))
+    found = detector().find(build_pyramid(large))
     middle = (np.array([x - max(0, x - 60), y - max(0, y - 45)]) + 0.5) * 6
     near = np.linalg.norm(found.poses[:, :2] - middle, axis=1) < 60
     assert found.likely[near].max(initial=0) > 0.3
@@ -68,25 +68,25 @@ def test_large_tiles_are_found() -> None:
 
 @pytest.mark.parametrize("size_px", [(400, 300), (1, 1), (1, 3000), (33, 31)])
 def test_a_plain_picture_shows_nothing(size_px: tuple[int, int]) -> None:
-    assert (finder().find(build_pyramid(blank(*size_px))).likely < 0.3).all()
+    assert (detector().find(build_pyramid(blank(*size_px))).likely < 0.3).all()
 
 
 def test_what_one_picture_showed_does_not_change_the_next() -> None:
     levels = build_pyramid(shown("felt").image)
-    first = finder().find(levels)
-    finder().find(build_pyramid(blank(333, 222)))
-    again = finder().find(levels)
+    first = detector().find(levels)
+    detector().find(build_pyramid(blank(333, 222)))
+    again = detector().find(levels)
     assert (first.poses == again.poses).all()
     assert (first.likely == again.likely).all()
 
 
 def test_a_file_that_is_no_network_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "finder.onnx"
-    with pytest.raises(ModelError, match=r"finder\.onnx: not a readable network"):
-        load_finder(path)
+    path = tmp_path / "detector.onnx"
+    with pytest.raises(ModelError, match=r"detector\.onnx: not a readable network"):
+        load_detector(path)
     path.write_bytes(b"no network at all")
-    with pytest.raises(ModelError, match=r"finder\.onnx: not a readable network"):
-        load_finder(path)
+    with pytest.raises(ModelError, match=r"detector\.onnx: not a readable network"):
+        load_detector(path)
 
 
 @cache
@@ -105,7 +105,7 @@ def test_small_tiles_are_placed_better_where_something_happened(side_px: float |
     levels, last = build_pyramid(image), truth[-1]
     x, y = last[:2].tolist()
     focus = Focus((x - 25, y - 12, x + 25, y + 12), side_px)
-    found, plain = finder().find(levels, focus), finder().find(levels)
+    found, plain = detector().find(levels, focus), detector().find(levels)
 
     def best(of: Proposals) -> tuple[float, float]:
         off = corner_errors(of.poses, last[None])[0]
@@ -124,13 +124,13 @@ def test_small_tiles_are_placed_better_where_something_happened(side_px: float |
 def test_large_tiles_and_large_places_are_looked_at_once() -> None:
     image, _ = line_of_small_tiles()
     levels = build_pyramid(image)
-    plain = finder().find(levels)
+    plain = detector().find(levels)
     for focus in (Focus((600.0, 400.0, 650.0, 450.0), 40.0), Focus((0.0, 0.0, 1280.0, 960.0), 20.0)):
-        assert (finder().find(levels, focus).poses == plain.poses).all()
+        assert (detector().find(levels, focus).poses == plain.poses).all()
 
 
 @pytest.mark.slow
 def test_a_place_at_the_corner_of_the_picture_is_no_error() -> None:
     image, _ = line_of_small_tiles()
     for box in ((0.0, 0.0, 3.0, 3.0), (1277.0, 957.0, 1282.0, 962.0)):
-        finder().find(build_pyramid(image), Focus(box, 20.0))
+        detector().find(build_pyramid(image), Focus(box, 20.0))

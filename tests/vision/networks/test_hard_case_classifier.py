@@ -1,4 +1,4 @@
-"""What the second look says of halves: probabilities that depend on nothing else, and better ones than the first."""
+"""The hard-case classifier: probabilities that depend on nothing else, and better ones than the first."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tests.vision.tables import Looks, lay, reader, table_with
 from vision.errors import ModelError
 from vision.geometry.poses import Poses, empty_poses, moved
 from vision.image.pyramid import Level, build_pyramid
-from vision.networks.hard_case_classifier import SecondLook, load_second_look
-from vision.networks.pip_classifier import load_head
-from vision.networks.pip_features import load_halves
+from vision.networks.hard_case_classifier import HardCaseClassifier, load_hard_case_classifier
+from vision.networks.pip_classifier import load_pip_classifier
+from vision.networks.pip_features import load_pip_features
 from vision.networks.refiner import UP
 
 
@@ -31,14 +31,14 @@ def table() -> tuple[tuple[Level, ...], Poses, list[int]]:
 
 def test_clear_pips_are_read_on_the_half_that_is_asked_for() -> None:
     levels, poses, pips = table()
-    logs = load_second_look().logs(levels, np.repeat(poses, 2, axis=0), np.tile([0, 1], len(poses)))
+    logs = load_hard_case_classifier().logs(levels, np.repeat(poses, 2, axis=0), np.tile([0, 1], len(poses)))
     assert logs.argmax(axis=1).tolist() == pips
     np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1)
 
 
 def test_a_half_is_read_alike_alone_and_among_others() -> None:
     levels, poses, _ = table()
-    second = load_second_look()
+    second = load_hard_case_classifier()
     halves = np.array([0, 1, 0])
     together = second.logs(levels, poses, halves)
     for index in range(len(poses)):
@@ -49,7 +49,7 @@ def test_a_half_is_read_alike_alone_and_among_others() -> None:
 
 @pytest.mark.slow
 def test_it_reads_most_of_what_the_first_look_misreads() -> None:
-    first, head, second = load_halves(), load_head(), load_second_look()
+    first, head, second = load_pip_features(), load_pip_classifier(), load_hard_case_classifier()
     misread, still = 0, 0
     for seed in range(60):
         rng = np.random.default_rng([15, seed])
@@ -65,13 +65,13 @@ def test_it_reads_most_of_what_the_first_look_misreads() -> None:
 
 
 def test_a_file_that_is_no_network_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "second_look.onnx"
+    path = tmp_path / "hard_cases.onnx"
     path.write_bytes(b"no network")
-    with pytest.raises(ModelError, match=r"second_look\.onnx: not a readable network"):
-        load_second_look(path)
+    with pytest.raises(ModelError, match=r"hard_cases\.onnx: not a readable network"):
+        load_hard_case_classifier(path)
 
 
-class Asked(SecondLook):
+class Asked(HardCaseClassifier):
     """Says three pips of everything, and how often it was asked."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ def test_only_what_the_first_look_leaves_in_doubt_is_looked_at_again(blur_px: fl
     tiles = [lay(0, 6, -80, -30, 20), lay(5, 1, 60, 30, 130), lay(6, 6, 0, -70, 75), lay(2, 4, 90, -60, 50)]
     picture = np.asarray(cv2.GaussianBlur(table_with(tiles, Looks(seed=3)).image, (0, 0), blur_px), np.uint8)
     asked = Asked()
-    reading = replace(reader(), second_look=asked, max_pips=6).read(picture)
+    reading = replace(reader(), hard_cases=asked, max_pips=6).read(picture)
     halves = [half for tile in reading.tiles for half in tile.halves]
     assert (asked.looks > 0) == is_asked
     assert sum(half.alone.pips == 3 for half in halves) == asked.looks // 5

@@ -11,12 +11,12 @@ import pytest
 
 from vision.errors import ModelError
 from vision.networks.network import load_network, write_checksum
-from vision.networks.pip_classifier import load_head
+from vision.networks.pip_classifier import load_pip_classifier
 
 SHIPPED = Path(str(resources.files("vision"))) / "models"
 
 
-@pytest.mark.parametrize("shipped", ["finder.onnx", "closer_look.onnx", "halves.onnx", "second_look.onnx"])
+@pytest.mark.parametrize("shipped", ["detector.onnx", "refiner.onnx", "pip_features.onnx", "hard_cases.onnx"])
 def test_networks_run_on_the_faster_engine(shipped: str) -> None:
     # OpenCV 5 takes its newer one, which knows other layers, unless it is told and given a file.
     network = load_network(None, shipped=shipped)
@@ -25,9 +25,9 @@ def test_networks_run_on_the_faster_engine(shipped: str) -> None:
 
 @pytest.fixture(name="copied")
 def a_copied_network(tmp_path: Path) -> Path:
-    for name in ("halves.onnx", "halves.onnx.sha256"):
+    for name in ("pip_features.onnx", "pip_features.onnx.sha256"):
         shutil.copy(SHIPPED / name, tmp_path)
-    return tmp_path / "halves.onnx"
+    return tmp_path / "pip_features.onnx"
 
 
 def test_one_flipped_bit_in_a_network_is_said(copied: Path) -> None:
@@ -35,29 +35,29 @@ def test_one_flipped_bit_in_a_network_is_said(copied: Path) -> None:
     content = bytearray(copied.read_bytes())
     content[len(content) // 2] ^= 1  # in the middle of its weights: OpenCV takes it, and reads other pips
     copied.write_bytes(content)
-    with pytest.raises(ModelError, match=r"halves\.onnx: it is damaged: expected SHA-256 \w{64}, but got \w{64}"):
+    with pytest.raises(ModelError, match=r"pip_features\.onnx: it is damaged: expected SHA-256 \w{64}, but got \w{64}"):
         load_network(copied, shipped="")
 
 
 @pytest.mark.parametrize("said", [None, b"", b"\xff", b"0" * 64])
 def test_a_network_without_its_checksum_is_refused(copied: Path, said: bytes | None) -> None:
-    beside = copied.with_name("halves.onnx.sha256")
+    beside = copied.with_name("pip_features.onnx.sha256")
     beside.unlink()
     if said is not None:
         beside.write_bytes(said)
-    with pytest.raises(ModelError, match=r"halves\.onnx"):
+    with pytest.raises(ModelError, match=r"pip_features\.onnx"):
         load_network(copied, shipped="")
 
 
 def test_what_is_whole_but_no_network_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "finder.onnx"
+    path = tmp_path / "detector.onnx"
     path.write_bytes(b"no network at all")
     write_checksum(path)
-    with pytest.raises(ModelError, match=r"finder\.onnx: not a readable network"):
+    with pytest.raises(ModelError, match=r"detector\.onnx: not a readable network"):
         load_network(path, shipped="")
 
 
-@pytest.mark.parametrize("name", ["finder.onnx", "closer_look.onnx", "halves.onnx", "second_look.onnx"])
+@pytest.mark.parametrize("name", ["detector.onnx", "refiner.onnx", "pip_features.onnx", "hard_cases.onnx"])
 def test_checksums_are_those_of_sha256sum(name: str, tmp_path: Path) -> None:
     shutil.copy(SHIPPED / name, tmp_path)
     write_checksum(tmp_path / name)
@@ -67,14 +67,14 @@ def test_checksums_are_those_of_sha256sum(name: str, tmp_path: Path) -> None:
 
 
 def test_no_flipped_bit_in_a_head_changes_it_in_silence(tmp_path: Path) -> None:
-    content, whole, path = (SHIPPED / "reader.npz").read_bytes(), load_head(), tmp_path / "reader.npz"
+    content, whole, path = (SHIPPED / "pips.npz").read_bytes(), load_pip_classifier(), tmp_path / "pips.npz"
     rng, refused = np.random.default_rng(1), 0
     for _ in range(400):
         flipped = bytearray(content)
         flipped[rng.integers(len(content))] ^= 1 << rng.integers(8)
         path.write_bytes(flipped)
         try:
-            head = load_head(path)
+            head = load_pip_classifier(path)
         except ModelError:
             refused += 1
             continue

@@ -15,18 +15,18 @@ import pytest
 from numpy.typing import NDArray
 
 from vision.errors import ModelError
-from vision.networks.pip_classifier import Head, load_head, save_head
+from vision.networks.pip_classifier import PipClassifier, load_pip_classifier, save_pip_classifier
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 
 
-def head(sharpness: float = 0.75) -> Head:
+def head(sharpness: float = 0.75) -> PipClassifier:
     rng, sizes = np.random.default_rng(5), (8, 5, 4, 19)
 
     def values(*shape: int) -> NDArray[np.float32]:
         return rng.normal(0, 1, shape).astype(np.float32)
 
-    return Head(
+    return PipClassifier(
         values(sizes[0]),
         rng.uniform(0.5, 2, sizes[0]).astype(np.float32),
         tuple(values(a, b) for a, b in itertools.pairwise(sizes)),
@@ -39,13 +39,13 @@ def head(sharpness: float = 0.75) -> Head:
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Path:
-    path = tmp_path / "new" / "reader.npz"
-    save_head(path, head())
+    path = tmp_path / "new" / "pips.npz"
+    save_pip_classifier(path, head())
     return path
 
 
 def test_outputs_by_hand() -> None:
-    one = Head(
+    one = PipClassifier(
         np.array([1, 0], np.float32),
         np.array([2, 1], np.float32),
         (np.array([[1, -1], [1, 0]], np.float32), np.array([[1, 2], [3, 4]], np.float32)),
@@ -75,9 +75,9 @@ def test_no_features_give_no_probabilities() -> None:
 
 
 def test_what_is_saved_is_loaded(stored: Path) -> None:
-    saved, loaded = head(), load_head(stored)
+    saved, loaded = head(), load_pip_classifier(stored)
     assert (loaded.sharpness, loaded.misread, loaded.notes) == (saved.sharpness, saved.misread, saved.notes)
-    for field in fields(Head)[:4]:
+    for field in fields(PipClassifier)[:4]:
         old, new = getattr(saved, field.name), getattr(loaded, field.name)
         for a, b in zip(old, new, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-4)  # stored as float16
@@ -88,7 +88,7 @@ def test_what_is_saved_is_loaded(stored: Path) -> None:
 
 def test_the_same_head_makes_the_same_arrays(stored: Path, tmp_path: Path) -> None:
     again = tmp_path / "again.npz"
-    save_head(again, load_head(stored))
+    save_pip_classifier(again, load_pip_classifier(stored))
     with np.load(stored) as first, np.load(again) as second:
         assert first.files == second.files
         assert all((first[name] == second[name]).all() for name in first.files)
@@ -165,14 +165,14 @@ def test_a_wrong_file_is_named(stored: Path, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "wrong.npz"
     path.write_bytes(WRONG[kind](stored.read_bytes(), tmp_path))
     with pytest.raises(ModelError) as caught:
-        load_head(path)
+        load_pip_classifier(path)
     assert str(caught.value).startswith(f"{path}: ")
 
 
 def test_an_absent_file_and_a_folder_are_named(tmp_path: Path) -> None:
     for path in (tmp_path / "nowhere.npz", tmp_path):
         with pytest.raises(ModelError) as caught:
-            load_head(path)
+            load_pip_classifier(path)
         assert str(caught.value).startswith(f"{path}: ")
 
 
@@ -185,14 +185,14 @@ def test_another_version_is_said(stored: Path, tmp_path: Path, change: dict[str,
     path = tmp_path / "later.npz"
     path.write_bytes(with_header(lambda header: header | change)(stored.read_bytes(), tmp_path))
     with pytest.raises(ModelError) as caught:
-        load_head(path)
+        load_pip_classifier(path)
     assert str(caught.value) == f"{path}: expected tallybone-head version 4, got {came}"
 
 
 def test_the_shipped_head_loads_and_fits_what_the_network_says_of_halves() -> None:
     from vision.networks.pip_features import FEATURES
 
-    shipped = load_head()
+    shipped = load_pip_classifier()
     assert shipped.outputs(np.zeros((2, FEATURES), np.float32)).shape == (2, 19)
     arrays = (shipped.mean, shipped.scale, *shipped.weights, *shipped.biases)
     assert all(np.isfinite(values).all() for values in arrays)
@@ -201,7 +201,7 @@ def test_the_shipped_head_loads_and_fits_what_the_network_says_of_halves() -> No
 
 
 def test_the_shipped_file_is_small() -> None:
-    assert (ROOT / "vision" / "models" / "reader.npz").stat().st_size < 100_000
+    assert (ROOT / "vision" / "models" / "pips.npz").stat().st_size < 100_000
 
 
 def test_reading_needs_no_scikit_learn() -> None:

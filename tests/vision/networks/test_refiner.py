@@ -1,4 +1,4 @@
-"""What the closer look says of poses: which face lies there and how to mend an outline, whatever else is asked."""
+"""The refiner: the face at each pose and the correction of its outline, whatever else is asked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.errors import ModelError
 from vision.geometry.poses import Poses, empty_poses, move, turned_round, upright_poses
 from vision.image.pyramid import Level, build_pyramid
-from vision.networks.refiner import NOTHING, load_closer_look
+from vision.networks.refiner import NOTHING, load_refiner
 
 
 @cache
@@ -32,7 +32,7 @@ def test_a_tile_is_told_from_its_back_and_from_the_cloth() -> None:
     sizes = np.full(3, 24 * CAMERA.px_per_mm)
     centers = np.array([CAMERA.width_px, CAMERA.height_px]) * [[0.15, 0.85], [0.1, 0.1], [0.85, 0.85]]
     cloth = upright_poses(centers, np.array([0.0, 1.0, 2.0]), 2 * sizes, sizes)
-    chances, corrections = load_closer_look().look(levels, np.concatenate([poses, cloth]))
+    chances, corrections = load_refiner().look(levels, np.concatenate([poses, cloth]))
     assert chances.argmax(axis=1).tolist() == [*faces.tolist(), NOTHING, NOTHING, NOTHING]
     assert chances.max(axis=1).min() > 0.8
     np.testing.assert_allclose(chances.sum(axis=1), 1)
@@ -43,7 +43,7 @@ def test_the_middle_between_two_tiles_is_no_tile() -> None:
     levels, poses, _ = table()
     beside = move(poses, np.tile([0.0, 1.0, 0, 0, 0, 0], (len(poses), 1)))  # half a tile aside
     along = move(poses, np.tile([1.0, 0.0, 0, 0, 0, 0], (len(poses), 1)))
-    chances, _ = load_closer_look().look(levels, np.concatenate([beside, along]))
+    chances, _ = load_refiner().look(levels, np.concatenate([beside, along]))
     assert (chances.argmax(axis=1) == NOTHING).mean() >= 0.9
 
 
@@ -64,7 +64,7 @@ def test_corrections_bring_a_wrong_outline_to_its_tile(kind: str, is_turned_roun
     levels, truth, _ = table()
     wrong = move(turned_round(truth) if is_turned_round else truth, np.tile(WRONG[kind], (len(truth), 1)))
     before = corner_errors(wrong, truth)[0]
-    after = corner_errors(move(wrong, load_closer_look().look(levels, wrong)[1]), truth)[0]
+    after = corner_errors(move(wrong, load_refiner().look(levels, wrong)[1]), truth)[0]
     assert before.min() > 0.08
     assert (after < before).all()
     assert after.mean() < 0.6 * before.mean()
@@ -72,7 +72,7 @@ def test_corrections_bring_a_wrong_outline_to_its_tile(kind: str, is_turned_roun
 
 def test_a_pose_is_judged_alike_alone_and_among_others() -> None:
     levels, poses, _ = table()
-    look = load_closer_look().look
+    look = load_refiner().look
     together = look(levels, poses)
     many = look(levels, np.repeat(poses, 40, axis=0))
     for index in range(len(poses)):
@@ -83,14 +83,14 @@ def test_a_pose_is_judged_alike_alone_and_among_others() -> None:
 
 def test_no_poses_have_no_chances_and_no_corrections() -> None:
     levels, _, _ = table()
-    chances, corrections = load_closer_look().look(levels, empty_poses())
+    chances, corrections = load_refiner().look(levels, empty_poses())
     assert (chances.shape, corrections.shape) == ((0, 3), (0, 6))
 
 
 @pytest.mark.parametrize("content", [b"", b"no network", None], ids=["empty", "text", "absent"])
 def test_a_file_that_is_no_network_is_refused(tmp_path: Path, content: bytes | None) -> None:
-    path = tmp_path / "closer_look.onnx"
+    path = tmp_path / "refiner.onnx"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(ModelError, match=r"closer_look\.onnx: not a readable network"):
-        load_closer_look(path)
+    with pytest.raises(ModelError, match=r"refiner\.onnx: not a readable network"):
+        load_refiner(path)

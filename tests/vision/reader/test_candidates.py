@@ -13,7 +13,7 @@ from synthetic.training.truth import truth_poses
 from tests.vision.tables import CAMERA, lay
 from vision.geometry.poses import Poses, sides_px
 from vision.image.pyramid import Level, build_pyramid
-from vision.networks.refiner import CloserLook, load_closer_look
+from vision.networks.refiner import Refiner, load_refiner
 from vision.reader.candidates import Candidates, beside
 from vision.reader.reader import Reader, load_reader
 from vision.reader.unsure import FARTHEST_BELOW
@@ -92,11 +92,11 @@ def test_among_nothing_but_tiles_nothing_is_unsure(
     assert asked == [0.0]
 
 
-class Counting(CloserLook):
+class Counting(Refiner):
     """Looks as the shipped network does, and notes at how many poses."""
 
     def __init__(self) -> None:
-        self.shipped, self.looked = load_closer_look(), list[int]()
+        self.shipped, self.looked = load_refiner(), list[int]()
 
     def look(self, levels: tuple[Level, ...], poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         self.looked.append(len(poses))
@@ -107,14 +107,14 @@ def test_what_is_in_doubt_is_looked_at_from_beside(eye: Reader, table: RenderedP
     counting = Counting()
     poses, _ = truth_poses(table.truth)
     both, closer = np.concatenate([poses, poses]), np.array([0.5, 9.0])
-    judge = Candidates(eye.finder, counting)
+    judge = Candidates(eye.detector, counting)
     seen = judge._seen_from_beside(build_pyramid(table.image), both, closer, np.zeros(2))
     assert counting.looked == [1, 1, 1, 1]  # the sure one is left alone
     assert seen[1] == 9.0
     assert seen[0] > 0.5  # it is a tile from beside too
 
 
-class Said(CloserLook):
+class Said(Refiner):
     """Says one chance of a tile at each look, and that the tile lies a little farther along."""
 
     def __init__(self, *chances: float) -> None:
@@ -132,7 +132,7 @@ def test_what_is_mended_is_kept_unless_it_is_less_of_a_tile(
     eye: Reader, table: RenderedPicture, chances: tuple[float, ...], kept: int
 ) -> None:
     poses, _ = truth_poses(table.truth)
-    found, said = Candidates(eye.finder, Said(*chances)).mended(build_pyramid(table.image), poses, rounds=2)
+    found, said = Candidates(eye.detector, Said(*chances)).refined(build_pyramid(table.image), poses, rounds=2)
     assert found == pytest.approx(poses + 0.3 * kept * np.array([*poses[0, 2:4], 0, 0, 0, 0]))
     assert said[0] == pytest.approx([1 - chances[kept], chances[kept], 0.0])
 

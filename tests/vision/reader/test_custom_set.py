@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from vision.geometry.poses import upright_poses
-from vision.networks.pip_classifier import Head
+from vision.networks.pip_classifier import PipClassifier
 from vision.networks.tile_sheet import SIDE_PX, cut_out, disturbed, tile_mask
-from vision.reader.custom_set import OwnSet
+from vision.reader.custom_set import CustomSet
 from vision.reader.custom_set_fit import Restraint, Views, fit, held_out, misread, surprise
 
 RESTRAINT = Restraint(0.001, 1.0)
@@ -55,7 +55,7 @@ def test_a_number_that_only_its_colour_tells_is_learned_from_pictures() -> None:
 
 def test_without_weights_the_shipped_head_is_what_counts() -> None:
     rng = np.random.default_rng(2)
-    head = Head(
+    head = PipClassifier(
         np.zeros(4, np.float32),
         np.ones(4, np.float32),
         (rng.normal(size=(4, 19)).astype(np.float32),),
@@ -63,12 +63,12 @@ def test_without_weights_the_shipped_head_is_what_counts() -> None:
     )
     described = rng.normal(size=(5, 4)).astype(np.float32)
     shipped = head.probabilities(described)[:, :10]
-    own = OwnSet(np.zeros((5, 10)), 1.0).probabilities(head, described)
+    own = CustomSet(np.zeros((5, 10)), 1.0).probabilities(head, described)
     assert own[:, :10] == pytest.approx(shipped / shipped.sum(axis=1, keepdims=True), rel=1e-3, abs=1e-4)
     assert own[:, 10:].max() < 1e-9
     weighed = np.zeros((5, 10))
     weighed[4, 7] = 50.0
-    assert (OwnSet(weighed, 1.0).probabilities(head, described).argmax(axis=1) == 7).all()
+    assert (CustomSet(weighed, 1.0).probabilities(head, described).argmax(axis=1) == 7).all()
 
 
 def test_tiles_are_cut_out_as_they_lie() -> None:

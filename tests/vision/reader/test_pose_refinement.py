@@ -16,7 +16,7 @@ from vision.geometry.plane import Plane, find_plane
 from vision.geometry.poses import Poses, half_centers, sides_px
 from vision.image.pyramid import Level, build_pyramid
 from vision.reader.candidates import Candidates
-from vision.reader.pose_refinement import placed_anew
+from vision.reader.pose_refinement import relocate
 from vision.reader.reader import Reader, load_reader
 
 
@@ -52,9 +52,9 @@ def _beside(poses: Poses, along: float, turned_rad: float) -> Poses:
 
 
 def _placed(eye: Reader, levels: tuple[Level, ...], plane: Plane, poses: Poses) -> Poses:
-    candidates = Candidates(eye.finder, eye.closer)
-    looks = candidates.mended(levels, poses, rounds=0)
-    return placed_anew(levels, candidates, plane, looks, partial(eye._pips_at, levels))
+    candidates = Candidates(eye.detector, eye.refiner)
+    looks = candidates.refined(levels, poses, rounds=0)
+    return relocate(levels, candidates, plane, looks, partial(eye._pips_at, levels))
 
 
 def _off(poses: Poses, truth: Poses) -> np.ndarray:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.vision.seen import seen_tile, unsure_tile
 from vision.networks.refiner import DOWN, UP
-from vision.reader.unsure import FARTHEST_BELOW, is_worth_saying
+from vision.reader.unsure import FARTHEST_BELOW, looks_like_a_tile
 from vision.reading import PointPx, SeenTile
 from vision.tracking.camera_motion.alignment import STRAIGHT_ON
 from vision.tracking.unread import Unread
@@ -25,7 +25,7 @@ def after(
 @pytest.mark.parametrize("face", [UP, DOWN])
 def test_the_less_a_candidate_looks_like_a_tile_the_less_it_is_worth_saying(face: int) -> None:
     odds = np.array([-FARTHEST_BELOW - 0.1, -0.01, -np.inf])
-    assert is_worth_saying(odds, np.full(3, face)).tolist() == [False, True, False]
+    assert looks_like_a_tile(odds, np.full(3, face)).tolist() == [False, True, False]
 
 
 def test_what_is_seen_once_may_be_a_hand() -> None:

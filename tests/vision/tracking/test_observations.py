@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vision.arrays import GreyImage
-from vision.tracking.observations import Sightings
+from vision.tracking.observations import Observations
 from vision.tracking.settle import HEIGHT_PX, WIDTH_PX, SettleGate
 
 MS = 1_000_000
@@ -30,9 +30,9 @@ def corners(box: tuple[int, int, int, int], grow: tuple[float, float] = (1, 1)) 
     return [(a * u, b * v) for u, v in ((x, y), (x + width, y), (x + width, y + height), (x, y + height))]
 
 
-def watched(pictures: list[GreyImage]) -> Sightings:
+def watched(pictures: list[GreyImage]) -> Observations:
     """What has seen pictures, ten a second from 0 on."""
-    gate, sightings = SettleGate(), Sightings()
+    gate, sightings = SettleGate(), Observations()
     for at, grey in enumerate(pictures):
         sightings.feed(gate.feed(grey, at * 100 * MS), at * 100 * MS)
     return sightings

@@ -310,11 +310,11 @@ def blinking(reads: int) -> Perception:
     whole = reader()
     return Perception(
         Blinking(
-            whole.finder,
-            whole.closer,
+            whole.detector,
+            whole.refiner,
             whole.halves,
             whole.pips,
-            whole.second_look,
+            whole.hard_cases,
             whole.max_pips,
             blind=[True] * reads,
         )
@@ -362,7 +362,7 @@ class Doubting(Reader):
 def doubting(reads: int, start: Start = Start.EMPTY) -> Perception:
     whole = reader()
     eye = Doubting(
-        whole.finder, whole.closer, whole.halves, whole.pips, whole.second_look, whole.max_pips, doubts=[True] * reads
+        whole.detector, whole.refiner, whole.halves, whole.pips, whole.hard_cases, whole.max_pips, doubts=[True] * reads
     )
     return Perception(eye, start)
 
@@ -430,7 +430,7 @@ LINE = (lay(1, 6, -100, 60), lay(6, 3, -49.5, 60), lay(2, 5, -60, -80), lay(5, 4
 @pytest.mark.slow
 def test_where_the_set_is_known_only_what_changed_is_read_again_and_joins_elsewhere_stay() -> None:
     whole = reader()
-    eye = Noting(whole.finder, whole.closer, whole.halves, whole.pips, whole.second_look, 6)
+    eye = Noting(whole.detector, whole.refiner, whole.halves, whole.pips, whole.hard_cases, 6)
     table = Table(Looks(camera=replace(CAMERA, width_px=900, height_px=640)))
     table.eye = Perception(eye)
     table.show()

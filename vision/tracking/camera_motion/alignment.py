@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 
 from vision.arrays import Image, Motion
 
-AimNumbers = tuple[float, float, float, float, float, float]
+AlignmentNumbers = tuple[float, float, float, float, float, float]
 """The numbers of an affine map, row by row."""
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class Alignment:
     """Where the camera points: what takes places of the first picture to where they appear now.
 
     Attributes:
         numbers: Of the map, row by row: x' = a x + b y + c, y' = d x + e y + f, in pixels.
     """
 
-    numbers: AimNumbers = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
+    numbers: AlignmentNumbers = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
 
     @classmethod
-    def of(cls, motion: Motion) -> Aim:
+    def of(cls, motion: Motion) -> Alignment:
         """Return the aim of a motion of the picture, shape (2, 3); rounded, so that a recording holds all of it."""
         a, b, c, d, e, f = motion.ravel().tolist()
         return cls((round(a, 7), round(b, 7), round(c, 4), round(d, 7), round(e, 7), round(f, 4)))
@@ -51,13 +51,13 @@ class Aim:
         middle = np.array([size_px[0] / 2, size_px[1] / 2])
         return float(np.linalg.norm(self.motion[:, :2] @ middle + self.motion[:, 2] - middle))
 
-    def farthest_px(self, other: Aim, size_px: tuple[int, int]) -> float:
+    def farthest_px(self, other: Alignment, size_px: tuple[int, int]) -> float:
         """Return how far apart the two put a corner of a picture of such a size, at most."""
         width, height = size_px
         corners = np.array([[0, 0, 1], [width, 0, 1], [width, height, 1], [0, height, 1]], np.float64)
         return float(np.linalg.norm(corners @ (self.motion - other.motion).T, axis=1).max())
 
-    def since(self, other: Aim) -> Motion:
+    def since(self, other: Alignment) -> Motion:
         """Return what takes places of the picture at the *other* aim to where they appear at this one, shape (2, 3)."""
         back = np.linalg.inv(np.vstack([other.motion, [0.0, 0.0, 1.0]]))
         return np.asarray(self.motion @ back)
@@ -88,5 +88,5 @@ class Aim:
         return np.asarray(cv2.erode(shown, np.ones((3, 3), np.uint8), borderValue=(1,)) == 0)
 
 
-STRAIGHT_ON = Aim()
+STRAIGHT_ON = Alignment()
 """As at the start."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import GreyImage, Image, Motion
-from vision.tracking.camera_motion.alignment import Aim
+from vision.tracking.camera_motion.alignment import Alignment
 
 Detail = NDArray[np.float32]
 
@@ -49,7 +49,7 @@ class Agreement(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class AimEstimate:
+class AlignmentEstimate:
     """Where the camera points by one picture.
 
     Attributes:
@@ -59,7 +59,7 @@ class AimEstimate:
     """
 
     agreement: Agreement
-    aim: Aim
+    aim: Alignment
     parts: int
 
 
@@ -102,7 +102,7 @@ class Anchor:
         return round(width * self.scale), round(height * self.scale)
 
 
-def find_aim(anchor: Anchor, image: Image, before: Aim) -> AimEstimate:
+def estimate_alignment(anchor: Anchor, image: Image, before: Alignment) -> AlignmentEstimate:
     """Return where the camera points.
 
     Args:
@@ -115,18 +115,18 @@ def find_aim(anchor: Anchor, image: Image, before: Aim) -> AimEstimate:
     near: _Fit | None = None
     for every in (2, 1):  # where nothing moved, every other part says so
         near = usual.fit(before.motion, rounds=1, every=every)
-        if near is not None and before.farthest_px(Aim.of(near.motion), anchor.size_px) < _SUSPECT_PX:
-            return AimEstimate(Agreement.STEADY, before, near.parts)
+        if near is not None and before.farthest_px(Alignment.of(near.motion), anchor.size_px) < _SUSPECT_PX:
+            return AlignmentEstimate(Agreement.STEADY, before, near.parts)
     # Wood looks alike along its grain: what agrees nearby is compared with what agrees anywhere.
     fits = [near, *(usual.fit(guess, rounds=_ROUNDS) for guess in _PicturePair.of(anchor, now, _COARSE_PX).guesses())]
     best = max((fit for fit in fits if fit is not None), key=lambda fit: fit.likeness, default=None)
     if best is None:
-        return AimEstimate(Agreement.NONE, before, 0)
+        return AlignmentEstimate(Agreement.NONE, before, 0)
     best = _PicturePair.of(anchor, now, _FINE_PX).fit(best.motion, rounds=2) or best
-    aim = Aim.of(best.motion)
+    aim = Alignment.of(best.motion)
     if before.farthest_px(aim, anchor.size_px) < _LEAST_MOVE_PX:
-        return AimEstimate(Agreement.STEADY, before, best.parts)
-    return AimEstimate(Agreement.MOVED, aim, best.parts)
+        return AlignmentEstimate(Agreement.STEADY, before, best.parts)
+    return AlignmentEstimate(Agreement.MOVED, aim, best.parts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,15 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
 
 SIZE = (200, 100)
-SHIFTED = Aim((1.0, 0.0, 20.0, 0.0, 1.0, -10.0))
+SHIFTED = Alignment((1.0, 0.0, 20.0, 0.0, 1.0, -10.0))
 
 
-def turned(degrees: float) -> Aim:
+def turned(degrees: float) -> Alignment:
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-    return Aim.of(np.array([[cos, -sin, 0.0], [sin, cos, 0.0]]))
+    return Alignment.of(np.array([[cos, -sin, 0.0], [sin, cos, 0.0]]))
 
 
 def test_a_camera_that_was_not_moved_points_straight_on_and_its_pictures_stay_as_they_are() -> None:
@@ -63,5 +63,5 @@ def test_what_the_camera_does_not_show_any_more_is_told_at_any_resolution() -> N
 
 
 def test_numbers_are_rounded_so_that_a_recording_holds_all_of_them() -> None:
-    aim = Aim.of(np.array([[0.123456789, 0, 1.23456789], [0, 1, 0]]))
+    aim = Alignment.of(np.array([[0.123456789, 0, 1.23456789], [0, 1, 0]]))
     assert aim.numbers == (0.1234568, 0.0, 1.2346, 0.0, 1.0, 0.0)

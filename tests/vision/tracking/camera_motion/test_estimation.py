@@ -11,8 +11,8 @@ from synthetic.render.looks import COLORED, WALNUT
 from tests.vision.moving import CAMERA, HEIGHT_PX, WIDTH_PX, Bump, Clip, Moment, hand_at, lay
 from tests.vision.tables import Looks
 from vision.arrays import Image
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Aim
-from vision.tracking.camera_motion.estimation import Agreement, AimEstimate, Anchor, find_aim
+from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
+from vision.tracking.camera_motion.estimation import Agreement, AlignmentEstimate, Anchor, estimate_alignment
 from vision.tracking.settle import Side
 
 SIZE = (WIDTH_PX, HEIGHT_PX)
@@ -21,15 +21,15 @@ TILES = (lay(3, 5, -60, -20, 20), lay(5, 5, -20, -18, 110), lay(5, 1, 20, -15, 2
 BUMPS: tuple[Bump, ...] = ((3.0, -2.0, 0.0), (0.0, 0.0, 0.5), (45.0, -40.0, 2.0), (-30.0, 25.0, -4.5))
 
 
-def seen(clip: Clip, bump: Bump, moment: Moment | None = None) -> tuple[Anchor, Image, Aim]:
+def seen(clip: Clip, bump: Bump, moment: Moment | None = None) -> tuple[Anchor, Image, Alignment]:
     """The empty table as it was seen first, a picture after a bump, and where the camera points then."""
     anchor = Anchor.of(clip.film.picture(Moment()))
     image = clip.film.picture(replace(moment or Moment(), bump=bump))
     straight = np.vstack([clip.film.aim((0.0, 0.0, 0.0)), [0, 0, 1]])
-    return anchor, image, Aim.of(clip.film.aim(bump) @ np.linalg.inv(straight))
+    return anchor, image, Alignment.of(clip.film.aim(bump) @ np.linalg.inv(straight))
 
 
-def error_px(found: AimEstimate, true: Aim) -> float:
+def error_px(found: AlignmentEstimate, true: Alignment) -> float:
     return found.aim.farthest_px(true, SIZE)
 
 
@@ -38,7 +38,7 @@ def test_a_bump_over_an_empty_table_is_told_by_the_grain(looks: Looks) -> None:
     clip = Clip(looks, seed=2)
     for bump in BUMPS:
         anchor, image, true = seen(clip, bump)
-        found = find_aim(anchor, image, STRAIGHT_ON)
+        found = estimate_alignment(anchor, image, STRAIGHT_ON)
         assert found.agreement is Agreement.MOVED
         assert error_px(found, true) < 0.6
 
@@ -46,7 +46,7 @@ def test_a_bump_over_an_empty_table_is_told_by_the_grain(looks: Looks) -> None:
 def test_tiles_that_came_and_a_hand_do_not_disturb_it() -> None:
     moment = Moment(TILES, (hand_at((90.0, 40.0), Side.RIGHT, 0.1),), gain=0.85)
     anchor, image, true = seen(Clip(seed=2), (35.0, 20.0, -2.0), moment)
-    found = find_aim(anchor, image, STRAIGHT_ON)
+    found = estimate_alignment(anchor, image, STRAIGHT_ON)
     assert found.agreement is Agreement.MOVED
     assert error_px(found, true) < 0.6
 
@@ -54,33 +54,33 @@ def test_tiles_that_came_and_a_hand_do_not_disturb_it() -> None:
 def test_noise_light_hands_and_tiles_move_no_camera() -> None:
     moment = Moment(TILES, (hand_at((90.0, 40.0), Side.RIGHT, 0.1),), gain=1.15)
     anchor, image, _ = seen(Clip(seed=2, noise=4.0), (0.0, 0.0, 0.0), moment)
-    assert find_aim(anchor, image, STRAIGHT_ON).agreement is Agreement.STEADY
+    assert estimate_alignment(anchor, image, STRAIGHT_ON).agreement is Agreement.STEADY
 
 
 @pytest.mark.parametrize("seed", [2, 3])
 def test_noise_along_the_grain_of_wood_moves_no_camera(seed: int) -> None:
     moment = Moment(TILES, (hand_at((90.0, 40.0), Side.RIGHT, 0.1),), gain=0.8)
     anchor, image, _ = seen(Clip(WOOD, seed=seed, noise=5.0), (0.0, 0.0, 0.0), moment)
-    assert find_aim(anchor, image, STRAIGHT_ON).agreement is Agreement.STEADY
+    assert estimate_alignment(anchor, image, STRAIGHT_ON).agreement is Agreement.STEADY
 
 
 def test_slips_are_told_from_the_start_and_do_not_add_up() -> None:
     clip, aim = Clip(seed=2), STRAIGHT_ON
     for step in range(1, 9):
         anchor, image, true = seen(clip, (4.0 * step, -3.0 * step, 0.3 * step))
-        aim = find_aim(anchor, image, aim).aim
+        aim = estimate_alignment(anchor, image, aim).aim
         assert aim.farthest_px(true, SIZE) < 0.6
 
 
 def test_a_camera_that_looks_elsewhere_agrees_with_nothing() -> None:
     anchor, image, _ = seen(Clip(seed=2), (0.0, 0.0, 0.0))
     elsewhere = np.ascontiguousarray(image[::-1, ::-1])
-    assert find_aim(anchor, elsewhere, STRAIGHT_ON) == AimEstimate(Agreement.NONE, STRAIGHT_ON, 0)
+    assert estimate_alignment(anchor, elsewhere, STRAIGHT_ON) == AlignmentEstimate(Agreement.NONE, STRAIGHT_ON, 0)
 
 
 def test_a_table_without_grain_tells_nothing() -> None:
     bare = np.full((HEIGHT_PX, WIDTH_PX, 3), 120, np.uint8)
-    assert find_aim(Anchor.of(bare), bare, STRAIGHT_ON).agreement is Agreement.NONE
+    assert estimate_alignment(Anchor.of(bare), bare, STRAIGHT_ON).agreement is Agreement.NONE
 
 
 def test_what_came_to_lie_there_becomes_part_of_what_is_remembered() -> None:
