@@ -115,7 +115,7 @@ def renamed(places: Places, names: Mapping[Seq, Seq], next_seq: Seq) -> Places:
 
 
 def events_back(state: State, at: int) -> tuple[Event, ...]:
-    """Return the events that take back the one at this place in the log; none where that is not possible any more."""
+    """Return the events that take back the one at this place in the log; empty if that is no longer possible."""
     if not 0 <= at < len(state.log):
         return ()
     event, before, now = state.log[at], entries_of(State(state.log[:at])), entries_of(state)
@@ -146,7 +146,7 @@ def _played_again(before: tuple[Entry, ...], since: int, next_seq: int) -> tuple
 
 
 def _put_back(before: tuple[Entry, ...], now: tuple[Entry, ...], seq: int, next_seq: int) -> tuple[Event, ...]:
-    """Return the events that put an action back to its place, and the tiles on it onto its new name."""
+    """Return the events that restore a removed action, and move the tiles played on it to its new name."""
     place = next((at for at, entry in enumerate(before) if entry.seq == seq), None)
     if place is None or _find(now, seq) is not None:
         return ()

@@ -123,7 +123,7 @@ def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand |
 
 
 def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]) -> bool:
-    """Return whether the subject of an action has changed since the page saw it."""
+    """Check whether the subject of an action has changed since the page saw it."""
     match action:
         case GivePoints() | SayLeft() | TakeBack():
             return False
@@ -174,7 +174,7 @@ def _removal(entry: Entry) -> ByHand | Refused:
 
 
 def _points_of_play(points: int, told: ActionResult, story: Story) -> ByHand | Refused:
-    """Return the input that makes a play count so many points: the difference is given by hand, once a play."""
+    """Return the input that sets the points of a play: one adjustment per play gives the difference."""
     action, why = told.entry.action, why_of(told.entry)
     assert isinstance(action, Play | Stack)  # asked for nothing else
     earlier, wanted = corrections(story).get(why), points - paid(told)
@@ -187,7 +187,7 @@ def _points_of_play(points: int, told: ActionResult, story: Story) -> ByHand | R
 
 
 def _amended(action: AmendAction, entry: Entry, state: State) -> ByHand | Refused:
-    """Return an action as it really was."""
+    """Return the amendment of an action, or a refusal."""
     changes: dict[str, Any] = {}
     if action.seat is not None:
         changes["seat"] = Seat(action.seat)
@@ -214,7 +214,7 @@ def _amended(action: AmendAction, entry: Entry, state: State) -> ByHand | Refuse
 
 
 def _inserted(action: InsertAction, state: State, story: Story) -> Event | Refused:
-    """Return something that nobody saw."""
+    """Return the event of an action that the camera missed, or a refusal."""
     before, seat = action.before, Seat(action.seat)
     if before is not None and not any(one.entry.seq == before for one in story.told):
         return Refused(Refusal.CHANGED, phrase("that is not part of the game any more"))
@@ -234,7 +234,7 @@ def _inserted(action: InsertAction, state: State, story: Story) -> Event | Refus
 
 
 def _missed_play(action: InsertAction, state: State) -> Play | Refused:
-    """Return a play that nobody saw; without a place, at the only end where its tile fits."""
+    """Return a missed play, or a refusal; without a place, at the only end where its tile fits."""
     if action.pips is None:
         return Refused(Refusal.SENSELESS, phrase("say which tile it was: pips"))
     seat, tile, before = Seat(action.seat), Tile.of(*action.pips), action.before
@@ -255,7 +255,7 @@ def _spot(at: At) -> Spot:
 
 
 def _lying(play: Play, pips: PipNumbers | None, said: Callable[[Play], Event], seq: int, state: State) -> Play:
-    """Return a play with a possible half inside: for the first tile the first half in *pips*, else one that fits."""
+    """Return a play with its inner half: the first of *pips* for the first tile, else a half that fits."""
     tile = play.tile
     first, second = pips or (tile.low, tile.high)
     if play.at is None:
@@ -265,14 +265,14 @@ def _lying(play: Play, pips: PipNumbers | None, said: Callable[[Play], Event], s
 
 
 def _can_be(event: Event, seq: int, state: State) -> bool:
-    """Return whether an event is possible by hand."""
+    """Check that the action with this name would not be impossible after an event."""
     _, outcomes = apply(state, event)
     wrong = (one.problem for one in outcomes if isinstance(one, Irregular) and one.seq == seq)
     return all(problem.weight is not Weight.IMPOSSIBLE for problem in wrong)
 
 
 def _checked(event: Event, state: State) -> Event | Refused:
-    """Return an event, unless it can mean nothing now."""
+    """Return an event, or a refusal if it is impossible now."""
     problem = problem_with(state, event)
     if problem is not None and problem.weight is Weight.IMPOSSIBLE:
         return Refused(Refusal.SENSELESS, plain(problem.words))
@@ -280,7 +280,7 @@ def _checked(event: Event, state: State) -> Event | Refused:
 
 
 def taking_back(action: PageAction, session: Session, log: int) -> TakeBack | None:
-    """Return the way back of an action that was done when the log was so long; *session* is the state after it.
+    """Return the action that takes back one done at length *log* of the log; *session* is the state after it.
 
     A question that is asked again needs no way back: the answer is one tap away.
     """
@@ -291,7 +291,7 @@ def taking_back(action: PageAction, session: Session, log: int) -> TakeBack | No
 
 
 def meant_back(action: TakeBack, session: Session) -> tuple[ByHand, ...]:
-    """Return the inputs that take an action back; none where that is not possible any more."""
+    """Return the inputs that take an action back; empty if that is no longer possible."""
     if not action.answer:
         return events_back(session.state, action.log)
     answered = session.answered

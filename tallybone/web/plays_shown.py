@@ -44,7 +44,7 @@ _PAID = (Reason.PLAY, Reason.BONUS, Reason.STEAL)
 
 
 def told_of(said: Step | str, players: tuple[str, ...], number: int) -> tuple[ToldShown, ...]:
-    """Return a step as one sentence; nothing for a silent one.
+    """Return a step as one sentence; empty for a silent one.
 
     Args:
         said: The step, or a note.
@@ -60,7 +60,7 @@ def told_of(said: Step | str, players: tuple[str, ...], number: int) -> tuple[To
 
 
 def _seat_of(what: Action | Announcement) -> int | None:
-    """Return the seat of an action or an announcement; None where it is nobody's."""
+    """Return the seat of an action or an announcement, or None if it belongs to no player."""
     seat: int | None = getattr(what, "seat", None)
     return seat
 
@@ -70,7 +70,7 @@ def plays_of(told: Iterable[ActionResult], story: Story, players: Sequence[str])
 
     Args:
         told: Its actions and their results.
-        story: The match; points that the table gave a play by hand are among those of the play.
+        story: The match; adjustments are included in the points of their play.
         players: Names by seat, as they are shown.
     """
     by_hand = corrections(story)
@@ -101,19 +101,19 @@ def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, 
 
 
 def why_of(entry: Entry) -> str:
-    """Return the reason that marks points by hand as those of this play."""
+    """Return the reason that ties an adjustment to this play."""
     action = entry.action
     tile = f"{action.tile}, " if isinstance(action, Play | Stack) else ""
     return f"{tile}play {entry.seq}"
 
 
 def corrections(story: Story) -> dict[str, Entry]:
-    """Return the points that the table has given by hand, by their reason."""
+    """Return the adjustments that players have made, by their reason."""
     return {one.entry.action.why: one.entry for one in story.told if isinstance(one.entry.action, Adjust)}
 
 
 def paid(told: ActionResult) -> int:
-    """Return the points that followed from a play by itself."""
+    """Return the points of a play without adjustments."""
     seat = _seat_of(told.entry.action)
     scored = (one for one in told.outcomes if isinstance(one, Scored) and one.reason in _PAID)
     return sum(one.points for one in scored if one.seat == seat)
@@ -126,9 +126,9 @@ def play_shown(
 
     Args:
         told: The action, and its results.
-        game: The match in which its tile lies; None where that is not known.
-        rules: Those of the match; None where they are not known.
-        by_hand: Points that the table gave by hand, by their reason.
+        game: The match whose layout holds its tile; None if unknown.
+        rules: Rules of the match; None if unknown.
+        by_hand: Adjustments, by their reason.
         players: Names by seat, as they are shown.
     """
     action, given = told.entry.action, by_hand.get(why_of(told.entry))
@@ -159,12 +159,12 @@ def _rule(told: ActionResult, rules: Rules) -> str | None:
 
 
 def _is_summed(outcome: Outcome) -> bool:
-    """Return whether an outcome is the count of a play, or its points, which have fields of their own."""
+    """Check whether an outcome is the count or the points of a play, which have their own fields."""
     return isinstance(outcome, Counted) or (isinstance(outcome, Scored) and outcome.reason is Reason.PLAY)
 
 
 def _pips(told: ActionResult, game: Game | None) -> tuple[int, int] | None:
-    """Return the numbers of a tile, in the order of its halves on the table where that is known."""
+    """Return the pips of a tile, in the order of its halves on the table if that is known."""
     match told.entry.action:
         case Play(tile=tile) | Stack(tile=tile):
             node = None if game is None else game.layout.find(NodeId(told.entry.seq))

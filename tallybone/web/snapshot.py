@@ -38,9 +38,9 @@ from tallybone.web.shapes import (
 from tallybone.web.story import Story
 
 MOST_TOLD = 12
-"""So many of the last sentences are in a snapshot."""
+"""Maximum number of sentences in a snapshot, the newest first."""
 _MOST_PROBLEMS = 8
-# What a player does, in contrast to what the table says or corrects; the last of these is shown by itself.
+# Actions of a player, unlike corrections; the last one is shown by itself.
 _DONE = ("play", "stack", "draw", "knock", "decline", "call", "domino")
 
 LOBBY = "lobby"
@@ -124,7 +124,7 @@ def buttons_shown(state: State, irregular: Iterable[IrregularShown]) -> tuple[Ca
 
 
 def _reason_against(button: Button, state: State) -> tuple[bool, str]:
-    """Return whether a button has an effect now, and the reason against it; "" for none."""
+    """Return True if a button has an effect now, and the reason against it; "" for none."""
     game = state.game
     assert game is not None  # the caller shows a match
     if button is Button.TABLE:
@@ -234,7 +234,7 @@ class Lobby:
 
     @property
     def session(self) -> Session | None:
-        """Where the last match stood."""
+        """State of the last match; None for none."""
         return None if self.last is None else self.last.session
 
 
