@@ -78,7 +78,7 @@ def _files() -> list[Path]:
 
 
 def _exists(name: str) -> bool:
-    """Say whether *name* is a file, a module, or something in one: `reader.Reader.read`, `Hub.follow`, `config.txt`."""
+    """Say whether *name* is a file, a module, or something in one: `reader.Reader.read`, `config.txt`."""
     if name in {path.name for path in _files()}:
         return True
     parts = name.split(".")

@@ -355,25 +355,25 @@ def open_page(where: str | socket | None, table: TableStatus, said: TableFile | 
     try:
         from tallybone.notify.notifying import telling
         from tallybone.serve.metrics import Observing
-        from tallybone.web.feed import Hub
+        from tallybone.web.feed import LiveFeed
         from tallybone.web.hosts import KnownHosts
         from tallybone.web.live_page import LivePage
         from tallybone.web.recordings import recording_pages
     except ModuleNotFoundError as error:
         raise _not_installed(error) from error
     said = said or TableFile()
-    hub = Hub(table.clock, table.counts.times[PipelineStage.PAGE])
-    observing = Observing(hub, table)
+    feed = LiveFeed(table.clock, table.counts.times[PipelineStage.PAGE])
+    observing = Observing(feed, table)
     health = observing.health
     page = LivePage(
         where,
         table.clock,
-        hub=hub,
+        feed=feed,
         hosts=KnownHosts(said.page.names),
         more=lambda access: (*observing.routes, *recording_pages(table.folder, access)),
     )
     try:
-        with telling(said.beyond, hub, lambda: health.now().findings) as found:
+        with telling(said.beyond, feed, lambda: health.now().findings) as found:
             health.also_ask(found)
             yield page
     finally:

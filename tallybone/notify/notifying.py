@@ -17,7 +17,7 @@ from tallybone.finding import Finding
 from tallybone.notify.mqtt import Teller, ToTell
 from tallybone.notify.webhook import WebhookThread
 from tallybone.store.table_file import BeyondSettings, TableIdentity
-from tallybone.web.feed import Hub
+from tallybone.web.feed import LiveFeed
 from tallybone.web.shapes import Snapshot
 
 if TYPE_CHECKING:
@@ -131,8 +131,8 @@ def _went_wrong(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> Non
 
 
 @contextmanager
-def telling(settings: BeyondSettings, hub: Hub, health: FindingsSource) -> Iterator[Found]:
-    """Report the table of a *hub* to others until the end of the block, if *settings* name any.
+def telling(settings: BeyondSettings, feed: LiveFeed, health: FindingsSource) -> Iterator[Found]:
+    """Report the table of a *feed* to others until the end of the block, if *settings* name any.
 
     Yields a function that returns how they are reached.
 
@@ -150,9 +150,9 @@ def telling(settings: BeyondSettings, hub: Hub, health: FindingsSource) -> Itera
                 f"[mqtt] needs {error.name}, which is not installed: pip install 'tallybone[mqtt]'"
             ) from error
     beyond = Beyond(settings, health, Random(), wall_time)
-    hub.follow(beyond.follow)
+    feed.follow(beyond.follow)
     try:
         yield beyond.found
     finally:
-        hub.follow(None)
+        feed.follow(None)
         beyond.close()

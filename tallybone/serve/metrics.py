@@ -19,7 +19,7 @@ from tallybone.plain_text import plain
 from tallybone.play.counts import BOUNDS_S, Counts, PipelineStage, Times
 from tallybone.serve.health import CameraNow, Health, Sources, TableHealth, TableStatus
 from tallybone.web.app import AtRoot, Language
-from tallybone.web.feed import Hub
+from tallybone.web.feed import LiveFeed
 from tallybone.web.snapshot import as_json
 
 if TYPE_CHECKING:  # prometheus-client is imported when somebody asks for the numbers: a table starts without it
@@ -250,15 +250,15 @@ def histogram(times: Mapping[str, Times]) -> "Metric":
 class Observing:
     """Observes a table for `/health` and `/metrics`."""
 
-    def __init__(self, hub: Hub, table: TableStatus) -> None:
-        """Observe *table*, whose page shows *hub*."""
-        self._hub, self._table = hub, table
+    def __init__(self, feed: LiveFeed, table: TableStatus) -> None:
+        """Observe *table*, whose page shows *feed*."""
+        self._feed, self._table = feed, table
         self.health = TableHealth(
             Sources(
                 camera=self._camera,
                 hardware=table.hardware,
                 problems=table.problems,
-                recording=lambda: "" if hub.now is None else hub.now.recording,
+                recording=lambda: "" if feed.now is None else feed.now.recording,
                 machine=table.machine,
                 disk=lambda: room_in(table.folder),
                 clock=table.clock,
@@ -271,10 +271,10 @@ class Observing:
         return health_routes(self.health.now), observed_routes(self.health.now, self._observed)
 
     def _camera(self) -> CameraNow:
-        camera, now = self._table.camera(), self._hub.now
+        camera, now = self._table.camera(), self._feed.now
         words = camera.words if now is None else listed((camera.name, now.eye), ": ")
-        return CameraNow(words, camera.problem, self._hub.seen_ns)
+        return CameraNow(words, camera.problem, self._feed.seen_ns)
 
     def _observed(self, found: Health) -> Observed:
-        hub = self._hub
-        return Observed(self._table.counts, found, hub.viewers, hub.now is not None, version("tallybone"))
+        feed = self._feed
+        return Observed(self._table.counts, found, feed.viewers, feed.now is not None, version("tallybone"))

@@ -16,7 +16,7 @@ from tallybone.play.start import MatchPlan
 from tallybone.sources.shots import Shot
 from tallybone.web.access import Access
 from tallybone.web.actions import Refusal, Refused
-from tallybone.web.feed import CameraPicture, Desk, Hub, Wanted
+from tallybone.web.feed import CameraPicture, Desk, LiveFeed, Wanted
 from tallybone.web.hosts import THIS_MACHINE, KnownHosts
 from tallybone.web.live_page import LivePage
 from tallybone.web.snapshot import NO_MATCH, Lobby
@@ -34,7 +34,7 @@ class TablePage(LivePage):
         desk: MatchDesk,
         *,
         pin: str | None = None,
-        hub: Hub,
+        feed: LiveFeed,
         language: Callable[[], str | None],
         says_pin: bool,
         hosts: KnownHosts = THIS_MACHINE,
@@ -59,7 +59,7 @@ class TablePage(LivePage):
             where,
             clock,
             pin=pin,
-            hub=hub,
+            feed=feed,
             language=language,
             says_pin=says_pin,
             hosts=hosts,
@@ -81,7 +81,7 @@ class TablePage(LivePage):
 
     def came(self) -> Iterator[MatchWanted]:
         """Yield the wishes for matches; wishes for a game are refused first, since there is none."""
-        for wanted in self.hub.desk.came():
+        for wanted in self.feed.desk.came():
             wanted.answer(Refused(Refusal.SENSELESS, NO_MATCH))
         kept, self._kept = self._kept, []
         for one in (*kept, *self._desk.came()):
@@ -117,11 +117,11 @@ class TablePage(LivePage):
 
     def rest(self, camera: str, problems: tuple[str, ...]) -> None:
         """Show that no match is played, the condition of the camera and the problems of the table."""
-        self.hub.show_lobby(Lobby(camera, problems, self._now))
+        self.feed.show_lobby(Lobby(camera, problems, self._now))
 
     def see(self, shot: Shot) -> None:
         """Show a picture of the camera."""
-        self.hub.see(CameraPicture(shot.jpeg(), shot.t_ns))
+        self.feed.see(CameraPicture(shot.jpeg(), shot.t_ns))
 
     def _goes_on_after(self, wanted: MatchWanted, live: LiveGame) -> bool:
         """Take a wish while a game is played; return whether it goes on."""

@@ -44,7 +44,7 @@ from tallybone.store.house import HOUSE_NAME, OWNER_NAME, HouseFile
 from tallybone.store.table_file import USUAL_CAMERA, load_table
 from tallybone.web.access import Access
 from tallybone.web.calibration import calibration_routes
-from tallybone.web.feed import Hub
+from tallybone.web.feed import LiveFeed
 from tallybone.web.hosts import KnownHosts
 from tallybone.web.recordings import recording_pages
 
@@ -90,19 +90,19 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
             counts=Counts(),
             load=lru_cache(maxsize=1)(world.load),
         )
-        hub = Hub(world.clock, setup.counts.times[PipelineStage.PAGE])
-        observing = Observing(hub, _looked_after(setup))
+        feed = LiveFeed(world.clock, setup.counts.times[PipelineStage.PAGE])
+        observing = Observing(feed, _looked_after(setup))
         more = partial(_routes, setup, Owner(state / OWNER_NAME, world.clock), observing)
-        page = _open_page(setup, hub, KnownHosts(at_table.page.names), more)
+        page = _open_page(setup, feed, KnownHosts(at_table.page.names), more)
         stack.callback(page.close)
         health = observing.health
         health.also_ask(lambda: (pace_found(setup.counts.pace),))
-        health.also_ask(stack.enter_context(telling(at_table.beyond, hub, lambda: health.now().findings)))
+        health.also_ask(stack.enter_context(telling(at_table.beyond, feed, lambda: health.now().findings)))
         yield ServedTable(setup, page, lambda: unrestored or house.problem or knocks.problem)
 
 
 def _open_page(
-    setup: Setup, hub: Hub, hosts: KnownHosts, more: Callable[[Access, TablePage], tuple[APIRouter, ...]]
+    setup: Setup, feed: LiveFeed, hosts: KnownHosts, more: Callable[[Access, TablePage], tuple[APIRouter, ...]]
 ) -> TablePage:
     """Return the page of a table, which is served from now on; *more* returns its paths beside those of a game."""
     world, displays = setup.world, setup.parts.hardware.displays
@@ -111,7 +111,7 @@ def _open_page(
         world.clock,
         setup.desk,
         pin=world.pin,
-        hub=hub,
+        feed=feed,
         language=lambda: setup.house.house.language,
         # A log gets the PIN only if no display on the table shows it. A virtual one is behind the PIN itself.
         says_pin=world.is_terminal or all(one.options is None for one in displays),
@@ -125,7 +125,7 @@ def _routes(setup: Setup, owner: Owner, observing: Observing, access: Access, pa
     clock, offered = setup.world.clock, partial(_offered, setup, page)
     return (
         game_routes(),
-        match_routes(access, setup.desk, setup.house, offered=offered, publish=page.hub.publish),
+        match_routes(access, setup.desk, setup.house, offered=offered, publish=page.feed.publish),
         *observing.routes,
         pairing_routes(access, lambda: page.url),
         panel_routes(access, setup.parts, clock),

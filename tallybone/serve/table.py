@@ -103,11 +103,11 @@ class ServedTable:
         """Return the watch over this table that notifies systemd."""
         setup = self._setup
         look = LifeSigns(
-            seen_ns=lambda: self._page.hub.seen_ns,
+            seen_ns=lambda: self._page.feed.seen_ns,
             is_silent=lambda: setup.camera.is_silent,
             words=lambda: f"page {self._page.url}, camera {setup.camera.words}",
         )
-        return ServedLife(notifier, look, self._page.hub.answer, setup.world.clock, setup.counts)
+        return ServedLife(notifier, look, self._page.feed.answer, setup.world.clock, setup.counts)
 
     def run(self, shown: Listener, is_stopped: Callable[[], bool]) -> None:
         """Wait for matches and play them until it is stopped; events are *shown* at the terminal too."""
@@ -153,7 +153,7 @@ class ServedTable:
         except _CANNOT as error:
             problem = str(error)
             wanted.answer(Refused(Refusal.SENSELESS, problem))
-            page.hub.say(problem)
+            page.feed.say(problem)
             shown.note(problem)
         finally:
             self._setup.left.look()
@@ -193,7 +193,7 @@ class ServedTable:
         except _CANNOT as error:
             words = error.words if isinstance(error, CalibrationError) else str(error)
             wanted.answer(Refused(Refusal.SENSELESS, words))
-            page.hub.say(words)
+            page.feed.say(words)
 
     def _game(self, wanted: MatchWanted) -> MatchPlan:
         wish = wanted.wish

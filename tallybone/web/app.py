@@ -34,7 +34,7 @@ from tallybone.plain_text import plain
 from tallybone.texts import LANGUAGES, in_language
 from tallybone.web.access import COOKIE, Access, Author, Guard, author_by, come_in_by_pin, insider_by
 from tallybone.web.actions import Asked, Login, PipNumber, Refusal, Refused, TakeBack
-from tallybone.web.feed import CameraPicture, Desk, Hub, Made, PagePictures, PageRequest, R, W, crop_of
+from tallybone.web.feed import CameraPicture, Desk, LiveFeed, Made, PagePictures, PageRequest, R, W, crop_of
 from tallybone.web.hosts import THIS_MACHINE, KnownHosts, is_console
 from tallybone.web.layout_shown import EndOffered, ends_before
 from tallybone.web.page_files import FirstSnapshot, PageServed
@@ -70,7 +70,7 @@ class AtRoot(APIRouter):
 
 
 def make_app(
-    hub: Hub,
+    feed: LiveFeed,
     access: Access,
     pictures: PagePictures,
     *,
@@ -82,7 +82,7 @@ def make_app(
     """Return the page of a table.
 
     Args:
-        hub: Gives the snapshots, and takes wishes.
+        feed: Gives the snapshots, and takes wishes.
         access: Knows who may correct the game.
         pictures: Makes them small.
         more: Paths beside those of a game.
@@ -91,9 +91,9 @@ def make_app(
         hosts: The names by which it may be asked for.
     """
     making = asyncio.Lock()  # one thread at a time works for viewers
-    routers = (game_routes(hub, making), picture_routes(hub, pictures, making), author_routes(hub, access), *more)
+    routers = (game_routes(feed, making), picture_routes(feed, pictures, making), author_routes(feed, access), *more)
     about = "A domino table keeps its score. Everybody may look; who knows the table's PIN may put right."
-    return guarded(routers, about, static, language=language, snapshot=hub.first, hosts=hosts)
+    return guarded(routers, about, static, language=language, snapshot=feed.first, hosts=hosts)
 
 
 def guarded(
@@ -148,26 +148,26 @@ async def _say_invalid(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": plain(f"{where}: {first['msg']}".lstrip(": "))}, 422)
 
 
-def game_routes(hub: Hub, making: asyncio.Lock) -> APIRouter:
+def game_routes(feed: LiveFeed, making: asyncio.Lock) -> APIRouter:
     """Return the paths of the game as text, which need no PIN; *making* is held while a thread works."""
     router = APIRouter()
 
     @router.get("/state", response_model=Snapshot)
     async def state(lang: Language = "en") -> Response:
         """All that a page shows, at this moment."""
-        if not hub.newest.version:
+        if not feed.newest.version:
             raise HTTPException(404, phrase("no match has begun"))
-        return Response(hub.newest.body(lang), media_type="application/json")
+        return Response(feed.newest.body(lang), media_type="application/json")
 
     @router.get("/events", response_model=list[ToldShown])
     async def events(after: Annotated[int, Query(ge=0, le=10**9)] = 0, lang: Language = "en") -> Response:
         """What was said to the table after the thing with this id, the oldest first; the last 500 are kept."""
-        return Response(as_json(hub.told_after(after), lang), media_type="application/json")
+        return Response(as_json(feed.told_after(after), lang), media_type="application/json")
 
     @router.get("/plays", response_model=list[PlayShown])
     async def plays(hand: Annotated[int, Query(ge=1, le=10**6)], lang: Language = "en") -> Response:
         """The actions of a hand of the match, counted from 1."""
-        return Response(as_json(hub.plays_of(hand), lang), media_type="application/json")
+        return Response(as_json(feed.plays_of(hand), lang), media_type="application/json")
 
     @router.get("/ends")
     async def ends(
@@ -175,7 +175,7 @@ def game_routes(hub: Hub, making: asyncio.Lock) -> APIRouter:
         pips: Annotated[list[PipNumber], Query(min_length=2, max_length=2)],
     ) -> list[EndOffered]:
         """The ends that were open before the action with this name, for a tile that has these numbers."""
-        now = hub.now
+        now = feed.now
         async with making:
             found = None if now is None else await asyncio.to_thread(ends_before, now.session, before, Tile.of(*pips))
         if found is None:
@@ -185,19 +185,19 @@ def game_routes(hub: Hub, making: asyncio.Lock) -> APIRouter:
     @router.websocket("/live")
     async def live(socket: WebSocket, lang: Language = "en") -> None:
         """Send the snapshot now and whenever it changes; a slow viewer gets only the newest."""
-        await watch(socket, hub, lambda: _send_newest(socket, hub, lang))
+        await watch(socket, feed, lambda: _send_newest(socket, feed, lang))
 
     return router
 
 
-def picture_routes(hub: Hub, pictures: PagePictures, making: asyncio.Lock) -> APIRouter:
+def picture_routes(feed: LiveFeed, pictures: PagePictures, making: asyncio.Lock) -> APIRouter:
     """Return the paths of pictures, which need no PIN; *making* is held while a thread works."""
     router = APIRouter()
 
     @router.get("/picture.jpg", responses=JPEG, response_class=Response)
     async def picture(request: Request, width: Literal["320", "640", "1280"] = "640") -> Response:
         """The newest picture of the camera."""
-        taken = _taken(hub)
+        taken = _taken(feed)
         async with making:
             made = await asyncio.to_thread(pictures.of_width, taken, int(width))
         return _picture(made, request)
@@ -205,7 +205,7 @@ def picture_routes(hub: Hub, pictures: PagePictures, making: asyncio.Lock) -> AP
     @router.get("/tiles/{seq}.jpg", responses=JPEG, response_class=Response)
     async def tile(seq: int, request: Request) -> Response:
         """The tile of a play as the camera sees it now."""
-        taken, now = _taken(hub), hub.now
+        taken, now = _taken(feed), feed.now
         async with making:
             made = None if now is None else await asyncio.to_thread(crop_of, taken, now.session, seq)
         return _picture(made, request)
@@ -213,12 +213,12 @@ def picture_routes(hub: Hub, pictures: PagePictures, making: asyncio.Lock) -> AP
     @router.get("/evidence/question.jpg", responses=JPEG, response_class=Response)
     async def question_evidence(topic: str, request: Request) -> Response:
         """The tiles that the question of this topic is about, outlined in the picture that raised it."""
-        return _picture(_kept(hub, topic), request)
+        return _picture(_kept(feed, topic), request)
 
     @router.get("/evidence/{seq}.jpg", responses=JPEG, response_class=Response)
     async def evidence(seq: int, request: Request) -> Response:
         """The tile of a play, outlined in the picture from which it was read; else as the camera sees it now."""
-        kept = _kept(hub, seq)
+        kept = _kept(feed, seq)
         return await tile(seq, request) if kept is None else _picture(kept, request)
 
     return router
@@ -249,10 +249,10 @@ async def watch(socket: WebSocket, watched: Watched, send: Callable[[], Coroutin
             await sending
 
 
-async def _send_newest(socket: WebSocket, hub: Hub, language: str) -> None:
+async def _send_newest(socket: WebSocket, feed: LiveFeed, language: str) -> None:
     version = 0
     while True:
-        newest = await hub.after(version)
+        newest = await feed.after(version)
         await socket.send_text(newest.message(language))
         version = newest.version
 
@@ -265,16 +265,16 @@ async def _answer_pings(socket: WebSocket) -> None:
                 await socket.send_text('{"type":"pong"}')
 
 
-def _taken(hub: Hub) -> CameraPicture:
-    if hub.picture is None:
+def _taken(feed: LiveFeed) -> CameraPicture:
+    if feed.picture is None:
         raise HTTPException(404, phrase("there is no picture yet"))
-    view = None if hub.now is None else hub.now.view
-    return hub.picture if view is None else replace(hub.picture, aim=view.aim)
+    view = None if feed.now is None else feed.now.view
+    return feed.picture if view is None else replace(feed.picture, aim=view.aim)
 
 
-def _kept(hub: Hub, of: int | str) -> Made | None:
+def _kept(feed: LiveFeed, of: int | str) -> Made | None:
     """Return the crop that is kept of a play or a question."""
-    one = hub.crops.find(of)
+    one = feed.crops.find(of)
     return None if one is None else Made(one.jpeg, etag_of(one.jpeg))
 
 
@@ -311,7 +311,7 @@ class Me(BaseModel):
     name: str
 
 
-def author_routes(hub: Hub, access: Access) -> APIRouter:
+def author_routes(feed: LiveFeed, access: Access) -> APIRouter:
     """Return the paths that know the author of a request."""
     router = APIRouter()
     author_of, insider = author_by(access), insider_by(access)
@@ -339,8 +339,8 @@ def author_routes(hub: Hub, access: Access) -> APIRouter:
     async def actions(said: Annotated[Asked, Body()], author: Annotated[Author, Depends(insider)]) -> Done:
         """Do something at the table. It is kept in the recording with who did it."""
         request = PageRequest(said.action, author.name or "page", said.if_version)
-        acted = await answer_to(request, hub.desk, _ANSWERS_WITHIN_S, phrase("the game does not answer"))
-        return Done(version=hub.publish(), back=acted.back)
+        acted = await answer_to(request, feed.desk, _ANSWERS_WITHIN_S, phrase("the game does not answer"))
+        return Done(version=feed.publish(), back=acted.back)
 
     return router
 

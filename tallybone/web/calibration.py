@@ -24,7 +24,7 @@ from tallybone.web.calibration_desk import (
     GoTo,
     PressedChoice,
 )
-from tallybone.web.feed import Hub, jpeg_of_width
+from tallybone.web.feed import LiveFeed, jpeg_of_width
 from tallybone.web.live_page import LivePage
 from tallybone.web.snapshot import Lobby, as_json
 
@@ -156,10 +156,10 @@ class CalibratingPage:
         """
         self._calibrating = Calibrating(clock)
         self._calibrating.begin(course, camera)
-        hub = Hub(clock)
-        hub.show_lobby(Lobby(f"{camera}: it is being calibrated"))
+        feed = LiveFeed(clock)
+        feed.show_lobby(Lobby(f"{camera}: it is being calibrated"))
         self._page = LivePage(
-            where, clock, pin=pin, hub=hub, more=lambda access: (calibration_routes(self._calibrating, access),)
+            where, clock, pin=pin, feed=feed, more=lambda access: (calibration_routes(self._calibrating, access),)
         )
 
     @property

@@ -142,7 +142,7 @@ class Published:
         return f'{{"type":"snapshot",{self.body(language)[1:].decode("ascii")}'
 
 
-class Hub:
+class LiveFeed:
     """The newest of a live game for its viewers. Without a loop it only keeps the values."""
 
     def __init__(self, clock: Clock, times: Times | None = None) -> None:

@@ -19,7 +19,7 @@ from tallybone.session.sitting import Step
 from tallybone.web.access import Access, new_pin
 from tallybone.web.actions import Refused
 from tallybone.web.app import make_app
-from tallybone.web.feed import Acted, CameraPicture, Hub, PagePictures, PageRequest
+from tallybone.web.feed import Acted, CameraPicture, LiveFeed, PagePictures, PageRequest
 from tallybone.web.hosts import THIS_MACHINE, KnownHosts
 from tallybone.web.meaning import meant_by, taking_back
 from tallybone.web.serving import Address, Serving, listen_on
@@ -38,7 +38,7 @@ class LivePage:
         clock: Clock,
         *,
         pin: str | None = None,
-        hub: Hub | None = None,
+        feed: LiveFeed | None = None,
         language: Callable[[], str | None] = lambda: None,
         says_pin: bool = True,
         hosts: KnownHosts = THIS_MACHINE,
@@ -50,7 +50,7 @@ class LivePage:
             where: A port, or an address and a port; "" for the usual port of the whole network; or a listening socket.
             clock: Monotonic, in nanoseconds.
             pin: A new one if none is given.
-            hub: Gives it the game; one of its own if none is given.
+            feed: Gives it the game; one of its own if none is given.
             language: Returns that of the table, for viewers who have chosen none.
             says_pin: Whether its words hold the PIN; those for a log must not.
             hosts: The names by which it may be asked for.
@@ -62,18 +62,18 @@ class LivePage:
         listening = listen_on(where) if isinstance(where, str) else where
         self._says_pin = says_pin
         self._address, self.pin = Address.of(listening), pin or new_pin()
-        self.hub = hub or Hub(clock)
+        self.feed = feed or LiveFeed(clock)
         self._access = Access(self.pin, secrets.token_bytes(32), clock)
         app = make_app(
-            self.hub, self._access, PagePictures(clock), more=more(self._access), language=language, hosts=hosts
+            self.feed, self._access, PagePictures(clock), more=more(self._access), language=language, hosts=hosts
         )
-        self._serving = Serving(app, listening, self.hub)
+        self._serving = Serving(app, listening, self.feed)
 
     def begin_anew(self, pin: str | None = None) -> None:
         """Get ready for another match: it has a new PIN, and all logins end."""
         self.pin = pin or new_pin()
         self._access.renew(self.pin, secrets.token_bytes(32))
-        self.hub.begin_anew()
+        self.feed.begin_anew()
 
     @property
     def url(self) -> str:
@@ -95,11 +95,11 @@ class LivePage:
     @property
     def listener(self) -> Listener:
         """Shows a game on the page."""
-        return ShownOnPage(self.hub)
+        return ShownOnPage(self.feed)
 
     def see_to(self, live: LiveGame) -> bool:
         """Fulfil wishes; they are answered when the result is published. The game goes on."""
-        for wanted in self.hub.desk.came():
+        for wanted in self.feed.desk.came():
             if wanted.done.set_running_or_notify_cancel():  # otherwise nobody waits for it any more
                 outcome = self._do(wanted.wish, live)
                 live.show()
@@ -112,8 +112,8 @@ class LivePage:
 
     def _do(self, wanted: PageRequest, live: LiveGame) -> Acted | Refused:
         session = live.session
-        log, story = session.state.log, self.hub.story_of(session.state)
-        meant = meant_by(wanted.action, session, story, self.hub.log_since(wanted.if_version, log))
+        log, story = session.state.log, self.feed.story_of(session.state)
+        meant = meant_by(wanted.action, session, story, self.feed.log_since(wanted.if_version, log))
         if isinstance(meant, Refused):
             return meant
         for one in meant:
@@ -125,29 +125,29 @@ class LivePage:
 class ShownOnPage(Listener):
     """Publishes a live game on its page: its state, its words, and the pictures that it looks at."""
 
-    hub: Hub
+    feed: LiveFeed
 
     def picture(self, jpeg: bytes, t_ns: int) -> None:
         """Show a picture of the camera."""
-        self.hub.see(CameraPicture(jpeg, t_ns))
+        self.feed.see(CameraPicture(jpeg, t_ns))
 
     def happened(self, happened: Step) -> None:
         """Show the words of a step."""
         if happened.said:
-            self.hub.say(happened)
+            self.feed.say(happened)
 
     def evidence(self, one: Evidence) -> None:
         """Offer a crop of the picture from which a play or a question was read."""
-        self.hub.crops.add(one)
+        self.feed.crops.add(one)
 
     def goes_on(self, session: Session) -> None:
         """Show that a match goes on."""
-        self.hub.say(_GOES_ON)
+        self.feed.say(_GOES_ON)
 
     def show(self, now: LiveState) -> None:
         """Show the state of the game."""
-        self.hub.show(now)
+        self.feed.show(now)
 
     def note(self, words: str) -> None:
         """Show a note to the people at the table."""
-        self.hub.say(words)
+        self.feed.say(words)

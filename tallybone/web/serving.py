@@ -117,8 +117,8 @@ class Publisher(Protocol):
 class Serving:
     """Serves an app until it is closed; signals are left to the game."""
 
-    def __init__(self, app: ASGIApp, listening: socket.socket, hub: Publisher, limits: Limits | None = None) -> None:
-        """Serve *app* on *listening*, and let *hub* publish meanwhile; *limits* are by default those of the machine."""
+    def __init__(self, app: ASGIApp, listening: socket.socket, feed: Publisher, limits: Limits | None = None) -> None:
+        """Serve *app* on *listening* while *feed* publishes; *limits* default to those of the machine."""
         descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._crowd, self._seldom = Crowd(limits or limits_of(descriptors)), SeldomFilter(time.monotonic_ns)
         for name in _SAY_FAULTS:
@@ -140,7 +140,7 @@ class Serving:
             backlog=_BACKLOG,
             timeout_graceful_shutdown=1,
         )
-        self._server, self._listening, self._hub = uvicorn.Server(config), listening, hub
+        self._server, self._listening, self._feed = uvicorn.Server(config), listening, feed
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="page", daemon=True)
         self._thread.start()
 
@@ -153,7 +153,7 @@ class Serving:
             logging.getLogger(name).removeFilter(self._seldom)
 
     async def _serve(self) -> None:
-        beside = [asyncio.create_task(one) for one in (self._hub.run(), self._crowd.keep())]
+        beside = [asyncio.create_task(one) for one in (self._feed.run(), self._crowd.keep())]
         try:
             await self._server.serve(sockets=[self._listening])
         finally:

@@ -50,7 +50,7 @@ from tallybone.store.table_file import Broker, load_table
 from tallybone.web.access import Access
 from tallybone.web.actions import Asked, Refused
 from tallybone.web.app import make_app
-from tallybone.web.feed import Hub, PagePictures
+from tallybone.web.feed import LiveFeed, PagePictures
 from tallybone.web.meaning import meant_by
 from tallybone.web.story import Story
 from vision.errors import VisionError
@@ -233,7 +233,7 @@ def _match() -> Session:
 
 @cache
 def _page() -> ASGIApp:
-    return make_app(Hub(lambda: 0), Access(PIN, b"k" * 32, lambda: 0), PagePictures(lambda: 0))
+    return make_app(LiveFeed(lambda: 0), Access(PIN, b"k" * 32, lambda: 0), PagePictures(lambda: 0))
 
 
 async def _posted(path: str, kind: bytes, body: bytes) -> int:

@@ -18,7 +18,7 @@ from tests.waiting import until
 def test_every_play_of_a_game_is_told_once_and_its_points_add_up() -> None:
     with a_wall() as wall, at_table() as table:
         settings = BeyondSettings(webhooks=(Webhook(url=wall.url),))
-        with telling(settings, table.page.hub, tuple):
+        with telling(settings, table.page.feed, tuple):
             until(lambda: wall.came)
             table.play(20)
 

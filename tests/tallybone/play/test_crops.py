@@ -89,7 +89,7 @@ def plays_in(table: TrueTable) -> list[int]:
 
 
 def kept_by(table: TrueTable) -> Crops:
-    return table.page.hub.crops
+    return table.page.feed.crops
 
 
 def test_each_play_of_all_hands_is_kept_once_in_memory_and_in_the_recording(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from tallybone.web.access import Access, Guard
 from tallybone.web.app import make_app
-from tallybone.web.feed import Hub, PagePictures
+from tallybone.web.feed import LiveFeed, PagePictures
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
 from tests.waiting import until
 
@@ -81,8 +81,8 @@ class NoGame:
 
     clock: Hands = field(default_factory=Hands)
     app: Guard = field(init=False)
-    hub: Hub = field(init=False)
+    feed: LiveFeed = field(init=False)
 
     def __post_init__(self) -> None:
-        self.hub = Hub(self.clock)
-        self.app = make_app(self.hub, Access(PIN, b"k" * 32, self.clock), PagePictures(self.clock))
+        self.feed = LiveFeed(self.clock)
+        self.app = make_app(self.feed, Access(PIN, b"k" * 32, self.clock), PagePictures(self.clock))

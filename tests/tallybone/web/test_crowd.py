@@ -22,7 +22,7 @@ from websockets.sync.client import connect
 from tallybone.web.access import Access
 from tallybone.web.app import make_app
 from tallybone.web.crowd import Limits, SeldomFilter
-from tallybone.web.feed import Hub, PagePictures
+from tallybone.web.feed import LiveFeed, PagePictures
 from tallybone.web.serving import Address, Serving, listen_on
 from tests.tallybone.web.conftest import Hands
 from tests.tallybone.web.true_table import PIN
@@ -43,12 +43,12 @@ HALF_BODY = (
 @contextmanager
 def served(limits: Limits, *small_buffers: int) -> Iterator[str]:
     """Yield the address of a page without a game; buffers of its sockets may be small."""
-    hub = Hub(time.monotonic_ns)
+    feed = LiveFeed(time.monotonic_ns)
     access = Access(PIN, b"k" * 32, time.monotonic_ns)
     listening = listen_on("127.0.0.1:0")
     for buffer in small_buffers:
         listening.setsockopt(socket.SOL_SOCKET, buffer, 4096)
-    serving = Serving(make_app(hub, access, PagePictures(time.monotonic_ns)), listening, hub, limits)
+    serving = Serving(make_app(feed, access, PagePictures(time.monotonic_ns)), listening, feed, limits)
     try:
         yield Address.of(listening).url
     finally:

@@ -66,7 +66,7 @@ def test_a_play_without_a_crop_is_shown_as_the_camera_sees_it_now() -> None:
         until(lambda: len(laid_in(client.get("/state").json()["plays"])) >= 2)
         seq = laid_in(client.get("/state").json()["plays"])[0]
         kept = client.get(f"/evidence/{seq}.jpg").content
-        table.page.hub.begin_anew()
+        table.page.feed.begin_anew()
         now = client.get(f"/evidence/{seq}.jpg").content
         assert now == client.get(f"/tiles/{seq}.jpg").content != kept
 

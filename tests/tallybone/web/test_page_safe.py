@@ -21,7 +21,7 @@ from websockets.sync.client import connect
 from tallybone.web.access import MOST_BODY, Access
 from tallybone.web.actions import PressButton
 from tallybone.web.app import make_app
-from tallybone.web.feed import Hub, PagePictures, PageRequest
+from tallybone.web.feed import LiveFeed, PagePictures, PageRequest
 from tallybone.web.serving import Address, Serving, listen_on
 from tests.tallybone.web.conftest import assert_nothing_broke, at_table
 from tests.tallybone.web.test_page_served import closed_with, do, told, viewer
@@ -345,9 +345,9 @@ def test_there_are_only_so_many_viewers(table: TrueTable, monkeypatch: pytest.Mo
 
 
 def test_only_so_much_is_asked_of_a_game_that_does_not_answer() -> None:
-    hub = Hub(time.monotonic_ns)
+    feed = LiveFeed(time.monotonic_ns)
     press = PressButton(type="press", button="knock")
-    taken = [hub.desk.ask(PageRequest(press, "", None)) for _ in range(60)]
+    taken = [feed.desk.ask(PageRequest(press, "", None)) for _ in range(60)]
     assert sum(one is not None for one in taken) == 50
 
 
@@ -357,11 +357,11 @@ def test_nothing_outside_its_folder_is_served(tmp_path: Path) -> None:
     (static / "index.html").write_text("<!doctype html>the page")
     (tmp_path / "secret.txt").write_text("secret")
     (static / "way.txt").symlink_to(tmp_path / "secret.txt")
-    hub = Hub(time.monotonic_ns)
+    feed = LiveFeed(time.monotonic_ns)
     access = Access(PIN, b"k" * 32, time.monotonic_ns)
     listening = listen_on("127.0.0.1:0")
     url = Address.of(listening).url
-    serving = Serving(make_app(hub, access, PagePictures(time.monotonic_ns), static=static), listening, hub)
+    serving = Serving(make_app(feed, access, PagePictures(time.monotonic_ns), static=static), listening, feed)
     try:
         assert httpx.get(f"{url}/").text == "<!doctype html>the page"
         assert httpx.get(f"{url}/?display").status_code == 200

@@ -7,7 +7,7 @@ from dataclasses import replace
 from engine.phrases import phrase
 from tallybone.play.game import LiveState
 from tallybone.session.referee.questions import Decided, Question, Unclear
-from tallybone.web.feed import Hub
+from tallybone.web.feed import LiveFeed
 from tallybone.web.shapes import QuestionShown
 from tallybone.web.snapshot import Lobby, lobby_snapshot, snapshot_of
 from tallybone.web.story import Story
@@ -54,9 +54,9 @@ def test_a_page_shows_where_something_lies_that_cannot_be_read(table: TrueTable)
 
 
 def test_a_page_is_told_as_soon_as_something_cannot_be_read_and_when_it_can(table: TrueTable) -> None:
-    hub = Hub(lambda: 0)
+    feed = LiveFeed(lambda: 0)
     versions = []
     for unsure in ((), (unsure_tile(),), ()):
-        hub.show(replace(table.live.now, view=TableView((), (), (), unsure=unsure)))
-        versions.append(hub.publish())
+        feed.show(replace(table.live.now, view=TableView((), (), (), unsure=unsure)))
+        versions.append(feed.publish())
     assert versions == [1, 2, 3]

@@ -22,7 +22,7 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Session
 from tallybone.web.access import COOKIE, Access
 from tallybone.web.app import make_app
-from tallybone.web.feed import Hub, PagePictures
+from tallybone.web.feed import LiveFeed, PagePictures
 from tallybone.web.recordings import recording_pages
 from tests.tallybone.recorded_games import BEGAN, record_game, start_of
 from tests.tallybone.recording.sittings import jpeg, records_of
@@ -39,7 +39,7 @@ class Visitor:
     def __init__(self, folder: Path, *, knows_pin: bool = False) -> None:
         clock = Hands()
         access = Access(PIN, b"k" * 32, clock)
-        self._app = make_app(Hub(clock), access, PagePictures(clock), more=recording_pages(folder, access))
+        self._app = make_app(LiveFeed(clock), access, PagePictures(clock), more=recording_pages(folder, access))
         cookie = access.try_pin(PIN, "Zoe", "here") if knows_pin else None
         self._cookies = {} if cookie is None else {COOKIE: cookie}
 

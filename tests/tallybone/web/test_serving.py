@@ -21,7 +21,7 @@ from fastapi import APIRouter, WebSocketDisconnect
 
 from tallybone.web import serving
 from tallybone.web.app import _send_newest, watch
-from tallybone.web.feed import Hub
+from tallybone.web.feed import LiveFeed
 from tallybone.web.live_page import LivePage
 from tallybone.web.serving import Address
 
@@ -78,9 +78,9 @@ def test_a_viewer_who_leaves_while_he_is_sent_something_is_no_error(error: Excep
     async def after(version: int) -> SimpleNamespace:
         return SimpleNamespace(version=version + 1, message=lambda language: "{}")
 
-    hub = cast(Hub, SimpleNamespace(after=after, viewers=0))
+    feed = cast(LiveFeed, SimpleNamespace(after=after, viewers=0))
     leaving = cast(Any, Leaving())
-    asyncio.run(watch(leaving, hub, lambda: _send_newest(leaving, hub, "en")))
+    asyncio.run(watch(leaving, feed, lambda: _send_newest(leaving, feed, "en")))
     assert left.is_set()
 
 
