@@ -99,12 +99,12 @@ def validated(model: type[T], said: Mapping[str, object]) -> T:
         ConfigError: With every problem.
     """
     lines: dict[str, list[str]] = {}
-    is_first = True
+    schema: JsonSchemaValue = {}
     while True:
         try:
             valid = model.model_validate(said)
         except ValidationError as error:
-            schema = schema_of(model)
+            is_first, schema = not schema, schema or schema_of(model)
             faults = tuple(_Fault.of(schema, one) for one in error.errors(include_url=False))
             for fault in faults:
                 # What is missing in a later round is what was left out.
@@ -112,7 +112,7 @@ def validated(model: type[T], said: Mapping[str, object]) -> T:
                     fault.report(said, lines)
             rest = _rest(said, faults)
             if rest != said:
-                said, is_first = rest, False
+                said = rest
                 continue
         break
     if lines:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
+from copy import deepcopy
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -294,3 +298,41 @@ def test_pins_of_spi_and_of_leds_are_listed_with_what_they_do() -> None:
         PinUse(16, "hardware.leds", "SPI bus 1 CE2"),
     )
     assert pins_used(read("[hardware.buttons]\ndriver = 'virtual'")) == ()
+
+
+def places(node: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Yield the path to every value in nested tables."""
+    inner = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in inner:
+        yield (*path, key)
+        yield from places(value, (*path, key))
+
+
+def refused(table: dict[str, Any]) -> tuple[str, ...]:
+    """Return the problems of a table; none if it is taken."""
+    try:
+        read_hardware(table)
+    except ConfigError as error:
+        return error.problems
+    return ()
+
+
+ODD: tuple[object, ...] = (5, True, "strip", "", [], [[1]], {}, {"driver": ["a"]}, float("nan"), 10**30, date.min)
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_value_in_any_place_is_taken_or_refused_in_words(odd: object) -> None:
+    whole = {
+        "leds": [{"driver": "single", "pins": [5]}, {"driver": "rgb", "pins": [[7, 8, 9]]}, {"driver": "none"}],
+        "buttons": {"driver": "gpio", "call": [10, 11], "next": 12},
+        "knock": {"driver": "piezo-spi", "channels": [0, 1], "spi": "1.0"},
+        "displays": [{"driver": "segment", "url": "/dev/ttyUSB0", "seat": 1}],
+    }
+    assert read_hardware(whole).knock is not None
+    for path in places(whole):
+        changed = deepcopy(whole)
+        node: Any = changed
+        for step in path[:-1]:
+            node = node[step]
+        node[path[-1]] = odd
+        assert all(problem.startswith(("[hardware", "hardware: ")) for problem in refused(changed)), path
