@@ -23,7 +23,7 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test fuzz sbom fast check programs format bench hands deb chroot lock clean
+.PHONY: help demo setup test coverage fuzz sbom fast check programs format bench hands deb chroot lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
@@ -36,9 +36,20 @@ demo: $(RUN) ## set up (about 90 MB the first time), then watch and score a rend
 setup: $(RUN) ## set up .venv for use: .venv/bin/tallybone --help
 	@echo "Ready: $(BIN)/tallybone --help"
 
-test: $(DEV) programs check ## set up the tools (the first time 260 MB, and as root 300 MB of Debian), then check and run every test; a few minutes
-	@echo "Running every test, the slow ones too."
-	@$(BIN)/python -m pytest $(SPREAD)
+test: $(DEV) programs check coverage ## set up the tools (the first time 260 MB, and as root 300 MB of Debian), then check and run every test; a few minutes
+	@echo "Running all other tests, the slow ones too."
+	@$(BIN)/python -m pytest $(SPREAD) -m "slow and not (chroot or hardware)" $(COVERED) $(COVERING)
+	@$(BIN)/python -m pytest $(SPREAD) $(addprefix --ignore=,$(COVERED) $(COVERING))
+
+# Counting makes Python up to three times as slow, so it counts in quick tests only.
+COVERED := engine tallybone/session tallybone/recording
+COVERING := $(addprefix tests/,$(COVERED)) tests/tallybone/play/test_recorder.py tests/tallybone/web/test_recordings.py tests/tallybone/web/test_taking_back.py
+
+coverage: $(DEV) ## run the quick tests of engine, session and recording; each must reach 95 % of its lines and branches
+	@$(BIN)/python -m pytest $(SPREAD) -m "not slow" $(addprefix --cov=,$(COVERED)) --cov-branch --cov-report= $(COVERED) $(COVERING)
+	@set -e; for package in $(COVERED); do \
+	  $(BIN)/coverage report --include="$$package/*" --show-missing --skip-covered --precision=1 --fail-under=95; \
+	done
 
 # Tests also run programs of the distribution. Where one cannot be installed its tests skip, and say so.
 # No service starts: not now (RUNLEVEL holds back init scripts, SYSTEMD_OFFLINE units), nor at the next boot (disable).
@@ -120,7 +131,7 @@ lock: ## pin the newest versions again, with hashes (needs uv)
 	$(LOCK) --extra finder --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in -o requirements/finder.txt
 
 clean: ## remove .venv and what the tools left
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(MADE):

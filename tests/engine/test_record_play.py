@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 from itertools import zip_longest
 
@@ -453,6 +454,8 @@ def test_the_longest_record_of_one_move_takes_seconds(moves: str) -> None:
     assert time.perf_counter() - started < 60
 
 
+# A tracer that counts branches makes it three times as slow.
+MOST_S = 2 if sys.gettrace() is None else 8
 HOSTILE = '[DGR "1"] [Rules "block"] [Seats "A:Ann B:Ben"] #1 deal=7,7 lead=A A: 5-5 B: '
 
 
@@ -461,7 +464,7 @@ def test_moves_said_again_and_again_take_bounded_time_and_memory(moves: str) -> 
     record = parse_record(HOSTILE + moves)
     begins_s = time.process_time()
     played = play_record(record)
-    assert time.process_time() - begins_s < 2
+    assert time.process_time() - begins_s < MOST_S
     said = [claims for line in played.lines if line.game.hand is not None for claims in line.game.hand.claims]
     assert max(len(claims) for claims in said) <= 2  # of a double to lead, and of the ends
 
@@ -481,7 +484,7 @@ def test_a_game_without_rules_lays_a_bounded_number_of_tiles_in_bounded_time(mov
     begins_s = time.process_time()
     with pytest.raises(RecordError, match=most) as caught:
         play_record(read)
-    assert time.process_time() - begins_s < 2
+    assert time.process_time() - begins_s < MOST_S
     assert str(caught.value).startswith("line 1, column 43:")
 
 

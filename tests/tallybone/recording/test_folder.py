@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from mcap.reader import make_reader
 from mcap.writer import Writer
 
-from tallybone.recording.folder import prune, recordings_in
-from tallybone.recording.format import SessionStart, Topic
+from tallybone.recording.folder import (
+    FOLDER,
+    KEPT_S,
+    next_number,
+    prune,
+    put_back,
+    recording_files,
+    recordings_in,
+    set_aside,
+)
+from tallybone.recording.format import RecordingError, SessionStart, Topic
 from tallybone.recording.survey import survey
 from tallybone.recording.writer import SessionWriter
 from tests.tallybone.recording.sittings import SECOND, START, jpeg, write
@@ -116,9 +127,44 @@ def test_the_list_knows_a_recording_that_another_tool_has_packed(tmp_path: Path)
             sequence = message.sequence
             writer.add_message(channels[channel.topic], message.log_time, message.data, message.publish_time, sequence)
         writer.finish()
-    facts, packed = (survey(tmp_path / name).facts for name in ("a.mcap", "b.mcap"))
+    whole = (tmp_path / "b.mcap").read_bytes()
+    (tmp_path / "c.mcap").write_bytes(whole[:-1])  # its index is of no use, so all records are looked at
+    facts, packed, cut = (survey(tmp_path / name).facts for name in ("a.mcap", "b.mcap", "c.mcap"))
     assert (
         (packed.totals, packed.frames, packed.length_ns)
+        == (cut.totals, cut.frames, cut.length_ns)
         == (facts.totals, facts.frames, facts.length_ns)
         == ((195, 10), 40, 39 * SECOND + 2)
     )
+    assert (packed.damage, len(cut.damage)) == ((), 1)
+
+
+def test_a_recording_that_was_deleted_by_mistake_comes_back(tmp_path: Path) -> None:
+    first = filled(tmp_path, 1)
+    set_aside(first)
+    assert recording_files(tmp_path) == []
+    assert next_number(tmp_path) == START.number + 1
+    filled(tmp_path, 1)
+    with pytest.raises(RecordingError, match="deleted this week already"):
+        set_aside(first)
+    with pytest.raises(RecordingError, match="another of that name now"):
+        put_back(tmp_path, first.name)
+    first.unlink()
+    assert put_back(tmp_path, first.name) == first
+    with pytest.raises(FileNotFoundError):
+        put_back(tmp_path, first.name)
+    with SessionWriter(tmp_path / "now.mcap", START), pytest.raises(RecordingError, match="is being recorded"):
+        set_aside(tmp_path / "now.mcap")
+
+
+def test_a_deleted_recording_goes_for_good_after_a_week_and_not_after_a_jump_of_the_clock(tmp_path: Path) -> None:
+    aside = tmp_path / FOLDER
+    (aside / "no recording").mkdir(parents=True)
+    kept, old, from_the_future = (aside / f"{name}.mcap" for name in "abc")
+    now_s = time.clock_gettime(time.CLOCK_REALTIME)
+    for path, age_s in ((kept, 0.9 * KEPT_S), (old, 1.1 * KEPT_S), (from_the_future, -3 * KEPT_S)):
+        path.touch()
+        os.utime(path, (now_s - age_s, now_s - age_s))
+    set_aside(filled(tmp_path, 1))
+    assert sorted(path.name for path in aside.iterdir()) == ["1.mcap", "a.mcap", "c.mcap", "no recording"]
+    assert from_the_future.stat().st_mtime < now_s + KEPT_S  # its week begins now

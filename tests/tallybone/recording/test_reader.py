@@ -16,6 +16,7 @@ from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 
 from tallybone.recording.container import RawRecord, scan
 from tallybone.recording.format import METADATA_NAME, PROFILE, Damage, RecordingError, Topic
+from tallybone.recording.index import records_on
 from tallybone.recording.reader import RecordedMessage, read_session
 from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, numbers, records_of, write
 
@@ -197,6 +198,39 @@ def test_a_recording_that_the_tools_of_mcap_have_compressed_is_read(
         spoiled[rng.randrange(chunk.start_byte, chunk.end_byte)] ^= 1 << rng.randrange(8)
         path.write_bytes(spoiled)
         assert len(records_of(path)) in (0, 50)
+
+
+def test_what_is_no_json_object_is_damage_and_a_topic_of_a_later_version_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    with path.open("wb") as file:
+        writer = Writer(file, compression=CompressionType.NONE)
+        writer.start(PROFILE, "other")
+        writer.add_metadata(METADATA_NAME, START.format())
+        schema = writer.register_schema("tallybone.Event", "jsonschema", b"{}")
+        event, later = (writer.register_channel(name, "json", schema) for name in (Topic.EVENT.path, "/later"))
+        texts = (b'{"a": 1}', b"[1]", b"no json", b"[" * 100_000)
+        for number, (channel, text) in enumerate([*((event, text) for text in texts), (later, b"?")]):
+            writer.add_message(channel, number, text, number, number)
+        writer.finish()
+    assert [one.payload for one in records_of(path)] == [{"a": 1}]
+    assert [one.problem[:33] for one in damage_of(path)] == [
+        f"record {number} on {Topic.EVENT.path} cannot be read: "[:33] for number in (1, 2, 3)
+    ]
+    found = list(records_on(path, (Topic.EVENT,)))
+    assert [one.payload for one in found if isinstance(one, RecordedMessage)] == [{"a": 1}]
+    assert any(isinstance(one, Damage) for one in found)
+
+
+@pytest.mark.parametrize("opcode", [Opcode.HEADER, Opcode.METADATA, Opcode.STATISTICS])
+def test_a_length_that_does_not_fit_is_damage_and_costs_no_record(tmp_path: Path, opcode: Opcode) -> None:
+    path = write(tmp_path / "a.mcap")
+    whole = records_of(path)
+    with path.open("rb") as file:
+        pieces = [one for one in scan(file, path.stat().st_size) if isinstance(one, RawRecord)]
+    (start_byte,) = {one.start_byte for one in pieces if one.opcode == opcode}
+    changed(path, start_byte + 9, b"\xff\xff\xff\xff")
+    assert records_of(path) == whole
+    assert damage_of(path) != []
 
 
 def test_somebody_elses_mcap_file_is_named(tmp_path: Path) -> None:

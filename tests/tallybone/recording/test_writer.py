@@ -131,6 +131,28 @@ def test_a_file_that_exists_and_a_folder_that_does_not_are_named(tmp_path: Path)
     assert (tmp_path / "a.mcap").read_bytes() == before
 
 
+def test_a_recording_whose_head_never_reached_the_disk_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(descriptor: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(OSError, match="Input/output error"):
+        SessionWriter(tmp_path / "a.mcap", START)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_deleted_recording_is_told_with_the_next_event_and_a_closed_one_is_closed_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    writer = SessionWriter(path, START)
+    path.unlink()
+    with pytest.raises(RecordingError, match="it was deleted"):
+        writer.write(Topic.EVENT, 1, {})
+    writer.close()
+    writer.close()
+
+
 def test_a_recording_is_locked_while_it_is_written(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with SessionWriter(path, START), path.open("rb") as file, pytest.raises(BlockingIOError):

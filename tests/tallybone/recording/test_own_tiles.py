@@ -1,0 +1,48 @@
+"""Readers for the user's own tiles, from a calibration and from a recording."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibration.errors import RefusedError
+from calibration.tiles.tile_set import eye_checksum
+from tallybone.choices import TileSet
+from tallybone.recording.own_tiles import RecordedSet, as_recorded, recorded_set, shipped_reader
+from tallybone.store.calibration_file import Calibration
+from tests.tallybone.play.test_calibrated import five_everywhere, written
+from vision.reader.reader import Reader, load_reader
+
+
+@pytest.fixture(scope="module")
+def reader() -> Reader:
+    return load_reader(6)
+
+
+def test_a_recording_keeps_the_set_for_games_that_it_helps(reader: Reader) -> None:
+    kept = five_everywhere(eye_checksum())
+    assert recorded_set(kept, reader) == RecordedSet(6, kept.eye, kept.weights, kept.believed)
+    assert recorded_set(kept, replace(reader, max_pips=9)) is None
+    assert recorded_set(kept, replace(reader, max_pips=None)) is None
+    assert recorded_set(replace(kept, weights=""), reader) is None
+
+
+def test_a_damaged_set_of_a_recording_is_told_and_not_used(reader: Reader) -> None:
+    kept, complaints = five_everywhere(eye_checksum()), list[str]()
+    good = RecordedSet(6, kept.eye, kept.weights, kept.believed)
+    assert as_recorded(reader, good, complaints.append).own_set is not None
+    assert complaints == []
+    assert as_recorded(reader, replace(good, weights="AAAA"), complaints.append) is reader
+    assert len(complaints) == 1
+    assert complaints[0].startswith("What was learned of the tiles is not used: ")
+
+
+def test_a_photograph_is_read_with_the_set_of_a_calibration(tmp_path: Path) -> None:
+    picture, tiles = np.full((480, 640, 3), 90, np.uint8), TileSet.DOUBLE_6
+    path = written(tmp_path / "own.json", Calibration(set=five_everywhere(eye_checksum())))
+    assert shipped_reader(tiles, path)(picture) == shipped_reader(tiles)(picture)  # no tile lies there
+    with pytest.raises(RefusedError, match="no tiles were learned"):
+        shipped_reader(tiles, written(tmp_path / "none.json", Calibration()))
