@@ -26,7 +26,7 @@ from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.replay.run import ReplaySettings, opened_replay
 from tallybone.session.feeding import feed
 from tallybone.session.sitting import ByHand, opened
-from tallybone.sources.source import GameChoice
+from tallybone.sources.source import GameOverrides
 from vision.arrays import Image
 from vision.image.picture import decode_picture
 from vision.reader.reader import load_reader
@@ -100,7 +100,7 @@ def print_memory(path: Path, frames: int) -> None:
     """Print how much memory a long replay takes, after a tenth, half way and at the end."""
     marks = {frames // 10: "start", frames // 2: "middle", frames: "end"}
     seen = 0
-    with opened_replay(path, ReplaySettings(game=GameChoice("free")), print) as run:
+    with opened_replay(path, ReplaySettings(game=GameOverrides("free")), print) as run:
         for _ in run.steps:
             seen += 1
             if seen in marks:

@@ -84,7 +84,7 @@ class ReplayOptions:
         """How to follow the table."""
         from engine import OptionsError
         from tallybone.replay.run import ReplaySettings
-        from tallybone.sources.source import GameChoice, parse_players
+        from tallybone.sources.source import GameOverrides, parse_players
         from vision.tracking.perception import Start
 
         try:
@@ -92,7 +92,7 @@ class ReplayOptions:
         except OptionsError as error:
             raise typer.BadParameter(str(error), param_hint="--players") from None
         return ReplaySettings(
-            game=GameChoice(self.rules, tuple(self.options or ()), names),
+            game=GameOverrides(self.rules, tuple(self.options or ()), names),
             tile_set=self.tile_set,
             start=Start.IN_PLAY if self.in_play else None,
             record=self.record,

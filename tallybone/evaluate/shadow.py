@@ -27,7 +27,7 @@ from tallybone.recording.messages import input_of
 from tallybone.replay.log import logged_steps
 from tallybone.session.inputs import Answer, AnswerBack
 from tallybone.simulate.items import TrueEvent
-from tallybone.sources.source import GameChoice
+from tallybone.sources.source import GameOverrides
 from tallybone.terminal import Output, print_table, printable
 from vision.errors import VisionError
 
@@ -139,7 +139,7 @@ def shadow_of(recordings: Sequence[Path], sheet: Path, complain: Callable[[str],
     # A recording that continues another one begins with its log.
     followed = Followed(truth)
     match: MatchStart | None = None
-    for seen in logged_steps(recordings[-1], GameChoice(), complain):
+    for seen in logged_steps(recordings[-1], GameOverrides(), complain):
         if seen.happened is not None and match is None:
             [match] = [event for event in seen.happened.events if isinstance(event, MatchStart)]
             _require_same(sheet, start, match)

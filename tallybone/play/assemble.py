@@ -22,7 +22,7 @@ _OWN_TILES = "Tiles are read as they were shown in the calibration."
 
 
 @dataclass(frozen=True, slots=True)
-class MatchSetup:
+class PreparedMatch:
     """A match that is ready to be played.
 
     Attributes:
@@ -47,7 +47,7 @@ def set_up(
     environment: Mapping[str, str],
     home: Path,
     load: Callable[[int], Reader],
-) -> MatchSetup:
+) -> PreparedMatch:
     """Return a match with all that is known of its table.
 
     Args:
@@ -68,7 +68,7 @@ def set_up(
     game, used = with_calibration(game, camera, source, calibration, environment=environment, home=home)
     game, reader, words = with_own_tiles(game, used, load(game.max_pips))
     knock = used.calibration.knock
-    return MatchSetup(game, reader, (*used.words, *words), None if knock is None else knock.classifier())
+    return PreparedMatch(game, reader, (*used.words, *words), None if knock is None else knock.classifier())
 
 
 def with_calibration(

@@ -26,7 +26,7 @@ from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Sitting, opened
 from tallybone.sources.camera import SIMULATED, Camera, open_filmed
 from tallybone.sources.device import open_plugged_in
-from tallybone.sources.source import GameChoice, match_of
+from tallybone.sources.source import GameOverrides, match_of
 from vision.image.picture import decode_picture
 from vision.reader.reader import Reader
 from vision.tracking.perception import Perception, Start
@@ -96,7 +96,7 @@ def new_game(
     Raises:
         EngineError: If nothing can be played so.
     """
-    match = match_of(GameChoice(name, options, players), None)
+    match = match_of(GameOverrides(name, options, players), None)
     if match is None:
         raise EngineError(f"{name} is no game to keep the score of: try `tallybone replay --rules {name}`")
     start = SessionStart(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from hardware.clock import Clock
-from tallybone.play.assemble import MatchSetup
+from tallybone.play.assemble import PreparedMatch
 from tallybone.play.counts import Counts
 from tallybone.play.game import Listener, Listeners, LiveGame
 from tallybone.play.keys import KeyCommand, Keys, Typed
@@ -77,7 +77,7 @@ class TableParts:
 class LiveTable:
     """A match at its table: it passes on all that comes from there until the match ends."""
 
-    def __init__(self, match: MatchSetup, around: TableParts) -> None:
+    def __init__(self, match: PreparedMatch, around: TableParts) -> None:
         """Play *match* with what is *around* it.
 
         Raises:

@@ -18,7 +18,7 @@ from tallybone.recording.messages import event_of_record
 from tallybone.recording.reader import RecordedMessage, read_session, whole_only
 from tallybone.replay.lines import clock_time
 from tallybone.replay.run import ReplayStep
-from tallybone.sources.source import GameChoice, match_of
+from tallybone.sources.source import GameOverrides, match_of
 from tallybone.terminal import printable
 
 
@@ -114,7 +114,7 @@ def by_play(facts: Iterable[Fact]) -> list[Fact]:
     return plays
 
 
-def has_other_rules(path: Path, wish: GameChoice) -> bool:
+def has_other_rules(path: Path, wish: GameOverrides) -> bool:
     """Return whether another game is wished than the recording was played by.
 
     Raises:
@@ -122,7 +122,7 @@ def has_other_rules(path: Path, wish: GameChoice) -> bool:
         RecordingError: If it is no recording.
     """
     start = read_session(path).start
-    wished, recorded = match_of(wish, start), match_of(GameChoice(), start)
+    wished, recorded = match_of(wish, start), match_of(GameOverrides(), start)
     return (wished and wished.rules) != (recorded and recorded.rules)
 
 

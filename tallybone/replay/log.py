@@ -15,7 +15,7 @@ from tallybone.recording.reader import RecordedMessage, read_session, whole_only
 from tallybone.replay.run import ReplayStep
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
-from tallybone.sources.source import GameChoice, match_of
+from tallybone.sources.source import GameOverrides, match_of
 
 CAME_IN = (Topic.CAMERA, Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
 """The times of a replay are counted from the first of these."""
@@ -52,7 +52,7 @@ def log_in(records: Iterable[RecordedMessage | Damage], path: Path, complain: Ca
     return found
 
 
-def logged_steps(path: Path, wish: GameChoice, complain: Callable[[str], object]) -> Iterator[ReplayStep]:
+def logged_steps(path: Path, wish: GameOverrides, complain: Callable[[str], object]) -> Iterator[ReplayStep]:
     """Yield a step for each event of the log, by the rules that are wished.
 
     Where events are lost, the others keep their places in the log, because tiles are called by them.
@@ -87,7 +87,7 @@ def applied(state: State, one: Logged) -> tuple[State, tuple[Outcome, ...]]:
     return apply(state if one.name is None else _up_to(state, one.name), one.event)
 
 
-def match_in(wish: GameChoice, start: SessionStart | None, log: Sequence[Logged]) -> MatchStart | None:
+def match_in(wish: GameOverrides, start: SessionStart | None, log: Sequence[Logged]) -> MatchStart | None:
     """Return how the match begins: as wished, as the recording says of itself, or as its log does.
 
     Raises:

@@ -26,7 +26,7 @@ from tallybone.replay.export import Transcript
 from tallybone.replay.lines import Score
 from tallybone.replay.log import CAME_IN, Logged, applied, judged, log_in, match_in
 from tallybone.session.referee import Places
-from tallybone.sources.source import GameChoice, match_of
+from tallybone.sources.source import GameOverrides, match_of
 from tallybone.terminal import counted
 
 MOST_STEPS = 5000
@@ -183,7 +183,7 @@ class RecordedGame:
     def _follow(self, fresh: Sequence[tuple[int, Logged]]) -> None:
         self.log += (one for _, one in fresh)
         if self.match is None:
-            self.match = match_in(GameChoice(), self.start, self.log)
+            self.match = match_in(GameOverrides(), self.start, self.log)
             if self.match is None:
                 return
             self.state, _ = apply(State(), self.match)
@@ -281,7 +281,7 @@ def transcript_of(game: RecordedGame, match: MatchStart | None = None) -> Transc
     return story
 
 
-def rescored(game: RecordedGame, wish: GameChoice) -> Rescored:
+def rescored(game: RecordedGame, wish: GameOverrides) -> Rescored:
     """Return the score of a game by other rules.
 
     Raises:
@@ -289,7 +289,7 @@ def rescored(game: RecordedGame, wish: GameChoice) -> Rescored:
     """
     before = transcript_of(game)
     assert game.match is not None  # or there would be no story
-    given = GameChoice(wish.rules, wish.options, game.match.players)
+    given = GameOverrides(wish.rules, wish.options, game.match.players)
     match = match_of(given, game.start)
     if match is None and wish.rules is not None:
         raise NoGameError(f"{wish.rules} is no game to keep the score of")

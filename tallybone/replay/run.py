@@ -19,7 +19,7 @@ from tallybone.recording.format import Pictures, RecordingError
 from tallybone.recording.reader import whole_only
 from tallybone.session.sitting import Look, Sitting, Step, opened
 from tallybone.sources.shots import Shot
-from tallybone.sources.source import GameChoice, Item, RecordedInput, Source, match_of, recording, source_at
+from tallybone.sources.source import GameOverrides, Item, RecordedInput, Source, match_of, recording, source_at
 from vision.arrays import Image
 from vision.errors import VisionError
 from vision.tracking.changes import PictureSizeError
@@ -49,7 +49,7 @@ class ReplaySettings:
         record: Make a recording here of all that comes in, and follow what is in it.
     """
 
-    game: GameChoice = field(default_factory=GameChoice)
+    game: GameOverrides = field(default_factory=GameOverrides)
     tile_set: TileSet | None = None
     start: Start | None = None
     record: Path | None = None

@@ -31,7 +31,7 @@ class TablePage(LivePage):
         self,
         where: str,
         clock: Clock,
-        desk: MatchDesk,
+        desk: Requests,
         *,
         pin: str | None = None,
         feed: LiveFeed,
@@ -48,9 +48,9 @@ class TablePage(LivePage):
             OSError: If it cannot be served there.
         """
         self._desk = desk
-        self._begun: MatchWanted | None = None
-        self._ended: MatchWanted | None = None
-        self._kept: list[MatchWanted] = []
+        self._begun: PendingRequest | None = None
+        self._ended: PendingRequest | None = None
+        self._kept: list[PendingRequest] = []
         self._now: LiveState | None = None
         self.is_played = False
         """Whether there is a match, over or not."""
@@ -79,13 +79,13 @@ class TablePage(LivePage):
 
     # Called by the lobby.
 
-    def came(self) -> Iterator[MatchWanted]:
+    def came(self) -> Iterator[PendingRequest]:
         """Yield the wishes for matches; wishes for a game are refused first, since there is none."""
         for wanted in self.feed.desk.came():
             wanted.answer(Refused(Refusal.SENSELESS, NO_MATCH))
         kept, self._kept = self._kept, []
         for one in (*kept, *self._desk.came()):
-            if one.wish is Wish.END_MATCH:
+            if one.wish is PlainRequest.END_MATCH:
                 one.answer(Refused(Refusal.CHANGED, NO_MATCH))
             else:
                 yield one
@@ -101,7 +101,7 @@ class TablePage(LivePage):
         for wanted in self.came():
             wanted.answer(Refused(Refusal.CHANGED, words))
 
-    def begin(self, wanted: MatchWanted) -> None:
+    def begin(self, wanted: PendingRequest) -> None:
         """Get ready for a match; its wish is answered when it runs."""
         self.begin_anew(self._next_pin)
         self._begun, self._now, self.is_played = wanted, None, True
@@ -123,27 +123,20 @@ class TablePage(LivePage):
         """Show a picture of the camera."""
         self.feed.see(CameraPicture(shot.jpeg(), shot.t_ns))
 
-    def _goes_on_after(self, wanted: MatchWanted, live: LiveGame) -> bool:
+    def _goes_on_after(self, wanted: PendingRequest, live: LiveGame) -> bool:
         """Take a wish while a game is played; return whether it goes on."""
         game = live.session.state.game
         is_over = game is None or game.phase is Phase.MATCH_OVER
         match wanted.wish:
-            case Wish.END_MATCH:
+            case PlainRequest.END_MATCH:
                 self._ended = wanted
                 return False
-            case StartMatch() | Wish.RESUME_MATCH if is_over:
+            case MatchPlan() | PlainRequest.RESUME_MATCH if is_over:
                 self._kept.append(wanted)
                 return False
             case _:
                 wanted.answer(Refused(Refusal.CHANGED, _IS_PLAYED))
                 return True
-
-
-@dataclass(frozen=True, slots=True)
-class StartMatch:
-    """A match begins."""
-
-    game: MatchPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +146,8 @@ class RestoreCalibration:
     number: int
 
 
-class Wish(Enum):
-    """A wish that needs no more words."""
+class PlainRequest(Enum):
+    """A request without parameters."""
 
     RESUME_MATCH = "the newest match that is not over goes on"
     END_MATCH = "the match ends; it may go on another time"
@@ -163,7 +156,7 @@ class Wish(Enum):
     CHECK_CALIBRATION = "a picture is compared with the stored calibration"
 
 
-StoredWish: TypeAlias = Literal[Wish.CALIBRATE, Wish.CHECK_CALIBRATION] | RestoreCalibration
-MatchWish: TypeAlias = StartMatch | RestoreCalibration | Wish
-MatchWanted: TypeAlias = Wanted[MatchWish, None]
-MatchDesk: TypeAlias = Desk[MatchWish, None]
+CalibrationRequest: TypeAlias = Literal[PlainRequest.CALIBRATE, PlainRequest.CHECK_CALIBRATION] | RestoreCalibration
+TableRequest: TypeAlias = MatchPlan | RestoreCalibration | PlainRequest
+PendingRequest: TypeAlias = Wanted[TableRequest, None]
+Requests: TypeAlias = Desk[TableRequest, None]

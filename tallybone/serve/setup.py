@@ -30,7 +30,7 @@ from tallybone.serve.health import CameraStatus, TableStatus, pace_found
 from tallybone.serve.left_match import LeftMatch, LeftMatches
 from tallybone.serve.metrics import Observing
 from tallybone.serve.options import Environment, ServeOptions, make_recordings_folder, recordings_folder
-from tallybone.serve.page import MatchDesk, TablePage
+from tallybone.serve.page import Requests, TablePage
 from tallybone.serve.parts_test import PartsTest, ServedParts
 from tallybone.serve.routes.calibration import stored_calibration_routes
 from tallybone.serve.routes.matches import LeftShown, Offered, game_routes, match_routes, shown_setting
@@ -84,7 +84,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
             test=PartsTest(world.clock),
             calibration=ServedCalibration(camera, parts, partial(_kept_in, source, options, world), world.clock),
             house=house,
-            desk=MatchDesk(),
+            desk=Requests(),
             folder=folder,
             left=LeftMatches(folder),
             counts=Counts(),

@@ -25,7 +25,14 @@ from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.left_match import LeftMatches
 from tallybone.serve.options import Environment, ServeOptions
-from tallybone.serve.page import MatchDesk, MatchWanted, RestoreCalibration, StartMatch, StoredWish, TablePage, Wish
+from tallybone.serve.page import (
+    CalibrationRequest,
+    PendingRequest,
+    PlainRequest,
+    Requests,
+    RestoreCalibration,
+    TablePage,
+)
 from tallybone.serve.parts_test import PartsTest, ServedParts
 from tallybone.serve.systemd import Notifier, Sign
 from tallybone.sources.camera import Camera
@@ -72,7 +79,7 @@ class Setup:
     test: PartsTest
     calibration: ServedCalibration
     house: HouseFile
-    desk: MatchDesk
+    desk: Requests
     folder: Path
     left: LeftMatches
     counts: Counts
@@ -115,9 +122,9 @@ class ServedTable:
         while not is_stopped():
             for wanted in self._page.came():
                 match wanted.wish:
-                    case Wish.TEST_PARTS:
+                    case PlainRequest.TEST_PARTS:
                         self._test(wanted, is_stopped)
-                    case Wish.CALIBRATE | Wish.CHECK_CALIBRATION | RestoreCalibration() as wish:
+                    case PlainRequest.CALIBRATE | PlainRequest.CHECK_CALIBRATION | RestoreCalibration() as wish:
                         self._calibrate(wanted, wish, is_stopped)
                     case _:
                         self._play(wanted, shown, is_stopped)
@@ -141,7 +148,7 @@ class ServedTable:
             with suppress(VisionError):  # the next one may be a picture again
                 self._page.see(shot)
 
-    def _play(self, wanted: MatchWanted, shown: Listener, is_stopped: Callable[[], bool]) -> None:
+    def _play(self, wanted: PendingRequest, shown: Listener, is_stopped: Callable[[], bool]) -> None:
         """Play a match to its end; refuse one that cannot be played."""
         page = self._page
         problem: str | None = None
@@ -159,7 +166,7 @@ class ServedTable:
             self._setup.left.look()
             page.end(problem)
 
-    def _test(self, wanted: MatchWanted, is_stopped: Callable[[], bool]) -> None:
+    def _test(self, wanted: PendingRequest, is_stopped: Callable[[], bool]) -> None:
         """Let somebody walk through the parts; nothing else is done meanwhile."""
         setup = self._setup
 
@@ -172,7 +179,7 @@ class ServedTable:
             wanted.answer(None)
             setup.test.run(setup.parts.hardware, opener, goes_on)
 
-    def _calibrate(self, wanted: MatchWanted, wish: StoredWish, is_stopped: Callable[[], bool]) -> None:
+    def _calibrate(self, wanted: PendingRequest, wish: CalibrationRequest, is_stopped: Callable[[], bool]) -> None:
         """Calibrate, check a calibration or bring one back; nothing else is done meanwhile."""
         page, calibration = self._page, self._setup.calibration
 
@@ -183,9 +190,9 @@ class ServedTable:
         page.rest(phrase("{camera}: it is being calibrated", camera=calibration.camera), ())
         try:
             match wish:
-                case Wish.CALIBRATE:
+                case PlainRequest.CALIBRATE:
                     calibration.run(goes_on, page.see, lambda: wanted.answer(None))
-                case Wish.CHECK_CALIBRATION:
+                case PlainRequest.CHECK_CALIBRATION:
                     calibration.check(goes_on, page.see)
                 case RestoreCalibration(number):
                     restore_calibration(calibration.path(), number)
@@ -195,15 +202,15 @@ class ServedTable:
             wanted.answer(Refused(Refusal.SENSELESS, words))
             page.feed.say(words)
 
-    def _game(self, wanted: MatchWanted) -> MatchPlan:
+    def _game(self, wanted: PendingRequest) -> MatchPlan:
         wish = wanted.wish
-        if isinstance(wish, StartMatch):
-            return wish.game
+        if isinstance(wish, MatchPlan):
+            return wish
         newest = self._setup.left.newest
         path = None if newest is None else newest.path
         return game_that_goes_on(path, self._setup.folder, began=wall_time(), software=software())
 
-    def _table(self, wanted: MatchWanted, game: MatchPlan, camera: Camera) -> LiveTable:
+    def _table(self, wanted: PendingRequest, game: MatchPlan, camera: Camera) -> LiveTable:
         """Return a match that is about to be played."""
         setup = self._setup
         match = set_up(

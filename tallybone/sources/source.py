@@ -214,8 +214,8 @@ def _recorded(item: Item, writer: SessionWriter) -> Item:
 
 
 @dataclass(frozen=True, slots=True)
-class GameChoice:
-    """A game to score; parts that are not given are as in the recording.
+class GameOverrides:
+    """Changes to the game of a recording; fields that are not given stay as recorded.
 
     Attributes:
         rules: Name of the game, "free" for none; with it nothing else is taken over from the recording.
@@ -241,7 +241,7 @@ def parse_players(text: str) -> tuple[str, ...]:
     return names
 
 
-def match_of(wish: GameChoice, start: SessionStart | None) -> MatchStart | None:
+def match_of(wish: GameOverrides, start: SessionStart | None) -> MatchStart | None:
     """Return the start of the match, None where no score is kept.
 
     Raises:

@@ -23,7 +23,7 @@ from tallybone.replay.figures import GameFigures, PlayerFigures, figures_of, pla
 from tallybone.replay.lines import Score
 from tallybone.replay.recorded_game import rescored, transcript_of
 from tallybone.session.zones import Zones
-from tallybone.sources.source import GameChoice
+from tallybone.sources.source import GameOverrides
 from tallybone.web.access import Access, insider_by
 from tallybone.web.actions import StrictModel
 from tallybone.web.app import JPEG, etag_of, picture_answer
@@ -154,7 +154,7 @@ def scoring_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
     @router.post("/{name}/rescore")
     async def rescore(name: Name, said: Annotated[OtherRules, Body()]) -> RescoredShown:
         """What a recording would have been worth by other rules; nothing is changed."""
-        wish = GameChoice(said.rules, tuple(said.options))
+        wish = GameOverrides(said.rules, tuple(said.options))
         return await work.do(lambda: _rescored(shelf.opened(name), wish))
 
     @router.get("/{name}/export.{kind}", responses=_FILE, response_class=Response)
@@ -239,7 +239,7 @@ def _picture_px(one: OpenRecording) -> tuple[int, int]:
     return (header.width_px, header.height_px)
 
 
-def _rescored(one: OpenRecording, wish: GameChoice) -> RescoredShown:
+def _rescored(one: OpenRecording, wish: GameOverrides) -> RescoredShown:
     found = rescored(one.game, wish)
     return RescoredShown(
         game=found.match.rules.name,

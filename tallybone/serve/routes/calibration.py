@@ -17,7 +17,7 @@ from tallybone.calibrate.known import known_words, parts_of
 from tallybone.clock import wall_time
 from tallybone.plain_text import plain
 from tallybone.serve.calibration import ServedCalibration
-from tallybone.serve.page import MatchDesk, RestoreCalibration, Wish
+from tallybone.serve.page import PlainRequest, Requests, RestoreCalibration
 from tallybone.serve.routes.matches import fulfil
 from tallybone.store.calibration_file import KEPT, Calibration, earlier_path, load_calibration
 from tallybone.web.access import Access, Author, insider_by
@@ -67,7 +67,7 @@ class RestoreSaid(StrictModel):
     number: Annotated[int, Field(ge=1, le=KEPT)]
 
 
-def stored_calibration_routes(calibration: ServedCalibration, desk: MatchDesk, access: Access) -> APIRouter:
+def stored_calibration_routes(calibration: ServedCalibration, desk: Requests, access: Access) -> APIRouter:
     """Return the paths of the stored calibration."""
     router = APIRouter()
     insider = insider_by(access)
@@ -81,7 +81,7 @@ def stored_calibration_routes(calibration: ServedCalibration, desk: MatchDesk, a
     @router.post("/calibration", status_code=204)
     async def begin(author: Annotated[Author, Depends(insider)]) -> Response:
         """Calibrate camera and table, step by step; it ends by itself when nobody looks for five minutes."""
-        await fulfil(Wish.CALIBRATE, desk)
+        await fulfil(PlainRequest.CALIBRATE, desk)
         return Response(status_code=204)
 
     @router.post("/calibration/end", status_code=204)
@@ -95,7 +95,7 @@ def stored_calibration_routes(calibration: ServedCalibration, desk: MatchDesk, a
     @router.post("/calibration/check", response_model=list[FoundShown])
     async def check(author: Annotated[Author, Depends(insider)], lang: Language = "en") -> Response:
         """Compare what the camera sees now with what is stored."""
-        await fulfil(Wish.CHECK_CALIBRATION, desk)
+        await fulfil(PlainRequest.CHECK_CALIBRATION, desk)
         found = tuple(FoundShown(one.is_well, plain(one.words)) for one in calibration.findings)
         return Response(as_json(found, lang), media_type="application/json")
 

@@ -19,7 +19,7 @@ from tallybone.choices import TileSet
 from tallybone.clock import software, wall_time
 from tallybone.plain_text import MOST_NAME, plain
 from tallybone.play.start import MatchPlan, new_game
-from tallybone.serve.page import MatchDesk, MatchWish, StartMatch, Wish
+from tallybone.serve.page import PlainRequest, Requests, TableRequest
 from tallybone.store.house import HouseFile, MatchSetting
 from tallybone.web.access import Access, Author, insider_by, let_in
 from tallybone.web.actions import StrictModel
@@ -102,7 +102,7 @@ def game_routes() -> APIRouter:
 
 
 def match_routes(
-    access: Access, desk: MatchDesk, house: HouseFile, *, offered: Callable[[], Offered], publish: Callable[[], object]
+    access: Access, desk: Requests, house: HouseFile, *, offered: Callable[[], Offered], publish: Callable[[], object]
 ) -> APIRouter:
     """Return the paths of matches.
 
@@ -130,7 +130,7 @@ def match_routes(
         plan = _planned(setting)
         if not isinstance(plan, MatchPlan):
             return not_begun(plan)
-        await fulfil(StartMatch(plan), desk)
+        await fulfil(plan, desk)
         publish()
         await asyncio.to_thread(_keep, house, setting)
         return let_in(access.cookie_for(author.name))
@@ -138,14 +138,14 @@ def match_routes(
     @router.post("/match/goes_on", status_code=204)
     async def goes_on(author: Annotated[Author, Depends(insider)]) -> Response:
         """Go on with the newest match that is not over."""
-        await fulfil(Wish.RESUME_MATCH, desk)
+        await fulfil(PlainRequest.RESUME_MATCH, desk)
         publish()
         return let_in(access.cookie_for(author.name))
 
     @router.post("/match/end", status_code=204)
     async def end(author: Annotated[Author, Depends(insider)]) -> Response:
         """End the match; one that is not over can go on another time."""
-        await fulfil(Wish.END_MATCH, desk)
+        await fulfil(PlainRequest.END_MATCH, desk)
         return Response(status_code=204)
 
     return router
@@ -213,7 +213,7 @@ def not_begun(faults: tuple[FaultShown, ...]) -> Response:
     return JSONResponse(NotBegun(error=plain(words), faults=shown).model_dump(), 422)
 
 
-async def fulfil(wish: MatchWish, desk: MatchDesk) -> None:
+async def fulfil(wish: TableRequest, desk: Requests) -> None:
     """Wait until the table has done something; the errors are those of `answer_to`."""
     await answer_to(wish, desk, _ANSWERS_WITHIN_S, phrase("the table does not answer"))
 

@@ -13,7 +13,7 @@ from hardware.buttons.panel import ButtonError
 from hardware.colour import Rgb
 from hardware.knock.errors import KnockError
 from tallybone.plain_text import plain
-from tallybone.serve.page import MatchDesk, Wish
+from tallybone.serve.page import PlainRequest, Requests
 from tallybone.serve.parts_test import LEAVES, PartsTest, ServedParts
 from tallybone.serve.routes.matches import fulfil
 from tallybone.web.access import Access, Author, insider_by
@@ -106,7 +106,7 @@ def panel_routes(access: Access, parts: ServedParts, clock: Callable[[], int]) -
     return router
 
 
-def parts_test_routes(access: Access, test: PartsTest, desk: MatchDesk) -> APIRouter:
+def parts_test_routes(access: Access, test: PartsTest, desk: Requests) -> APIRouter:
     """Return the paths of the test of the parts."""
     router = APIRouter()
     insider = insider_by(access)
@@ -123,7 +123,7 @@ def parts_test_routes(access: Access, test: PartsTest, desk: MatchDesk) -> APIRo
     @router.post("/parts/test", status_code=204)
     async def begin(author: Annotated[Author, Depends(insider)]) -> Response:
         """Test the parts, one after the other; it ends by itself when nobody asks for a minute how it stands."""
-        await fulfil(Wish.TEST_PARTS, desk)
+        await fulfil(PlainRequest.TEST_PARTS, desk)
         return Response(status_code=204)
 
     @router.post("/parts/test/answer", status_code=204)

@@ -20,7 +20,7 @@ from tallybone.cli.play import PlayOptions, play
 from tallybone.recording.survey import survey
 from tallybone.replay.command import replay
 from tallybone.replay.run import ReplaySettings
-from tallybone.sources.source import GameChoice
+from tallybone.sources.source import GameOverrides
 from tests.tallybone.live_clips import game_clip, write_recording
 from tests.tallybone.replay.videos import write_video
 
@@ -67,7 +67,7 @@ def test_without_a_game_every_tile_is_reported_as_a_replay_does(tmp_path: Path) 
     code, out, err = told(PlayOptions(camera=str(source), rules="free", speed=0, fps=60, as_json=True))
     assert (code, err) == (0, "")
     again = StringIO()
-    assert replay(source, ReplaySettings(GameChoice("free")), as_json=True, out=again, err=StringIO()) == 0
+    assert replay(source, ReplaySettings(GameOverrides("free")), as_json=True, out=again, err=StringIO()) == 0
     lines, replayed = ([json.loads(line) for line in text.splitlines()] for text in (out, again.getvalue()))
     assert after.game is not None
     laid = [sorted((tile.low, tile.high)) for tile in after.game.layout.tiles]

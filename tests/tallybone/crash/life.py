@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from hardware.config.config import HardwareConfig
 from tallybone.choices import TileSet
-from tallybone.play.assemble import MatchSetup
+from tallybone.play.assemble import PreparedMatch
 from tallybone.play.counts import Counts
 from tallybone.play.display import JsonDisplay
 from tallybone.play.parts import open_parts
@@ -74,7 +74,7 @@ def live(match: Match, plan: Plan) -> None:
     with plan.shown.open("w", encoding="utf-8") as out, patch("tallybone.play.table.sitting_of", _sitting_with(match)):
         if plan.disk is not None:
             plan.disk.put_between()
-        table = LiveTable(MatchSetup(game, Blind()), around)
+        table = LiveTable(PreparedMatch(game, Blind()), around)
         table.run(JsonDisplay(Output("play", out, out)), _NobodyTypes(), lambda: False)
 
 

@@ -15,7 +15,7 @@ import pytest
 from engine import BONES, MatchClose, NewHand, Play
 from hardware.config.config import HardwareConfig
 from tallybone.cli.play import PlayOptions, play
-from tallybone.play.assemble import MatchSetup
+from tallybone.play.assemble import PreparedMatch
 from tallybone.play.game import Listener
 from tallybone.play.parts import open_parts
 from tallybone.play.start import MatchPlan, newest_left, state_of
@@ -121,7 +121,7 @@ def test_whoever_follows_a_match_that_goes_on_has_the_crops_of_its_recording() -
         room=None,
         most_per_s=10.0,
     )
-    LiveTable(MatchSetup(game, Blind()), around).run(shown, _NobodyTypes(), lambda: False)
+    LiveTable(PreparedMatch(game, Blind()), around).run(shown, _NobodyTypes(), lambda: False)
     assert shown.crops == list(crops)
 
 

@@ -15,7 +15,7 @@ import pytest
 from tallybone.choices import TileSet
 from tallybone.replay.command import replay
 from tallybone.replay.run import ReplaySettings, opened_replay
-from tallybone.sources.source import GameChoice
+from tallybone.sources.source import GameOverrides
 from tests.vision.tables import lay, reader, table_with
 from vision.arrays import Image
 from vision.reading import Face, Half, PointPx, SeenTile
@@ -224,9 +224,9 @@ def test_a_rendered_table_is_followed_with_the_shipped_reader(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("wishes", "numbers"),
     [
-        (ReplaySettings(GameChoice("bones", ("set=9",))), 10),
-        (ReplaySettings(GameChoice("bones", ("set=9",)), TileSet.DOUBLE_12), 13),
-        (ReplaySettings(GameChoice("free"), TileSet.DOUBLE_12), 13),
+        (ReplaySettings(GameOverrides("bones", ("set=9",))), 10),
+        (ReplaySettings(GameOverrides("bones", ("set=9",)), TileSet.DOUBLE_12), 13),
+        (ReplaySettings(GameOverrides("free"), TileSet.DOUBLE_12), 13),
     ],
 )
 def test_tiles_are_read_as_of_the_set_that_was_said_or_else_of_the_game(

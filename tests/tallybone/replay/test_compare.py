@@ -15,7 +15,7 @@ from tallybone.recording.reader import read_session
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay.command import compare
 from tallybone.replay.run import ReplaySettings
-from tallybone.sources.source import GameChoice
+from tallybone.sources.source import GameOverrides
 from tests.tallybone.recorded_game import TruthEye, eye, record_game, shown
 from vision.tracking.perception import Perception
 from vision.tracking.table_view import TableView
@@ -25,10 +25,10 @@ class Run:
     """One run of the command and what it left behind."""
 
     def __init__(
-        self, path: Path, wish: GameChoice | None = None, *, as_json: bool = False, by: Perception | None = None
+        self, path: Path, wish: GameOverrides | None = None, *, as_json: bool = False, by: Perception | None = None
     ) -> None:
         out, err = io.StringIO(), io.StringIO()
-        wishes = ReplaySettings(game=wish or GameChoice())
+        wishes = ReplaySettings(game=wish or GameOverrides())
         self.code = compare(path, wishes, as_json=as_json, perception=by or eye(), out=out, err=err)
         self.out, self.err = out.getvalue().splitlines(), err.getvalue()
 
@@ -107,7 +107,7 @@ def test_a_recording_that_says_nothing_of_provisional_totals_is_equal(recording:
 
 
 def test_by_other_rules_the_points_of_each_play_are_compared(recording: Path) -> None:
-    run = Run(recording, GameChoice("block"), as_json=True)
+    run = Run(recording, GameOverrides("block"), as_json=True)
     head, *found = run.lines
     assert run.code == 1
     assert head["differences"] == len(found) > 0
@@ -116,4 +116,4 @@ def test_by_other_rules_the_points_of_each_play_are_compared(recording: Path) ->
 
 
 def test_the_same_rules_said_again_are_no_other_rules(recording: Path) -> None:
-    assert Run(recording, GameChoice("bones")).out[0].startswith("equal: ")
+    assert Run(recording, GameOverrides("bones")).out[0].startswith("equal: ")

@@ -18,7 +18,7 @@ from tallybone.replay.export import ExportFiles, format_csv, plays_table
 from tallybone.replay.recorded_game import RecordedGame, transcript_of
 from tallybone.replay.run import ReplaySettings
 from tallybone.session.sitting import Step
-from tallybone.sources.source import GameChoice
+from tallybone.sources.source import GameOverrides
 from tests.tallybone.recorded_game import eye, record_game
 from tests.tallybone.recorded_games import record_game as record_live_game
 from tests.tallybone.recording.sittings import jpeg
@@ -40,7 +40,7 @@ class Table:
         """Export, and return the exit code and the complaints."""
         out, err = io.StringIO(), io.StringIO()
         wish = ExportFiles(tuple(self.folder / name for name in names), is_forced)
-        wishes = ReplaySettings(game=GameChoice(rules))
+        wishes = ReplaySettings(game=GameOverrides(rules))
         if log_only:
             return replay_log(self.path, wishes, exports=wish, out=out, err=err), err.getvalue()
         code = replay(self.path, wishes, exports=wish, perception=eye(hands=2), out=out, err=err)

@@ -17,7 +17,7 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.replay.command import replay, replay_log
 from tallybone.replay.run import ReplaySettings
 from tallybone.session.sitting import Step
-from tallybone.sources.source import GameChoice
+from tallybone.sources.source import GameOverrides
 from tests.tallybone.recorded_game import eye, record_game
 from tests.tallybone.recording.sittings import START, jpeg
 
@@ -25,9 +25,9 @@ from tests.tallybone.recording.sittings import START, jpeg
 class Run:
     """One run of the command and what it left behind."""
 
-    def __init__(self, path: Path, wish: GameChoice | None = None, *, as_json: bool = True) -> None:
+    def __init__(self, path: Path, wish: GameOverrides | None = None, *, as_json: bool = True) -> None:
         out, err = io.StringIO(), io.StringIO()
-        self.code = replay_log(path, ReplaySettings(game=wish or GameChoice()), as_json=as_json, out=out, err=err)
+        self.code = replay_log(path, ReplaySettings(game=wish or GameOverrides()), as_json=as_json, out=out, err=err)
         self.out, self.err = out.getvalue(), err.getvalue()
 
     @property
@@ -66,9 +66,9 @@ def test_the_log_says_what_was_said_live(live: list[Step], tmp_path: Path) -> No
 @pytest.mark.slow
 def test_other_options_score_the_same_plays_otherwise(live: list[Step], tmp_path: Path) -> None:
     path = tmp_path / "game.mcap"
-    block = Run(path, GameChoice("block")).lines[:-1]
+    block = Run(path, GameOverrides("block")).lines[:-1]
     assert not [line for line in block if line["event"] == "scored" and line["reason"] == "play"]
-    assert Run(path, GameChoice(options=("target=5",))).result["winner"] is not None
+    assert Run(path, GameOverrides(options=("target=5",))).result["winner"] is not None
 
 
 @pytest.mark.slow
@@ -100,7 +100,7 @@ def test_a_recording_without_its_end_or_its_beginning_is_scored_with_what_is_the
     spoiled = tmp_path / "spoiled.mcap"
     spoiled.write_bytes(data.replace(b'["Ann", "Ben"]', b'["Ann", "Bzn"]', 1))
     assert "say --rules and --players" in Run(spoiled).err
-    assert Run(spoiled, GameChoice("bones", players=("Ann", "Ben"))).result == Run(path).result
+    assert Run(spoiled, GameOverrides("bones", players=("Ann", "Ben"))).result == Run(path).result
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import pytest
 
 from tallybone.replay.many import ReplayedRecording, Spread, over_cluster, over_cores, replay_many
 from tallybone.replay.run import ReplaySettings
-from tallybone.sources.source import GameChoice
+from tallybone.sources.source import GameOverrides
 from tests.tallybone.recorded_game import record_game
 
 
@@ -102,7 +102,7 @@ def test_a_cut_recording_counts_with_what_is_left_and_is_said_to_be_damaged(fold
 
 
 def test_all_are_scored_by_the_rules_that_are_wished(folder: Path) -> None:
-    run = Run(folder, over_cores(1), ReplaySettings(game=GameChoice("bones", players=("Mia", "Noa"))))
+    run = Run(folder, over_cores(1), ReplaySettings(game=GameOverrides("bones", players=("Mia", "Noa"))))
     assert list(run.lines[0]["result"]["totals"]) == ["Mia", "Noa"]
 
 

@@ -20,7 +20,7 @@ from tallybone.replay.log import logged_steps
 from tallybone.replay.recorded_game import MOST_NUMBER, RecordedGame
 from tallybone.replay.run import ReplaySettings
 from tallybone.session.session import Session
-from tallybone.sources.source import GameChoice
+from tallybone.sources.source import GameOverrides
 from tests.tallybone.recorded_games import record_game, start_of
 from tests.tallybone.recording.sittings import records_of
 
@@ -71,7 +71,7 @@ def test_marks_of_inferred_actions_survive_the_hand_a_restart_and_a_replay(tmp_p
         marks,
     ]
     assert replay((session.state.log[0], *left_in(read_session(path)).events)).inferred == marks
-    *_, last = logged_steps(path, GameChoice(), lambda complaint: pytest.fail(str(complaint)))
+    *_, last = logged_steps(path, GameOverrides(), lambda complaint: pytest.fail(str(complaint)))
     assert last.happened is not None
     assert last.happened.session.state.inferred == marks
     assert last.happened.session.state.game == session.state.game

@@ -14,7 +14,7 @@ from tallybone.recording.format import ImageMessage
 from tallybone.replay.command import replay
 from tallybone.replay.run import ReplaySettings
 from tallybone.sources.shots import shots_of_video
-from tallybone.sources.source import GameChoice
+from tallybone.sources.source import GameOverrides
 from tests.tallybone.recording.sittings import START, damage_of, records_of, write
 from tests.tallybone.replay.test_command import CLOSED, NOTHING, PLACED, Script, picture
 from tests.tallybone.replay.videos import write_video
@@ -42,7 +42,7 @@ class Run:
 
     def __init__(self, path: Path, *, record: Path | None = None, eye: Perception | None = None) -> None:
         out, err = io.StringIO(), io.StringIO()
-        wishes = ReplaySettings(game=GameChoice("free"), record=record)
+        wishes = ReplaySettings(game=GameOverrides("free"), record=record)
         self.code = replay(path, wishes, as_json=True, perception=eye, out=out, err=err)
         self.out, self.err = out.getvalue(), err.getvalue()
 

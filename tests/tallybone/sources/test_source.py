@@ -14,7 +14,7 @@ from tallybone.recording.format import Pictures
 from tallybone.recording.reader import read_session
 from tallybone.replay.command import replay
 from tallybone.replay.run import ReplaySettings
-from tallybone.sources.source import GameChoice
+from tallybone.sources.source import GameOverrides
 from tests.tallybone.recording.sittings import START, write
 from tests.tallybone.replay.test_command import NOTHING, PLACED
 from tests.tallybone.replay.videos import write_video
@@ -49,7 +49,7 @@ class Run:
         self, path: Path, *, record: Path | None = None, eye: Perception | None = None, start: Start = Start.EMPTY
     ) -> None:
         out, err = io.StringIO(), io.StringIO()
-        wishes = ReplaySettings(game=GameChoice("free"), record=record, start=start)
+        wishes = ReplaySettings(game=GameOverrides("free"), record=record, start=start)
         self.code = replay(path, wishes, as_json=True, perception=eye, out=out, err=err)
         self.out, self.err = out.getvalue(), err.getvalue()
 

@@ -20,7 +20,7 @@ from tallybone.recording.messages import write_input
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay.command import compare, replay
 from tallybone.replay.run import ReplaySettings
-from tallybone.sources.source import GameChoice
+from tallybone.sources.source import GameOverrides
 from tests.tallybone.recorded_game import BEGINS_NS, TruthEye, eye, record_game, shown, write_pictures
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import newest_tile, placed, script
@@ -108,13 +108,13 @@ def test_sentences_have_their_time_from_the_beginning_and_a_play_is_one(recordin
 
 
 def test_without_a_game_the_same_recording_is_only_a_table(recording: Path) -> None:
-    run = Run(recording, ReplaySettings(game=GameChoice("free")))
+    run = Run(recording, ReplaySettings(game=GameOverrides("free")))
     assert {line.get("event", "result") for line in run.lines} == {"placed", "result"}
     assert "totals" not in run.lines[-1]["result"]
 
 
 def test_other_rules_score_the_same_tiles_otherwise(recording: Path) -> None:
-    fives, block = Run(recording).lines, Run(recording, ReplaySettings(game=GameChoice("block"))).lines
+    fives, block = Run(recording).lines, Run(recording, ReplaySettings(game=GameOverrides("block"))).lines
     assert any(line["event"] == "scored" for line in fives[:-1])
     in_play = [line for line in block[:-1] if line["event"] == "scored" and line["reason"] == "play"]
     assert in_play == []
@@ -123,7 +123,7 @@ def test_other_rules_score_the_same_tiles_otherwise(recording: Path) -> None:
 
 def test_options_change_what_was_agreed(recording: Path) -> None:
     plain = Run(recording).lines[-1]["result"]
-    short = Run(recording, ReplaySettings(game=GameChoice(options=("target=5",)))).lines[-1]["result"]
+    short = Run(recording, ReplaySettings(game=GameOverrides(options=("target=5",)))).lines[-1]["result"]
     assert plain["winner"] is None
     assert short["winner"] in ("Ann", "Ben")
 
@@ -131,12 +131,14 @@ def test_options_change_what_was_agreed(recording: Path) -> None:
 @pytest.mark.parametrize(
     ("wish", "words"),
     [
-        (GameChoice("bones", ("target=much",)), "target"),
-        (GameChoice("free", ("target=5",)), "target"),
-        (GameChoice(players=("Ann",)), "got 1"),
+        (GameOverrides("bones", ("target=much",)), "target"),
+        (GameOverrides("free", ("target=5",)), "target"),
+        (GameOverrides(players=("Ann",)), "got 1"),
     ],
 )
-def test_a_game_that_cannot_be_played_is_refused_with_its_reason(recording: Path, wish: GameChoice, words: str) -> None:
+def test_a_game_that_cannot_be_played_is_refused_with_its_reason(
+    recording: Path, wish: GameOverrides, words: str
+) -> None:
     run = Run(recording, ReplaySettings(game=wish))
     assert (run.code, run.out) == (2, "")
     assert words in run.err
@@ -144,7 +146,7 @@ def test_a_game_that_cannot_be_played_is_refused_with_its_reason(recording: Path
 
 def test_players_can_be_named_otherwise(recording: Path) -> None:
     assert list(
-        Run(recording, ReplaySettings(game=GameChoice(players=("Mia", "Noa")))).lines[-1]["result"]["totals"]
+        Run(recording, ReplaySettings(game=GameOverrides(players=("Mia", "Noa")))).lines[-1]["result"]["totals"]
     ) == [
         "Mia",
         "Noa",
@@ -155,7 +157,7 @@ def test_at_a_folder_the_hand_is_dealt_by_itself_and_its_recording_says_the_same
     table, steps = script(1)
     seen = [newest_tile(table, step) for step in steps if step.is_seen][:2]
     looks = (NOTHING, placed(seen[0]), placed(seen[1], before=(seen[0],)))
-    folder, wish = write_pictures(tmp_path / "pictures", 3), GameChoice("bones", players=("Ann", "Ben"))
+    folder, wish = write_pictures(tmp_path / "pictures", 3), GameOverrides("bones", players=("Ann", "Ben"))
     first = Run(folder, ReplaySettings(game=wish, record=tmp_path / "a.mcap"), by=TruthEye(looks))
     again = Run(tmp_path / "a.mcap", by=TruthEye(looks))
     assert [line["event"] for line in first.lines[:-1]].count("played") == 2
@@ -170,7 +172,7 @@ def test_at_a_folder_the_hand_is_dealt_by_itself_and_its_recording_says_the_same
 def test_a_table_that_is_lost_is_said_once_and_once_that_it_is_found(tmp_path: Path) -> None:
     lost = replace(NOTHING, lost="the table cannot be made out")
     folder = write_pictures(tmp_path / "pictures", 5)
-    for wish in (GameChoice("free"), GameChoice("bones")):
+    for wish in (GameOverrides("free"), GameOverrides("bones")):
         looks = (NOTHING, lost, lost, NOTHING, NOTHING)
         lines = Run(folder, ReplaySettings(game=wish), by=TruthEye(looks)).lines
         news = [
@@ -201,7 +203,7 @@ def test_an_input_of_a_later_version_costs_only_itself(tmp_path: Path) -> None:
 def test_another_process_prints_the_same_bytes(tmp_path: Path) -> None:
     folder = write_pictures(tmp_path / "pictures", 2)
     record = tmp_path / "a.mcap"
-    Run(folder, ReplaySettings(game=GameChoice("bones"), record=record), by=TruthEye((NOTHING, NOTHING)))
+    Run(folder, ReplaySettings(game=GameOverrides("bones"), record=record), by=TruthEye((NOTHING, NOTHING)))
     called = [str(Path(sys.executable).with_name("tallybone")), "replay", str(record), "--json"]
     env = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("1", "2")]
     one, other = (subprocess.run(called, capture_output=True, env=each, check=True).stdout for each in env)
