@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
@@ -17,10 +17,12 @@ from hardware.clock import Clock
 from hardware.config.fields import NonEmpty
 from hardware.config.validation import PartSettings
 from hardware.display.display import ScoreDisplay
-from hardware.display.emulation.intake import Emulated
 from hardware.display.encoder import DisplayEncoder
 from hardware.display.link import LinkedDisplay
 from hardware.display.serial_port import serial_port
+
+if TYPE_CHECKING:  # a table starts without them
+    from hardware.display.emulation.intake import Emulated
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hardware.display.display import DisplayError
 from hardware.display.driver import DisplayEmulation, SerialDisplay
-from hardware.display.emulation.nextion import (
-    FIELDS,
-    MESSAGE_CHARACTERS,
-    NAME_CHARACTERS,
-    PLAYERS,
-    POINTS_CHARACTERS,
-    EmulatedNextion,
-)
 from hardware.display.encoder import Burst, DisplayLook, WireTiming
 from hardware.display.link import BytePort
+from hardware.display.nextion_page import FIELDS, MESSAGE_CHARACTERS, NAME_CHARACTERS, PLAYERS, POINTS_CHARACTERS
 from hardware.display.page import DisplayPage
 from hardware.display.rows import points_text, provisional_mark
 from hardware.display.serial_port import serial_port
 from hardware.display.text import NEXTION_CHARACTERS, reduce_text
+
+if TYPE_CHECKING:  # a table starts without them
+    from hardware.display.emulation.intake import Emulated
 
 _END = b"\xff\xff\xff"
 _BUFFER_BYTES = 512  # of 1024
@@ -130,12 +126,18 @@ def _draw(screen: tuple[str, ...]) -> tuple[str, ...]:
     return (*lines, screen[-1])
 
 
+def _emulated(baud: int) -> Emulated:
+    from hardware.display.emulation.nextion import EmulatedNextion
+
+    return EmulatedNextion(baud=baud)
+
+
 class NextionDriver(SerialDisplay):
     """A Nextion HMI with the page of docs/nextion.md."""
 
     driver: Literal["nextion"]
 
-    emulations = (DisplayEmulation("nextion", "Nextion", lambda baud: EmulatedNextion(baud=baud), _draw),)
+    emulations = (DisplayEmulation("nextion", "Nextion", _emulated, _draw),)
 
     @property
     def encoder(self) -> Nextion:

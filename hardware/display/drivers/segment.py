@@ -7,16 +7,18 @@ and P are ever sent as text: from `v` upwards letters are commands, some of whic
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from hardware.config.fields import Percent, SeatIndex
 from hardware.display.driver import DisplayEmulation, SerialDisplay
-from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.encoder import Burst, DisplayLook, WireTiming
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.display.rows import points_text
+
+if TYPE_CHECKING:  # a table starts without them
+    from hardware.display.emulation.intake import Emulated
 
 DIGITS = 4
 _DECIMALS, _CURSOR, _BRIGHTNESS = 0x77, 0x79, 0x7A
@@ -122,6 +124,12 @@ def _draw(screen: tuple[str, ...]) -> tuple[str, ...]:
     return ("".join(f"{digit}{gap}" for digit, gap in zip(digits, gaps, strict=True)),)
 
 
+def _emulated(baud: int) -> Emulated:
+    from hardware.display.emulation.segment import EmulatedSegment
+
+    return EmulatedSegment(baud=baud)
+
+
 class SegmentDriver(SerialDisplay):
     """A SparkFun OpenSegment or Serial 7-Segment Display."""
 
@@ -129,7 +137,7 @@ class SegmentDriver(SerialDisplay):
     seat: Annotated[SeatIndex | None, Field(description="whose points, from 0; else all in turns")] = None
     brightness: Annotated[Percent | None, Field(description="else it stays as it is")] = None
 
-    emulations = (DisplayEmulation("segment", "Serial 7-Segment", lambda baud: EmulatedSegment(baud=baud), _draw),)
+    emulations = (DisplayEmulation("segment", "Serial 7-Segment", _emulated, _draw),)
 
     @property
     def encoder(self) -> Segment:

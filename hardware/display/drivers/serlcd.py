@@ -7,18 +7,21 @@ play: the cursor is set with FE, and rows are written over instead of clearing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from hardware.colour import Rgb
 from hardware.config.fields import Lax
 from hardware.display.driver import DisplayEmulation, SerialDisplay
-from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.display.encoder import Burst, DisplayLook, WireTiming
 from hardware.display.page import DisplayPage
 from hardware.display.rows import screen_at
 from hardware.display.text import LCD_CHARACTERS
+
+if TYPE_CHECKING:  # a table starts without them
+    from hardware.display.emulation.intake import Emulated
 
 _COMMAND, _SETTING, _SET_CURSOR, _SET_RGB = 0xFE, 0x7C, 0x80, 0x2B
 _ROW_ADDRESS = (0x00, 0x40, 0x14, 0x54)
@@ -105,6 +108,12 @@ Shades = Annotated[
 ]
 
 
+def _emulated(columns: int, rows: int, baud: int) -> Emulated:
+    from hardware.display.emulation.serlcd import EmulatedSerLcd
+
+    return EmulatedSerLcd(columns, rows, baud=baud)
+
+
 class SerLcdDriver(SerialDisplay):
     """A SparkFun SerLCD."""
 
@@ -112,8 +121,8 @@ class SerLcdDriver(SerialDisplay):
     backlight: Annotated[Shades | None, Field(description="else it stays as it is")] = None
 
     emulations = (
-        DisplayEmulation("serlcd", "SerLCD 16x2", lambda baud: EmulatedSerLcd(16, 2, baud=baud)),
-        DisplayEmulation("serlcd-20x4", "SerLCD 20x4", lambda baud: EmulatedSerLcd(20, 4, baud=baud)),
+        DisplayEmulation("serlcd", "SerLCD 16x2", partial(_emulated, 16, 2)),
+        DisplayEmulation("serlcd-20x4", "SerLCD 20x4", partial(_emulated, 20, 4)),
     )
 
     @property

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 
 from hardware.display.emulation.firmware import Firmware
+from hardware.display.nextion_page import FIELDS, MESSAGE_CHARACTERS, NAME_CHARACTERS, POINTS_CHARACTERS
 
-PLAYERS = 4
-NAME_CHARACTERS, POINTS_CHARACTERS, MESSAGE_CHARACTERS = 12, 5, 60
-FIELDS = (*(f"{kind}{seat}" for seat in range(PLAYERS) for kind in "npt"), "msg")
-"""Text components of the page, by their names: for each seat its name, points and turn, then the message."""
 _MS = 1_000_000
 _END = b"\xff\xff\xff"
 _BOOTS_NS, _DRAWS_NS, _BYTE_NS = 300 * _MS, 3 * _MS, 20_000

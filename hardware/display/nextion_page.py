@@ -1,0 +1,6 @@
+"""Components of the Nextion page of docs/nextion.md, and their lengths in characters."""
+
+PLAYERS = 4
+NAME_CHARACTERS, POINTS_CHARACTERS, MESSAGE_CHARACTERS = 12, 5, 60
+FIELDS = (*(f"{kind}{seat}" for seat in range(PLAYERS) for kind in "npt"), "msg")
+"""Names of the text components: for each seat its name, points and turn, then the message."""
