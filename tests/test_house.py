@@ -127,6 +127,12 @@ def test_a_package_says_in_its_first_line_what_it_is(path: Path) -> None:
     assert re.fullmatch(r"[A-Z`].{20,}[.:]", first), first
 
 
+def test_no_module_starts_with_a_clause() -> None:
+    paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    clause = re.compile(r'"""(?:What|Which|Whether|How|Where|When|Who)\b')
+    assert [str(path.relative_to(ROOT)) for path in paths if clause.match(path.read_text())] == []
+
+
 # Packages whose docstrings start with a noun or a verb; others are added once theirs do.
 @pytest.mark.parametrize("package", ["engine"])
 def test_no_docstring_starts_with_a_clause(package: str) -> None:

@@ -1,1 +1,1 @@
-"""What a table builder has soldered or plugged in, as the file table.toml says it."""
+"""The parts of a table, as table.toml declares them."""

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration: everything at once, so that nobody has to mend it line by line."""
+"""Exception for a faulty configuration, which lists all faults at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pins a configuration takes, and where two parts want the same one."""
+"""Collect the pins that a configuration uses, and find those that two parts claim."""
 
 from __future__ import annotations
 

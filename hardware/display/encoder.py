@@ -1,4 +1,4 @@
-"""What a kind of display is to its driver: what it will look like, and the bytes that make it so. All of it is pure."""
+"""The display encoder interface: a page to the look of the display, and to the bytes that produce it. Pure."""
 
 from __future__ import annotations
 

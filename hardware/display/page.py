@@ -1,4 +1,4 @@
-"""What a score display shows: names, points, whose turn it is, and one message."""
+"""Page of a score display: names, points, whose turn it is, and one message."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Who knocks on the table: a pure detector of knuckle knocks in sound, and the sensors that hear them."""
+"""Knock detection: a pure detector of knuckle knocks in sound, and the sensors that feed it."""

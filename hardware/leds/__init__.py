@@ -1,1 +1,1 @@
-"""LEDs: what the table says with light, and everything that can shine."""
+"""LEDs: what the table signals with light, and the drivers of LEDs."""

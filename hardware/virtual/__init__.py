@@ -1,1 +1,1 @@
-"""Parts that nobody has to solder: shown and pressed in a terminal or on a page."""
+"""Virtual LEDs, buttons, displays and knock sensors, shown and pressed in a terminal or on a page."""

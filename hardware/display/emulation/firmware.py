@@ -1,4 +1,4 @@
-"""What the emulated firmwares have in common: bytes come in through the wire, and what they did is counted."""
+"""Base of the emulated firmwares: receive bytes over the wire and count the work they cause."""
 
 from __future__ import annotations
 

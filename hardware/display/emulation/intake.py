@@ -1,4 +1,4 @@
-"""How bytes reach a small firmware: at the pace of the wire, through a ring of few bytes, lost where that is full."""
+"""Receive buffer of a small firmware: bytes arrive at the pace of the wire, and are lost if the ring is full."""
 
 from __future__ import annotations
 
