@@ -30,57 +30,42 @@ class CommandEntry(NamedTuple):
 
 
 COMMANDS = {
-    "version": CommandEntry("app", "Say the version."),
-    "play": CommandEntry("play", "Keep the score of a live game: camera, scoreboard, recording; ? shows the keys."),
-    "serve": CommandEntry(
-        "serve",
-        "Keep a table always on: its page is there with or without a match, and begins, ends and resumes matches.",
+    "version": CommandEntry("app", "Show the version."),
+    "play": CommandEntry(
+        "play", "Keep the score of a live game with camera, scoreboard and recording; press ? for the keys."
     ),
+    "serve": CommandEntry("serve", "Run a table that is always on; matches start, end and resume from its page."),
     "replay": CommandEntry(
-        "recordings", "Follow a table again: every tile placed, moved or removed, and the game with its score."
+        "recordings", "Replay a recording, video or folder of pictures, and print every change and the score."
     ),
-    "sessions": CommandEntry("recordings", "List recordings: date, players, result, size."),
+    "sessions": CommandEntry("recordings", "List recordings with date, players, result and size."),
     "hub": CommandEntry(
-        "hub", "Serve one page of all tables of a club or a tournament: scores, who plays where, standings."
+        "hub", "Serve one page for all tables of a club or a tournament: scores, tables and standings."
     ),
-    "read": CommandEntry("photographs", "Read the tiles in photographs of a table: pips, places, joins."),
+    "read": CommandEntry("photographs", "Read the tiles in photographs: pips, positions and joins."),
     "evaluate": CommandEntry(
-        "photographs", "Judge what is read in labelled photographs, or the score kept of simulated tables."
+        "photographs", "Compare readings with labelled photographs, or scores with simulated matches."
     ),
-    "shadow": CommandEntry(
-        "recordings", "Compare the recordings of a live match with a score sheet that a person wrote."
-    ),
+    "shadow": CommandEntry("recordings", "Compare recordings of a live match with a score sheet that a person wrote."),
     "demo": CommandEntry(
-        "demo",
-        "Watch a rendered game being seen and scored; a hand of bones takes under a minute, larger sets take longer.",
+        "demo", "Watch Tallybone score a rendered game; a hand of bones takes under a minute, larger sets longer."
     ),
     "simulate": CommandEntry(
-        "simulate",
-        "Record a match at a rendered table: hands, sounds, buttons, and the truth of it; about a minute a hand.",
+        "simulate", "Record a rendered match with hands, sounds, buttons and its ground truth; about a minute a hand."
     ),
-    "rules": CommandEntry("games", "List the games and what can be agreed on, or say what holds in one."),
-    "score": CommandEntry("games", "Score a written game (docs/game_record.md): counts, points, mistakes."),
-    "cameras": CommandEntry("devices", "List the cameras that are there, and what to give `play --camera` for each."),
-    "listen": CommandEntry("devices", "Listen to a recording: every knock on the table, and when."),
-    "emulate-display": CommandEntry(
-        "devices", "Stand in for a score display: a serial port that shows in the terminal what the real one would."
-    ),
-    "doctor": CommandEntry("devices", "Check every part of the table for real, and say how to mend what is wrong."),
+    "rules": CommandEntry("games", "List the games and their options, or print the rules of one."),
+    "score": CommandEntry("games", "Score a written game (docs/game_record.md): counts, points and mistakes."),
+    "cameras": CommandEntry("devices", "List the available cameras and the `--camera` value of each."),
+    "listen": CommandEntry("devices", "Find every knock in a sound file, with its time."),
+    "emulate-display": CommandEntry("devices", "Emulate a serial score display in the terminal, for testing."),
+    "doctor": CommandEntry("devices", "Check the camera, parts and services, and suggest fixes."),
     "config": CommandEntry("config", "Print the effective table.toml with all defaults, or its JSON schema."),
-    "backup": CommandEntry(
-        "keeping",
-        "Write everything that the table keeps to one file: recordings, calibration, settings, configuration.",
-    ),
-    "restore": CommandEntry(
-        "keeping", "Put everything back that is in a backup; what was there before is kept beside it."
-    ),
-    "update": CommandEntry(
-        "keeping",
-        "Exchange an installed table's version; where the new one does not become ready, the old one runs again.",
-    ),
+    "backup": CommandEntry("keeping", "Save recordings, calibration, settings and configuration to one file."),
+    "restore": CommandEntry("keeping", "Restore a backup; the files that it replaces are kept beside it."),
+    "update": CommandEntry("keeping", "Upgrade the installed version; roll back if it fails to start."),
     "train": CommandEntry("training", "Train a shipped model again, on rendered tables or modelled sound."),
-    "calibrate": CommandEntry("calibrate", "Measure lens and table, so that places are exact; learn your tiles."),
-    "hardware": CommandEntry("devices", "LEDs, buttons, knock sensor and displays."),
+    "calibrate": CommandEntry("calibrate", "Calibrate the lens and the table, and learn your tiles."),
+    "hardware": CommandEntry("devices", "Test LEDs, buttons, knock sensor and displays."),
 }
 """All commands, in the order of the help."""
 
@@ -206,7 +191,7 @@ def _common(
     context: typer.Context,
     *,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version_asked, is_eager=True, help="Say the version and stop.")
+        bool, typer.Option("--version", callback=_version_asked, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Take the options that stand before a command."""
