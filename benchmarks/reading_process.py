@@ -22,7 +22,7 @@ from vision.reader.reader import load_reader
 _STEPS = {
     "build_pyramid": "pyramid",
     "Detector.find": "detector",
-    "Candidates.refined": "closer looks",
+    "Candidates.refined": "refiner",
     "find_plane": "plane",
     "Plane.tiles_at": "plane",
     "Plane.on_table": "plane",

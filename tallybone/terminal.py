@@ -78,13 +78,14 @@ class Output:
         """Print a text that may hold any characters."""
         self.write(printable(text))
 
-    def complain(self, fault: str | Exception) -> int:
-        """Print a fault, and keep it; return the exit code, 1."""
-        text = fault if isinstance(fault, str) else sentence_of(fault)
-        self.complaints.append(text)
+    def complain(self, *faults: str | Exception) -> int:
+        """Print faults, a line each, and keep them; return the exit code, 1."""
         before = f"tallybone {self.command}: " if self.command else ""
-        self.err.write(f"{before}{printable(text)}\n")
-        self.err.flush()
+        for fault in faults:
+            text = fault if isinstance(fault, str) else sentence_of(fault)
+            self.complaints.append(text)
+            self.err.write(f"{before}{printable(text)}\n")
+            self.err.flush()
         return 1
 
 

@@ -49,9 +49,7 @@ def print_config(options: ConfigOptions, *, out: TextIO | None = None, err: Text
         is_named = options.config is not None or USUAL_PATH.exists()
         settings = load_settings(options.config or USUAL_PATH) if is_named else TableSettings()
     except TableFileError as error:
-        for problem in error.problems:
-            output.complain(problem)
-        return 1
+        return output.complain(*error.problems)
     except OSError as error:
         return output.complain(error)
     said = settings.model_dump(mode="json", exclude_none=True, exclude_defaults=options.changed)

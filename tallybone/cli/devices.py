@@ -277,9 +277,8 @@ def walk_through(
     try:
         hardware = load_table(path).hardware
     except (TableFileError, OSError) as error:
-        for problem in error.problems if isinstance(error, TableFileError) else (error,):
-            Output("hardware test").complain(problem)
-        return 1
+        problems = error.problems if isinstance(error, TableFileError) else (error,)
+        return Output("hardware test").complain(*problems)
     if hardware == HardwareConfig():
         console.print("There are no parts in table.toml; docs/wiring.md shows how to say some.")
         return 0

@@ -83,8 +83,7 @@ def run_hub(
         with (stop or stop_requested)() as asked:
             _serve(sources, options.at, path, output, asked)
     except ConfigError as error:
-        for problem in error.problems:
-            output.complain(problem)
+        output.complain(*error.problems)
         return 2
     except ModuleNotFoundError as error:
         return output.complain(f"a hub needs {error.name}, which is not installed: pip install 'tallybone[web,mqtt]'")

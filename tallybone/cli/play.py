@@ -148,8 +148,7 @@ def play(
         output.complain(error)
         return 2
     except ConfigError as error:
-        for problem in error.problems:
-            output.complain(problem)
+        output.complain(*error.problems)
         return 2
     except (VisionError, CalibrationError, OSError) as error:
         return output.complain(error)

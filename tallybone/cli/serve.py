@@ -72,8 +72,7 @@ def serve(options: ServeOptions, world: Environment | None = None) -> int:
 
             table.run(shown, is_stopped)
     except ConfigError as error:
-        for problem in error.problems:
-            output.complain(problem)
+        output.complain(*error.problems)
         return 2
     except OSError as error:
         return output.complain(error)

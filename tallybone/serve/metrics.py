@@ -161,16 +161,18 @@ class _Collected:
 
     def collect(self) -> Iterator["Metric"]:
         """Yield them, without those of parts that this table lacks."""
-        return (family for family in families_of(self.seen) if family.samples)
+        return (family for family in _families(self.seen) if family.samples)
 
 
-def families_of(seen: Observed) -> Iterator["Metric"]:
+def _families(seen: Observed) -> Iterator["Metric"]:
     """Yield the numbers of a table; a family without samples belongs to a part that it lacks."""
+    from prometheus_client.core import GaugeMetricFamily
+
     yield _labelled("info", "The version that runs.", "version", {seen.version: 1})
     yield from _of_game(seen)
     yield from _of_health(seen.health)
     yield from _of_machine(seen.health)
-    yield _gauge("process_threads", "Threads of the program.", threading.active_count(), of="")
+    yield GaugeMetricFamily("process_threads", "Threads of the program.", value=threading.active_count())
 
 
 def _of_game(seen: Observed) -> Iterator["Metric"]:
@@ -179,7 +181,7 @@ def _of_game(seen: Observed) -> Iterator["Metric"]:
     yield _counter("frames_seen", "Pictures that were read.", counts.pictures_seen)
     dropped = max(0, counts.pictures_taken - counts.pictures_seen)
     yield _counter("frames_dropped", "Pictures skipped: a newer one was read, or none was due.", dropped)
-    yield histogram({stage.value: counts.times[stage] for stage in PipelineStage})
+    yield _histogram({stage.value: counts.times[stage] for stage in PipelineStage})
     yield _counter("questions", "Questions that the table asked.", counts.questions)
     yield _counter("corrections", "Corrections and undos by hand.", counts.corrections)
     yield _counter("inputs", "Button presses, knocks and inputs by hand.", counts.inputs)
@@ -219,10 +221,10 @@ def _counter(name: str, about: str, value: float) -> "Metric":
     return CounterMetricFamily(f"tallybone_{name}", about, value=value)
 
 
-def _gauge(name: str, about: str, value: float | None, *, of: str = "tallybone_") -> "Metric":
+def _gauge(name: str, about: str, value: float | None) -> "Metric":
     from prometheus_client.core import GaugeMetricFamily
 
-    return GaugeMetricFamily(of + name, about, value=value)
+    return GaugeMetricFamily(f"tallybone_{name}", about, value=value)
 
 
 def _labelled(name: str, about: str, label: str, values: Mapping[str, float]) -> "Metric":
@@ -234,7 +236,7 @@ def _labelled(name: str, about: str, label: str, values: Mapping[str, float]) ->
     return family
 
 
-def histogram(times: Mapping[str, Times]) -> "Metric":
+def _histogram(times: Mapping[str, Times]) -> "Metric":
     """Return the durations of each stage as histograms in seconds."""
     from prometheus_client.core import HistogramMetricFamily
 

@@ -62,7 +62,7 @@ def four_ways(wrong: Poses, truth: Poses) -> tuple[NDArray[np.float32], NDArray[
 
 
 @pytest.mark.parametrize("tile", [0, 1])
-def test_a_patch_that_is_turned_or_mirrored_is_mended_as_the_tile_on_such_a_picture(tile: int) -> None:
+def test_a_patch_that_is_turned_or_mirrored_is_corrected_as_the_tile_on_such_a_picture(tile: int) -> None:
     truth = table().poses[table().faces == UP][[tile]]
     wrong = move(truth, np.array([[0.15, -0.2, 0.05, 0.12, -0.1, -0.08]]))
     pictures, mends = four_ways(wrong, truth)

@@ -28,9 +28,9 @@ from vision.reader.pose_refinement import relocate
 from vision.reader.unsure import FARTHEST_BELOW, looks_like_a_tile
 from vision.reading import Face, Guess, Half, PointPx, Reading, SeenTile
 
-# What the log odds of the less sure half count beside those of a candidate, and how much they can add: what shows clear
-# pips is hardly anything but a tile. Three quarters of what a logistic regression on 3435 candidates of 220 rendered
-# tables said before the closer look was a network: with all of it, half a tile beside cloth becomes one.
+# Weight and cap of the log odds of the less certain half in a candidate's score. Clear pips are strong evidence of a
+# tile. Three quarters of the weight fitted by logistic regression to 3435 candidates of 220 rendered tables, before the
+# refiner was a network: with the full weight, half a tile beside cloth becomes a tile.
 _PIPS_COUNT, _PIPS_ADD_AT_MOST = 0.15, 0.9
 # Among nothing but tiles those may be that far below 0, in log odds, and that far below the middle of those above 0. Of
 # 840 tiles with signs on pictures of whole sets 803 are found then, 761 without; of 1740 with pips 1720 and 1722.
@@ -38,17 +38,17 @@ _LEAST_AMONG_TILES, _BELOW_MOST = 2.0, 5.0
 # Tiles with a half less sure than this are looked at again from beside: of 3342 halves of rendered tables 1.5 % are
 # misread then, 1.8 % after one look, 1.6 % where sizes are a little off instead of places.
 _SURE_AT_ONCE = 0.99
-# Halves less sure than this are given a second look. Of 44,484 halves of rendered tables 103 are misread then, and 110
-# where only those below 0.99 are; on others no fewer are misread, but 1.8 % more are said with 0.99 or more.
-_NO_SECOND_LOOK = 0.998
+# Halves below this confidence go to the hard-case classifier. Of 44,484 halves of rendered tables 103 are misread, and
+# 110 with a limit of 0.99; on others no fewer are misread, but 1.8 % more reach 0.99.
+_RECHECK_BELOW = 0.998
 # Log odds from which a tile has a say in which set lies there; or half of those of the surest.
 _SURE_TILE = 1.5
-# What the logarithms of the probabilities of the first and of the second look count; or those of an own set, which
-# knows the set better, and of the second look beside it. Looks at one half err alike, so they count 1 together. The
-# second look alone misreads a half of what was painted by hand, which it never learned; with the first 30 %, and of
-# usual halves 0.09 %. With 0.6 and 0.4 it is 25 and 0.2 %.
-_FIRST_LOOK_COUNTS, _SECOND_LOOK_COUNTS = 0.5, 0.5
-_OWN_SET_COUNTS, _BESIDE_OWN_SET_COUNTS = 0.8, 0.25
+# Weights of the log probabilities of the pip classifier and of the hard-case classifier; or of a custom set, which is
+# more reliable, and of the hard-case classifier. Their errors are correlated, so the first pair sums to 1. Alone, the
+# hard-case classifier misreads half of the hand-painted pips, which it was not trained on; both, 30 %, and 0.09 % of
+# usual halves. Weights of 0.6 and 0.4 give 25 and 0.2 %.
+_CLASSIFIER_WEIGHT, _HARD_CASE_WEIGHT = 0.5, 0.5
+_CUSTOM_SET_WEIGHT, _HARD_CASE_WEIGHT_BESIDE_SET = 0.8, 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -215,13 +215,13 @@ class Reader:
         self, levels: tuple[Level, ...], poses: Poses, chances: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return the probabilities of pips, (N, 2, 19), with the hard-case classifier where the first is in doubt."""
-        tiles, halves = np.nonzero(chances.max(axis=2) < _NO_SECOND_LOOK)
+        tiles, halves = np.nonzero(chances.max(axis=2) < _RECHECK_BELOW)
         views = [poses[tiles], *beside(poses[tiles])]
         logs = self.hard_cases.logs(levels, np.concatenate(views), np.tile(halves, len(views)))
         logs = logs.reshape(len(views), len(tiles), chances.shape[2]).mean(axis=0)
-        counts, counts_again = _FIRST_LOOK_COUNTS, _SECOND_LOOK_COUNTS
+        counts, counts_again = _CLASSIFIER_WEIGHT, _HARD_CASE_WEIGHT
         if self.own_set is not None:
-            counts, counts_again = _OWN_SET_COUNTS, _BESIDE_OWN_SET_COUNTS * self.own_set.believed
+            counts, counts_again = _CUSTOM_SET_WEIGHT, _HARD_CASE_WEIGHT_BESIDE_SET * self.own_set.believed
         settled = chances.copy()
         settled[tiles, halves] = softmax(counts * np.log(chances[tiles, halves]) + counts_again * logs)
         return settled

@@ -64,10 +64,6 @@ def _turned_like(old: Footprint, tile: SeenTile) -> Footprint:
     return place if is_same else place.reversed()
 
 
-def _share_a_number(one: SeenTile, other: SeenTile | None) -> bool:
-    return other is not None and not set(numbers_of(one)).isdisjoint(numbers_of(other))
-
-
 def _placed(places: Places, change: Change, came_from: tuple[Seat, ...]) -> Places:
     """Return the places after a tile was laid."""
     tile = change.tile
@@ -134,20 +130,23 @@ def first_seen(before: Places, places: Places, view: TableView) -> Places:
     now = {one.node: tile_at(one.place, tiles) for one in places.known}
     gone = {node for node, tile in now.items() if tile is None}
     others = {one.node for one in before.known if (tile := now[one.node]) and numbers_of(tile) != numbers_of(one.tile)}
-    # Tiles that all lie where they lay are only read otherwise, except where one was taken away or shares no number.
+    # If every tile is still in its place, different numbers are misreadings, unless one is certainly another tile.
     removed = [change.tile for change in view.changes if change.kind is ChangeKind.REMOVED]
-    replaced = {
-        one.node
-        for one in before.known
-        if one.node in others
-        and (any(is_at(one.place, tile) for tile in removed) or not _share_a_number(one.tile, now[one.node]))
-    }
-    if (gone or replaced) and len(gone | others) >= SWEPT_UNSEEN * len(now):
+    is_replaced = any(_is_another(one, now[one.node], removed) for one in before.known)
+    if (gone or is_replaced) and len(gone | others) >= SWEPT_UNSEEN * len(now):
         gone |= others
     known = tuple(replace(one, is_missing=one.node in gone, is_handled=False) for one in places.known)
     waiting = tuple(one for one in places.waiting if tile_at(footprint_of(one.tile), tiles) is not None)
     fresh = (Waiting(one.tile, places.looks) for one in known if one.is_missing and one.node in others)
     return _swept(before, replace(places, known=known, waiting=(*waiting, *fresh)))
+
+
+def _is_another(one: Known, tile: SeenTile | None, removed: Iterable[SeenTile]) -> bool:
+    """Return True if *tile*, in the place of *one*, shares no number with it, or differs and *one* was removed."""
+    if tile is None:
+        return False
+    old, new = numbers_of(one.tile), numbers_of(tile)
+    return set(old).isdisjoint(new) or (old != new and any(is_at(one.place, gone) for gone in removed))
 
 
 def _looked_again(places: Places, tiles: Iterable[SeenTile]) -> Places:

@@ -128,7 +128,7 @@ class Said(Refiner):
 @pytest.mark.parametrize(
     ("chances", "kept"), [((0.999, 0.5, 0.01), 0), ((0.3, 0.9, 0.1), 1), ((0.6, 0.6, 0.6), 2)], ids=str
 )
-def test_what_is_mended_is_kept_unless_it_is_less_of_a_tile(
+def test_a_refined_pose_is_kept_unless_it_is_less_of_a_tile(
     eye: Reader, table: RenderedPicture, chances: tuple[float, ...], kept: int
 ) -> None:
     poses, _ = truth_poses(table.truth)
