@@ -20,7 +20,8 @@ from hardware.knock.sensor import KnockSensor
 from hardware.leds.lamps import Lamps
 from hardware.leds.patterns import TableState, glow_at
 from hardware.leds.shown import lit
-from hardware.supervision import CLOSES_S, PartDriver, PartProblem, SupervisedPart
+from hardware.part_state import PartState
+from hardware.supervision import CLOSES_S, PartDriver, SupervisedPart
 
 PartInput: TypeAlias = ButtonPress | ClassifiedSound
 """All that comes in from parts: presses and knocks."""
@@ -65,9 +66,9 @@ class Parts:
         self._supervised += [SupervisedPart(self._driver_of_display(part, opener)) for part in config.displays]
 
     @property
-    def problems(self) -> tuple[PartProblem, ...]:
-        """What is wrong with each part that does not work."""
-        return tuple(problem for one in self._supervised if (problem := one.problem) is not None)
+    def problems(self) -> dict[str, str]:
+        """The problems of the parts that do not work as they should, by name."""
+        return {one.name: trouble for one in self._supervised if (trouble := one.state.trouble) is not None}
 
     def show(self, state: TableState, page: DisplayPage) -> None:
         """Take what lights and displays are to show, at once."""
@@ -89,36 +90,37 @@ class Parts:
             one.close(max(0.0, CLOSES_S - (time.perf_counter() - began_s)))
 
     def _driver_of_leds(self, part: LedsPart, opener: OpensParts) -> PartDriver[Lamps]:
-        def shine(lamps: Lamps) -> None:
+        def shine(lamps: Lamps) -> PartState:
             state = self._state
             if state is not None:
                 lamps.light(lit(part.shows, part.count, glow_at(state, self._clock())))
-            if lamps.problem is not None:
-                raise OSError(lamps.problem)
+            if lamps.state.problem is not None:
+                raise OSError(lamps.state.problem)
+            return lamps.state
 
         return PartDriver(part.name, lambda: opener.leds(part), shine, lambda lamps: lamps.close(), _LEDS_S)
 
     def _driver_of_buttons(self, part: ButtonsPart, opener: OpensParts) -> PartDriver[Buttons]:
-        def read(buttons: Buttons) -> str | None:
+        def read(buttons: Buttons) -> PartState:
             self._came.extend(buttons.read())
-            return buttons.problem
+            return buttons.state
 
         return PartDriver(
             "hardware.buttons", lambda: opener.buttons(part), read, lambda buttons: buttons.close(), _BUTTONS_S
         )
 
     def _driver_of_knock(self, part: KnockPart, opener: OpensParts) -> PartDriver[KnockSensor]:
-        def listen(sensor: KnockSensor) -> str | None:
+        def listen(sensor: KnockSensor) -> PartState:
             self._came.extend(one for one in sensor.read() if one.kind is Sound.KNOCK)
-            return sensor.state.trouble
+            return sensor.state
 
         return PartDriver("hardware.knock", lambda: opener.knock(part), listen, lambda sensor: sensor.close(), _KNOCK_S)
 
     def _driver_of_display(self, part: DisplayPart, opener: OpensParts) -> PartDriver[ScoreDisplay]:
-        def show(display: ScoreDisplay) -> str | None:
+        def show(display: ScoreDisplay) -> PartState:
             page = self._page
             if page is not None:
                 display.show(page)
-            return display.state.problem
+            return display.state
 
         return PartDriver(part.name, lambda: opener.display(part), show, lambda display: display.close(), _DISPLAY_S)

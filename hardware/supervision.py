@@ -11,6 +11,7 @@ from hardware.buttons.panel import ButtonError
 from hardware.display.display import DisplayError
 from hardware.knock.errors import KnockError
 from hardware.leds.lamps import LedError
+from hardware.part_state import PartState
 from hardware.pin_factory import PinError
 
 DeviceT = TypeVar("DeviceT")
@@ -29,33 +30,17 @@ class PartDriver(Generic[DeviceT]):
     Attributes:
         name: What people know it as.
         open: Opens it; may raise what parts raise.
-        use: Does what is to be done now, and returns what is wrong with it, if it mends that itself; None for nothing.
-            What it raises means that it has to be opened again.
+        use: Does what is to be done now, and returns the state of a part that mends problems itself. What it raises
+            means that it has to be opened again.
         close: Lets it go, its lights off.
         every_s: How often it is used.
     """
 
     name: str
     open: Callable[[], DeviceT]
-    use: Callable[[DeviceT], str | None]
+    use: Callable[[DeviceT], PartState]
     close: Callable[[DeviceT], None]
     every_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class PartProblem:
-    """What is wrong with a part.
-
-    Attributes:
-        part: Its name.
-        words: Why it does not work.
-    """
-
-    part: str
-    words: str
-
-    def __str__(self) -> str:
-        return f"{self.part}: {self.words}"
 
 
 class SupervisedPart(Generic[DeviceT]):
@@ -64,16 +49,10 @@ class SupervisedPart(Generic[DeviceT]):
     def __init__(self, driver: PartDriver[DeviceT], *, back_off_s: tuple[float, ...] = _BACK_OFF_S) -> None:
         """Begin at once; *back_off_s* is waited after the first failure, the second, and so on."""
         self._driver, self._back_off_s = driver, back_off_s
-        self._problem: str | None = None
+        self.name, self.state = driver.name, PartState(is_opening=True)
         self._stops = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"part {driver.name}", daemon=True)
         self._thread.start()
-
-    @property
-    def problem(self) -> PartProblem | None:
-        """What is wrong with it; None for nothing."""
-        words = self._problem
-        return None if words is None else PartProblem(self._driver.name, words)
 
     def stop(self) -> None:
         """Tell it to end, and do not wait."""
@@ -89,7 +68,7 @@ class SupervisedPart(Generic[DeviceT]):
             self._supervise()
         finally:
             if not self._stops.is_set():  # an error that no part should have ends the thread, and is not hidden
-                self._problem = "it has stopped for good: start the program again"
+                self.state = PartState("it has stopped for good: start the program again")
 
     def _supervise(self) -> None:
         failures = 0
@@ -97,7 +76,7 @@ class SupervisedPart(Generic[DeviceT]):
             try:
                 device = self._driver.open()
             except _PART_ERRORS as error:
-                self._problem = str(error)
+                self.state = PartState(str(error))
             else:
                 failures = 0 if self._use(device) else failures
             self._stops.wait(self._back_off_s[min(failures, len(self._back_off_s) - 1)])
@@ -108,11 +87,11 @@ class SupervisedPart(Generic[DeviceT]):
         has_worked = False
         try:
             while not self._stops.is_set():
-                self._problem = self._driver.use(device)
+                self.state = self._driver.use(device)
                 has_worked = True
                 self._stops.wait(self._driver.every_s)
         except _PART_ERRORS as error:
-            self._problem = str(error)
+            self.state = PartState(str(error))
         finally:
             self._driver.close(device)
         return has_worked

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from hardware.buttons.debounce import ButtonState, PinSample, PressTiming, feed
 from hardware.buttons.panel import ButtonError, ButtonPress, refuse_if_closed
 from hardware.clock import Clock
+from hardware.part_state import PartState
 from hardware.pin_factory import let_go, pin_errors
 
 Tap: TypeAlias = Callable[[str, PinSample], None]
@@ -19,7 +20,7 @@ Tap: TypeAlias = Callable[[str, PinSample], None]
 class GpioButtons:
     """Buttons of gpiozero. Edges stamp themselves; each read looks at every pin besides, for dropped edges."""
 
-    problem: str | None = None
+    state = PartState()
 
     def __init__(
         self,

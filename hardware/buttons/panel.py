@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hardware.buttons.debounce import PinPress, PressKind
+from hardware.part_state import PartState
 
 
 class ButtonError(Exception):
@@ -36,8 +37,8 @@ class Buttons(Protocol):
         """Which buttons there are."""
 
     @property
-    def problem(self) -> str | None:
-        """What is wrong with them, in words; None for nothing."""
+    def state(self) -> PartState:
+        """Their state."""
 
     def read(self) -> tuple[ButtonPress, ...]:
         """Return what was pressed since the last call, in the order of time.
@@ -57,7 +58,7 @@ class NoButtons:
         self._is_closed = False
 
     names: tuple[str, ...] = ()
-    problem: str | None = None
+    state = PartState()
 
     def read(self) -> tuple[ButtonPress, ...]:
         """Nothing is ever pressed."""
@@ -72,7 +73,7 @@ class NoButtons:
 class VirtualButtons:
     """Buttons that a terminal, a page or a test presses, from any thread."""
 
-    problem: str | None = None
+    state = PartState()
 
     def __init__(self, names: tuple[str, ...], *, keys: Mapping[str, str] | None = None) -> None:
         """Make buttons; *keys* says which key of a keyboard presses which of them.
@@ -132,7 +133,7 @@ class FakeButtons(VirtualButtons):
 
     def break_down(self, problem: str) -> None:
         """Have a problem from now on."""
-        self.problem = problem
+        self.state = PartState(problem)
 
     def check_all_read(self) -> None:
         """Fail if a press was never read.

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from hardware.display.page import DisplayPage
+from hardware.part_state import PartState
 
 
 class DisplayError(Exception):
     """A display that is set up or used wrongly; that one is unplugged is no error, it is a state."""
 
 
-@dataclass(frozen=True, slots=True)
-class DisplayState:
-    """How a display is.
-
-    Attributes:
-        is_connected: Whether the last bytes went out.
-        problem: Why they did not and what to do about it, in words; None where nothing is wrong.
-    """
-
-    is_connected: bool
-    problem: str | None = None
-
-
 class ScoreDisplay(Protocol):
     """Shows the newest page. The game never waits for it."""
 
     @property
-    def state(self) -> DisplayState:
+    def state(self) -> PartState:
         """How it is, at once."""
 
     def show(self, page: DisplayPage) -> None:
@@ -49,7 +36,7 @@ class FakeDisplay:
     def __init__(self) -> None:
         self._pages: list[DisplayPage] = []
         self._is_closed = False
-        self._state = DisplayState(is_connected=True)
+        self._state = PartState()
 
     @property
     def pages(self) -> tuple[DisplayPage, ...]:
@@ -62,17 +49,17 @@ class FakeDisplay:
         return self._is_closed
 
     @property
-    def state(self) -> DisplayState:
+    def state(self) -> PartState:
         """How a test says that it is."""
         return self._state
 
     def unplug(self) -> None:
         """Be unplugged from now on."""
-        self._state = DisplayState(is_connected=False, problem="the display was unplugged")
+        self._state = PartState("the display was unplugged")
 
     def plug(self) -> None:
         """Be plugged in again."""
-        self._state = DisplayState(is_connected=True)
+        self._state = PartState()
 
     def show(self, page: DisplayPage) -> None:
         """Keep a page.

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
 from hardware.clock import Clock
-from hardware.display.display import DisplayState, refuse_if_closed
+from hardware.display.display import refuse_if_closed
 from hardware.display.encoder import Burst, DisplayEncoder, DisplayLook, paced
 from hardware.display.page import DisplayPage
+from hardware.part_state import PartState
 
 _NS_PER_S = 1_000_000_000
 # So long is waited before an unplugged display is tried again. Opening fails in microseconds, and a page is to be back
@@ -53,7 +54,7 @@ class LinkedDisplay:
         self._encoder, self._open, self._name, self._clock = encoder, open_port, name, clock
         self._lock = threading.Lock()
         self._newest: DisplayPage | None = None
-        self._state = DisplayState(is_connected=False)
+        self._state = PartState(is_opening=True)
         self._is_set_up = not encoder.setup
         self._stops, self._wakes = threading.Event(), threading.Event()
         self._never = threading.Event()
@@ -61,7 +62,7 @@ class LinkedDisplay:
         self._thread.start()
 
     @property
-    def state(self) -> DisplayState:
+    def state(self) -> PartState:
         """How it is."""
         with self._lock:
             return self._state
@@ -85,7 +86,7 @@ class LinkedDisplay:
             try:
                 port = self._open()
             except OSError as error:
-                self._say(DisplayState(is_connected=False, problem=self._problem(error)))
+                self._say(PartState(self._problem(error)))
                 self._stops.wait(_BACK_OFF_S[min(failures, len(_BACK_OFF_S) - 1)])
                 failures += 1
                 continue
@@ -94,11 +95,11 @@ class LinkedDisplay:
 
     def _use(self, port: BytePort) -> None:
         """Show pages until the display is unplugged or closed."""
-        self._say(DisplayState(is_connected=True))
+        self._say(PartState())
         try:
             self._converse(port)
         except OSError as error:
-            self._say(DisplayState(is_connected=False, problem=self._problem(error)))
+            self._say(PartState(self._problem(error)))
             # An adapter that opens but takes nothing would otherwise be opened without end.
             self._stops.wait(_BACK_OFF_S[0])
         finally:
@@ -148,7 +149,7 @@ class LinkedDisplay:
             port.write(data)
             self._never.wait(wait_ns / _NS_PER_S)
 
-    def _say(self, state: DisplayState) -> None:
+    def _say(self, state: PartState) -> None:
         with self._lock:
             self._state = state
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from hardware.clock import Clock
 from hardware.knock.errors import KnockSensorError
-from hardware.knock.sensor import BackOff, SensorLifecycle, SensorState
+from hardware.knock.sensor import BackOff, SensorLifecycle
+from hardware.part_state import PartState
 
 
 class SensorDevice:
@@ -30,9 +31,9 @@ class SensorDevice:
         self._back_off = BackOff()
 
     @property
-    def state(self) -> SensorState:
+    def state(self) -> PartState:
         """How it is."""
-        return SensorState(self.problem, self.lost)
+        return PartState(self.problem, lost=self.lost)
 
     def start(self) -> None:
         """Load the library and begin.

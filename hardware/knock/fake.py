@@ -6,7 +6,8 @@ from collections import deque
 
 from hardware.knock.errors import KnockError
 from hardware.knock.heard import ClassifiedSound
-from hardware.knock.sensor import SensorLifecycle, SensorState
+from hardware.knock.sensor import SensorLifecycle
+from hardware.part_state import PartState
 
 
 class NoKnockSensor:
@@ -16,9 +17,9 @@ class NoKnockSensor:
         self._life = SensorLifecycle("none")
 
     @property
-    def state(self) -> SensorState:
+    def state(self) -> PartState:
         """Never a problem: none is wanted."""
-        return SensorState()
+        return PartState()
 
     def start(self) -> None:
         """Begin to hear nothing."""
@@ -41,10 +42,10 @@ class FakeKnockSensor:
         self._life = SensorLifecycle("fake")
         self._waiting: deque[ClassifiedSound] = deque()
         self._last_ns: int | None = None
-        self._state = SensorState()
+        self._state = PartState()
 
     @property
-    def state(self) -> SensorState:
+    def state(self) -> PartState:
         """How the test says it is."""
         return self._state
 
@@ -69,11 +70,11 @@ class FakeKnockSensor:
 
     def unplug(self, problem: str) -> None:
         """Let it fail from now on."""
-        self._state = SensorState(problem)
+        self._state = PartState(problem)
 
     def plug_in(self) -> None:
         """Let it work again."""
-        self._state = SensorState()
+        self._state = PartState()
 
     def read(self) -> tuple[ClassifiedSound, ...]:
         """Return what it was told to hear."""

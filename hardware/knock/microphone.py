@@ -16,7 +16,7 @@ from hardware.knock.detector import KnockDetector
 from hardware.knock.device import SensorDevice
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, SoundBlock
 from hardware.knock.onsets import RATE_HZ
-from hardware.knock.sensor import SensorState
+from hardware.part_state import PartState
 
 _BLOCK = 1_024
 # On ALSA PortAudio's buffer is this and one period, a multiple of the block (PaAlsaStreamComponent_FinishConfigure). A
@@ -27,6 +27,8 @@ _LATENCY_S = 0.2
 _MOST_WAITING = 64
 # A microphone that gives nothing for so long was unplugged: PortAudio does not always say so.
 _SILENT_NS = 2 * NS_PER_S
+# One block of 64 ms that is lost in ten seconds costs no knock, most likely; more of them do.
+_LOSES_FROM = 0.05
 _COMES_WITH = "pip install 'tallybone[pi]', and sudo apt install libportaudio2"
 
 
@@ -64,9 +66,14 @@ class MicrophoneKnockSensor:
         self._last_ns = 0
 
     @property
-    def state(self) -> SensorState:
-        """Whether it hears, and how often and how much sound was lost."""
-        return replace(self._device.state, missing=self._arrivals.missing)
+    def state(self) -> PartState:
+        """Its state, with a warning if so much sound is lost that knocks are missed."""
+        missing = self._arrivals.missing
+        warning = (
+            f"it loses sound, {missing:.0%} in the last ten seconds, and knocks with it: is the computer busy, or the"
+            " USB hub weak? Plug the microphone into the computer itself"
+        )
+        return replace(self._device.state, warning=None if missing < _LOSES_FROM else warning)
 
     def start(self) -> None:
         """Begin to listen."""

@@ -13,7 +13,7 @@ from hardware.knock.device import SensorDevice
 from hardware.knock.errors import KnockSensorError
 from hardware.knock.heard import ClassifiedSound
 from hardware.knock.peaks import Hit, HitRow
-from hardware.knock.sensor import SensorState
+from hardware.part_state import PartState
 from hardware.pin_factory import is_there, let_go, pin_errors
 
 _MOST_WAITING = 256
@@ -55,7 +55,7 @@ class PinKnockSensor:
         self._watched: list[Any] = []
 
     @property
-    def state(self) -> SensorState:
+    def state(self) -> PartState:
         """Whether the pins could be had."""
         return self._device.state
 

@@ -12,7 +12,7 @@ from hardware.clock import Clock
 from hardware.knock.device import SensorDevice
 from hardware.knock.heard import ClassifiedSound
 from hardware.knock.peaks import HitRow, PeakFinder
-from hardware.knock.sensor import SensorState
+from hardware.part_state import PartState
 
 FULL_LEVEL = 1023
 # 1.35 MHz is the most that the part takes at 2.7 V; at 3.3 V it is well within.
@@ -73,7 +73,7 @@ class SpiKnockSensor:
         self._thread: threading.Thread | None = None
 
     @property
-    def state(self) -> SensorState:
+    def state(self) -> PartState:
         """Whether the part answers, and how many levels nobody took."""
         return self._device.state
 

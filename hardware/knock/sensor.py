@@ -2,47 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from hardware.knock.errors import KnockError
 from hardware.knock.heard import NS_PER_S, ClassifiedSound
+from hardware.part_state import PartState
 
-# One block of 64 ms that is lost in ten seconds costs no knock, most likely; more of them do.
-_LOSES_FROM = 0.05
 _FIRST_WAIT_NS, _LONGEST_WAIT_NS = NS_PER_S // 2, 30 * NS_PER_S
-
-
-@dataclass(frozen=True, slots=True)
-class SensorState:
-    """How a sensor is.
-
-    Attributes:
-        problem: Why it hears nothing at the moment, in plain words; None while it hears.
-        lost: How often sound was lost because nobody took it in time.
-        missing: Share of the sound of the last ten seconds that did not come, 0 to 1.
-    """
-
-    problem: str | None = None
-    lost: int = 0
-    missing: float = 0.0
-
-    @property
-    def trouble(self) -> str | None:
-        """What is wrong: that it hears nothing, or that it misses so much that knocks are lost; None for nothing."""
-        if self.problem is not None or self.missing < _LOSES_FROM:
-            return self.problem
-        return (
-            f"it loses sound, {self.missing:.0%} in the last ten seconds, and knocks with it: is the computer busy, or"
-            " the USB hub weak? Plug the microphone into the computer itself"
-        )
 
 
 class KnockSensor(Protocol):
     """Hears knocks. A part that is missing or unplugged is a problem of its state, and is tried again by `read`."""
 
     @property
-    def state(self) -> SensorState:
+    def state(self) -> PartState:
         """How it is."""
 
     def start(self) -> None:

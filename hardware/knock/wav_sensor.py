@@ -10,8 +10,9 @@ from hardware.clock import Clock
 from hardware.knock.detector import KnockDetector
 from hardware.knock.errors import WavError
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, SoundBlock
-from hardware.knock.sensor import SensorLifecycle, SensorState
+from hardware.knock.sensor import SensorLifecycle
 from hardware.knock.wav import read_wav
+from hardware.part_state import PartState
 
 
 class WavKnockSensor:
@@ -27,13 +28,13 @@ class WavKnockSensor:
         self._path, self._clock = path, clock
         self._detector = detector or KnockDetector()
         self._life = SensorLifecycle(f"file {path.name}")
-        self._state = SensorState()
+        self._state = PartState()
         self._blocks: Iterator[SoundBlock] = iter(())
         self._next: SoundBlock | None = None
         self._started_ns = 0
 
     @property
-    def state(self) -> SensorState:
+    def state(self) -> PartState:
         """A problem where the file is missing, no WAV file, or at its end."""
         return self._state
 
@@ -66,8 +67,8 @@ class WavKnockSensor:
             block = next(self._blocks, None)
         except (OSError, WavError) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
-            self._state = SensorState(f"{self._path}: {why}")
+            self._state = PartState(f"{self._path}: {why}")
             return None
         if block is None:
-            self._state = SensorState(f"{self._path}: at its end")
+            self._state = PartState(f"{self._path}: at its end")
         return block

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from hardware.colour import Rgb
 from hardware.leds.patterns import OFF
+from hardware.part_state import PartState
 
 
 class LedError(Exception):
@@ -39,7 +40,7 @@ class Lamps:
         # A signal may come while the same thread is in here, so the lock must let it in again.
         self._lock = threading.RLock()
         self._shown: tuple[Rgb, ...] | None = None
-        self._problem: str | None = None
+        self._state = PartState()
         self._is_closed = False
         self.light((OFF,) * driver.count)
 
@@ -49,9 +50,9 @@ class Lamps:
         return self._driver.count
 
     @property
-    def problem(self) -> str | None:
-        """Why they do not shine, in words; None where they do."""
-        return self._problem
+    def state(self) -> PartState:
+        """Their state after the last colours were sent."""
+        return self._state
 
     def light(self, colours: tuple[Rgb, ...]) -> None:
         """Let each LED shine; where that fails it is a problem, no error, and is tried again at the next call.
@@ -77,7 +78,7 @@ class Lamps:
             try:
                 self._driver.release()
             except OSError as error:
-                self._problem = f"the LEDs cannot be let go ({error})"
+                self._state = PartState(f"the LEDs cannot be let go ({error})")
 
     def _send(self, colours: tuple[Rgb, ...]) -> None:
         try:
@@ -86,9 +87,10 @@ class Lamps:
                 return
             self._driver.write(colours)
         except OSError as error:
-            self._shown, self._problem = None, f"the LEDs do not answer ({error}): are they wired, is SPI switched on?"
+            self._shown = None
+            self._state = PartState(f"the LEDs do not answer ({error}): are they wired, is SPI switched on?")
         else:
-            self._shown, self._problem = colours, None
+            self._shown, self._state = colours, PartState()
 
 
 class NoLeds:

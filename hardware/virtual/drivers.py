@@ -6,14 +6,15 @@ import threading
 from collections import deque
 
 from hardware.colour import Rgb
-from hardware.display.display import DisplayState, refuse_if_closed
+from hardware.display.display import refuse_if_closed
 from hardware.display.page import DisplayPage
 from hardware.display.rows import screen_at
 from hardware.display.text import TERMINAL_CHARACTERS
 from hardware.knock.heard import ClassifiedSound
-from hardware.knock.sensor import SensorLifecycle, SensorState
+from hardware.knock.sensor import SensorLifecycle
 from hardware.leds.lamps import LedError
 from hardware.leds.patterns import OFF
+from hardware.part_state import PartState
 
 COLUMNS, ROWS = 20, 4
 """What the virtual display shows: as much as the larger SerLCD."""
@@ -64,9 +65,9 @@ class VirtualKnock:
         self._waiting: deque[ClassifiedSound] = deque()
 
     @property
-    def state(self) -> SensorState:
+    def state(self) -> PartState:
         """Never a problem."""
-        return SensorState()
+        return PartState()
 
     def start(self) -> None:
         """Begin."""
@@ -97,7 +98,7 @@ class VirtualDisplay:
         self._page = DisplayPage()
         self._is_closed = False
 
-    state = DisplayState(is_connected=True)
+    state = PartState()
 
     def show(self, page: DisplayPage) -> None:
         """Take a page."""

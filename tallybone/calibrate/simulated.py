@@ -18,7 +18,8 @@ from hardware.camera.device import CameraError, Light
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound, SoundBlock
 from hardware.knock.onsets import RATE_HZ
-from hardware.knock.sensor import SensorLifecycle, SensorState
+from hardware.knock.sensor import SensorLifecycle
+from hardware.part_state import PartState
 from synthetic.render import lens as camera_lens
 from synthetic.render.held_sheets import SheetPose, held_view, lay_sheet
 from synthetic.render.look_types import CameraLook
@@ -232,7 +233,7 @@ def knock_sitting(seed: int, seats: int, *, hits: int = 0, knocks: Sound = Sound
 class ModelledSensor:
     """A knock sensor that hears such a sitting as if it happened now."""
 
-    state = SensorState()
+    state = PartState()
 
     def __init__(self, samples: NDArray[np.float32], detector: KnockDetector, clock: Callable[[], int]) -> None:
         """Let *detector* hear *samples* at the pace of *clock*."""

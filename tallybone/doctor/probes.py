@@ -180,8 +180,8 @@ class RealProbes:
         except (LedError, PinError) as error:
             return PartTrial(str(error))
         lamps.close()
-        if lamps.problem is not None:
-            return PartTrial(lamps.problem)
+        if lamps.state.problem is not None:
+            return PartTrial(lamps.state.problem)
         return PartTrial(
             details=f"{lamps.count} for {part.shows} ({part.driver}); `tallybone hardware test` lights them"
         )
@@ -230,14 +230,14 @@ class RealProbes:
             return PartTrial(str(error))
         display.show(_SHOWN)
         for _ in range(round(_ANSWERS_S / _TICK_S)):
-            if display.state.is_connected or display.state.problem is not None:
+            if not display.state.is_opening:
                 break
             self._wait(_TICK_S)
-        if display.state.is_connected:
+        if display.state.works:
             self._wait(_SHOWS_S)
         state = display.state
         display.close()
-        if not state.is_connected:
+        if not state.works:
             return PartTrial(state.problem or "its port does not open")
         shown = f'it should say "{_SHOWN.message}" now' if part.url else "virtual"
         return PartTrial(details=f"{part.driver} {part.url}: {shown}".replace("  ", " "), doubt=doubt)

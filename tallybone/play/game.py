@@ -11,7 +11,6 @@ from typing import TypeAlias
 from engine import NewHand
 from engine.phrases import Phrase, phrase
 from hardware.clock import Clock
-from hardware.supervision import PartProblem
 from tallybone.json_values import JsonValueError
 from tallybone.play.counts import Counts, PaceMeter
 from tallybone.play.crops import Cutter
@@ -144,9 +143,9 @@ class Pressable:
         return False
 
     @property
-    def problems(self) -> tuple[PartProblem, ...]:
-        """What is wrong with each part that does not work."""
-        return ()
+    def problems(self) -> dict[str, str]:
+        """The problems of the parts that do not work as they should, by name."""
+        return {}
 
     def pressed(self, item: ByHand) -> bool:
         """Press what *item* means; return whether that is possible there."""
@@ -275,12 +274,12 @@ class LiveGame:
     def show(self) -> None:
         """Show where the game stands; that a part fails or works again is noted once."""
         problems = self._parts.problems
-        for problem in problems:
-            if problem.part not in self._failing:
-                self._listener.note(str(problem))
-        for part in sorted(self._failing - {problem.part for problem in problems}):
+        for part, words in problems.items():
+            if part not in self._failing:
+                self._listener.note(f"{part}: {words}")
+        for part in sorted(self._failing - problems.keys()):
             self._listener.note(f"{part} works again")
-        self._failing = frozenset(problem.part for problem in problems)
+        self._failing = frozenset(problems)
         self._listener.show(self.now)
 
     def pressed(self, item: ByHand, t_ns: int | None = None, *, is_held: bool = False) -> None:
@@ -328,7 +327,7 @@ class LiveGame:
             self._eye,
             self._recorder.words,
             is_healthy=self._camera.problem is None and self._recorder.is_whole and not is_lost,
-            parts=(*(str(one) for one in self._parts.problems), *filter(None, (self._slow_words,))),
+            parts=(*map(": ".join, self._parts.problems.items()), *filter(None, (self._slow_words,))),
             view=self._view,
             page=self._page,
             chosen=self._choosing.shown(self.session, self._camera.now_ns()),

@@ -29,7 +29,6 @@ from hardware.knock.heard import ClassifiedSound
 from hardware.leds.patterns import Gain, Mood, TableState
 from hardware.open_parts import PartOpener
 from hardware.parts import Parts
-from hardware.supervision import PartProblem
 from hardware.virtual.panel import VirtualPanel
 from tallybone.play.game import Listener, LiveState, Pressable, choice_words
 from tallybone.session.inputs import Button, KnockHeard, Press
@@ -108,8 +107,8 @@ class LiveParts(Pressable):
         self._parts.show(TableState(self._seats), DisplayPage(message=message))
 
     @property
-    def problems(self) -> tuple[PartProblem, ...]:
-        """What is wrong with each part that does not work."""
+    def problems(self) -> dict[str, str]:
+        """The problems of the parts that do not work as they should, by name."""
         return self._parts.problems
 
     def close(self) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.phrases import phrase
 from hardware.clock import Clock
 from hardware.config.config import HardwareConfig
-from hardware.supervision import PartProblem
 from tallybone.doctor.machine import Machine, check_clock, check_memory, check_power, check_temperature
 from tallybone.doctor.storage import Disk, check_disk
 from tallybone.finding import Finding, absent, ok, problem, warning
@@ -61,7 +60,7 @@ class Sources:
     Attributes:
         camera: Returns the condition of the camera.
         hardware: The parts that there should be.
-        problems: Returns the problems of those that do not work.
+        problems: Returns the problems of those that do not work as they should, by name.
         recording: Returns where the running match is recorded, in words; "" for none.
         machine: Checks the computer.
         disk: Checks the disk of the recordings.
@@ -70,7 +69,7 @@ class Sources:
 
     camera: Callable[[], CameraNow]
     hardware: HardwareConfig
-    problems: Callable[[], Iterable[PartProblem]]
+    problems: Callable[[], Mapping[str, str]]
     recording: Callable[[], str]
     machine: Callable[[], Machine]
     disk: Callable[[], Disk]
@@ -134,22 +133,21 @@ def _of_recording(words: str) -> tuple[Finding, ...]:
     return (ok(phrase("recording"), words),) if words else ()
 
 
-def parts_found(hardware: HardwareConfig, problems: Iterable[PartProblem]) -> tuple[Finding, ...]:
+def parts_found(hardware: HardwareConfig, problems: Mapping[str, str]) -> tuple[Finding, ...]:
     """Return a finding of each part that should be at a table."""
-    wrong = {one.part: one.words for one in problems}
     kinds = (
         (phrase("LEDs"), tuple(part.name for part in hardware.leds)),
         (phrase("buttons"), () if hardware.buttons is None else ("hardware.buttons",)),
         (phrase("knock"), () if hardware.knock is None else ("hardware.knock",)),
         (phrase("display"), tuple(part.name for part in hardware.displays)),
     )
-    return tuple(finding for kind, names in kinds for finding in _of_kind(kind, names, wrong))
+    return tuple(finding for kind, names in kinds for finding in _of_kind(kind, names, problems))
 
 
-def _of_kind(kind: str, names: tuple[str, ...], wrong: dict[str, str]) -> tuple[Finding, ...]:
+def _of_kind(kind: str, names: tuple[str, ...], problems: Mapping[str, str]) -> tuple[Finding, ...]:
     if not names:
         return (absent(kind, phrase("none in table.toml")),)
-    return tuple(problem(kind, wrong[name]) if name in wrong else ok(kind, phrase("works")) for name in names)
+    return tuple(problem(kind, problems[name]) if name in problems else ok(kind, phrase("works")) for name in names)
 
 
 def pace_found(pace: MeanPace | None) -> Finding:
@@ -184,7 +182,7 @@ class TableStatus:
     Attributes:
         camera: Returns the condition of the camera.
         hardware: The parts that there should be.
-        problems: Returns the problems of those that do not work.
+        problems: Returns the problems of those that do not work as they should, by name.
         folder: Where recordings go.
         machine: Checks the computer.
         clock: Monotonic, in nanoseconds.
@@ -193,7 +191,7 @@ class TableStatus:
 
     camera: Callable[[], CameraStatus]
     hardware: HardwareConfig
-    problems: Callable[[], Iterable[PartProblem]]
+    problems: Callable[[], Mapping[str, str]]
     folder: Path
     machine: Callable[[], Machine]
     clock: Clock

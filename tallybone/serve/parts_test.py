@@ -227,8 +227,8 @@ class Walk:
                 continue
             unseen += [number + 1] if answer == "n" else []
             number += 1
-        if lamps.problem is not None:
-            return PartResult(part, PartVerdict.FAILED, lamps.problem)
+        if lamps.state.problem is not None:
+            return PartResult(part, PartVerdict.FAILED, lamps.state.problem)
         if unseen:
             words = f"not seen: {', '.join(map(str, unseen))}; legs swapped, or a wire off?"
             return PartResult(part, PartVerdict.FAILED, words)

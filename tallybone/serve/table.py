@@ -138,7 +138,7 @@ class ServedTable:
         parts.came()  # presses mean nothing now
         parts.rest(f"no match  {self._page.pin_words}")
         own = (self._problem(), setup.camera.problem)
-        problems = (*(words for words in own if words is not None), *(str(one) for one in parts.problems))
+        problems = (*(words for words in own if words is not None), *map(": ".join, parts.problems.items()))
         self._page.rest(setup.camera.words, problems)
 
     def _look(self) -> None:

@@ -203,12 +203,12 @@ def test_all_parts_come_back_with_a_chip_that_had_gone(chip: Chip) -> None:
     try:
         parts.show(TableState(2, turn=1, mood=Mood.PLAYING), DisplayPage())
         soon(lambda: chip.outputs.get(6) == 1 and chip.outputs.get(16, 0) > 0)
-        assert parts.problems == ()
+        assert parts.problems == {}
         chip.pull_out()
         soon(lambda: len(parts.problems) == 4)
         assert "for good" not in f"{parts.problems}"
         chip.is_there = True
-        until(lambda: parts.problems == (), seen=lambda: parts.problems)
+        until(lambda: parts.problems == {}, seen=lambda: parts.problems)
         soon(lambda: chip.outputs.get(6) == 1 and chip.outputs.get(16, 0) > 0)
         chip.inputs[25] = 0
         threading.Event().wait(0.1)

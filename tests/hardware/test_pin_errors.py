@@ -64,13 +64,13 @@ def test_leds_whose_pin_is_lost_have_a_problem_and_shine_again(pins: Pins, kind:
     lamps = leds(kind, pins.factory)
     pins.is_taken = True
     lamps.light((WHITE,))
-    lost = lamps.problem
+    lost = lamps.state.problem
     pins.is_taken = False
     lamps.light((WHITE,))
     lamps.light((OFF,))
     assert lost is not None
     assert "GPIO busy" in lost
-    assert lamps.problem is None
+    assert lamps.state.problem is None
 
 
 def test_buttons_whose_pin_is_busy_or_lost_say_so(pins: Pins) -> None:

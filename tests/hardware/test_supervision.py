@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from hardware.supervision import PartDriver, PartProblem, SupervisedPart
+from hardware.part_state import PartState
+from hardware.supervision import PartDriver, SupervisedPart
 
 _SOON_S = 5.0
 
@@ -28,11 +29,12 @@ class Part:
             raise OSError("not there")
         return [self.works_for]
 
-    def use(self, left: list[int]) -> None:
+    def use(self, left: list[int]) -> PartState:
         self.used += 1
         if left[0] == 0:
             raise OSError("gone")
         left[0] -= 1
+        return PartState()
 
     def close(self, left: list[int]) -> None:
         self.closed += 1
@@ -51,7 +53,7 @@ def test_a_part_that_is_not_there_is_looked_for_less_and_less_often() -> None:
     part = Part(opens=False)
     with kept(part, 0.001, 0.001, 0.2) as one:
         threading.Event().wait(0.5)
-        assert one.problem == PartProblem("lamp", "not there")
+        assert (one.name, one.state) == ("lamp", PartState("not there"))
     assert 3 <= part.opened <= 6
     assert (part.used, part.closed) == (0, 0)
 
@@ -79,7 +81,9 @@ def test_each_part_that_was_opened_is_closed() -> None:
 def test_closing_does_not_wait_for_one_that_hangs_for_ever() -> None:
     gate = threading.Event()
     began = time.perf_counter()
-    one = SupervisedPart(PartDriver("lamp", lambda: gate.wait(60.0), lambda is_open: None, lambda is_open: None, 0.01))
+    one = SupervisedPart(
+        PartDriver("lamp", lambda: gate.wait(60.0), lambda is_open: PartState(), lambda is_open: None, 0.01)
+    )
     one.close(0.1)
     assert time.perf_counter() - began < _SOON_S
     gate.set()

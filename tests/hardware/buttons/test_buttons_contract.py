@@ -78,7 +78,7 @@ def test_each_press_is_read_once_in_order(table: Table) -> None:
     assert [pressed.button for pressed in read] == list(table.buttons.names)
     assert all(pressed.press.kind is PressKind.SHORT for pressed in read)
     assert table.buttons.read() == ()
-    assert table.buttons.problem is None
+    assert table.buttons.state.problem is None
 
 
 def test_closed_buttons_are_not_read_and_may_be_closed_again(table: Table) -> None:
@@ -107,7 +107,7 @@ def test_the_fake_says_what_nobody_has_read() -> None:
     fake.read()
     fake.check_all_read()
     fake.break_down("a wire is off")
-    assert fake.problem == "a wire is off"
+    assert fake.state.problem == "a wire is off"
 
 
 def test_the_recorded_samples_give_the_same_presses_again() -> None:

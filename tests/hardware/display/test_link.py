@@ -17,7 +17,6 @@ import pytest
 import serial
 
 from hardware.colour import Rgb
-from hardware.display.display import DisplayState
 from hardware.display.drivers.nextion import Nextion
 from hardware.display.drivers.segment import Segment
 from hardware.display.drivers.serlcd import SerLcd
@@ -29,6 +28,7 @@ from hardware.display.encoder import DisplayEncoder, DisplayLook, WireTiming
 from hardware.display.link import LinkedDisplay
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.display.serial_port import serial_port
+from hardware.part_state import PartState
 from tests.hardware.display.parts import KINDS, Kind
 from tests.waiting import until
 
@@ -146,12 +146,12 @@ def test_a_display_that_is_not_there_says_so_and_nothing_waits_for_it(tmp_path: 
     assert time.perf_counter() - began < 0.5
     while display.state.problem is None:
         assert time.perf_counter() - began < _LONG_S
-    assert not display.state.is_connected
+    assert not display.state.works
     assert display.state.problem.startswith("the display on the box does not answer: is it plugged in?")
     port = PtyPort(EmulatedSerLcd(), path)
     port.plug()
     _seconds_until(port, SerLcd().look(_page(999), 0))
-    assert display.state == DisplayState(is_connected=True)
+    assert display.state == PartState()
     display.close()
     port.close()
 

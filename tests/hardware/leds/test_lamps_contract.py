@@ -60,7 +60,7 @@ def test_they_shine_and_have_no_problem(lamps: Lamps) -> None:
     assert lamps.count == 2
     for colours in ((_RED, OFF), (OFF, _WHITE), (OFF, OFF)):
         lamps.light(colours)
-    assert lamps.problem is None
+    assert lamps.state.problem is None
     lamps.close()
 
 
@@ -99,10 +99,10 @@ def test_leds_that_fail_are_a_problem_and_shine_again_when_they_can() -> None:
     problems: list[str | None] = []
     fake.unplug()
     lamps.light((_RED,))
-    problems.append(lamps.problem)
+    problems.append(lamps.state.problem)
     fake.plug()
     lamps.light((_RED,))
-    problems.append(lamps.problem)
+    problems.append(lamps.state.problem)
     assert problems == ["the LEDs do not answer (unplugged): are they wired, is SPI switched on?", None]
     assert fake.shown[-1] == (_RED,)
 
@@ -160,7 +160,7 @@ def test_a_strip_whose_bus_fails_is_a_problem_and_is_dark_when_it_works_again() 
     lamps = Lamps(Strip(1, bus))
     bus.is_broken = True
     lamps.light((_WHITE,))
-    assert lamps.problem is not None
+    assert lamps.state.problem is not None
     bus.is_broken = False
     lamps.close()
     assert bus.sent[-1] == spi_bytes([OFF])

@@ -25,7 +25,7 @@ DRIVER = '''
     import numpy as np
     from pydantic import Field
 
-    from hardware.display.display import DisplayState
+    from hardware.part_state import PartState
     from hardware.display.driver import DisplayDriver, DriverLibrary
     from hardware.display.rows import screen_at
     from hardware.display.text import TERMINAL_CHARACTERS
@@ -36,7 +36,7 @@ DRIVER = '''
 
         def __init__(self, path, contrast):
             self._path, self._contrast = path, contrast
-            self.state = DisplayState(is_connected=True)
+            self.state = PartState()
 
         def show(self, page):
             frame = np.zeros((64, 128), np.uint8)

@@ -28,7 +28,7 @@ def table_in(folder: Path) -> TableStatus:
     return TableStatus(
         camera=lambda: CameraStatus("none", "none", None),
         hardware=HardwareConfig(),
-        problems=tuple,
+        problems=dict,
         folder=folder,
         machine=this_machine,
         clock=lambda: 0,

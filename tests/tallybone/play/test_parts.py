@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import replace
 
 from engine import BONES, Knock, Lead, Reason, Scored, Seat
 from hardware.buttons.debounce import PinPress, PressKind
@@ -15,7 +14,6 @@ from hardware.knock.heard import ClassifiedSound
 from hardware.leds.patterns import Gain, Mood, TableState
 from hardware.parts import PartInput, Parts
 from hardware.pin_factory import PinLibrary
-from hardware.supervision import PartProblem
 from hardware.virtual.panel import VirtualPanel
 from tallybone.json_values import JsonValueError
 from tallybone.play.game import Listeners, LiveGame, LiveState
@@ -30,8 +28,7 @@ from tests.waiting import soon
 
 SESSION, SAID = opened(BONES, ("Ann", "Ben"))
 NOW = LiveState(SESSION, (1280, 720), "settled", "recorded in a.mcap", is_healthy=True)
-STRIP = PartProblem("hardware.leds", "the LEDs do not answer")
-LCD = PartProblem("hardware.displays", "is it plugged in?")
+LCD = {"hardware.displays": "is it plugged in?"}
 _SOON_S = 5.0
 
 
@@ -39,12 +36,12 @@ class Table(Parts):
     """Parts without any device or thread."""
 
     def __init__(self) -> None:
-        self.failing: tuple[PartProblem, ...] = ()
+        self.failing: dict[str, str] = {}
         self.coming: list[PartInput] = []
         self.shown: list[tuple[TableState, DisplayPage]] = []
 
     @property
-    def problems(self) -> tuple[PartProblem, ...]:
+    def problems(self) -> dict[str, str]:
         return self.failing
 
     def show(self, state: TableState, page: DisplayPage) -> None:
@@ -79,16 +76,19 @@ def test_a_part_that_fails_is_told_once_and_stands_in_the_foot_until_it_works_ag
     game, shown = game_at(table, Script())
     game.show()
     for words in ("the LEDs do not answer", "the LEDs do not answer (again)"):
-        table.failing = (replace(STRIP, words=words), LCD)
+        table.failing = {"hardware.leds": words} | LCD
         game.show()
         game.show()
     assert shown.notes == ["hardware.leds: the LEDs do not answer", "hardware.displays: is it plugged in?"]
     assert shown.shown is not None
-    assert shown.shown.parts == (f"{STRIP} (again)", str(LCD))
-    table.failing = (LCD,)
+    assert shown.shown.parts == (
+        "hardware.leds: the LEDs do not answer (again)",
+        "hardware.displays: is it plugged in?",
+    )
+    table.failing = LCD
     game.show()
     assert shown.notes[2:] == ["hardware.leds works again"]
-    assert list(shown.shown.parts) == [str(LCD)]
+    assert list(shown.shown.parts) == ["hardware.displays: is it plugged in?"]
 
 
 def test_lights_and_pages_follow_the_game() -> None:

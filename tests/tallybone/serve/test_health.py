@@ -15,7 +15,6 @@ from hardware.config.config import (
     KnockDriver,
     KnockPart,
 )
-from hardware.supervision import PartProblem
 from tallybone.doctor.machine import Machine
 from tallybone.doctor.storage import Disk
 from tallybone.finding import Grade
@@ -59,7 +58,7 @@ class World:
             Sources(
                 camera=lambda: self.camera,
                 hardware=PARTS,
-                problems=lambda: (PartProblem("hardware.displays 2", "no such port"),),
+                problems=lambda: {"hardware.displays 2": "no such port"},
                 recording=lambda: self.recording,
                 machine=self.look,
                 disk=lambda: self.disk,
@@ -72,7 +71,7 @@ class World:
 
 
 def test_a_part_that_fails_is_told_from_one_of_its_kind_that_works() -> None:
-    found = parts_found(PARTS, (PartProblem("hardware.displays 2", "no such port"),))
+    found = parts_found(PARTS, {"hardware.displays 2": "no such port"})
     assert [(one.part, one.grade, one.words) for one in found] == [
         ("LEDs", Grade.ABSENT, "none in table.toml"),
         ("buttons", Grade.OK, "works"),
