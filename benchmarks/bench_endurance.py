@@ -34,7 +34,8 @@ import numpy as np
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
-from hardware.camera.device import CameraMode, CameraState, Picture
+from hardware.camera.device import CameraMode, Picture
+from hardware.camera.fake import NoCamera
 from hardware.clock import Clock
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
@@ -104,13 +105,14 @@ class Day:
         self.fed_ns = self.clock()
 
 
-class TurningCamera:
+class TurningCamera(NoCamera):
     """A camera that sees an empty table, once a turn."""
 
-    state = CameraState(None, _MODE)
+    mode = _MODE
 
     def __init__(self, clock: Clock) -> None:
         """Stamp pictures with *clock*."""
+        super().__init__()
         self._clock, self._last_ns = clock, -1
         self._image = np.full((_MODE.height_px, _MODE.width_px, 3), 90, np.uint8)
 
@@ -121,15 +123,6 @@ class TurningCamera:
             return None
         self._last_ns = now_ns
         return Picture(now_ns, self._image, self._image[:, :, 0])
-
-    def hold_light(self) -> None:
-        """Do nothing."""
-
-    def free_light(self) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Do nothing."""
 
 
 def main(said: Sequence[str] | None = None) -> int:

@@ -10,6 +10,8 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hardware.part_state import PartState
+
 NS_PER_S = 1_000_000_000
 
 Pixels: TypeAlias = NDArray[np.uint8]
@@ -99,34 +101,32 @@ class Blind(Enum):
     SAME = "shows the same picture again and again: it hangs; if it does not come back, unplug it and plug it in again"
 
 
-@dataclass(frozen=True, slots=True)
-class CameraState:
-    """How a camera is.
-
-    Attributes:
-        problem: Why it gives no pictures, in words; None while it gives some.
-        mode: What it gives; None before the first time.
-        light: What it does about light.
-        hangs: Whether it is not even looked for any more, because its driver does not come back.
-        blind: Why its pictures show nothing new, where that is the problem.
-        pictures: Number of pictures it has given, whether or not they were decoded; without those that only show it
-            how its light settles.
-    """
-
-    problem: str | None = None
-    mode: CameraMode | None = None
-    light: Light = Light.FREE
-    hangs: bool = False
-    blind: Blind | None = None
-    pictures: int = 0
-
-
 class CameraDevice(Protocol):
     """A camera that is asked, never waits, and calls nobody back. Only its newest picture waits."""
 
     @property
-    def state(self) -> CameraState:
-        """How it is. A camera that was unplugged is a problem here, and is looked for again by itself."""
+    def state(self) -> PartState:
+        """Its state. A camera that was unplugged is a problem here, and is looked for again by itself."""
+
+    @property
+    def mode(self) -> CameraMode | None:
+        """The mode of its pictures; None before the first."""
+
+    @property
+    def light(self) -> Light:
+        """Its present reaction to light."""
+
+    @property
+    def blind(self) -> Blind | None:
+        """Why its pictures show nothing new, if that is its problem."""
+
+    @property
+    def hangs(self) -> bool:
+        """Whether nothing looks for it any more, because its driver does not come back."""
+
+    @property
+    def pictures(self) -> int:
+        """Number of pictures it has given, decoded or not, except those that only show it how its light settles."""
 
     def take(self, since_ns: int = 0) -> Picture | None:
         """Return the newest picture, once and at once; None while there is no new one.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hardware.camera.device import CameraError, CameraMode, CameraState, Light, Picture
+from hardware.camera.device import CameraError, CameraMode, Light, Picture
+from hardware.part_state import PartState
 
 
 class NoCamera:
@@ -11,8 +12,10 @@ class NoCamera:
     def __init__(self) -> None:
         self._is_closed = False
 
-    state = CameraState()
+    state = PartState()
     """Never a problem: none is wanted."""
+    mode: CameraMode | None = None
+    light, blind, hangs, pictures = Light.FREE, None, False, 0
 
     def take(self, since_ns: int = 0) -> Picture | None:
         """Nothing is ever seen."""
@@ -34,20 +37,17 @@ class NoCamera:
 class FakeCamera:
     """Shows what a test lets it; complains about time that runs backwards, other sizes, and use after it was closed."""
 
+    blind, hangs = None, False
+
     def __init__(self, mode: CameraMode) -> None:
         """Show pictures of a size."""
-        self._mode = mode
-        self._light = Light.FREE
-        self._problem: str | None = None
+        self.mode = mode
+        self.light = Light.FREE
+        self.state = PartState()
         self._newest: Picture | None = None
         self._last_ns: int | None = None
-        self._pictures = 0
+        self.pictures = 0
         self.is_closed = False
-
-    @property
-    def state(self) -> CameraState:
-        """How the test says it is."""
-        return CameraState(self._problem, self._mode, self._light, pictures=self._pictures)
 
     def show(self, picture: Picture) -> None:
         """Let it see something.
@@ -56,23 +56,23 @@ class FakeCamera:
             CameraError: If it cannot, or no camera would.
         """
         self._require_open("shown something")
-        if self._problem is not None:
-            raise CameraError(f"fake: told to see, but it cannot: {self._problem}")
+        if self.state.problem is not None:
+            raise CameraError(f"fake: told to see, but it cannot: {self.state.problem}")
         if self._last_ns is not None and picture.t_ns <= self._last_ns:
             raise CameraError(f"fake: expected times in order, but {picture.t_ns} ns came after {self._last_ns} ns")
-        expected = (self._mode.height_px, self._mode.width_px, 3)
+        expected = (self.mode.height_px, self.mode.width_px, 3)
         if picture.image.shape != expected:
             raise CameraError(f"fake: pictures must have shape {expected}, but got {picture.image.shape}")
         self._newest, self._last_ns = picture, picture.t_ns
-        self._pictures += 1
+        self.pictures += 1
 
     def unplug(self, problem: str) -> None:
         """Let it fail from now on."""
-        self._problem = problem
+        self.state = PartState(problem)
 
     def plug_in(self) -> None:
         """Let it work again."""
-        self._problem = None
+        self.state = PartState()
 
     def take(self, since_ns: int = 0) -> Picture | None:
         """Return what it was let see last."""
@@ -85,12 +85,12 @@ class FakeCamera:
     def hold_light(self) -> None:
         """Hold it at once."""
         self._require_open("told to hold its light")
-        self._light = Light.HELD
+        self.light = Light.HELD
 
     def free_light(self) -> None:
         """Free it at once."""
         self._require_open("told to free its light")
-        self._light = Light.FREE
+        self.light = Light.FREE
 
     def close(self) -> None:
         """See nothing any more."""

@@ -9,7 +9,6 @@ from hardware.camera.device import (
     Blind,
     CameraError,
     CameraMode,
-    CameraState,
     Feed,
     Light,
     OpenFeed,
@@ -18,6 +17,7 @@ from hardware.camera.device import (
 from hardware.camera.light import LightKeeper, Order
 from hardware.camera.sight import Sight
 from hardware.clock import Clock
+from hardware.part_state import PartState
 
 # So long is waited before an unplugged camera is tried again, longer each time.
 _BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
@@ -55,7 +55,7 @@ class WatchedCamera:
         self._newest: Picture | None = None
         # The reader asks for a picture taken then or later; None while it is busy with the one before.
         self._asked_ns: int | None = None
-        self._pictures = 0
+        self.pictures = 0
         self._why: str | None = None
         self._blind: Blind | None = None
         # When it last gave a picture that shows something new, gave any or was looked for, and was opened.
@@ -63,19 +63,33 @@ class WatchedCamera:
         self._watched_ns = self._opened_ns - _WATCHED_EVERY_NS
         self._stops = threading.Event()
         feed = open_feed()
-        self._mode: CameraMode = feed.mode
+        self.mode: CameraMode = feed.mode
         self._thread = threading.Thread(target=self._run, args=(feed,), name=f"camera {name}", daemon=True)
         self._thread.start()
 
     @property
-    def state(self) -> CameraState:
-        """How it is."""
+    def state(self) -> PartState:
+        """Its state."""
         with self._lock:
-            light = Light.SETTLING if self._wanted is Light.HELD else self._keeper.light
-            hangs = self._clock() - self._turned_ns > _HANGS_NS
-            problem = self._problem()
-            blind = None if problem is None else self._blind
-            return CameraState(problem, self._mode, light, hangs, blind, self._pictures)
+            return PartState(self._problem())
+
+    @property
+    def light(self) -> Light:
+        """Its present reaction to light."""
+        with self._lock:
+            return Light.SETTLING if self._wanted is Light.HELD else self._keeper.light
+
+    @property
+    def blind(self) -> Blind | None:
+        """Why its pictures show nothing new, if that is its problem."""
+        with self._lock:
+            return None if self._problem() is None else self._blind
+
+    @property
+    def hangs(self) -> bool:
+        """Whether its driver has not come back for half a minute."""
+        with self._lock:
+            return self._clock() - self._turned_ns > _HANGS_NS
 
     def take(self, since_ns: int = 0) -> Picture | None:
         """Return the newest picture that was asked for; ask for the next one if there is none."""
@@ -130,7 +144,7 @@ class WatchedCamera:
             return None
         with self._lock:
             # Why it was opened anew stays true until it shows something new.
-            self._mode, self._opened_ns = feed.mode, self._clock()
+            self.mode, self._opened_ns = feed.mode, self._clock()
             self._keeper.reopened()
         return feed
 
@@ -157,7 +171,7 @@ class WatchedCamera:
         """Count a picture, and return whether to decode it: for the reader, or to watch light and faults."""
         with self._lock:
             self._turned_ns = self._clock()
-            self._pictures += self._keeper.is_ready
+            self.pictures += self._keeper.is_ready
             is_watched = not self._keeper.is_ready or t_ns - self._watched_ns >= _WATCHED_EVERY_NS
             return is_watched or self._wanted is not None or self._is_asked(t_ns)
 

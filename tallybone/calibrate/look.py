@@ -60,7 +60,7 @@ class DeviceLook:
     @property
     def light(self) -> Light:
         """Whether it adapts to the light or holds it."""
-        return self._device.state.light
+        return self._device.light
 
     def take(self) -> Image | None:
         """Return the newest picture."""

@@ -38,12 +38,12 @@ class TableCamera:
         """Why there are no pictures, in words; None while there are, or will be when a game begins."""
         if self._missing is not None or self._device is None:
             return self._missing
-        return problem_of(self.source, self._device.state)
+        return problem_of(self.source, self._device)
 
     @property
     def is_silent(self) -> bool:
         """Whether missing pictures are no fault: none are wanted, the search is on, or they begin with a match."""
-        hangs = self._device is not None and self._device.state.hangs
+        hangs = self._device is not None and self._device.hangs
         will_come = is_device(self.source) and not is_no_camera(self.source)
         return not hangs and (self.problem is not None or not will_come)
 
@@ -55,7 +55,7 @@ class TableCamera:
         problem = self.problem
         if problem is not None:
             return problem
-        mode = None if self._device is None else self._device.state.mode
+        mode = None if self._device is None else self._device.mode
         return self.source if mode is None else f"{self.source}, {mode.width_px} x {mode.height_px}"
 
     def look(self) -> Shot | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.phrases import phrase
-from hardware.camera.device import Blind, CameraDevice, CameraState
+from hardware.camera.device import Blind, CameraDevice
 from hardware.camera.open_device import open_device
 from hardware.clock import Clock
 from tallybone.sources.camera import shot_of
@@ -11,9 +11,9 @@ from tallybone.sources.shots import Shot
 from tallybone.terminal import quiet_libraries
 
 
-def problem_of(name: str, state: CameraState) -> str | None:
-    """Return why a camera that people call *name* gives no pictures; None while it gives some."""
-    match state.blind:
+def problem_of(name: str, camera: CameraDevice) -> str | None:
+    """Return why *camera*, which people call *name*, gives no pictures; None while it gives some."""
+    match camera.blind:
         case Blind.BLACK:
             return phrase(
                 "{camera} shows nothing but black: is its lens covered, or the light off? The game goes on when it can"
@@ -27,7 +27,7 @@ def problem_of(name: str, state: CameraState) -> str | None:
                 camera=name,
             )
         case None:
-            return state.problem
+            return camera.state.problem
 
 
 class DeviceCamera:
@@ -43,18 +43,18 @@ class DeviceCamera:
     @property
     def problem(self) -> str | None:
         """Why it gives no pictures."""
-        return problem_of(self._name, self._device.state)
+        return problem_of(self._name, self._device)
 
     @property
     def size_px(self) -> tuple[int, int] | None:
         """Width and height of its pictures; None where that is not known yet."""
-        mode = self._device.state.mode
+        mode = self._device.mode
         return None if mode is None else (mode.width_px, mode.height_px)
 
     @property
     def pictures(self) -> int:
         """Number of pictures it has given."""
-        return self._device.state.pictures
+        return self._device.pictures
 
     def take(self, since_ns: int = 0) -> Shot | None:
         """Return the newest picture, once."""

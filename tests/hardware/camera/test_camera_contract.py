@@ -99,7 +99,7 @@ def _fake(folder: Path) -> Table:
             camera.show(Picture(scene.t_ns, image, np.array(image[::2, ::2, 0])))
 
     def is_held() -> bool:
-        return camera.state.light is Light.HELD
+        return camera.light is Light.HELD
 
     unplug = partial(camera.unplug, "fake: it is unplugged")
     return Table(camera, scene, sees, unplug, camera.plug_in, lambda: 0, is_held)
@@ -153,7 +153,7 @@ def test_each_picture_is_newer_than_the_one_before_and_was_taken_before_it_was_g
 def test_what_is_given_is_what_the_camera_sees_now_in_the_size_that_it_says(table: Table) -> None:
     _next(table)
     table.scene.level = 180
-    picture, mode = _next(table, 180), table.camera.state.mode
+    picture, mode = _next(table, 180), table.camera.mode
     assert mode is not None
     assert picture.image.shape == (mode.height_px, mode.width_px, 3) == (360, 640, 3)
     assert picture.image.dtype == picture.grey.dtype == np.dtype(np.uint8)
@@ -190,19 +190,19 @@ def test_a_picture_from_before_the_time_that_is_asked_for_is_not_given(table: Ta
 
 
 def test_pictures_are_counted_whether_or_not_somebody_takes_them(table: Table) -> None:
-    before = table.camera.state.pictures
-    _until(table, lambda: table.camera.state.pictures >= before + 10)
+    before = table.camera.pictures
+    _until(table, lambda: table.camera.pictures >= before + 10)
 
 
 def test_light_is_held_for_a_game_and_let_go_to_set_up(table: Table) -> None:
     _next(table)
-    assert table.camera.state.light is Light.FREE
+    assert table.camera.light is Light.FREE
     table.camera.hold_light()
-    _until(table, lambda: table.camera.state.light is Light.HELD)
+    _until(table, lambda: table.camera.light is Light.HELD)
     assert table.is_held()
     _next(table)
     table.camera.free_light()
-    _until(table, lambda: table.camera.state.light is Light.FREE and not table.is_held())
+    _until(table, lambda: table.camera.light is Light.FREE and not table.is_held())
     _next(table)
 
 
@@ -282,7 +282,7 @@ def test_a_driver_that_does_not_come_back_is_told_apart_from_a_camera_that_is_lo
     camera = WatchedCamera("stuck", lambda: feed, lambda: now_ns[0], back_off_s=(0.0,))
 
     def hangs() -> bool:
-        return camera.state.hangs
+        return camera.hangs
 
     now_ns[0] = 10 * 1_000_000_000
     assert camera.state.problem is not None

@@ -72,8 +72,8 @@ def test_only_pictures_that_somebody_asks_for_are_decoded_and_two_a_second_to_wa
     camera = WatchedCamera("usb:0", lambda: _feed(device, path), device.scene.clock)
 
     def given() -> int:
-        before, retrieved = camera.state.pictures, device.retrieved
-        while camera.state.pictures < before + 100:  # five seconds
+        before, retrieved = camera.pictures, device.retrieved
+        while camera.pictures < before + 100:  # five seconds
             _PAUSE.wait(0.001)
         return device.retrieved - retrieved
 
@@ -146,7 +146,7 @@ def test_a_camera_that_becomes_bright_when_it_is_held_adapts_by_itself(device: F
     camera = WatchedCamera("usb:0", lambda: _feed(device, path), device.scene.clock)
     camera.hold_light()
     began = time.perf_counter()
-    while camera.state.light is not Light.CANNOT_BE_HELD:
+    while camera.light is not Light.CANNOT_BE_HELD:
         assert time.perf_counter() - began < 10
         _PAUSE.wait(0.001)
         picture = camera.take()

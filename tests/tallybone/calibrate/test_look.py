@@ -35,7 +35,7 @@ class Clock:
 def test_a_camera_adapts_until_its_light_is_held() -> None:
     camera, clock = FakeCamera(MODE), Clock()
     look = DeviceLook(camera)
-    assert camera.state.light is Light.FREE
+    assert camera.light is Light.FREE
     look.present(AskedScene.BOARD)
     camera.show(Picture(1, IMAGE, GREY))
     assert wait_for_picture(look, clock, pause=clock.pause) is IMAGE

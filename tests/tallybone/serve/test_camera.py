@@ -77,9 +77,9 @@ def test_a_game_holds_the_light_and_leaves_the_camera_open() -> None:
     plug.device = device = fake()
     camera = TableCamera("usb:0", Hands(), opener=plug.open)
     lent, _ = camera.for_game(game())
-    lights = [device.state.light]
+    lights = [device.light]
     lent.close()
-    lights.append(device.state.light)
+    lights.append(device.light)
     assert lights == [Light.HELD, Light.FREE]
     camera.for_game(game())
     assert plug.tries == 1

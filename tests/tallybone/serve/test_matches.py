@@ -202,10 +202,10 @@ def test_the_camera_stays_open_between_matches_and_its_light_is_free(table: Serv
         played(client)
         device = table.plugs.device
         assert device is not None
-        assert device.state.light.value == "held"
+        assert device.light.value == "held"
         client.post("/match/end", json={})
         in_lobby(client)
-        assert device.state.light.value == "free"
+        assert device.light.value == "free"
         assert not device.is_closed
 
 

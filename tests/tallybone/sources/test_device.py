@@ -59,7 +59,7 @@ def test_a_picture_that_comes_too_soon_is_not_taken_but_counted(device: FakeCame
 
 def test_the_light_is_held_for_the_game_and_the_camera_closed_after_it(device: FakeCamera) -> None:
     camera = DeviceCamera("usb:0", device, Clock())
-    assert device.state.light is Light.HELD
+    assert device.light is Light.HELD
     camera.close()
     assert device.is_closed
 
