@@ -8,16 +8,17 @@ from contextlib import closing
 from pathlib import Path
 
 from calibration.errors import CalibrationError
-from calibration.table.check import CheckResult, check_blocks, check_tiles, trouble, well
 from calibration.table.corner_marks import find_corner_marks
 from engine.phrases import both, phrase
 from hardware.camera.light import is_alike
 from hardware.clock import Clock
+from tallybone.calibrate.check import check_blocks, check_tiles
 from tallybone.calibrate.known import known_words, parts_of
 from tallybone.calibrate.lens_and_table import ReadTiles, is_on_block, shipped_eye
 from tallybone.calibrate.light import LightSeen, look_at_light, write_drawn
 from tallybone.calibrate.look import open_look, wait_for_picture
 from tallybone.calibrate.scenes import AskedScene
+from tallybone.finding import Finding, Grade, ok, problem
 from tallybone.show.over_pictures import draw_light, draw_zones
 from tallybone.store.calibration_file import (
     KEPT,
@@ -34,6 +35,7 @@ from vision.errors import VisionError
 
 _ANNOTATED = "check.png"
 _NAMES = {"lens": phrase("lens"), "table": phrase("table")}
+_LIGHT = phrase("light")
 
 WallClock = Callable[[], float]
 """Returns the time of day, in seconds since 1970, as files are stamped with it."""
@@ -73,19 +75,19 @@ def check(
             image = wait_for_picture(look, clock)
             findings, light = compare(image, calibration, read_tiles or shipped_eye, tile_mm)
         for finding in findings:
-            output.say(finding.words if finding.is_well else f"Attention: {finding.words}")
+            output.say(finding.words if finding.grade is Grade.OK else f"Attention: {finding.words}")
         if annotate is not None:
             output.say(f"Drawn into {write_drawn(annotate, _ANNOTATED, _drawn(image, calibration, light))}")
     except (CalibrationError, VisionError, OSError) as error:
         return output.complain(error)
-    is_well = all(finding.is_well for finding in findings)
+    is_well = all(finding.grade is Grade.OK for finding in findings)
     output.say("All is well." if is_well else "Not all is well.")
     return 0 if is_well else 1
 
 
 def compare(
     image: Image, calibration: Calibration, read_tiles: ReadTiles, tile_mm: tuple[float, float] | None
-) -> tuple[tuple[CheckResult, ...], LightSeen]:
+) -> tuple[tuple[Finding, ...], LightSeen]:
     """Return the findings of a picture about a calibration, and its light."""
     tiles = read_tiles(image)
     light = look_at_light(image, tiles, None)
@@ -93,12 +95,13 @@ def compare(
     if calibration.lens is None or calibration.table is None:
         lacking = both(_NAMES[name] for name in _NAMES if getattr(calibration, name) is None)
         said = phrase("{what} not measured yet: places cannot be checked.", what=lacking)
-        return (trouble(said), *findings), light
+        return (problem(_NAMES["table"], said), *findings), light
     height_px, width_px = image.shape[:2]
     try:
         lens = calibration.lens.at(width_px, height_px)
     except ValueError as error:
-        return (trouble(phrase("The camera has another mode: {why}.", why=str(error))), *findings), light
+        said = phrase("The camera has another mode: {why}.", why=str(error))
+        return (problem(phrase("camera"), said), *findings), light
     table = calibration.table
     length_mm = None if tile_mm is None else tile_mm[0]
     blocks = check_blocks(find_corner_marks(image), table, lens)
@@ -106,20 +109,21 @@ def compare(
     return (*blocks, *check_tiles(apart, table, lens, length_mm=length_mm), *findings), light
 
 
-def _about_light(now: LightSeen, before: LightKept | None) -> tuple[CheckResult, ...]:
-    findings = [trouble(warning) for warning in now.found.warnings]
+def _about_light(now: LightSeen, before: LightKept | None) -> tuple[Finding, ...]:
+    findings = [problem(_LIGHT, warning) for warning in now.found.warnings]
     if before is not None and not is_alike(before.levels, now.kept.levels):
         was, is_now = (sum(levels) / 3 for levels in (before.levels, now.kept.levels))
         findings.append(
-            well(
+            ok(
+                _LIGHT,
                 phrase(
                     "The picture is lit otherwise than when it was calibrated ({now} instead of {before}).",
                     now=f"{is_now:.0f}",
                     before=f"{was:.0f}",
-                )
+                ),
             )
         )
-    return tuple(findings) or (well(phrase("The light is good.")),)
+    return tuple(findings) or (ok(_LIGHT, phrase("The light is good.")),)
 
 
 def _drawn(image: Image, calibration: Calibration, light: LightSeen) -> Image:

@@ -8,12 +8,12 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calibration.table.check import CheckResult
 from hardware.camera.device import Light
 from hardware.clock import Clock
 from hardware.config.config import HardwareConfig, KnockDriver
 from tallybone.calibrate.look import Onlooker, wait_for_picture
 from tallybone.calibrate.scenes import AskedScene
+from tallybone.finding import Finding
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.parts_test import ServedParts
 from tallybone.sources.camera import shot_of
@@ -52,7 +52,7 @@ class ServedCalibration:
         self._waits = threading.Event()
         self.path = path
         self.calibrating = Calibrating(clock)
-        self.findings: tuple[CheckResult, ...] = ()
+        self.findings: tuple[Finding, ...] = ()
 
     @property
     def camera(self) -> str:

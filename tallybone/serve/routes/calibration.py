@@ -15,6 +15,7 @@ from calibration.errors import CalibrationError
 from engine.phrases import phrase
 from tallybone.calibrate.known import known_words, parts_of
 from tallybone.clock import wall_time
+from tallybone.finding import Grade
 from tallybone.plain_text import plain
 from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.page import PlainRequest, Requests, RestoreCalibration
@@ -96,7 +97,7 @@ def stored_calibration_routes(calibration: ServedCalibration, desk: Requests, ac
     async def check(author: Annotated[Author, Depends(insider)], lang: Language = "en") -> Response:
         """Compare what the camera sees now with what is stored."""
         await fulfil(PlainRequest.CHECK_CALIBRATION, desk)
-        found = tuple(FoundShown(one.is_well, plain(one.words)) for one in calibration.findings)
+        found = tuple(FoundShown(one.grade is Grade.OK, plain(one.words)) for one in calibration.findings)
         return Response(as_json(found, lang), media_type="application/json")
 
     @router.post("/calibration/restore", status_code=204)

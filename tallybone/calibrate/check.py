@@ -1,10 +1,9 @@
-"""Compare a picture of a table with what was measured: are blocks and tiles where, and as large as, they should be?"""
+"""Compare a picture of a table with its calibration: places of the corner blocks, sizes of the tiles."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,40 +12,19 @@ from calibration.sheets.boards import marker_corners_mm
 from calibration.table.corner_marks import SeenMarker
 from calibration.table.table import BlockPose, Table
 from engine.phrases import Phrase, listed, phrase, plural
+from tallybone.finding import Finding, ok, problem
 from vision.reading import Face, SeenTile
 
-BLOCK_NAMES = (phrase("top left"), phrase("top right"), phrase("bottom right"), phrase("bottom left"))
+_TABLE = phrase("table")
+_BLOCK_NAMES = (phrase("top left"), phrase("top right"), phrase("bottom right"), phrase("bottom left"))
 # A still block is found again within half a millimetre; a picture of a busy table may double that.
-LEAST_MOVE_MM = 2.0
+_LEAST_MOVE_MM = 2.0
 # Blocks that were moved alike, to that much, were not moved: the camera was.
 _ALIKE_MM = 3.0
 # Of tiles as read, corners are a pixel off: 2 % of a tile. Between the tenth shortest and the tenth longest, more than
 # that is the plane.
 _SPREAD, _SCALE_DIFFERS = 0.10, 0.02
 _LEAST_TILES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """The result of one check of the table.
-
-    Attributes:
-        is_well: Whether nothing has to be done.
-        words: A sentence.
-    """
-
-    is_well: bool
-    words: str
-
-
-def well(words: str) -> CheckResult:
-    """Return that something is as it should be."""
-    return CheckResult(is_well=True, words=words)
-
-
-def trouble(words: str) -> CheckResult:
-    """Return that something has to be done."""
-    return CheckResult(is_well=False, words=words)
 
 
 def seen_marks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tuple[BlockPose, ...]:
@@ -64,45 +42,45 @@ def seen_marks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tuple
     return tuple(found)
 
 
-def check_blocks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tuple[CheckResult, ...]:
+def check_blocks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tuple[Finding, ...]:
     """Return whether the corner blocks lie where they lay; nothing where the table was not measured by them."""
     before = {mark.block: mark for mark in table.marks}
     if not before:
         return ()
     now = {mark.block: mark for mark in seen_marks(markers, table, lens) if mark.block in before}
     if not now:
-        return (trouble(phrase("None of the corner blocks is seen that the table was measured by.")),)
+        return (problem(_TABLE, phrase("None of the corner blocks is seen that the table was measured by.")),)
     shifts = {block: _place(now[block]) - _place(before[block]) for block in now}
-    hidden = [BLOCK_NAMES[block] for block in before if block not in now]
-    findings = [well(phrase("Not seen: the corner block {blocks}.", blocks=listed(hidden)))] if hidden else []
+    hidden = [_BLOCK_NAMES[block] for block in before if block not in now]
+    findings = [ok(_TABLE, phrase("Not seen: the corner block {blocks}.", blocks=listed(hidden)))] if hidden else []
     worst_mm = max(abs(shift) for shift in shifts.values())
-    if worst_mm <= LEAST_MOVE_MM:
+    if worst_mm <= _LEAST_MOVE_MM:
         within = f"{max(0.1, worst_mm):.1f}"
         said = phrase("The corner blocks lie where they lay, within {within} mm.", within=within)
-        return (*findings, well(said))
+        return (*findings, ok(_TABLE, said))
     pushed = _pushed(before, now)
     if pushed is not None:
-        return (*findings, trouble(phrase("{pushed} Measure the table again.", pushed=pushed)))
+        return (*findings, problem(_TABLE, phrase("{pushed} Measure the table again.", pushed=pushed)))
     moved = [
-        phrase("{block} by {shift} mm", block=BLOCK_NAMES[block], shift=f"{abs(shift):.0f}")
+        phrase("{block} by {shift} mm", block=_BLOCK_NAMES[block], shift=f"{abs(shift):.0f}")
         for block, shift in shifts.items()
-        if abs(shift) > LEAST_MOVE_MM
+        if abs(shift) > _LEAST_MOVE_MM
     ]
     said = phrase(
         "Corner blocks lie elsewhere: {moved}. Were they moved, or was the camera? If in doubt, measure the table"
         " again.",
         moved=listed(moved),
     )
-    return (*findings, trouble(said))
+    return (*findings, problem(_TABLE, said))
 
 
 def check_tiles(
     tiles: Sequence[SeenTile], table: Table, lens: Lens, *, length_mm: float | None = None
-) -> tuple[CheckResult, ...]:
+) -> tuple[Finding, ...]:
     """Return whether tiles are as long everywhere, and as long as they should be where *length_mm* says that."""
     open_tiles = [tile for tile in tiles if tile.face is Face.UP]
     if len(open_tiles) < _LEAST_TILES:
-        return (well(_too_few(len(open_tiles))),)
+        return (ok(_TABLE, _too_few(len(open_tiles))),)
     lengths = np.array([_length_mm(tile, table, lens) for tile in open_tiles])
     short, median, long = np.percentile(lengths, (10, 50, 90)).tolist()
     findings = []
@@ -113,18 +91,19 @@ def check_tiles(
             short=f"{short:.1f}",
             long=f"{long:.1f}",
         )
-        findings.append(trouble(said))
+        findings.append(problem(_TABLE, said))
     if length_mm is not None and abs(median / length_mm - 1) > _SCALE_DIFFERS:
         said = phrase(
             "Tiles seem {seem} mm long, and should be {right} mm: the scale is wrong.",
             seem=f"{median:.1f}",
             right=f"{length_mm:.1f}",
         )
-        findings.append(trouble(said))
+        findings.append(problem(_TABLE, said))
     if findings:
         return tuple(findings)
-    length = f"{median:.1f}"
-    return (well(phrase("{tiles} tiles are {length} mm long all over the table.", tiles=len(lengths), length=length)),)
+    length, count = f"{median:.1f}", len(lengths)
+    said = phrase("{tiles} tiles are {length} mm long all over the table.", tiles=count, length=length)
+    return (ok(_TABLE, said),)
 
 
 def _too_few(count: int) -> Phrase:

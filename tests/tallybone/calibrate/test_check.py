@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.table.check import check_blocks, check_tiles, seen_marks
 from calibration.table.corner_marks import SeenMarker, find_corner_marks
 from calibration.table.fit import table_from_markers
 from calibration.table.table import Table
 from synthetic.render.looks import CLASSIC
+from tallybone.calibrate.check import check_blocks, check_tiles, seen_marks
+from tallybone.finding import Grade
 from tests.calibration import laid
 from tests.tallybone.calibrate.test_lens_and_table import tiles
 
@@ -35,7 +36,7 @@ def words(*found: object) -> str:
 
 def test_a_table_as_it_was_is_well(markers: tuple[SeenMarker, ...], table: Table) -> None:
     found = check_blocks(markers, table, LENS)
-    assert [one.is_well for one in found] == [True]
+    assert [one.grade for one in found] == [Grade.OK]
     assert "within 0." in words(*found)
     places = {mark.block: mark for mark in table.marks}
     for mark in seen_marks(markers, table, LENS):
@@ -46,7 +47,7 @@ def test_a_block_that_was_moved_is_named_with_how_far(markers: tuple[SeenMarker,
     first = table.marks[0]
     before = replace(table, marks=(replace(first, x_mm=first.x_mm - 30), *table.marks[1:]))
     found = check_blocks(markers, before, LENS)
-    assert [one.is_well for one in found] == [False]
+    assert [one.grade for one in found] == [Grade.PROBLEM]
     assert "top left by 30 mm" in words(*found)
     assert "top right" not in words(*found)
 
@@ -62,23 +63,23 @@ def test_a_camera_that_was_pushed_is_told_by_how_much(markers: tuple[SeenMarker,
         for mark in table.marks
     )
     found = check_blocks(markers, replace(table, marks=moved), LENS)
-    assert [one.is_well for one in found] == [False]
+    assert [one.grade for one in found] == [Grade.PROBLEM]
     assert "pushed: by 12 mm and 2.0 degrees" in words(*found)
 
 
 def test_hidden_blocks_are_told_and_are_no_trouble(markers: tuple[SeenMarker, ...], table: Table) -> None:
     some = [one for one in markers if one.block != 2]
     found = check_blocks(some, table, LENS)
-    assert all(one.is_well for one in found)
+    assert {one.grade for one in found} == {Grade.OK}
     assert "bottom right" in words(*found)
-    assert [one.is_well for one in check_blocks((), table, LENS)] == [False]
+    assert [one.grade for one in check_blocks((), table, LENS)] == [Grade.PROBLEM]
 
 
 def test_tiles_tell_a_wrong_scale_and_a_table_that_lies_otherwise(table: Table) -> None:
     seen = tiles(np.zeros((2, 2, 3), np.uint8))
-    assert [one.is_well for one in check_tiles(seen, table, LENS, length_mm=48.0)] == [True]
+    assert [one.grade for one in check_tiles(seen, table, LENS, length_mm=48.0)] == [Grade.OK]
     assert "48.0 mm long all over" in words(*check_tiles(seen, table, LENS, length_mm=48.0))
-    assert [one.is_well for one in check_tiles(seen, table, LENS, length_mm=50.0)] == [False]
+    assert [one.grade for one in check_tiles(seen, table, LENS, length_mm=50.0)] == [Grade.PROBLEM]
     flat = replace(table, axes=(1, 0, 0, 0, -1, 0, 0, 0, -1))
     assert "should be alike" in words(*check_tiles(seen, flat, LENS))
     assert "too few" in words(*check_tiles(seen[:3], table, LENS))
