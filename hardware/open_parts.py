@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hardware.buttons.gpio import GpioButtons
 from hardware.buttons.panel import Buttons
 from hardware.clock import Clock
-from hardware.config.config import (
-    ButtonsDriver,
-    ButtonsPart,
-    DisplayPart,
-    KnockDriver,
-    KnockPart,
-    LedsDriver,
-    LedsPart,
+from hardware.config.settings import (
+    ButtonsSettings,
+    DisplaySettings,
+    KnockSettings,
+    LedsSettings,
+    MicrophoneSettings,
+    PiezoPinSettings,
+    PiezoSpiSettings,
+    RgbSettings,
+    SingleSettings,
+    StripSettings,
+    VirtualSettings,
+    WavSettings,
 )
 from hardware.display.display import ScoreDisplay
 from hardware.knock.classifier import Classifier
@@ -47,7 +54,7 @@ class PartOpener:
         self._panel, self._clock = panel, clock
         self._pins = SharedPins(lambda: open_pins(library))
 
-    def leds(self, part: LedsPart) -> Lamps:
+    def leds(self, part: LedsSettings) -> Lamps:
         """Return LEDs.
 
         Raises:
@@ -56,18 +63,18 @@ class PartOpener:
         """
         return Lamps(self._led_driver(part))
 
-    def buttons(self, part: ButtonsPart) -> Buttons:
+    def buttons(self, part: ButtonsSettings) -> Buttons:
         """Return buttons.
 
         Raises:
             ButtonError: If they cannot be had.
             PinError: If there are no pins.
         """
-        if part.driver is ButtonsDriver.VIRTUAL:
+        if isinstance(part, VirtualSettings):
             return self._panel.open_buttons()
-        return GpioButtons({one.name: one.pin for one in part.pins}, self._pins(), clock=self._clock)
+        return GpioButtons(part.wired, self._pins(), clock=self._clock)
 
-    def knock(self, part: KnockPart) -> KnockSensor:
+    def knock(self, part: KnockSettings) -> KnockSensor:
         """Return a knock sensor that is started.
 
         Raises:
@@ -78,40 +85,36 @@ class PartOpener:
         sensor.start()
         return sensor
 
-    def display(self, part: DisplayPart) -> ScoreDisplay:
+    def display(self, part: DisplaySettings) -> ScoreDisplay:
         """Return a display, plugged in or not.
 
         Raises:
             DisplayError: If pyserial is missing, or there can be no such port.
         """
-        return self._panel.open_display() if part.options is None else part.options.open(self._clock)
+        return self._panel.open_display() if isinstance(part, VirtualSettings) else part.open(self._clock)
 
-    def _led_driver(self, part: LedsPart) -> LedDriver:
-        match part.driver:
-            case LedsDriver.SINGLE:
-                return SingleLeds(tuple(pin for (pin,) in part.pins), self._pins())
-            case LedsDriver.RGB:
+    def _led_driver(self, part: LedsSettings) -> LedDriver:
+        match part:
+            case SingleSettings():
+                return SingleLeds(part.pins, self._pins())
+            case RgbSettings():
                 return RgbLeds(tuple((red, green, blue) for red, green, blue in part.pins), self._pins())
-            case LedsDriver.STRIP:
-                assert part.spi is not None  # what reads the configuration gives every strip one
+            case StripSettings():
                 return Strip(part.count, open_spi(part.spi.bus, part.spi.chip), percent=part.percent)
-            case LedsDriver.VIRTUAL:
+            case _:
                 return self._panel.open_leds(part)
 
-    def _knock_sensor(self, part: KnockPart) -> KnockSensor:
-        match part.driver:
-            case KnockDriver.MICROPHONE:
+    def _knock_sensor(self, part: KnockSettings) -> KnockSensor:
+        match part:
+            case MicrophoneSettings():
                 return MicrophoneKnockSensor(
                     clock=self._clock, device=part.device, detector=KnockDetector(self._classifier)
                 )
-            case KnockDriver.PIEZO_PIN:
-                return PinKnockSensor(part.pins, clock=self._clock, pin_factory=self._pins(), seats=part.seats)
-            case KnockDriver.PIEZO_SPI:
-                assert part.spi is not None  # as with a strip
-                bus, chip = part.spi.bus, part.spi.chip
-                return SpiKnockSensor(part.channels, clock=self._clock, bus=bus, chip=chip, seats=part.seats)
-            case KnockDriver.WAV:
-                assert part.file is not None  # as with a strip
-                return WavKnockSensor(part.file, clock=self._clock, detector=KnockDetector(self._classifier))
-            case KnockDriver.VIRTUAL:
+            case PiezoPinSettings():
+                return PinKnockSensor(part.wired, clock=self._clock, pin_factory=self._pins(), seats=part.seats)
+            case PiezoSpiSettings(spi=spi):
+                return SpiKnockSensor(part.wired, clock=self._clock, bus=spi.bus, chip=spi.chip, seats=part.seats)
+            case WavSettings():
+                return WavKnockSensor(Path(part.file), clock=self._clock, detector=KnockDetector(self._classifier))
+            case VirtualSettings():
                 return self._panel.open_knock()

@@ -12,7 +12,13 @@ from typing import Any, Protocol, TypeAlias
 
 from hardware.buttons.panel import ButtonPress, Buttons
 from hardware.clock import Clock
-from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockPart, LedsPart
+from hardware.config.settings import (
+    ButtonsSettings,
+    DisplaySettings,
+    HardwareSettings,
+    KnockSettings,
+    LedsSettings,
+)
 from hardware.display.display import ScoreDisplay
 from hardware.display.page import DisplayPage
 from hardware.knock.heard import ClassifiedSound, Sound
@@ -34,23 +40,23 @@ _MOST_WAITING = 256
 class OpensParts(Protocol):
     """What gives the driver of each part, such as `hardware.open_parts.PartOpener`."""
 
-    def leds(self, part: LedsPart) -> Lamps:
+    def leds(self, part: LedsSettings) -> Lamps:
         """Return LEDs."""
 
-    def buttons(self, part: ButtonsPart) -> Buttons:
+    def buttons(self, part: ButtonsSettings) -> Buttons:
         """Return buttons."""
 
-    def knock(self, part: KnockPart) -> KnockSensor:
+    def knock(self, part: KnockSettings) -> KnockSensor:
         """Return a knock sensor that is started."""
 
-    def display(self, part: DisplayPart) -> ScoreDisplay:
+    def display(self, part: DisplaySettings) -> ScoreDisplay:
         """Return a display."""
 
 
 class Parts:
     """The parts that a configuration names; each is opened at once, and again whenever it fails."""
 
-    def __init__(self, config: HardwareConfig, opener: OpensParts, *, clock: Clock) -> None:
+    def __init__(self, config: HardwareSettings, opener: OpensParts, *, clock: Clock) -> None:
         """Open all parts; the clock is monotonic, in nanoseconds."""
         self._clock = clock
         self._state: TableState | None = None
@@ -89,34 +95,32 @@ class Parts:
         for one in self._supervised:
             one.close(max(0.0, CLOSES_S - (time.perf_counter() - began_s)))
 
-    def _driver_of_leds(self, part: LedsPart, opener: OpensParts) -> PartDriver[Lamps]:
+    def _driver_of_leds(self, part: LedsSettings, opener: OpensParts) -> PartDriver[Lamps]:
         def shine(lamps: Lamps) -> PartState:
             state = self._state
             if state is not None:
-                lamps.light(lit(part.shows, part.count, glow_at(state, self._clock())))
+                lamps.light(lit(part.shows, part.led_count, glow_at(state, self._clock())))
             if lamps.state.problem is not None:
                 raise OSError(lamps.state.problem)
             return lamps.state
 
         return PartDriver(part.name, lambda: opener.leds(part), shine, lambda lamps: lamps.close(), _LEDS_S)
 
-    def _driver_of_buttons(self, part: ButtonsPart, opener: OpensParts) -> PartDriver[Buttons]:
+    def _driver_of_buttons(self, part: ButtonsSettings, opener: OpensParts) -> PartDriver[Buttons]:
         def read(buttons: Buttons) -> PartState:
             self._came.extend(buttons.read())
             return buttons.state
 
-        return PartDriver(
-            "hardware.buttons", lambda: opener.buttons(part), read, lambda buttons: buttons.close(), _BUTTONS_S
-        )
+        return PartDriver(part.name, lambda: opener.buttons(part), read, lambda buttons: buttons.close(), _BUTTONS_S)
 
-    def _driver_of_knock(self, part: KnockPart, opener: OpensParts) -> PartDriver[KnockSensor]:
+    def _driver_of_knock(self, part: KnockSettings, opener: OpensParts) -> PartDriver[KnockSensor]:
         def listen(sensor: KnockSensor) -> PartState:
             self._came.extend(one for one in sensor.read() if one.kind is Sound.KNOCK)
             return sensor.state
 
-        return PartDriver("hardware.knock", lambda: opener.knock(part), listen, lambda sensor: sensor.close(), _KNOCK_S)
+        return PartDriver(part.name, lambda: opener.knock(part), listen, lambda sensor: sensor.close(), _KNOCK_S)
 
-    def _driver_of_display(self, part: DisplayPart, opener: OpensParts) -> PartDriver[ScoreDisplay]:
+    def _driver_of_display(self, part: DisplaySettings, opener: OpensParts) -> PartDriver[ScoreDisplay]:
         def show(display: ScoreDisplay) -> PartState:
             page = self._page
             if page is not None:

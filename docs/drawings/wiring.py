@@ -16,7 +16,7 @@ EXAMPLE = FOLDER / "wiring-table.toml"
 
 def example_pins() -> dict[int, str]:
     """Return what the example has on which GPIO (BCM), in words."""
-    return {use.pin: use.what for use in pins_used(load_table(EXAMPLE).hardware)}
+    return {use.pin: use.what for use in pins_used(load_table(EXAMPLE).hardware.parts)}
 
 
 def drawings() -> dict[str, Sheet]:

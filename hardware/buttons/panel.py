@@ -11,6 +11,19 @@ from typing import Protocol
 from hardware.buttons.debounce import PinPress, PressKind
 from hardware.part_state import PartState
 
+OF_SEATS = ("call", "knock", "draw", "done")
+"""Buttons that each player may have; said as one pin, all share it."""
+SHARED_BUTTONS = ("next", "undo", "stands", "hand_end", "redeal", "stack", "table")
+
+
+def button_name(button: str, seat: int | None) -> str:
+    """Return the name of a button for people, with players from 1; *seat* is None for one that all share.
+
+    >>> button_name("call", 0), button_name("next", None)
+    ('call 1', 'next')
+    """
+    return button if seat is None else f"{button} {seat + 1}"
+
 
 class ButtonError(Exception):
     """Buttons that are set up or used wrongly."""

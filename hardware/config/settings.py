@@ -2,51 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    PlainSerializer,
-    PlainValidator,
-    ValidationInfo,
-    WithJsonSchema,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from hardware.config.config import (
-    LEAST_FOR_ALL,
-    LEDS_FOR,
-    OF_SEATS,
-    SHARED,
-    SPI_PORTS,
-    ButtonPin,
-    ButtonsDriver,
-    ButtonsPart,
-    DisplayPart,
-    HardwareConfig,
-    KnockDriver,
-    KnockPart,
-    LedsDriver,
-    LedsPart,
-    LedsRole,
-    MicrophoneWire,
-    SpiPort,
-)
-from hardware.config.fields import Lax, NonEmpty, Percent, SeatIndex
-from hardware.config.pins import conflicts
-from hardware.config.validation import ByDriver, PartSettings, SettingsTable, worded
+from hardware.buttons.panel import OF_SEATS, SHARED_BUTTONS, button_name
+from hardware.config.fields import Lax, NonEmpty, Percent, Pin, Pins, SeatIndex, SpiChip, SpiPort
+from hardware.config.part import OFF, ByDriver, PartSettings, PinNames
+from hardware.config.pins import conflicts, same_ports
+from hardware.config.validation import SettingsTable, worded
 from hardware.display.driver import DisplayDriver
 from hardware.display.registry import display_drivers
+from hardware.leds.shown import LEAST_FOR_ALL, LEDS_FOR, LedsRole
 from hardware.pin_factory import PinLibrary
 
-T = TypeVar("T")
-# Pins 0 and 1 belong to the memory of boards that are put on top.
-Pin = Annotated[int, Field(ge=2, le=27, title="BCM pins")]
-Pins = Annotated[tuple[Pin, ...], Lax, Field(title="a list of pins")]
+P = TypeVar("P", bound=PartSettings)
 ButtonPins = Annotated[Pin | Pins | None, Field(title="BCM pins 2 to 27, one or a list by seat")]
 RgbPins = Annotated[
     tuple[Pin, ...],
@@ -55,17 +26,19 @@ RgbPins = Annotated[
 ]
 LedCount = Annotated[int, Field(ge=1, le=300)]
 Channel = Annotated[int, Field(ge=0, le=7)]
-SpiChip = Annotated[
-    SpiPort,
-    PlainValidator(lambda said: SpiPort.parse(str(said))),
-    PlainSerializer(str),
-    WithJsonSchema({"type": "string", "enum": list(SPI_PORTS), "description": "bus and chip select"}),
-]
 Shows = Annotated[LedsRole, Lax, Field(description="what the LEDs are for")]
 
 
 class LedsSettings(PartSettings):
     """One of [[hardware.leds]]."""
+
+    if TYPE_CHECKING:  # each driver declares it, behind the keys that it is checked with
+        shows: LedsRole
+
+    @property
+    def led_count(self) -> int:
+        """How many there are."""
+        raise NotImplementedError
 
     @field_validator("shows", check_fields=False)
     @classmethod
@@ -88,6 +61,16 @@ class SingleSettings(LedsSettings):
     pins: Annotated[Pins, Field(description="the pin of each LED, BCM")]
     shows: Shows = LedsRole.SEATS
 
+    @property
+    def led_count(self) -> int:
+        """One for each pin."""
+        return len(self.pins)
+
+    @property
+    def pin_uses(self) -> PinNames:
+        """The pin of each LED."""
+        return [(pin, f"LED {number}") for number, pin in enumerate(self.pins, start=1)]
+
 
 class RgbSettings(LedsSettings):
     """LEDs of three colours with a common cathode."""
@@ -97,6 +80,20 @@ class RgbSettings(LedsSettings):
         tuple[RgbPins, ...], Lax, Field(title="a list of pins for each LED", description="red, green, blue of each LED")
     ]
     shows: Shows = LedsRole.SEATS
+
+    @property
+    def led_count(self) -> int:
+        """One for every three pins."""
+        return len(self.pins)
+
+    @property
+    def pin_uses(self) -> PinNames:
+        """Three pins of each LED."""
+        return [
+            (pin, f"LED {number} {colour}")
+            for number, pins in enumerate(self.pins, start=1)
+            for pin, colour in zip(pins, ("red", "green", "blue"), strict=True)
+        ]
 
 
 class StripSettings(LedsSettings):
@@ -108,6 +105,16 @@ class StripSettings(LedsSettings):
     percent: Annotated[Percent, Field(description="brightness")] = 30
     shows: Shows = LedsRole.SEATS
 
+    @property
+    def led_count(self) -> int:
+        """How many it has."""
+        return self.count
+
+    @property
+    def spi_port(self) -> SpiPort:
+        """The SPI that it is wired to."""
+        return self.spi
+
 
 class VirtualLedsSettings(LedsSettings):
     """LEDs on the panel of the terminal or the page."""
@@ -115,6 +122,12 @@ class VirtualLedsSettings(LedsSettings):
     driver: Literal["virtual"]
     count: Annotated[LedCount | None, Field(description="how many; else as many as they are for")] = None
     shows: Shows = LedsRole.ALL
+
+    @property
+    def led_count(self) -> int:
+        """As many as they are for, unless the file says how many."""
+        usual = LEAST_FOR_ALL + 3 if self.shows is LedsRole.ALL else LEDS_FOR.get(self.shows, 4)
+        return self.count or usual
 
 
 class GpioSettings(PartSettings):
@@ -133,6 +146,28 @@ class GpioSettings(PartSettings):
     stack: Pin | None = None
     table: Pin | None = None
 
+    @property
+    def wired(self) -> dict[str, int]:
+        """The pin of each button, by its name."""
+        found: dict[str, int] = {}
+        for button in (*OF_SEATS, *SHARED_BUTTONS):
+            said: int | tuple[int, ...] | None = getattr(self, button)
+            by_seat = enumerate(said) if isinstance(said, tuple) else [(None, said)]
+            found |= {button_name(button, seat): pin for seat, pin in by_seat if pin is not None}
+        return found
+
+    @property
+    def pin_uses(self) -> PinNames:
+        """The pin of each button."""
+        return [(pin, f"button {name}") for name, pin in self.wired.items()]
+
+
+class MicrophoneWire(StrEnum):
+    """How a microphone is connected."""
+
+    USB = "usb"
+    I2S = "i2s"
+
 
 class PiezoSettings(PartSettings):
     """Piezos, one or one for each seat."""
@@ -150,6 +185,9 @@ class PiezoSettings(PartSettings):
         return value
 
 
+_I2S_PINS = ((18, "I2S clock"), (19, "I2S word select"), (20, "I2S data in"), (21, "I2S data out"))
+
+
 class MicrophoneSettings(PartSettings):
     """A microphone."""
 
@@ -160,6 +198,16 @@ class MicrophoneSettings(PartSettings):
     ] = None
     wire: Annotated[MicrophoneWire, Lax, Field(description="how it is connected")] = MicrophoneWire.USB
 
+    @property
+    def location(self) -> str:
+        """The folder of all sound cards."""
+        return "/dev/snd"
+
+    @property
+    def bus_uses(self) -> PinNames:
+        """The pins of I2S if it is wired to them."""
+        return _I2S_PINS if self.wire is MicrophoneWire.I2S else ()
+
 
 class PiezoPinSettings(PiezoSettings):
     """Piezos with comparators."""
@@ -168,6 +216,22 @@ class PiezoPinSettings(PiezoSettings):
     pins: Annotated[Pins | None, Field(description="one for each seat, BCM")] = None
     pin: Annotated[Pin | None, Field(description="the only one, BCM")] = None
     seat: SeatIndex | None = None
+
+    @property
+    def wired(self) -> tuple[int, ...]:
+        """The pin of each piezo."""
+        return self.pins or (() if self.pin is None else (self.pin,))
+
+    @property
+    def seats(self) -> tuple[int | None, ...]:
+        """Whose side each piezo is at, 0 upwards; None for the whole table."""
+        return (self.seat,) if self.pins is None else tuple(range(len(self.pins)))
+
+    @property
+    def pin_uses(self) -> PinNames:
+        """The pin of each piezo."""
+        names = ("piezo" if seat is None else f"piezo {seat + 1}" for seat in self.seats)
+        return list(zip(self.wired, names, strict=False))
 
 
 def _each_once(channels: tuple[int, ...]) -> tuple[int, ...]:
@@ -197,6 +261,21 @@ class PiezoSpiSettings(PiezoSettings):
     seat: SeatIndex | None = None
     spi: SpiChip = SpiPort()
 
+    @property
+    def wired(self) -> tuple[int, ...]:
+        """The channel of each piezo."""
+        return self.channels or (self.channel or 0,)
+
+    @property
+    def seats(self) -> tuple[int | None, ...]:
+        """Whose side each piezo is at, 0 upwards; None for the whole table."""
+        return (self.seat,) if self.channels is None else tuple(range(len(self.channels)))
+
+    @property
+    def spi_port(self) -> SpiPort:
+        """The SPI that the MCP3008 is wired to."""
+        return self.spi
+
 
 class WavSettings(PartSettings):
     """A sound file, to try without a sensor."""
@@ -211,117 +290,72 @@ class VirtualSettings(PartSettings):
     driver: Literal["virtual"]
 
 
+ButtonsSettings: TypeAlias = GpioSettings | VirtualSettings
+KnockSettings: TypeAlias = MicrophoneSettings | PiezoPinSettings | PiezoSpiSettings | WavSettings | VirtualSettings
+DisplaySettings: TypeAlias = DisplayDriver | VirtualSettings
+
+
 class HardwareSettings(SettingsTable):
     """The table [hardware]."""
 
     leds: Annotated[
         tuple[
             Annotated[
-                PartSettings, ByDriver("NoLeds", SingleSettings, RgbSettings, StripSettings, VirtualLedsSettings)
+                LedsSettings, ByDriver("NoLeds", SingleSettings, RgbSettings, StripSettings, VirtualLedsSettings)
             ],
             ...,
         ],
         Lax,
     ] = ()
-    buttons: Annotated[PartSettings, ByDriver("NoButtons", GpioSettings, VirtualSettings)] | None = None
+    buttons: Annotated[ButtonsSettings, ByDriver("NoButtons", GpioSettings, VirtualSettings)] | None = None
     knock: (
         Annotated[
-            PartSettings,
+            KnockSettings,
             ByDriver("NoKnock", MicrophoneSettings, PiezoPinSettings, PiezoSpiSettings, WavSettings, VirtualSettings),
         ]
         | None
     ) = None
     displays: Annotated[
-        tuple[Annotated[PartSettings, ByDriver("NoDisplay", VirtualSettings, more=display_drivers)], ...], Lax
+        tuple[Annotated[DisplaySettings, ByDriver("NoDisplay", VirtualSettings, more=display_drivers)], ...], Lax
     ] = ()
     pins: Annotated[PinLibrary, Lax, Field(description="what drives the pins")] = PinLibrary.LGPIO
 
     @property
-    def config(self) -> HardwareConfig:
-        """The parts that are not switched off."""
-        return HardwareConfig(
-            tuple(_each("hardware.leds", self.leds, _leds)),
-            _buttons(self.buttons),
-            _knock(self.knock),
-            tuple(_each("hardware.displays", self.displays, _display)),
-            self.pins,
-        )
+    def parts(self) -> tuple[PartSettings, ...]:
+        """All parts."""
+        return tuple(part for part in (*self.leds, self.buttons, self.knock, *self.displays) if part is not None)
+
+    def without(self, driver: str) -> Self:
+        """Return the same without the parts that have a driver; those with `OFF` are switched off."""
+
+        def kept(part: PartSettings | None) -> bool:
+            return part is not None and part.driver != driver
+
+        found = {
+            "leds": tuple(filter(kept, self.leds)),
+            "buttons": self.buttons if kept(self.buttons) else None,
+            "knock": self.knock if kept(self.knock) else None,
+            "displays": tuple(filter(kept, self.displays)),
+        }
+        return self.model_copy(update=found)
+
+    @field_validator("leds", "displays")
+    @classmethod
+    def _name_each(cls, said: tuple[P, ...], info: ValidationInfo) -> tuple[P, ...]:
+        name = f"hardware.{info.field_name}"
+        if len(said) == 1:
+            return (said[0].named(name),)
+        return tuple(part.named(f"{name} {number}") for number, part in enumerate(said, start=1))
+
+    @field_validator("buttons", "knock")
+    @classmethod
+    def _name_one(cls, said: P | None, info: ValidationInfo) -> P | None:
+        return None if said is None else said.named(f"hardware.{info.field_name}")
 
     @model_validator(mode="after")
     def _check_conflicts(self) -> Self:
-        found = conflicts(self.config)
+        there = self.without(OFF)
+        found = (*conflicts(there.parts), *same_ports(there.displays))
         if found:
             raise worded(found)
         return self
-
-
-def _each(name: str, settings: Sequence[PartSettings], part_of: Callable[[PartSettings, str], T | None]) -> Iterator[T]:
-    """Yield parts that are not switched off, by name; with a number where there are several."""
-    for number, said in enumerate(settings, start=1):
-        part = part_of(said, name if len(settings) == 1 else f"{name} {number}")
-        if part is not None:
-            yield part
-
-
-def _leds(said: PartSettings, name: str) -> LedsPart | None:
-    match said:
-        case SingleSettings():
-            pins = tuple((pin,) for pin in said.pins)
-            return LedsPart(LedsDriver.SINGLE, said.shows, len(pins), pins, name=name)
-        case RgbSettings():
-            return LedsPart(LedsDriver.RGB, said.shows, len(said.pins), said.pins, name=name)
-        case StripSettings():
-            return LedsPart(LedsDriver.STRIP, said.shows, said.count, (), said.spi, said.percent, name)
-        case VirtualLedsSettings():
-            usual = LEAST_FOR_ALL + 3 if said.shows is LedsRole.ALL else LEDS_FOR.get(said.shows, 4)
-            return LedsPart(LedsDriver.VIRTUAL, said.shows, said.count or usual, name=name)
-        case _:
-            return None
-
-
-def _buttons(said: PartSettings | None) -> ButtonsPart | None:
-    match said:
-        case GpioSettings():
-            pins: list[ButtonPin] = []
-            for button in (*OF_SEATS, *SHARED):
-                wired: int | tuple[int, ...] | None = getattr(said, button)
-                by_seat = enumerate(wired) if isinstance(wired, tuple) else [(None, wired)]
-                pins += [ButtonPin(button, seat, pin) for seat, pin in by_seat if pin is not None]
-            return ButtonsPart(ButtonsDriver.GPIO, tuple(pins))
-        case VirtualSettings():
-            return ButtonsPart(ButtonsDriver.VIRTUAL)
-        case _:
-            return None
-
-
-def _knock(said: PartSettings | None) -> KnockPart | None:
-    match said:
-        case MicrophoneSettings():
-            return KnockPart(KnockDriver.MICROPHONE, device=said.device, wire=said.wire)
-        case PiezoPinSettings():
-            pins = said.pins or (() if said.pin is None else (said.pin,))
-            return KnockPart(KnockDriver.PIEZO_PIN, pins=pins, seats=_seats(said.pins, said.seat))
-        case PiezoSpiSettings():
-            channels, seats = said.channels or (said.channel or 0,), _seats(said.channels, said.seat)
-            return KnockPart(KnockDriver.PIEZO_SPI, spi=said.spi, channels=channels, seats=seats)
-        case WavSettings():
-            return KnockPart(KnockDriver.WAV, file=Path(said.file))
-        case VirtualSettings():
-            return KnockPart(KnockDriver.VIRTUAL)
-        case _:
-            return None
-
-
-def _seats(several: tuple[int, ...] | None, seat: int | None) -> tuple[int | None, ...]:
-    """Return whose side each piezo is at."""
-    return (seat,) if several is None else tuple(range(len(several)))
-
-
-def _display(said: PartSettings, name: str) -> DisplayPart | None:
-    match said:
-        case DisplayDriver():
-            return DisplayPart(said, name)
-        case VirtualSettings():
-            return DisplayPart(name=name)
-        case _:
-            return None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union
+from typing import Any, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import ErrorDetails, PydanticCustomError, core_schema
 
@@ -26,32 +26,7 @@ class SettingsTable(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, validate_default=True, defer_build=True)
 
 
-class PartSettings(SettingsTable):
-    """A part; one whose driver is "none" is switched off."""
-
-    driver: str
-
-
 T = TypeVar("T", bound=SettingsTable)
-
-
-class ByDriver:
-    """Annotation of a part: `driver` names one of several models, or "none", which keeps the keys of all."""
-
-    def __init__(
-        self, off: str, *kinds: type[PartSettings], more: Callable[[], Sequence[type[PartSettings]]] = tuple
-    ) -> None:
-        """Choose among *kinds*, and *more* found at the first use; *off* is the title of one that is switched off."""
-        self._off, self._kinds, self._more = off, kinds, more
-
-    def __get_pydantic_core_schema__(
-        self, base: type[SettingsTable], build: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
-        kinds = (*self._more(), *self._kinds)
-        keys = {key: (Any, Field(None, exclude=True)) for kind in kinds for key in kind.model_fields}
-        fields: dict[str, Any] = {**keys, "driver": (Literal["none"], ...)}
-        off = create_model(self._off, __base__=base, __doc__="Switched off; the other keys may stay.", **fields)
-        return build.generate_schema(Annotated[Union[(*kinds, off)], Field(discriminator="driver")])
 
 
 class TableSchema(GenerateJsonSchema):

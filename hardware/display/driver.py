@@ -15,7 +15,7 @@ from pydantic import Field
 
 from hardware.clock import Clock
 from hardware.config.fields import NonEmpty
-from hardware.config.validation import PartSettings
+from hardware.config.part import PartSettings, PinNames
 from hardware.display.display import ScoreDisplay
 from hardware.display.encoder import DisplayEncoder
 from hardware.display.link import LinkedDisplay
@@ -23,6 +23,11 @@ from hardware.display.serial_port import serial_port
 
 if TYPE_CHECKING:  # a table starts without them
     from hardware.display.emulation.intake import Emulated
+
+
+UARTS = ("/dev/serial0", "/dev/ttyS0", "/dev/ttyAMA0")
+"""Serial ports on the pins of a Raspberry Pi."""
+_UART_PINS = ((14, "UART transmit"), (15, "UART receive"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +71,9 @@ class DisplayDriver(PartSettings):
     """What `tallybone emulate-display` can show."""
 
     @property
-    def location(self) -> str:
-        """The path or URL of its port; "" if it has none."""
-        return ""
+    def bus_uses(self) -> PinNames:
+        """The pins of a UART if it is connected to them."""
+        return _UART_PINS if self.location in UARTS else ()
 
     @abstractmethod
     def open(self, clock: Clock) -> ScoreDisplay:

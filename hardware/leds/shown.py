@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from hardware.colour import Rgb
-from hardware.config.config import LEAST_FOR_ALL, LedsRole
 from hardware.leds.patterns import OFF, Glow
+
+
+class LedsRole(StrEnum):
+    """What a set of LEDs is for; the names of `hardware.leds.patterns.Glow`."""
+
+    SEATS = "seats"
+    STATUS = "status"
+    DIRECTION = "direction"
+    """Two: clockwise, and the other way."""
+    SPELL = "spell"
+    ALL = "all"
+    """Seats, then status, clockwise, the other way, and spell, which are the last four."""
+
+
+LEDS_FOR = {LedsRole.STATUS: 1, LedsRole.DIRECTION: 2, LedsRole.SPELL: 1}
+"""How many LEDs show what is not about seats."""
+LEAST_FOR_ALL = 1 + sum(LEDS_FOR.values())
 
 
 def lit(shows: LedsRole, count: int, glow: Glow) -> tuple[Rgb, ...]:

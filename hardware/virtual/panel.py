@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from hardware.buttons.debounce import PressKind
 from hardware.buttons.panel import VirtualButtons
 from hardware.colour import Rgb
-from hardware.config.config import LedsPart, LedsRole
+from hardware.config.settings import LedsSettings
+from hardware.leds.shown import LedsRole
 from hardware.virtual.drivers import VirtualDisplay, VirtualKnock, VirtualLeds
 
 # Somebody who looks at the panel sees for so long what was pressed.
@@ -58,9 +59,9 @@ class VirtualPanel:
         self._pressed_ns: dict[str, int] = {}
         self._knocked_ns: int | None = None
 
-    def open_leds(self, part: LedsPart) -> VirtualLeds:
+    def open_leds(self, part: LedsSettings) -> VirtualLeds:
         """Return a set of LEDs; another one of the same name takes its place."""
-        leds = VirtualLeds(part.count)
+        leds = VirtualLeds(part.led_count)
         with self._lock:
             self._leds[part.name] = (part.shows, leds)
         return leds

@@ -6,7 +6,6 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from hardware.camera.listing import FoundCamera, FoundCameras
     from hardware.camera.v4l2_nodes import NodeMode
-    from hardware.config.config import HardwareConfig
+    from hardware.config.settings import HardwareSettings
     from hardware.knock.detector import KnockDetector
     from hardware.knock.heard import ClassifiedSound
     from hardware.parts import OpensParts
@@ -266,7 +265,7 @@ def walk_through(
     """
     from rich.console import Console
 
-    from hardware.config.config import HardwareConfig
+    from hardware.config.settings import HardwareSettings
     from hardware.open_parts import PartOpener
     from hardware.virtual.panel import VirtualPanel
     from tallybone.serve.parts_test import PartVerdict
@@ -279,19 +278,19 @@ def walk_through(
     except (TableFileError, OSError) as error:
         problems = error.problems if isinstance(error, TableFileError) else (error,)
         return Output("hardware test").complain(*problems)
-    if hardware == HardwareConfig():
+    if hardware == HardwareSettings():
         console.print("There are no parts in table.toml; docs/wiring.md shows how to say some.")
         return 0
     if opener is None:
         opener = PartOpener(hardware.pins, VirtualPanel(()), clock)
-        hardware = _wired(hardware)
+        hardware = hardware.without("virtual")  # a person can see and press the others
     results = _test_parts(hardware, opener, console, sys.stdin.fileno() if fd is None else fd, clock)
     _print_results(console, results)
     return 1 if any(result.outcome is PartVerdict.FAILED for result in results) else 0
 
 
 def _test_parts(
-    hardware: HardwareConfig, opener: OpensParts, console: Console, fd: int, clock: Callable[[], int]
+    hardware: HardwareSettings, opener: OpensParts, console: Console, fd: int, clock: Callable[[], int]
 ) -> tuple[PartResult, ...]:
     """Test each part in turn with the person at the keyboard *fd*; return the results."""
     from tallybone.play.keys import keyboard_on
@@ -316,17 +315,3 @@ def _print_results(console: Console, results: Iterable[PartResult]) -> None:
     for result in results:
         console.print(f"{result.outcome.value:<9}", end="", style=styles[result.outcome])
         console.print(f"{result.part:<21} {printable(result.words)}", markup=False)
-
-
-def _wired(hardware: HardwareConfig) -> HardwareConfig:
-    """Return the parts that a person can see and press: without the virtual ones."""
-    from hardware.config.config import ButtonsDriver, KnockDriver, LedsDriver
-
-    buttons, knock = hardware.buttons, hardware.knock
-    return replace(
-        hardware,
-        leds=tuple(part for part in hardware.leds if part.driver is not LedsDriver.VIRTUAL),
-        buttons=None if buttons is None or buttons.driver is ButtonsDriver.VIRTUAL else buttons,
-        knock=None if knock is None or knock.driver is KnockDriver.VIRTUAL else knock,
-        displays=tuple(part for part in hardware.displays if part.options is not None),
-    )

@@ -30,7 +30,7 @@ from tallybone.serve.options import (
 )
 
 if TYPE_CHECKING:
-    from hardware.config.config import HardwareConfig
+    from hardware.config.settings import HardwareSettings
     from hardware.virtual.panel import VirtualPanel
     from tallybone.play.parts import LiveParts
     from tallybone.play.start import MatchPlan
@@ -265,7 +265,7 @@ def _status(
     source: str,
     camera: Camera,
     parts: LiveParts,
-    hardware: HardwareConfig,
+    hardware: HardwareSettings,
     clock: Callable[[], int],
 ) -> TableStatus:
     """Return the status of a table for its `/health` and `/metrics`, with counts that start at 0."""

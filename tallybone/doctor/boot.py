@@ -7,12 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from hardware.config.config import DisplayPart, HardwareConfig, KnockDriver, LedsDriver, MicrophoneWire, SpiPort
+from hardware.config.fields import SpiPort
 from hardware.config.pins import PinUse, pins_used
+from hardware.config.settings import (
+    DisplaySettings,
+    HardwareSettings,
+    MicrophoneSettings,
+    MicrophoneWire,
+    StripSettings,
+)
+from hardware.display.driver import UARTS
 from tallybone.finding import Finding, ok, problem, warning
 
 _SECTION = re.compile(r"\[(.+)\]$")
-_SERIAL_PINS = ("/dev/serial0", "/dev/ttyS0", "/dev/ttyAMA0")
 _CONSOLES = ("serial0", "ttyS0", "ttyAMA0")
 _SPI1_CHIPS = 3
 _AUTO_CAMERA = "camera_auto_detect"
@@ -119,7 +126,7 @@ def _is_for(section: str, board: PiModel) -> bool:
 _CORE_HZ = {PiModel.PI4: "500", PiModel.PI3: "250", PiModel.ZERO2: "250"}
 
 
-def check_boot(boot: Boot, hardware: HardwareConfig, camera: str) -> tuple[Finding, ...]:
+def check_boot(boot: Boot, hardware: HardwareSettings, camera: str) -> tuple[Finding, ...]:
     """Return how a Raspberry Pi is set up for its parts; nothing where no part needs a setting."""
     return (
         *_check_spi(boot, hardware),
@@ -138,15 +145,12 @@ def _add(boot: Boot, *settings: str) -> tuple[str, ...]:
     return (*(f"echo '{line}' | sudo tee -a {path}" for line in lines), "sudo reboot")
 
 
-def spi_ports(hardware: HardwareConfig) -> tuple[SpiPort, ...]:
+def spi_ports(hardware: HardwareSettings) -> tuple[SpiPort, ...]:
     """Return each SPI that a part is wired to, once."""
-    ports = [leds.spi for leds in hardware.leds if leds.driver is LedsDriver.STRIP]
-    if hardware.knock is not None and hardware.knock.driver is KnockDriver.PIEZO_SPI:
-        ports.append(hardware.knock.spi)
-    return tuple(dict.fromkeys(port for port in ports if port is not None))
+    return tuple(dict.fromkeys(part.spi_port for part in hardware.parts if part.spi_port is not None))
 
 
-def _check_spi(boot: Boot, hardware: HardwareConfig) -> Iterator[Finding]:
+def _check_spi(boot: Boot, hardware: HardwareSettings) -> Iterator[Finding]:
     for port in spi_ports(hardware):
         if port.bus == 0:
             is_on, setting = boot.is_on("spi"), "dtparam=spi=on"
@@ -160,10 +164,10 @@ def _check_spi(boot: Boot, hardware: HardwareConfig) -> Iterator[Finding]:
             yield problem(part, "switched off", "Switch it on and restart:", *_add(boot, setting))
 
 
-def _check_core_clock(boot: Boot, hardware: HardwareConfig) -> Iterator[Finding]:
+def _check_core_clock(boot: Boot, hardware: HardwareSettings) -> Iterator[Finding]:
     """Yield whether the clock of SPI stands still under a strip, which reads bits by their length."""
     hz = _CORE_HZ.get(boot.board)
-    if hz is None or not any(leds.driver is LedsDriver.STRIP for leds in hardware.leds):
+    if hz is None or not any(isinstance(leds, StripSettings) for leds in hardware.leds):
         return
     wanted = ("core_freq", "core_freq_min") if boot.board is PiModel.PI4 else ("core_freq",)
     missing = [f"{key}={hz}" for key in wanted if boot.value(key) != hz]
@@ -174,8 +178,8 @@ def _check_core_clock(boot: Boot, hardware: HardwareConfig) -> Iterator[Finding]
         yield ok("strip", "the clock of SPI is held")
 
 
-def _check_i2s(boot: Boot, hardware: HardwareConfig) -> Iterator[Finding]:
-    if hardware.knock is None or hardware.knock.wire is not MicrophoneWire.I2S:
+def _check_i2s(boot: Boot, hardware: HardwareSettings) -> Iterator[Finding]:
+    if not isinstance(hardware.knock, MicrophoneSettings) or hardware.knock.wire is not MicrophoneWire.I2S:
         return
     overlays = ("googlevoicehat-soundcard", "i2s-mems", "adau7002", "i2s-mic", "rpi-i2s", "simple-audio-card")
     if any(boot.overlay(name) for name in overlays):
@@ -190,8 +194,8 @@ def _check_i2s(boot: Boot, hardware: HardwareConfig) -> Iterator[Finding]:
         )
 
 
-def _check_serial(boot: Boot, display: DisplayPart) -> Iterator[Finding]:
-    if display.url not in _SERIAL_PINS:
+def _check_serial(boot: Boot, display: DisplaySettings) -> Iterator[Finding]:
+    if display.location not in UARTS:
         return
     if boot.board is PiModel.PI5:
         is_on, setting = boot.is_on("uart0"), "dtparam=uart0=on"
@@ -207,7 +211,7 @@ def _check_serial(boot: Boot, display: DisplayPart) -> Iterator[Finding]:
             "sudo raspi-config nonint do_serial_cons 1",
             "sudo reboot",
         )
-    elif boot.board is PiModel.PI5 and display.url == "/dev/serial0":
+    elif boot.board is PiModel.PI5 and display.location == "/dev/serial0":
         words = "on a Pi 5 /dev/serial0 may be the plug between the HDMI sockets, not the pins"
         yield warning("serial", words, 'Write url = "/dev/ttyAMA0" in table.toml.')
     else:
@@ -232,10 +236,10 @@ def _check_camera(boot: Boot, camera: str) -> Iterator[Finding]:
         )
 
 
-def _check_pins(boot: Boot, hardware: HardwareConfig) -> Iterator[Finding]:
+def _check_pins(boot: Boot, hardware: HardwareSettings) -> Iterator[Finding]:
     """Yield the pins of LEDs, buttons and sensors that the system uses for something else."""
     taken = taken_pins(boot)
-    for use in pins_used(hardware):
+    for use in pins_used(hardware.parts):
         if use.pin in taken and not _is_bus(use):
             words = f"GPIO {use.pin} is for the {use.what}, but {taken[use.pin]} in config.txt takes it"
             yield problem("pins", words, f"Take that line out of {boot.path} and restart, or use another pin.")

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.request import urlopen
 
-from hardware.config.validation import PartSettings
+from hardware.config.part import PartSettings
+from hardware.config.settings import HardwareSettings
 from tallybone.doctor.examine import as_values
 from tallybone.doctor.machine import Machine, Run, run, version_of
 from tallybone.finding import Finding
@@ -154,7 +155,9 @@ def _value(value: object) -> object:
     if isinstance(value, tuple):
         return [_value(one) for one in value]
     if isinstance(value, PartSettings):
-        return {key: _value(one) for key, one in value} | {"driver": value.driver}
+        return {key: _value(one) for key, one in value} | {"driver": value.driver, "name": value.name}
+    if isinstance(value, HardwareSettings):
+        return {key: _value(one) for key, one in value}
     if is_dataclass(value):
         return {field.name: _value(getattr(value, field.name)) for field in fields(value)}
     return value if isinstance(value, str) and _DEVICE.fullmatch(value) else GONE

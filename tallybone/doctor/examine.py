@@ -8,21 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
-from hardware.config.config import ButtonsDriver, HardwareConfig, KnockDriver
+from hardware.config.settings import HardwareSettings, MicrophoneSettings, VirtualSettings
 from tallybone.doctor.boot import check_boot
 from tallybone.doctor.libraries import check_library, wanted_by
 from tallybone.doctor.machine import check_machine, check_speed
 from tallybone.doctor.parts import (
-    buttons_device,
     camera_device,
     check_camera,
     check_device,
     check_opened,
     check_sound,
+    device_of,
     devices_of,
-    display_device,
-    knock_device,
-    leds_device,
 )
 from tallybone.doctor.probes import Probes
 from tallybone.doctor.storage import check_disk
@@ -82,41 +79,41 @@ def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]
     yield from _told(table.beyond, probes)
 
 
-def _lights(hardware: HardwareConfig, probes: Probes, lost: set[str]) -> Iterator[Finding]:
+def _lights(hardware: HardwareSettings, probes: Probes, lost: set[str]) -> Iterator[Finding]:
     if not hardware.leds:
         yield absent("LEDs", "none in table.toml")
     for leds in hardware.leds:
-        if leds_device(leds, hardware.pins) not in lost:
+        if device_of(leds, hardware.pins) not in lost:
             yield check_opened("LEDs", probes.leds(leds, hardware.pins))
 
 
-def _buttons(hardware: HardwareConfig, probes: Probes, lost: set[str]) -> Iterator[Finding]:
+def _buttons(hardware: HardwareSettings, probes: Probes, lost: set[str]) -> Iterator[Finding]:
     part = hardware.buttons
     if part is None:
         yield absent("buttons", "none in table.toml")
-    elif part.driver is ButtonsDriver.VIRTUAL:
+    elif isinstance(part, VirtualSettings):
         yield ok("buttons", "virtual ones")
-    elif buttons_device(part, hardware.pins) not in lost:
+    elif device_of(part, hardware.pins) not in lost:
         yield check_opened("buttons", probes.buttons(part, hardware.pins))
 
 
-def _knock(hardware: HardwareConfig, probes: Probes, lost: set[str]) -> Iterator[Finding]:
+def _knock(hardware: HardwareSettings, probes: Probes, lost: set[str]) -> Iterator[Finding]:
     part = hardware.knock
     if part is None:
         yield absent("knock", "no sensor in table.toml")
-    elif knock_device(part, hardware.pins) in lost:
+    elif device_of(part, hardware.pins) in lost:
         return
-    elif part.driver is KnockDriver.MICROPHONE:
+    elif isinstance(part, MicrophoneSettings):
         yield check_sound(probes.microphone(part))
     else:
         yield check_opened("knock", probes.knock(part, hardware.pins))
 
 
-def _displays(hardware: HardwareConfig, probes: Probes, lost: set[str]) -> Iterator[Finding]:
+def _displays(hardware: HardwareSettings, probes: Probes, lost: set[str]) -> Iterator[Finding]:
     if not hardware.displays:
         yield absent("display", "none in table.toml")
     for display in hardware.displays:
-        if display_device(display) not in lost:
+        if device_of(display, hardware.pins) not in lost:
             yield check_opened("display", probes.display(display))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hardware.config.config import ButtonsDriver, HardwareConfig, KnockDriver, LedsDriver
+from hardware.config.settings import HardwareSettings, MicrophoneSettings, VirtualSettings
 from hardware.pin_factory import PinLibrary
 from tallybone.finding import Finding, ok, problem
 
@@ -70,24 +70,20 @@ _PICAMERA = NeededLibrary("picamera2", "picamera2", "the camera of the Pi", "pyt
 _SOUND = NeededLibrary("sounddevice", "sounddevice", "the microphone")
 
 
-def wanted_by(hardware: HardwareConfig, camera: str) -> tuple[NeededLibrary, ...]:
+def wanted_by(hardware: HardwareSettings, camera: str) -> tuple[NeededLibrary, ...]:
     """Return the libraries that the parts of a table need."""
-    leds = {part.driver for part in hardware.leds}
-    knock = None if hardware.knock is None else hardware.knock.driver
-    has_pins = (
-        bool(leds & {LedsDriver.SINGLE, LedsDriver.RGB})
-        or (hardware.buttons is not None and hardware.buttons.driver is ButtonsDriver.GPIO)
-        or knock is KnockDriver.PIEZO_PIN
+    has_pins = any(part.pin_uses for part in hardware.parts)
+    has_spi = any(part.spi_port for part in hardware.parts)
+    displays = dict.fromkeys(
+        one for part in hardware.displays if not isinstance(part, VirtualSettings) for one in part.libraries
     )
-    has_spi = LedsDriver.STRIP in leds or knock is KnockDriver.PIEZO_SPI
-    displays = dict.fromkeys(one for part in hardware.displays if part.options for one in part.options.libraries)
     return (
         *_CORE,
         *((_GPIOZERO,) if has_pins else ()),
         *((_LGPIO,) if has_pins and hardware.pins is PinLibrary.LGPIO else ()),
         *((_SPIDEV,) if has_spi else ()),
         *((_PICAMERA,) if camera.startswith("pi:") else ()),
-        *((_SOUND,) if knock is KnockDriver.MICROPHONE else ()),
+        *((_SOUND,) if isinstance(hardware.knock, MicrophoneSettings) else ()),
         *(NeededLibrary(one.module, one.package, "score displays", probe=one.probe) for one in displays),
     )
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockDriver, KnockPart, LedsPart
+from hardware.config.part import PartSettings
+from hardware.config.settings import HardwareSettings, MicrophoneSettings
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import ClassifiedSound, SoundBlock
 from hardware.knock.sensor import KnockSensor
@@ -118,21 +119,18 @@ class User:
     listed: frozenset[str]
 
 
-def devices_of(hardware: HardwareConfig, camera: str) -> tuple[tuple[str, str], ...]:
+def devices_of(hardware: HardwareSettings, camera: str) -> tuple[tuple[str, str], ...]:
     """Return each device file that a table needs, with the first part that needs it."""
-    knock = hardware.knock
-    named = (
-        ("camera", camera_device(camera)),
-        *(("LEDs", leds_device(leds, hardware.pins)) for leds in hardware.leds),
-        ("buttons", buttons_device(hardware.buttons, hardware.pins)),
-        (
-            "microphone" if knock and knock.driver is KnockDriver.MICROPHONE else "piezo",
-            knock_device(knock, hardware.pins),
-        ),
-        *(("display", display_device(display)) for display in hardware.displays),
+    heard = "microphone" if isinstance(hardware.knock, MicrophoneSettings) else "piezo"
+    kinds = (
+        ("LEDs", hardware.leds),
+        ("buttons", (hardware.buttons,)),
+        (heard, (hardware.knock,)),
+        ("display", hardware.displays),
     )
+    named = [(kind, device_of(part, hardware.pins)) for kind, parts in kinds for part in parts if part is not None]
     first: dict[str, str] = {}
-    for part, path in named:
+    for part, path in (("camera", camera_device(camera)), *named):
         first.setdefault(path, part)
     return tuple((part, path) for path, part in first.items() if path)
 
@@ -145,34 +143,11 @@ def camera_device(camera: str) -> str:
     return where if where.startswith("/dev/") else ""
 
 
-def leds_device(leds: LedsPart, pins: PinLibrary) -> str:
-    """Return the device file of LEDs; "" for those that have none."""
-    if leds.spi is not None:
-        return f"/dev/spidev{leds.spi}"
-    return _PINS if leds.pins and pins is PinLibrary.LGPIO else ""
-
-
-def buttons_device(buttons: ButtonsPart | None, pins: PinLibrary) -> str:
-    """Return the device file of buttons; "" for those that have none."""
-    return _PINS if buttons is not None and buttons.pins and pins is PinLibrary.LGPIO else ""
-
-
-def knock_device(knock: KnockPart | None, pins: PinLibrary) -> str:
-    """Return the device file of a knock sensor; "" for one that has none."""
-    match knock:
-        case KnockPart(driver=KnockDriver.MICROPHONE):
-            return _SOUND
-        case KnockPart(driver=KnockDriver.PIEZO_SPI):
-            return f"/dev/spidev{knock.spi}"
-        case KnockPart(driver=KnockDriver.PIEZO_PIN) if pins is PinLibrary.LGPIO:
-            return _PINS
-        case _:
-            return ""
-
-
-def display_device(display: DisplayPart) -> str:
-    """Return the device file of a display; "" for one that has none."""
-    return display.url if display.url.startswith("/dev/") else ""
+def device_of(part: PartSettings, pins: PinLibrary) -> str:
+    """Return the device file of a part; "" for one that has none."""
+    if part.pin_uses:
+        return _PINS if pins is PinLibrary.LGPIO else ""
+    return part.location if part.location.startswith("/dev/") else ""
 
 
 def check_device(part: str, path: str, device: Device, user: User) -> Finding:

@@ -19,7 +19,14 @@ import numpy as np
 from hardware.buttons.debounce import PinSample
 from hardware.buttons.gpio import GpioButtons
 from hardware.buttons.panel import ButtonError
-from hardware.config.config import ButtonsPart, DisplayPart, KnockPart, LedsPart
+from hardware.config.settings import (
+    DisplaySettings,
+    GpioSettings,
+    KnockSettings,
+    LedsSettings,
+    MicrophoneSettings,
+    VirtualSettings,
+)
 from hardware.display.display import DisplayError
 from hardware.display.page import DisplayPage
 from hardware.knock.errors import KnockError
@@ -100,19 +107,19 @@ class Probes(Protocol):
     def camera(self, source: str) -> CameraSample:
         """Look through a camera for some seconds."""
 
-    def leds(self, part: LedsPart, pins: PinLibrary) -> PartTrial:
+    def leds(self, part: LedsSettings, pins: PinLibrary) -> PartTrial:
         """Open LEDs, and let them go dark."""
 
-    def buttons(self, part: ButtonsPart, pins: PinLibrary) -> PartTrial:
+    def buttons(self, part: GpioSettings, pins: PinLibrary) -> PartTrial:
         """Open buttons, and see which are held."""
 
-    def microphone(self, part: KnockPart) -> Sounds:
+    def microphone(self, part: MicrophoneSettings) -> Sounds:
         """Listen for some seconds."""
 
-    def knock(self, part: KnockPart, pins: PinLibrary) -> PartTrial:
+    def knock(self, part: KnockSettings, pins: PinLibrary) -> PartTrial:
         """Open a knock sensor other than a microphone."""
 
-    def display(self, part: DisplayPart) -> PartTrial:
+    def display(self, part: DisplaySettings) -> PartTrial:
         """Show a word on a display."""
 
     def broker(self, broker: Broker) -> str | None:
@@ -173,7 +180,7 @@ class RealProbes:
         except (OSError, VisionError) as error:
             return CameraSample(str(error))
 
-    def leds(self, part: LedsPart, pins: PinLibrary) -> PartTrial:
+    def leds(self, part: LedsSettings, pins: PinLibrary) -> PartTrial:
         """Open LEDs, and let them go dark."""
         try:
             lamps = self._opener(pins).leds(part)
@@ -186,7 +193,7 @@ class RealProbes:
             details=f"{lamps.count} for {part.shows} ({part.driver}); `tallybone hardware test` lights them"
         )
 
-    def buttons(self, part: ButtonsPart, pins: PinLibrary) -> PartTrial:
+    def buttons(self, part: GpioSettings, pins: PinLibrary) -> PartTrial:
         """Open buttons, and see which are held."""
         down: dict[str, bool] = {}
 
@@ -194,7 +201,7 @@ class RealProbes:
             down[name] = sample.is_down
 
         try:
-            with closing(GpioButtons({one.name: one.pin for one in part.pins}, open_pins(pins), tap=tap)) as buttons:
+            with closing(GpioButtons(part.wired, open_pins(pins), tap=tap)) as buttons:
                 self._wait(_TICK_S)
                 buttons.read()
         except (ButtonError, PinError) as error:
@@ -202,7 +209,7 @@ class RealProbes:
         held = tuple(name for name, is_down in down.items() if is_down)
         return PartTrial(details=f"{len(down)}, none of them held", held=held)
 
-    def microphone(self, part: KnockPart) -> Sounds:
+    def microphone(self, part: MicrophoneSettings) -> Sounds:
         """Listen for some seconds."""
         ear = Ear()
         sensor = MicrophoneKnockSensor(clock=self._clock, device=part.device, detector=ear)
@@ -211,7 +218,7 @@ class RealProbes:
         except KnockError as error:
             return Sounds(error=str(error))
 
-    def knock(self, part: KnockPart, pins: PinLibrary) -> PartTrial:
+    def knock(self, part: KnockSettings, pins: PinLibrary) -> PartTrial:
         """Open a knock sensor other than a microphone."""
         try:
             with closing(self._opener(pins).knock(part)) as sensor:
@@ -221,9 +228,9 @@ class RealProbes:
             return PartTrial(str(error))
         return PartTrial(trouble or "", f"{part.driver}, quiet; knock on it with `tallybone hardware test`", hits=hits)
 
-    def display(self, part: DisplayPart) -> PartTrial:
+    def display(self, part: DisplaySettings) -> PartTrial:
         """Show a word on a display, after its driver's own check."""
-        doubt = "" if part.options is None else part.options.doubt(self._wait)
+        doubt = "" if isinstance(part, VirtualSettings) else part.doubt(self._wait)
         try:
             display = self._opener(PinLibrary.MOCK).display(part)
         except DisplayError as error:
@@ -239,8 +246,8 @@ class RealProbes:
         display.close()
         if not state.works:
             return PartTrial(state.problem or "its port does not open")
-        shown = f'it should say "{_SHOWN.message}" now' if part.url else "virtual"
-        return PartTrial(details=f"{part.driver} {part.url}: {shown}".replace("  ", " "), doubt=doubt)
+        shown = f'it should say "{_SHOWN.message}" now' if part.location else "virtual"
+        return PartTrial(details=f"{part.driver} {part.location}: {shown}".replace("  ", " "), doubt=doubt)
 
     def broker(self, broker: Broker) -> str | None:
         """Open a line to a broker and close it, saying nothing."""

@@ -16,8 +16,8 @@ from rich.text import Text
 from engine import Game, Placed
 from hardware.clock import Clock
 from hardware.colour import Rgb
-from hardware.config.config import LedsRole
 from hardware.leds.patterns import OFF
+from hardware.leds.shown import LedsRole
 from hardware.virtual.drivers import COLUMNS, ROWS
 from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
 from tallybone.play.game import Listener, LiveState

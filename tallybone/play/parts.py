@@ -7,26 +7,14 @@ from dataclasses import dataclass, replace
 
 from engine import Call, Decline, Draw, Game, Knock, Phase, Play, Scored, Seat, turn
 from hardware.buttons.debounce import PressKind
-from hardware.buttons.panel import ButtonPress
+from hardware.buttons.panel import OF_SEATS, ButtonPress, button_name
 from hardware.clock import Clock
-from hardware.config.config import (
-    LEAST_FOR_ALL,
-    OF_SEATS,
-    ButtonPin,
-    ButtonsDriver,
-    ButtonsPart,
-    DisplayPart,
-    HardwareConfig,
-    KnockDriver,
-    KnockPart,
-    LedsDriver,
-    LedsPart,
-    LedsRole,
-)
+from hardware.config.settings import HardwareSettings, VirtualLedsSettings, VirtualSettings
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.classifier import Classifier
 from hardware.knock.heard import ClassifiedSound
 from hardware.leds.patterns import Gain, Mood, TableState
+from hardware.leds.shown import LEAST_FOR_ALL
 from hardware.open_parts import PartOpener
 from hardware.parts import Parts
 from hardware.virtual.panel import VirtualPanel
@@ -117,7 +105,7 @@ class LiveParts(Pressable):
 
 
 def open_parts(
-    config: HardwareConfig, *, seats: int, clock: Clock, has_panel: bool, classifier: Classifier | None = None
+    config: HardwareSettings, *, seats: int, clock: Clock, has_panel: bool, classifier: Classifier | None = None
 ) -> LiveParts:
     """Return the parts of a table, with a whole panel of virtual ones beside them if that is wished.
 
@@ -128,16 +116,17 @@ def open_parts(
     return LiveParts(Parts(wanted, PartOpener(wanted.pins, panel, clock, classifier), clock=clock), panel, seats, clock)
 
 
-def with_panel(config: HardwareConfig, seats: int) -> HardwareConfig:
+def with_panel(config: HardwareSettings, seats: int) -> HardwareSettings:
     """Return a table with virtual LEDs and a virtual display too, and such buttons and knock sensor if it has none."""
-    leds = LedsPart(LedsDriver.VIRTUAL, LedsRole.ALL, seats + LEAST_FOR_ALL - 1, name="the panel's LEDs")
-    return replace(
-        config,
-        leds=(*config.leds, leds),
-        buttons=config.buttons or ButtonsPart(ButtonsDriver.VIRTUAL),
-        knock=config.knock or KnockPart(KnockDriver.VIRTUAL),
-        displays=(*config.displays, DisplayPart(name="the panel's display")),
-    )
+    leds = VirtualLedsSettings(driver="virtual", count=seats + LEAST_FOR_ALL - 1).named("the panel's LEDs")
+    part = VirtualSettings(driver="virtual")
+    wanted = {
+        "leds": (*config.leds, leds),
+        "buttons": config.buttons or part.named("hardware.buttons"),
+        "knock": config.knock or part.named("hardware.knock"),
+        "displays": (*config.displays, part.named("the panel's display")),
+    }
+    return config.model_copy(update=wanted)
 
 
 class ShownOnParts(Listener):
@@ -254,7 +243,7 @@ def name_of(press: Press) -> str:
     >>> name_of(Press(Button.CALL, Seat(0))), name_of(Press(Button.UNDO))
     ('call 1', 'undo')
     """
-    return ButtonPin(press.button.value, press.seat, 0).name
+    return button_name(press.button.value, press.seat)
 
 
 def buttons_of(seats: int) -> dict[str, Press]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hardware.camera.device import Light
 from hardware.clock import Clock
-from hardware.config.config import HardwareConfig, KnockDriver
+from hardware.config.settings import HardwareSettings, MicrophoneSettings
 from tallybone.calibrate.look import Onlooker, wait_for_picture
 from tallybone.calibrate.scenes import AskedScene
 from tallybone.finding import Finding
@@ -116,10 +116,10 @@ class ServedCalibration:
             self.findings, _ = compare(image, calibration, self._read_tiles or shipped_eye, None)
 
 
-def microphone_of(hardware: HardwareConfig) -> str | None:
+def microphone_of(hardware: HardwareSettings) -> str | None:
     """Return the microphone that hears knocks, as `calibrate.knock.sensor_for` takes it; None for none."""
     knock = hardware.knock
-    if knock is None or knock.driver is not KnockDriver.MICROPHONE:
+    if not isinstance(knock, MicrophoneSettings):
         return None
     return "any" if knock.device is None else str(knock.device)
 

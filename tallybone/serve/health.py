@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.phrases import phrase
 from hardware.clock import Clock
-from hardware.config.config import HardwareConfig
+from hardware.config.settings import HardwareSettings
 from tallybone.doctor.machine import Machine, check_clock, check_memory, check_power, check_temperature
 from tallybone.doctor.storage import Disk, check_disk
 from tallybone.finding import Finding, absent, ok, problem, warning
@@ -68,7 +68,7 @@ class Sources:
     """
 
     camera: Callable[[], CameraNow]
-    hardware: HardwareConfig
+    hardware: HardwareSettings
     problems: Callable[[], Mapping[str, str]]
     recording: Callable[[], str]
     machine: Callable[[], Machine]
@@ -133,12 +133,12 @@ def _of_recording(words: str) -> tuple[Finding, ...]:
     return (ok(phrase("recording"), words),) if words else ()
 
 
-def parts_found(hardware: HardwareConfig, problems: Mapping[str, str]) -> tuple[Finding, ...]:
+def parts_found(hardware: HardwareSettings, problems: Mapping[str, str]) -> tuple[Finding, ...]:
     """Return a finding of each part that should be at a table."""
     kinds = (
         (phrase("LEDs"), tuple(part.name for part in hardware.leds)),
-        (phrase("buttons"), () if hardware.buttons is None else ("hardware.buttons",)),
-        (phrase("knock"), () if hardware.knock is None else ("hardware.knock",)),
+        (phrase("buttons"), () if hardware.buttons is None else (hardware.buttons.name,)),
+        (phrase("knock"), () if hardware.knock is None else (hardware.knock.name,)),
         (phrase("display"), tuple(part.name for part in hardware.displays)),
     )
     return tuple(finding for kind, names in kinds for finding in _of_kind(kind, names, problems))
@@ -190,7 +190,7 @@ class TableStatus:
     """
 
     camera: Callable[[], CameraStatus]
-    hardware: HardwareConfig
+    hardware: HardwareSettings
     problems: Callable[[], Mapping[str, str]]
     folder: Path
     machine: Callable[[], Machine]

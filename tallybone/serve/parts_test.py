@@ -14,7 +14,15 @@ from typing import NoReturn, TypeVar
 
 from hardware.buttons.panel import ButtonError, Buttons
 from hardware.colour import Rgb
-from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockPart, LedsDriver, LedsPart
+from hardware.config.settings import (
+    ButtonsSettings,
+    DisplaySettings,
+    HardwareSettings,
+    KnockSettings,
+    LedsSettings,
+    SingleSettings,
+    VirtualSettings,
+)
 from hardware.display.display import DisplayError, ScoreDisplay
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.errors import KnockError
@@ -102,7 +110,7 @@ class PartsTest:
             self._typed.put(key)
             return True
 
-    def run(self, hardware: HardwareConfig, opener: OpensParts, meanwhile: Callable[[], bool]) -> None:
+    def run(self, hardware: HardwareSettings, opener: OpensParts, meanwhile: Callable[[], bool]) -> None:
         """Walk through *hardware*; *meanwhile* is called often, and returns whether the walk goes on."""
         self._typed = queue.SimpleQueue()
         self._asked_ns = self._clock()
@@ -150,7 +158,7 @@ class _Answers:
 class ServedParts:
     """Parts that are opened again after they were lent to a test."""
 
-    def __init__(self, hardware: HardwareConfig, open_all: Callable[[], LiveParts], clock: Callable[[], int]) -> None:
+    def __init__(self, hardware: HardwareSettings, open_all: Callable[[], LiveParts], clock: Callable[[], int]) -> None:
         """Have the parts of *hardware*, which *open_all* opens."""
         self.hardware = hardware
         self._open_all, self._clock = open_all, clock
@@ -352,7 +360,7 @@ def sentence(heard: ClassifiedSound) -> str:
     return f"{heard.t_ns / NS_PER_S:8.3f} s  {_WORDS[heard.kind]}{again} ({how})"
 
 
-def walked(hardware: HardwareConfig, steps: PartsWalk) -> Iterator[PartResult]:
+def walked(hardware: HardwareSettings, steps: PartsWalk) -> Iterator[PartResult]:
     """Yield the result of each part, until somebody types q."""
     try:
         for leds in hardware.leds:
@@ -382,22 +390,22 @@ class PartsWalk:
         """Let *walk* ask for parts that *opener* opens; *clock* is monotonic, in nanoseconds."""
         self._opener, self._walk, self._clock = opener, walk, clock
 
-    def leds(self, name: str, part: LedsPart) -> PartResult:
+    def leds(self, name: str, part: LedsSettings) -> PartResult:
         """Test LEDs."""
         with off_at_exit(self._opener.leds(part)) as lamps:
-            return self._walk.leds(name, lamps, has_colours=part.driver is not LedsDriver.SINGLE)
+            return self._walk.leds(name, lamps, has_colours=not isinstance(part, SingleSettings))
 
-    def buttons(self, name: str, part: ButtonsPart) -> PartResult:
+    def buttons(self, name: str, part: ButtonsSettings) -> PartResult:
         """Test the buttons."""
         with closing(self._opener.buttons(part)) as buttons:
-            return self._walk.buttons(name, buttons, {one.name: one.pin for one in part.pins})
+            return self._walk.buttons(name, buttons, {} if isinstance(part, VirtualSettings) else part.wired)
 
-    def knock(self, name: str, part: KnockPart) -> PartResult:
+    def knock(self, name: str, part: KnockSettings) -> PartResult:
         """Test the knock sensor."""
         with closing(self._opener.knock(part)) as sensor:
             return self._walk.knock(name, sensor, self._clock())
 
-    def display(self, name: str, part: DisplayPart) -> PartResult:
+    def display(self, name: str, part: DisplaySettings) -> PartResult:
         """Test a display."""
         with closing(self._opener.display(part)) as display:
             return self._walk.display(name, display)

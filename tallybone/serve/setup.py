@@ -14,7 +14,7 @@ from fastapi import APIRouter
 from calibration.errors import CalibrationError
 from hardware.camera.open_device import is_device
 from hardware.clock import Clock
-from hardware.config.config import HardwareConfig
+from hardware.config.settings import HardwareSettings, VirtualSettings
 from hardware.knock.classifier import Classifier
 from tallybone.clock import wall_time
 from tallybone.maintain.backup import finish_at_start
@@ -114,7 +114,7 @@ def _open_page(
         feed=feed,
         language=lambda: setup.house.house.language,
         # A log gets the PIN only if no display on the table shows it. A virtual one is behind the PIN itself.
-        says_pin=world.is_terminal or all(one.options is None for one in displays),
+        says_pin=world.is_terminal or all(isinstance(one, VirtualSettings) for one in displays),
         hosts=hosts,
         more=more,
     )
@@ -160,7 +160,7 @@ def _finish_restore(state: Path) -> str | None:
     return None
 
 
-def _open_parts(hardware: HardwareConfig, clock: Clock, knocks: _Knocks) -> LiveParts:
+def _open_parts(hardware: HardwareSettings, clock: Clock, knocks: _Knocks) -> LiveParts:
     return open_parts(hardware, seats=_VIRTUAL_SEATS, clock=clock, has_panel=False, classifier=knocks.classifier())
 
 

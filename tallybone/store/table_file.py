@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from hardware.config.config import HardwareConfig
 from hardware.config.errors import ConfigError
 from hardware.config.fields import Lax, NonEmpty
+from hardware.config.part import OFF
 from hardware.config.settings import HardwareSettings
 from hardware.config.validation import SettingsTable, fault_at, validated
 from tallybone.plain_text import MOST_NAME, plain
@@ -412,7 +412,7 @@ class TableFile:
     """
 
     camera: str | None = None
-    hardware: HardwareConfig = field(default_factory=HardwareConfig)
+    hardware: HardwareSettings = field(default_factory=HardwareSettings)
     page: PageSettings = field(default_factory=PageSettings)
     beyond: BeyondSettings = field(default_factory=BeyondSettings)
     path: Path | None = None
@@ -434,7 +434,7 @@ def load_table(path: Path | None = None, *, usual: Path = USUAL_PATH) -> TableFi
         None if said.mqtt is None else said.mqtt.topics, tuple(one.webhook for one in said.webhooks)
     )
     camera = said.camera.url if said.camera.model_fields_set else None
-    return TableFile(camera, said.hardware.config, said.page, beyond, path)
+    return TableFile(camera, said.hardware.without(OFF), said.page, beyond, path)
 
 
 def load_settings(path: Path) -> TableSettings:

@@ -13,18 +13,16 @@ import pytest
 
 from hardware.buttons.debounce import PinPress, PressKind
 from hardware.buttons.panel import ButtonPress, Buttons, FakeButtons
-from hardware.config.config import (
-    ButtonPin,
-    ButtonsDriver,
-    ButtonsPart,
-    DisplayPart,
-    HardwareConfig,
-    KnockDriver,
-    KnockPart,
-    LedsDriver,
-    LedsPart,
-    LedsRole,
-    SpiPort,
+from hardware.config.settings import (
+    ButtonsSettings,
+    DisplaySettings,
+    HardwareSettings,
+    KnockSettings,
+    LedsSettings,
+    SingleSettings,
+    StripSettings,
+    VirtualLedsSettings,
+    VirtualSettings,
 )
 from hardware.display.display import FakeDisplay, ScoreDisplay
 from hardware.display.page import DisplayPage, ScoreLine
@@ -33,20 +31,18 @@ from hardware.knock.heard import ClassifiedSound, Sound
 from hardware.knock.sensor import KnockSensor
 from hardware.leds.lamps import FakeLeds, Lamps, LedError
 from hardware.leds.patterns import OFF, Mood, TableState, glow_at
+from hardware.leds.shown import LedsRole
 from hardware.open_parts import PartOpener
 from hardware.parts import Parts
 from hardware.pin_factory import PinLibrary
 from hardware.supervision import CLOSES_S
 from hardware.virtual.panel import VirtualPanel
+from tests.hardware.config.reading import read_hardware
 from tests.waiting import soon
 
-LEDS = LedsPart(LedsDriver.STRIP, LedsRole.ALL, 6, spi=SpiPort(0, 0))
-ALL = HardwareConfig(
-    (LEDS,),
-    ButtonsPart(ButtonsDriver.VIRTUAL),
-    KnockPart(KnockDriver.VIRTUAL),
-    (DisplayPart(),),
-)
+VIRTUAL = VirtualSettings(driver="virtual")
+LEDS = StripSettings(driver="strip", shows=LedsRole.ALL, count=6).named("hardware.leds")
+ALL = HardwareSettings(leds=(LEDS,), buttons=VIRTUAL, knock=VIRTUAL, displays=(VIRTUAL,))
 STATE = TableState(2, turn=1, mood=Mood.PLAYING)
 PAGE = DisplayPage((ScoreLine("Ann", 5), ScoreLine("Ben", 10, is_turn=True)), "Ann +5")
 SHINES = glow_at(STATE, 0).all
@@ -78,28 +74,28 @@ class Fakes:
     shown: FakeDisplay = field(default_factory=FakeDisplay)
     is_unplugged: bool = False
 
-    def leds(self, part: LedsPart) -> Lamps:
+    def leds(self, part: LedsSettings) -> Lamps:
         if self.problem is not None:
             raise self.problem
-        driver = FakeLeds(part.count)
+        driver = FakeLeds(part.led_count)
         if self.is_unplugged:
             driver.unplug()
         self.lit.append(driver)
         return Lamps(driver)
 
-    def buttons(self, part: ButtonsPart) -> Buttons:
+    def buttons(self, part: ButtonsSettings) -> Buttons:
         return self.pressed
 
-    def knock(self, part: KnockPart) -> KnockSensor:
+    def knock(self, part: KnockSettings) -> KnockSensor:
         self.heard.start()
         return self.heard
 
-    def display(self, part: DisplayPart) -> ScoreDisplay:
+    def display(self, part: DisplaySettings) -> ScoreDisplay:
         return self.shown
 
 
 @contextmanager
-def opened(config: HardwareConfig, fakes: Fakes) -> Iterator[Parts]:
+def opened(config: HardwareSettings, fakes: Fakes) -> Iterator[Parts]:
     parts = Parts(config, fakes, clock=lambda: 0)
     try:
         yield parts
@@ -167,7 +163,7 @@ def test_a_part_that_cannot_be_opened_is_tried_again_less_and_less_often() -> No
 
 def test_nobody_waits_for_a_part_that_hangs() -> None:
     class Hangs(Fakes):
-        def leds(self, part: LedsPart) -> Lamps:
+        def leds(self, part: LedsSettings) -> Lamps:
             self.gate.wait(_SOON_S)
             return super().leds(part)
 
@@ -188,12 +184,12 @@ def test_nobody_waits_for_a_part_that_hangs() -> None:
 @pytest.mark.slow
 def test_several_parts_that_hang_hold_the_end_up_no_longer_than_one() -> None:
     class Hangs(Fakes):
-        def leds(self, part: LedsPart) -> Lamps:
+        def leds(self, part: LedsSettings) -> Lamps:
             self.gate.wait(60.0)
             return super().leds(part)
 
     fakes = Hangs()
-    config = replace(ALL, leds=tuple(replace(LEDS, name=f"hardware.leds {number}") for number in range(1, 5)))
+    config = ALL.model_copy(update={"leds": tuple(LEDS.named(f"hardware.leds {number}") for number in range(1, 5))})
     with opened(config, fakes) as parts:
         began = time.perf_counter()
         parts.close()
@@ -207,7 +203,7 @@ def test_an_error_that_no_part_should_have_is_a_problem_too(monkeypatch: pytest.
     monkeypatch.setattr(threading, "excepthook", lambda args: seen.append(args.exc_type))
 
     class Broken(Fakes):
-        def buttons(self, part: ButtonsPart) -> Buttons:
+        def buttons(self, part: ButtonsSettings) -> Buttons:
             raise ZeroDivisionError
 
     with opened(ALL, Broken()) as parts:
@@ -221,14 +217,16 @@ def test_closing_leaves_no_thread_and_may_be_done_twice() -> None:
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("part ")]
 
 
-ON_PINS = HardwareConfig(
-    (
-        LedsPart(LedsDriver.SINGLE, LedsRole.SEATS, 2, ((5,), (6,)), name="hardware.leds 1"),
-        LedsPart(LedsDriver.RGB, LedsRole.STATUS, 1, ((12, 13, 16),), name="hardware.leds 2"),
-    ),
-    ButtonsPart(ButtonsDriver.GPIO, (ButtonPin("call", 0, 22), ButtonPin("undo", None, 23))),
-    KnockPart(KnockDriver.PIEZO_PIN, pins=(17,), seats=(None,)),
-    pins=PinLibrary.MOCK,
+ON_PINS = read_hardware(
+    {
+        "leds": [
+            {"driver": "single", "pins": [5, 6]},
+            {"driver": "rgb", "shows": "status", "pins": [[12, 13, 16]]},
+        ],
+        "buttons": {"driver": "gpio", "call": [22], "undo": 23},
+        "knock": {"driver": "piezo-pin", "pin": 17},
+        "pins": "mock",
+    }
 )
 
 
@@ -258,13 +256,13 @@ def test_parts_on_mock_pins_shine_and_are_pressed() -> None:
 @pytest.mark.parametrize(
     ("part", "words"),
     [
-        (replace(LEDS, driver=LedsDriver.SINGLE, pins=((5,),) * 6, spi=None), "lgpio"),
+        (SingleSettings(driver="single", pins=(5,)), "lgpio"),
         (LEDS, "spi"),
     ],
 )
-def test_where_there_is_no_pi_the_parts_say_what_is_missing(part: LedsPart, words: str) -> None:
+def test_where_there_is_no_pi_the_parts_say_what_is_missing(part: LedsSettings, words: str) -> None:
     opener = PartOpener(PinLibrary.LGPIO, VirtualPanel(()), time.monotonic_ns)
-    parts = Parts(HardwareConfig((part,)), opener, clock=time.monotonic_ns)
+    parts = Parts(HardwareSettings(leds=(part,)), opener, clock=time.monotonic_ns)
     try:
         soon(lambda: bool(parts.problems))
         assert words in str(parts.problems)
@@ -274,7 +272,8 @@ def test_where_there_is_no_pi_the_parts_say_what_is_missing(part: LedsPart, word
 
 def test_virtual_parts_are_those_of_the_panel() -> None:
     panel = VirtualPanel(("undo",))
-    config = replace(ALL, leds=(replace(LEDS, driver=LedsDriver.VIRTUAL),))
+    leds = VirtualLedsSettings(driver="virtual", count=6).named("hardware.leds")
+    config = ALL.model_copy(update={"leds": (leds,)})
     parts = Parts(config, PartOpener(PinLibrary.LGPIO, panel, lambda: 0), clock=lambda: 0)
     try:
         parts.show(STATE, PAGE)

@@ -139,7 +139,7 @@ def test_the_examples_of_the_configuration_are_right(tmp_path: Path) -> None:
     (tmp_path / "table.toml").write_text(all_of_it)
     table = load_table(tmp_path / "table.toml")
     assert table.camera == "pi:0"
-    assert [display.url for display in table.hardware.displays] == ["/dev/tallybone-display"]
+    assert [display.location for display in table.hardware.displays] == ["/dev/tallybone-display"]
 
 
 def test_every_setting_of_the_service_is_explained_once() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hardware.config.config import HardwareConfig
+from hardware.config.part import OFF
 from hardware.config.settings import HardwareSettings
 from hardware.config.validation import SettingsTable, validated
 
@@ -13,10 +13,10 @@ class HardwareFile(SettingsTable):
     hardware: HardwareSettings
 
 
-def read_hardware(table: Mapping[str, object]) -> HardwareConfig:
+def read_hardware(table: Mapping[str, object]) -> HardwareSettings:
     """Return the parts that a table names.
 
     Raises:
         ConfigError: With everything that is wrong.
     """
-    return validated(HardwareFile, {"hardware": table}).hardware.config
+    return validated(HardwareFile, {"hardware": table}).hardware.without(OFF)

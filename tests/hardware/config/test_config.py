@@ -6,34 +6,35 @@ import tomllib
 from collections.abc import Iterator
 from copy import deepcopy
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hardware.config.config import (
-    ButtonPin,
-    ButtonsDriver,
-    ButtonsPart,
-    DisplayPart,
-    HardwareConfig,
-    KnockDriver,
-    KnockPart,
-    LedsDriver,
-    LedsPart,
-    LedsRole,
-    MicrophoneWire,
-    SpiPort,
-)
 from hardware.config.errors import ConfigError
+from hardware.config.fields import SpiPort
 from hardware.config.pins import PinUse, pins_used
+from hardware.config.settings import (
+    GpioSettings,
+    HardwareSettings,
+    KnockSettings,
+    MicrophoneSettings,
+    MicrophoneWire,
+    PiezoPinSettings,
+    PiezoSpiSettings,
+    RgbSettings,
+    SingleSettings,
+    StripSettings,
+    VirtualSettings,
+    WavSettings,
+)
 from hardware.display.drivers.segment import SegmentDriver
 from hardware.display.drivers.serlcd import SerLcdDriver
+from hardware.leds.shown import LedsRole
 from hardware.pin_factory import PinLibrary
 from tests.hardware.config.reading import read_hardware
 
 
-def read(text: str) -> HardwareConfig:
+def read(text: str) -> HardwareSettings:
     return read_hardware(tomllib.loads(text).get("hardware", {}))
 
 
@@ -45,8 +46,8 @@ def problems(text: str) -> tuple[str, ...]:
 
 
 def test_a_table_that_says_nothing_has_no_parts() -> None:
-    assert read("") == HardwareConfig()
-    assert read("[hardware]") == HardwareConfig()
+    assert read("") == HardwareSettings()
+    assert read("[hardware]") == HardwareSettings()
 
 
 def test_every_part_is_read() -> None:
@@ -86,64 +87,63 @@ def test_every_part_is_read() -> None:
         seat = 1
         brightness = 40
         """)
-    assert config == HardwareConfig(
+    assert config == HardwareSettings(
         leds=(
-            LedsPart(LedsDriver.SINGLE, LedsRole.SEATS, 2, ((5,), (6,)), name="hardware.leds 1"),
-            LedsPart(LedsDriver.RGB, LedsRole.STATUS, 1, ((12, 13, 16),), name="hardware.leds 2"),
-            LedsPart(LedsDriver.STRIP, LedsRole.ALL, 8, (), SpiPort(1, 0), 10, name="hardware.leds 3"),
+            SingleSettings(driver="single", pins=(5, 6)),
+            RgbSettings(driver="rgb", shows=LedsRole.STATUS, pins=((12, 13, 16),)),
+            StripSettings(driver="strip", shows=LedsRole.ALL, count=8, spi=SpiPort(1, 0), percent=10),
         ),
-        buttons=ButtonsPart(
-            ButtonsDriver.GPIO,
-            (
-                ButtonPin("call", 0, 22),
-                ButtonPin("call", 1, 23),
-                ButtonPin("draw", None, 24),
-                ButtonPin("hand_end", None, 25),
-            ),
-        ),
-        knock=KnockPart(KnockDriver.PIEZO_SPI, spi=SpiPort(0, 1), channels=(3,), seats=(None,)),
+        buttons=GpioSettings(driver="gpio", call=(22, 23), draw=24, hand_end=25),
+        knock=PiezoSpiSettings(driver="piezo-spi", spi=SpiPort(0, 1), channel=3),
         displays=(
-            DisplayPart(
-                SerLcdDriver(driver="serlcd-20x4", url="/dev/ttyUSB0", backlight=(0, 80, 255)), "hardware.displays 1"
-            ),
-            DisplayPart(
-                SegmentDriver(driver="segment", url="socket://other:2217", baud=19200, seat=1, brightness=40),
-                "hardware.displays 2",
-            ),
+            SerLcdDriver(driver="serlcd-20x4", url="/dev/ttyUSB0", backlight=(0, 80, 255)),
+            SegmentDriver(driver="segment", url="socket://other:2217", baud=19200, seat=1, brightness=40),
         ),
         pins=PinLibrary.MOCK,
     )
+    assert [part.name for part in config.parts] == [
+        "hardware.leds 1", "hardware.leds 2", "hardware.leds 3", "hardware.buttons", "hardware.knock",
+        "hardware.displays 1", "hardware.displays 2",
+    ]  # fmt: skip
+    assert [leds.led_count for leds in config.leds] == [2, 1, 8]
+    assert isinstance(config.buttons, GpioSettings)
+    assert config.buttons.wired == {"call 1": 22, "call 2": 23, "draw": 24, "hand_end": 25}
+    assert config.knock is not None
+    assert config.knock.spi_port == SpiPort(0, 1)
 
 
 @pytest.mark.parametrize(
     ("said", "part"),
     [
-        ('driver = "microphone"', KnockPart(KnockDriver.MICROPHONE)),
-        ('driver = "microphone"\ndevice = 2', KnockPart(KnockDriver.MICROPHONE, device=2)),
+        ('driver = "microphone"', MicrophoneSettings(driver="microphone")),
+        ('driver = "microphone"\ndevice = 2', MicrophoneSettings(driver="microphone", device=2)),
         (
             'driver = "microphone"\ndevice = "ics43434"\nwire = "i2s"',
-            KnockPart(KnockDriver.MICROPHONE, device="ics43434", wire=MicrophoneWire.I2S),
+            MicrophoneSettings(driver="microphone", device="ics43434", wire=MicrophoneWire.I2S),
         ),
-        ('driver = "piezo-pin"\npin = 17\nseat = 0', KnockPart(KnockDriver.PIEZO_PIN, pins=(17,), seats=(0,))),
-        (
-            'driver = "piezo-pin"\npins = [17, 27, 22]',
-            KnockPart(KnockDriver.PIEZO_PIN, pins=(17, 27, 22), seats=(0, 1, 2)),
-        ),
-        (
-            'driver = "piezo-spi"\nchannels = [3, 0]',
-            KnockPart(KnockDriver.PIEZO_SPI, spi=SpiPort(), channels=(3, 0), seats=(0, 1)),
-        ),
-        (
-            'driver = "piezo-spi"\nseat = 2',
-            KnockPart(KnockDriver.PIEZO_SPI, spi=SpiPort(), channels=(0,), seats=(2,)),
-        ),
-        ('driver = "wav"\nfile = "knocks.wav"', KnockPart(KnockDriver.WAV, file=Path("knocks.wav"))),
-        ('driver = "virtual"', KnockPart(KnockDriver.VIRTUAL)),
-        ('driver = "none"', None),
+        ('driver = "wav"\nfile = "knocks.wav"', WavSettings(driver="wav", file="knocks.wav")),
+        ('driver = "virtual"', VirtualSettings(driver="virtual")),
     ],
 )
-def test_each_kind_of_knock_sensor_is_read(said: str, part: KnockPart | None) -> None:
-    assert read(f"[hardware.knock]\n{said}").knock == part
+def test_each_kind_of_knock_sensor_is_read(said: str, part: KnockSettings) -> None:
+    assert read(f"[hardware.knock]\n{said}").knock == part.named("hardware.knock")
+    assert read('[hardware.knock]\ndriver = "none"').knock is None
+
+
+@pytest.mark.parametrize(
+    ("said", "wired", "seats"),
+    [
+        ('driver = "piezo-pin"\npin = 17\nseat = 0', (17,), (0,)),
+        ('driver = "piezo-pin"\npins = [17, 27, 22]', (17, 27, 22), (0, 1, 2)),
+        ('driver = "piezo-spi"\nchannels = [3, 0]', (3, 0), (0, 1)),
+        ('driver = "piezo-spi"\nseat = 2', (0,), (2,)),
+        ('driver = "piezo-spi"\nchannel = 3', (3,), (None,)),
+    ],
+)
+def test_each_piezo_is_at_its_seat(said: str, wired: tuple[int, ...], seats: tuple[int | None, ...]) -> None:
+    part = read(f"[hardware.knock]\n{said}").knock
+    assert isinstance(part, PiezoPinSettings | PiezoSpiSettings)
+    assert (part.wired, part.seats) == (wired, seats)
 
 
 def test_a_part_that_is_switched_off_keeps_what_is_said_of_it() -> None:
@@ -158,7 +158,7 @@ def test_a_part_that_is_switched_off_keeps_what_is_said_of_it() -> None:
         driver = "none"
         url = "/dev/ttyUSB0"
         """)
-    assert config == HardwareConfig()
+    assert config == HardwareSettings()
 
 
 def test_everything_that_is_wrong_is_told_at_once() -> None:
@@ -290,14 +290,14 @@ def test_two_parts_on_one_pin_are_both_named(text: str, problem: str) -> None:
 
 
 def test_pins_of_spi_and_of_leds_are_listed_with_what_they_do() -> None:
-    uses = pins_used(read("[[hardware.leds]]\ndriver = 'strip'\nspi = '1.2'\ncount = 5"))
+    uses = pins_used(read("[[hardware.leds]]\ndriver = 'strip'\nspi = '1.2'\ncount = 5").parts)
     assert uses == (
         PinUse(20, "hardware.leds", "SPI bus 1 MOSI"),
         PinUse(19, "hardware.leds", "SPI bus 1 MISO"),
         PinUse(21, "hardware.leds", "SPI bus 1 SCLK"),
         PinUse(16, "hardware.leds", "SPI bus 1 CE2"),
     )
-    assert pins_used(read("[hardware.buttons]\ndriver = 'virtual'")) == ()
+    assert pins_used(read("[hardware.buttons]\ndriver = 'virtual'").parts) == ()
 
 
 def places(node: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:

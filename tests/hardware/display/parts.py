@@ -8,6 +8,7 @@ from pathlib import Path
 from time import monotonic_ns
 
 from hardware.display.display import ScoreDisplay
+from hardware.display.driver import DisplayDriver
 from hardware.display.drivers.nextion import Nextion
 from hardware.display.drivers.segment import Segment
 from hardware.display.drivers.serlcd import SerLcd
@@ -25,8 +26,8 @@ S = 1_000_000_000
 def opened(driver: str, url: Path | str) -> ScoreDisplay:
     """Open a display as table.toml names it."""
     (part,) = read_hardware({"displays": [{"driver": driver, "url": str(url)}]}).displays
-    assert part.options is not None
-    return part.options.open(monotonic_ns)
+    assert isinstance(part, DisplayDriver)
+    return part.open(monotonic_ns)
 
 
 @dataclass(frozen=True)

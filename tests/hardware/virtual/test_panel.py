@@ -9,15 +9,16 @@ import pytest
 from hardware.buttons.debounce import PressKind
 from hardware.buttons.panel import ButtonError
 from hardware.colour import Rgb
-from hardware.config.config import LedsDriver, LedsPart, LedsRole
+from hardware.config.settings import VirtualLedsSettings
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.leds.lamps import LedError
 from hardware.leds.patterns import OFF
+from hardware.leds.shown import LedsRole
 from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
 
 S = 1_000_000_000
 RED = Rgb(255, 0, 0)
-LEDS = LedsPart(LedsDriver.VIRTUAL, LedsRole.SEATS, 2)
+LEDS = VirtualLedsSettings(driver="virtual", shows=LedsRole.SEATS, count=2)
 
 
 def test_what_was_not_opened_is_not_on_it() -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calibration.knock.correction import Addition
 from calibration.knock.fit import KnockCalibration
-from hardware.config.config import KnockDriver, KnockPart
+from hardware.config.settings import WavSettings
 from hardware.knock.classifier import Classifier
 from hardware.knock.detector import KnockDetector
 from hardware.knock.features import FEATURES
@@ -120,7 +120,7 @@ def _knocks(wav: Path, classifier: Classifier | None) -> int:
     """How many knocks a game hears in a file."""
     now_ns = [0]
     opener = PartOpener(PinLibrary.MOCK, VirtualPanel(()), lambda: now_ns[0], classifier)
-    sensor = opener.knock(KnockPart(KnockDriver.WAV, file=wav))
+    sensor = opener.knock(WavSettings(driver="wav", file=str(wav)))
     now_ns[0] = 10 * NS_PER_S
     heard = sensor.read()
     sensor.close()

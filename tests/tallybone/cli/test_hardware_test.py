@@ -15,7 +15,7 @@ import pytest
 from hardware import open_parts
 from hardware.buttons.panel import Buttons, VirtualButtons
 from hardware.colour import Rgb
-from hardware.config.config import ButtonsPart, DisplayPart, KnockPart, LedsPart
+from hardware.config.settings import ButtonsSettings, DisplaySettings, KnockSettings, LedsSettings
 from hardware.display.display import FakeDisplay
 from hardware.knock.sensor import KnockSensor
 from hardware.leds.lamps import FakeLeds, Lamps, LedError
@@ -58,19 +58,19 @@ class Table(io.StringIO):
                 answer()
         return super().write(text)
 
-    def leds(self, part: LedsPart) -> Lamps:
+    def leds(self, part: LedsSettings) -> Lamps:
         if self.lacks == "leds":
             raise LedError("LED 0 cannot have its pin")
         return Lamps(self.leds_)
 
-    def buttons(self, part: ButtonsPart) -> Buttons:
+    def buttons(self, part: ButtonsSettings) -> Buttons:
         return self.buttons_
 
-    def knock(self, part: KnockPart) -> KnockSensor:
+    def knock(self, part: KnockSettings) -> KnockSensor:
         self.sensor.start()
         return self.sensor
 
-    def display(self, part: DisplayPart) -> FakeDisplay:
+    def display(self, part: DisplaySettings) -> FakeDisplay:
         return self.screen
 
 

@@ -8,7 +8,7 @@ import httpx
 import numpy as np
 import pytest
 
-from hardware.config.config import HardwareConfig
+from hardware.config.settings import HardwareSettings
 from tallybone.cli.app import with_port
 from tallybone.cli.play import PlayOptions, open_page
 from tallybone.doctor.machine import this_machine
@@ -27,7 +27,7 @@ def table_in(folder: Path) -> TableStatus:
     """A table at which nothing is wrong."""
     return TableStatus(
         camera=lambda: CameraStatus("none", "none", None),
-        hardware=HardwareConfig(),
+        hardware=HardwareSettings(),
         problems=dict,
         folder=folder,
         machine=this_machine,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 from unittest.mock import patch
 
-from hardware.config.config import HardwareConfig
+from hardware.config.settings import HardwareSettings
 from tallybone.choices import TileSet
 from tallybone.play.assemble import PreparedMatch
 from tallybone.play.counts import Counts
@@ -65,7 +65,7 @@ def live(match: Match, plan: Plan) -> None:
     clock = partial(int, t_ns)
     around = TableParts(
         camera=PacedCamera(items, clock, speed=0),
-        parts=open_parts(HardwareConfig(), seats=len(match.players), clock=clock, has_panel=False),
+        parts=open_parts(HardwareSettings(), seats=len(match.players), clock=clock, has_panel=False),
         page=NoPage(),
         clock=clock,
         room=RecordingQuota(plan.folder, plan.keep_bytes),

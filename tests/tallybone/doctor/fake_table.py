@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockPart, LedsPart
+from hardware.config.settings import (
+    DisplaySettings,
+    GpioSettings,
+    HardwareSettings,
+    KnockSettings,
+    LedsSettings,
+    MicrophoneSettings,
+)
 from hardware.pin_factory import PinLibrary
 from tallybone.doctor.boot import Boot, PiModel
 from tallybone.doctor.libraries import Library, NeededLibrary, Venv
@@ -21,7 +28,7 @@ BOOT = Boot(PiModel.PI4, "/boot/firmware/config.txt", CONFIG, "console=tty1 root
 ANN = User("ann", frozenset({"ann", "gpio"}), frozenset({"gpio"}))
 VENV = Venv("/home/pi/tallybone/.venv", sees_system=True)
 SEEN = CameraSample(wide_px=1280, high_px=720, per_s=29.7, grey=96.0, contrast=40.0, sharpness=0.5, glare=0.01)
-WHOLE: HardwareConfig = read_hardware(
+WHOLE: HardwareSettings = read_hardware(
     {
         "leds": [
             {"driver": "single", "pins": [5, 6, 13, 26]},
@@ -78,21 +85,21 @@ class FakeProbes:
         self.asked.append(f"camera {source}")
         return self.seen
 
-    def leds(self, part: LedsPart, pins: PinLibrary) -> PartTrial:
+    def leds(self, part: LedsSettings, pins: PinLibrary) -> PartTrial:
         return self._opened(f"LEDs {part.driver}")
 
-    def buttons(self, part: ButtonsPart, pins: PinLibrary) -> PartTrial:
+    def buttons(self, part: GpioSettings, pins: PinLibrary) -> PartTrial:
         return self._opened("buttons")
 
-    def microphone(self, part: KnockPart) -> Sounds:
+    def microphone(self, part: MicrophoneSettings) -> Sounds:
         self.asked.append("microphone")
         return self.sounds
 
-    def knock(self, part: KnockPart, pins: PinLibrary) -> PartTrial:
+    def knock(self, part: KnockSettings, pins: PinLibrary) -> PartTrial:
         return self._opened("knock")
 
-    def display(self, part: DisplayPart) -> PartTrial:
-        return self._opened(f"display {part.url}")
+    def display(self, part: DisplaySettings) -> PartTrial:
+        return self._opened(f"display {part.location}")
 
     def broker(self, broker: Broker) -> str | None:
         self.asked.append(f"broker {broker.words}")

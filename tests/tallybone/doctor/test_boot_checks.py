@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hardware.config.config import HardwareConfig
+from hardware.config.settings import HardwareSettings
 from tallybone.doctor.boot import Boot, PiModel, board_of, check_boot, settings_of, taken_pins
 from tallybone.finding import Finding, Grade
 from tests.hardware.config.reading import read_hardware
@@ -14,16 +14,16 @@ from tests.tallybone.doctor.fake_table import BOOT, WHOLE
 
 STRIP = read_hardware({"leds": [{"driver": "strip", "count": 8}]})
 MICROPHONE = read_hardware({"knock": {"driver": "microphone", "wire": "i2s"}})
-NOTHING = HardwareConfig()
+NOTHING = HardwareSettings()
 
 
 def found(
-    config: str, hardware: HardwareConfig, *, camera: str = "usb:0", board: PiModel = PiModel.PI5
+    config: str, hardware: HardwareSettings, *, camera: str = "usb:0", board: PiModel = PiModel.PI5
 ) -> list[Finding]:
     return list(check_boot(Boot(board, "/boot/firmware/config.txt", config, "console=tty1"), hardware, camera))
 
 
-def on_the_pins(url: str) -> HardwareConfig:
+def on_the_pins(url: str) -> HardwareSettings:
     return read_hardware({"displays": [{"driver": "segment", "url": url}]})
 
 

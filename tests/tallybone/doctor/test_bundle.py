@@ -113,7 +113,7 @@ def test_it_still_says_what_helps(members: dict[str, str]) -> None:
     config = json.loads(members["config.json"])
     assert config["camera"] == "usb:0"
     assert config["hardware"]["displays"][0] == {
-        "options": {"driver": "serlcd-20x4", "url": "…", "baud": 9600, "backlight": None}, "name": "hardware.displays",
+        "driver": "serlcd-20x4", "url": "…", "baud": 9600, "backlight": None, "name": "hardware.displays",
     }  # fmt: skip
     assert json.loads(members["calibration.json"])["light"]["levels"] == [1.0, 2.0, 3.0]
     assert json.loads(members["recordings.json"]) == [

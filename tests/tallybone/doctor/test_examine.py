@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hardware.config.config import HardwareConfig
+from hardware.config.settings import HardwareSettings
 from tallybone.doctor.examine import as_values, examine, is_well, lines_of, summary
 from tallybone.doctor.libraries import Library
 from tallybone.doctor.parts import CameraSample, Device, PartTrial, check_opened
@@ -20,7 +20,7 @@ from tests.tallybone.doctor.fake_table import PI, WHOLE, FakeProbes
 EVERYTHING = ["camera pi:0", "LEDs single", "LEDs strip", "buttons", "microphone", "display /dev/serial0"]
 
 
-def findings(probes: FakeProbes, hardware: HardwareConfig = WHOLE, camera: str | None = "pi:0") -> list[Finding]:
+def findings(probes: FakeProbes, hardware: HardwareSettings = WHOLE, camera: str | None = "pi:0") -> list[Finding]:
     return list(examine(TableFile(camera, hardware), Path("/recordings"), probes))
 
 
@@ -36,14 +36,14 @@ def test_a_table_without_fault_is_tried_whole_and_is_well() -> None:
 
 def test_without_parts_only_the_machine_and_the_camera_are_looked_at() -> None:
     probes = FakeProbes()
-    said = findings(probes, HardwareConfig(), None)
+    said = findings(probes, HardwareSettings(), None)
     assert probes.asked == ["camera usb:0"]
     assert [one.part for one in said if one.grade is Grade.ABSENT] == ["LEDs", "buttons", "knock", "display"]
 
 
 def test_a_table_without_a_camera_is_not_looked_at() -> None:
     probes = FakeProbes()
-    said = {one.part: one.grade for one in findings(probes, HardwareConfig(), "none")}
+    said = {one.part: one.grade for one in findings(probes, HardwareSettings(), "none")}
     assert said["camera"] is Grade.ABSENT
     assert probes.asked == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hardware.config.config import HardwareConfig
+from hardware.config.settings import HardwareSettings
 from tallybone.doctor.libraries import Library, Venv, check_library, wanted_by
 from tallybone.finding import Finding, Grade
 from tests.tallybone.doctor.fake_table import WHOLE
@@ -23,7 +23,7 @@ def missing(module: str, venv: Venv = IN_VENV, error: str = "") -> Finding:
 
 def test_each_part_asks_for_its_own_libraries_and_no_others() -> None:
     assert list(BY_NAME) == ["numpy", "cv2", "gpiozero", "lgpio", "spidev", "picamera2", "sounddevice", "serial"]
-    assert [wanted.module for wanted in wanted_by(HardwareConfig(), "usb:0")] == ["numpy", "cv2"]
+    assert [wanted.module for wanted in wanted_by(HardwareSettings(), "usb:0")] == ["numpy", "cv2"]
 
 
 def test_a_library_that_works_is_well() -> None:

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 import pytest
 
-from hardware.config.config import ButtonsPart, HardwareConfig
+from hardware.config.settings import GpioSettings, HardwareSettings, MicrophoneSettings
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.knock.fake import FakeKnockSensor
@@ -27,7 +27,7 @@ from tests.tallybone.recording.sittings import write
 from vision.reader.reader import load_reader
 
 MOCK = PinLibrary.MOCK
-PARTS: HardwareConfig = read_hardware(
+PARTS: HardwareSettings = read_hardware(
     {
         "pins": "mock",
         "leds": [{"driver": "rgb", "pins": [[5, 6, 13]], "shows": "status"}, {"driver": "strip", "count": 8}],
@@ -54,8 +54,8 @@ class SteppingClock:
         self.t_ns += round(seconds * 1e9)
 
 
-def buttons_of(config: HardwareConfig) -> ButtonsPart:
-    assert config.buttons is not None
+def buttons_of(config: HardwareSettings) -> GpioSettings:
+    assert isinstance(config.buttons, GpioSettings)
     return config.buttons
 
 
@@ -152,7 +152,7 @@ def test_a_microphone_is_listened_to_for_two_seconds(monkeypatch: pytest.MonkeyP
     library = SimpleNamespace(InputStream=stream, PortAudioError=RuntimeError)
     monkeypatch.setitem(sys.modules, "sounddevice", library)
     part = read_hardware({"knock": {"driver": "microphone", "device": "USB"}}).knock
-    assert part is not None
+    assert isinstance(part, MicrophoneSettings)
     sounds = RealProbes(hear).microphone(part)
     assert (sounds.error, streams[0].device) == ("", "USB")
     assert sounds.share == pytest.approx(1.0)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from engine import BONES, Seat
-from hardware.config.config import HardwareConfig
+from hardware.config.settings import HardwareSettings
 from tallybone.play.game import SHOWN_NS, Choosing, Listeners, LiveGame
 from tallybone.play.parts import FromTable, open_parts, page_of
 from tallybone.session.feeding import feed
@@ -103,7 +103,7 @@ def test_next_deals_where_a_hand_is_to_be_dealt_and_a_held_one_shows_the_choices
 def test_a_table_with_buttons_alone_answers_and_the_game_goes_on(take: str) -> None:
     wanted, _ = feed(ASKED, Answer(1))
     script = Keeps()
-    parts = open_parts(HardwareConfig(), seats=2, clock=time.monotonic_ns, has_panel=True)
+    parts = open_parts(HardwareSettings(), seats=2, clock=time.monotonic_ns, has_panel=True)
     listener = Listeners((parts.listener(), Apart(script)))
     game = LiveGame(script, Sitting(script.look, ASKED), script, listener, clock=time.monotonic_ns, most_per_s=10)
 

@@ -6,8 +6,8 @@ import pytest
 
 from engine import Seat
 from hardware.buttons.debounce import PinPress, PressKind
-from hardware.buttons.panel import ButtonPress
-from hardware.config.config import OF_SEATS, SHARED
+from hardware.buttons.panel import OF_SEATS, SHARED_BUTTONS, ButtonPress
+from hardware.config.settings import GpioSettings
 from hardware.knock.heard import ClassifiedSound
 from tallybone.play.parts import buttons_of, knock_meant, meant_by, name_of
 from tallybone.session.inputs import Button, KnockHeard, Press
@@ -19,15 +19,16 @@ def meant(name: str, kind: PressKind = PressKind.SHORT) -> tuple[Press, ...]:
 
 
 def test_every_button_that_can_be_configured_means_something() -> None:
-    pins = {button: pin for pin, button in enumerate((*OF_SEATS, *SHARED), start=2)}
+    pins = {button: pin for pin, button in enumerate((*OF_SEATS, *SHARED_BUTTONS), start=2)}
     shared = read_hardware({"buttons": {"driver": "gpio", **pins}})
     own = read_hardware({"buttons": {"driver": "gpio", "call": [2, 3], "knock": [4, 5], "draw": [6, 7], "done": [8]}})
-    assert shared.buttons is not None
-    assert own.buttons is not None
+    assert isinstance(shared.buttons, GpioSettings)
+    assert isinstance(own.buttons, GpioSettings)
     for config in (shared.buttons, own.buttons):
-        for one in config.pins:
-            assert meant(one.name) == (Press(Button(one.button), None if one.seat is None else Seat(one.seat)),)
-    assert {one.button for one in shared.buttons.pins} == set(Button)
+        for name in config.wired:
+            button, _, player = name.partition(" ")
+            assert meant(name) == (Press(Button(button), Seat(int(player) - 1) if player else None),)
+    assert set(shared.buttons.wired) == set(Button)
 
 
 def test_a_name_is_found_again() -> None:

@@ -11,9 +11,10 @@ from rich.console import Console
 from rich.text import Text
 
 from hardware.colour import Rgb
-from hardware.config.config import LedsDriver, LedsPart, LedsRole
+from hardware.config.settings import VirtualLedsSettings
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.leds.patterns import OFF
+from hardware.leds.shown import LedsRole
 from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
 from tallybone.play.display import PANEL_ROWS, BoardDisplay, draw_panel
 from tallybone.play.parts import buttons_of
@@ -34,7 +35,7 @@ LOOK = PanelLook(
 
 def panel(players: int) -> VirtualPanel:
     made = VirtualPanel(tuple(buttons_of(players)))
-    made.open_leds(LedsPart(LedsDriver.VIRTUAL, LedsRole.ALL, players + 4))
+    made.open_leds(VirtualLedsSettings(driver="virtual", count=players + 4))
     made.open_buttons()
     made.open_knock()
     made.open_display().show(DisplayPage((ScoreLine("Ann", 35, is_turn=True), ScoreLine("Ben", 5)), "Ann +15"))

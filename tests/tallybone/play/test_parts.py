@@ -8,7 +8,7 @@ import time
 from engine import BONES, Knock, Lead, Reason, Scored, Seat
 from hardware.buttons.debounce import PinPress, PressKind
 from hardware.buttons.panel import ButtonPress
-from hardware.config.config import ButtonPin, ButtonsDriver, ButtonsPart, HardwareConfig, LedsDriver, LedsPart, LedsRole
+from hardware.config.settings import GpioSettings, HardwareSettings, SingleSettings
 from hardware.display.page import DisplayPage
 from hardware.knock.heard import ClassifiedSound
 from hardware.leds.patterns import Gain, Mood, TableState
@@ -143,11 +143,11 @@ def test_what_comes_from_the_table_says_how_long_ago_it_was() -> None:
 
 
 def test_a_panel_is_added_to_what_the_table_has() -> None:
-    leds = LedsPart(LedsDriver.SINGLE, LedsRole.SEATS, 1, ((5,),))
-    buttons = ButtonsPart(ButtonsDriver.GPIO, (ButtonPin("undo", None, 6),))
-    config = with_panel(HardwareConfig((leds,), buttons, pins=PinLibrary.MOCK), 3)
-    assert [(one.driver, one.count) for one in config.leds] == [(LedsDriver.SINGLE, 1), (LedsDriver.VIRTUAL, 7)]
-    assert config.buttons == buttons
+    leds = SingleSettings(driver="single", pins=(5,))
+    buttons = GpioSettings(driver="gpio", undo=6)
+    config = with_panel(HardwareSettings(leds=(leds,), buttons=buttons, pins=PinLibrary.MOCK), 3)
+    assert [(one.driver, one.led_count) for one in config.leds] == [("single", 1), ("virtual", 7)]
+    assert config.buttons == buttons.named("hardware.buttons")
     assert config.knock is not None
     assert len(config.displays) == 1
     assert config.pins is PinLibrary.MOCK
@@ -166,7 +166,7 @@ def test_what_simulated_people_press_goes_through_the_panel_in_its_order_and_is_
         Knock(Seat(0)),
     ]
     script = Keeps(*(given(item, 10 * at) for at, item in enumerate(said, start=1)), shot(100))
-    parts = open_parts(HardwareConfig(), seats=2, clock=time.monotonic_ns, has_panel=True)
+    parts = open_parts(HardwareSettings(), seats=2, clock=time.monotonic_ns, has_panel=True)
     soon(lambda: parts.panel.hears and parts.panel.has_button("undo"))
     listener = Listeners((parts.listener(), Apart(script)))
     sitting = Sitting(script.look, SESSION)
@@ -190,7 +190,7 @@ def test_what_simulated_people_press_goes_through_the_panel_in_its_order_and_is_
 
 
 def test_without_a_panel_nothing_is_pressed_on_it() -> None:
-    parts = open_parts(HardwareConfig(), seats=2, clock=time.monotonic_ns, has_panel=False)
+    parts = open_parts(HardwareSettings(), seats=2, clock=time.monotonic_ns, has_panel=False)
     assert not parts.pressed(Press(Button.UNDO))
     assert not parts.pressed(KnockHeard())
     script = Keeps(given(Press(Button.UNDO), 10))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from engine import BONES, MatchClose, NewHand, Play
-from hardware.config.config import HardwareConfig
+from hardware.config.settings import HardwareSettings
 from tallybone.cli.play import PlayOptions, play
 from tallybone.play.assemble import PreparedMatch
 from tallybone.play.game import Listener
@@ -115,7 +115,7 @@ def test_whoever_follows_a_match_that_goes_on_has_the_crops_of_its_recording() -
     shown = _Shown()
     around = TableParts(
         camera=PacedCamera(iter(()), lambda: 0, speed=0),
-        parts=open_parts(HardwareConfig(), seats=2, clock=lambda: 0, has_panel=False),
+        parts=open_parts(HardwareSettings(), seats=2, clock=lambda: 0, has_panel=False),
         page=NoPage(),
         clock=lambda: 0,
         room=None,

@@ -7,14 +7,6 @@ from dataclasses import dataclass, replace
 import pytest
 
 from engine.phrases import Phrase
-from hardware.config.config import (
-    ButtonsDriver,
-    ButtonsPart,
-    DisplayPart,
-    HardwareConfig,
-    KnockDriver,
-    KnockPart,
-)
 from tallybone.doctor.machine import Machine
 from tallybone.doctor.storage import Disk
 from tallybone.finding import Grade
@@ -22,20 +14,15 @@ from tallybone.play.counts import MeanPace
 from tallybone.play.recorder import NOT_RECORDED
 from tallybone.serve.health import CameraNow, Sources, TableHealth, pace_found, parts_found
 from tallybone.texts import catalogue
+from tests.hardware.config.reading import read_hardware
 
 SECOND = 1_000_000_000
 GB = 10**9
 COOL = Machine("Raspberry Pi 5", "Debian", 64, (3, 11), 4096, 45.0, 0, is_clock_set=True)
 SEEN = CameraNow("usb:0, 1280 x 720", None, 0)
 ROOMY = Disk("sessions", free_bytes=100 * GB)
-PARTS = HardwareConfig(
-    buttons=ButtonsPart(ButtonsDriver.VIRTUAL),
-    knock=KnockPart(KnockDriver.VIRTUAL),
-    displays=(
-        DisplayPart(name="hardware.displays 1"),
-        DisplayPart(name="hardware.displays 2"),
-    ),
-)
+VIRTUAL = {"driver": "virtual"}
+PARTS = read_hardware({"buttons": VIRTUAL, "knock": VIRTUAL, "displays": [VIRTUAL, VIRTUAL]})
 
 
 @dataclass

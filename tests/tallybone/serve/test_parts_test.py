@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hardware.config.config import HardwareConfig
+from hardware.config.settings import HardwareSettings
 from hardware.open_parts import PartOpener
 from hardware.virtual.panel import VirtualPanel
 from tallybone.play.parts import with_panel
@@ -12,7 +12,7 @@ from tallybone.serve.parts_test import PartsTest, PartVerdict
 from tests.tallybone.web.conftest import Hands
 
 SECOND = 1_000_000_000
-PARTS = with_panel(HardwareConfig(), 2)
+PARTS = with_panel(HardwareSettings(), 2)
 
 
 def walked(test: PartsTest, clock: Hands, meanwhile: Callable[[], bool]) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hardware.config.config import HardwareConfig, KnockDriver, KnockPart, LedsRole
+from hardware.config.settings import HardwareSettings, VirtualSettings
+from hardware.leds.shown import LedsRole
 from tallybone.store.table_file import TableFile, TableFileError, load_table
 
 
@@ -23,7 +24,7 @@ def test_the_usual_file_is_read_where_nobody_names_another(tmp_path: Path) -> No
     usual = written(tmp_path / "usual.toml", '[camera]\nurl = "pi:0"')
     other = written(tmp_path / "other.toml", '[hardware.knock]\ndriver = "virtual"')
     assert load_table(usual=usual) == TableFile("pi:0", path=usual)
-    knock = HardwareConfig(knock=KnockPart(KnockDriver.VIRTUAL))
+    knock = HardwareSettings(knock=VirtualSettings(driver="virtual"))
     assert load_table(other, usual=usual) == TableFile(None, knock, path=other)
 
 
