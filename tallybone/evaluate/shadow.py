@@ -199,7 +199,7 @@ def _entered(recordings: Sequence[Path], complain: Callable[[str], object]) -> t
             if isinstance(one, Damage):
                 continue
             if one.topic is Topic.OUTCOME:
-                asked += isinstance(one.payload, Mapping) and one.payload.get("event") == "unclear"
+                asked += one.fact.get("event") == "unclear"
                 continue
             try:
                 said = input_of(one)

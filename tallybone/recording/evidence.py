@@ -73,9 +73,7 @@ def write_evidence(writer: SessionWriter, one: Evidence) -> None:
 
 def evidence_of(record: RecordedMessage) -> Evidence | None:
     """Return the crop in a record; None if it holds none, or one that cannot be understood: nothing relies on it."""
-    if record.topic is not Topic.EVIDENCE or not isinstance(record.payload, dict):
-        return None
-    seq, topic, jpeg = (record.payload.get(name) for name in ("seq", "topic", "jpeg"))
+    seq, topic, jpeg = (record.fact.get(name) for name in ("seq", "topic", "jpeg"))
     of = seq if seq is not None else topic
     if isinstance(of, bool) or not isinstance(of, int | str) or not isinstance(jpeg, str):
         return None

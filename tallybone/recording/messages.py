@@ -49,10 +49,8 @@ def input_of(record: RecordedMessage) -> ByHand | None:
         JsonValueError: If it is of a later version, or was not written by Tallybone.
     """
     kind = _INPUTS.get(record.topic)
-    payload = record.payload
-    if isinstance(payload, Mapping):
-        payload = {name: value for name, value in payload.items() if name != _BY}
-    said: ByHand | None = None if kind is None else from_json(payload, kind, record.topic.path)
+    fact = {name: value for name, value in record.fact.items() if name != _BY}
+    said: ByHand | None = None if kind is None else from_json(fact, kind, record.topic.path)
     return said
 
 
@@ -62,7 +60,7 @@ def event_of_record(record: RecordedMessage) -> Event:
     Raises:
         JsonValueError: If it holds none.
     """
-    event: Event = from_json(record.payload, Event, record.topic.path)
+    event: Event = from_json(record.fact, Event, record.topic.path)
     return event
 
 
@@ -107,7 +105,7 @@ def aim_of_record(record: RecordedMessage) -> Alignment:
     Raises:
         JsonValueError: If that cannot be understood.
     """
-    said = record.payload.get("aim") if isinstance(record.payload, Mapping) else None
+    said = record.fact.get("aim")
     if said is None:
         return STRAIGHT_ON
     numbers: AlignmentNumbers = from_json(said, AlignmentNumbers, record.topic.path)
@@ -120,6 +118,5 @@ def places_of_record(record: RecordedMessage) -> Places:
     Raises:
         JsonValueError: If it holds no places.
     """
-    said = record.payload if isinstance(record.payload, Mapping) else {}
-    places: Places = from_json(said.get("places"), Places, record.topic.path)
+    places: Places = from_json(record.fact.get("places"), Places, record.topic.path)
     return places

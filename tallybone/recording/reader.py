@@ -44,6 +44,11 @@ class RecordedMessage:
     topic: Topic
     payload: Payload
 
+    @property
+    def fact(self) -> Mapping[str, object]:
+        """The JSON object of the record; empty for a picture."""
+        return {} if isinstance(self.payload, ImageMessage) else self.payload
+
 
 @dataclass(frozen=True, slots=True)
 class SessionFile:

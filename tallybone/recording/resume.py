@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -136,11 +136,11 @@ class _Gathered:
         elif one.topic is Topic.EVIDENCE:
             if (crop := evidence_of(one)) is not None:
                 self.crops.add(crop)
-        elif one.topic is Topic.TABLE and isinstance(one.payload, Mapping):
+        elif one.topic is Topic.TABLE:
             self.places, self.shown = places_of_record(one), len(self.events)
-            picture = one.payload.get("picture")
+            picture = one.fact.get("picture")
             if isinstance(picture, int):
-                self.tiles = from_json(one.payload.get("tiles"), TILES, one.topic.path)
+                self.tiles = from_json(one.fact.get("tiles"), TILES, one.topic.path)
                 self.aim = aim_of_record(one)
                 if self.last is None and not self.start.in_play:
                     self.empty = picture
@@ -191,4 +191,4 @@ def _head(records: Iterator[RecordedMessage | Damage], path: Path) -> Iterator[R
 
 
 def _ends_head(one: RecordedMessage) -> bool:
-    return one.topic is Topic.TABLE and isinstance(one.payload, Mapping) and one.payload.get(_HEAD_ENDS) is True
+    return one.topic is Topic.TABLE and one.fact.get(_HEAD_ENDS) is True

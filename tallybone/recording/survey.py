@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -125,9 +125,8 @@ def _result(outcomes: Iterable[RecordedMessage]) -> tuple[tuple[int, ...] | None
     winner: int | None = None
     is_over = False
     for one in islice(outcomes, _MOST_LOOKED):
-        said = one.payload if isinstance(one.payload, Mapping) else {}
-        if said.get("event") == "match_over" and not is_over:
-            won = said.get("winner")
+        if one.fact.get("event") == "match_over" and not is_over:
+            won = one.fact.get("winner")
             winner, is_over = (won if isinstance(won, int) else None), True
         totals = _totals(one)
         if totals is not None:
@@ -137,7 +136,7 @@ def _result(outcomes: Iterable[RecordedMessage]) -> tuple[tuple[int, ...] | None
 
 def _totals(one: RecordedMessage) -> tuple[int, ...] | None:
     """Return the points by seat in an outcome, None where it has none."""
-    said = one.payload.get("totals") if one.topic is Topic.OUTCOME and isinstance(one.payload, Mapping) else None
+    said = one.fact.get("totals") if one.topic is Topic.OUTCOME else None
     if not isinstance(said, list) or not said or not all(isinstance(points, int) for points in said):
         return None
     return tuple(said)

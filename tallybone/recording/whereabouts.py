@@ -164,8 +164,6 @@ class Whereabouts:
         if opcode == Opcode.DATA_END:
             self.is_closed = length == 4
             return self.is_closed
-        if opcode not in (Opcode.HEADER, Opcode.METADATA, Opcode.MESSAGE_INDEX):
-            return False
         if isinstance(record_at(file, at, size_bytes, IN_DATA), str):
             return False
         self.end_byte = end

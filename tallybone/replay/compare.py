@@ -129,8 +129,7 @@ def has_other_rules(path: Path, wish: GameOverrides) -> bool:
 def _recorded_fact(record: RecordedMessage) -> Fact:
     if record.topic is Topic.EVENT:
         return _event_fact(record.t_ns, event_of_record(record))
-    assert isinstance(record.payload, Mapping)
-    return _outcome_fact({"t_ns": record.t_ns, **record.payload})
+    return _outcome_fact({"t_ns": record.t_ns, **record.fact})
 
 
 def _event_fact(t_ns: int, event: Event) -> Fact:

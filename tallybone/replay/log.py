@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -108,7 +108,7 @@ def _up_to(state: State, name: int) -> State:
 
 def _name_in(outcome: RecordedMessage) -> int | None:
     """Return the name that an outcome gives to a tile that was laid; None for none."""
-    if not isinstance(outcome.payload, Mapping) or outcome.payload.get("event") != "played":
+    if outcome.fact.get("event") != "played":
         return None
-    name = outcome.payload.get("node")
+    name = outcome.fact.get("node")
     return name if isinstance(name, int) else None

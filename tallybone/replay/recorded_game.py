@@ -139,7 +139,7 @@ class RecordedGame:
             return Places()
         try:
             record = self.found.read(file, place)
-            return places_of_record(record) if is_sane(record.payload) else Places()
+            return places_of_record(record) if is_sane(record.fact) else Places()
         except (RecordingError, JsonValueError, RecursionError):
             return Places()
 
@@ -170,10 +170,9 @@ class RecordedGame:
     def _record(self, file: BinaryIO, place: int) -> RecordedMessage | None:
         try:
             record = self.found.read(file, place)
-            said = record.payload if isinstance(record.payload, Mapping) else {}
             if record.topic is Topic.OUTCOME:
-                return record if is_sane(said.get("node"), MOST_STEPS) else None
-            if is_sane(said):
+                return record if is_sane(record.fact.get("node"), MOST_STEPS) else None
+            if is_sane(record.fact):
                 return record
             self._complain(f"record {place} has numbers that no game has")
         except (RecordingError, RecursionError) as error:

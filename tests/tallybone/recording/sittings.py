@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
+
+import pytest
+from mcap.records import Channel, Schema
 
 from tallybone.recording.format import Damage, SessionStart, Topic
 from tallybone.recording.reader import RecordedMessage, read_session
@@ -22,6 +27,17 @@ START = SessionStart(
 SECOND = 1_000_000_000
 
 
+@dataclass(frozen=True, eq=False)
+class _LaterTopic:
+    """A topic that only a later version knows; it has what a writer asks of one."""
+
+    path: str
+    number: int
+    schema: Schema
+    channel: Channel
+    is_synced: bool = False
+
+
 def jpeg(number: int, size_bytes: int = 60) -> bytes:
     """Bytes that begin like a JPEG; recordings do not look inside."""
     return b"\xff\xd8\xff" + bytes((number * 7 + place) % 256 for place in range(size_bytes))
@@ -35,6 +51,21 @@ def write(path: Path, *, frames: int = 3) -> Path:
             writer.frame(t_ns, jpeg(number), name=f"{number:02}.jpg" if number else None)
             writer.write(Topic.EVENT, t_ns + 1, {"event": "play", "seat": number % 2})
             writer.write(Topic.OUTCOME, t_ns + 2, {"totals": [5 * number, 10]})
+    return path
+
+
+def of_a_later_version(path: Path) -> Path:
+    """Write three events, the second on a topic that only a later version knows."""
+    number = len(Topic) + 1
+    schema = Schema(id=number, name="later", encoding="jsonschema", data=b"{}")
+    channel = Channel(id=number, topic="/later", message_encoding="json", metadata={}, schema_id=number)
+    later = _LaterTopic("/later", number, schema, channel)
+    writer = SessionWriter(path, START)
+    for t_ns, topic in ((1, Topic.EVENT), (2, later), (3, Topic.EVENT)):
+        writer.write(cast(Topic, topic), t_ns, {"number": t_ns})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tallybone.recording.writer.Topic", (*Topic, later))
+        writer.close()
     return path
 
 

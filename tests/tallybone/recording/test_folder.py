@@ -56,6 +56,18 @@ def test_the_list_says_what_is_in_each_oldest_first(tmp_path: Path) -> None:
     assert others == []
 
 
+def test_the_list_says_who_won(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    with SessionWriter(path, START) as writer:
+        writer.write(Topic.OUTCOME, 1, {"event": "scored", "totals": [90, 200]})
+        for winner in (0, 1):  # the first was corrected
+            writer.write(Topic.OUTCOME, 2, {"event": "match_over", "winner": winner})
+        writer.write(Topic.OUTCOME, 3, {"event": "turn"})
+        running = survey(path).facts
+    for facts in (running, survey(path).facts):
+        assert (facts.totals, facts.winner) == ((90, 200), 1)
+
+
 def test_a_recording_without_its_index_is_listed_all_the_same(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     whole = survey(path).facts

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 from mcap.opcode import Opcode
-from mcap.writer import MCAP0_MAGIC
+from mcap.writer import MCAP0_MAGIC, Writer
 
-from tallybone.recording.format import Damage, Topic
+from tallybone.recording.format import PROFILE, Damage, Topic
 from tallybone.recording.index import EndIndex, IndexDamageError, records_on
 from tests.tallybone.recording.damages import Layout
 from tests.tallybone.recording.sittings import records_of, write
 
 _FOOTER_BYTES, _CRC_AND_MAGIC_BYTES, _HEAD_BYTES = 37, 12, 9
-_FROM_NS, _START, _LENGTH, _CHANNELS_BYTES = (_HEAD_BYTES + at for at in (0, 16, 24, 32))
+FROM_NS, _START, _LENGTH, _CHANNELS_BYTES, _NAME_BYTES = (_HEAD_BYTES + at for at in (0, 16, 24, 32, 54))
 
 Index = list[bytearray]  # a record with its head in each
 
@@ -56,10 +56,11 @@ def another(opcode: Opcode, at: int, form: str, value: int) -> Callable[[Index],
         (another(Opcode.CHANNEL, _HEAD_BYTES + 4, "<I", 9999), "the lengths in a record of it do not fit"),
         (lambda index: index.append(bytearray(b"\x08")), "ends in the middle of a record"),
         (another(Opcode.CHUNK_INDEX, 1, "<Q", 1 << 40), "ends in the middle of a record"),
-        (another(Opcode.CHUNK_INDEX, _FROM_NS, "<Q", 1 << 60), "it was made at another time"),
+        (another(Opcode.CHUNK_INDEX, FROM_NS, "<Q", 1 << 60), "it was made at another time"),
         (another(Opcode.CHUNK_INDEX, _START, "<Q", 1 << 40), "leads out of the data"),
         (another(Opcode.CHUNK_INDEX, _LENGTH, "<Q", 60), "its length is another"),
         (another(Opcode.CHUNK_INDEX, _CHANNELS_BYTES, "<I", 9), "the lengths in a record of it do not fit"),
+        (another(Opcode.CHUNK_INDEX, _NAME_BYTES, "<I", 9), "the lengths in a record of it do not fit"),
     ],
 )
 def test_a_wrong_index_is_named_and_the_records_are_read_without_it(
@@ -73,3 +74,41 @@ def test_a_wrong_index_is_named_and_the_records_are_read_without_it(
     found = list(records_on(path, (Topic.CAMERA,)))
     assert [one for one in found if not isinstance(one, Damage)] == pictures
     assert [one for one in found if isinstance(one, Damage)] != []
+
+
+def test_an_index_whose_entries_do_not_follow_one_another_is_not_read_backwards(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    with_index(path, lambda index: index[-7].__setitem__(0, Opcode.METADATA_INDEX))
+    with path.open("rb") as file, pytest.raises(IndexDamageError, match="its entries do not fit each other"):
+        list(EndIndex.read(file).last(Topic.OUTCOME))
+
+
+@pytest.mark.parametrize(
+    ("from_the_end", "problem"), [(-_FOOTER_BYTES + 16, "nothing says where it begins"), (-60, "its checksum")]
+)
+def test_an_index_without_its_checksum_or_its_place_is_not_used(
+    tmp_path: Path, from_the_end: int, problem: str
+) -> None:
+    path = write(tmp_path / "a.mcap")
+    whole, data = records_of(path), bytearray(path.read_bytes())
+    data[from_the_end] ^= 1
+    path.write_bytes(data)
+    with path.open("rb") as file, pytest.raises(IndexDamageError, match=problem):
+        EndIndex.read(file)
+    *found, damage = records_on(path, tuple(Topic))
+    assert found == whole
+    assert isinstance(damage, Damage)
+
+
+def test_the_last_records_on_a_topic_come_first_even_where_chunks_have_several(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    with path.open("wb") as file:
+        writer = Writer(file)
+        writer.start(PROFILE, "other")
+        schema = writer.register_schema("any", "jsonschema", b"{}")
+        event, outcome = (writer.register_channel(one.path, "json", schema) for one in (Topic.EVENT, Topic.OUTCOME))
+        for number in range(6):
+            writer.add_message(outcome if number % 2 else event, number, b"{}", number, number)
+        writer.finish()
+    with path.open("rb") as file:
+        assert [one.number for one in EndIndex.read(file).last(Topic.OUTCOME)] == [5, 3, 1]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import random
 import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from mcap.data_stream import RecordBuilder
 from mcap.opcode import Opcode
 from mcap.reader import make_reader
+from mcap.records import Chunk
 from mcap.stream_reader import StreamReader
 from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 
@@ -18,13 +21,20 @@ from tallybone.recording.container import RawRecord, scan
 from tallybone.recording.format import METADATA_NAME, PROFILE, Damage, RecordingError, Topic
 from tallybone.recording.index import records_on
 from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.recording.resume import left_in
+from tallybone.recording.survey import survey
+from tallybone.recording.writer import SessionWriter
+from tests.tallybone.recording.damages import Layout
 from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, numbers, records_of, write
 
 
-def chunks_of(path: Path) -> list[RawRecord]:
+def pieces_of(path: Path) -> list[RawRecord]:
     with path.open("rb") as file:
-        pieces = list(scan(file, path.stat().st_size))
-    return [one for one in pieces if isinstance(one, RawRecord) and one.opcode == Opcode.CHUNK]
+        return [one for one in scan(file, path.stat().st_size) if isinstance(one, RawRecord)]
+
+
+def chunks_of(path: Path) -> list[RawRecord]:
+    return [one for one in pieces_of(path) if one.opcode == Opcode.CHUNK]
 
 
 def changed(path: Path, place: int, data: bytes) -> None:
@@ -225,9 +235,7 @@ def test_what_is_no_json_object_is_damage_and_a_topic_of_a_later_version_is_pass
 def test_a_length_that_does_not_fit_is_damage_and_costs_no_record(tmp_path: Path, opcode: Opcode) -> None:
     path = write(tmp_path / "a.mcap")
     whole = records_of(path)
-    with path.open("rb") as file:
-        pieces = [one for one in scan(file, path.stat().st_size) if isinstance(one, RawRecord)]
-    (start_byte,) = {one.start_byte for one in pieces if one.opcode == opcode}
+    (start_byte,) = {one.start_byte for one in pieces_of(path) if one.opcode == opcode}
     changed(path, start_byte + 9, b"\xff\xff\xff\xff")
     assert records_of(path) == whole
     assert damage_of(path) != []
@@ -269,8 +277,6 @@ def test_a_recording_of_a_later_version_is_named(tmp_path: Path) -> None:
 
 
 def test_a_recording_is_read_while_it_is_being_written(tmp_path: Path) -> None:
-    from tallybone.recording.writer import SessionWriter
-
     with SessionWriter(tmp_path / "a.mcap", START) as writer:
         writer.frame(1, jpeg(1))
         session: Iterator[RecordedMessage | Damage] = iter(read_session(tmp_path / "a.mcap"))
@@ -279,6 +285,103 @@ def test_a_recording_is_read_while_it_is_being_written(tmp_path: Path) -> None:
         (end,) = session
         assert isinstance(end, Damage)
         assert "was not closed" in end.problem
+
+
+def test_a_recording_that_is_cut_while_it_is_read_gives_what_is_left_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    with SessionWriter(path, START) as writer:
+        for number in range(6):
+            writer.frame(number, jpeg(number, 200_000))
+    everything, fourth = records_of(path), chunks_of(path)[3]
+    reading = iter(read_session(path))
+    found = [next(reading)]
+    os.truncate(path, fourth.start_byte + 1000)
+    found += reading
+    assert found[:3] == everything[:3]
+    assert f"ends in the middle of a record at byte {fourth.start_byte}" in str(found[3])
+
+
+def test_a_chunk_that_is_shorter_than_its_head_costs_only_itself(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    everything, chunk = records_of(path), chunks_of(path)[4]
+    changed(path, chunk.start_byte + 1, struct.pack("<Q", 20))
+    assert records_of(path) == everything[:4] + everything[5:]
+    assert damage_of(path)[0].problem == "a record whose lengths do not fit each other"
+
+
+def test_reading_goes_on_after_megabytes_of_damage(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    with SessionWriter(path, START) as writer:
+        writer.frame(1, jpeg(1, 3 << 20))
+        writer.frame(2, jpeg(2))
+    changed(path, chunks_of(path)[0].start_byte, bytes(9))
+    assert numbers(records_of(path)) == [1]
+    damage = damage_of(path)[0]
+    assert damage.end_byte - damage.start_byte > 3 << 20
+    assert str(damage).endswith("; 1 record lost")  # it was the first: nobody knows since when
+
+
+def test_a_recording_that_ends_within_its_index_has_all_records_and_says_so(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    everything, layout = records_of(path), Layout.of(path)
+    first = 9 + int.from_bytes(layout.data[layout.index_byte + 1 : layout.index_byte + 9], "little")
+    os.truncate(path, layout.index_byte + first)
+    assert records_of(path) == everything
+    assert [str(one) for one in damage_of(path)] == [
+        f"byte {layout.index_byte + first}: the file ends within its index"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("records", "problem"),
+    [
+        (struct.pack("<BQ", Opcode.MESSAGE, 100), "a record in it does not end"),
+        (struct.pack("<BQHIQQ", Opcode.MESSAGE, 22, 5, 0, 1, 1), "a message is of channel 5, which nothing describes"),
+    ],
+)
+def test_a_chunk_with_a_right_checksum_and_wrong_records_is_damage(
+    tmp_path: Path, records: bytes, problem: str
+) -> None:
+    path, builder = tmp_path / "a.mcap", RecordBuilder()
+    Chunk("", records, 1, 1, zlib.crc32(records), len(records)).write(builder)
+    with SessionWriter(path, START) as writer:
+        writer.write(Topic.EVENT, 1, {})
+    data = path.read_bytes()
+    path.write_bytes(data[: chunks_of(path)[0].start_byte] + builder.end() + data[chunks_of(path)[0].start_byte :])
+    assert numbers(records_of(path)) == [0]
+    assert problem in str(damage_of(path)[0])
+
+
+def test_a_recording_may_have_metadata_of_other_programs(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    with path.open("wb") as file:
+        writer = Writer(file)
+        writer.start(PROFILE, "other")
+        writer.add_metadata("other", {"a": "b"})
+        writer.add_metadata(METADATA_NAME, START.format())
+        writer.finish()
+    assert read_session(path).start == START
+    assert damage_of(path) == []
+
+
+def test_a_damaged_header_costs_nothing_and_is_said(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    everything = records_of(path)
+    changed(path, len(MCAP0_MAGIC) + 9 + 4, b"T")
+    assert (records_of(path), read_session(path).start) == (everything, START)
+    assert damage_of(path)[0].problem == "its header is damaged"
+
+
+def test_a_recording_whose_sitting_is_unknown_gives_its_records_and_says_what_is_damaged(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    everything = [one for one in records_of(path) if one.topic is Topic.EVENT]
+    path.write_bytes(path.read_bytes().replace(b'["Ann", "Bob"]', b'["Ann", "Rob"]'))
+    damage, *found = records_on(path, (Topic.EVENT,))
+    assert found == everything
+    assert "what it says of its sitting cannot be read: its checksum does not fit" in str(damage)
+    with pytest.raises(RecordingError, match="what it says of its sitting is damaged"):
+        left_in(read_session(path))
+    assert survey(path).facts.damage[0].problem.startswith("what it says of its sitting cannot be read")
 
 
 def test_both_readers_find_the_same_in_a_whole_file(tmp_path: Path) -> None:

@@ -125,6 +125,21 @@ def test_a_head_that_was_cut_is_refused(tmp_path: Path) -> None:
         left_in_head(START, iter(read_session(cut)), cut)
 
 
+def test_a_closed_recording_without_the_head_that_it_announces_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    SessionWriter(path, replace(START, continues="before.mcap")).close()
+    with pytest.raises(RecordingError, match="it ends before its sitting went on"):
+        left_in_head(START, iter(read_session(path)), path)
+
+
+def test_a_sitting_that_was_left_before_its_first_picture_goes_on(tmp_path: Path) -> None:
+    left = Left(START, EVENTS, SESSION.places, (), None, None, t_ns=7)
+    path = tmp_path / "a.mcap"
+    with SessionWriter(path, START) as writer:
+        assert write_left(writer, left, 7) is None
+    assert left_in(read_session(path)) == left
+
+
 def test_what_is_lost_in_the_middle_is_told(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     data = bytearray(path.read_bytes())

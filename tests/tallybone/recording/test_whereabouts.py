@@ -6,11 +6,15 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from mcap.opcode import Opcode
 
-from tallybone.recording.format import ImageMessage, RecordingError, Topic
+from tallybone.recording.format import PROFILE, ImageMessage, RecordingError, Topic
 from tallybone.recording.whereabouts import MOST_TEXT_BYTES, Whereabouts
 from tallybone.recording.writer import SessionWriter
-from tests.tallybone.recording.sittings import SECOND, START, jpeg, records_of, write
+from tests.tallybone.recording.damages import Layout
+from tests.tallybone.recording.sittings import SECOND, START, jpeg, of_a_later_version, records_of, write
+from tests.tallybone.recording.test_index import FROM_NS, another, with_index
+from tests.tallybone.recording.test_reader import foreign, pieces_of
 
 
 def whereabouts_in(path: Path, *, is_growing: bool) -> Whereabouts:
@@ -27,6 +31,7 @@ def test_every_record_is_read_from_its_place(tmp_path: Path) -> None:
         assert [found.read(file, place) for place in range(len(found))] == records_of(path)
     assert (found.first_ns, found.last_ns, found.damage) == (SECOND, 5 * SECOND + 2, ())
     assert list(found.of(Topic.CAMERA)) == [0, 3, 6, 9, 12]
+    assert [found.following(place, Topic.OUTCOME) for place in (0, 1, 2)] == [range(1, 1), range(2, 3), range(3, 3)]
     assert found.t_ns(4) == 2 * SECOND + 1
 
 
@@ -92,9 +97,91 @@ def test_damage_costs_only_the_record_that_it_is_in(tmp_path: Path) -> None:
         assert all(one in expected for one in kept)
 
 
+@pytest.mark.parametrize("is_growing", [True, False])
+def test_a_changed_byte_of_an_unclosed_recording_costs_one_record_and_is_reported(
+    tmp_path: Path, *, is_growing: bool
+) -> None:
+    path = write(tmp_path / "a.mcap")
+    layout, expected = Layout.of(path), records_of(path)
+    whole = layout.data[: layout.index_byte - 13]  # without the end of the data
+    starts = [one.start_byte for one in pieces_of(path)]
+    first, second, third = layout.chunks[:3]
+    for at in (*range(8, first, 3), *range(first, first + 80), *range(second, second + 90), *range(third - 31, third)):
+        offset = at - max(one for one in starts if one <= at)
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
+        if at - offset in layout.chunks and 37 <= offset < 41:  # where the name of a compression would be
+            with pytest.raises(RecordingError, match="packed anew by another tool"):
+                whereabouts_in(path, is_growing=is_growing)
+            continue
+        found = whereabouts_in(path, is_growing=is_growing)
+        problems, kept = [str(one) for one in found.damage], []
+        with path.open("rb") as file:
+            for place in range(len(found)):
+                try:
+                    kept.append(found.read(file, place))
+                except RecordingError as error:
+                    problems.append(str(error))
+        assert [one for one in expected if one in kept] == kept, at
+        if is_growing and offset in (1, 2, 3) and not problems:
+            continue  # a record that claims to be longer than what is written so far, but no impossible length
+        assert len(kept) >= 8, at
+        assert len(problems) > (not is_growing) or kept == expected, at
+
+
+def test_a_recording_that_was_not_closed_is_reported_once_however_often_it_is_looked_at(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    path.write_bytes(path.read_bytes()[: Layout.of(path).index_byte - 13])
+    found = Whereabouts()
+    with path.open("rb") as file:
+        for _ in range(2):
+            found.go_on(file, is_growing=False)
+    assert [one.problem for one in found.damage] == ["the file ends without its index: the recording was not closed"]
+
+
+def test_a_recording_that_another_tool_has_packed_is_named(tmp_path: Path) -> None:
+    path = foreign(tmp_path / "a.mcap", profile=PROFILE)
+    for is_growing in (False, True):
+        with pytest.raises(RecordingError, match="packed anew by another tool: `tallybone replay` can read it"):
+            whereabouts_in(path, is_growing=is_growing)
+
+
+def test_records_on_a_topic_of_a_later_version_are_passed_over(tmp_path: Path) -> None:
+    path = of_a_later_version(tmp_path / "a.mcap")
+    for is_growing in (False, True):
+        found = whereabouts_in(path, is_growing=is_growing)
+        assert (len(found), found.t_ns(1), found.damage) == (2, 3, ())
+        with path.open("rb") as file:
+            assert [found.read(file, place) for place in range(2)] == records_of(path)
+
+
+def test_an_index_with_a_time_that_no_recording_has_is_not_used(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    whole = whereabouts_in(path, is_growing=False)
+    with_index(path, another(Opcode.CHUNK_INDEX, FROM_NS, "<Q", 1 << 63))
+    found = whereabouts_in(path, is_growing=False)
+    assert (len(found), found.first_ns, found.last_ns) == (len(whole), whole.first_ns, whole.last_ns)
+    assert "numbers that no recording has" in found.damage[0].problem
+
+
+def test_an_index_that_contradicts_the_records_seen_before_is_not_used(tmp_path: Path) -> None:
+    path, found = write(tmp_path / "a.mcap", frames=2), Whereabouts()
+    with path.open("rb") as file:
+        found.go_on(file, is_growing=True)
+    with_index(write(tmp_path / "b.mcap", frames=2), another(Opcode.CHUNK_INDEX, FROM_NS, "<Q", 5))
+    with (tmp_path / "b.mcap").open("rb") as file:
+        found.go_on(file, is_growing=False)
+    assert (len(found), found.first_ns) == (6, SECOND)
+    assert "does not agree with the records" in found.damage[0].problem
+
+
 def test_a_record_whose_file_was_replaced_is_damage_and_no_surprise(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     found = whereabouts_in(path, is_growing=False)
+    other, at = write(tmp_path / "b.mcap", frames=2), found.start_byte(2)
+    record = Layout.of(other).chunks[5]
+    path.write_bytes(path.read_bytes()[:at] + other.read_bytes()[record:])
+    with path.open("rb") as file, pytest.raises(RecordingError, match="record 2 is damaged: it is not what was said"):
+        found.read(file, 2)
     path.write_bytes(b"\0" * path.stat().st_size)
     with path.open("rb") as file, pytest.raises(RecordingError, match="record 2 is damaged"):
         found.read(file, 2)

@@ -143,6 +143,21 @@ def test_a_recording_whose_head_never_reached_the_disk_leaves_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_index_that_never_reached_the_disk_is_reported_and_the_records_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(descriptor: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    writer = SessionWriter(tmp_path / "a.mcap", START)
+    writer.frame(1, jpeg(1))
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(RecordingError, match=r"cannot go on: Input/output error; .*\(1 records\)"):
+        writer.close()
+    writer.close()  # it is closed all the same
+    assert numbers(records_of(tmp_path / "a.mcap")) == [0]
+
+
 def test_a_deleted_recording_is_told_with_the_next_event_and_a_closed_one_is_closed_once(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     writer = SessionWriter(path, START)
