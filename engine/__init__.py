@@ -1,8 +1,8 @@
-"""The rules of the games at the table: standard library only, pure, and all of it values.
+"""Rules of domino games, as pure functions on immutable values. Uses only the standard library.
 
-A match is a fold over its events: ``apply(state, event)`` gives the next state and the outcomes to show.
-``legal_plays`` and ``ends`` tell the camera where a tile can go, ``problem_with`` what is wrong with an event. A
-``Table`` knows the hands as well, for programs that play.
+A match is a fold over its events: ``apply(state, event)`` returns the next state and the outcomes to display.
+``legal_plays`` and ``ends`` return the open ends where a tile can be played, and ``problem_with`` checks an event
+before it is applied. A ``Table`` also holds the players' hands, for programs that play.
 
 >>> from engine import BONES, MatchStart, NewHand, Play, Seat, Spot, Port, NodeId, Tile, replay
 >>> state = replay(
@@ -141,7 +141,7 @@ from engine.state.tally import House, HouseTally, Mark, RowMark, RowsTally, Stro
 from engine.state.words import describe
 from engine.tiles import Tile, full_set, set_name
 
-# Grouped as docs/library.md is: what belongs together is found together.
+# Grouped by topic, in the order of docs/library.md.
 __all__ = [  # noqa: RUF022
     # Tiles and sets of tiles
     "Tile",
@@ -185,7 +185,7 @@ __all__ = [  # noqa: RUF022
     "changed_options",
     "parse_options",
     "with_options",
-    # A table with all its tiles: whole matches, players, searches
+    # A table with all hands known: whole matches, computer players, searches
     "IllegalMove",
     "SeatView",
     "Table",
@@ -215,7 +215,7 @@ __all__ = [  # noqa: RUF022
     "Hand",
     "LeadTile",
     "Spell",
-    # Events, in
+    # Events (input)
     "Abandon",
     "Action",
     "Adjust",
@@ -247,7 +247,7 @@ __all__ = [  # noqa: RUF022
     "Seq",
     "Stack",
     "Undo",
-    # Outcomes, out, and their words
+    # Outcomes (output) and their descriptions
     "Abandoned",
     "Blocked",
     "Claimable",
@@ -277,7 +277,7 @@ __all__ = [  # noqa: RUF022
     "Turn",
     "Turned",
     "describe",
-    # What is wrong with an event
+    # Problems with an event
     "Problem",
     "ProblemKind",
     "Weight",

@@ -1,5 +1,5 @@
-"""Errors of programmers and of configuration; what players do is data, never one of these."""
+"""Errors in calls and configuration. Mistakes of players are data (`Problem`), not exceptions."""
 
 
 class EngineError(ValueError):
-    """A value or a call that no game can mean."""
+    """A value or call that is invalid in every game."""

@@ -1,25 +1,25 @@
-"""English phrases that keep their key and values, for translation.
+"""English phrases that keep their key and values, so that they can be translated later.
 
-A phrase is its English, a `str` like any other, with its key, the English with {names} where values stand, and the
-values beside it. Code without translations uses it as plain text. `+` and f-strings give plain English, so sentences
-are put together with `phrase`, `plural` and `listed` only.
+A `Phrase` is a `str` with the English text. It also stores its key, the English template with {names} as placeholders,
+and the values for them. Code without translations uses it as plain text. `+` and f-strings lose the key, so build
+sentences only with `phrase`, `plural` and `listed`.
 """
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 Value = str | int
-"""A value in a phrase: a phrase, translated along with it, or a name or number, kept as it is."""
+"""Value of a placeholder: a nested phrase, which is translated too, or a name or number, which is not."""
 
-_NOTHING: Mapping[str, Value] = MappingProxyType({})
+_NO_VALUES: Mapping[str, Value] = MappingProxyType({})
 
 
 class Phrase(str):
-    """An English text that can be translated.
+    """English text that can be translated.
 
     Attributes:
-        key: Its English with {names} for the values; where it depends on a number, that for many.
-        values: What stands at those names.
+        key: English template with {names} as placeholders. The plural form, if the text depends on a number.
+        values: Values by placeholder name.
     """
 
     __slots__ = ("key", "values")
@@ -27,40 +27,40 @@ class Phrase(str):
     key: str
     values: Mapping[str, Value]
 
-    def __new__(cls, english: str, key: str = "", values: Mapping[str, Value] = _NOTHING) -> "Phrase":
-        """Return *english* as the phrase of *key* with *values*."""
-        made = super().__new__(cls, english)
-        made.key, made.values = key or english, values
-        return made
+    def __new__(cls, english: str, key: str = "", values: Mapping[str, Value] = _NO_VALUES) -> "Phrase":
+        """Return *english* as a phrase with *key* and *values*. Without a key, *english* is the key."""
+        new = super().__new__(cls, english)
+        new.key, new.values = key or english, values
+        return new
 
     def __reduce__(self) -> tuple[type["Phrase"], tuple[str, str, dict[str, Value]]]:
-        """Return the constructor and its arguments, for copy and pickle."""
+        """Support copy and pickle."""
         return Phrase, (str(self), self.key, dict(self.values))
 
 
 def phrase(key: str, /, **values: object) -> Phrase:
-    """Return *key* with its {names} filled in; values other than numbers and texts become text.
+    """Return the phrase for the template *key*. Values that are neither str nor int are converted to str.
 
-    >>> told = phrase("{name} plays {tile}", name="Ann", tile="6-4")
-    >>> told, told.key, told.values["name"]
+    >>> play = phrase("{name} plays {tile}", name="Ann", tile="6-4")
+    >>> play, play.key, play.values["name"]
     ('Ann plays 6-4', '{name} plays {tile}', 'Ann')
     """
-    kept = {name: one if isinstance(one, str | int) else str(one) for name, one in values.items()}
+    kept = {name: each if isinstance(each, str | int) else str(each) for name, each in values.items()}
     return Phrase(key.format_map(kept) if kept else key, key, kept)
 
 
 def plural(one: str, many: str, /, *, number: int, **values: object) -> Phrase:
-    """Return the phrase for a *number*, as *one* or as *many*; its key is the latter.
+    """Return the phrase *one* if *number* is 1, else *many*. The key is *many* in both cases.
 
     >>> plural("1 tile", "{number} tiles", number=1), plural("1 tile", "{number} tiles", number=0)
     ('1 tile', '0 tiles')
     """
-    said = phrase(many, number=number, **values)
-    return Phrase(one.format_map(said.values), many, said.values) if number == 1 else said
+    text = phrase(many, number=number, **values)
+    return Phrase(one.format_map(text.values), many, text.values) if number == 1 else text
 
 
 def listed(parts: Iterable[str], between: str = ", ") -> Phrase:
-    """Return texts joined by *between*, which is the same in every language.
+    """Join texts with *between*, which is not translated.
 
     >>> listed(["a", "b"], "; ")
     'a; b'
@@ -70,7 +70,7 @@ def listed(parts: Iterable[str], between: str = ", ") -> Phrase:
 
 
 def either(parts: Iterable[str]) -> Phrase:
-    """Return texts joined by commas and "or".
+    """Join texts with commas and "or". At least one text is required.
 
     >>> either(["2", "3", "4"])
     '2, 3 or 4'
@@ -80,7 +80,7 @@ def either(parts: Iterable[str]) -> Phrase:
 
 
 def both(parts: Iterable[str]) -> Phrase:
-    """Return texts joined by commas and "and".
+    """Join texts with commas and "and". At least one text is required.
 
     >>> both(["Ann", "Ben"])
     'Ann and Ben'

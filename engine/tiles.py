@@ -1,4 +1,4 @@
-"""Domino tiles and the sets they come in."""
+"""Domino tiles and tile sets."""
 
 import re
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Self
 from engine.errors import EngineError
 from engine.phrases import phrase
 
-HIGHEST_PIPS = 18  # the largest set sold is the double-18
+HIGHEST_PIPS = 18  # The largest set on sale is the double-18.
 
 _TILE = re.compile(r"([0-9]{1,2})-([0-9]{1,2})")
 _SET_NAMES = {
@@ -22,13 +22,13 @@ _SET_NAMES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tile:
-    """One tile, whichever way round it lies: 5-3 and 3-5 are equal.
+    """A domino tile. Its orientation does not matter: 5-3 and 3-5 are equal.
 
     Attributes:
         low: The smaller number, 0 to 18.
         high: The larger number, equal to *low* for a double.
-        bit: The tile as a set of tiles: one bit, counted from 0-0 upwards as in `full_set`, so that the tiles of a
-            smaller set are the low bits of a larger one. Sets of tiles are ints: who holds what is asked at every play.
+        bit: Bit mask with one bit set, at the tile's index in `full_set`. A set of tiles is an int with the bits of its
+            tiles, which keeps membership tests fast. A smaller set uses the low bits of a larger one.
     """
 
     low: int
@@ -36,19 +36,19 @@ class Tile:
     bit: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse numbers that no tile has."""
+        """Reject numbers that no tile has."""
         if not 0 <= self.low <= self.high <= HIGHEST_PIPS:
             raise EngineError(f"a tile needs 0 <= low <= high <= {HIGHEST_PIPS}, got {self.low} and {self.high}")
         object.__setattr__(self, "bit", 1 << (self.high * (self.high + 1) // 2 + self.low))
 
     @classmethod
-    def of(cls, one: int, other: int) -> Self:
-        """Return the tile with these two numbers, in any order."""
-        return cls(one, other) if one <= other else cls(other, one)
+    def of(cls, first: int, second: int) -> Self:
+        """Return the tile with two numbers, in any order."""
+        return cls(first, second) if first <= second else cls(second, first)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read a tile as players write it.
+        """Parse a tile written as two numbers with a hyphen.
 
         >>> Tile.parse("3-5")
         Tile(low=3, high=5)
@@ -64,7 +64,7 @@ class Tile:
         return cls.of(int(found[1]), int(found[2]))
 
     def __eq__(self, other: object) -> bool:
-        """Return True if *other* is the same tile; comparing their one bit is fast."""
+        """Return True if *other* is the same tile. Comparing the bits is fastest."""
         return isinstance(other, Tile) and self.bit == other.bit
 
     def __hash__(self) -> int:
@@ -72,7 +72,7 @@ class Tile:
         return hash(self.bit)
 
     def __str__(self) -> str:
-        """Return the tile with its larger number first, as players say it."""
+        """Return the tile with its larger number first, as in "5-3"."""
         return f"{self.high}-{self.low}"
 
     @property
@@ -86,14 +86,14 @@ class Tile:
         return self.low + self.high
 
     def has(self, number: int) -> bool:
-        """Return True if one of the halves shows *number*."""
+        """Return True if either half shows *number*."""
         return number in (self.low, self.high)
 
     def other(self, number: int) -> int:
-        """Return the number on the half across from *number*.
+        """Return the number on the other half. For a double it is *number* itself.
 
         Raises:
-            EngineError: If the tile has no such number.
+            EngineError: If neither half shows *number*.
         """
         if not self.has(number):
             raise EngineError(f"{self} has no {number}")
@@ -102,25 +102,25 @@ class Tile:
 
 @cache
 def full_set(max_pips: int) -> tuple[Tile, ...]:
-    """Return every tile of a double-*max_pips* set once, from 0-0 upwards."""
+    """Return each tile of a double-*max_pips* set once, in the order 0-0, 1-0, 1-1, 2-0, ..."""
     return tuple(Tile(low, high) for high in range(max_pips + 1) for low in range(high + 1))
 
 
 @cache
 def set_bits(max_pips: int) -> int:
-    """Return every tile of a double-*max_pips* set, as bits."""
+    """Return the bit mask of a double-*max_pips* set."""
     return (1 << len(full_set(max_pips))) - 1
 
 
 @cache
 def bits_with(number: int) -> int:
-    """Return every tile with *number* on a half, up to the double-18, as bits."""
+    """Return the bit mask of all tiles with *number* on a half, up to the double-18."""
     return sum(tile.bit for tile in full_set(HIGHEST_PIPS) if tile.has(number))
 
 
 @cache
 def double_bits() -> int:
-    """Return every double, up to the double-18, as bits."""
+    """Return the bit mask of all doubles up to the double-18."""
     return sum(tile.bit for tile in full_set(HIGHEST_PIPS) if tile.is_double)
 
 

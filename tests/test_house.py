@@ -205,3 +205,4 @@ def test_a_wheel_holds_the_packages_and_their_models_and_nothing_else(tmp_path: 
     ]
     assert {path.relative_to(ROOT).as_posix() for path in shipped} <= names
     assert {name.split("/")[0] for name in names} == set(PACKAGES)
+    assert wheel.stat().st_size < 9_000_000, "generated training data or a larger network is in the wheel"

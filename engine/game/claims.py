@@ -1,4 +1,4 @@
-"""Claims of players about their hands by knocking, drawing or not leading; revokes. docs/rules.md 2.6."""
+"""Claims that players make by knocking, drawing or not leading, and revokes. See docs/rules.md 2.6."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,8 +14,8 @@ DREW = phrase("drew")
 KNOCKED = phrase("knocked")
 
 
-def cannot_play(hand: Hand, rules: Rules, verb: str) -> Claim:
-    """Return the claim made by drawing or knocking now: no tile that fits an end open to the next tile."""
+def no_playable_tile(hand: Hand, rules: Rules, verb: str) -> Claim:
+    """Return the claim made by drawing or knocking now: the player has no tile that fits an open end."""
     fits, numbers = 0, []
     for end in ends_now(hand):
         fits |= end.fits
@@ -23,8 +23,11 @@ def cannot_play(hand: Hand, rules: Rules, verb: str) -> Claim:
     return Claim(fits & set_bits(rules.max_pips), 0, ProblemKind.REVOKE, verb, tuple(numbers))
 
 
-def keeps_the_deal(rules: Rules) -> tuple[Claim, ...]:
-    """Return the claim of each player who asks for no redeal: at most so many doubles; empty without that rule."""
+def kept_deal(rules: Rules) -> tuple[Claim, ...]:
+    """Return the claim of a player who does not ask for a redeal, which limits their doubles.
+
+    Empty if the rules have no redeal for doubles.
+    """
     most = rules.redeal_if_doubles_over
     if most is None:
         return ()
@@ -32,31 +35,34 @@ def keeps_the_deal(rules: Rules) -> tuple[Claim, ...]:
     return (Claim(double_bits() & set_bits(rules.max_pips), most, ProblemKind.TOO_MANY_DOUBLES, verb),)
 
 
-def lets_lead(denied: int, led: Tile) -> Claim:
-    """Return the claim made by letting *led* open the hand: none of the tiles *denied*, as bits."""
+def let_another_lead(denied: int, led: Tile) -> Claim:
+    """Return the claim made by letting *led* open the hand: none of the tiles in the bit mask *denied*."""
     return Claim(denied, 0, ProblemKind.HIGHER_DOUBLE_HELD, phrase("let the {tile} lead", tile=led))
 
 
-def without_double(rules: Rules) -> Claim:
-    """Return the claim made by not leading when any double may lead."""
+def no_double(rules: Rules) -> Claim:
+    """Return the claim made by not leading when any double may lead: the player has no double."""
     denied = double_bits() & set_bits(rules.max_pips)
     return Claim(denied, 0, ProblemKind.HIGHER_DOUBLE_HELD, phrase("had no double to lead"))
 
 
-def said(claims: tuple[tuple[Claim, ...], ...], seat: int, claim: Claim) -> tuple[tuple[Claim, ...], ...]:
-    """Return *claims* with a new one of *seat*, which replaces one of the same content.
+def add_claim(claims: tuple[tuple[Claim, ...], ...], seat: int, claim: Claim) -> tuple[tuple[Claim, ...], ...]:
+    """Return *claims* with a new one of *seat*, replacing an older one of the same content.
 
-    The last one says most: it has drawn fewest tiles since. So they stay few, however often it knocks or draws.
+    The newest is the strictest, because the player has drawn the fewest tiles since. Replacing keeps the list short.
     """
     content = (claim.denied, claim.broken, claim.words, claim.numbers)
     others = (old for old in claims[seat] if (old.denied, old.broken, old.words, old.numbers) != content)
     return tuple((*others, claim) if at == seat else old for at, old in enumerate(claims))
 
 
-def drew(
+def after_draw(
     claims: tuple[tuple[Claim, ...], ...], seat: int, tiles: int, faces: tuple[Tile, ...] = ()
 ) -> tuple[tuple[Claim, ...], ...]:
-    """Return *claims* after *seat* drew: its *tiles* may be any that it has denied, unless their *faces* were seen."""
+    """Return *claims* after *seat* drew *tiles* tiles.
+
+    Tiles drawn unseen may be any that it has denied. If *faces* were seen, only those are no longer denied.
+    """
     unseen, seen = (0 if faces else tiles), 0
     for tile in faces:
         seen |= tile.bit
@@ -64,13 +70,14 @@ def drew(
     return tuple(mine if at == seat else old for at, old in enumerate(claims))
 
 
-def shown(claims: tuple[tuple[Claim, ...], ...], seat: int, tile: Tile) -> tuple[tuple[Claim, ...], ...]:
-    """Return *claims* after *seat* laid *tile*: if it had denied that, it is taken for one it drew since, if it can be.
+def after_play(claims: tuple[tuple[Claim, ...], ...], seat: int, tile: Tile) -> tuple[tuple[Claim, ...], ...]:
+    """Return *claims* after *seat* laid *tile*.
 
-    What came after the last claim that denies it came after all earlier ones, too.
+    If it had denied the tile, it may have drawn it since. The draw then came after the last claim that denies it, and
+    so after all earlier claims. Each of them allows one tile less.
     """
-    at_most = (at for at, claim in enumerate(claims[seat]) if claim.denied & tile.bit and claim.allowed)
-    last = max(at_most, default=-1)
+    explained = (at for at, claim in enumerate(claims[seat]) if claim.denied & tile.bit and claim.allowed)
+    last = max(explained, default=-1)
     if last < 0:
         return claims
     mine = tuple(
@@ -81,14 +88,14 @@ def shown(claims: tuple[tuple[Claim, ...], ...], seat: int, tile: Tile) -> tuple
 
 
 def broken_claims(claims: Iterable[Claim], name: str, tiles: Iterable[Tile]) -> Iterator[Problem]:
-    """Yield a problem for each claim of the player *name* that their *tiles* disprove."""
+    """Yield a problem for each claim of the player *name* that *tiles* disprove."""
     held = tuple(tiles)
     for claim in claims:
         denied = [tile for tile in held if tile.bit & claim.denied]
         if len(denied) > claim.allowed:
-            said = {"name": name, "did": claim.words, "tiles": both(str(tile) for tile in denied)}
-            words = phrase("{name} {did}, but held {tiles}", **said)
+            values = {"name": name, "did": claim.words, "tiles": both(str(tile) for tile in denied)}
+            words = phrase("{name} {did}, but held {tiles}", **values)
             if claim.numbers:
                 on = both(str(number) for number in sorted(set(claim.numbers)))
-                words = phrase("{name} {did} on {numbers}, but held {tiles}", numbers=on, **said)
+                words = phrase("{name} {did} on {numbers}, but held {tiles}", numbers=on, **values)
             yield noted(claim.broken, words)

@@ -1,4 +1,4 @@
-"""End a hand or a match: open the hands, pay the winner, check the target. docs/rules.md 2.4, 2.5."""
+"""End a hand or match: reveal hands, score the winner, check the target. See docs/rules.md 2.4 and 2.5."""
 
 from engine.rules.rules import MatchEnd, PartnersMode, TargetTest, TieBreak
 from engine.state.events import Seat
@@ -9,20 +9,21 @@ from engine.state.settle import Holding, settle, winners
 from engine.value import changed
 
 GameUpdate = tuple[Game, tuple[Outcome, ...]]
-"""The match after an action, and the outcomes of the action."""
+"""The match after an action, and its outcomes."""
 
 
 def close_hand(game: Game, hand: Hand, ending: Ending, out: Seat | None) -> GameUpdate:
-    """Return the match waiting for the hands to be laid open."""
+    """Return the match in the phase REVEAL. A seat that is out has nothing to show."""
     holdings = tuple(Holding(0, (), 0) if seat == out else None for seat in range(len(game.players)))
     hand = changed(hand, turn=None, ending=ending, out=out, holdings=holdings)
     return changed(game, phase=Phase.REVEAL, hand=hand), (ShowHands(ending, out, _hidden(hand)),)
 
 
 def reveal(game: Game, hand: Hand, seat: Seat, holding: Holding) -> GameUpdate:
-    """Return the match with one hand open, and the hand counted when it was the last and leaves no doubt.
+    """Return the match after *seat* shows its tiles. The hand is counted once all are shown.
 
-    Points of the last play that have not been called by now are gone.
+    If a tie depends on tiles of which only the pip total is known, the seats concerned must show them first.
+    Uncalled points of the last play are forfeited.
     """
     hand, lost = forfeit(hand)
     hand = changed(hand, holdings=tuple(holding if at == seat else old for at, old in enumerate(hand.holdings)))
@@ -34,24 +35,24 @@ def reveal(game: Game, hand: Hand, seat: Seat, holding: Holding) -> GameUpdate:
     rule = game.rules.hand_points
     best = winners(holdings, hand.out, rule, partners_mode(game))
     unknown = tuple(at for at in best if len(best) > 1 and holdings[at].tiles is None)
-    by_tiles = rule.tie is TieBreak.LIGHTEST_TILE and partners_mode(game) is not PartnersMode.TEAM_TOTAL
-    if unknown and by_tiles:
+    tie_needs_tiles = rule.tie is TieBreak.LIGHTEST_TILE and partners_mode(game) is not PartnersMode.TEAM_TOTAL
+    if unknown and tie_needs_tiles:
         return game, (*lost, ShowHands(hand.ending, hand.out, unknown))
     return prepend(lost, count_hand(game, hand))
 
 
 def abandon_hand(game: Game, hand: Hand) -> GameUpdate:
-    """Return the match waiting for the next deal: points of the plays stay, nobody wins the hand."""
+    """Return the match ready for the next deal. Points already scored stay, and nobody wins the hand."""
     hand, lost = forfeit(hand)
     game = changed(game, phase=Phase.DEAL, hand=changed(hand, turn=None), hand_winner=None)
-    told = (*lost, Abandoned(hand.number))
+    outcomes = (*lost, Abandoned(hand.number))
     if game.rules.match_end is MatchEnd.IMMEDIATE:
-        return game, told
-    return prepend(told, leader_wins(game))
+        return game, outcomes
+    return prepend(outcomes, leader_wins(game))
 
 
 def forfeit(hand: Hand) -> tuple[Hand, tuple[Outcome, ...]]:
-    """Return the hand without points that nobody has called in time."""
+    """Return the hand without uncalled points. They are kept as `lapsed`, for a late call that players accept."""
     chance = hand.chance
     if chance is None or chance.called:
         return hand, ()
@@ -59,7 +60,7 @@ def forfeit(hand: Hand) -> tuple[Hand, tuple[Outcome, ...]]:
 
 
 def count_hand(game: Game, hand: Hand) -> GameUpdate:
-    """Return the match with the winner of the hand paid."""
+    """Return the match after the hand is counted and its winner scores. Ends the match if the rules say so."""
     holdings = tuple(holding for holding in hand.holdings if holding is not None)
     assert hand.ending is not None  # the phase is REVEAL
     result = settle(holdings, hand.out, game.rules.hand_points, partners_mode(game))
@@ -78,12 +79,12 @@ def count_hand(game: Game, hand: Hand) -> GameUpdate:
 
 
 def partners_mode(game: Game) -> PartnersMode | None:
-    """Return the mode in which pairs share their tiles; None if everybody plays alone."""
+    """Return the partnership mode, or None if everybody plays alone."""
     return game.rules.partners_mode if game.rules.partners else None
 
 
 def pay(game: Game, seat: Seat, points: int, reason: Reason, because: str) -> GameUpdate:
-    """Return the match with *points* paid, and over when that reaches the target and the rules look at once."""
+    """Return the match after *seat* scores *points*. Ends it at the target if the rules check totals immediately."""
     if points == 0:
         return game, ()
     scores = tuple([(*old, points) if at == seat else old for at, old in enumerate(game.scores)])
@@ -95,7 +96,7 @@ def pay(game: Game, seat: Seat, points: int, reason: Reason, because: str) -> Ga
 
 
 def leader_wins(game: Game) -> GameUpdate:
-    """Return the match won by the side with the highest total when that is enough; equal totals go on."""
+    """Return the match, won by the side with the highest total if that meets the target. A tie continues the match."""
     leaders = _leaders(game)
     if len(leaders) != 1 or not _is_enough(game, game.side_total(leaders[0])):
         return game, ()
@@ -103,19 +104,19 @@ def leader_wins(game: Game) -> GameUpdate:
 
 
 def close_match(game: Game) -> GameUpdate:
-    """Return the match ended where it stands; nobody wins it when totals are equal."""
+    """Return the match ended with the present totals. A tie has no winner."""
     leaders = _leaders(game)
     return _win(game, leaders[0] if len(leaders) == 1 else None)
 
 
 def _leaders(game: Game) -> list[Seat]:
-    """Return the first seat of each side that has the highest total."""
+    """Return the first seat of each side with the highest total."""
     totals = [game.side_total(side[0]) for side in game.sides]
     return [side[0] for side, total in zip(game.sides, totals, strict=True) if total == max(totals)]
 
 
 def _win(game: Game, seat: Seat | None) -> GameUpdate:
-    """Return the match won by *seat*, and by its partner."""
+    """Return the match won by *seat* and its partner, or by nobody if *seat* is None."""
     hand = None if game.hand is None else changed(game.hand, turn=None)
     partner = None
     for side in game.sides:
@@ -126,7 +127,7 @@ def _win(game: Game, seat: Seat | None) -> GameUpdate:
 
 
 def _is_enough(game: Game, total: int) -> bool:
-    """Return True if *total* ends the match."""
+    """Return True if *total* meets the target."""
     target = game.rules.target
     if target is None:
         return False
@@ -134,7 +135,7 @@ def _is_enough(game: Game, total: int) -> bool:
 
 
 def prepend(before: tuple[Outcome, ...], then: GameUpdate) -> GameUpdate:
-    """Return *then* with the outcomes *before* it in front."""
+    """Return *then* with the outcomes *before* inserted in front."""
     return then[0], (*before, *then[1])
 
 

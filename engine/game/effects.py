@@ -1,6 +1,6 @@
-"""Apply the number that a play leaves in the six-arm game: draw, spell, reverse, skip. docs/rules.md 3.5."""
+"""Effects of tiles in the six-arm game: draw, spell, reverse, skip. See docs/rules.md 3.5."""
 
-from engine.game.claims import drew
+from engine.game.claims import after_draw
 from engine.rules.rules import Effects, Rules, SkipOn
 from engine.state.events import Seat
 from engine.state.hand import Hand, Spell
@@ -9,38 +9,41 @@ from engine.state.outcomes import ForcedDraw, Outcome, Spelled, Turned
 from engine.value import changed
 
 HandUpdate = tuple[Hand, tuple[Outcome, ...]]
-"""The hand after an effect, and the outcomes of the effect."""
+"""The hand after an effect, and its outcomes."""
 
 
 def take_effect(hand: Hand, seat: Seat, laid: Node, rules: Rules, effects: Effects) -> HandUpdate:
-    """Return the hand after *laid* has done what its outer number does; whose turn it is next is not yet decided.
+    """Return the hand after the effects of the outer number of *laid*. The turn is not passed yet.
 
-    A first tile that is no double, which only other rules allow, leaves two numbers and does nothing.
+    A first tile that is no double has two outer numbers and no effect. The standard rules do not allow it.
     """
     if laid.joins is None and not laid.tile.is_double:
         return hand, ()
     starter_spell = hand.course.spell is not None and hand.course.spell.arm is None
-    hand, told = _lift(hand, laid)
+    hand, outcomes = _break_spell(hand, laid)
     if laid.outer == effects.draw_on:
         hand, drawn = force_draws(hand, seat, rules)
-        told = (*told, *drawn)
+        outcomes = (*outcomes, *drawn)
     course = hand.course
     if laid.outer == effects.reverse_on and len(hand.sizes) > 2:
         course = changed(course, direction=-course.direction)
-        told = (*told, Turned(course.direction > 0))
-    if _costs_a_turn(laid, effects):
+        outcomes = (*outcomes, Turned(course.direction > 0))
+    if _skips_next(laid, effects):
         course = changed(course, skip=True)
     if laid.outer == effects.spell_on and not starter_spell:
         course = changed(course, spell=Spell(seat, laid.arm))
-        told = (*told, Spelled(seat, laid.arm, is_on=True))
-    return changed(hand, course=changed(course, extra=laid.outer == effects.again_on, drawn=0)), told
+        outcomes = (*outcomes, Spelled(seat, laid.arm, is_on=True))
+    return changed(hand, course=changed(course, extra=laid.outer == effects.again_on, drawn=0)), outcomes
 
 
 def force_draws(hand: Hand, seat: Seat, rules: Rules) -> HandUpdate:
-    """Return the hand with one tile taken by everybody but *seat*, in turn order until the boneyard is empty."""
+    """Return the hand after everybody but *seat* draws one tile, in turn order.
+
+    It stops early when no tile may be drawn from the boneyard.
+    """
     seats = len(hand.sizes)
     sizes, owed, claims, boneyard = list(hand.sizes), list(hand.course.owed or (0,) * seats), hand.claims, hand.boneyard
-    told: list[Outcome] = []
+    outcomes: list[Outcome] = []
     for away in range(1, seats):
         at = (seat + away * hand.course.direction) % seats
         if boneyard <= rules.boneyard_reserve:
@@ -48,22 +51,22 @@ def force_draws(hand: Hand, seat: Seat, rules: Rules) -> HandUpdate:
         boneyard -= 1
         sizes[at] += 1
         owed[at] += 1
-        claims = drew(claims, at, 1)
-        told.append(ForcedDraw(Seat(at), 1, boneyard))
+        claims = after_draw(claims, at, 1)
+        outcomes.append(ForcedDraw(Seat(at), 1, boneyard))
     course = changed(hand.course, owed=tuple(owed))
-    return changed(hand, sizes=tuple(sizes), boneyard=boneyard, claims=claims, course=course), tuple(told)
+    return changed(hand, sizes=tuple(sizes), boneyard=boneyard, claims=claims, course=course), tuple(outcomes)
 
 
 def end_spell(hand: Hand) -> HandUpdate:
-    """Return the hand without its spell, which was broken, or which nobody can break any more. docs/rules.md A2-6."""
+    """Return the hand without its spell, which was broken or can no longer be broken. See docs/rules.md A2-6."""
     spell = hand.course.spell
-    assert spell is not None  # the callers have looked
-    told = (Spelled(spell.caster, spell.arm, is_on=False),)
-    return changed(hand, course=changed(hand.course, spell=None)), told
+    assert spell is not None  # checked by the callers
+    outcomes = (Spelled(spell.caster, spell.arm, is_on=False),)
+    return changed(hand, course=changed(hand.course, spell=None)), outcomes
 
 
-def _lift(hand: Hand, laid: Node) -> HandUpdate:
-    """Return the hand without the spell that *laid* has broken: its end is covered, or all six arms are started."""
+def _break_spell(hand: Hand, laid: Node) -> HandUpdate:
+    """Return the hand without its spell if *laid* breaks it: it covers the arm's end, or starts the last arm."""
     spell = hand.course.spell
     if spell is None:
         return hand, ()
@@ -74,7 +77,7 @@ def _lift(hand: Hand, laid: Node) -> HandUpdate:
     return (hand, ()) if laid.arm is not spell.arm else end_spell(hand)
 
 
-def _costs_a_turn(laid: Node, effects: Effects) -> bool:
+def _skips_next(laid: Node, effects: Effects) -> bool:
     """Return True if the next player loses their turn."""
     match effects.skip_on:
         case SkipOn.NONE:

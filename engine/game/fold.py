@@ -1,4 +1,4 @@
-"""The one way in: a match is a fold over its log, so undo, a late correction and recovery are the same replay."""
+"""Apply events to a match. A match is a fold over its log, so undo, corrections and recovery all use one replay."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -34,13 +34,13 @@ _REVISIONS = (Undo, Amend, Insert, Remove, ItStands, *_MARKS)
 
 @value
 class Entry:
-    """One action that is in force.
+    """An action in force.
 
     Attributes:
-        seq: Its place in the log, which it keeps when it is amended.
-        action: What happened.
-        accepted: Whether the table said that it stands.
-        inferred: Whether it was inferred, and neither confirmed, accepted nor amended since.
+        seq: Index in the log. An amended action keeps its index.
+        action: The action, with amendments applied.
+        accepted: Whether the players accepted it despite a problem.
+        inferred: Whether it was inferred and has not been confirmed, accepted or amended since.
     """
 
     seq: Seq
@@ -51,16 +51,17 @@ class Entry:
 
 @value
 class ActionResult:
-    """An action in force, and the outcomes that followed from it."""
+    """An action in force and its outcomes."""
 
     entry: Entry
     outcomes: tuple[Outcome, ...]
 
 
 def apply(state: State, event: Event) -> tuple[State, tuple[Outcome, ...]]:
-    """Return the state after *event*, and everything that players have to be shown.
+    """Return the state after *event*, and the outcomes to display.
 
-    Nothing that players do raises: what is refused is in the log and in the outcomes, and changes nothing else.
+    Mistakes of players raise no exception. A rejected event is added to the log and reported as `Irregular`, and
+    changes nothing else.
     """
     log = state.log
     if not isinstance(event, Play) and isinstance(event, _REVISIONS):
@@ -70,12 +71,12 @@ def apply(state: State, event: Event) -> tuple[State, tuple[Outcome, ...]]:
         game, outcomes = step(state.game, Seq(len(log)), event)
         return State((*log, event), state.irregular, game, state.start, state.inferred), outcomes
     seq = state.next_seq
-    told = _with_problems(state.game, Entry(seq, event), problems)
-    return State((*log, event), (*state.irregular, seq), told[0], state.start, state.inferred), told[1]
+    game_after, outcomes = _step_with_problems(state.game, Entry(seq, event), problems)
+    return State((*log, event), (*state.irregular, seq), game_after, state.start, state.inferred), outcomes
 
 
 def problem_with(state: State, event: Event) -> Problem | None:
-    """Return the gravest thing that is wrong with *event*, or None; whether it would stand is its weight."""
+    """Return the most severe problem with *event*, or None. Its weight determines whether the event would count."""
     if not isinstance(event, _REVISIONS):
         return next(iter(problems_with(state.game, event)), None)
     if isinstance(event, _MARKS) or any(entry.seq == event.seq for entry in entries(state)):
@@ -84,7 +85,7 @@ def problem_with(state: State, event: Event) -> Problem | None:
 
 
 def replay(events: Iterable[Event]) -> State:
-    """Return the state that *events* lead to."""
+    """Return the state after *events*, starting without a match."""
     state = State()
     for event in events:
         state, _ = apply(state, event)
@@ -92,7 +93,7 @@ def replay(events: Iterable[Event]) -> State:
 
 
 def entries(state: State) -> tuple[Entry, ...]:
-    """Return the actions in force, in order, after undo, amend and "it stands"."""
+    """Return the actions in force, in order, with all revisions in the log applied."""
     found: list[Entry] = []
     for at, event in enumerate(state.log):
         if isinstance(event, _REVISIONS):
@@ -103,37 +104,37 @@ def entries(state: State) -> tuple[Entry, ...]:
 
 
 def history(state: State) -> tuple[ActionResult, ...]:
-    """Return each action in force with what followed from it, as a replay tells it now."""
+    """Return each action in force with its outcomes in a replay of the corrected log."""
     game = state.start
-    told = []
+    results = []
     for entry in entries(state):
         game, outcomes = _take(game, entry)
-        told.append(ActionResult(entry, outcomes))
-    return tuple(told)
+        results.append(ActionResult(entry, outcomes))
+    return tuple(results)
 
 
 def _take(game: Game | None, entry: Entry) -> tuple[Game | None, tuple[Outcome, ...]]:
-    """Return the match after one action, which may be refused, and what to show."""
+    """Return the match after one action, which may be rejected, and the outcomes."""
     problems = problems_with(game, entry.action)
-    return _with_problems(game, entry, problems) if problems else step(game, entry.seq, entry.action)
+    return _step_with_problems(game, entry, problems) if problems else step(game, entry.seq, entry.action)
 
 
-def _with_problems(
+def _step_with_problems(
     game: Game | None, entry: Entry, problems: tuple[Problem, ...]
 ) -> tuple[Game | None, tuple[Outcome, ...]]:
-    """Return the match after an action with which something is wrong, and what to show."""
-    stands = problems[0].weight in _standing(game, entry)
-    told: tuple[Outcome, ...] = ()
+    """Return the match after an action with *problems*, most severe first, and the outcomes."""
+    stands = problems[0].weight in _tolerated(game, entry)
+    irregular: tuple[Outcome, ...] = ()
     if not entry.accepted or not stands:
-        told = tuple(Irregular(entry.seq, problem, stands) for problem in problems)
+        irregular = tuple(Irregular(entry.seq, problem, stands) for problem in problems)
     if not stands:
-        return game, told
+        return game, irregular
     after, outcomes = step(game, entry.seq, entry.action)
-    return after, (*told, *outcomes)
+    return after, (*irregular, *outcomes)
 
 
-def _standing(game: Game | None, entry: Entry) -> tuple[Weight, ...]:
-    """Return the weights of a problem with which the action stands all the same."""
+def _tolerated(game: Game | None, entry: Entry) -> tuple[Weight, ...]:
+    """Return the weights of problems despite which the action counts."""
     if entry.accepted:
         return (Weight.NOTED, Weight.ILLEGAL, Weight.DOUBTFUL)
     rules = entry.action.rules if isinstance(entry.action, MatchStart) else None if game is None else game.rules
@@ -143,26 +144,26 @@ def _standing(game: Game | None, entry: Entry) -> tuple[Weight, ...]:
 
 
 def _revise(state: State, event: Revision) -> tuple[State, tuple[Outcome, ...]]:
-    """Return the state with the record changed and replayed, and what has changed for the players."""
+    """Return the state after a revision and a replay of the log, and the outcomes to display."""
     log = (*state.log, event)
     problem = problem_with(state, event)
     if problem is not None:
         return replace(state, log=log), (Irregular(state.next_seq, problem, stands=False),)
     kept = entries(State(log))
     inferred = tuple(entry.seq for entry in kept if entry.inferred)
-    if isinstance(event, _MARKS):  # they change no score, so the match is not folded again
+    if isinstance(event, _MARKS):  # They change no score, so no replay is needed.
         return replace(state, log=log, inferred=inferred), ()
     since = next((at for at, entry in enumerate(kept) if entry.seq in (event.seq, state.next_seq)), len(kept))
-    game, irregular, told = _refold(state.start, kept, since)
+    game, irregular, reported = _refold(state.start, kept, since)
     before = () if state.game is None else state.game.totals
     after = () if game is None else game.totals
-    whose = None if game is None else turn(game)
-    outcomes = (Revised(before, after), *told, *(() if whose is None else (whose,)))
+    next_turn = None if game is None else turn(game)
+    outcomes = (Revised(before, after), *reported, *(() if next_turn is None else (next_turn,)))
     return State(log, irregular, game, state.start, inferred), outcomes
 
 
 def _revised(found: list[Entry], event: Revision, seq: Seq) -> list[Entry]:
-    """Return the entries *found* after the revision that has the place *seq*; one of an unknown action does nothing."""
+    """Return the entries *found* after the revision *event* at *seq*. Revising an unknown action has no effect."""
     if isinstance(event, _MARKS):
         is_inferred = isinstance(event, Inferred)
         return [replace(entry, inferred=is_inferred) if entry.seq in event.seqs else entry for entry in found]
@@ -190,14 +191,18 @@ def _revised(found: list[Entry], event: Revision, seq: Seq) -> list[Entry]:
 def _refold(
     game: Game | None, kept: tuple[Entry, ...], since: int
 ) -> tuple[Game | None, tuple[Seq, ...], tuple[Irregular, ...]]:
-    """Return *game* after *kept*, the seqs of its irregular actions, and the irregularities from one place on."""
+    """Replay the entries *kept*.
+
+    Returns:
+        The game, the seqs of all irregular actions, and the irregularities of the entries from index *since* on.
+    """
     irregular: list[Seq] = []
-    told: list[Irregular] = []
+    reported: list[Irregular] = []
     for at, entry in enumerate(kept):
         game, outcomes = _take(game, entry)
         found = [outcome for outcome in outcomes if isinstance(outcome, Irregular)]
         if found:
             irregular.append(entry.seq)
         if at >= since:
-            told.extend(found)
-    return game, tuple(irregular), tuple(told)
+            reported.extend(found)
+    return game, tuple(irregular), tuple(reported)

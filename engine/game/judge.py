@@ -1,4 +1,4 @@
-"""Check an action against the rules and report problems in the players' words. docs/rules.md 2.6 and 3."""
+"""Check an action against the rules and return its problems. See docs/rules.md 2.6 and 3."""
 
 from collections.abc import Iterable, Iterator
 from typing import assert_never
@@ -6,7 +6,7 @@ from typing import assert_never
 from engine.game.claims import broken_claims
 from engine.game.judge_play import play_problems, stack_problems
 from engine.game.judge_turn import boneyard_problems, call_problems, decline_problems, draw_problems, knock_problems
-from engine.game.passing import caught_up
+from engine.game.passing import with_implied_pass
 from engine.game.questions import copies_left
 from engine.game.turns import drawable
 from engine.phrases import phrase
@@ -49,16 +49,16 @@ from engine.state.problems import (
 )
 from engine.tiles import Tile
 
-_OF_THE_TABLE = (Redeal, HandEnd, Abandon, Boneyard)
-"""Actions that are no single player's."""
+_WITHOUT_SEAT = (Redeal, HandEnd, Abandon, Boneyard)
+"""Actions that belong to no single player."""
 
 
 def problems_with(game: Game | None, action: Action) -> tuple[Problem, ...]:
-    """Return all problems of *action*, the gravest first; empty if there are none."""
+    """Return all problems of *action*, most severe first. Empty if there are none."""
     if game is not None and game.hand is not None:
-        game, _, _ = caught_up(game, game.hand, action)
+        game, _, _ = with_implied_pass(game, game.hand, action)
     if isinstance(action, Play) and game is not None and game.hand is not None and 0 <= action.seat < len(game.players):
-        found = play_problems(game, game.hand, action)  # first because plays come most
+        found = play_problems(game, game.hand, action)  # Fast path: most actions are plays.
     else:
         found = [*_judge(game, action)]
     if not found:
@@ -69,7 +69,7 @@ def problems_with(game: Game | None, action: Action) -> tuple[Problem, ...]:
 
 
 def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
-    """Return the problems of *action*."""
+    """Return the problems of *action*, in no particular order."""
     if isinstance(action, MatchStart):
         return _judge_start(game, action)
     if game is None:
@@ -78,7 +78,7 @@ def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
         return _judge_new_hand(game, action)
     if isinstance(action, MatchClose):
         return _judge_close(game)
-    if not isinstance(action, _OF_THE_TABLE) and not 0 <= action.seat < len(game.players):
+    if not isinstance(action, _WITHOUT_SEAT) and not 0 <= action.seat < len(game.players):
         return (impossible(ProblemKind.NO_SUCH_SEAT, phrase("nobody sits on seat {seat}", seat=action.seat)),)
     if isinstance(action, Adjust):
         return ()
@@ -88,7 +88,7 @@ def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
 
 
 def _judge_in_hand(game: Game, hand: Hand, action: InHand) -> Iterable[Problem]:
-    """Return the problems of an action between the deal and the count."""
+    """Return the problems of an action during a hand."""
     if not game.rules.refereed and not isinstance(action, Play):
         return (impossible(ProblemKind.NOT_NOW, phrase("no game is being played, tiles just lie")),)
     match action:
@@ -181,7 +181,7 @@ def _judge_redeal(game: Game, hand: Hand, action: Redeal) -> Iterator[Problem]:
 
 
 def _instead_of_redeal(rules: Rules, hand: Hand) -> Iterator[Problem]:
-    """Yield the problem of a redeal for want of a double if the rules have another remedy."""
+    """Yield the problem of a redeal for lack of a double if the rules provide another remedy."""
     no_double, lead = rules.no_double, hand.lead
     if no_double is NoDouble.HIGHEST_TILE and lead in (LeadTile.HIGHEST_DOUBLE, LeadTile.RACE):
         yield illegal(ProblemKind.NO_REDEAL, phrase("without a double nobody deals again: the highest tile leads"))
@@ -193,9 +193,9 @@ def _judge_lead(game: Game, hand: Hand, action: Lead) -> Iterator[Problem]:
     if game.phase is not Phase.LEAD:
         yield not_now(game.phase)
     elif hand.turn is not None and hand.turn != action.seat and hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
-        # Before a winner leads only the table knows who does, and may correct itself. docs/rules.md A1-3.
-        wrong = noted if game.hand_winner is None else illegal
-        yield wrong(ProblemKind.WRONG_SEAT, phrase("{name} leads this hand", name=game.players[hand.turn]))
+        # Until a hand has been won, only the players know who leads, so they may correct it. See docs/rules.md A1-3.
+        problem = noted if game.hand_winner is None else illegal
+        yield problem(ProblemKind.WRONG_SEAT, phrase("{name} leads this hand", name=game.players[hand.turn]))
 
 
 def _judge_domino(game: Game, hand: Hand, action: Domino) -> Iterator[Problem]:
@@ -245,7 +245,7 @@ def _judge_reveal(game: Game, hand: Hand, action: Reveal | RevealPips) -> Iterat
 
 
 def _shown(hand: Hand, action: Reveal, tile: Tile) -> int:
-    """Return the number of copies of *tile* that lie open in other hands."""
+    """Return the number of copies of *tile* that other seats have shown."""
     return sum(
         (holding.tiles or ()).count(tile)
         for at, holding in enumerate(hand.holdings)

@@ -1,4 +1,4 @@
-"""Problems of a tile laid on an end, on the starter or on its copy. docs/rules.md 2.1 and 3."""
+"""Problems with plays and stacks. See docs/rules.md 2.1 and 3."""
 
 from collections.abc import Iterator
 
@@ -16,9 +16,9 @@ from engine.tiles import Tile
 
 
 def play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
-    """Return the problems of a tile laid on the table or against another.
+    """Return the problems of a play.
 
-    Nearly always there are none, so a few comparisons come before the costly checks.
+    Most plays have none, so cheap comparisons decide whether to run the expensive checks.
     """
     if game.phase is not Phase.PLAY and game.phase is not Phase.LEAD:
         return [not_now(game.phase)]
@@ -33,7 +33,7 @@ def play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
     if hand.turn != action.seat and rules.refereed:
         found += turn_problems(game, hand, action.seat)
     if tile.bit & layout.gone(rules) or tile.high > rules.max_pips:
-        found.append(_not_at_hand(game, tile))
+        found.append(_unavailable(game, tile))
     if not rules.refereed:
         return found
     if hand.course.drawn and layout.nodes and hand.turn == action.seat:
@@ -54,7 +54,7 @@ def play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
 
 
 def stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
-    """Yield the problems of a tile laid on top of another."""
+    """Yield the problems of a stack."""
     if game.phase is not Phase.PLAY:
         yield not_now(game.phase)
         return
@@ -68,7 +68,7 @@ def stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
     if hand.turn == action.seat:
         yield from unfinished_draw_problems(game.rules, hand)
     if copies_left(game, action.tile) <= 0:
-        yield _not_at_hand(game, action.tile)
+        yield _unavailable(game, action.tile)
     if node.tile != action.tile:
         yield impossible(ProblemKind.NOT_ITS_COPY, phrase("only a second {tile} can lie on the {tile}", tile=node.tile))
     elif node.id in hand.layout.stacked:
@@ -89,8 +89,8 @@ def stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
     yield from broken_claims(hand.claims[action.seat], game.players[action.seat], (action.tile,))
 
 
-def _not_at_hand(game: Game, tile: Tile) -> Problem:
-    """Return the problem of a *tile* that nobody can hold: not in the set, or used up."""
+def _unavailable(game: Game, tile: Tile) -> Problem:
+    """Return the problem of a *tile* that nobody can hold: it is not in the set, or used up."""
     rules = game.rules
     if tile.high > rules.max_pips:
         return illegal(ProblemKind.NOT_IN_SET, not_in_set(rules.max_pips, tile))
@@ -101,7 +101,7 @@ def _not_at_hand(game: Game, tile: Tile) -> Problem:
 
 
 def _lead_problems(game: Game, hand: Hand, tile: Tile) -> Iterator[Problem]:
-    """Yield the problem of a *tile* that may not lead the hand."""
+    """Yield a problem if *tile* may not lead the hand."""
     match hand.lead:
         case LeadTile.ANY:
             return
@@ -120,7 +120,7 @@ def _lead_problems(game: Game, hand: Hand, tile: Tile) -> Iterator[Problem]:
 
 
 def _end_problems(hand: Hand, end: OpenEnd, action: Play) -> Iterator[Problem]:
-    """Yield the problems of a tile on an open end."""
+    """Yield the problems of a play at an open end."""
     if not end.playable:
         yield illegal(ProblemKind.TIP_CLOSED, phrase("the spinner needs a tile on both sides first"))
     yield from _number_problems(end.number, end.fits, action)
@@ -133,7 +133,7 @@ def _end_problems(hand: Hand, end: OpenEnd, action: Play) -> Iterator[Problem]:
 
 
 def _number_problems(number: int, fits: int, action: Play) -> Iterator[Problem]:
-    """Yield the problem of a tile that does not match *number*."""
+    """Yield a problem if the tile does not match *number*, or is the wrong way round."""
     tile = action.tile
     if not tile.has(number) and not tile.bit & fits:
         words = phrase("{tile} does not fit there, that end needs a {number}", tile=tile, number=number)
@@ -144,9 +144,9 @@ def _number_problems(number: int, fits: int, action: Play) -> Iterator[Problem]:
 
 
 def _closed_problems(game: Game, at: Spot, action: Play) -> Iterator[Problem]:
-    """Yield the problems of a tile on a port that is no open end."""
+    """Yield the problems of a play at a port that is no open end."""
     host = game.layout.find(at.host)
-    assert host is not None  # obstacle() has looked
+    assert host is not None  # checked by obstacle()
     spinner = game.layout.spinner
     if host.is_starter:
         yield illegal(ProblemKind.SEVENTH_ARM, phrase("the starter has {arms} arms, and no more", arms=len(ARMS)))

@@ -1,9 +1,9 @@
-"""Problems of turns, draws, knocks and calls. docs/rules.md 2.3, 2.6, 3.5 and 3.6."""
+"""Problems with turns, draws, knocks and calls. See docs/rules.md 2.3, 2.6, 3.5 and 3.6."""
 
 from collections.abc import Iterator
 
 from engine.game.questions import copies_left
-from engine.game.turns import TILES_OF_A_DRAW, can_draw, drawable, draws_for_lead, is_exempt, tiles_to_draw
+from engine.game.turns import TILES_PER_DRAW, can_draw, drawable, draws_for_lead, is_exempt, tiles_to_draw
 from engine.phrases import phrase, plural
 from engine.rules.rules import Drawing, Rules
 from engine.state.events import Boneyard, Call, Decline, Draw, Knock, Seat
@@ -21,7 +21,7 @@ def turn_problems(game: Game, hand: Hand, seat: Seat) -> Iterator[Problem]:
 
 
 def unfinished_draw_problems(rules: Rules, hand: Hand) -> Iterator[Problem]:
-    """Yield a problem if the player has drawn one of two tiles and must draw the other before playing."""
+    """Yield a problem if the player has drawn one of two tiles and must draw the second before playing."""
     left = tiles_to_draw(rules, hand)
     if left:
         words = phrase("draw before playing: {tiles} still to draw", tiles=tiles_text(left))
@@ -29,7 +29,7 @@ def unfinished_draw_problems(rules: Rules, hand: Hand) -> Iterator[Problem]:
 
 
 def draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
-    """Yield the problems of tiles taken from the boneyard."""
+    """Yield the problems of a draw."""
     if game.phase is not Phase.PLAY and game.phase is not Phase.LEAD:
         yield not_now(game.phase)
         return
@@ -57,7 +57,7 @@ def draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
 
 
 def owes(hand: Hand, action: Draw) -> bool:
-    """Return True if another player's play has forced this draw and the engine has counted it."""
+    """Return True if another player's tile forced this draw, so the engine has already counted it."""
     owed = hand.course.owed
     return bool(owed) and owed[action.seat] >= action.tiles and (action.forced or hand.turn != action.seat)
 
@@ -75,14 +75,14 @@ def boneyard_problems(game: Game, hand: Hand, action: Boneyard) -> Iterator[Prob
 
 
 def knock_problems(game: Game, hand: Hand, action: Knock) -> Iterator[Problem]:
-    """Yield the problems of a pass."""
+    """Yield the problems of a knock."""
     if game.phase is Phase.LEAD and hand.lead is LeadTile.ANY_DOUBLE:
-        yield from _waiting(turn_problems(game, hand, action.seat))
+        yield from _as_doubtful(turn_problems(game, hand, action.seat))
         return
     if game.phase is not Phase.PLAY:
         yield not_now(game.phase)
         return
-    yield from _waiting(turn_problems(game, hand, action.seat))
+    yield from _as_doubtful(turn_problems(game, hand, action.seat))
     if hand.turn == action.seat and not hand.course.extra and can_draw(game.rules, hand):
         left = tiles_text(drawable(game.rules, hand))
         words = phrase("draw before knocking: {tiles} left in the boneyard", tiles=left)
@@ -90,17 +90,17 @@ def knock_problems(game: Game, hand: Hand, action: Knock) -> Iterator[Problem]:
 
 
 def decline_problems(game: Game, hand: Hand, action: Decline) -> Iterator[Problem]:
-    """Yield the problems of giving up an extra turn."""
+    """Yield the problems of declining an extra turn."""
     if game.phase is not Phase.PLAY:
         yield not_now(game.phase)
     elif not hand.course.extra:
         yield impossible(ProblemKind.NO_EXTRA_TURN, phrase("there is no extra turn to give up"))
     elif hand.turn != action.seat:
-        yield from _waiting(turn_problems(game, hand, action.seat))
+        yield from _as_doubtful(turn_problems(game, hand, action.seat))
 
 
 def call_problems(game: Game, hand: Hand, action: Call) -> Iterator[Problem]:
-    """Yield the problems of points that are called. docs/rules.md A3-5."""
+    """Yield the problems of a call. See docs/rules.md A3-5."""
     if game.phase not in (Phase.PLAY, Phase.REVEAL):
         yield not_now(game.phase)
         return
@@ -127,9 +127,9 @@ def call_problems(game: Game, hand: Hand, action: Call) -> Iterator[Problem]:
 
 
 def _two_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
-    """Yield the problem of a draw, or of its number of tiles, in a game that draws two at a time."""
+    """Yield the problem of a draw in a game where players draw two tiles."""
     name = game.players[action.seat]
-    limit = 1 if game.phase is Phase.LEAD else TILES_OF_A_DRAW
+    limit = 1 if game.phase is Phase.LEAD else TILES_PER_DRAW
     if hand.course.extra:
         yield illegal(ProblemKind.DRAWN_ENOUGH, phrase("{name} may play again, but does not draw for it", name=name))
     elif is_exempt(game.rules, hand):
@@ -139,7 +139,7 @@ def _two_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
         yield illegal(ProblemKind.DRAWN_ENOUGH, words)
 
 
-def _waiting(problems: Iterator[Problem]) -> Iterator[Problem]:
-    """Yield *problems* as doubtful: unlike a play, the action leaves nothing on the table to show whose it was."""
+def _as_doubtful(problems: Iterator[Problem]) -> Iterator[Problem]:
+    """Yield *problems* as doubtful. Unlike a play, these actions leave no evidence on the table of who made them."""
     for problem in problems:
         yield doubtful(problem.kind, problem.words)

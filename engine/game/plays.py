@@ -1,9 +1,9 @@
-"""Lay or stack a tile: update the layout, count and score, and end the hand."""
+"""Apply a play or a stack: update the layout, count, score, and end the hand."""
 
-from engine.game.claims import lets_lead, shown
+from engine.game.claims import after_play, let_another_lead
 from engine.game.closing import GameUpdate, close_hand, forfeit, leader_wins, pay, prepend
 from engine.game.effects import force_draws, take_effect
-from engine.game.turns import advanced, drawable
+from engine.game.turns import drawable, pass_turn
 from engine.phrases import phrase
 from engine.rules.rules import MatchEnd, ProvableBlock, Rules, StealGain
 from engine.state.counting import Count, count, points_for
@@ -26,7 +26,7 @@ from engine.value import changed
 
 
 def play(game: Game, hand: Hand, seq: Seq, action: Play) -> GameUpdate:
-    """Return the match with a tile laid, its count scored, and the hand closed when it was the last one."""
+    """Return the match after a play. Scores the count, and ends the hand if it was the player's last tile."""
     rules, seat, node = game.rules, action.seat, NodeId(seq)
     layout = lay(hand.layout, action.tile, action.at, node, rules, action.inner)
     placed = Placed(seat, action.tile, node)
@@ -41,58 +41,58 @@ def play(game: Game, hand: Hand, seq: Seq, action: Play) -> GameUpdate:
     if rules.unit is None:
         return prepend((placed,), _after_tile(game, hand, seat))
     counted = count(layout, rules.spinner_count)
-    told: tuple[Outcome, ...] = (*lost, placed, Counted(counted))
+    outcomes: tuple[Outcome, ...] = (*lost, placed, Counted(counted))
     points = points_for(counted.total, rules)
     if points == 0:
-        return prepend(told, _after_tile(game, hand, seat))
+        return prepend(outcomes, _after_tile(game, hand, seat))
     because = sum_of_play(counted, rules)
     game, scored = _score(game, hand, Chance(seat, points, points, because, called=False))
-    told = (*told, *scored)
+    outcomes = (*outcomes, *scored)
     if game.phase is Phase.MATCH_OVER or game.hand is None:
-        return game, told
-    return prepend(told, _after_tile(game, game.hand, seat))
+        return game, outcomes
+    return prepend(outcomes, _after_tile(game, game.hand, seat))
 
 
 def stack(game: Game, hand: Hand, action: Stack) -> GameUpdate:
-    """Return the match with a tile on its copy: the layout scores again, from the player before. docs/rules.md 3.6."""
+    """Return the match after a stack: the count scores again, at the previous player's cost. See docs/rules.md 3.6."""
     rules, seat, chance = game.rules, action.seat, hand.chance
     layout = stack_on(hand.layout, action.tile, action.on)
     hand, lost = _laid(game, hand, seat, action.tile, layout)
     counted = count(layout, rules.spinner_count)
-    told: tuple[Outcome, ...] = (*lost, Stacked(seat, action.tile, action.on), Counted(counted))
+    outcomes: tuple[Outcome, ...] = (*lost, Stacked(seat, action.tile, action.on), Counted(counted))
     worth = points_for(counted.total, rules) * (2 if action.tile.is_double else 1)
     gain = worth * 2 if rules.steal_gain is StealGain.SCORE_PLUS_STOLEN else worth
-    # A table may let a stack stand that steals from nobody: then it is only another play with this count.
+    # Players may accept a stack that has nothing to steal. It then scores like a play.
     victim = None if chance is None or not chance.called else chance.seat
     because = sum_of_stack(counted, action.tile)
     taking = Chance(seat, points_for(counted.total, rules), gain, because, called=False, victim=victim, loss=worth)
     game, scored = _score(_in_play(game, hand), hand, taking)
-    told = (*told, *scored)
+    outcomes = (*outcomes, *scored)
     if game.phase is Phase.MATCH_OVER or game.hand is None:
-        return game, told
-    return prepend(told, _after_tile(game, game.hand, seat))
+        return game, outcomes
+    return prepend(outcomes, _after_tile(game, game.hand, seat))
 
 
 def sum_of_play(counted: Count, rules: Rules) -> str:
-    """Return the sum behind the points of a play."""
+    """Return the arithmetic behind the points of a play, as text."""
     if rules.play_divisor == 1:
         return str(counted)
     return phrase("{sum}, divided by {divisor}", sum=counted, divisor=rules.play_divisor)
 
 
 def sum_of_stack(counted: Count, tile: Tile) -> str:
-    """Return the sum behind the points of *tile* on its copy."""
+    """Return the arithmetic behind the points of stacking *tile*, as text."""
     return phrase("{sum}, twice for a double", sum=counted) if tile.is_double else str(counted)
 
 
 def credit(game: Game, hand: Hand, chance: Chance) -> GameUpdate:
-    """Return the match with the points of *chance*, that of the last play, paid; from now on they can be stolen."""
+    """Return the match after the points of the last play are scored. They can be stolen from then on."""
     hand = changed(hand, chance=changed(chance, called=True))
     return grant(changed(game, hand=hand), chance)
 
 
 def grant(game: Game, chance: Chance) -> GameUpdate:
-    """Return the match with the points of *chance* paid, and taken from the player before when they are stolen."""
+    """Return the match after the points of *chance* are scored and, if stolen, subtracted from the victim."""
     if chance.victim is None:
         return pay(game, chance.seat, chance.points, Reason.PLAY, chance.because)
     thief, victim = game.players[chance.seat], game.players[chance.victim]
@@ -102,14 +102,17 @@ def grant(game: Game, chance: Chance) -> GameUpdate:
 
 
 def _laid(game: Game, hand: Hand, seat: Seat, tile: Tile, layout: Layout) -> tuple[Hand, tuple[Outcome, ...]]:
-    """Return the hand with one tile less at *seat*, the turn still where it was, and points that nobody has called."""
+    """Return the hand after *seat* laid *tile*, and `Forfeited` if the previous points were not called in time.
+
+    Effects are not applied here: the turn passes to the left.
+    """
     lost: tuple[Outcome, ...] = ()
     if hand.chance is not None:
         hand, lost = forfeit(hand)
     claims = hand.claims
     for claim in claims[seat]:
         if claim.denied & tile.bit:
-            claims = shown(claims, seat, tile)
+            claims = after_play(claims, seat, tile)
             break
     if not hand.layout.nodes:
         claims = _after_lead(claims, hand.lead, tile, game.rules)
@@ -134,17 +137,17 @@ def _laid(game: Game, hand: Hand, seat: Seat, tile: Tile, layout: Layout) -> tup
 
 
 def _in_play(game: Game, hand: Hand) -> Game:
-    """Return the match in the phase of play; written out because it runs at every play."""
+    """Return the match in the phase PLAY. It runs at every play, so it avoids the slower `changed`."""
     return Game(game.rules, game.players, Phase.PLAY, game.scores, hand, game.hand_winner, game.winner)
 
 
 def _score(game: Game, hand: Hand, chance: Chance) -> GameUpdate:
-    """Return the match with the points of a tile paid, or waiting to be called."""
+    """Return the match with the points of a tile scored, or waiting to be called."""
     if chance.worth == 0:
         return game, ()
     if game.rules.call_required:
-        told = (Claimable(chance.seat, chance.points, chance.because, chance.victim),)
-        return changed(game, hand=changed(hand, chance=chance)), told
+        outcomes = (Claimable(chance.seat, chance.points, chance.because, chance.victim),)
+        return changed(game, hand=changed(hand, chance=chance)), outcomes
     if game.rules.cutthroat:
         return credit(game, hand, chance)
     return pay(game, chance.seat, chance.points, Reason.PLAY, chance.because)
@@ -153,50 +156,51 @@ def _score(game: Game, hand: Hand, chance: Chance) -> GameUpdate:
 def _after_lead(
     claims: tuple[tuple[Claim, ...], ...], lead: LeadTile, led: Tile, rules: Rules
 ) -> tuple[tuple[Claim, ...], ...]:
-    """Return the claims after a roll call that ended with *led*: nobody holds what is asked for before it."""
+    """Return the claims after a roll call that ended with *led*: nobody holds a tile that comes before it."""
     if lead not in (LeadTile.HIGHEST_DOUBLE, LeadTile.RACE):
         return claims
     if led.is_double:
-        # Doubles are in the order of their numbers, so those of higher bits are higher.
+        # The bits of doubles are ordered by number, so higher bits are higher doubles.
         earlier = double_bits() & set_bits(rules.max_pips) & ~(2 * led.bit - 1)
     else:
         weight = (led.pips, led.high)
-        heavier = (tile.bit for tile in full_set(rules.max_pips) if tile.is_double or (tile.pips, tile.high) > weight)
-        earlier = sum(heavier)
-    claim = lets_lead(earlier, led)
+        earlier = sum(
+            tile.bit for tile in full_set(rules.max_pips) if tile.is_double or (tile.pips, tile.high) > weight
+        )
+    claim = let_another_lead(earlier, led)
     return tuple((*old, claim) for old in claims)
 
 
 def _after_tile(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
-    """Return the match after a tile has been scored: effects, the end of the hand, and whose turn is next."""
+    """Return the match after a scored tile takes effect. Ends the hand if it is over, else passes the turn."""
     rules = game.rules
     if hand.sizes[seat] == 0:
         return _out(game, hand, seat)
-    told: tuple[Outcome, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
     if rules.effects is not None:
-        hand, told = take_effect(hand, seat, hand.layout.nodes[-1], rules, rules.effects)
+        hand, outcomes = take_effect(hand, seat, hand.layout.nodes[-1], rules, rules.effects)
         if hand.course.extra:
             hand = changed(hand, turn=seat)
         else:
-            hand, skipped = advanced(hand, seat, len(game.players))
-            told = (*told, *skipped)
+            hand, skipped = pass_turn(hand, seat, len(game.players))
+            outcomes = (*outcomes, *skipped)
         game = changed(game, hand=hand)
     elif hand.course is not NO_COURSE:
-        hand, _ = advanced(hand, seat, len(game.players))
+        hand, _ = pass_turn(hand, seat, len(game.players))
         game = changed(game, hand=hand)
     if not hand.locked:
-        return game, told
+        return game, outcomes
     if drawable(rules, hand) == 0 or rules.on_provable_block is ProvableBlock.END_NOW:
-        return prepend(told, close_hand(game, hand, Ending.BLOCKED_BY_PROOF, None))
+        return prepend(outcomes, close_hand(game, hand, Ending.BLOCKED_BY_PROOF, None))
     if rules.on_provable_block is ProvableBlock.LITERAL:
-        return game, told
-    return game, (*told, Blocked(hand.boneyard))
+        return game, outcomes
+    return game, (*outcomes, Blocked(hand.boneyard))
 
 
 def _out(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
-    """Return the match with the hand over because *seat* has no tile left."""
+    """Return the match after the hand ends because *seat* has no tile left."""
     effects = game.rules.effects
-    told: tuple[Outcome, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
     if effects is not None and effects.last_tile and hand.layout.nodes[-1].outer == effects.draw_on:
-        hand, told = force_draws(hand, seat, game.rules)
-    return prepend(told, close_hand(game, hand, Ending.DOMINO, seat))
+        hand, outcomes = force_draws(hand, seat, game.rules)
+    return prepend(outcomes, close_hand(game, hand, Ending.DOMINO, seat))

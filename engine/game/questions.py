@@ -1,4 +1,4 @@
-"""Queries on a match: open ends, legal plays and stacks, unseen tiles."""
+"""Queries about a match: open ends, legal plays and stacks, unseen tiles."""
 
 from collections.abc import Iterable, Iterator
 
@@ -12,16 +12,16 @@ from engine.tiles import Tile, full_set, set_bits
 
 
 def ends(state: State) -> tuple[OpenEnd, ...]:
-    """Return the open ends, closed tips of the spinner included; empty before the first tile."""
+    """Return the open ends, including closed tips of the spinner. Empty before the first tile."""
     return () if state.game is None else state.game.layout.ends
 
 
 def ends_now(hand: Hand) -> tuple[OpenEnd, ...]:
-    """Return the ends open to the next tile: no closed tips, and under a spell only those that break it."""
+    """Return the ends where the next tile can be played: no closed tips, and under a spell only ends that break it."""
     ends = hand.layout.ends
     spell = hand.course.spell
     if spell is None:
-        return tuple([end for end in ends if end.playable])  # a list is made faster than a generator
+        return tuple([end for end in ends if end.playable])  # A list comprehension is faster than a generator here.
     if spell.arm is None:
         starter = hand.layout.nodes[0].id
         return tuple(end for end in ends if end.playable and end.spot.host == starter)
@@ -31,13 +31,15 @@ def ends_now(hand: Hand) -> tuple[OpenEnd, ...]:
 
 
 def legal_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None) -> tuple[Play, ...]:
-    """Return every legal play of *tiles*, tile by tile, in the order of the open ends.
+    """Return every legal play of *tiles*, by tile and then by open end.
+
+    The free arms of a starter are equivalent, so only the first is returned. In a roll call only the highest double of
+    *tiles* may lead. The result is empty if *seat* is not to move, and while a draw must be completed.
 
     Args:
-        state: Where the match stands.
-        tiles: What a player holds, or the one tile that the camera sees; in a roll call only the highest double of
-            them may lead. Of the free arms of a starter, which are all alike, the first is given.
-        seat: Who plays; None for whose turn it is, or for everybody while nobody knows who leads.
+        state: State of the match.
+        tiles: A player's hand, or the tile that the camera sees.
+        seat: Seat that plays. None for the seat to move, or for every seat while the leader is unknown.
     """
     game = state.game
     if game is None or game.hand is None:
@@ -49,19 +51,19 @@ def legal_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None
         return ()
     seats = tuple(Seat(at) for at in range(len(game.players))) if seat is None else (seat,)
     if game.phase is Phase.LEAD:
-        leads = _that_may_lead(game, hand, _at_hand(game, hand, tiles))
+        leads = _possible_leads(game, hand, _distinct_available(game, hand, tiles))
         return tuple(Play(who, tile, None, tile.low) for tile in leads for who in seats)
     if game.phase is not Phase.PLAY or tiles_to_draw(game.rules, hand):
         return ()
     ends = ends_now(hand)
     if game.rules.effects is not None:
-        ends = _one_new_arm(hand.layout.nodes[:1], ends)
-    out = _out(game, hand)
+        ends = _merge_free_arms(hand.layout.nodes[:1], ends)
+    available = _available(game, hand)
     plays = []
     for tile in tiles:
         bit = tile.bit
-        if bit & out:
-            out ^= bit
+        if bit & available:
+            available ^= bit
             for end in ends:
                 if bit & end.fits:
                     inner = tile.high if tile.high == end.number else tile.low
@@ -71,7 +73,7 @@ def legal_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None
 
 
 def legal_stacks(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None) -> tuple[Stack, ...]:
-    """Return every legal stack of *tiles*, with the arguments of `legal_plays`."""
+    """Return every legal stack of *tiles*. Takes the arguments of `legal_plays`."""
     game = state.game
     if game is None or game.hand is None or game.phase is not Phase.PLAY or not game.rules.cutthroat:
         return ()
@@ -82,30 +84,33 @@ def legal_stacks(state: State, tiles: Iterable[Tile], *, seat: Seat | None = Non
     if tiles_to_draw(game.rules, hand):
         return ()
     open_nodes = tuple(node for node in hand.layout.nodes if is_stackable(hand, node))
-    at_hand = _at_hand(game, hand, tiles)
-    return tuple(Stack(who, tile, node.id) for tile in at_hand for node in open_nodes if node.tile == tile)
+    distinct = _distinct_available(game, hand, tiles)
+    return tuple(Stack(who, tile, node.id) for tile in distinct for node in open_nodes if node.tile == tile)
 
 
 def is_stackable(hand: Hand, node: Node) -> bool:
-    """Return True if a copy may go on *node*: one end of it is open, of a double one side. docs/rules.md 3.6, A3-8."""
+    """Return True if a copy can be stacked on *node*: it has an open end and no copy on it. See docs/rules.md A3-8."""
     layout = hand.layout
     return node.id not in layout.stacked and any(end.spot.host == node.id for end in layout.ends)
 
 
 def copies_left(game: Game, tile: Tile) -> int:
-    """Return the number of copies of *tile* off the table; 0 or less if it is not in the set or used up."""
+    """Return the number of copies of *tile* that are not on the table. 0 or less if it is used up or not in the set."""
     if tile.high > game.rules.max_pips:
         return 0
     return game.rules.copies - game.layout.used(tile)
 
 
 def unseen(game: Game) -> tuple[Tile, ...]:
-    """Return the tiles in hands and boneyard, each as often as it is out, from 0-0 upwards."""
+    """Return all tiles in hands and boneyard, from 0-0 upwards. A tile appears once for each copy."""
     return tuple(tile for tile in full_set(game.rules.max_pips) for _ in range(max(0, copies_left(game, tile))))
 
 
 def highest_leader(rules: Rules, tiles: Iterable[Tile]) -> Tile | None:
-    """Return the tile of a player that a roll call asks for first: the highest double, else what may replace it."""
+    """Return the first of *tiles* that a roll call would reach.
+
+    It is the highest double. Without a double it is the highest tile if the rules allow that, otherwise None.
+    """
     held = tuple(tiles)
     doubles = [tile for tile in held if tile.is_double]
     if doubles:
@@ -115,24 +120,24 @@ def highest_leader(rules: Rules, tiles: Iterable[Tile]) -> Tile | None:
     return None
 
 
-def _at_hand(game: Game, hand: Hand, tiles: Iterable[Tile]) -> tuple[Tile, ...]:
-    """Return the distinct *tiles* that still have a copy off the table."""
-    out = _out(game, hand)
+def _distinct_available(game: Game, hand: Hand, tiles: Iterable[Tile]) -> tuple[Tile, ...]:
+    """Return *tiles* without duplicates and without those that have all copies on the table."""
+    available = _available(game, hand)
     found = []
     for tile in tiles:
-        if tile.bit & out:
-            out ^= tile.bit
+        if tile.bit & available:
+            available ^= tile.bit
             found.append(tile)
     return tuple(found)
 
 
-def _out(game: Game, hand: Hand) -> int:
-    """Return the tiles of which a copy is not on the table, as bits."""
+def _available(game: Game, hand: Hand) -> int:
+    """Return the bit mask of the tiles with at least one copy off the table."""
     return set_bits(game.rules.max_pips) & ~hand.layout.gone(game.rules)
 
 
-def _that_may_lead(game: Game, hand: Hand, tiles: tuple[Tile, ...]) -> Iterator[Tile]:
-    """Yield the *tiles* that may lead the hand."""
+def _possible_leads(game: Game, hand: Hand, tiles: tuple[Tile, ...]) -> Iterator[Tile]:
+    """Yield those of *tiles* that may lead the hand."""
     match hand.lead:
         case LeadTile.ANY:
             yield from tiles
@@ -145,8 +150,8 @@ def _that_may_lead(game: Game, hand: Hand, tiles: tuple[Tile, ...]) -> Iterator[
             yield from () if best is None else (best,)
 
 
-def _one_new_arm(first: tuple[Node, ...], ends: tuple[OpenEnd, ...]) -> tuple[OpenEnd, ...]:
-    """Return *ends* with only the first of the free arms of a starter."""
+def _merge_free_arms(first: tuple[Node, ...], ends: tuple[OpenEnd, ...]) -> tuple[OpenEnd, ...]:
+    """Return *ends* with only the first of a starter's free arms, because they are equivalent."""
     if not first or not first[0].is_starter:
         return ends
     free = [end for end in ends if end.spot.host == first[0].id]

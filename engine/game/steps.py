@@ -1,13 +1,13 @@
-"""Apply one accepted action to a match: the new match and its outcomes. docs/rules.md 2.3 to 2.5 and 3.
+"""Apply an accepted action to a match. See docs/rules.md 2.3 to 2.5 and 3.
 
-Legality is not checked here: `engine.game.judge` does that, and the table may let an illegal action stand.
+Legality is checked in `engine.game.judge`, not here, because players may accept an illegal action.
 """
 
 from typing import assert_never
 
-from engine.game.claims import keeps_the_deal
+from engine.game.claims import kept_deal
 from engine.game.closing import GameUpdate, abandon_hand, close_hand, close_match, count_hand, pay, prepend, reveal
-from engine.game.passing import caught_up, decline, draw, knock
+from engine.game.passing import decline, draw, knock, with_implied_pass
 from engine.game.plays import credit, grant, play, stack
 from engine.game.turns import turn
 from engine.rules.rules import LeadRule, Rules, Spinner
@@ -54,10 +54,10 @@ _LEAD_TILES = {
 
 
 def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
-    """Return the match after *action* and its outcomes, the next turn last."""
+    """Return the match after *action* and the outcomes. The next turn is the last outcome."""
     if isinstance(action, MatchStart):
         return _start(action)
-    assert game is not None  # the judge refuses all else before a match
+    assert game is not None  # the judge rejects other actions before a match
     if isinstance(action, Play) and game.hand is not None and game.hand.turn == action.seat:
         after, outcomes = play(game, game.hand, seq, action)
     elif isinstance(action, NewHand):
@@ -67,20 +67,20 @@ def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
     elif isinstance(action, Adjust):
         return _adjust(game, action)
     else:
-        assert game.hand is not None  # the judge refuses all else before a hand
+        assert game.hand is not None  # the judge rejects other actions before a hand
         after, outcomes = _in_hand(game, game.hand, seq, action)
-    whose = turn(after)
-    return after, outcomes if whose is None else (*outcomes, whose)
+    next_turn = turn(after)
+    return after, outcomes if next_turn is None else (*outcomes, next_turn)
 
 
 def _in_hand(game: Game, hand: Hand, seq: Seq, action: InHand) -> GameUpdate:
-    """Return the match after *action* within a hand; a pass that it implies comes first."""
-    game, hand, told = caught_up(game, hand, action)
-    return prepend(told, _act(game, hand, seq, action))
+    """Return the match after an *action* during a hand. A pass that it implies is applied first."""
+    game, hand, implied = with_implied_pass(game, hand, action)
+    return prepend(implied, _act(game, hand, seq, action))
 
 
 def _act(game: Game, hand: Hand, seq: Seq, action: InHand) -> GameUpdate:
-    """Return the match after *action*, once implied passes are made."""
+    """Return the match after *action*, without implied passes."""
     match action:
         case Play():
             return play(game, hand, seq, action)
@@ -120,25 +120,25 @@ def _act(game: Game, hand: Hand, seq: Seq, action: InHand) -> GameUpdate:
 
 
 def _adjust(game: Game, action: Adjust) -> GameUpdate:
-    """Return the match with points given by hand, which stay even when the hand is dealt again."""
-    after, told = pay(game, action.seat, action.points, Reason.ADJUST, action.why)
+    """Return the match after a manual adjustment, which is kept if the hand is dealt again."""
+    after, outcomes = pay(game, action.seat, action.points, Reason.ADJUST, action.why)
     if after.hand is not None and action.points:
         before = tuple(
             (*scores, action.points) if at == action.seat else scores
             for at, scores in enumerate(after.hand.scores_before)
         )
         after = changed(after, hand=changed(after.hand, scores_before=before))
-    return after, told
+    return after, outcomes
 
 
 def _start(action: MatchStart) -> GameUpdate:
-    """Return a match without points."""
+    """Return a new match without scores."""
     scores: tuple[tuple[int, ...], ...] = ((),) * len(action.players)
     return Game(action.rules, action.players, Phase.DEAL, scores), (MatchStarted(action.players),)
 
 
 def _deal(game: Game, number: int, dealt: NewHand) -> GameUpdate:
-    """Return the match with a fresh hand dealt."""
+    """Return the match after a new hand is dealt."""
     rules, seats = game.rules, len(game.players)
     sizes = dealt.dealt or (rules.dealt(seats),) * seats
     boneyard = max(0, rules.tiles - sum(sizes)) if dealt.boneyard is None else dealt.boneyard
@@ -151,7 +151,7 @@ def _deal(game: Game, number: int, dealt: NewHand) -> GameUpdate:
         turn=leader,
         lead=lead,
         scores_before=game.scores,
-        claims=(keeps_the_deal(rules),) * seats,
+        claims=(kept_deal(rules),) * seats,
         holdings=(None,) * seats,
         course=NO_COURSE,
     )
@@ -159,14 +159,14 @@ def _deal(game: Game, number: int, dealt: NewHand) -> GameUpdate:
 
 
 def _lead(game: Game) -> tuple[Seat | None, LeadTile]:
-    """Return the leader of the next hand, None if not known, and the kind of tile to lead."""
+    """Return the leader of the next hand, or None if unknown, and the kind of tile to lead."""
     winner = game.hand_winner
     rule = game.rules.lead_first if winner is None else game.rules.lead_next
     return _leader(game, rule, winner), _lead_tile(game.rules, rule)
 
 
 def _leader(game: Game, rule: LeadRule, winner: Seat | None) -> Seat | None:
-    """Return the seat that leads by *rule*; None if that is not known."""
+    """Return the seat that leads according to *rule*, or None if unknown."""
     if winner is None:
         return None
     if rule is LeadRule.WINNER_ANY:
@@ -175,16 +175,16 @@ def _leader(game: Game, rule: LeadRule, winner: Seat | None) -> Seat | None:
 
 
 def _lead_tile(rules: Rules, rule: LeadRule) -> LeadTile:
-    """Return the kind of tile that leads by *rule*; a starter of six arms is always a double."""
+    """Return the kind of tile that leads according to *rule*. A six-arm starter is always a double."""
     tile = _LEAD_TILES[rule]
     return LeadTile.ANY_DOUBLE if rules.spinner is Spinner.STARTER_SIX and tile is LeadTile.ANY else tile
 
 
 def _call(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
-    """Return the match with the points that were called in time paid, or those the table grants late."""
+    """Return the match after called points are scored. Includes points called late that players accepted."""
     chance = hand.chance
     if chance is not None and not chance.called and chance.seat == seat:
         return credit(game, hand, chance)
     lapsed = hand.lapsed
-    assert lapsed is not None  # the judge refuses a call of nothing
+    assert lapsed is not None  # the judge rejects a call without points
     return grant(changed(game, hand=changed(hand, lapsed=None)), lapsed)

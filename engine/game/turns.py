@@ -1,4 +1,4 @@
-"""Turn order and what the current player may do. docs/rules.md 2.3 and, for the six-arm game, 3.5."""
+"""Turn order and the current player's options. See docs/rules.md 2.3 and, for the six-arm game, 3.5."""
 
 from engine.rules.rules import Drawing, NoDouble, ProvableBlock, Rules, SpellLap
 from engine.state.events import Seat
@@ -7,11 +7,12 @@ from engine.state.match import Game, Phase
 from engine.state.outcomes import Must, Outcome, Skipped, Turn
 from engine.value import changed
 
-TILES_OF_A_DRAW = 2  # where the rule is to draw two
+TILES_PER_DRAW = 2
+"""Tiles in a draw where the rules are to draw two."""
 
 
 def turn(game: Game) -> Turn | None:
-    """Return the current turn with its task; None when nobody has to play."""
+    """Return the current turn and its task, or None if nobody is to move."""
     hand = game.hand
     if hand is None or not game.rules.refereed:
         return None
@@ -23,28 +24,31 @@ def turn(game: Game) -> Turn | None:
 
 
 def drawable(rules: Rules, hand: Hand) -> int:
-    """Return the number of tiles of the boneyard that may be drawn."""
+    """Return the number of boneyard tiles that may be drawn."""
     return 0 if rules.draw is Drawing.NONE else max(0, hand.boneyard - rules.boneyard_reserve)
 
 
 def can_draw(rules: Rules, hand: Hand) -> bool:
-    """Return True if the player whose turn it is has to draw when they cannot play."""
+    """Return True if the player to move must draw when they cannot play."""
     if drawable(rules, hand) == 0:
         return False
     if rules.draw is Drawing.UNTIL_PLAYABLE:
         return True
-    return hand.course.drawn < TILES_OF_A_DRAW and not hand.course.extra and not is_exempt(rules, hand)
+    return hand.course.drawn < TILES_PER_DRAW and not hand.course.extra and not is_exempt(rules, hand)
 
 
 def tiles_to_draw(rules: Rules, hand: Hand) -> int:
-    """Return the number of tiles still to draw before playing; 0 unless a draw of two has begun."""
+    """Return the number of tiles still to draw before playing. 0 unless a draw of two has begun."""
     if rules.draw is not Drawing.TWO or not hand.course.drawn or not can_draw(rules, hand):
         return 0
-    return min(TILES_OF_A_DRAW - hand.course.drawn, drawable(rules, hand))
+    return min(TILES_PER_DRAW - hand.course.drawn, drawable(rules, hand))
 
 
 def is_exempt(rules: Rules, hand: Hand) -> bool:
-    """Return True if the caster of a spell may pass without drawing; False with nothing to draw. docs/rules.md A2-5."""
+    """Return True if the player to move cast the spell and may pass without drawing. See docs/rules.md A2-5.
+
+    False if there is nothing to draw.
+    """
     spell = hand.course.spell
     if spell is None or spell.arm is None or rules.effects is None or hand.turn != spell.caster:
         return False
@@ -54,41 +58,41 @@ def is_exempt(rules: Rules, hand: Hand) -> bool:
 
 
 def is_optional(game: Game, hand: Hand) -> bool:
-    """Return True if the next player may act, which ends the current turn."""
+    """Return True if the next player may already act. Acting ends the current turn."""
     course = hand.course
     if course.extra:
         return True
     return course.drawn > 0 and (game.phase is Phase.LEAD or not can_draw(game.rules, hand))
 
 
-def following(game: Game, hand: Hand) -> Seat | None:
-    """Return the seat whose turn comes next; None while the current one is not known."""
-    return None if hand.turn is None else advanced(hand, hand.turn, len(game.players))[0].turn
+def next_seat(game: Game, hand: Hand) -> Seat | None:
+    """Return the seat that moves next, or None while the current one is unknown."""
+    return None if hand.turn is None else pass_turn(hand, hand.turn, len(game.players))[0].turn
 
 
-def advanced(hand: Hand, seat: Seat, seats: int) -> tuple[Hand, tuple[Outcome, ...]]:
-    """Return the hand with the turn passed on from *seat*; a player who loses their turn is told."""
+def pass_turn(hand: Hand, seat: Seat, seats: int) -> tuple[Hand, tuple[Outcome, ...]]:
+    """Return the hand after the turn of *seat* ends, with a `Skipped` outcome if a player loses a turn."""
     course = hand.course
     after = Seat((seat + course.direction) % seats)
-    told: tuple[Outcome, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
     if course.skip:
-        told = (Skipped(after),)
+        outcomes = (Skipped(after),)
         after = Seat((after + course.direction) % seats)
     spell = course.spell
     if spell is not None and after == spell.caster:
         spell = Spell(spell.caster, spell.arm, spell.returns + 1)
     course = changed(course, spell=spell, extra=False, skip=False, drawn=0)
-    return changed(hand, turn=after, course=course), told
+    return changed(hand, turn=after, course=course), outcomes
 
 
 def draws_for_lead(game: Game, hand: Hand) -> bool:
-    """Return True if everybody has said that they have no double, so that each draws one in turn."""
+    """Return True if all players have declared that they have no double, so each draws one tile in turn."""
     one_in_turn = game.rules.no_double is NoDouble.DRAW_ONE_IN_TURN and hand.lead is LeadTile.ANY_DOUBLE
     return one_in_turn and hand.course.without_double >= len(game.players)
 
 
 def _must_lead(game: Game, hand: Hand) -> Must:
-    """Return the task of the player who leads."""
+    """Return the task of the leader."""
     match hand.lead:
         case LeadTile.ANY:
             return Must.LEAD_ANY
@@ -103,7 +107,7 @@ def _must_lead(game: Game, hand: Hand) -> Must:
 
 
 def _turn_in_play(rules: Rules, hand: Hand) -> Turn:
-    """Return the turn of a player once the first tile lies."""
+    """Return the current turn after the lead."""
     course, draws = hand.course, can_draw(rules, hand)
     if course is NO_COURSE:
         if not draws:
@@ -121,6 +125,6 @@ def _turn_in_play(rules: Rules, hand: Hand) -> Turn:
 
 
 def _must_draw(rules: Rules, hand: Hand) -> Must:
-    """Return the task of a player who may have to draw; once nothing fits any more, they may end the hand instead."""
+    """Return the task of a player who may have to draw. If the layout is blocked, they may end the hand instead."""
     can_end = hand.locked and rules.on_provable_block is ProvableBlock.ANNOUNCE
     return Must.DRAW_OR_END if can_end else Must.PLAY_OR_DRAW

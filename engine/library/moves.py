@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from engine.game.questions import legal_plays, legal_stacks
-from engine.game.turns import TILES_OF_A_DRAW, can_draw, drawable, is_exempt, turn
+from engine.game.turns import TILES_PER_DRAW, can_draw, drawable, is_exempt, turn
 from engine.rules.rules import Drawing
 from engine.state.events import Decline, Draw, Knock, Play, Stack
 from engine.state.hand import LeadTile
@@ -43,7 +43,7 @@ def legal_moves(state: State, tiles: Iterable[Tile]) -> tuple[LegalMove, ...]:
     if can_draw(rules, hand):
         number = 1
         if rules.draw is Drawing.TWO:
-            number = min(TILES_OF_A_DRAW - hand.course.drawn, drawable(rules, hand))
+            number = min(TILES_PER_DRAW - hand.course.drawn, drawable(rules, hand))
         return plays if plays and not rules.voluntary_draw else (*plays, Draw(seat, number))
     holds_back = not rules.must_play or is_exempt(rules, hand)
     return plays if plays and not holds_back else (*plays, Knock(seat))

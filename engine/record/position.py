@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from engine.errors import EngineError
-from engine.game.claims import DREW, KNOCKED, keeps_the_deal, lets_lead, without_double
+from engine.game.claims import DREW, KNOCKED, kept_deal, let_another_lead, no_double
 from engine.game.plays import sum_of_play, sum_of_stack
 from engine.library.table import Table
 from engine.record.opening import opening_of, tags_of
@@ -146,7 +146,7 @@ def _claim_letter(claim: Claim, layout: Layout) -> str:
         return "d" if claim.words == DREW else "k"
     if claim.broken is ProblemKind.TOO_MANY_DOUBLES:
         return "o"
-    return "l" if layout.nodes and claim.words == lets_lead(0, layout.nodes[0].tile).words else "n"
+    return "l" if layout.nodes and claim.words == let_another_lead(0, layout.nodes[0].tile).words else "n"
 
 
 def _tiles_text(tiles: Iterable[Tile]) -> str:
@@ -306,15 +306,15 @@ class _PositionReader:
     def _claim(self, kind: str, layout: Layout) -> Claim:
         """Return a claim of this kind."""
         if kind == "o":
-            (claim,) = keeps_the_deal(self.rules) or (None,)
+            (claim,) = kept_deal(self.rules) or (None,)
             _require(claim is not None, "/o/ only in a game with redeal_if_doubles_over")
             assert claim is not None
             return claim
         if kind == "l":
             _require(bool(layout.nodes), "/l/ only after the lead")
-            return lets_lead(0, layout.nodes[0].tile)
+            return let_another_lead(0, layout.nodes[0].tile)
         if kind == "n":
-            return without_double(self.rules)
+            return no_double(self.rules)
         return Claim(0, 0, ProblemKind.REVOKE, DREW if kind == "d" else KNOCKED)
 
     def _course(self, layout: Layout) -> Course:

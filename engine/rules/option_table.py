@@ -1,4 +1,4 @@
-"""Options, presets for several of them, and consequences of one, as data."""
+"""Tables of options, presets and consequences."""
 
 from dataclasses import dataclass
 
@@ -30,14 +30,14 @@ from engine.tiles import HIGHEST_PIPS
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A name for several options at once.
+    """A shorthand for several options.
 
     Attributes:
-        key: What is written before the "=".
-        value: What is written after it.
-        meaning: What it is, in the players' words.
-        options: Key and value of each option it stands for; one that is given itself goes before.
-        games: The games it is for; empty for all.
+        key: Text before the "=".
+        value: Text after the "=".
+        meaning: Explanation for players.
+        options: Keys and values of the options that it sets. Explicit options take precedence.
+        games: Games in which it is available. Empty for all.
     """
 
     key: str
@@ -49,7 +49,14 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """Values that choosing *value* for *key* gives to *options* not given; *games* as in `Preset`."""
+    """Default values of other options that follow from choosing *value* for *key*.
+
+    Attributes:
+        key: Key of the option that was chosen.
+        value: Its value.
+        options: Keys and values of the options that it sets by default.
+        games: Games to which it applies. Empty for all.
+    """
 
     key: str
     value: str
@@ -57,7 +64,7 @@ class Consequence:
     games: tuple[str, ...] = ()
 
 
-# In the players' words. One line each: they stand in a column of a terminal.
+# Explanations for players, one line each, because they fill a column in the terminal.
 _FIRST_LEADS = Choice(
     (
         (LeadRule.HIGHEST_DOUBLE, "who holds the highest double leads it"),
@@ -332,8 +339,8 @@ PRESETS: tuple[Preset, ...] = (
 )
 
 CONSEQUENCES: tuple[Consequence, ...] = (
-    # docs/rules.md A1-26: with open_halves every double within a line would count for ever.
+    # With open_halves, every double within a line would always count: docs/rules.md A1-26.
     Consequence("spinner", "all", (("branch_order", "sides_first"), ("spinner_count", "until_capped"))),
-    # docs/rules.md A1-27: the bonus of All Threes is in threes.
+    # The bonus of All Threes is in threes: docs/rules.md A1-27.
     Consequence("unit", "3", (("round_to", "3"), ("bonus_divisor", "3")), ("allfives",)),
 )

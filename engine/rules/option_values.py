@@ -1,4 +1,4 @@
-"""Values of an option: parse them, format them and explain them in the players' words."""
+"""Parse, format and explain the values of options."""
 
 import re
 from dataclasses import dataclass
@@ -20,14 +20,17 @@ _DEALT = re.compile(r"([0-9]{1,2}):([0-9]{1,3})")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of a few words; *meanings* has every value of one enum, each with what it means."""
+    """One of several words. *meanings* pairs every value of an enum with its explanation."""
 
     meanings: tuple[tuple[StrEnum, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A whole number from *least* to *most*, None for no limit; *none* is what "none" means, None if it is no value."""
+    """An integer from *least* to *most*, where None is no limit.
+
+    *none* explains the value "none". If it is None, that value is not allowed.
+    """
 
     least: int
     most: int | None = None
@@ -41,24 +44,24 @@ class YesNo:
 
 @dataclass(frozen=True, slots=True)
 class SetSize:
-    """A set by the highest number on its tiles, or by its name."""
+    """A tile set, by its highest number or its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Players:
-    """A number of players, or from how many to how many."""
+    """A number or range of players."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """Tiles dealt to each player: one number, or one for each number of players."""
+    """Tiles dealt to each player: a single number, or one for each number of players."""
 
 
 Values = Choice | Number | YesNo | SetSize | Players | Deal
 
 
 class Group(StrEnum):
-    """Subject of an option, in the order of a game."""
+    """Subject of an option, in the order in which a game is explained."""
 
     TILES = "tiles and players"
     LEAD = "leading a hand"
@@ -72,16 +75,16 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One thing that a table can choose.
+    """An option of the rules.
 
     Attributes:
-        key: What it is called in a record and on the command line.
-        group: What it is about.
-        meaning: What it is, in the players' words and with its unit.
-        values: What can be chosen.
-        field: Where `Rules` keeps it, with a dot into `HandPoints` and `Effects`.
-        needs: Keys of options that have to be on, or it says nothing; "a|b" for one of two.
-        aliases: Other names by which it is accepted.
+        key: Name in a game record and on the command line.
+        group: Subject.
+        meaning: Explanation for players, with the unit.
+        values: Allowed values.
+        field: Field of `Rules`, with a dot for a field of `HandPoints` or `Effects`.
+        needs: Keys of options that must be on for this one to matter. "a|b" if either is enough.
+        aliases: Alternative names.
     """
 
     key: str
@@ -94,10 +97,10 @@ class Option:
 
 
 def read_value(option: Option, text: str, rules: Rules) -> dict[str, Any]:
-    """Return the fields that an option with this text sets.
+    """Parse the value of an option. Returns the fields of `Rules` that it sets.
 
     Raises:
-        EngineError: If it cannot have that value; the message is what was expected.
+        EngineError: If the value is not allowed. The message states what was expected.
     """
     value = plain(text)
     match option.values:
@@ -127,7 +130,10 @@ def read_value(option: Option, text: str, rules: Rules) -> dict[str, Any]:
 
 
 def value_text(rules: Rules, option: Option) -> str:
-    """Return the value that an option has in *rules*, as it holds at the table; "-" if there is no such thing there."""
+    """Return the effective value of an option in *rules*, as text. "-" if it does not apply.
+
+    Unlike `written`, numbers of players and deals are limited to those for which there are enough tiles.
+    """
     if not isinstance(option.values, Players | Deal):
         return written(rules, option)
     seats = seats_that_can_play(rules)
@@ -142,7 +148,7 @@ def value_text(rules: Rules, option: Option) -> str:
 
 
 def value_meaning(rules: Rules, option: Option) -> str:
-    """Return the meaning of an option's value in *rules*, in the players' words."""
+    """Return the explanation of an option's value in *rules*."""
     value = field_of(rules, option.field)
     match option.values:
         case Choice(meanings):
@@ -156,7 +162,7 @@ def value_meaning(rules: Rules, option: Option) -> str:
 
 
 def allowed_text(option: Option) -> str:
-    """Return the allowed values of an option, in words.
+    """Return the allowed values of an option as text for an error message.
 
     >>> allowed_text(Option("copies", Group.TILES, "how many of each tile", Number(1, 2), "copies"))
     '1 to 2'
@@ -180,12 +186,12 @@ def allowed_text(option: Option) -> str:
 
 
 def seats_that_can_play(rules: Rules) -> tuple[int, ...]:
-    """Return the numbers of players that *rules* allow and that the tiles suffice for."""
+    """Return the numbers of players that *rules* allow and for which there are enough tiles."""
     return tuple(seats for seats in range(1, MOST_SEATS + 1) if not deal_problems(rules, seats))
 
 
 def written(rules: Rules, option: Option) -> str:
-    """Return the value that an option has in *rules*, as `with_options` takes it."""
+    """Return the value of an option in *rules* in the format that `with_options` accepts. "-" if it does not apply."""
     if lacks_effects(rules, option):
         return "-"
     match option.values:
@@ -203,7 +209,7 @@ def written(rules: Rules, option: Option) -> str:
 
 
 def field_of(rules: Rules, field: str) -> object:
-    """Return the value of a field of *rules*, with a dot for a nested one; None if its owner is None."""
+    """Return a field of *rules*. A dot selects a nested field, which is None if its owner is None."""
     value: object = rules
     for name in field.split("."):
         value = None if value is None else getattr(value, name)
@@ -211,12 +217,12 @@ def field_of(rules: Rules, field: str) -> object:
 
 
 def lacks_effects(rules: Rules, option: Option) -> bool:
-    """Return True if an option is about effects, and *rules* have none."""
+    """Return True if an option concerns effects but *rules* have none."""
     return rules.effects is None and option.field.startswith("effects.")
 
 
 def plain(text: str) -> str:
-    """Return a word as the table has it: lower case, with low lines.
+    """Normalize a word: lower case, without surrounding blanks, and with underscores for hyphens.
 
     >>> plain(" Double-Six ")
     'double_six'
@@ -235,7 +241,10 @@ def _read_players(option: Option, text: str) -> dict[str, Any]:
 
 
 def _read_deal(option: Option, text: str, rules: Rules) -> dict[str, Any]:
-    """Return the deal; "7" is for any number of players, "2:7,3:5" for these, and "7,3:5" for any but these."""
+    """Parse a deal.
+
+    "7" is for any number of players, "2:7,3:5" only for 2 and 3, and "7,3:5" for any number except 3.
+    """
     first, *rest = re.split(r"[,/]", text.strip())
     base = int(first) if _NUMBER.fullmatch(first) else None
     found = [_DEALT.fullmatch(piece) for piece in (rest if base is not None else (first, *rest))]

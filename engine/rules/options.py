@@ -1,4 +1,4 @@
-"""Choosing options of a game by name, as text, and writing what was chosen; see `engine.rules.option_table`."""
+"""Parse and format options of a game. `engine.rules.option_table` defines them."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,8 +38,8 @@ __all__ = [
     "with_options",
 ]
 
-_SHOWN_CHARACTERS = 40  # of a value in a message; a file may hold anything
-# Values with which a field switches off what needs it; elsewhere None, no and "none".
+_SHOWN_CHARACTERS = 40  # Values quoted in a message are cut to this length.
+# Values that disable options which need the field. For all other fields they are None, False and "none".
 _OFF: dict[str, tuple[object, ...]] = {
     "spinner": ("none", "starter6"),
     "copies": (1,),
@@ -48,40 +48,46 @@ _OFF: dict[str, tuple[object, ...]] = {
     "lead_first": ("lot_any",),
     "lead_next": ("winner_any", "left_of_winner"),
 }
-_OFF_ELSEWHERE: tuple[object, ...] = (None, False, "none")
-_WITHOUT_A_GAME = ("set", "copies")  # what matters when tiles just lie where they lie
+_OFF_BY_DEFAULT: tuple[object, ...] = (None, False, "none")
+_FREE_PLAY_OPTIONS = ("set", "copies")
 
 
 class OptionsError(EngineError):
-    """Options that no game can be played with.
+    """Invalid options.
 
     Attributes:
-        faults: What is wrong, each with its key.
+        faults: One message for each fault, starting with the key.
     """
 
     def __init__(self, faults: Iterable[str]) -> None:
-        """Say all *faults* at once."""
+        """Create an error that lists all *faults*."""
         self.faults = tuple(faults)
         super().__init__("; ".join(self.faults))
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
-    """An option as it was given: the word for it, and the text after the "="."""
+class _Choice:
+    """A requested value.
+
+    Attributes:
+        option: The option.
+        key: Key as it was written, for error messages.
+        text: Text after the "=".
+    """
 
     option: Option
-    said: str
+    key: str
     text: str
 
 
 def parse_options(text: str) -> dict[str, str]:
-    """Read the pairs of an Options tag; blanks, commas and semicolons stand between them.
+    """Parse the pairs of an Options tag, separated by blanks, commas or semicolons.
 
     >>> parse_options("target=150, hand=2:7,3:5,4:5 cutthroat=1")
     {'target': '150', 'hand': '2:7,3:5,4:5', 'cutthroat': '1'}
 
     Raises:
-        OptionsError: If something is no key=value, or a key is given twice.
+        OptionsError: If a part is not key=value, or a key is given twice.
     """
     pairs: dict[str, str] = {}
     faults = []
@@ -106,32 +112,32 @@ def parse_options(text: str) -> dict[str, str]:
 
 
 def with_options(rules: Rules, values: Mapping[str, str] | str) -> Rules:
-    """Return *rules* with some options chosen otherwise.
+    """Return *rules* with changed options.
 
-    An option that is given goes before a preset, that before what follows from another option, that before *rules*.
+    Explicit options take precedence over presets, presets over consequences of other options, and those over *rules*.
 
     >>> with_options(profile("bones"), "target=200 hand=5").target
     200
 
     Args:
-        rules: What holds for everything that is not given.
-        values: Key and text of each choice, of OPTIONS and PRESETS; any case, "-" for "_". As one text they stand as
-            `parse_options` reads them.
+        rules: Rules that provide all other values.
+        values: Keys and values of options (OPTIONS) and presets (PRESETS), in any case, with "-" or "_". A str is
+            parsed by `parse_options`.
 
     Raises:
-        OptionsError: If any of it cannot be; the message names every fault, each with its key.
+        OptionsError: If any value is invalid. The message lists every fault with its key.
     """
     faults: list[str] = []
     changes: dict[str, Any] = {}
-    wishes = _wishes(rules, parse_options(values) if isinstance(values, str) else values, faults)
-    for wish in wishes.values():
-        if lacks_effects(rules, wish.option):
-            faults.append(f"{wish.said}: {rules.name} has no effects")
+    choices = _choices(rules, parse_options(values) if isinstance(values, str) else values, faults)
+    for choice in choices.values():
+        if lacks_effects(rules, choice.option):
+            faults.append(f"{choice.key}: {rules.name} has no effects")
             continue
         try:
-            changes.update(read_value(wish.option, wish.text, rules))
+            changes.update(read_value(choice.option, choice.text, rules))
         except EngineError as expected:
-            faults.append(f"{wish.said}: {expected}, got {_quoted(wish.text)}")
+            faults.append(f"{choice.key}: {expected}, got {_quoted(choice.text)}")
     try:
         changed = _changed(rules, changes)
     except OptionsError as refused:
@@ -142,36 +148,36 @@ def with_options(rules: Rules, values: Mapping[str, str] | str) -> Rules:
 
 
 def changed_options(rules: Rules) -> dict[str, str]:
-    """Return the options in which *rules* differ from their profile, as `with_options` takes them.
+    """Return the options in which *rules* differ from their profile, in the format of `with_options`.
 
     >>> changed_options(with_options(profile("allfives"), {"scoring": "cribbage"}))
     {'play_divisor': '5', 'target': '61'}
 
     Raises:
-        EngineError: If no profile is called so.
+        EngineError: If there is no profile with the name of *rules*.
     """
     known = profile(rules.name)
     changed = {option.key for option in OPTIONS if written(rules, option) != written(known, option)}
-    for follows in CONSEQUENCES:
-        if follows.key in changed and _follows(follows, rules, written(rules, option_named(follows.key))):
-            changed |= {key for key, value in follows.options if written(rules, option_named(key)) != value}
+    for consequence in CONSEQUENCES:
+        if consequence.key in changed and _applies(consequence, rules, written(rules, option_named(consequence.key))):
+            changed |= {key for key, value in consequence.options if written(rules, option_named(key)) != value}
     return {option.key: written(rules, option) for option in OPTIONS if option.key in changed}
 
 
 def matters(rules: Rules, option: Option) -> bool:
-    """Return True if an option makes a difference in *rules*; the count of a spinner makes none without spinners."""
+    """Return True if an option has an effect in *rules*. For example, `spinner_count` has none without spinners."""
     if not rules.refereed:
-        return option.key in _WITHOUT_A_GAME
+        return option.key in _FREE_PLAY_OPTIONS
     if lacks_effects(rules, option):
         return False
     return all(any(_is_on(rules, key) for key in need.split("|")) for need in option.needs)
 
 
 def option_named(key: str) -> Option:
-    """Return the option with exactly this key.
+    """Return the option with the key *key*. Aliases are not accepted.
 
     Raises:
-        EngineError: If there is none.
+        EngineError: If there is no such option.
     """
     for option in OPTIONS:
         if option.key == key:
@@ -181,7 +187,7 @@ def option_named(key: str) -> Option:
 
 @cache
 def _names() -> dict[str, Option]:
-    """Return every name by which an option is accepted."""
+    """Return the options by name, including aliases and field names."""
     names: dict[str, Option] = {}
     for option in OPTIONS:
         owner = option.field.rpartition(".")[0]
@@ -189,35 +195,36 @@ def _names() -> dict[str, Option]:
             names.setdefault(name, option)
             if owner:
                 names.setdefault(f"{owner}.{name}", option)
-    names.pop("seats_min")  # one of two fields that `players` sets
+    names.pop("seats_min")  # It is only one of the two fields that `players` sets.
     return names
 
 
-def _wishes(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict[str, _Wish]:
-    """Return the wish for each option, by its key; texts that cannot be understood are added to *faults*."""
-    given: dict[str, _Wish] = {}
-    preset: dict[str, _Wish] = {}
-    for said, text in values.items():
-        name = plain(said)
+def _choices(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict[str, _Choice]:
+    """Return the choice for each option, by its key. Messages about unknown or repeated keys are added to *faults*."""
+    explicit: dict[str, _Choice] = {}
+    preset: dict[str, _Choice] = {}
+    for key, text in values.items():
+        name = plain(key)
         option = _names().get(name)
-        if option is not None and option.key in given:
-            faults.append(f"{_shown(said)}: given twice, also as {given[option.key].said}")
+        if option is not None and option.key in explicit:
+            faults.append(f"{_shown(key)}: given twice, also as {explicit[option.key].key}")
         elif option is not None:
-            given[option.key] = _Wish(option, _shown(said), text)
+            explicit[option.key] = _Choice(option, _shown(key), text)
         elif any(known.key == name for known in PRESETS):
-            preset |= {wish.option.key: wish for wish in _preset_wishes(rules, name, text, faults)}
+            preset |= {choice.option.key: choice for choice in _preset_choices(rules, name, text, faults)}
         else:
-            faults.append(_unknown(said))
-    wishes = preset | given
-    for follows in CONSEQUENCES:
-        cause = wishes.get(follows.key)
-        if cause and _follows(follows, rules, cause.text):
-            wishes = {key: _Wish(option_named(key), cause.said, text) for key, text in follows.options} | wishes
-    return wishes
+            faults.append(_unknown(key))
+    choices = preset | explicit
+    for consequence in CONSEQUENCES:
+        cause = choices.get(consequence.key)
+        if cause and _applies(consequence, rules, cause.text):
+            implied = {key: _Choice(option_named(key), cause.key, text) for key, text in consequence.options}
+            choices = implied | choices
+    return choices
 
 
-def _preset_wishes(rules: Rules, name: str, text: str, faults: list[str]) -> Iterator[_Wish]:
-    """Yield the options of the preset *name*=*text*."""
+def _preset_choices(rules: Rules, name: str, text: str, faults: list[str]) -> Iterator[_Choice]:
+    """Yield the choices that the preset *name*=*text* makes. Messages about invalid ones are added to *faults*."""
     value = plain(text)
     known = {preset.value: preset for preset in PRESETS if preset.key == name}
     if "yes" in known:
@@ -230,16 +237,16 @@ def _preset_wishes(rules: Rules, name: str, text: str, faults: list[str]) -> Ite
         faults.append(f"{name}: {value} is for {either(chosen.games)}, not for {rules.name}; choose {options} there")
     else:
         for key, wanted in chosen.options:
-            yield _Wish(option_named(key), name, wanted)
+            yield _Choice(option_named(key), name, wanted)
 
 
-def _follows(follows: Consequence, rules: Rules, text: str) -> bool:
+def _applies(consequence: Consequence, rules: Rules, text: str) -> bool:
     """Return True if choosing *text* has this consequence in the game of *rules*."""
-    return plain(text) == follows.value and (not follows.games or rules.name in follows.games)
+    return plain(text) == consequence.value and (not consequence.games or rules.name in consequence.games)
 
 
 def _changed(rules: Rules, changes: Mapping[str, Any]) -> Rules:
-    """Return *rules* with other values in some fields; a tally that does not fit gives way unless it is chosen."""
+    """Return *rules* with *changes* to fields. An unsuitable tally is replaced by numbers unless it was chosen."""
     fields: dict[str, Any] = {field: value for field, value in changes.items() if "." not in field}
     for owner in ("hand_points", "effects"):
         inner = {field.rpartition(".")[2]: value for field, value in changes.items() if field.startswith(f"{owner}.")}
@@ -248,7 +255,7 @@ def _changed(rules: Rules, changes: Mapping[str, Any]) -> Rules:
     try:
         return replace(rules, **fields)
     except EngineError as refused:
-        # Every fault begins with its key; "; use numbers" does not.
+        # Split before a key only: a fault can contain "; " itself.
         words = str(refused).removeprefix(f"rules {rules.name}: ")
         faults = re.split(r"; (?=[a-z_0-9 ,]+: )", words)
     if "tally" not in fields and any(fault.startswith("tally: ") for fault in faults):
@@ -258,13 +265,13 @@ def _changed(rules: Rules, changes: Mapping[str, Any]) -> Rules:
 
 def _is_on(rules: Rules, key: str) -> bool:
     field = option_named(key).field
-    return field_of(rules, field) not in _OFF.get(field, _OFF_ELSEWHERE)
+    return field_of(rules, field) not in _OFF.get(field, _OFF_BY_DEFAULT)
 
 
-def _unknown(said: str) -> str:
+def _unknown(key: str) -> str:
     names = [*_names(), *(preset.key for preset in PRESETS)]
-    near = get_close_matches(plain(_shown(said)), names, n=1)
-    return f"{_shown(said)}: unknown option" + "".join(f", did you mean {name}?" for name in near)
+    near = get_close_matches(plain(_shown(key)), names, n=1)
+    return f"{_shown(key)}: unknown option" + "".join(f", did you mean {name}?" for name in near)
 
 
 def _shown(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The games by name: rules as data. docs/rules.md 2.7; every value has its reason in section 3 there."""
+"""Rules of the known games, by name. See docs/rules.md 2.7, and section 3 for the reason of each value."""
 
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -26,7 +26,7 @@ from engine.rules.rules import (
 
 @dataclass(frozen=True, slots=True)
 class GameWords:
-    """A game in words: what it is called *elsewhere*, and *what* it is."""
+    """Description of a game: its other names (*elsewhere*) and a summary (*what*)."""
 
     elsewhere: str
     what: str
@@ -128,7 +128,7 @@ WORDS = {
     "cutthroat": GameWords("4 man, 2 box", "Twoset in which the next player may stack a tile and steal the points."),
     "free": GameWords("no game", "Every tile is reported as it is placed, moved or removed."),
 }
-"""Each game of `PROFILES` in words, by its name."""
+"""Description of each game in `PROFILES`, by name."""
 
 
 _OTHER_NAMES = {
@@ -141,20 +141,20 @@ _OTHER_NAMES = {
     "4man2box": "twoset",
     "4man2boxwithstealing": "cutthroat",
 }
-"""The other names of docs/rules.md 1, as `_key` returns them."""
+"""Other names from docs/rules.md 1, normalized by `_key`, and the game of each."""
 
 _VARIATIONS = {"fiveup": "five_up", "muggins": "muggins", "allthrees": "all_threes"}
-"""Games that are `allfives` with an option; they are refused with that option, so that nobody gets plain `allfives`."""
+"""Variations of `allfives`. `profile` rejects them and names the option, so that nobody plays plain `allfives`."""
 
 
 def profile(name: str) -> Rules:
-    """Return the game that is called *name*, in any case, with or without blanks and hyphens.
+    """Return the rules of the game *name*. Case, blanks and punctuation are ignored.
 
     >>> profile("All Fives").name, profile("fives").name, profile("4 man, 2 box").name
     ('allfives', 'bones', 'twoset')
 
     Raises:
-        EngineError: If no game is called that; the message suggests a name and lists all.
+        EngineError: If there is no such game. The message suggests a name and lists all games.
     """
     key, known = _key(name), {rules.name: rules for rules in PROFILES}
     if key in _VARIATIONS:
@@ -168,7 +168,7 @@ def profile(name: str) -> Rules:
 
 
 def _key(name: str) -> str:
-    """Return *name* in lower case, without anything but letters and digits."""
+    """Return the letters and digits of *name*, in lower case."""
     return "".join(character for character in name.lower() if character.isalnum())
 
 

@@ -1,4 +1,4 @@
-"""Rules of a game as one frozen value; the known games are in `engine.rules.profiles`. See docs/rules.md 2.7."""
+"""Rules of a game as a frozen value. `engine.rules.profiles` defines the known games. See docs/rules.md 2.7."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,12 +8,12 @@ from engine.phrases import phrase
 from engine.tiles import HIGHEST_PIPS, full_set, set_name
 
 SMALLEST_SET = 6
-MOST_SEATS = 16  # a record names them A to P
-MOST_COPIES = 2  # the game with the most, docs/rules.md 3.6, has two sets
+MOST_SEATS = 16  # Game records name seats A to P.
+MOST_COPIES = 2  # The game with the most tiles uses two sets: docs/rules.md 3.6.
 
 
 class Spinner(StrEnum):
-    """Doubles that may branch."""
+    """Doubles that branch."""
 
     NONE = "none"
     FIRST = "first"
@@ -22,21 +22,21 @@ class Spinner(StrEnum):
 
 
 class BranchOrder(StrEnum):
-    """Time from which the tips of a spinner may be played on."""
+    """When the tips of a spinner open."""
 
     SIDES_FIRST = "sides_first"
     ANY = "any"
 
 
 class SpinnerCount(StrEnum):
-    """Contribution of a capped spinner to the count."""
+    """Value of a capped spinner in the count."""
 
     UNTIL_CAPPED = "until_capped"
     OPEN_HALVES = "open_halves"
 
 
 class Drawing(StrEnum):
-    """Draws of a player who cannot play."""
+    """Drawing rule for a player who cannot play."""
 
     NONE = "none"
     UNTIL_PLAYABLE = "until_playable"
@@ -44,7 +44,7 @@ class Drawing(StrEnum):
 
 
 class LeadRule(StrEnum):
-    """Leader of a hand, and the kind of tile to lead."""
+    """Rule for who leads a hand, and with which tile."""
 
     HIGHEST_DOUBLE = "highest_double"
     RACE_HIGHEST_DOUBLE = "race_highest_double"
@@ -56,7 +56,7 @@ class LeadRule(StrEnum):
 
 
 class NoDouble(StrEnum):
-    """Remedy when nobody was dealt a double that could lead."""
+    """Remedy if a double must lead but nobody has one."""
 
     REDEAL = "redeal"
     HIGHEST_TILE = "highest_tile"
@@ -64,7 +64,7 @@ class NoDouble(StrEnum):
 
 
 class ProvableBlock(StrEnum):
-    """Treatment of a proven block (nothing can ever be played again) while tiles are left to draw."""
+    """Treatment of a proven block (no remaining tile fits) while tiles are left to draw."""
 
     ANNOUNCE = "announce"
     END_NOW = "end_now"
@@ -72,7 +72,7 @@ class ProvableBlock(StrEnum):
 
 
 class HandMode(StrEnum):
-    """Basis of the winner's pay for a hand."""
+    """How the points for a hand are calculated."""
 
     PIPS = "pips"
     SIMPLE = "simple"
@@ -80,7 +80,7 @@ class HandMode(StrEnum):
 
 
 class TieBreak(StrEnum):
-    """Tie-break of a blocked hand when the best hands are equal."""
+    """Tie-break in a blocked hand."""
 
     LIGHTEST_TILE = "lightest_tile"
     FEWEST_PIPS = "fewest_pips"
@@ -88,14 +88,14 @@ class TieBreak(StrEnum):
 
 
 class TieOrder(StrEnum):
-    """Order by which one of two tiles is the lighter one."""
+    """Order in which tiles are compared for the lightest."""
 
     PIPS = "pips"
     PIPS_THEN_HIGH = "pips_then_high"
 
 
 class PartnersMode(StrEnum):
-    """Winner of a block between pairs, and the hands that pay."""
+    """How partners win a blocked hand, and which hands they score."""
 
     INDIVIDUAL = "individual"
     TEAM_TOTAL = "team_total"
@@ -103,7 +103,7 @@ class PartnersMode(StrEnum):
 
 
 class SkipOn(StrEnum):
-    """Plays that cost the next player their turn."""
+    """Plays after which the next player loses a turn."""
 
     DOUBLE = "double"
     BLANK = "blank"
@@ -111,35 +111,35 @@ class SkipOn(StrEnum):
 
 
 class SpellLap(StrEnum):
-    """Exemption of the caster from breaking their own spell."""
+    """Whether the caster is exempt from breaking their own spell."""
 
     CASTER_EXEMPT = "caster_exempt"
     CASTER_ONCE = "caster_once"
 
 
 class SpellDeadlock(StrEnum):
-    """Effect of a lap of passes under a spell when nothing is left to draw."""
+    """Result if all players pass under a spell and no tile can be drawn."""
 
     BLOCKED = "blocked"
     LAPSES = "lapses"
 
 
 class StealGain(StrEnum):
-    """Gain and cost of a stack."""
+    """Points gained by a stack."""
 
     SCORE = "score"
     SCORE_PLUS_STOLEN = "score_plus_stolen"
 
 
 class TargetTest(StrEnum):
-    """Test of a total against the target: reach it or exceed it."""
+    """Whether a total must reach or exceed the target."""
 
     REACH = "reach"
     EXCEED = "exceed"
 
 
 class MatchEnd(StrEnum):
-    """Time at which totals are compared with the target."""
+    """When totals are compared with the target."""
 
     IMMEDIATE = "immediate"
     AFTER_NEXT_PLAY = "after_next_play"
@@ -147,7 +147,7 @@ class MatchEnd(StrEnum):
 
 
 class TallyStyle(StrEnum):
-    """Style in which the score is drawn."""
+    """Style of the score tally."""
 
     NUMBERS = "numbers"
     HOUSE = "house"
@@ -155,7 +155,7 @@ class TallyStyle(StrEnum):
 
 
 class Policy(StrEnum):
-    """Treatment of an illegal play: it stands and is reported, or it is refused."""
+    """Treatment of illegal plays: accepted and reported (WARN), or rejected (STRICT)."""
 
     WARN = "warn"
     STRICT = "strict"
@@ -163,17 +163,18 @@ class Policy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HandPoints:
-    """Payment of the winner of a hand.
+    """Points for winning a hand.
 
     Attributes:
-        subtract_own: Take the winner's own pips off the opponents'.
-        round_to: Round the one total to the nearest multiple of this; None pays it as it is.
-        round_each: Round what each opponent has left, and then add, instead of rounding the one total.
-        bonus_divisor: Divide the rounded total by this, downwards.
-        tie: Who wins when the best hands are equal.
-        tie_order: Which tile is the lighter one, for that.
-        mode: Pips of all, 1 per tile, or pips player by player; in the last two the fewest tiles win a blocked hand.
-        signed: Whether a player with less than the winner lowers what the winner is paid.
+        subtract_own: Subtract the winner's own pips from the opponents' total.
+        round_to: Round the total to the nearest multiple of this. None for no rounding.
+        round_each: Round each opponent's pips before adding them, instead of rounding the total.
+        bonus_divisor: Divide the rounded total by this, rounding down.
+        tie: Tie-break in a blocked hand.
+        tie_order: Order of tiles for the tie-break by the lightest tile.
+        mode: PIPS: the pips of all opponents. SIMPLE: 1 point per tile. ADVANCED: pips, compared player by player. In
+            the last two, the player with the fewest tiles wins a blocked hand.
+        signed: Whether an opponent with less than the winner reduces the points.
     """
 
     subtract_own: bool = False
@@ -188,17 +189,18 @@ class HandPoints:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """Effects of the numbers that a play leaves open. docs/rules.md 3.5.
+    """Numbers with an effect when a play leaves them open. See docs/rules.md 3.5.
 
     Attributes:
-        draw_on: All others take one tile.
-        again_on: The same player may play again.
-        spell_on: The next player has to play there, with this number or a double; doubles fit on it at any time.
-        reverse_on: The direction of play turns round.
-        skip_on: What costs the next player their turn.
-        spell_lap: When the caster need not break their own spell.
-        spell_deadlock: What a lap of passes under a spell does when nothing is left to draw.
-        last_tile: Whether the last tile of a hand still makes the others draw.
+        draw_on: Number on which all other players draw one tile.
+        again_on: Number on which the same player may play again.
+        spell_on: Number that casts a spell. The next player must play on it, with a matching tile or a double. Doubles
+            always fit on it.
+        reverse_on: Number that reverses the direction of play.
+        skip_on: Plays after which the next player loses a turn.
+        spell_lap: Whether the caster is exempt from breaking their own spell.
+        spell_deadlock: Result if all players pass under a spell and no tile can be drawn.
+        last_tile: Whether the last tile of a hand still forces the others to draw.
     """
 
     draw_on: int = 15
@@ -213,43 +215,43 @@ class Effects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """One game as agreed at the table.
+    """Rules of a match. docs/rules.md 2.7 gives the values for each game.
 
     Attributes:
-        name: Profile the game is called by.
-        max_pips: Highest number of the set, 6 for a double-six.
-        copies: How many of each tile are on the table.
-        seats_min: Fewest players.
-        seats_max: Most players; None for as many as the tiles are enough for.
-        hand: Tiles dealt to each seat.
-        hand_for: Numbers of players with another deal, each with it.
-        redeal_if_doubles_over: A dealt hand with more doubles than this calls for a redeal; None for never.
-        lead_first: Lead of the first hand, and of a hand after a dead tie.
-        lead_next: Lead of every other hand.
-        no_double: What happens when a double has to lead and nobody has one.
-        spinner: Which doubles branch.
-        branch_order: When their tips open.
-        spinner_count: What they count once capped.
-        unit: A count that is a multiple of this scores; None for games without scores for plays.
-        play_divisor: Points of a play are its count divided by this.
-        draw: What a player does who cannot play.
-        must_play: Whether a player who can play has to.
-        voluntary_draw: Whether a player who can play may draw.
-        boneyard_reserve: Tiles of the boneyard that nobody draws.
-        on_provable_block: What happens when nothing fits any more but tiles are left to draw.
-        call_required: Whether points of a play count only when they are called before the next one.
-        cutthroat: Whether the next player may stack to steal points.
-        steal_gain: What a stack gains and costs.
-        partners: Whether four play as two pairs, partners across.
-        partners_mode: Who wins for a pair, and what.
-        hand_points: How the winner of a hand is paid.
-        effects: What numbers do that a play leaves open; None for nothing.
-        target: Points that end the match; None for a match of one hand.
-        target_test: Whether reaching the target is enough.
-        match_end: Whether a match can end within a hand.
-        tally: How the score is drawn.
-        policy: What happens to an illegal play.
-        refereed: False for no game at all: tiles just lie where they lie.
+        name: Name of the profile.
+        max_pips: Highest number in the set, such as 6 for a double-six.
+        copies: Number of copies of each tile.
+        seats_min: Minimum number of players.
+        seats_max: Maximum number of players. None if only the number of tiles limits it.
+        hand: Tiles dealt to each player.
+        hand_for: Exceptions to *hand*, as pairs of a number of players and the tiles dealt to each.
+        redeal_if_doubles_over: A hand dealt with more doubles than this requires a redeal. None for never.
+        lead_first: Lead rule for the first hand, and for a hand after an unbroken tie.
+        lead_next: Lead rule for all other hands.
+        no_double: Remedy if a double must lead but nobody has one.
+        spinner: Doubles that branch.
+        branch_order: When the tips of a spinner open.
+        spinner_count: Value of a capped spinner in the count.
+        unit: A play scores if the count is a multiple of this. None if plays do not score.
+        play_divisor: The points of a play are the count divided by this.
+        draw: Drawing rule for a player who cannot play.
+        must_play: Whether a player who can play must do so.
+        voluntary_draw: Whether a player who can play may draw instead.
+        boneyard_reserve: Number of boneyard tiles that are never drawn.
+        on_provable_block: Treatment of a proven block while tiles are left to draw.
+        call_required: Whether the points of a play count only if called before the next play.
+        cutthroat: Whether the next player may stack a tile to steal points.
+        steal_gain: Points gained by a stack.
+        partners: Whether four players form two pairs who sit opposite.
+        partners_mode: How partners win a blocked hand, and which hands they score.
+        hand_points: Points for winning a hand.
+        effects: Numbers with an effect. None if there are none.
+        target: Points that end the match. None if the match is a single hand.
+        target_test: Whether a total must reach or exceed the target.
+        match_end: When totals are compared with the target.
+        tally: Style of the score tally.
+        policy: Treatment of illegal plays.
+        refereed: False for free play, in which tiles are only recorded.
     """
 
     name: str
@@ -288,28 +290,28 @@ class Rules:
     refereed: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse rules that no table can play, naming every fault at once."""
+        """Reject invalid rules. The error lists every fault."""
         faults = (*_range_faults(self), *_sense_faults(self))
         if faults:
             raise EngineError(f"rules {self.name}: " + "; ".join(faults))
 
     @property
     def tiles(self) -> int:
-        """The number of tiles, all copies together."""
+        """Total number of tiles, counting all copies."""
         return len(full_set(self.max_pips)) * self.copies
 
     def dealt(self, seats: int) -> int:
-        """Return the number of tiles that each of *seats* players is dealt."""
+        """Return the number of tiles dealt to each of *seats* players."""
         return dict(self.hand_for).get(seats, self.hand)
 
 
 def deal_problems(rules: Rules, seats: int) -> tuple[str, ...]:
-    """Return the reasons why *seats* players cannot play these rules, in the players' words; empty if they can."""
+    """Return the reasons why *seats* players cannot play by *rules*. Empty if they can."""
     problems: list[str] = []
     most = MOST_SEATS if rules.seats_max is None else rules.seats_max
     if not rules.seats_min <= seats <= most:
         least = rules.seats_min
-        # The tiles are not enough for every number that the rules allow.
+        # There may not be enough tiles for every number of players that the rules allow.
         dealable = [many for many in range(least, most + 1) if rules.dealt(many) * many <= rules.tiles]
         words = phrase(
             "{game} is for {least} to {most} players, got {seats}",
@@ -341,7 +343,7 @@ def deal_problems(rules: Rules, seats: int) -> tuple[str, ...]:
 
 
 def _range_faults(rules: Rules) -> tuple[str, ...]:
-    """Return a text for each number of *rules* that is out of range."""
+    """Return a message for each number in *rules* that is out of range."""
     points = rules.hand_points
     checks = (
         ("set", rules.max_pips, SMALLEST_SET, HIGHEST_PIPS),
@@ -366,7 +368,7 @@ def _range_faults(rules: Rules) -> tuple[str, ...]:
 
 
 def _sense_faults(rules: Rules) -> tuple[str, ...]:
-    """Return a text for each contradiction between options of *rules*."""
+    """Return a message for each contradiction between options of *rules*."""
     points = rules.hand_points
     fives_only = rules.unit in (None, 5) and rules.play_divisor == 1 and points.bonus_divisor == 1
     numbers = () if rules.effects is None else _effect_numbers(rules.effects)
@@ -396,5 +398,5 @@ def _sense_faults(rules: Rules) -> tuple[str, ...]:
 
 
 def _effect_numbers(effects: Effects) -> tuple[int, ...]:
-    """Return the numbers that do something."""
+    """Return the numbers with an effect."""
     return (effects.draw_on, effects.again_on, effects.spell_on, effects.reverse_on)

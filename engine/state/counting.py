@@ -1,4 +1,4 @@
-"""The count of a layout, with the sum behind it, and the points it is worth. docs/rules.md 2.2."""
+"""Count of a layout: the sum of its open ends and the points it scores. See docs/rules.md 2.2."""
 
 from engine.rules.rules import Rules, SpinnerCount
 from engine.state.layout import DOUBLE_PORTS, LINE, Layout, NodeId, OpenEnd, Port, Spot, arm_place
@@ -7,12 +7,12 @@ from engine.value import value
 
 @value
 class Term:
-    """One number of the sum.
+    """A term of the count.
 
     Attributes:
-        spot: The half that shows it: W or E of a single; N or S of a double, whose halves lie across the line.
-        pips: What it adds.
-        arm: Arm on which players see it.
+        spot: Half that counts: W or E of a single, N or S of a double, whose halves lie across the line.
+        pips: Number that it adds.
+        arm: Arm on which the half is displayed.
     """
 
     spot: Spot
@@ -22,11 +22,11 @@ class Term:
 
 @value
 class Count:
-    """The sum of the open ends, arm by arm, clockwise from the west; worked out when it is asked for.
+    """Sum of the open ends by arm, clockwise from the west. Computed on access.
 
     Attributes:
-        ends: The open ends of the layout.
-        spinner_count: What a capped spinner adds.
+        ends: Open ends of the layout.
+        spinner_count: Rule for the value of a capped spinner.
 
     >>> print(Count(()))
     0
@@ -37,7 +37,7 @@ class Count:
 
     @property
     def total(self) -> int:
-        """The count."""
+        """Total of the open ends."""
         total = 0
         free: dict[NodeId, int] = {}
         for end in self.ends:
@@ -46,14 +46,14 @@ class Count:
                 continue
             host = end.spot.host
             if host not in free:
-                covered = end.ways - len([one for one in self.ends if one.spot.host == host])
+                covered = end.ways - len([other for other in self.ends if other.spot.host == host])
                 free[host] = end.number * _halves(end.ways, covered, self.spinner_count)
                 total += free[host]
         return total
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """The terms of the sum: one number for each half that counts."""
+        """Terms of the sum, one for each half that counts, in arm order."""
         terms: list[Term] = []
         doubles: dict[NodeId, list[OpenEnd]] = {}
         for end in self.ends:
@@ -66,7 +66,7 @@ class Count:
         return tuple(sorted(terms, key=lambda term: arm_place(term.arm)))
 
     def __str__(self) -> str:
-        """Return the sum as players would say it: ``3 + 2 + 5 + 5 = 15``."""
+        """Return the sum as text, such as ``3 + 2 + 5 + 5 = 15``."""
         terms = self.terms
         if len(terms) < 2:
             return str(self.total)
@@ -79,15 +79,15 @@ def count(layout: Layout, spinner_count: SpinnerCount) -> Count:
 
 
 def points_for(total: int, rules: Rules) -> int:
-    """Return the points of a play that leaves the count *total*; 0 for none."""
+    """Return the points for a play after which the count is *total*. 0 if it does not score."""
     if rules.unit is None or total % rules.unit != 0:
         return 0
     return total // rules.play_divisor
 
 
 def _halves(ways: int, covered: int, spinner_count: SpinnerCount) -> int:
-    """Return the number of halves that count of a double with an open end and *covered* of its *ways*."""
-    if covered <= 1 or ways == len(LINE):  # not a spinner: of its two ends one is left
+    """Return how many halves of a double count, 0 to 2. *covered* of its *ways* branch ports are covered."""
+    if covered <= 1 or ways == len(LINE):  # a double that is no spinner has one of its two ends left
         return 2
     if spinner_count is SpinnerCount.UNTIL_CAPPED or ways != len(DOUBLE_PORTS):
         return 0
@@ -95,14 +95,14 @@ def _halves(ways: int, covered: int, spinner_count: SpinnerCount) -> int:
 
 
 def _double_terms(free: list[OpenEnd], spinner_count: SpinnerCount) -> tuple[Term, ...]:
-    """Return the halves that count of a double with the open ends *free*."""
+    """Return the terms of a double whose open ends are *free*."""
     end, host, pips = free[0], free[0].spot.host, free[0].number
     covered = end.ways - len(free)
     halves = _halves(end.ways, covered, spinner_count)
     if halves == 2 and (covered <= 1 or end.ways == len(LINE)):
-        # Both halves lie across the line, and are seen at its end.
-        arm = next((one.arm for one in free if one.spot.port in LINE), end.arm)
+        # Both halves lie across the line, so both are displayed at its end.
+        arm = next((each.arm for each in free if each.spot.port in LINE), end.arm)
         return (Term(Spot(host, Port.N), pips, arm), Term(Spot(host, Port.S), pips, arm))
     if halves == 2:
         return (Term(Spot(host, Port.N), pips, Port.N), Term(Spot(host, Port.S), pips, Port.S))
-    return tuple(Term(one.spot, pips, one.arm) for one in free[:halves])
+    return tuple(Term(each.spot, pips, each.arm) for each in free[:halves])

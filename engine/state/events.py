@@ -1,4 +1,4 @@
-"""Events at the table, as values; the log of a match is a tuple of them, and all else derives from it."""
+"""Events at the table, as values. The log of a match is a tuple of events, from which all state is derived."""
 
 from enum import StrEnum
 from typing import NewType
@@ -10,10 +10,10 @@ from engine.tiles import Tile
 from engine.value import value
 
 Seat = NewType("Seat", int)
-"""A player's place at the table, 0 upwards; the next number sits to the left, clockwise from above."""
+"""A player's seat, from 0, clockwise seen from above: the next seat is to the left."""
 
 Seq = NewType("Seq", int)
-"""Place of an event in the log, 0 upwards."""
+"""Index of an event in the log, from 0."""
 
 
 class RedealReason(StrEnum):
@@ -26,7 +26,7 @@ class RedealReason(StrEnum):
 
 @value
 class MatchStart:
-    """A match begins; *players* sit clockwise from seat 0."""
+    """A match starts. *players* are the names by seat, clockwise."""
 
     rules: Rules
     players: tuple[str, ...]
@@ -34,32 +34,32 @@ class MatchStart:
 
 @value
 class NewHand:
-    """Tiles have been dealt for the next hand.
+    """The next hand was dealt.
 
     Attributes:
-        dealt: Tiles that each seat got; None for what the rules say.
-        boneyard: Tiles left; None for what the set leaves.
+        dealt: Number of tiles dealt to each seat. None for the number in the rules.
+        boneyard: Number of tiles in the boneyard. None for the rest of the set.
     """
 
     dealt: tuple[int, ...] | None = None
     boneyard: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse fewer tiles than none."""
+        """Reject negative numbers of tiles."""
         if any(tiles < 0 for tiles in (*(self.dealt or ()), self.boneyard or 0)):
             raise EngineError(f"a deal needs 0 tiles or more, got {self.dealt} and {self.boneyard} in the boneyard")
 
 
 @value
 class Redeal:
-    """The hand is dealt again before it counts."""
+    """The hand is dealt again. Its plays do not count."""
 
     reason: RedealReason
 
 
 @value
 class Lead:
-    """The player of the first tile of the hand is named."""
+    """The players named the seat that leads the hand."""
 
     seat: Seat
 
@@ -69,11 +69,11 @@ class Play:
     """A tile was laid.
 
     Attributes:
-        seat: Who laid it.
+        seat: Seat that laid it.
         tile: The tile.
-        at: Port it was laid against; None for the first tile of the hand.
-        inner: Number that touches that port, of the first tile the one on the west side; None for the one that fits, of
-            the first tile the smaller.
+        at: Spot that it was attached to. None for the first tile of the hand.
+        inner: Number against the host, or on the west side of the first tile. None for the matching number, or the
+            smaller one of the first tile.
     """
 
     seat: Seat
@@ -82,14 +82,14 @@ class Play:
     inner: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse an inner number that the tile does not have."""
+        """Reject an inner number that the tile does not have."""
         if self.inner is not None and self.inner != self.tile.low and self.inner != self.tile.high:
             raise EngineError(f"inner must be a number of {self.tile}, got {self.inner}")
 
 
 @value
 class Stack:
-    """A tile was laid on top of its copy, to steal the points of the play before."""
+    """A tile was stacked on its copy, to steal the points of the previous play."""
 
     seat: Seat
     tile: Tile
@@ -98,13 +98,13 @@ class Stack:
 
 @value
 class Draw:
-    """A player took tiles from the boneyard.
+    """A player drew tiles from the boneyard.
 
     Attributes:
-        seat: Who took them.
-        tiles: How many.
-        forced: Whether another's play made them: this confirms what the engine has already counted.
-        faces: Which they were, where that is known.
+        seat: Seat that drew.
+        tiles: Number of tiles, at least 1.
+        forced: Whether another player's tile forced the draw. The engine has already counted it then.
+        faces: The tiles drawn, if known. Empty otherwise.
     """
 
     seat: Seat
@@ -113,7 +113,7 @@ class Draw:
     faces: tuple[Tile, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a draw of nothing, or of other tiles than were drawn."""
+        """Reject a draw of no tiles, or *faces* that do not match *tiles* in number."""
         if self.tiles < 1:
             raise EngineError(f"a draw takes 1 tile or more, got {self.tiles}")
         if self.faces and len(self.faces) != self.tiles:
@@ -122,33 +122,33 @@ class Draw:
 
 @value
 class Boneyard:
-    """The boneyard was counted; what is missing was drawn by the player whose turn it is."""
+    """The boneyard was counted. The player to move drew the tiles that are missing."""
 
     tiles: int
 
     def __post_init__(self) -> None:
-        """Refuse fewer tiles than none."""
+        """Reject a negative number of tiles."""
         if self.tiles < 0:
             raise EngineError(f"a boneyard has 0 tiles or more, got {self.tiles}")
 
 
 @value
 class Knock:
-    """A player passes; before the first tile, they say that they have no double to lead."""
+    """A player passes. Before the lead it declares that they have no double to lead."""
 
     seat: Seat
 
 
 @value
 class Decline:
-    """A player who may play again does not."""
+    """A player declines an extra turn."""
 
     seat: Seat
 
 
 @value
 class Call:
-    """A player calls the points of what they have just played; None when they only pressed the button."""
+    """A player calls the points of their last play. *points* is None if only the button was pressed."""
 
     seat: Seat
     points: int | None = None
@@ -156,24 +156,24 @@ class Call:
 
 @value
 class Domino:
-    """A player says that they are out, for when the count of their tiles is wrong."""
+    """A player declares that they are out. Needed if the tracked number of their tiles is wrong."""
 
     seat: Seat
 
 
 @value
 class HandEnd:
-    """The button that ends the hand: nobody can play, or, with the hands open, nobody wins the tie."""
+    """The players end the hand: nobody can play or, once the hands are shown, nobody wins the tie."""
 
 
 @value
 class Abandon:
-    """The hand is given up: it is not counted, and the next one is dealt."""
+    """The hand is abandoned. It is not counted, and the next one is dealt."""
 
 
 @value
 class Reveal:
-    """A player's remaining tiles lie open; a later one of the same seat corrects it."""
+    """A player showed their remaining tiles. Another event for the same seat replaces it."""
 
     seat: Seat
     tiles: tuple[Tile, ...]
@@ -181,20 +181,20 @@ class Reveal:
 
 @value
 class RevealPips:
-    """The sum of a player's remaining tiles was keyed in."""
+    """The pip total of a player's remaining tiles was entered by hand."""
 
     seat: Seat
     pips: int
 
     def __post_init__(self) -> None:
-        """Refuse a sum below zero."""
+        """Reject a negative total."""
         if self.pips < 0:
             raise EngineError(f"pips must be 0 or more, got {self.pips}")
 
 
 @value
 class Adjust:
-    """The table gives or takes points by hand."""
+    """Points were added or, if negative, subtracted by hand."""
 
     seat: Seat
     points: int
@@ -203,7 +203,7 @@ class Adjust:
 
 @value
 class MatchClose:
-    """The table ends the match here; the highest total wins."""
+    """The players end the match early. The highest total wins."""
 
 
 InHand = (
@@ -222,22 +222,22 @@ InHand = (
     | Reveal
     | RevealPips
 )
-"""An action between the deal and the count."""
+"""An action during a hand, from the deal to the count."""
 
 Action = MatchStart | NewHand | Adjust | MatchClose | InHand
-"""An action of the game itself."""
+"""An action of the game, as opposed to a revision of the log."""
 
 
 @value
 class Undo:
-    """The action at *seq* and all after it did not happen."""
+    """The action at *seq* and all later ones are removed."""
 
     seq: Seq
 
 
 @value
 class Amend:
-    """The action at *seq* was really *action*: "that was a 5, not a 6"."""
+    """The action at *seq* is replaced by *action*, for example after a misread tile."""
 
     seq: Seq
     action: Action
@@ -245,7 +245,7 @@ class Amend:
 
 @value
 class Insert:
-    """Nobody saw that *action* happened before the one at *seq*; it is named by the place of this event in the log."""
+    """A missed *action* is inserted before the one at *seq*. Its id is the log index of this event."""
 
     seq: Seq
     action: Action
@@ -253,34 +253,34 @@ class Insert:
 
 @value
 class Remove:
-    """The one action at *seq* did not happen; those after it did."""
+    """Only the action at *seq* is removed. Later ones stay."""
 
     seq: Seq
 
 
 @value
 class ItStands:
-    """The table lets the action at *seq* stand, whatever the rules say about it."""
+    """The players accept the action at *seq* despite its problem."""
 
     seq: Seq
 
 
 @value
 class Inferred:
-    """Nobody saw the actions at *seqs*: they were inferred from what was seen later."""
+    """The actions at *seqs* were not observed, but inferred from later observations."""
 
     seqs: tuple[Seq, ...]
 
 
 @value
 class Confirmed:
-    """The table confirms the inferred actions at *seqs*."""
+    """The players confirm the inferred actions at *seqs*."""
 
     seqs: tuple[Seq, ...]
 
 
 Revision = Undo | Amend | Insert | Remove | ItStands | Inferred | Confirmed
-"""A change to the record of the game."""
+"""A correction to the log."""
 
 Event = Action | Revision
-"""An entry of the log."""
+"""An entry in the log."""

@@ -1,4 +1,4 @@
-"""One deal as it stands: sizes, whose turn, what was said and what is owed. Frozen values without behaviour."""
+"""State of a hand: hand sizes, turn, claims and pending points, as frozen values without behaviour."""
 
 from enum import StrEnum
 
@@ -11,7 +11,7 @@ from engine.value import value
 
 
 class LeadTile(StrEnum):
-    """Kind of tile that has to lead a hand."""
+    """Kind of tile that must lead a hand."""
 
     ANY = "any"
     ANY_DOUBLE = "any_double"
@@ -22,16 +22,15 @@ class LeadTile(StrEnum):
 
 @value
 class Claim:
-    """Claim of a player about their hand, made by knocking, drawing, not leading or keeping the deal.
+    """A player's claim about their hand, made by knocking, drawing, not leading or keeping a deal.
 
     Attributes:
-        denied: Tiles of which they cannot have held more than so many then, as bits; none that they were seen to draw
-            since.
-        allowed: How many of them they can show yet: those they may have drawn since unseen, and of a deal that they
-            kept the doubles that nobody has to speak of.
-        broken: What it is called when they show one more.
-        words: How they said it.
-        numbers: The open ends on which they said it.
+        denied: Bit mask of the tiles that the claim denies, without those that the player was seen to draw later.
+        allowed: Number of denied tiles that the player may still show without breaking the claim: tiles drawn unseen
+            since, and, for a kept deal, the doubles that do not require a redeal.
+        broken: Kind of problem if the player shows one more.
+        words: Description of how the claim was made.
+        numbers: Numbers at the open ends when the claim was made.
     """
 
     denied: int
@@ -43,12 +42,12 @@ class Claim:
 
 @value
 class Spell:
-    """A spell that is on.
+    """An active spell.
 
     Attributes:
-        caster: Who cast it.
-        arm: Where it has to be broken; None for that of the starter, which asks for all six arms.
-        returns: How often the turn has come back to the caster.
+        caster: Seat that cast it.
+        arm: Arm on which it must be broken. None for the starter's spell, which lasts until all six arms are started.
+        returns: Number of times that the turn has come back to the caster.
     """
 
     caster: Seat
@@ -58,16 +57,16 @@ class Spell:
 
 @value
 class Course:
-    """State of the turns that only the six-arm game has.
+    """Turn state that only the six-arm game uses.
 
     Attributes:
-        direction: 1 to the left, -1 to the right.
-        spell: The spell that is on.
-        extra: Whether the player whose turn it is has just played and may play again.
+        direction: 1 if play passes to the left, -1 to the right.
+        spell: The active spell, or None.
+        extra: Whether the player to move has just played and may play again.
         skip: Whether the next player loses their turn.
-        drawn: Tiles that the player whose turn it is has drawn in it.
-        without_double: How many have said that they have no double to lead.
-        owed: Tiles that each seat was made to take and has not been seen to take.
+        drawn: Number of tiles that the player to move has drawn this turn.
+        without_double: Number of players who have declared that they have no double to lead.
+        owed: For each seat, number of forced draws that have not been seen yet. Empty if there are none.
     """
 
     direction: int = 1
@@ -84,16 +83,16 @@ NO_COURSE = Course()
 
 @value
 class Chance:
-    """Points of the last play that have to be called, or can be stolen.
+    """Points of the last play that must be called, or can be stolen.
 
     Attributes:
-        seat: Who laid the tile.
-        worth: What the layout scores.
-        points: What the player gets.
-        because: The sum behind it.
+        seat: Seat that laid the tile.
+        worth: Points that the layout scores.
+        points: Points that the player receives.
+        because: Arithmetic behind the points.
         called: Whether the player has called them.
-        victim: From whom a stack takes; None for a play.
-        loss: How much it takes.
+        victim: Seat that loses points to a stack. None for a play.
+        loss: Points that the victim loses.
     """
 
     seat: Seat
@@ -107,25 +106,25 @@ class Chance:
 
 @value
 class Hand:
-    """One deal.
+    """One hand, from the deal to the count.
 
     Attributes:
-        number: Counts from 1.
-        layout: What lies on the table.
-        sizes: Tiles that each seat holds.
-        boneyard: Tiles left to draw.
-        turn: Whose turn it is; None while nobody knows who leads, and when the hand is over.
-        lead: What the first tile has to be.
+        number: Number of the hand in the match, from 1.
+        layout: The layout on the table.
+        sizes: Number of tiles in each seat's hand.
+        boneyard: Number of tiles in the boneyard.
+        turn: Seat to move. None while the leader is unknown, and when the hand is over.
+        lead: Kind of tile that must lead.
         scores_before: Scores of each seat when the hand was dealt.
-        claims: What each seat has said about its tiles.
-        holdings: What each seat has shown at the end; None where it has not.
-        passes: Knocks since the last play.
-        locked: Whether no tile outside the layout fits.
-        course: How the turn goes round in the six-arm game.
-        chance: Points of the last play; None when it scored nothing.
-        lapsed: Points that were not called in time, until the next tile is played.
-        ending: Why the hand is over; None while it is played.
-        out: Who played their last tile.
+        claims: Claims of each seat about its tiles.
+        holdings: Tiles that each seat has shown at the end. None for a seat that has not.
+        passes: Number of knocks since the last play.
+        locked: Whether no tile outside the layout fits an open end.
+        course: Turn state of the six-arm game.
+        chance: Points of the last play that can be called or stolen. None if it scored nothing.
+        lapsed: Points that were not called in time. Kept until the next tile is played.
+        ending: Reason why the hand is over. None while it is in progress.
+        out: Seat that played its last tile. None if nobody did.
     """
 
     number: int

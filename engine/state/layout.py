@@ -1,8 +1,9 @@
-"""Layout graph: the joins of the tiles, and the open ends.
+"""Layout graph: joined tiles and open ends.
 
-Every tile has a line port W and a line port E; a double has the tips N and S as well, the starter of the six-arm game
-has arms instead. The first tile shows its first number at W. Every later tile lies with W against its host, so its far
-side is E: an address stays right when an earlier play is corrected. docs/rules.md 2.1.
+Every tile has the line ports W and E. A double also has the tips N and S. The starter of the six-arm game has numbered
+arms instead. The first tile shows its inner number at W. Every later tile is attached with W against its host, so its
+free side is E. Addresses are relative to the host and stay valid when an earlier play is corrected. See docs/rules.md
+2.1.
 """
 
 from dataclasses import replace
@@ -19,7 +20,10 @@ NodeId = NewType("NodeId", int)
 
 
 class Port(StrEnum):
-    """A side that a tile can lie against: W and E on the line, the tips N and S of a double, 1 to 8 of a starter."""
+    """A side of a tile that another can be joined to: line W and E, tips N and S of a double, arms 1 to 8 of a starter.
+
+    The rules use arms 1 to 6 only.
+    """
 
     W = "W"
     N = "N"
@@ -39,14 +43,14 @@ LINE = (Port.W, Port.E)
 TIPS = (Port.N, Port.S)
 DOUBLE_PORTS = (Port.W, Port.N, Port.E, Port.S)
 ARMS = (Port.ARM_1, Port.ARM_2, Port.ARM_3, Port.ARM_4, Port.ARM_5, Port.ARM_6)
-# Eight tiles have room around a starter, so hands can start a seventh arm, which no rule allows.
+# There is room for eight tiles around a starter, so players can start a seventh arm by mistake. It is never legal.
 _BEYOND_ARMS = (Port.ARM_7, Port.ARM_8)
 STARTER_PORTS = (*ARMS, *_BEYOND_ARMS)
 
 
 @value
 class Spot:
-    """One port of one tile on the table."""
+    """A port of a tile on the table."""
 
     host: NodeId
     port: Port
@@ -57,13 +61,13 @@ class Node:
     """A tile on the table.
 
     Attributes:
-        id: Its name for as long as the match is recorded: the place in the log of the play that laid it.
-        tile: What it shows.
-        inner: Number at W, which lies against the host; of the first tile the number on its west side.
+        id: Log index of the play that laid it. It never changes during a match.
+        tile: The tile.
+        inner: Number at W, the side against the host, or the west side of the first tile.
         outer: Number at E.
-        joins: Where it was attached; None for the first tile.
-        arm: Which of the arms it lies on, as seen from the first tile and the spinner; None for the first tile.
-        ports: The ports that it has, played on or not, legal or not.
+        joins: Spot that it is attached to. None for the first tile.
+        arm: Arm of the layout that it belongs to. None for the first tile.
+        ports: All its ports, whether covered or not, legal or not.
         branches: Whether it is a spinner.
     """
 
@@ -77,21 +81,21 @@ class Node:
     branches: bool
 
     def number_at(self, port: Port) -> int:
-        """Return the number that *port* shows."""
+        """Return the number at *port*."""
         return self.inner if port is Port.W else self.outer
 
     def arm_at(self, port: Port) -> Port:
-        """Return the arm on which a tile at *port* lies."""
+        """Return the arm of a tile attached at *port*."""
         return port if self.arm is None or (self.branches and port in TIPS) else self.arm
 
     @property
     def is_starter(self) -> bool:
-        """True if six arms start here."""
+        """True for the starter of the six-arm game."""
         return self.branches and self.ports == STARTER_PORTS
 
     @property
     def branch_ports(self) -> tuple[Port, ...]:
-        """The ports on which a tile may be laid by the rules, before any is."""
+        """Ports on which the rules allow play, covered or not."""
         if not self.branches:
             return LINE
         return ARMS if self.is_starter else DOUBLE_PORTS
@@ -99,15 +103,16 @@ class Node:
 
 @value
 class OpenEnd:
-    """A place where a tile can go now, or could once the spinner is capped.
+    """A port where a tile can be played, now or once the spinner is capped.
 
     Attributes:
-        spot: Which port of which tile.
-        number: What a tile needs to be played there.
-        arm: Which arm it continues.
-        playable: False for a tip that is closed until both sides are covered.
-        fits: The tiles that can be played there, as bits: those with the number, and doubles where a spell can be.
-        ways: Ends that its double had before anything lay against it: 2, a spinner 4, a starter 6; 0 for a single.
+        spot: Port and its tile.
+        number: Number that a tile must have to be played there.
+        arm: Arm that a tile there continues.
+        playable: False for a spinner's tip that is closed until both its sides are covered.
+        fits: Bit mask of the tiles that can be played there: those with the number, and all doubles if a spell can be
+            cast on the number.
+        ways: Number of branch ports of the double: 2, 4 for a spinner, 6 for a starter. 0 if the tile is no double.
     """
 
     spot: Spot
@@ -120,14 +125,14 @@ class OpenEnd:
 
 @value
 class Layout:
-    """All tiles of the hand in the order in which they were played.
+    """All tiles played in a hand.
 
     Attributes:
-        nodes: The tiles.
-        ends: Where tiles can go, closed tips of a spinner included, arm by arm, clockwise from the west.
-        once: Tiles of which at least one lies on the table, stacked ones included, as bits.
-        twice: Tiles of which two or more do.
-        stacked: The tiles that have their copy on top.
+        nodes: Tiles in order of play.
+        ends: Open ends by arm, clockwise from the west. Includes the closed tips of a spinner.
+        once: Bit mask of the tiles with at least one copy on the table, counting stacked ones.
+        twice: Bit mask of the tiles with two or more copies on the table.
+        stacked: Tiles that have their copy stacked on them.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -137,14 +142,17 @@ class Layout:
     stacked: tuple[NodeId, ...] = ()
 
     def find(self, node: NodeId) -> Node | None:
-        """Return the tile with that name, or None when it is not on the table."""
+        """Return the tile with the id *node*, or None if it is not on the table."""
         for candidate in self.nodes:
             if candidate.id == node:
                 return candidate
         return None
 
     def end_at(self, at: Spot) -> OpenEnd | None:
-        """Return the open end at that port, or None; a place beyond the arms of a starter is one still free."""
+        """Return the open end at a port, or None if there is none.
+
+        For an arm of a starter beyond the sixth, return its first free arm.
+        """
         for end in self.ends:
             if end.spot.host == at.host and end.spot.port is at.port:
                 return end
@@ -153,14 +161,14 @@ class Layout:
         return None
 
     def covered(self, node: Node) -> tuple[Port, ...]:
-        """Return the ports of *node* that have a neighbour, in the order in which they got it."""
+        """Return the ports of *node* that have a neighbour, in order of play."""
         own = () if node.joins is None else (Port.W,)
         joins = (other.joins for other in self.nodes)
         return (*own, *(spot.port for spot in joins if spot is not None and spot.host == node.id))
 
     @property
     def spinner(self) -> Node | None:
-        """The first double that branches, or None."""
+        """The first spinner, or None."""
         for node in self.nodes:
             if node.branches:
                 return node
@@ -168,34 +176,35 @@ class Layout:
 
     @property
     def tiles(self) -> tuple[Tile, ...]:
-        """The tiles on the table, in the order of play; a stacked copy follows the tile it lies on."""
+        """Tiles on the table, in order of play. A stacked copy follows the tile below it."""
         return tuple(node.tile for node in self.nodes for _ in range(1 + self.stacked.count(node.id)))
 
     def used(self, tile: Tile) -> int:
-        """Return the number of copies of *tile* on the table: 0, 1, or 2 for two and more."""
+        """Return the number of copies of *tile* on the table, at most 2."""
         return bool(self.once & tile.bit) + bool(self.twice & tile.bit)
 
     def gone(self, rules: Rules) -> int:
-        """Return the tiles of which every copy lies on the table, as bits."""
+        """Return the bit mask of the tiles with all copies on the table."""
         return self.once if rules.copies == 1 else self.twice
 
 
 def attach(
     layout: Layout, tile: Tile, at: Spot | None, *, node: NodeId, rules: Rules, inner: int | None = None
 ) -> Layout:
-    """Return the layout with *tile* laid on it, legal or not.
+    """Return the layout after *tile* is laid. Legality is not checked.
 
     Args:
-        layout: What lies on the table.
-        tile: The tile that is played.
-        at: Port it is laid against; None for the first tile.
-        node: Name of the new tile.
-        rules: Says which doubles branch and when their tips open.
-        inner: Number that touches the host, of the first tile the one at W; None for the one that fits, of the first
-            tile the smaller.
+        layout: The layout before.
+        tile: The tile to lay.
+        at: Spot to attach it to. None for the first tile.
+        node: Id of the new tile.
+        rules: Rules that determine which doubles branch and when tips open.
+        inner: Number against the host, or at W for the first tile. None for the matching number, or the smaller one of
+            the first tile.
 
     Raises:
-        EngineError: If hands could not lay it there: no such port, taken, or nothing says which way round it lies.
+        EngineError: If it is physically impossible: the port does not exist or is covered, or the orientation is
+            ambiguous because no number matches and *inner* is None.
     """
     fault = obstacle(layout, tile, at, rules=rules, inner=inner)
     if fault is not None:
@@ -204,11 +213,11 @@ def attach(
 
 
 def lay(layout: Layout, tile: Tile, at: Spot | None, node: NodeId, rules: Rules, inner: int | None) -> Layout:
-    """Return the layout like `attach`, for a tile that is known to have no obstacle."""
+    """Return the layout like `attach`, without checking for obstacles."""
     bit, once, old = tile.bit, layout.once, layout.ends
     covered = None if at is None else layout.end_at(at)
     if covered is None:
-        new, ends = _laid_elsewhere(layout, tile, at, node, rules, inner)
+        new, ends = _lay_off_the_ends(layout, tile, at, node, rules, inner)
     else:
         if inner is None:
             inner = covered.number if tile.has(covered.number) else tile.low
@@ -225,13 +234,13 @@ def lay(layout: Layout, tile: Tile, at: Spot | None, node: NodeId, rules: Rules,
 
 
 def stack_on(layout: Layout, tile: Tile, node: NodeId) -> Layout:
-    """Return the layout with *tile* laid on top of the tile *node*: ends and count stay as they are."""
+    """Return the layout after *tile* is stacked on the tile *node*. Open ends and count do not change."""
     twice = layout.twice | (layout.once & tile.bit)
     return Layout(layout.nodes, layout.ends, layout.once | tile.bit, twice, (*layout.stacked, node))
 
 
 def obstacle(layout: Layout, tile: Tile, at: Spot | None, *, rules: Rules, inner: int | None = None) -> str | None:
-    """Return the reason why *tile* cannot physically lie there, or None; legality is not checked."""
+    """Return the reason why *tile* cannot physically be laid at a spot, or None. Legality is not checked."""
     if at is None:
         return phrase("it must touch the layout") if layout.nodes and rules.refereed else None
     host = layout.find(at.host)
@@ -250,7 +259,7 @@ def obstacle(layout: Layout, tile: Tile, at: Spot | None, *, rules: Rules, inner
 
 
 def is_locked(layout: Layout, rules: Rules) -> bool:
-    """Return True if it is proved that nobody can play: no tile outside *layout* fits an end. docs/rules.md 2.3 b."""
+    """Return True if nobody can play because no tile outside *layout* fits an open end. See docs/rules.md 2.3 b."""
     fits = 0
     for end in layout.ends:
         if end.playable:
@@ -258,19 +267,19 @@ def is_locked(layout: Layout, rules: Rules) -> bool:
     return not fits & set_bits(rules.max_pips) & ~layout.gone(rules)
 
 
-def _laid_elsewhere(
+def _lay_off_the_ends(
     layout: Layout, tile: Tile, at: Spot | None, node: NodeId, rules: Rules, inner: int | None
 ) -> tuple[Node, tuple[OpenEnd, ...]]:
-    """Return a tile that covers no open end as it lies, and the ends then: the first tile, or one against the rules."""
+    """Return the node and open ends for a tile that covers no open end: the first tile, or an illegal play."""
     if at is None:
         new = _node(layout, tile, at, node, rules, tile.low if inner is None else inner, None)
         return new, (*layout.ends, *_ends_of(new, rules))
     host = layout.find(at.host)
-    assert host is not None  # obstacle() has looked
+    assert host is not None  # checked by obstacle()
     if inner is None:
         inner = tile.low if tile.is_double else host.number_at(at.port)
     new = _node(layout, tile, at, node, rules, inner, host.arm_at(at.port))
-    # One way in, one way out: a third neighbour closes what is no spinner.
+    # A tile that is no spinner has one entry and one exit: a third neighbour closes its remaining end.
     closes = not host.branches and bool(layout.covered(host))
     left = tuple(end for end in layout.ends if not (closes and end.spot.host == host.id))
     return new, tuple(sorted((*left, *_ends_of(new, rules)), key=_arm_place))
@@ -279,7 +288,7 @@ def _laid_elsewhere(
 def _node(
     layout: Layout, tile: Tile, at: Spot | None, node: NodeId, rules: Rules, inner: int, arm: Port | None
 ) -> Node:
-    """Return the tile as it lies."""
+    """Return the node for a tile in its orientation."""
     if tile.low != tile.high:
         return Node(node, tile, inner, tile.low + tile.high - inner, at, arm, LINE, branches=False)
     branches = _branches(layout, rules.spinner)
@@ -288,7 +297,7 @@ def _node(
 
 
 def _branches(layout: Layout, spinner: Spinner) -> bool:
-    """Return True if a double, played now, becomes a spinner."""
+    """Return True if a double played next would be a spinner."""
     match spinner:
         case Spinner.NONE:
             return False
@@ -301,7 +310,7 @@ def _branches(layout: Layout, spinner: Spinner) -> bool:
 
 
 def _with_tips_open(ends: tuple[OpenEnd, ...], spinner: NodeId) -> tuple[OpenEnd, ...]:
-    """Return *ends* with the tips of *spinner* open if both of its sides are covered."""
+    """Return *ends* with the tips of *spinner* opened if both its sides are covered."""
     mine = [end for end in ends if end.spot.host == spinner]
     if any(end.spot.port in LINE for end in mine) or all(end.playable for end in mine):
         return ends
@@ -309,15 +318,15 @@ def _with_tips_open(ends: tuple[OpenEnd, ...], spinner: NodeId) -> tuple[OpenEnd
 
 
 def _opened(end: OpenEnd) -> OpenEnd:
-    """Return a tip that may be played on."""
+    """Return *end* as playable."""
     return replace(end, playable=True)
 
 
 def _ends_of(node: Node, rules: Rules) -> tuple[OpenEnd, ...]:
-    """Return the open ends of a tile that has just been laid."""
+    """Return the open ends that a newly laid tile adds."""
     number, is_double = node.outer, node.tile.low == node.tile.high
     if node.arm is not None and not node.branches:
-        # Nearly every tile: the line goes on at its far side.
+        # Fast path for nearly every tile: its only open end is E.
         end = OpenEnd(Spot(node.id, Port.E), number, node.arm, True, _fits(number, rules), 2 if is_double else 0)  # noqa: FBT003
         return (end,)
     own = None if node.joins is None else Port.W
@@ -337,7 +346,7 @@ def _ends_of(node: Node, rules: Rules) -> tuple[OpenEnd, ...]:
 
 
 def _fits(number: int, rules: Rules) -> int:
-    """Return the tiles that can be played on *number*, as bits: with it, and doubles on the number of a spell."""
+    """Return the bit mask of tiles playable on *number*. Where spells are cast, it includes all doubles."""
     if rules.effects is not None and number == rules.effects.spell_on:
         return bits_with(number) | double_bits()
     return bits_with(number)
@@ -349,7 +358,7 @@ def _arm_place(end: OpenEnd) -> int:
 
 
 def arm_place(arm: Port) -> int:
-    """Return the place of an arm: clockwise from the west, then the arms of a starter by number."""
+    """Return the sort position of an arm: clockwise from the west, then a starter's arms by number."""
     return _ARM_PLACES[arm]
 
 

@@ -1,4 +1,4 @@
-"""State of a match as frozen values; `engine.game.questions` derives turns and legal actions from it."""
+"""State of a match, as frozen values. `engine.game.questions` derives turns and legal actions from it."""
 
 from enum import StrEnum
 from typing import assert_never
@@ -13,7 +13,7 @@ from engine.value import value
 
 
 class Phase(StrEnum):
-    """Step that the table waits for."""
+    """Next step that the match expects."""
 
     DEAL = "deal"
     LEAD = "lead"
@@ -27,13 +27,13 @@ class Game:
     """One match.
 
     Attributes:
-        rules: What was agreed.
+        rules: Rules of the match.
         players: Names by seat, clockwise.
-        phase: What the table waits for.
-        scores: For each seat what it was paid, in the order of payment; what was stolen is below zero.
-        hand: The hand that is played, or was played last; None before the first.
-        hand_winner: Winner of the last hand that was counted; None before it and after a dead tie.
-        winner: Winner of the match.
+        phase: Next expected step.
+        scores: For each seat, its scores in chronological order. Stolen points are negative.
+        hand: The current hand, or the last one if none is in progress. None before the first.
+        hand_winner: Winner of the last counted hand. None before the first, and after an unbroken tie.
+        winner: Winner of the match. None until it is over, and if nobody was ahead.
     """
 
     rules: Rules
@@ -46,26 +46,26 @@ class Game:
 
     @property
     def totals(self) -> tuple[int, ...]:
-        """The points of each seat, for itself also where partners share theirs."""
+        """Points of each seat. Partners' points are not added together here."""
         return tuple(sum(scores) for scores in self.scores)
 
     @property
     def sides(self) -> tuple[tuple[Seat, ...], ...]:
-        """The seats that play together: each alone, or the two pairs across."""
+        """Seats that score together: single seats, or the two pairs of partners who sit opposite."""
         seats = len(self.players)
         if self.rules.partners:
             return tuple(tuple(Seat(at) for at in range(first, seats, 2)) for first in range(2))
         return tuple((Seat(at),) for at in range(seats))
 
     def side_total(self, seat: Seat) -> int:
-        """Return the points that count towards the target for *seat*: its own, with those of its partner."""
+        """Return the points of *seat* and its partner, if any, which count towards the target."""
         if not self.rules.partners:
             return sum(self.scores[seat])
         return sum(sum(self.scores[at]) for side in self.sides for at in side if seat in side)
 
     @property
     def layout(self) -> Layout:
-        """The layout on the table."""
+        """The current layout. Empty before the first hand."""
         return Layout() if self.hand is None else self.hand.layout
 
     @property
@@ -74,7 +74,7 @@ class Game:
         return count(self.layout, self.rules.spinner_count)
 
     def tally(self, seat: Seat) -> HouseTally | RowsTally | None:
-        """Return the marks of *seat*, or None when these rules keep the score in numbers."""
+        """Return the tally marks of *seat*, or None if the rules keep score in numbers."""
         match self.rules.tally:
             case TallyStyle.HOUSE:
                 return HouseTally.of(self.scores[seat])
@@ -88,14 +88,14 @@ class Game:
 
 @value
 class State:
-    """The log of a match, and the match it leads to; `engine.game.fold.entries` are the actions in force.
+    """The event log of a match and the resulting game. `engine.game.fold.entries` lists the actions in force.
 
     Attributes:
-        log: Every event as it came in.
-        irregular: Actions in force that have a problem which the table has not accepted.
-        game: The match; None before the first start.
-        start: The match that the log goes on from, when it comes from a position; None where the log begins it.
-        inferred: Actions in force that were inferred and not confirmed, in order.
+        log: All events, in the order in which they were received.
+        irregular: Actions in force that have a problem and were not accepted by the players.
+        game: The match. None before the first `MatchStart`.
+        start: Initial game if the log continues from a position. None if the log starts the match.
+        inferred: Actions in force that were inferred but not confirmed, in log order.
     """
 
     log: tuple[Event, ...] = ()
@@ -111,5 +111,5 @@ class State:
 
     @property
     def next_seq(self) -> Seq:
-        """The place in the log, and with a play the name on the table, that the next event gets."""
+        """Index of the next event in the log. For a play it is also the `NodeId` of its tile."""
         return Seq(len(self.log))

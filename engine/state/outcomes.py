@@ -12,7 +12,7 @@ from engine.value import value
 
 
 class Must(StrEnum):
-    """Task of the player whose turn it is; the engine sees no hands, so some leave two ways."""
+    """Task of the player to move. Some offer two options because the engine does not know the hands."""
 
     LEAD_HIGHEST_DOUBLE = "lead_highest_double"
     LEAD_SET_DOUBLE = "lead_set_double"
@@ -31,7 +31,7 @@ class Must(StrEnum):
 
 
 class Reason(StrEnum):
-    """Reason for a payment."""
+    """Reason for a change of score."""
 
     PLAY = "play"
     BONUS = "bonus"
@@ -40,7 +40,7 @@ class Reason(StrEnum):
 
 
 class Ending(StrEnum):
-    """Reason for the end of a hand."""
+    """Reason why a hand ended."""
 
     DOMINO = "domino"
     BLOCKED_BY_PROOF = "blocked_by_proof"
@@ -50,14 +50,14 @@ class Ending(StrEnum):
 
 @value
 class MatchStarted:
-    """A match began."""
+    """A match started."""
 
     players: tuple[str, ...]
 
 
 @value
 class HandStarted:
-    """A hand was dealt; *number* counts from 1."""
+    """A hand was dealt. *number* counts from 1, *boneyard* is its number of tiles."""
 
     number: int
     boneyard: int
@@ -65,19 +65,19 @@ class HandStarted:
 
 @value
 class Redealt:
-    """The hand is dealt again; points of its plays are gone."""
+    """The hand is dealt again. Points scored in it are removed."""
 
     reason: RedealReason
 
 
 @value
 class Turn:
-    """Turn of a player.
+    """A player's turn began.
 
     Attributes:
-        seat: None while nobody knows who leads.
-        must: What they have to do.
-        extra: Whether they need not, and the next player may go on.
+        seat: Seat to move. None while the leader is unknown.
+        must: Task of the player.
+        extra: Whether the task is optional, so the next player may go on instead.
     """
 
     seat: Seat | None
@@ -87,7 +87,7 @@ class Turn:
 
 @value
 class Placed:
-    """A tile is part of the layout, under this name."""
+    """A tile was added to the layout as the node *node*."""
 
     seat: Seat
     tile: Tile
@@ -96,14 +96,14 @@ class Placed:
 
 @value
 class Counted:
-    """The open ends and their sum after a play."""
+    """The open ends were counted after a play."""
 
     count: Count
 
 
 @value
 class Scored:
-    """A player is paid; *because* is the sum behind it."""
+    """A player scored *points*, negative for a loss. *because* is the arithmetic or reason as text."""
 
     seat: Seat
     points: int
@@ -113,7 +113,7 @@ class Scored:
 
 @value
 class Stacked:
-    """A tile lies on its copy, the tile with this name."""
+    """A tile was stacked on its copy, the node *node*."""
 
     seat: Seat
     tile: Tile
@@ -122,7 +122,7 @@ class Stacked:
 
 @value
 class Claimable:
-    """A player has points to call before the next tile is laid; *steals_from* loses as many by a stack."""
+    """A player can call points before the next tile is laid. After a stack, *steals_from* loses points."""
 
     seat: Seat
     points: int
@@ -132,7 +132,7 @@ class Claimable:
 
 @value
 class Forfeited:
-    """A player did not call their points in time."""
+    """A player forfeited points by not calling them in time."""
 
     seat: Seat
     points: int
@@ -140,7 +140,7 @@ class Forfeited:
 
 @value
 class Drew:
-    """A player drew; *left* tiles remain in the boneyard."""
+    """A player drew *tiles* tiles. *left* remain in the boneyard."""
 
     seat: Seat
     tiles: int
@@ -149,7 +149,7 @@ class Drew:
 
 @value
 class ForcedDraw:
-    """A play makes another player take tiles at once; *left* remain in the boneyard."""
+    """A play forced another player to draw *tiles* tiles. *left* remain in the boneyard."""
 
     seat: Seat
     tiles: int
@@ -158,7 +158,7 @@ class ForcedDraw:
 
 @value
 class Spelled:
-    """A spell is cast or lifted; *arm* is None for that of the starter, which asks for all six arms."""
+    """A spell was cast or broken. *arm* is None for the starter's spell, which needs all six arms started."""
 
     caster: Seat
     arm: Port | None
@@ -167,7 +167,7 @@ class Spelled:
 
 @value
 class Turned:
-    """The direction of play turned round; whether it is clockwise now."""
+    """The direction of play was reversed. *clockwise* is the new direction."""
 
     clockwise: bool
 
@@ -181,7 +181,7 @@ class Skipped:
 
 @value
 class Declined:
-    """A player who could have played again did not."""
+    """A player declined an extra turn."""
 
     seat: Seat
 
@@ -191,9 +191,9 @@ class Passed:
     """A player knocked.
 
     Attributes:
-        seat: Who did.
-        in_succession: Knocks since the last play.
-        instead_of_leading: Whether this says that they have no double to lead.
+        seat: Seat that knocked.
+        in_succession: Number of knocks since the last play, including this one.
+        instead_of_leading: Whether the knock declares that they have no double to lead.
     """
 
     seat: Seat
@@ -203,14 +203,14 @@ class Passed:
 
 @value
 class Blocked:
-    """No tile outside the layout fits anywhere, although the boneyard is not empty: end the hand, or draw it out."""
+    """No tile outside the layout fits, but the boneyard is not empty. Players end the hand or draw all tiles."""
 
     boneyard: int
 
 
 @value
 class ShowHands:
-    """The hand is over; *seats* have yet to lay their tiles open, or to show tiles where only the sum is known."""
+    """The hand is over. *seats* must still show their tiles, including those with only a known pip total."""
 
     ending: Ending
     out: Seat | None
@@ -219,14 +219,14 @@ class ShowHands:
 
 @value
 class Abandoned:
-    """The hand is given up and not counted; *number* counts from 1."""
+    """The hand was abandoned and is not counted. *number* counts from 1."""
 
     number: int
 
 
 @value
 class HandOver:
-    """The hand is counted."""
+    """The hand was counted."""
 
     ending: Ending
     result: HandResult
@@ -234,7 +234,7 @@ class HandOver:
 
 @value
 class MatchOver:
-    """The match is over; *winner* is None when it was closed with nobody ahead, *partner* shares the win."""
+    """The match is over. *winner* is None if it was closed with nobody ahead. *partner* shares the win, if any."""
 
     winner: Seat | None
     totals: tuple[int, ...]
@@ -243,7 +243,7 @@ class MatchOver:
 
 @value
 class Irregular:
-    """Something is wrong with the action at *seq*; *stands* says whether it counts all the same."""
+    """The action at *seq* has a problem. *stands* is True if it counts nevertheless."""
 
     seq: Seq
     problem: Problem
@@ -252,7 +252,7 @@ class Irregular:
 
 @value
 class Revised:
-    """The record was changed; totals are what a replay gives."""
+    """The log was corrected. *before* and *after* are the totals by seat."""
 
     before: tuple[int, ...]
     after: tuple[int, ...]

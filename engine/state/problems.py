@@ -1,4 +1,4 @@
-"""Problems of an action, as data with a reason in the players' words. docs/rules.md 2.6."""
+"""Problems with an action, as values with a reason for players. See docs/rules.md 2.6."""
 
 from enum import Enum, StrEnum
 
@@ -8,7 +8,7 @@ from engine.value import value
 
 
 class ProblemKind(StrEnum):
-    """Kind of a problem."""
+    """Kind of problem with an action."""
 
     NOT_NOW = "not_now"
     NO_SUCH_SEAT = "no_such_seat"
@@ -49,12 +49,12 @@ class ProblemKind(StrEnum):
 
 
 class Weight(Enum):
-    """Consequence of a problem for the action.
+    """Severity of a problem.
 
-    IMPOSSIBLE: it cannot have happened, or means nothing now; it never stands.
-    DOUBTFUL: more likely a mistake of a sensor or a thumb; it waits for "it stands".
-    ILLEGAL: against the rules; it is refused under the strict policy, else it stands and is reported.
-    NOTED: the action itself is good, but it shows an earlier fault; it stands and is reported.
+    IMPOSSIBLE: the action cannot have happened, or has no meaning now. It is never accepted.
+    DOUBTFUL: probably a sensor error or a wrong button. It counts only after an `ItStands` event.
+    ILLEGAL: against the rules. The strict policy rejects it. Otherwise it counts and is reported.
+    NOTED: the action is valid but reveals an earlier fault. It counts and is reported.
     """
 
     IMPOSSIBLE = 3
@@ -65,12 +65,12 @@ class Weight(Enum):
 
 @value
 class Problem:
-    """One thing that is wrong with an action.
+    """A problem with an action.
 
     Attributes:
-        kind: What it is.
-        weight: What it does to the action.
-        words: The reason, as one would say it at the table.
+        kind: Kind of problem.
+        weight: Severity, which determines whether the action counts.
+        words: Reason, as text for players.
     """
 
     kind: ProblemKind
@@ -88,32 +88,32 @@ _WAITS = {
 
 
 def impossible(kind: ProblemKind, words: str) -> Problem:
-    """Return a problem with which the action never stands."""
+    """Return a problem of weight IMPOSSIBLE: the action is never accepted."""
     return Problem(kind, Weight.IMPOSSIBLE, words)
 
 
 def doubtful(kind: ProblemKind, words: str) -> Problem:
-    """Return a problem with which the action waits for "it stands"."""
+    """Return a problem of weight DOUBTFUL: the action counts once players accept it."""
     return Problem(kind, Weight.DOUBTFUL, words)
 
 
 def illegal(kind: ProblemKind, words: str) -> Problem:
-    """Return a breach of the rules."""
+    """Return a problem of weight ILLEGAL: a breach of the rules."""
     return Problem(kind, Weight.ILLEGAL, words)
 
 
 def noted(kind: ProblemKind, words: str) -> Problem:
-    """Return an earlier fault that the action shows."""
+    """Return a problem of weight NOTED: an earlier fault that the action reveals."""
     return Problem(kind, Weight.NOTED, words)
 
 
 def not_now(phase: str) -> Problem:
-    """Return the problem of an action out of place; its words name the step that the table waits for."""
+    """Return the problem of an action in the wrong *phase*. Its words name the expected step."""
     return impossible(ProblemKind.NOT_NOW, _WAITS[phase])
 
 
 def tiles_text(number: int) -> Phrase:
-    """Return a number of tiles in words.
+    """Return a number of tiles as a phrase.
 
     >>> tiles_text(1), tiles_text(3)
     ('1 tile', '3 tiles')
@@ -122,7 +122,7 @@ def tiles_text(number: int) -> Phrase:
 
 
 def the_tile(tile: object) -> Phrase:
-    """Return a tile by its numbers, as one speaks of it.
+    """Return a tile as a phrase with the article.
 
     >>> the_tile("5-4")
     'the 5-4'
@@ -131,5 +131,5 @@ def the_tile(tile: object) -> Phrase:
 
 
 def not_in_set(max_pips: int, tile: Tile) -> Phrase:
-    """Return the words for a tile that the set does not have."""
+    """Return the reason for a tile that is not in the set."""
     return phrase("a {set} set has no {tile}", set=set_name(max_pips), tile=tile)

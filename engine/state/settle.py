@@ -1,4 +1,4 @@
-"""The end of a hand: who won it and what it pays, with the arithmetic. docs/rules.md 2.4, 3.4 (partners) and 3.5."""
+"""Settle a hand: its winner, points and arithmetic. See docs/rules.md 2.4, 3.4 (partners) and 3.5."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from engine.tiles import Tile
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """Tiles that a player has left.
+    """Tiles left in a player's hand.
 
     Attributes:
-        pips: The sum of the tiles.
-        tiles: The tiles; None when only the sum is known.
-        size: How many they are; None when not even that is known.
+        pips: Pip total of the tiles.
+        tiles: The tiles. None if only the total is known.
+        size: Number of tiles. None if unknown.
     """
 
     pips: int
@@ -25,38 +25,38 @@ class Holding:
     size: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse tiles that do not have this sum."""
+        """Reject tiles whose pip total is not *pips*."""
         if self.tiles is not None and sum(tile.pips for tile in self.tiles) != self.pips:
             raise EngineError(f"the tiles must have {self.pips} pips together, got {self.tiles}")
 
     @classmethod
     def of(cls, tiles: Sequence[Tile]) -> "Holding":
-        """Return the holding of these tiles."""
+        """Return the holding with these tiles."""
         return cls(sum(tile.pips for tile in tiles), tuple(tiles), len(tiles))
 
     def weight(self, mode: HandMode) -> int:
-        """Return the number of tiles if *mode* pays for tiles, else the pips."""
+        """Return the number of tiles if *mode* scores tiles (0 if unknown), else the pip total."""
         return (self.size or 0) if mode is HandMode.SIMPLE else self.pips
 
     def lightest_first(self, order: TieOrder) -> tuple[tuple[int, int], ...]:
-        """Return the weight of each tile, the lightest first; empty when the tiles are not known."""
+        """Return the sort keys of the tiles for tie-breaks, lightest first. Empty if the tiles are unknown."""
         high = order is TieOrder.PIPS_THEN_HIGH
         return tuple(sorted((tile.pips, tile.high if high else 0) for tile in self.tiles or ()))
 
 
 @dataclass(frozen=True, slots=True)
 class HandResult:
-    """Winner of a hand, and the arithmetic of their points.
+    """Winner of a hand and the arithmetic of the points.
 
     Attributes:
-        winner: Who is paid; None when the tie could not be broken.
-        pips: What each seat had left.
-        parts: What each of the losers adds, in the order of the seats.
-        subtracted: Pips of the winner that were taken off.
-        rounded: The total after rounding.
-        points: What the winner is paid.
-        in_tiles: Whether *parts* are tiles and not pips.
-        each_less: What the winner has left, already taken off each of *parts*.
+        winner: Seat that scores. None if a tie could not be broken.
+        pips: Pips left in each seat's hand.
+        parts: Contribution of each loser, in seat order.
+        subtracted: Pips of the winner subtracted from the total.
+        rounded: Total after rounding.
+        points: Points that the winner scores.
+        in_tiles: Whether *parts* count tiles instead of pips.
+        each_less: Amount left in the winner's hand, already subtracted from each of *parts*.
     """
 
     winner: Seat | None
@@ -70,12 +70,12 @@ class HandResult:
 
     @property
     def difference(self) -> int:
-        """The total before rounding."""
+        """Total before rounding."""
         return sum(self.parts) - self.subtracted
 
     @property
     def arithmetic(self) -> Phrase:
-        """The sum as players would do it on paper.
+        """The calculation as text.
 
         >>> HandResult(Seat(0), (3, 5, 11, 13), (5, 11, 13), subtracted=3, rounded=25, points=5).arithmetic
         '5 + 11 + 13 - 3 = 26, rounded 25, paid 5'
@@ -87,22 +87,22 @@ class HandResult:
             text += f" - {self.subtracted}"
         if text != str(self.difference):
             text += f" = {self.difference}"
-        said = listed([text])
+        words = listed([text])
         if self.in_tiles:
-            said = plural("{sum} tile", "{sum} tiles", number=self.difference, sum=text)
+            words = plural("{sum} tile", "{sum} tiles", number=self.difference, sum=text)
         if self.rounded != self.difference:
-            said = phrase("{sum}, rounded {rounded}", sum=said, rounded=self.rounded)
+            words = phrase("{sum}, rounded {rounded}", sum=words, rounded=self.rounded)
         if self.points != self.rounded:
-            said = phrase("{sum}, paid {points}", sum=said, points=self.points)
-        return said
+            words = phrase("{sum}, paid {points}", sum=words, points=self.points)
+        return words
 
     def _text(self, part: int) -> str:
-        """Return one part as it is worked out."""
+        """Return one part as text, with the subtraction of the winner's share."""
         return f"({part + self.each_less} - {self.each_less})" if self.each_less and part else str(part)
 
 
 def round_nearest(value: int, multiple: int) -> int:
-    """Return the multiple nearest to *value*; half-way goes up.
+    """Round *value* to the nearest multiple of *multiple*. Halves round up.
 
     >>> round_nearest(27, 5), round_nearest(28, 5)
     (25, 30)
@@ -113,13 +113,13 @@ def round_nearest(value: int, multiple: int) -> int:
 def winners(
     holdings: Sequence[Holding], out: Seat | None, rule: HandPoints, partners: PartnersMode | None = None
 ) -> tuple[Seat, ...]:
-    """Return the winner, or all seats that the known tiles cannot tell apart.
+    """Return the winner of a hand, or all tied seats if the known tiles do not break the tie.
 
     Args:
-        holdings: What each seat has left, by seat.
-        out: Who played their last tile; None for a blocked hand.
-        rule: How hands are weighed and equal ones told apart.
-        partners: How two pairs share what they hold; None when everybody plays alone.
+        holdings: Tiles left, by seat.
+        out: Seat that played its last tile. None for a blocked hand.
+        rule: Rules for comparing hands and breaking ties.
+        partners: Partnership mode. None if everybody plays alone.
     """
     if out is not None:
         return (out,)
@@ -137,7 +137,7 @@ def winners(
 def settle(
     holdings: Sequence[Holding], out: Seat | None, rule: HandPoints, partners: PartnersMode | None = None
 ) -> HandResult:
-    """Return the result of a hand, with the arguments of `winners`; no winner if a tie cannot be broken."""
+    """Return the result of a hand. Takes the arguments of `winners`. An unbroken tie has no winner."""
     pips = tuple(holding.pips for holding in holdings)
     best = winners(holdings, out, rule, partners)
     if len(best) != 1:
@@ -146,8 +146,8 @@ def settle(
     parts = _parts(holdings, winner, out, rule, partners)
     if rule.round_to is not None and rule.round_each:
         parts = tuple(round_nearest(part, rule.round_to) for part in parts)
-    takes_own_off = rule.subtract_own and rule.mode is HandMode.PIPS and partners is not PartnersMode.TEAM_TOTAL
-    subtracted = pips[winner] if takes_own_off else 0
+    subtracts_own = rule.subtract_own and rule.mode is HandMode.PIPS and partners is not PartnersMode.TEAM_TOTAL
+    subtracted = pips[winner] if subtracts_own else 0
     difference = sum(parts) - subtracted
     rounded = difference if rule.round_to is None else round_nearest(difference, rule.round_to)
     points = rounded // rule.bonus_divisor
@@ -157,7 +157,7 @@ def settle(
 
 
 def _best(holdings: Sequence[Holding], seats: Sequence[int], rule: HandPoints) -> tuple[Seat, ...]:
-    """Return the seats with the best hand of a blocked game, as far as the known tiles tell them apart."""
+    """Return the seats with the best hand in a blocked game. Several if the known tiles do not break a tie."""
     weights = [
         holding.pips if rule.mode is HandMode.PIPS or holding.size is None else holding.size for holding in holdings
     ]
@@ -175,7 +175,7 @@ def _best(holdings: Sequence[Holding], seats: Sequence[int], rule: HandPoints) -
 def _parts(
     holdings: Sequence[Holding], winner: Seat, out: Seat | None, rule: HandPoints, partners: PartnersMode | None
 ) -> tuple[int, ...]:
-    """Return the share of each payer in the total."""
+    """Return the contribution of each loser to the total, in seat order. Partners of the winner may be exempt."""
     pairs = partners in (PartnersMode.INDIVIDUAL, PartnersMode.TEAM_TOTAL)
     payers = [holding for at, holding in enumerate(holdings) if at != winner and not (pairs and at % 2 == winner % 2)]
     if rule.mode is HandMode.PIPS:

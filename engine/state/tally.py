@@ -1,8 +1,8 @@
-"""The tallies of bones and twoset as values that a terminal, a display or a page can draw.
+"""Tally marks for Bones and Twoset, as values that a terminal, a display or a page can draw.
 
-A slash is 5, a circle is 10. In the house of bones two slashes make a cross, each of its quadrants takes a circle or
-an X of two slashes, and a full house is 50. In twoset slashes, crosses and circles stand in rows of 50, and what is
-stolen is lined out. docs/rules.md 3.1 and 3.6. Points that make no 5 are kept beside the marks as a number.
+A slash is worth 5 and a circle 10. In Bones, two slashes form the cross of a house. Each of its quadrants takes a
+circle or an X of two slashes, and a full house is worth 50. In Twoset, slashes, crosses and circles fill rows of 50,
+and stolen marks are struck out. See docs/rules.md 3.1 and 3.6. A remainder below 5 is kept as a number.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ ROW_POINTS = 50
 
 
 class Mark(StrEnum):
-    """Mark in one quadrant of a house."""
+    """Mark in a quadrant of a house."""
 
     EMPTY = ""
     SLASH = "\\"
@@ -28,10 +28,10 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """One unit of 50.
+    """A house, which is worth 50 points when full.
 
     Attributes:
-        cross: Strokes of the cross: 0, 1 (the level one) or 2.
+        cross: Number of strokes in the cross: 0, 1 (horizontal) or 2.
         quadrants: The four marks in reading order.
     """
 
@@ -40,7 +40,7 @@ class House:
 
     @property
     def points(self) -> int:
-        """The points of the marks."""
+        """Points of the marks."""
         worth = {Mark.EMPTY: 0, Mark.SLASH: SLASH_POINTS, Mark.X: CIRCLE_POINTS, Mark.CIRCLE: CIRCLE_POINTS}
         return self.cross * SLASH_POINTS + sum(worth[mark] for mark in self.quadrants)
 
@@ -50,10 +50,13 @@ class House:
         return self._next_quadrant() is None
 
     def marked(self, points: int) -> tuple[Self, int]:
-        """Return the house with its next single mark, and the points left over.
+        """Return the house with one more mark, and the points left over.
 
         Args:
-            points: What is still to be written, a multiple of 5 and at least 5.
+            points: Points to add, a multiple of 5 and at least 5.
+
+        Raises:
+            EngineError: If the house is full.
         """
         if self.cross < 2:
             return replace(self, cross=self.cross + 1), points - SLASH_POINTS
@@ -69,7 +72,7 @@ class House:
         return replace(self, quadrants=(first, second, third, fourth)), points - worth
 
     def _next_quadrant(self) -> int | None:
-        """Return the first quadrant with room in it, or None."""
+        """Return the index of the first quadrant with room, or None if all are full."""
         for place, mark in enumerate(self.quadrants):
             if mark is Mark.EMPTY or mark is Mark.SLASH:
                 return place
@@ -91,11 +94,11 @@ class House:
 
 @dataclass(frozen=True, slots=True)
 class HouseTally:
-    """All houses of one player; only the last may be unfinished.
+    """All houses of a player. Only the last may be incomplete.
 
     Attributes:
-        houses: The houses, in the order in which they were drawn.
-        rest: Points that the marks do not say: 1 to 4 too many for a slash, or a total below zero.
+        houses: Houses in the order in which they were drawn.
+        rest: Points without a mark: a remainder of 1 to 4, or a negative total.
     """
 
     houses: tuple[House, ...] = ()
@@ -103,7 +106,7 @@ class HouseTally:
 
     @classmethod
     def of(cls, scores: Iterable[int]) -> Self:
-        """Return the marks that these scores leave when written one after the other."""
+        """Return the tally after adding *scores* in order."""
         tally = cls()
         for points in scores:
             tally = tally.add(points)
@@ -111,11 +114,11 @@ class HouseTally:
 
     @property
     def points(self) -> int:
-        """The points of all marks and the rest."""
+        """Points of all marks plus the rest."""
         return sum(house.points for house in self.houses) + self.rest
 
     def add(self, points: int) -> Self:
-        """Return the tally with *points* written on it; what is taken away is wiped off and the rest drawn anew."""
+        """Return the tally with *points* added. A negative number redraws all marks for the new total."""
         if points < 0:
             return replace(self, houses=(), rest=min(0, self.points + points)).add(max(0, self.points + points))
         if self.rest + points < 0:
@@ -142,24 +145,24 @@ _WORTH = {Stroke.SLASH: SLASH_POINTS, Stroke.X: CIRCLE_POINTS, Stroke.CIRCLE: CI
 
 @dataclass(frozen=True, slots=True)
 class RowMark:
-    """One mark in a row, lined out when its points were stolen."""
+    """A mark in a row, struck out if its points were stolen."""
 
     stroke: Stroke
-    lined_out: bool = False
+    struck_out: bool = False
 
     @property
     def points(self) -> int:
-        """The points of the mark; 0 if it is lined out."""
-        return 0 if self.lined_out else _WORTH[self.stroke]
+        """Points of the mark, 0 if it is struck out."""
+        return 0 if self.struck_out else _WORTH[self.stroke]
 
 
 @dataclass(frozen=True, slots=True)
 class RowsTally:
-    """All rows of one player, each worth up to 50.
+    """All rows of a player, each worth up to 50.
 
     Attributes:
-        rows: The marks of each row, from left to right.
-        rest: Points that the marks do not say: 1 to 4 too many for a slash, or a total below zero.
+        rows: Marks of each row, from left to right.
+        rest: Points without a mark: a remainder of 1 to 4, or a negative total.
     """
 
     rows: tuple[tuple[RowMark, ...], ...] = ()
@@ -167,7 +170,7 @@ class RowsTally:
 
     @classmethod
     def of(cls, scores: Iterable[int]) -> Self:
-        """Return the marks that these scores leave when written one after the other."""
+        """Return the tally after adding *scores* in order."""
         tally = cls()
         for points in scores:
             tally = tally.add(points)
@@ -175,37 +178,37 @@ class RowsTally:
 
     @property
     def points(self) -> int:
-        """The points of all marks and the rest."""
+        """Points of all marks plus the rest."""
         return sum(mark.points for row in self.rows for mark in row) + self.rest
 
     def add(self, points: int) -> Self:
-        r"""Return the tally with *points* written on it, or, when they are below zero, lined out from the last mark.
+        r"""Return the tally with *points* added. A negative number strikes out marks, starting with the last.
 
         >>> print("\n".join(RowsTally.of([10, 5, -10, 20]).lines()))
         O- /- X O /
         """
         rows, rest = [list(row) for row in self.rows], self.rest + points
         while rest < 0 and any(mark.points for row in rows for mark in row):
-            rest += _line_out_last(rows)
+            rest += _strike_out_last(rows)
         while rest >= SLASH_POINTS:
             rest -= _mark_row(rows, rest)
         return replace(self, rows=tuple(tuple(row) for row in rows), rest=rest)
 
     def lines(self) -> tuple[str, ...]:
-        """Return each row as text; what is lined out is followed by a dash."""
-        return tuple(" ".join(mark.stroke + ("-" if mark.lined_out else "") for mark in row) for row in self.rows)
+        """Return each row as text. A struck-out mark is followed by a dash."""
+        return tuple(" ".join(mark.stroke + ("-" if mark.struck_out else "") for mark in row) for row in self.rows)
 
 
-def _line_out_last(rows: list[list[RowMark]]) -> int:
-    """Line out the last mark that still counts; return what it was worth."""
+def _strike_out_last(rows: list[list[RowMark]]) -> int:
+    """Strike out the last mark that still counts, and return its points."""
     row, at = max((row, at) for row, marks in enumerate(rows) for at, mark in enumerate(marks) if mark.points)
     points = rows[row][at].points
-    rows[row][at] = replace(rows[row][at], lined_out=True)
+    rows[row][at] = replace(rows[row][at], struck_out=True)
     return points
 
 
 def _mark_row(rows: list[list[RowMark]], points: int) -> int:
-    """Write the next single mark in the first row with room; return what it adds."""
+    """Write one mark in the first row with room, or in a new row. Return the points that it adds."""
     row = next((row for row in rows if sum(mark.points for mark in row) < ROW_POINTS), None)
     if row is None:
         row = []

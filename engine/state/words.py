@@ -1,4 +1,4 @@
-"""Outcomes in the players' words, one line each, for terminal, display and page."""
+"""Describe outcomes in one line each, for the terminal, displays and the page."""
 
 from collections.abc import Sequence
 from typing import assert_never
@@ -75,7 +75,7 @@ _LEADER = {
 
 
 def describe(outcome: Outcome, players: Sequence[str]) -> Phrase:
-    """Return *outcome* in words; *players* are the names by seat."""
+    """Return a description of *outcome*. *players* are the names by seat."""
     match outcome:
         case MatchStarted() | HandStarted() | Redealt() | ShowHands() | Abandoned() | HandOver() | MatchOver():
             return _of_the_match(outcome, players)
@@ -128,7 +128,7 @@ def describe(outcome: Outcome, players: Sequence[str]) -> Phrase:
 def _of_the_match(
     outcome: MatchStarted | HandStarted | Redealt | ShowHands | Abandoned | HandOver | MatchOver, players: Sequence[str]
 ) -> Phrase:
-    """Return the words for the start or end of a hand or a match."""
+    """Describe the start or end of a hand or match."""
     match outcome:
         case MatchStarted():
             return phrase("match: {names}", names=listed(outcome.players))
@@ -164,7 +164,7 @@ def _of_the_match(
 
 
 def _to_do(turn: Turn, players: Sequence[str]) -> Phrase:
-    """Return the task of the player whose turn it is, or how the leader is found."""
+    """Describe the task of the player to move, or how the leader is decided."""
     name = _LEADER.get(turn.must, phrase("roll call")) if turn.seat is None else players[turn.seat]
     if turn.must is Must.DRAW_A_DOUBLE and turn.extra:
         return phrase("{name}: lead what you drew if it is a double, else the next player draws", name=name)
@@ -172,27 +172,27 @@ def _to_do(turn: Turn, players: Sequence[str]) -> Phrase:
 
 
 def _paid(scored: Scored, players: Sequence[str]) -> Phrase:
-    """Return the words for points paid or lost."""
-    said = {"name": players[scored.seat], "points": abs(scored.points), "why": scored.because}
+    """Describe points scored or lost."""
+    values = {"name": players[scored.seat], "points": abs(scored.points), "why": scored.because}
     if scored.reason is Reason.ADJUST:
         if scored.points < 0:
-            return phrase("{name} loses {points} by hand ({why})", **said)
-        return phrase("{name} gets {points} by hand ({why})", **said)
+            return phrase("{name} loses {points} by hand ({why})", **values)
+        return phrase("{name} gets {points} by hand ({why})", **values)
     if scored.points < 0:
-        return phrase("{name} loses {points} ({why})", **said)
-    return phrase("{name} scores {points} ({why})", **said)
+        return phrase("{name} loses {points} ({why})", **values)
+    return phrase("{name} scores {points} ({why})", **values)
 
 
 def _to_call(chance: Claimable, players: Sequence[str]) -> Phrase:
-    """Return the words for points that a player can call."""
-    said = {"name": players[chance.seat], "points": chance.points, "sum": chance.because}
+    """Describe points that a player can call."""
+    values = {"name": players[chance.seat], "points": chance.points, "sum": chance.because}
     if chance.steals_from is None:
-        return phrase("{name}: call {points} ({sum})", **said)
-    return phrase("{name}: call {points}, taken from {other} ({sum})", other=players[chance.steals_from], **said)
+        return phrase("{name}: call {points} ({sum})", **values)
+    return phrase("{name}: call {points}, taken from {other} ({sum})", other=players[chance.steals_from], **values)
 
 
 def _spell(arm: Port | None, caster: str, *, is_on: bool) -> Phrase:
-    """Return the words for a spell that is cast or lifted."""
+    """Describe a spell that was cast or broken."""
     if not is_on:
         return phrase("the spell of {name} is over", name=caster)
     if arm is None:
@@ -201,5 +201,5 @@ def _spell(arm: Port | None, caster: str, *, is_on: bool) -> Phrase:
 
 
 def _ended(ending: Ending, out: Seat | None, players: Sequence[str]) -> Phrase:
-    """Return the reason why a hand is over."""
+    """Describe why a hand ended."""
     return _ENDING[ending] if out is None else phrase("{name} is out", name=players[out])

@@ -183,7 +183,7 @@ def _marks(tally: HouseTally | RowsTally | None) -> MarksShown:
             houses = tuple(HouseShown(one.cross, tuple(mark.value for mark in one.quadrants)) for one in tally.houses)
             return MarksShown("houses", houses=houses, rest=tally.rest)
         case RowsTally():
-            rows = tuple(tuple(StrokeShown(mark.stroke.value, mark.lined_out) for mark in row) for row in tally.rows)
+            rows = tuple(tuple(StrokeShown(mark.stroke.value, mark.struck_out) for mark in row) for row in tally.rows)
             return MarksShown("rows", rows=rows, rest=tally.rest)
         case None:
             return MarksShown("none")

@@ -106,7 +106,7 @@ def test_stacked_points_have_to_be_called_too() -> None:
     assert table.totals == (0, 0, 0, 10)
 
 
-def test_stolen_points_are_lined_out() -> None:
+def test_stolen_points_are_struck_out() -> None:
     # 3.6 Cutthroat: points that are stolen are generally lined out
     table = scored(*TEXT).stack("2-4").call()
     assert table.game.tally(D) == RowsTally.of([10, -10])

@@ -95,7 +95,7 @@ def test_rows_of_fifty_are_written_as_text_003_says() -> None:
     assert RowsTally.of([10] * 6).lines() == ("O O O O O", "O")
 
 
-def test_stolen_points_are_lined_out() -> None:
+def test_stolen_points_are_struck_out() -> None:
     assert RowsTally.of([10, 15, -10]).lines() == ("O O- /- /",)
     assert RowsTally.of([10, -20]).rest == -10
 
