@@ -22,7 +22,7 @@ class Spinner(StrEnum):
 
 
 class BranchOrder(StrEnum):
-    """When the tips of a spinner open."""
+    """Condition for the tips of a spinner to open."""
 
     SIDES_FIRST = "sides_first"
     ANY = "any"
@@ -72,7 +72,7 @@ class ProvableBlock(StrEnum):
 
 
 class HandMode(StrEnum):
-    """How the points for a hand are calculated."""
+    """Method of calculating the points for a hand."""
 
     PIPS = "pips"
     SIMPLE = "simple"
@@ -95,7 +95,7 @@ class TieOrder(StrEnum):
 
 
 class PartnersMode(StrEnum):
-    """How partners win a blocked hand, and which hands they score."""
+    """Method by which partners win and score a blocked hand."""
 
     INDIVIDUAL = "individual"
     TEAM_TOTAL = "team_total"
@@ -111,7 +111,7 @@ class SkipOn(StrEnum):
 
 
 class SpellLap(StrEnum):
-    """Whether the caster is exempt from breaking their own spell."""
+    """Exemption of the caster from breaking their own spell."""
 
     CASTER_EXEMPT = "caster_exempt"
     CASTER_ONCE = "caster_once"
@@ -132,14 +132,14 @@ class StealGain(StrEnum):
 
 
 class TargetTest(StrEnum):
-    """Whether a total must reach or exceed the target."""
+    """Test of a total against the target: reach or exceed."""
 
     REACH = "reach"
     EXCEED = "exceed"
 
 
 class MatchEnd(StrEnum):
-    """When totals are compared with the target."""
+    """Time at which totals are compared with the target."""
 
     IMMEDIATE = "immediate"
     AFTER_NEXT_PLAY = "after_next_play"
