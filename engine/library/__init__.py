@@ -1,1 +1,1 @@
-"""For programs that play: a table with known tiles, legal moves, odds and suggestions."""
+"""Support for programs that play: tables with known hands, legal moves, odds and suggestions."""

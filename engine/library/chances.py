@@ -1,25 +1,24 @@
-"""Estimate each seat's chance to play from the unseen tiles and its knocks and draws.
+"""Estimate the probability that each seat can play, from the unseen tiles and its claims.
 
-The model. Each seat is looked at by itself: its n tiles are some of the m tiles that are out and not known to sit
-elsewhere, copies told apart, and every way in which it can have got them is equally likely as long as it agrees with
-what the seat has said. It speaks by knocking, drawing and letting another lead; each time it denies a set of tiles
-(`engine.state.hand.Claim`), D1 the first time and Dk the last. Of its tiles g1, g2 ... gk were drawn since then, fewer
-each time. So its hand came in layers: n - g1 tiles that deny D1, D2 ... Dk, then g1 - g2 that deny only D2 ... Dk, and
-so on, and last gk tiles of which it has said nothing. With a0, a1 ... ak for how many tiles are allowed in each layer,
-and since what one layer allows the next one allows too, the layers are filled one after the other in
+Each seat is modelled independently. Its n tiles come from the pool of unseen tiles, with copies distinguished, and
+every combination that agrees with its claims is equally likely. Each knock, draw or passed lead is a claim
+(`engine.state.hand.Claim`) that denies a set of tiles, D1 for the first to Dk for the last. After these claims the seat
+drew g1 >= g2 >= ... >= gk tiles. Its hand therefore has layers: n - g1 tiles outside all of D1 ... Dk, then g1 - g2
+tiles outside D2 ... Dk, and so on, and finally gk tiles that no claim restricts. Let ai be the number of pool tiles
+that layer i allows. Each layer allows all tiles of the previous one, so the layers can be filled in turn in
 
     C(a0, n-g1) * C(a1 - (n-g1), g1-g2) * C(a2 - (n-g2), g2-g3) * ... * C(ak - (n-gk), gk)
 
-ways. Without any tile that fits, there are as many as the same product gives with those tiles left out of every a. The
-second number by the first is the probability that the seat cannot play.
+ways. Leaving the tiles that fit out of every ai gives the number of ways in which the seat cannot play. The ratio of
+the two is the probability that it cannot.
 
-The model leaves out that two seats cannot hold the same tile, and which tile a player chose among several that fit. A
-claim does not know when a tile was got that was played after it: one that it denied was drawn since, any other is
-taken for an older one, as long as the hand is large enough for that.
+The model ignores that two seats cannot hold the same tile, and which tile a player chose among several that fit. If a
+tile was played after a claim, it is unknown when it was drawn. A denied tile was drawn after the claim. Any other is
+assumed to be older, as long as the hand was large enough.
 
-Between players who choose at random, what is said from 0.5 to 0.9 came out too high on average by 0.03 in bones for two
-(400 hands) and by 0.05 in twoset for four (100 hands); which of these is to blame was not measured. In block for four,
-where nobody draws, it came out within 0.02. tests/engine/test_chances.py holds it to 0.08 from 0.2 to 0.8.
+For players who choose at random, estimates between 0.5 and 0.9 were too high by 0.03 on average in Bones for two (400
+hands) and by 0.05 in Twoset for four (100 hands). The cause was not determined. In Block for four, without draws, they
+were within 0.02. tests/engine/test_chances.py requires 0.08 between 0.2 and 0.8.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,12 +36,12 @@ from engine.value import value
 
 @value
 class NumberChance:
-    """One number that a tile can be played on now.
+    """Unseen tiles that fit a number at the open ends.
 
     Attributes:
-        number: The number of one open end or more.
-        out: How many tiles that fit it are still out: neither played nor known.
-        held: For each seat the probability that it holds one of those that fit it, 0 to 1.
+        number: Number at one or more open ends.
+        out: Number of unseen tiles that fit it.
+        held: For each seat, probability from 0 to 1 that it holds a tile that fits.
     """
 
     number: int
@@ -52,11 +51,11 @@ class NumberChance:
 
 @value
 class SeatChance:
-    """Chance that one seat can play.
+    """Probability that a seat can play.
 
     Attributes:
-        can_play: Probability that it holds a tile for any of the open ends, 0 to 1; 0 or 1 for a hand that is known.
-        consistent: Whether all that it has said can be true; if not, the older half of a contradiction was left out.
+        can_play: Probability from 0 to 1 that it holds a tile for any open end. 0 or 1 for a known hand.
+        consistent: Whether its claims can all be true. If not, the older of two contradictory claims was ignored.
     """
 
     can_play: float
@@ -65,11 +64,11 @@ class SeatChance:
 
 @value
 class Outlook:
-    """Unseen tiles by number, and the chance of each seat to play.
+    """Unseen tiles by number, and the probability that each seat can play.
 
     Attributes:
-        numbers: The numbers of the open ends, in the order of the ends, each once.
-        seats: The chance of each seat, by seat.
+        numbers: Numbers at the open ends, each once, in the order of the ends.
+        seats: Probability for each seat, by seat.
     """
 
     numbers: tuple[NumberChance, ...] = ()
@@ -78,31 +77,33 @@ class Outlook:
 
 @value
 class _Pool:
-    """Tiles that are out, as bits: those of which one copy is out, or more, and those of which two are."""
+    """Bit masks of the unseen tiles: those with at least one unseen copy, and those with two."""
 
     once: int
     twice: int
 
     def without(self, bits: int) -> int:
-        """Return the number of tiles in the pool but not in *bits*, all copies counted."""
+        """Return the number of tiles in the pool but not in the bit mask *bits*, counting copies."""
         return (self.once & ~bits).bit_count() + (self.twice & ~bits).bit_count()
 
 
 @value
 class _Layer:
-    """Tiles of a hand that came between two claims: how many, and which they cannot be, as bits."""
+    """Part of a hand drawn between two claims: number of tiles, and bit mask of those that they cannot be."""
 
     tiles: int
     denied: int
 
 
 def chances(state: State, *, known: Iterable[Tile] = (), seat: Seat | None = None) -> Outlook:
-    """Return the unseen tiles by number and each seat's chance to play, whoever has the turn.
+    """Return the unseen tiles by number, and the probability that each seat can play, regardless of turn.
+
+    Empty before the lead, after the hand is counted, and in free play.
 
     Args:
-        state: Where the match stands; there is nothing to see but between the first tile and the count of a hand.
-        known: Tiles that are known and not on the table, each as often as it is. Hands laid open are known anyway.
-        seat: Who holds them; None when they are known to be in no hand that is asked about.
+        state: State of the match.
+        known: Known tiles that are not on the table, once for each copy. Hands already shown need not be included.
+        seat: Seat that holds the known tiles. None if they are in no player's hand.
     """
     game = state.game
     if game is None or game.hand is None or game.phase not in (Phase.PLAY, Phase.REVEAL) or not game.rules.refereed:
@@ -143,11 +144,14 @@ def _pool(game: Game, known: Iterable[Tile]) -> _Pool:
 def _seat_odds(
     pool: _Pool, hand: Hand, at: int, shown: tuple[Tile, ...] | None, wanted: Sequence[int]
 ) -> tuple[tuple[float, ...], bool]:
-    """Return a seat's probability of holding a tile of each set in *wanted*, and True if its claims agree."""
+    """Return the probability that a seat holds a tile of each set in *wanted*, and whether its claims are consistent.
+
+    *shown* are its tiles, if known.
+    """
     if shown is not None:
         held = tuple(float(any(tile.bit & fits for tile in shown)) for fits in wanted)
         return held, not any(broken_claims(hand.claims[at], "", shown))
-    # Who keeps a deal denies no tile: any three doubles may be in it.
+    # Keeping a deal limits the number of doubles but denies no particular tile.
     claims = [claim for claim in hand.claims[at] if claim.broken is not ProblemKind.TOO_MANY_DOUBLES]
     size = min(hand.sizes[at], pool.without(0))
     layers, consistent = _layers(claims, size), size == hand.sizes[at]
@@ -159,7 +163,7 @@ def _seat_odds(
 
 
 def _layers(claims: Sequence[Claim], size: int) -> tuple[_Layer, ...]:
-    """Return the layers of a hand of *size* tiles, the oldest first."""
+    """Return the layers of a hand of *size* tiles, oldest first."""
     since = [size]
     for claim in claims:
         since.append(min(since[-1], claim.allowed))
@@ -172,7 +176,7 @@ def _layers(claims: Sequence[Claim], size: int) -> tuple[_Layer, ...]:
 
 
 def _ways(pool: _Pool, layers: Sequence[_Layer], barred: int) -> int:
-    """Return the number of ways to fill *layers* from *pool* without the tiles *barred*."""
+    """Return the number of ways to fill *layers* from *pool* without the tiles in the bit mask *barred*."""
     ways, taken = 1, 0
     for layer in layers:
         ways *= comb(max(0, pool.without(layer.denied | barred) - taken), layer.tiles)
@@ -181,7 +185,7 @@ def _ways(pool: _Pool, layers: Sequence[_Layer], barred: int) -> int:
 
 
 def _credible(pool: _Pool, claims: Sequence[Claim], size: int) -> tuple[Claim, ...]:
-    """Return the *claims* that can all be true: from the last one back, each that agrees with those after it."""
+    """Return consistent *claims*: starting from the last, each that can be true together with those kept so far."""
     kept: tuple[Claim, ...] = ()
     for claim in reversed(claims):
         more = (claim, *kept)

@@ -1,4 +1,4 @@
-"""Rank the plays of a shown hand by their score, for practice at the table."""
+"""Rank the plays of a known hand by score, for practice."""
 
 from collections.abc import Iterable
 
@@ -14,13 +14,13 @@ from engine.value import value
 
 @value
 class Suggestion:
-    """One legal play and its outcomes.
+    """A legal play or stack, and its outcomes.
 
     Attributes:
-        play: The tile and where it goes, or what it is stacked on.
-        points: What it pays them, when they call it where points have to be called; what a stack steals is in it.
-        count: The open ends behind the points; None in a game where plays do not score, or when they are not counted.
-        outcomes: All that would follow, as the table would tell it; where points have to be called, the call as well.
+        play: The play or stack.
+        points: Points for the player, including stolen ones. Assumes that they are called, if the rules require it.
+        count: Count after the play. None if it is not counted, as in games where plays do not score.
+        outcomes: Outcomes of the play and of the call, if the rules require one.
     """
 
     play: Play | Stack
@@ -30,26 +30,27 @@ class Suggestion:
 
 
 def best_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None) -> tuple[Suggestion, ...]:
-    """Return every legal play and stack of *tiles*, the best first.
+    """Return every legal play and stack of *tiles*, best first.
 
-    The best play pays most now. Of plays that pay the same it is the one that takes more from another; then the
-    one that lays the tile with more pips, which would count against the hand; then the one that keeps more different
-    numbers in it; then the one that lays a double, which fits fewer ends. Equal plays stay in the order of
-    *tiles* and of the open ends. That a play empties the hand does not rank it: each lays one tile, so all do or none.
+    Plays are ranked by points. Ties are broken by the points taken from others, then by the pips of the tile, which
+    would count against the hand, then by the number of different numbers left in the hand, and then in favour of
+    doubles, which fit fewer ends. Equal plays stay in the order of *tiles* and of the open ends. Going out is not
+    ranked, because either all plays empty the hand or none does.
 
     Args:
-        state: Where the match stands.
-        tiles: All that the player holds.
-        seat: Who they are; None for whose turn it is, or for everybody while nobody knows who leads.
+        state: State of the match.
+        tiles: All tiles in the player's hand.
+        seat: Seat of the player. None for the seat to move, or for every seat while the leader is unknown.
     """
     held = tuple(tiles)
     plays: tuple[Play | Stack, ...] = legal_plays(state, held, seat=seat)
     plays = (*plays, *legal_stacks(state, held, seat=seat))
-    return tuple(sorted((_tried(state, play) for play in plays), key=lambda one: _merit(one, held), reverse=True))
+    suggestions = (_evaluate(state, play) for play in plays)
+    return tuple(sorted(suggestions, key=lambda suggestion: _merit(suggestion, held), reverse=True))
 
 
-def _tried(state: State, play: Play | Stack) -> Suggestion:
-    """Return *play* with its outcomes, its points called."""
+def _evaluate(state: State, play: Play | Stack) -> Suggestion:
+    """Return *play* with its outcomes, after its points are called."""
     after, outcomes = apply(state, play)
     if any(isinstance(outcome, Claimable) for outcome in outcomes):
         _, called = apply(after, Call(play.seat))
@@ -59,11 +60,12 @@ def _tried(state: State, play: Play | Stack) -> Suggestion:
     return Suggestion(play, points, count, outcomes)
 
 
-def _merit(one: Suggestion, held: tuple[Tile, ...]) -> tuple[int, int, int, int, bool]:
-    """Return the sort key of a suggestion; higher is better."""
-    seat, tile = one.play.seat, one.play.tile
-    taken = -sum(outcome.points for outcome in one.outcomes if isinstance(outcome, Scored) and outcome.seat != seat)
+def _merit(suggestion: Suggestion, held: tuple[Tile, ...]) -> tuple[int, int, int, int, bool]:
+    """Return the sort key of a suggestion. Higher is better."""
+    seat, tile = suggestion.play.seat, suggestion.play.tile
+    scored = (outcome for outcome in suggestion.outcomes if isinstance(outcome, Scored))
+    taken = -sum(outcome.points for outcome in scored if outcome.seat != seat)
     kept = list(held)
     kept.remove(tile)
     numbers = {number for other in kept for number in (other.low, other.high)}
-    return one.points, taken, tile.pips, len(numbers), tile.is_double
+    return suggestion.points, taken, tile.pips, len(numbers), tile.is_double

@@ -1,7 +1,7 @@
-"""A table whose tiles are all known: deal, play, draw and count whole matches, and count sequences of moves (perft).
+"""A table with all tiles known: deal, play and count whole matches, and count sequences of moves (perft).
 
-`engine.game.fold` referees what it is told and knows no hand. A `Table` is the dealer: it shuffles, keeps every hand
-and the boneyard, and does at once what leaves no choice, so that players only choose among legal moves.
+`engine.game.fold` referees events without knowing the hands. A `Table` is the dealer: it shuffles, holds all hands and
+the boneyard, and applies forced events at once, so that players only choose among legal moves.
 """
 
 from collections import Counter
@@ -38,30 +38,30 @@ from engine.state.problems import Problem, Weight
 from engine.tiles import Tile, full_set
 from engine.value import changed, value
 
-_MOST_SHUFFLES = 10_000  # the rarest lead, an 18-18 among the tiles of two players with one each, takes 95 on average
+_MOST_SHUFFLES = 10_000  # The rarest lead, 18-18 for two players with one tile each, takes 95 deals on average.
 
 
-class IllegalMove(EngineError):  # noqa: N818 - what players call it
-    """A move that the rules, or the tiles of the player, do not allow.
+class IllegalMove(EngineError):  # noqa: N818 - the usual term in games
+    """A move that the rules or the player's hand do not allow.
 
     Attributes:
-        problem: What is wrong by the rules; None when only the player's tiles forbid it.
+        problem: Problem by the rules. None if only the player's hand does not allow the move.
     """
 
     def __init__(self, words: str, problem: Problem | None = None) -> None:
-        """Keep *problem*, with *words* as the message."""
+        """Create an error with the message *words*."""
         self.problem = problem
         super().__init__(words)
 
 
 @value
 class SeatView:
-    """View of one player: their own tiles and what everybody sees.
+    """A player's view of a table: their own hand and the public state.
 
     Attributes:
-        seat: Who it is.
-        tiles: What they hold.
-        state: What everybody sees: layout, scores, sizes of the hands, and all that was done and said.
+        seat: Seat of the player.
+        tiles: Tiles in their hand.
+        state: Public state: layout, scores, hand sizes and the event log.
     """
 
     seat: Seat
@@ -70,13 +70,13 @@ class SeatView:
 
     @property
     def moves(self) -> tuple[LegalMove, ...]:
-        """The legal moves of this player; empty when it is not their turn."""
-        whose = None if self.state.game is None else turn(self.state.game)
-        return legal_moves(self.state, self.tiles) if whose is not None and whose.seat == self.seat else ()
+        """Legal moves of this player. Empty if it is not their turn."""
+        current = None if self.state.game is None else turn(self.state.game)
+        return legal_moves(self.state, self.tiles) if current is not None and current.seat == self.seat else ()
 
     @property
     def unseen(self) -> tuple[Tile, ...]:
-        """The tiles in the boneyard and with the others, each as often as it is there, from 0-0 upwards."""
+        """Tiles in the boneyard and in other hands, from 0-0 upwards. A tile appears once for each copy."""
         left = [] if self.state.game is None else list(unseen(self.state.game))
         for tile in self.tiles:
             left.remove(tile)
@@ -85,16 +85,16 @@ class SeatView:
 
 @value
 class Table:
-    """A match of which every tile is known. Each step returns the next table and leaves this one as it was.
+    """A match with all tiles known. Tables are immutable: each step returns a new one.
 
-    Nobody is asked where there is no choice: points are called, players without a double to lead pass, and at the end
-    of a hand all tiles are laid open and counted.
+    Forced events are applied automatically: points are called, players without a double to lead pass, and at the end of
+    a hand all tiles are shown and counted.
 
     Attributes:
-        state: What everybody sees, as `apply` takes it.
-        hands: What each seat holds, by seat.
-        boneyard: What is left to draw, from its end.
-        outcomes: What the last step led to, in order; tables are compared without it.
+        state: Public state, as for `apply`.
+        hands: Tiles in each hand, by seat.
+        boneyard: Tiles left to draw, drawn from the end.
+        outcomes: Outcomes of the last step, in order. Ignored in comparisons.
     """
 
     state: State
@@ -104,10 +104,10 @@ class Table:
 
     @classmethod
     def start(cls, rules: Rules, players: Sequence[str]) -> "Table":
-        """Return a match before its first deal; *players* sit clockwise.
+        """Return a match before its first deal. *players* are the names by seat, clockwise.
 
         Raises:
-            EngineError: If so many players cannot play *rules*.
+            EngineError: If *rules* do not allow this number of players.
         """
         problems: tuple[str, ...] = deal_problems(rules, len(players))
         if not rules.refereed:
@@ -121,35 +121,35 @@ class Table:
 
     @property
     def game(self) -> Game:
-        """The match: rules, players, totals, layout, count, and the hand that is played."""
-        assert self.state.game is not None  # it was started
+        """The match: rules, players, totals, layout, count and current hand."""
+        assert self.state.game is not None  # set by `start`
         return self.state.game
 
     @property
     def turn(self) -> Seat | None:
-        """The seat whose turn it is; None when tiles have to be dealt, and when the match is over."""
+        """Seat to move. None if a deal is due, and when the match is over."""
         playing = self.game.phase in (Phase.LEAD, Phase.PLAY) and self.redeal is None
         return self._hand.turn if playing else None
 
     @property
     def moves(self) -> tuple[LegalMove, ...]:
-        """The legal moves of the player whose turn it is; empty when `turn` is None."""
+        """Legal moves of the player to move. Empty if `turn` is None."""
         seat = self.turn
         return () if seat is None else legal_moves(self.state, self.hands[seat])
 
     @property
     def is_over(self) -> bool:
-        """True if the match is over; `game.winner` won it."""
+        """True if the match is over. `game.winner` is its winner."""
         return self.game.phase is Phase.MATCH_OVER
 
     @property
     def awaits_deal(self) -> bool:
-        """True if `deal` comes next: before each hand, and when nobody can lead what was dealt and drawn."""
+        """True if a deal is due: before each hand, and if nobody can lead."""
         return self.game.phase is Phase.DEAL or self.redeal is not None
 
     @property
     def redeal(self) -> RedealReason | None:
-        """The reason why everybody has to give the tiles back; None without one."""
+        """Reason why the hand must be dealt again, or None."""
         if self.game.phase is not Phase.LEAD:
             return None
         rules, hand = self.game.rules, self._hand
@@ -162,10 +162,10 @@ class Table:
         return RedealReason.NO_DOUBLE
 
     def seen_by(self, seat: int) -> SeatView:
-        """Return the view of the player on *seat*.
+        """Return the view of the player at *seat*.
 
         Raises:
-            EngineError: If nobody sits there.
+            EngineError: If there is no such seat.
         """
         self._require_seat("seat", seat)
         return SeatView(Seat(seat), self.hands[seat], self.state)
@@ -173,10 +173,13 @@ class Table:
     # ---- steps ----
 
     def deal(self, rng: Random) -> "Table":
-        """Return the table after a deal, repeated where the rules ask for it; *rng* shuffles and draws lots to lead.
+        """Return the table after a random deal. Deals again as long as the rules require it.
+
+        Args:
+            rng: Random generator that shuffles, and draws lots for the lead.
 
         Raises:
-            EngineError: If no deal is due, or hardly any deal of these rules can be played.
+            EngineError: If no deal is due, or none of 10,000 deals can be played.
         """
         if not isinstance(rng, Random):
             raise EngineError(f"rng must be a random.Random, such as Random(5), but got {rng!r}")
@@ -195,12 +198,12 @@ class Table:
         """Return the table after a deal of known tiles.
 
         Args:
-            hands: By seat.
-            boneyard: Drawn from its end. Tiles that are in no hand and not here stay in the box.
-            leader: Who leads where the tiles and the hand before leave it open.
+            hands: Tiles of each hand, by seat.
+            boneyard: Tiles of the boneyard, drawn from the end. All other tiles are out of play.
+            leader: Seat that leads, unless the tiles or the previous hand determine it.
 
         Raises:
-            EngineError: If no deal is due, this is no deal of the game, or it calls for another.
+            EngineError: If no deal is due, the tiles are not a deal of the game, or the deal requires a redeal.
         """
         self._require_seat("leader", leader)
         held = tuple(tuple(hand) for hand in hands)
@@ -214,14 +217,14 @@ class Table:
         return table._led_by(Seat(leader) if leader in leaders else leaders[0])
 
     def play_or_raise(self, move: LegalMove | HandEnd) -> "Table":
-        """Return the table after *move* of the player whose turn it is, and after what leaves no choice then.
+        """Return the table after *move* and the forced events that follow.
 
-        This takes all `moves`, and what comes to the same: a play on another free arm of a starter, or one without its
-        inner number. Where nothing fits any more but tiles are left to draw, it takes `HandEnd` as well.
+        Accepts all `moves`, and equivalent plays: on another free arm of a starter, or without the inner number. In a
+        blocked hand with tiles left to draw, it also accepts `HandEnd`.
 
         Raises:
-            IllegalMove: If the rules, or the tiles of the player, do not allow it.
-            EngineError: If *move* is no move.
+            IllegalMove: If the rules or the player's hand do not allow the move.
+            EngineError: If *move* is not a move.
         """
         _require_move(move)
         moves = self.moves
@@ -236,10 +239,10 @@ class Table:
         return self.after(move)
 
     def after(self, move: LegalMove | HandEnd) -> "Table":
-        """Return the table after a *move* known to be legal; faster than `play_or_raise`, for searches.
+        """Return the table after a *move* that is known to be legal. Faster than `play_or_raise`, for searches.
 
         Raises:
-            EngineError: If *move* is no move, nobody sits on its seat, or that player does not hold its tile.
+            EngineError: If *move* is not a move, its seat does not exist, or its tile is not in the player's hand.
         """
         _require_move(move)
         if not isinstance(move, HandEnd):
@@ -260,7 +263,7 @@ class Table:
                 pass
         return table._with(move)._without_choice()
 
-    # ---- how a step is done ----
+    # ---- implementation ----
 
     @property
     def _hand(self) -> Hand:
@@ -273,7 +276,7 @@ class Table:
             raise EngineError(f"{name} must be 0 to {len(self.hands) - 1}, but got {seat!r}")
 
     def _dealt(self, hands: tuple[tuple[Tile, ...], ...], boneyard: tuple[Tile, ...]) -> "Table":
-        """Return the table with tiles dealt, for the first time or again, and nobody leading yet."""
+        """Return the table after a deal or redeal, before a leader is set."""
         reason = self.redeal
         event: Action = NewHand() if reason is None else Redeal(reason)
         if sum(map(len, hands)) + len(boneyard) < self.game.rules.tiles:
@@ -284,18 +287,18 @@ class Table:
         return Table(self.state, hands, boneyard)._with(event)
 
     def _led_by(self, leader: Seat) -> "Table":
-        """Return the table with *leader* named, if the lead was open."""
+        """Return the table with *leader* set, unless the rules determine the leader."""
         table = self if self._hand.turn is not None else self._with(Lead(leader))
         return table._without_choice()
 
     def _leaders(self) -> tuple[Seat, ...]:
-        """Return the seats of which one may lead, if that is open."""
+        """Return the seats that may lead."""
         if self._hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
             return tuple(Seat(at) for at in range(len(self.hands)))
         return self._holders_of_a_lead()
 
     def _holders_of_a_lead(self) -> tuple[Seat, ...]:
-        """Return the seats that hold a tile with which this hand may be led."""
+        """Return the seats that hold a tile that may lead."""
         rules, lead = self.game.rules, self._hand.lead
         best = highest_leader(rules, (tile for held in self.hands for tile in held))
         if lead is LeadTile.SET_DOUBLE:
@@ -309,7 +312,7 @@ class Table:
         )
 
     def _with(self, event: Action) -> "Table":
-        """Return the table after *event*, with the tiles drawn that it makes others take."""
+        """Return the table after *event* and the draws that it forces."""
         state, outcomes = apply(self.state, event)
         table = changed(self, state=state, outcomes=(*self.outcomes, *outcomes))
         for outcome in outcomes:
@@ -318,7 +321,7 @@ class Table:
         return table
 
     def _drawn(self, seat: Seat, tiles: int) -> "Table":
-        """Return the table with *tiles* of the boneyard in the hand of *seat*."""
+        """Return the table after *seat* draws *tiles* tiles."""
         rest, drawn = self.boneyard[:-tiles], self.boneyard[: -tiles - 1 : -1]
         held = (*self.hands[seat], *drawn)
         return changed(self, hands=(*self.hands[:seat], held, *self.hands[seat + 1 :]), boneyard=rest)
@@ -331,7 +334,7 @@ class Table:
         return table
 
     def _forced(self) -> Action | None:
-        """Return the next forced event; None when players have a choice, or tiles are to be dealt."""
+        """Return the next forced event, or None if players have a choice or a deal is due."""
         phase, hand = self.game.phase, self._hand
         if phase in (Phase.PLAY, Phase.REVEAL) and hand.chance is not None and not hand.chance.called:
             return Call(hand.chance.seat, hand.chance.points)
@@ -344,7 +347,7 @@ class Table:
 
 
 def perft(table: Table, depth: int) -> int:
-    """Count the sequences of *depth* moves up to the next deal: the usual test of a move generator.
+    """Count the sequences of *depth* moves before the next deal. The usual test of a move generator.
 
     >>> from engine import BLOCK
     >>> table = Table.start(BLOCK, ("Ann", "Ben")).deal(Random(1))
@@ -352,7 +355,7 @@ def perft(table: Table, depth: int) -> int:
     [1, 1, 6, 10, 38]
 
     Raises:
-        EngineError: If *depth* is no whole number from 0 upwards.
+        EngineError: If *depth* is not an integer of 0 or more.
     """
     if not _is_whole(depth):
         raise EngineError(f"depth must be a whole number from 0 upwards, but got {depth!r}")
@@ -363,9 +366,9 @@ def perft(table: Table, depth: int) -> int:
 
 
 def _is_like_one_of(move: LegalMove | HandEnd, moves: Sequence[LegalMove]) -> bool:
-    """Return True if one of *moves* plays the same tile by the same player; its place has been checked already."""
+    """Return True if one of *moves* has the same player and tile. The spot has been checked already."""
     return isinstance(move, Play) and any(
-        isinstance(one, Play) and (one.seat, one.tile) == (move.seat, move.tile) for one in moves
+        isinstance(other, Play) and (other.seat, other.tile) == (move.seat, move.tile) for other in moves
     )
 
 
@@ -379,7 +382,7 @@ def _require_move(move: object) -> None:
 
 
 def _move_words(move: object) -> str:
-    """Return a move for a message."""
+    """Return a move as text for a message."""
     name = type(move).__name__
     return f"{name} {move.tile}" if isinstance(move, Play | Stack) else name
 

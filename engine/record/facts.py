@@ -1,4 +1,4 @@
-"""Moves of a hand that repeat a result, such as `=10` or `+20`: look ahead to them, and compare them with the score."""
+"""Compare recorded results, such as `=10` or `+20`, with the score, and look ahead to them in a hand."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -26,12 +26,12 @@ class MadeMove:
     """A move of a hand, and the seat that made it.
 
     Attributes:
-        at: Place of the move among the moves of the hand.
-        seat: The seat that made it.
-        letter: The letter of that seat.
+        at: Index among the moves of the hand.
+        seat: Seat that made it.
+        letter: Letter of that seat.
         place: Place of the turn in the record.
         move: The move, as written.
-        is_accepted: Whether a note says that the move stands.
+        is_accepted: Whether a note accepts the move despite its problems.
     """
 
     at: int
@@ -43,7 +43,7 @@ class MadeMove:
 
     @property
     def gives_points(self) -> bool:
-        """True if the move gives points that no play scores."""
+        """True if the move gives points that are not scored by a play."""
         move = self.move
         return isinstance(move, BonusMove) or (
             isinstance(move, NoteMove) and isinstance(action_of(move, self.seat), Adjust)
@@ -52,13 +52,13 @@ class MadeMove:
 
 @dataclass(frozen=True, slots=True)
 class HandMoves:
-    """The moves of one hand in order; they know which moves still follow.
+    """Moves of a hand in order, with look-ahead.
 
     Attributes:
-        made: All moves but notes that do nothing.
-        last_shows: For each seat, the place of the last move that shows its tiles or pips; -1 for none.
-        last_bonuses: For each seat, the place of the last move that gives it points of the hand; -1 for none.
-        lead_stands: Whether a note before all moves says that the lead stands.
+        made: All moves except notes without an effect.
+        last_shows: For each seat, index of the last move that shows its tiles or pips. -1 for none.
+        last_bonuses: For each seat, index of the last move that gives it points for the hand. -1 for none.
+        lead_stands: Whether a note before all moves accepts the lead.
     """
 
     made: tuple[MadeMove, ...]
@@ -93,31 +93,31 @@ class HandMoves:
         return cls(tuple(found), tuple(shows), tuple(bonuses), lead_stands)
 
     def shown_from(self, made: MadeMove) -> tuple[Seat, ...]:
-        """Return the seats that show their tiles in *made* or after it."""
+        """Return the seats that show their tiles in *made* or later."""
         return tuple(Seat(seat) for seat, last in enumerate(self.last_shows) if last >= made.at)
 
     def shows_follow(self, made: MadeMove) -> bool:
-        """Return True if a player shows tiles after *made*."""
+        """Return True if any player shows tiles after *made*."""
         return max(self.last_shows) > made.at
 
     def bonus_follows(self, made: MadeMove, seat: Seat) -> bool:
-        """Return True if the record gives *seat* points of the hand after *made*."""
+        """Return True if the record gives *seat* points for the hand after *made*."""
         return self.last_bonuses[seat] > made.at
 
 
 @dataclass(frozen=True, slots=True)
 class HandFacts:
-    """The last results in a hand; a record repeats them in the moves that follow.
+    """Latest results in a hand, which later moves of a record may repeat.
 
     Attributes:
-        player: The seat that laid the last tile.
-        scored: Points that this seat got for the tile.
-        victim: The seat from which it took points; None for no seat.
-        loss: Points that it took.
-        lost: The seat that did not call its points before this tile lay, and these points; None for no seat.
-        bonus: Winner of the hand and points of the hand; None until the hand is counted.
-        held: Winner and points of the hand, while the lines leave them out because the record has them later.
-        promised: Seats and points of the hand that stand in the record before the hand is counted.
+        player: Seat that laid the last tile.
+        scored: Points that it scored for the tile.
+        victim: Seat that lost points to it. None if nobody did.
+        loss: Points that the victim lost.
+        lost: Seat that forfeited points because of this tile, and the points. None if nobody did.
+        bonus: Winner of the hand and its points. None until the hand is counted.
+        held: Winner and points of a counted hand that the lines do not include yet, because the record has them later.
+        promised: Seats and points for the hand that the record has before the hand is counted.
     """
 
     player: Seat | None = None
@@ -130,7 +130,7 @@ class HandFacts:
     promised: tuple[tuple[Seat, int], ...] = ()
 
     def with_play(self, seat: Seat) -> Self:
-        """Return the facts when *seat* lays a tile; the outcomes of the tile say its score."""
+        """Return the facts after *seat* lays a tile, before its outcomes are known."""
         return replace(self, player=seat, scored=0, victim=None, loss=0, lost=None)
 
     def after(self, outcomes: tuple[Outcome, ...], made: MadeMove, moves: HandMoves) -> Self:
@@ -143,7 +143,7 @@ class HandFacts:
                 case Scored(seat=seat, points=points, reason=Reason.PLAY | Reason.STEAL) if seat == facts.player:
                     facts = replace(facts, scored=points)
                 case Scored(seat=seat, reason=Reason.PLAY | Reason.STEAL) if facts.lost == (seat, outcome.points):
-                    facts = replace(facts, lost=None)  # the table has let a late call stand
+                    facts = replace(facts, lost=None)  # the players accepted a late call
                 case Forfeited(seat=seat, points=points):
                     facts = replace(facts, lost=(seat, points))
                 case HandOver(result=result):
@@ -155,26 +155,26 @@ class HandFacts:
         return facts
 
     def shown(self, totals: tuple[int, ...]) -> tuple[int, ...]:
-        """Return *totals* as the lines show them: points of the hand count from the place where they are written."""
+        """Return *totals* for a line. Points for the hand are included only from the move that states them."""
         if self.held is None:
             return totals
         winner, points = self.held
         return tuple(total - points if seat == winner else total for seat, total in enumerate(totals))
 
     def wrong_promises(self, outcomes: tuple[Outcome, ...], players: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the problems of points of the hand that the record had before these outcomes counted the hand."""
+        """Return the problems with points for the hand that the record stated before *outcomes* counted it."""
         if not self.promised or not any(isinstance(outcome, HandOver) for outcome in outcomes):
             return ()
         problems = (self.bonus_problem(seat, points, players) for seat, points in self.promised)
         return tuple(problem for problem in problems if problem is not None)
 
     def called_problem(self, seat: Seat, points: int) -> str | None:
-        """Return the problem with `=points` in a game where points count by themselves."""
+        """Return the problem with `=points` in a game without calls, or None."""
         scored = self.scored if seat == self.player else 0
         return None if points == scored else f"={points} is written, but the play scores {scored}"
 
     def forfeited_problem(self, game: Game, seat: Seat, points: int) -> str | None:
-        """Return the problem with `~points`, which may stand before or after the tile that ends the time to call."""
+        """Return the problem with `~points`, or None. It may precede or follow the tile that ends the time to call."""
         if not game.rules.call_required:
             return f"~{points} is written, but points count by themselves in this game"
         chance = None if game.hand is None else game.hand.chance
@@ -186,7 +186,7 @@ class HandFacts:
         return None if lost[1] == points else f"~{points} is written, but {lost[1]} are forfeited"
 
     def taken_problem(self, game: Game, seat: Seat, victim: Seat, move: TakenMove) -> str | None:
-        """Return the problem with `xC10`, where *seat* took the points of *victim*."""
+        """Return the problem with `xC10`, or None. *seat* took the points from *victim*."""
         loss = self.loss if self.player == seat and self.victim == victim else 0
         chance = None if game.hand is None else game.hand.chance
         if chance is not None and not chance.called and chance.seat == seat and chance.victim == victim:
@@ -198,7 +198,7 @@ class HandFacts:
         return f"x{move.seat}{move.points} is written, but {paid}"
 
     def bonus_problem(self, seat: Seat, points: int, players: tuple[str, ...]) -> str | None:
-        """Return the problem with `+points` for *seat* in a hand that is counted."""
+        """Return the problem with `+points` for *seat* in a counted hand, or None."""
         assert self.bonus is not None  # the hand is counted
         winner, paid = self.bonus
         if winner == seat:

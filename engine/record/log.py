@@ -1,4 +1,4 @@
-"""Keep the log of a match while a record is played, and turn the log of any match into a record."""
+"""Keep the log of a match while a record is played, and convert the log of any match to a record."""
 
 from dataclasses import dataclass, field
 from typing import assert_never
@@ -69,10 +69,10 @@ from engine.state.problems import ProblemKind, Weight
 from engine.tiles import Tile
 
 _WRITTEN = (Weight.DOUBTFUL,)
-"""Weights of problems that stand in a record: a sensor may be in doubt, but the writer of a record saw the move."""
+"""Weights tolerated in a record. A sensor may be wrong, but the author of a record saw the move."""
 
 SHOWN = (Weight.DOUBTFUL, Weight.ILLEGAL)
-"""Weights of problems that stand in the end of a hand: the players have shown their tiles."""
+"""Weights tolerated for the end of a hand, because players have shown their tiles."""
 
 _SHOWS = (ShowMove, ShowPipsMove)
 
@@ -82,8 +82,8 @@ class ActionOutcome:
     """The result of an action.
 
     Attributes:
-        outcomes: The outcomes; empty if the rules reject the action.
-        problems: The problems, in the players' words.
+        outcomes: Outcomes. Empty if the action was rejected.
+        problems: Problems, as text for players.
         stands: Whether the action counts.
     """
 
@@ -94,14 +94,14 @@ class ActionOutcome:
 
 @dataclass(slots=True)
 class RecordTable:
-    """A match that moves on with each action and keeps its log.
+    """A match and its log, with a fast undo.
 
-    `engine.game.fold` replays the whole log at each undo; this table goes back to an earlier match. Replaying *log*
-    gives *game*.
+    `engine.game.fold` replays the whole log for an undo. This table restores an earlier game instead. Replaying *log*
+    results in *game*.
 
     Attributes:
-        game: The match; None before it starts.
-        log: The events, as `engine.game.fold.apply` takes them.
+        game: The match. None before it starts.
+        log: Events, as for `engine.game.fold.apply`.
     """
 
     game: Game | None = None
@@ -121,24 +121,23 @@ class RecordTable:
         trusted: tuple[Weight, ...] = _WRITTEN,
         seq: Seq | None = None,
     ) -> ActionOutcome:
-        """Apply *action* if the rules let it stand.
+        """Apply *action* unless its problems prevent it.
 
         Args:
             action: The action.
-            is_accepted: Whether the players let it stand; its problems are then not reported.
-            trusted: Weights of problems with which the action stands all the same, and is reported. A late call never
-                stands so: being late is the point of its rule.
-            seq: The number by which later actions refer to it; None for its place in *log*.
+            is_accepted: Whether the players accepted it. Its problems are then not reported.
+            trusted: Weights of problems despite which the action counts and is reported. They never excuse a late call.
+            seq: Number by which later actions refer to it. None for its index in *log*.
         """
         seq = Seq(len(self.log)) if seq is None else seq
         self.log.append(action)
         self._in_force.append(seq)
         problems = problems_with(self.game, action)
-        gravest = problems[0].weight if problems else Weight.NOTED
-        by_itself = gravest in self._standing()
-        is_trusted = gravest in trusted and problems[0].kind is not ProblemKind.LATE_CALL
-        stands = by_itself or is_trusted or (is_accepted and gravest is not Weight.IMPOSSIBLE)
-        if problems and stands and (is_accepted or not by_itself):
+        worst = problems[0].weight if problems else Weight.NOTED
+        is_tolerated = worst in self._tolerated()
+        is_trusted = worst in trusted and problems[0].kind is not ProblemKind.LATE_CALL
+        stands = is_tolerated or is_trusted or (is_accepted and worst is not Weight.IMPOSSIBLE)
+        if problems and stands and (is_accepted or not is_tolerated):
             self.log.append(ItStands(seq))
         words = () if is_accepted and stands else tuple(problem.words for problem in problems)
         if not stands:
@@ -147,26 +146,26 @@ class RecordTable:
         return ActionOutcome(outcomes, words)
 
     def undo(self, game: Game, actions: int) -> None:
-        """Go back to *game*, the match when this number of *actions* was in force."""
+        """Restore *game*, the match when the first *actions* actions were in force."""
         if len(self._in_force) > actions:
             self.log.append(Undo(self._in_force[actions]))
             del self._in_force[actions:]
         self.game = game
 
-    def _standing(self) -> tuple[Weight, ...]:
-        """Return the weights of problems with which an action stands by itself."""
+    def _tolerated(self) -> tuple[Weight, ...]:
+        """Return the weights of problems despite which the rules count an action."""
         if self.game is not None and self.game.rules.policy is Policy.WARN:
             return (Weight.NOTED, Weight.ILLEGAL)
         return (Weight.NOTED,)
 
 
 def record_of(state: State) -> Record:
-    """Return the last match of *state* as a record that plays to the same points.
+    """Return the last match of *state* as a record that leads to the same points.
 
-    The record leaves out undone and rejected actions.
+    Undone and rejected actions are omitted.
 
     Raises:
-        EngineError: If no profile has the name of the rules of the match, or the log begins within it.
+        EngineError: If there is no profile with the name of the rules, or the log continues from a position.
     """
     if state.start is not None:
         raise EngineError("a record tells a match from its start, and this one goes on from a position")
@@ -176,24 +175,24 @@ def record_of(state: State) -> Record:
         taken = table.take(entry.action, is_accepted=entry.accepted, trusted=(), seq=entry.seq)
         if taken.stands and table.game is not None:
             writing.write(before, table.game, entry.action, taken.outcomes, is_accepted=entry.accepted)
-    if writing.waiting and not writing.hands:  # the match was closed before the first deal
+    if writing.waiting and not writing.hands:  # The match was closed before the first deal.
         writing.hands.append(_Hand(1, moves=writing.waiting))
     return Record(writing.tags, tuple(hand.closed() for hand in writing.hands))
 
 
 @dataclass(slots=True)
 class _Hand:
-    """A hand of the record so far.
+    """A hand of the record while it is written.
 
     Attributes:
         number: Number of the hand.
-        dealt: Tiles of each seat; empty before the first deal.
-        boneyard: Tiles left after the deal.
-        lead: The seat that leads; None if no event names it.
-        lead_stands: Whether the lead needs the note that lets it stand.
-        moves: The moves, each with its seat.
-        after_tile: Place among the moves that follows the last tile and the note that lets it stand.
-        end: The text after `#end`; None until the hand is counted.
+        dealt: Number of tiles dealt to each seat. Empty before the first deal.
+        boneyard: Number of tiles left after the deal.
+        lead: Seat that leads. None if no event names it.
+        lead_stands: Whether the lead needs the note that accepts it.
+        moves: Moves, each with its seat.
+        after_tile: Index in *moves* after the last tile and the note that accepts it.
+        end: Text after `#end`. None until the hand is counted.
     """
 
     number: int
@@ -210,11 +209,11 @@ class _Hand:
         self.moves += ((seat, move) for move in moves)
 
     def name_lead(self, seat: Seat, *, is_accepted: bool) -> None:
-        """Name the seat that leads.
+        """Set the seat that leads.
 
-        The knocks before it are removed: a record names the lead first, so they would pass it on. Without them it may
-        be the turn of another, so the lead is then let stand. A count of the boneyard before it becomes part of the
-        deal: once the lead is named, it would be a draw of that seat.
+        A record names the lead before all moves. Knocks before the lead are removed because they would pass it on. The
+        lead is then marked as accepted, as it may be another seat's turn. A count of the boneyard before the lead
+        becomes part of the deal. After the lead it would be a draw by that seat.
         """
         kept: list[tuple[Seat, Move]] = []
         is_left_out = False
@@ -230,7 +229,7 @@ class _Hand:
         self.moves = kept
 
     def forfeit(self, seat: Seat, points: int) -> None:
-        """Add points that *seat* did not call; they follow the tile that scored them."""
+        """Add points that *seat* forfeited, after the tile that scored them."""
         self.moves.insert(self.after_tile, (seat, ForfeitedMove(points)))
 
     def closed(self) -> RecordHand:
@@ -250,7 +249,7 @@ class _Hand:
         return RecordHand(self.number, tuple(keys), written, closed=self.end is not None, end=self.end or "")
 
     def _is_redundant(self, at: int) -> bool:
-        """Return True if the move is a note on the end of the hand that the open hands after it imply."""
+        """Return True if the move is a note on the end of the hand that is implied by the hands shown after it."""
         seat, move = self.moves[at]
         after = self.moves[at + 1 :]
         if not isinstance(move, NoteMove) or move.text not in ("out", "end"):
@@ -258,20 +257,20 @@ class _Hand:
         if (
             not after
             or not isinstance(after[0][1], _SHOWS)
-            or any(isinstance(one, _SHOWS) for _, one in self.moves[:at])
+            or any(isinstance(earlier, _SHOWS) for _, earlier in self.moves[:at])
         ):
             return False
-        hidden = set(range(len(self.dealt))) - {who for who, one in after if isinstance(one, _SHOWS)}
+        hidden = set(range(len(self.dealt))) - {who for who, later in after if isinstance(later, _SHOWS)}
         return hidden == {seat} if move.text == "out" else len(hidden) != 1
 
 
 @dataclass(slots=True)
 class _Writing:
-    """The record so far.
+    """A record while it is written.
 
     Attributes:
-        tags: The tags.
-        hands: The hands.
+        tags: Tags.
+        hands: Hands.
         waiting: Moves before the first deal, each with its seat.
     """
 
@@ -282,13 +281,13 @@ class _Writing:
     def write(
         self, before: Game | None, game: Game, action: Action, outcomes: tuple[Outcome, ...], *, is_accepted: bool
     ) -> None:
-        """Add an action that stands; it led from the match *before* to *game*."""
+        """Add an action that counts and changed the match from *before* to *game*."""
         if isinstance(action, MatchStart):
             self.tags, self.hands = tags_of(action), []
             return
         if isinstance(action, NewHand):
             hand = game.hand
-            assert hand is not None  # the action dealt it
+            assert hand is not None  # it was dealt by the action
             waiting = [(seat, move) for seat, move in self.waiting if move != note_of(MatchClose())]
             self.hands.append(_Hand(hand.number, hand.sizes, hand.boneyard, moves=waiting))
             self.waiting = []
@@ -327,7 +326,7 @@ class _Writing:
 
 
 def _seat_of(before: Game, action: Action, outcomes: tuple[Outcome, ...]) -> Seat:
-    """Return the seat of an action; if the action belongs to no seat, return the seat whose turn it is."""
+    """Return the seat of an action. If it belongs to no seat, return the seat to move, or 0."""
     if isinstance(action, Boneyard):
         drew = [outcome.seat for outcome in outcomes if isinstance(outcome, Drew)]
         if drew:
@@ -338,7 +337,7 @@ def _seat_of(before: Game, action: Action, outcomes: tuple[Outcome, ...]) -> Sea
 
 
 def _moves(before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ...]) -> tuple[Move, ...]:
-    """Return the moves that stand for an action."""
+    """Return the moves that represent an action."""
     match action:
         case Play():
             return (_tile_move(before, game, action),)
@@ -366,7 +365,7 @@ def _moves(before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ..
         case Adjust() | Domino() | HandEnd() | MatchClose():
             return _notes(action)
         case Abandon() | Lead() | MatchStart() | NewHand():
-            return ()  # the next hand, or its first line, implies it
+            return ()  # Implied by the tags or by the first line of a hand.
         case _:
             assert_never(action)
 
@@ -387,14 +386,15 @@ def _notes(action: Action | None) -> tuple[Move, ...]:
 
 
 def _paid(outcomes: tuple[Outcome, ...]) -> list[Scored]:
-    """Return the points that a tile scored and took."""
-    return [one for one in outcomes if isinstance(one, Scored) and one.reason in (Reason.PLAY, Reason.STEAL)]
+    """Return the points scored or lost by a play, a stack or a call."""
+    scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
+    return [outcome for outcome in scored if outcome.reason in (Reason.PLAY, Reason.STEAL)]
 
 
 def _points(action: Action, outcomes: tuple[Outcome, ...]) -> tuple[Move, ...]:
-    """Return the moves after a tile or a call that repeat the points scored and taken."""
+    """Return the moves that repeat the points scored and taken by a tile or a call."""
     if not isinstance(action, Play | Stack | Call):
         return ()
     paid = _paid(outcomes)
-    gains = () if isinstance(action, Call) else tuple(CalledMove(one.points) for one in paid if one.points > 0)
-    return (*gains, *(TakenMove(SEATS[one.seat], -one.points) for one in paid if one.points < 0))
+    gains = () if isinstance(action, Call) else tuple(CalledMove(gain.points) for gain in paid if gain.points > 0)
+    return (*gains, *(TakenMove(SEATS[loss.seat], -loss.points) for loss in paid if loss.points < 0))

@@ -1,4 +1,4 @@
-"""Read the game, the players and the deals that a record names; write the tags of a match."""
+"""Interpret the tags and deals of a record, and write the tags of a match."""
 
 import re
 from collections.abc import Iterator
@@ -32,12 +32,12 @@ _SET = re.compile(r"(?:([0-9])\s*x?\s+)?(\S.*)")
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The game and the players that the tags of a record name.
+    """Rules and players of a record.
 
     Attributes:
-        rules: The game, with its options.
-        letters: The letters of the seats, clockwise.
-        players: The names of the players; a letter for a player without a name.
+        rules: Rules, with the options of the record.
+        letters: Letters of the seats, clockwise.
+        players: Names of the players. The letter of the seat for a player without a name.
     """
 
     rules: Rules
@@ -53,7 +53,7 @@ class Opening:
         """Return the seat of *letter*.
 
         Raises:
-            RecordError: If no player has that seat.
+            RecordError: If there is no player at that seat.
         """
         if letter not in self.letters:
             seats = ", ".join(self.letters)
@@ -62,10 +62,10 @@ class Opening:
 
 
 def opening_of(record: Record, *, strict: bool) -> Opening:
-    """Return the game and the players of a record.
+    """Return the rules and players of a record. If *strict*, its illegal moves are to be rejected.
 
     Raises:
-        RecordError: If a tag is missing or wrong; the error names its place.
+        RecordError: If a tag is missing or invalid. The error gives its place.
     """
     rules = _rules(record)
     if strict:
@@ -80,7 +80,7 @@ def deal_of(opening: Opening, hand: RecordHand) -> NewHand:
     """Return the deal of a hand.
 
     Raises:
-        RecordError: If no hand can begin as its first line says.
+        RecordError: If the keys in the first line of the hand are invalid.
     """
     unknown = [name for name, _ in hand.keys if name not in _HAND_KEYS]
     if unknown:
@@ -100,10 +100,10 @@ def deal_of(opening: Opening, hand: RecordHand) -> NewHand:
 
 
 def lead_of(opening: Opening, hand: RecordHand) -> Seat | None:
-    """Return the seat that leads a hand, None if the record does not say it.
+    """Return the seat that leads a hand, or None if the record does not name it.
 
     Raises:
-        RecordError: If no player has that seat.
+        RecordError: If there is no player at that seat.
     """
     letter = hand.key("lead")
     return None if letter is None else opening.seat(letter, hand.place)
@@ -120,18 +120,18 @@ def tags_of(start: MatchStart) -> tuple[Tag, ...]:
 
 
 def _seat_name(player: str) -> str:
-    """Return the name of a player in a form that the tag Seats can hold."""
+    """Return the name of a player without characters that the tag Seats cannot hold."""
     return _SEAT_NAME.sub(r"\1.", " ".join(_UNWRITABLE.sub(" ", player).split()))
 
 
 def _place_of(record: Record, name: str) -> Place:
-    """Return the place of a tag, or of the tag DGR if the record has no such tag."""
+    """Return the place of a tag, or of the tag DGR if it is missing."""
     places = {tag.name: tag.place for tag in record.tags}
     return places.get(name, places.get("DGR", NOWHERE))
 
 
 def _rules(record: Record) -> Rules:
-    """Return the game that the tags Rules, Options and Set describe."""
+    """Return the rules from the tags Rules, Options and Set."""
     name = record.tag("Rules")
     if name is None:
         known = ", ".join(rules.name for rules in PROFILES)
@@ -189,7 +189,7 @@ def _seats(record: Record, rules: Rules) -> tuple[str, tuple[str, ...]]:
 
 
 def _seats_used(record: Record) -> Iterator[int]:
-    """Yield the least number of seats for each deal, lead and move that names seats."""
+    """Yield the minimum number of seats that each deal, lead and move implies."""
     for hand in record.hands:
         yield len((hand.key("deal") or "").split(","))
         lead = hand.key("lead")
@@ -201,7 +201,7 @@ def _seats_used(record: Record) -> Iterator[int]:
 
 
 def _numbers(hand: RecordHand, key: str, most: int) -> tuple[int, ...] | None:
-    """Return the numbers of a key, each at most *most*; None without that key."""
+    """Return the numbers of a key, each from 0 to *most*. None if the key is missing."""
     text = hand.key(key)
     if text is None:
         return None
@@ -212,5 +212,5 @@ def _numbers(hand: RecordHand, key: str, most: int) -> tuple[int, ...] | None:
 
 
 def _quoted(text: str) -> str:
-    """Return the beginning of *text* in quotes."""
+    """Return *text* in quotes, shortened to 40 characters."""
     return f'"{text}"' if len(text) <= 40 else f'"{text[:40]}…"'

@@ -1,4 +1,4 @@
-"""Play game records by the rules: a line for every move, with its score and its problems."""
+"""Play a game record by the rules, with a line for every move, its score and its problems."""
 
 from dataclasses import dataclass, field, replace
 from typing import assert_never
@@ -53,29 +53,30 @@ from engine.state.match import Game, Phase
 from engine.state.outcomes import MatchOver, Outcome
 from engine.state.words import describe
 
-MAX_MOVES = 20_000  # a long match of fifty hands of super is 15 000; every move is judged against all of its hand
-MAX_ON_TABLE = 400  # two double-eighteen sets are 380
-# Open ends on the table, summed over the plays; each takes up to 1 us. In 20 000 plays with two double-eighteen sets
-# and every double branching they are 800 000.
+# Limits on the time and memory that a record can take.
+MAX_MOVES = 20_000  # A long match of fifty hands of Super has 15,000.
+MAX_ON_TABLE = 400  # Two double-eighteen sets have 380 tiles.
+# Open ends, summed over all plays. Each takes up to 1 us. 20,000 plays with two double-eighteen sets and every double
+# branching reach 800,000.
 MAX_ENDS = 1_000_000
-MAX_GIVEN = 2_000  # points of hands and points by hand; every match after one holds all that was paid before
+MAX_GIVEN = 2_000  # Bonuses and adjustments. Each later `Game` holds all earlier scores.
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One move of a record and its result.
+    """A move of a record and its result.
 
     Attributes:
         hand: Number of the hand, as in the record.
         seat: Letter of the seat.
-        seat_at: The seat as the game counts it.
-        action: The move in its canonical form.
-        summed: The open ends and their sum after the move; None before the first tile.
-        points: Points that the seat got by the move, below zero for points that it lost.
-        totals: The points of each seat after the move.
-        problem: All problems of the move, in the players' words; None without a problem.
-        outcomes: The outcomes of the move.
-        game: The match after the move.
+        seat_at: Index of the seat.
+        action: The move in canonical form.
+        summed: Count after the move. None before the first tile.
+        points: Points that the seat scored by the move, negative for a loss.
+        totals: Points of each seat after the move.
+        problem: All problems with the move, as text for players. None if there are none.
+        outcomes: Outcomes of the move.
+        game: Match after the move.
     """
 
     hand: int
@@ -91,21 +92,21 @@ class Line:
 
     @property
     def count(self) -> int | None:
-        """The sum of the open ends after the move; None before the first tile."""
+        """Total of the open ends after the move. None before the first tile."""
         return None if self.summed is None else self.summed.total
 
 
 @dataclass(frozen=True, slots=True)
 class RecordResult:
-    """The match at the end of a record.
+    """State of the match at the end of a record.
 
     Attributes:
         hands: Number of hands in the record.
-        totals: The points of each seat.
-        winner: Letter of the winner; None without a winner.
+        totals: Points of each seat.
+        winner: Letter of the winner. None if there is none.
         over: Whether the match is over.
         problems: Number of moves with a problem.
-        reason: The state of the match, in words.
+        reason: Description of the state of the match.
     """
 
     hands: int
@@ -121,10 +122,10 @@ class PlayedRecord:
     """A played record.
 
     Attributes:
-        opening: The game and the players.
-        lines: One for each move, in order; a note has a line only if it does something.
-        result: The match at the end.
-        log: The events of the match, for `engine.game.fold.replay`.
+        opening: Rules and players.
+        lines: A line for each move, in order. Notes without an effect have none.
+        result: State of the match at the end.
+        log: Events of the match, for `engine.game.fold.replay`.
     """
 
     opening: Opening
@@ -136,15 +137,15 @@ class PlayedRecord:
 def play_record(record: Record, *, strict: bool = False) -> PlayedRecord:
     """Play a record by the rules that it names.
 
-    Mistakes of the players are part of the lines, never an exception.
+    Mistakes of players are reported in the lines and raise no exception.
 
     Args:
         record: The record.
-        strict: Reject a move against the rules, so that it changes nothing; otherwise report it and let it stand.
+        strict: Whether to reject illegal moves. Otherwise they count and are reported.
 
     Raises:
-        RecordError: If the record makes no sense by itself: an unknown game or option, a seat without a player, too
-            many moves, tiles on the table or open ends.
+        RecordError: If the record is inconsistent (an unknown game or option, a seat without a player), or has too many
+            moves, tiles on the table or open ends.
     """
     playing = _Playing(opening_of(record, strict=strict))
     playing.table.take(playing.opening.start)
@@ -155,12 +156,12 @@ def play_record(record: Record, *, strict: bool = False) -> PlayedRecord:
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """The state before a move, to which `u` goes back.
+    """State before a move, which `u` restores.
 
     Attributes:
         game: The match.
         actions: Number of actions in force.
-        facts: The last results in the hand.
+        facts: Latest results in the hand.
     """
 
     game: Game
@@ -170,20 +171,20 @@ class _Before:
 
 @dataclass(slots=True)
 class _Playing:
-    """A record during play.
+    """State while a record is played.
 
     Attributes:
-        opening: The game and the players.
-        table: The table at which the record is played.
-        facts: The last results in the hand.
-        moves: The moves of the hand.
-        lines: The lines so far.
-        undoable: The state before each move of the hand that `u` can undo.
-        pending: Problems that the next line will show.
+        opening: Rules and players.
+        table: Table at which the record is played.
+        facts: Latest results in the hand.
+        moves: Moves of the hand.
+        lines: Lines so far.
+        undoable: State before each move of the hand that `u` can undo.
+        pending: Problems to report in the next line.
         number: Number of the hand.
-        given: Number of moves that give points which no play scores.
-        ends: Number of open ends, summed over the plays.
-        lead: The seat that leads, if the record says it.
+        given: Number of moves that give points without a play.
+        ends: Number of open ends, summed over all plays.
+        lead: Seat that leads the hand, if the record names it.
     """
 
     opening: Opening
@@ -201,11 +202,11 @@ class _Playing:
     @property
     def game(self) -> Game:
         """The match."""
-        assert self.table.game is not None  # every opening can be dealt, so the match has started
+        assert self.table.game is not None  # the opening was validated, so the match has started
         return self.table.game
 
     def play_hand(self, hand: RecordHand, *, is_last: bool) -> None:
-        """Play one hand."""
+        """Play a hand."""
         dealt, self.lead = deal_of(self.opening, hand), lead_of(self.opening, hand)
         self.moves = HandMoves.of(hand, self.opening)
         if len(self.lines) + len(self.moves.made) > MAX_MOVES:
@@ -236,7 +237,7 @@ class _Playing:
         return PlayedRecord(self.opening, tuple(self.lines), result, tuple(self.table.log))
 
     def _line(self, made: MadeMove) -> None:
-        """Play one move and add its line."""
+        """Play a move and add its line."""
         before = _Before(self.game, self.table.actions, self.facts)
         if not isinstance(made.move, UndoMove):
             self.undoable.append(before)
@@ -262,7 +263,7 @@ class _Playing:
         )
 
     def _move(self, made: MadeMove) -> ActionOutcome:
-        """Play one move."""
+        """Play a move."""
         seat, move = made.seat, made.move
         match move:
             case TileMove() | StackMove():
@@ -305,7 +306,7 @@ class _Playing:
         return self.table.take(action, is_accepted=made.is_accepted)
 
     def _lay(self, made: MadeMove, move: TileMove | StackMove) -> ActionOutcome:
-        """Lay a tile, and remember the seat that laid it."""
+        """Lay or stack a tile."""
         rules, layout = self.game.rules, self.game.layout
         self.ends += len(layout.ends)
         if len(layout.nodes) >= MAX_ON_TABLE:
@@ -327,9 +328,9 @@ class _Playing:
         return replace(taken, problems=(*remarks, *taken.problems))
 
     def _lay_open(self, made: MadeMove, action: Reveal | RevealPips) -> ActionOutcome:
-        """Lay a hand open.
+        """Show a player's tiles.
 
-        If the hand is still in play, this ends it: a player who alone shows nothing is out.
+        This ends a hand that is still in play. If exactly one player shows no tiles later, that player is out.
         """
         game, hand, before = self.game, self.game.hand, ActionOutcome()
         if hand is not None and game.phase is Phase.PLAY:
@@ -337,12 +338,12 @@ class _Playing:
             hidden = [Seat(seat) for seat in range(len(game.players)) if seat not in shown]
             before = self.table.take(Domino(hidden[0]) if len(hidden) == 1 else HandEnd(), trusted=SHOWN)
         elif hand is not None and hand.out == action.seat and not _shows_something(action):
-            return ActionOutcome()  # a player who is out may show an empty hand
+            return ActionOutcome()  # A player who is out may show an empty hand.
         taken = self._take(made, action)
         return ActionOutcome((*before.outcomes, *taken.outcomes), (*before.problems, *taken.problems), taken.stands)
 
     def _take_bonus(self, made: MadeMove, points: int) -> ActionOutcome:
-        """Compare `+20` with the points of the hand; if the hand cannot be counted, pay the points as written."""
+        """Compare `+20` with the points for the hand. If it cannot be counted, score the points as written."""
         seat = made.seat
         outcomes: tuple[Outcome, ...] = ()
         if self.facts.bonus is None and not self.moves.shows_follow(made):
@@ -365,7 +366,7 @@ class _Playing:
         return ActionOutcome((*outcomes, *paid.outcomes), (words,))
 
     def _lay_open_empty_hands(self) -> tuple[Outcome, ...]:
-        """Lay open the empty hands when a hand is over; return the outcomes of the last one."""
+        """Show the empty hands once a hand is over. Returns the outcomes of the last one."""
         hand = self.game.hand
         outcomes: tuple[Outcome, ...] = ()
         if hand is None or self.game.phase is not Phase.REVEAL:
@@ -376,13 +377,13 @@ class _Playing:
         return outcomes
 
     def _say_lead(self) -> ActionOutcome:
-        """Name the seat that leads, if the record does."""
+        """Apply the lead that the record names, if any."""
         if self.lead is None:
             return ActionOutcome()
         return self.table.take(Lead(self.lead), is_accepted=self.moves.lead_stands)
 
     def _undo(self, count: int) -> ActionOutcome:
-        """Undo the last moves of the hand."""
+        """Undo the last *count* moves of the hand."""
         made = len(self.undoable)
         undone = min(count, made)
         if undone:
@@ -393,13 +394,13 @@ class _Playing:
         return _checked(None if undone == count else f"{count} moves to undo, but this hand has only {made}")
 
     def _finish_hand(self) -> None:
-        """Count a hand if all players have shown their tiles and a tie remains: nobody wins it."""
+        """Count a hand with a tie once all players have shown their tiles. Nobody wins it."""
         hand = self.game.hand
         if hand is not None and self.game.phase is Phase.REVEAL and None not in hand.holdings:
             self.table.take(HandEnd())
 
     def _leave_hand(self) -> None:
-        """Abandon a hand that is not counted when the next is dealt: nobody wins it, its plays keep their points."""
+        """Abandon a hand that was not counted before the next deal. Its plays keep their points."""
         game = self.game
         if game.hand is None or not game.rules.refereed:
             return
@@ -409,7 +410,7 @@ class _Playing:
 
 
 def _checked(problem: str | None) -> ActionOutcome:
-    """Return the result of a move that only repeats a fact, with its problem."""
+    """Return the outcome of a move that only repeats a result, with its *problem*, if any."""
     return ActionOutcome((), () if problem is None else (problem,))
 
 
@@ -419,7 +420,7 @@ def _shows_something(action: Reveal | RevealPips) -> bool:
 
 
 def _standing(game: Game, number: int) -> str:
-    """Return the state of a match, in words."""
+    """Describe the state of a match."""
     if game.phase is Phase.MATCH_OVER:
         partners = [seat for side in game.sides if game.winner in side for seat in side if seat != game.winner]
         return describe(MatchOver(game.winner, game.totals, partners[0] if partners else None), game.players)

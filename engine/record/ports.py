@@ -1,4 +1,4 @@
-"""Resolve a written port to a place in the layout, and name a place by its port."""
+"""Convert between written ports, such as "E" or "5-5:N", and spots in the layout."""
 
 from dataclasses import dataclass
 
@@ -10,18 +10,18 @@ from engine.tiles import Tile
 
 _OPPOSITE = {Port.W: Port.E, Port.E: Port.W, Port.N: Port.S, Port.S: Port.N}
 _NEW_ARM = "*"
-_SHORT = (*LINE, *TIPS, *ARMS)  # arms that have a name
-_FITS = 2  # best rank of an open end for a tile: the tile fits, and may be played there
-_NO_NODE = NodeId(-1)  # not on the table: the rules reject a play on it, in words
+_SHORT = (*LINE, *TIPS, *ARMS)  # Arms with a short name.
+_FITS = 2  # Best rank of an open end: the tile fits, and the end is playable.
+_NO_NODE = NodeId(-1)  # Never on the table, so the judge rejects a play there with a reason.
 
 
 @dataclass(frozen=True, slots=True)
 class FoundSpot:
-    """The place of a written port.
+    """Result of resolving a written port.
 
     Attributes:
-        spot: The place; None for the first tile, and for a tile whose place the record does not say.
-        remark: The problem with the written port, in words; None without one.
+        spot: The spot. None for the first tile, and if the record gives no port and it is ambiguous.
+        remark: Problem with the written port, as text. None if there is none.
     """
 
     spot: Spot | None
@@ -29,7 +29,7 @@ class FoundSpot:
 
 
 def find_spot(layout: Layout, rules: Rules, move: TileMove) -> FoundSpot:
-    """Return the place of a tile; the place may be taken or closed if the record names such a port."""
+    """Return the spot where a tile is laid. It may be covered or closed if the record names such a port."""
     tile = move.tile
     if not layout.nodes:
         return FoundSpot(None, f"nothing lies at {move.port} yet, this is the first tile" if move.port else None)
@@ -55,7 +55,7 @@ def find_spot(layout: Layout, rules: Rules, move: TileMove) -> FoundSpot:
 
 
 def find_stacked(layout: Layout, move: StackMove) -> NodeId:
-    """Return the tile under a stacked one, the equal one if the port leaves a choice; -1 without any."""
+    """Return the tile under a stacked one. Prefers the equal tile if the port is ambiguous. -1 if there is none."""
     named, colon, port = move.port.partition(":")
     if colon:
         return _beside(layout, named, Port(port)).host
@@ -68,7 +68,14 @@ def find_stacked(layout: Layout, move: StackMove) -> NodeId:
 
 
 def port_of_play(layout: Layout, rules: Rules, play: Play, inner: int) -> str | None:
-    """Return the port of *play*, whose number *inner* touches the layout; None for the first tile."""
+    """Return the shortest port that names the spot of *play*, or None for the first tile.
+
+    Args:
+        layout: Layout before the play.
+        rules: Rules of the match.
+        play: The play.
+        inner: Number of the tile against its host.
+    """
     if play.at is None or not layout.nodes:
         return None
     names = _names(layout, play.at)
@@ -80,7 +87,7 @@ def port_of_play(layout: Layout, rules: Rules, play: Play, inner: int) -> str | 
 
 
 def port_of_stack(layout: Layout, tile: Tile, node: NodeId) -> str:
-    """Return the port of *node*, on which *tile* was laid."""
+    """Return the shortest port that names *node*, on which *tile* was stacked."""
     spots = [end.spot for end in layout.ends if end.spot.host == node] or [Spot(node, Port.E)]
     names = [name for spot in spots for name in _names(layout, spot)]
     for name in names:
@@ -95,7 +102,7 @@ def _rank(end: OpenEnd, tile: Tile, inner: int) -> int:
 
 
 def _unwritten(layout: Layout, tile: Tile, inner: int) -> FoundSpot:
-    """Return the place of a tile without a port, if the tile fits in only one place."""
+    """Return the spot of a tile without a written port, if it fits only one open end."""
     fitting = [end for end in layout.ends if _rank(end, tile, inner) == _FITS]
     if len(fitting) != 1:
         return FoundSpot(None)
@@ -104,7 +111,10 @@ def _unwritten(layout: Layout, tile: Tile, inner: int) -> FoundSpot:
 
 
 def _beside(layout: Layout, named: str, port: Port) -> Spot:
-    """Return the free side of the tile *named*, of two copies the open one; with ' only the later copy is meant."""
+    """Return the free side of the tile *named*, at *port* or opposite.
+
+    Of two copies, prefer the one with an open end. A name with ' means the later copy.
+    """
     tile = Tile.parse(named.removesuffix("'"))
     nodes = [node for node in layout.nodes if node.tile == tile]
     if named.endswith("'"):
@@ -123,7 +133,7 @@ def _beside(layout: Layout, named: str, port: Port) -> Spot:
 
 
 def _new_arm(layout: Layout) -> Spot:
-    """Return the first free arm of the starter; after all six, a seventh, which the rules reject."""
+    """Return the first free arm of the starter. If all six are taken, return a seventh, which the judge rejects."""
     first = layout.nodes[0]
     if not first.is_starter:
         return Spot(first.id, Port.ARM_1)
@@ -132,14 +142,14 @@ def _new_arm(layout: Layout) -> Spot:
 
 
 def _closed(layout: Layout, port: Port) -> Spot:
-    """Return the place *port* where no end is open: a tip belongs to the spinner, or else to the first double."""
+    """Return the spot at *port* if no end is open there. A tip is that of the spinner, or else of the first double."""
     doubles = [node for node in layout.nodes if node.tile.is_double] if port in TIPS else []
     host = next((node for node in doubles if node.branches), (doubles or layout.nodes)[0])
     return Spot(host.id, port)
 
 
 def _names(layout: Layout, spot: Spot) -> list[str]:
-    """Return the ports that name *spot*, the shortest first."""
+    """Return the ports that name *spot*, shortest first."""
     end, host = layout.end_at(spot), layout.find(spot.host)
     names: list[str] = [end.arm.value] if end is not None and end.arm in _SHORT else []
     if host is None:
@@ -152,6 +162,6 @@ def _names(layout: Layout, spot: Spot) -> list[str]:
 
 
 def _name_of(layout: Layout, node: Node) -> str:
-    """Return the name of a tile in a port, with ' for the second copy."""
+    """Return the name of a tile for a port, with ' for the second copy."""
     twins = [other.id for other in layout.nodes if other.tile == node.tile]
     return f"{node.tile}'" if twins.index(node.id) else str(node.tile)

@@ -1,4 +1,4 @@
-"""Format and parse a position: a `Table` as one line of text, as FEN is for chess (docs/positions.md)."""
+"""Format and parse positions: a `Table` as one line of text, like FEN in chess. See docs/positions.md."""
 
 import re
 from collections import Counter
@@ -26,8 +26,8 @@ from engine.state.settle import Holding
 from engine.tiles import Tile, set_bits
 from engine.value import changed
 
-MOST_CHARACTERS = 20_000  # a double-eighteen with every tile laid has 4 000
-_SHOWN = 20  # characters of a text in a message
+MOST_CHARACTERS = 20_000  # A double-eighteen set with every tile laid takes 4,000.
+_SHOWN = 20  # Texts quoted in a message are cut to this length.
 _TAGS = re.compile(r'(?:\[[A-Za-z]\w*+ "(?:[^"\\\n]|\\["\\])*+"\] )+')
 _WORD = re.compile(r"[A-Za-z]+<[^<>]*>|[^ <>]+")
 _NAME = re.compile(r"[A-P](?=[+|-]|\Z)|[A-P]<|[a-z]+[<=]|#|[a-z_]+\Z")
@@ -44,10 +44,11 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def format_position(table: Table) -> str:
-    """Return *table* as one line of text, from which `parse_position` makes it again, without its log.
+    """Return *table* as one line of text. `parse_position` restores the table without its log.
 
     Raises:
-        EngineError: If no profile has the name of its rules, or the state was not reached by the steps of a `Table`.
+        EngineError: If there is no profile with the name of its rules, or the state cannot occur between steps of a
+            `Table`.
     """
     game = table.game
     tags = format_record(Record(tags_of(MatchStart(game.rules, game.players)))).replace("\n", " ")
@@ -62,7 +63,7 @@ def format_position(table: Table) -> str:
 
 
 def _paid(game: Game) -> Iterator[str]:
-    """Yield the payments of each seat in order, with a bar where the hand began."""
+    """Yield the scores of each seat in order, with a bar at the start of the current hand."""
     for seat, scores in enumerate(game.scores):
         before = () if game.hand is None else game.hand.scores_before[seat]
         if scores[: len(before)] != before:
@@ -72,7 +73,7 @@ def _paid(game: Game) -> Iterator[str]:
 
 
 def _hand_words(table: Table, game: Game, hand: Hand) -> Iterator[str]:
-    """Yield the words for one hand."""
+    """Yield the words for a hand."""
     shown = [holding is not None for at, holding in enumerate(hand.holdings) if at != hand.out]
     if hand.lapsed is not None or (any(shown) and not all(shown)):
         raise EngineError("a position is written between the steps of a table: call the points, show all hands")
@@ -98,7 +99,7 @@ def _hand_words(table: Table, game: Game, hand: Hand) -> Iterator[str]:
 
 
 def _course_words(course: Course) -> Iterator[str]:
-    """Yield the words that only the six-arm game has."""
+    """Yield the words for the turn state of the six-arm game."""
     spell = course.spell
     if course.direction < 0:
         yield "right"
@@ -124,7 +125,7 @@ def _chance_word(chance: Chance) -> str:
 
 
 def _laid_words(layout: Layout) -> Iterator[str]:
-    """Yield the tiles on the table in the order of play, then the stacked ones in theirs."""
+    """Yield the tiles on the table in order of play, then the stacked ones."""
     places = {node.id: place for place, node in enumerate(layout.nodes, start=1)}
     for node in layout.nodes:
         at = "" if node.joins is None else f"@{places[node.joins.host]}:{node.joins.port}"
@@ -141,7 +142,7 @@ def _claim_words(hand: Hand) -> Iterator[str]:
 
 
 def _claim_letter(claim: Claim, layout: Layout) -> str:
-    """Return the letter of a claim."""
+    """Return the letter for the kind of a claim."""
     if claim.broken is ProblemKind.REVOKE:
         return "d" if claim.words == DREW else "k"
     if claim.broken is ProblemKind.TOO_MANY_DOUBLES:
@@ -153,14 +154,14 @@ def _tiles_text(tiles: Iterable[Tile]) -> str:
     return " ".join(map(str, tiles))
 
 
-# ---- reading ----
+# ---- parsing ----
 
 
 def parse_position(text: str) -> Table:
-    """Return the table that *text* is the position of; it can be played on, but has no log to undo or to record.
+    """Return the table for a position. Play can continue, but there is no log to undo or to record.
 
     Raises:
-        EngineError: If *text* is no position; the error says what was expected.
+        EngineError: If *text* is not a valid position. The error states what was expected.
     """
     if len(text) > MOST_CHARACTERS:
         raise EngineError(f"expected a position of at most {MOST_CHARACTERS} characters, got {len(text)}")
@@ -173,7 +174,7 @@ def parse_position(text: str) -> Table:
 
 
 def _words(text: str) -> dict[str, str]:
-    """Return the text after the name of each word, such as "turn=", "yard<", "#", "A" or "again"."""
+    """Split *text* into words. Returns the rest of each by its name, such as "turn=", "yard<", "#", "A" or "again"."""
     found = _WORD.findall(text)
     if " ".join(found) != text:
         raise EngineError("expected words with one blank between them after the tags")
@@ -188,7 +189,7 @@ def _words(text: str) -> dict[str, str]:
 
 @dataclass(slots=True)
 class _PositionReader:
-    """A position that is read; *words* loses what has been understood."""
+    """Parser of a position. Methods remove the entries of *words* that they consume."""
 
     rules: Rules
     players: tuple[str, ...]
@@ -268,14 +269,14 @@ class _PositionReader:
         return phases[0]
 
     def _paid(self, letter: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the payments of a seat before the hand, and since."""
+        """Return the scores of a seat before the current hand, and since."""
         text = self.words.pop(letter, None)
         _require(text is not None, f"what {letter} was paid, such as {letter}+10-5, or {letter} alone")
         before, _, since = (text or "").partition("|")
         return _payments(before), _payments(since)
 
     def _layout(self) -> Layout:
-        """Return the layout; its tiles have names that no play of a log has."""
+        """Return the layout. Its tiles have negative ids, which no play in a log has."""
         laid = self._list("laid<")
         plays = [word for word in laid if not word.startswith("^")]
         layout, names = Layout(), [NodeId(place - len(plays)) for place in range(len(plays))]
@@ -293,18 +294,18 @@ class _PositionReader:
 
     def _claims(self, layout: Layout) -> tuple[tuple[Claim, ...], ...]:
         """Return the claims of each seat."""
-        said: list[list[Claim]] = [[] for _ in self.players]
+        claims: list[list[Claim]] = [[] for _ in self.players]
         for word in self._list("said<"):
             letter, kind, numbers, allowed, denied = _matched(_CLAIM, word).groups()
             bits = int(denied, 16)
             _require(bits <= set_bits(self.rules.max_pips), f'tiles of the set in "{word}"')
             on = tuple(map(int, numbers.split(","))) if numbers else ()
             claim = self._claim(kind, layout)
-            said[self._index(letter)].append(changed(claim, denied=bits, allowed=int(allowed), numbers=on))
-        return tuple(map(tuple, said))
+            claims[self._index(letter)].append(changed(claim, denied=bits, allowed=int(allowed), numbers=on))
+        return tuple(map(tuple, claims))
 
     def _claim(self, kind: str, layout: Layout) -> Claim:
-        """Return a claim of this kind."""
+        """Return a claim of the kind with the letter *kind*."""
         if kind == "o":
             (claim,) = kept_deal(self.rules) or (None,)
             _require(claim is not None, "/o/ only in a game with redeal_if_doubles_over")
@@ -318,7 +319,7 @@ class _PositionReader:
         return Claim(0, 0, ProblemKind.REVOKE, DREW if kind == "d" else KNOCKED)
 
     def _course(self, layout: Layout) -> Course:
-        """Return the state of the turns."""
+        """Return the turn state of the six-arm game."""
         spell, owed = None, tuple(int(number) for number in self._matches("owed=", _NUMBERS).split(",") if number)
         _require(len(owed) in (0, len(self.players)), "owed= with a number for each seat")
         cast = self._matches("spell=", _SPELL)
@@ -335,10 +336,10 @@ class _PositionReader:
             self._number("without="),
             owed,
         )
-        return NO_COURSE if course == NO_COURSE else course  # which is asked for by identity
+        return NO_COURSE if course == NO_COURSE else course  # It is compared by identity.
 
     def _chance(self, layout: Layout) -> Chance | None:
-        """Return the points of the last play, which were called and may be stolen."""
+        """Return the points of the last play, which were called and may be stolen, or None."""
         text = self._matches("chance=", _CHANCE)
         if not text:
             return None
@@ -365,7 +366,7 @@ class _PositionReader:
         return int(self._matches(name, _NUMBERS).split(",")[0] or 0)
 
     def _matches(self, name: str, form: re.Pattern[str]) -> str:
-        """Return the text after a name, of this form; empty without it."""
+        """Return the text after *name*, which must match *form*. Empty if the word is missing."""
         text = self.words.pop(name, "")
         return _matched(form, text)[0] if text else ""
 
@@ -402,7 +403,7 @@ def _payments(text: str) -> tuple[int, ...]:
 
 
 def _of(names: list[NodeId], place: str) -> NodeId:
-    """Return the name of the tile at *place*, from 1."""
+    """Return the id of the tile at *place*, from 1."""
     _require(1 <= int(place) <= len(names), f"one of the {len(names)} tiles on the table, from 1, got {place[:_SHOWN]}")
     return names[int(place) - 1]
 

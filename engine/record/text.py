@@ -7,12 +7,12 @@ from typing import assert_never
 from engine.record import values as dgr
 from engine.record.values import Place, Record, RecordError, RecordHand, RecordTile, RecordTurn, Tag
 
-# Thirty hands with a note at every tile are 50 000; reading takes 10 us per move, 1.5 s at most.
+# Thirty hands with a note at every tile have 50,000 characters. Parsing takes 10 us per move, so at most 1.5 s.
 MAX_CHARACTERS = 300_000
 LINE_WIDTH = 100
 EXCERPT_WIDTH = 20
 
-# One expression per token. Each repeats possessively or a bounded number of times, so reading is linear in the text.
+# One expression per token. All repetitions are possessive or bounded, so parsing is linear in the length of the text.
 _GAP = re.compile(r"(?:[ \t\n]++|;[^\n]*+)*+")
 _WORD = re.compile(rf"\t|[^ \t\n]{{1,{EXCERPT_WIDTH + 1}}}")
 _QUOTED = re.compile(rf'(?:[^"\\{dgr.UNPRINTABLE}]++|\\["\\])*+')
@@ -43,7 +43,7 @@ _POINTS: dict[str, type[dgr.CalledMove | dgr.ForfeitedMove | dgr.BonusMove]] = {
 
 
 class _Cursor:
-    """A position in a text that moves on token by token; only gaps contain line ends, so only they count lines."""
+    """A position in a text, advanced by tokens. Line ends occur only in gaps, so only gaps count lines."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -53,12 +53,12 @@ class _Cursor:
 
     @property
     def place(self) -> Place:
-        """The place of the next token."""
+        """Place of the next token."""
         return Place(self._line, self._at - self._line_start + 1)
 
     @property
     def at_end(self) -> bool:
-        """True if the text ends here."""
+        """True at the end of the text."""
         return self._at == len(self._text)
 
     def sees(self, token: re.Pattern[str]) -> bool:
@@ -66,32 +66,32 @@ class _Cursor:
         return token.match(self._text, self._at) is not None
 
     def take(self, token: re.Pattern[str]) -> re.Match[str] | None:
-        """Step over *token* if it is next."""
+        """Consume *token* if it is next. Returns its match, or None."""
         found = token.match(self._text, self._at)
         if found is not None:
             self._at = found.end()
         return found
 
     def expect(self, token: re.Pattern[str], expected: str) -> re.Match[str]:
-        """Step over *token*, or raise RecordError: *expected* is missing here."""
+        """Consume *token* and return its match, or raise RecordError with what was *expected*."""
         found = self.take(token)
         if found is None:
             raise self.failure(expected)
         return found
 
     def take_sign(self, sign: str) -> bool:
-        """Step over *sign*; return True if it was next."""
+        """Consume *sign* if it is next. Returns whether it was."""
         taken = self._text.startswith(sign, self._at)
         self._at += len(sign) if taken else 0
         return taken
 
     def expect_sign(self, sign: str, expected: str) -> None:
-        """Step over *sign*, or raise RecordError: *expected* is missing here."""
+        """Consume *sign*, or raise RecordError with what was *expected*."""
         if not self.take_sign(sign):
             raise self.failure(expected)
 
     def skip_gap(self) -> None:
-        """Step over blanks, line ends and comments."""
+        """Skip blanks, line ends and comments."""
         start = self._at
         if self.take(_GAP) is None or start == self._at:
             return
@@ -101,14 +101,14 @@ class _Cursor:
             self._line_start = self._text.rindex("\n", start, self._at) + 1
 
     def end_word(self) -> None:
-        """Step over the gap after a word, or raise RecordError: the word goes on."""
+        """Skip the gap after a word, or raise RecordError if the word continues."""
         start = self._at
         self.skip_gap()
         if start == self._at and not self.at_end:
             raise self.failure("a blank")
 
     def failure(self, expected: str) -> RecordError:
-        """Return the error that *expected* is missing here."""
+        """Return an error with what was *expected* here and what was found."""
         return RecordError(self.place, f"expected {expected}, found {self._next_words()}")
 
     def _next_words(self) -> str:
@@ -121,19 +121,19 @@ class _Cursor:
 
 
 def _excerpt(text: str) -> str:
-    """Return the beginning of *text* in quotes: printable, at most EXCERPT_WIDTH characters between them."""
+    """Return *text* in quotes, with unprintable characters escaped, shortened to EXCERPT_WIDTH characters."""
     shown = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
     return f'"{shown}"' if len(shown) <= EXCERPT_WIDTH else f'"{shown[: EXCERPT_WIDTH - 1]}…"'
 
 
 def parse_record(text: str) -> Record:
-    r"""Parse a game record; accept a byte order mark and Windows line ends, drop comments.
+    r"""Parse a game record. A byte order mark and any line ends are accepted. Comments are dropped.
 
     >>> parse_record('[DGR "1"]\n#1 lead=A\nA: 5-3 ; a comment').hands[0].turns
     (RecordTurn(seat='A', moves=(TileMove(inner=5, outer=3, second=False, port=None),)),)
 
     Raises:
-        RecordError: If *text* is no record; the error names the place, the expected token and the text there.
+        RecordError: If *text* is not a valid record. The error gives the place, the expected token and the text found.
     """
     if len(text) > MAX_CHARACTERS:
         raise RecordError(Place(1, 1), f"expected at most {MAX_CHARACTERS} characters, found {len(text)}")
@@ -182,7 +182,7 @@ def _parse_hand(cursor: _Cursor) -> RecordHand:
     cursor.end_word()
     keys = _parse_keys(cursor)
     turns: list[RecordTurn] = []
-    while cursor.sees(_SEAT):  # nothing else ends the keys, or a turn, but the end of the hand
+    while cursor.sees(_SEAT):  # The keys and each turn end only at a seat or at the end of the hand.
         turns.append(_parse_turn(cursor))
     closed = cursor.take(_END) is not None
     end = ""
@@ -236,7 +236,7 @@ def _parse_move(cursor: _Cursor) -> dgr.Move:
             return dgr.ShowPipsMove(_parse_number(cursor), place=place)
         case "u":
             return dgr.UndoMove(_parse_count(cursor), place=place)
-        case _:  # "(", the only one left in _MOVE_START
+        case _:  # "(" is the only other alternative in _MOVE_START.
             text = cursor.expect(dgr.NOTE_TEXT, "a note")[0].strip(" ")
             cursor.expect_sign(")", '")" on the same line')
             return dgr.NoteMove(text, place=place)
@@ -266,7 +266,7 @@ def _parse_draw(cursor: _Cursor, place: Place) -> dgr.DrawMove:
 
 
 def _parse_tiles(cursor: _Cursor) -> tuple[RecordTile, ...]:
-    """Parse tiles up to ">", after "<"."""
+    """Parse tiles up to and including ">". The "<" has been consumed."""
     cursor.skip_gap()
     tiles: list[RecordTile] = []
     while not cursor.take_sign(">"):
@@ -294,9 +294,9 @@ def _parse_count(cursor: _Cursor) -> int:
 def format_record(record: Record) -> str:
     r"""Format *record* in its canonical form.
 
-    Each tag has its own line; so has the first line of each hand. Turns follow two blanks apart, in lines of at most
-    100 characters, broken between turns, or else between moves or tiles; only a note may be longer. The canonical form
-    omits a count of 1: `d`, `d!`, `u`.
+    Each tag and the keys of each hand have their own line. Turns are separated by two blanks, in lines of at most 100
+    characters. Lines are broken between turns if possible, else between moves or tiles. Only a note may be longer. A
+    count of 1 is omitted: `d`, `d!`, `u`.
 
     >>> format_record(parse_record('[Rules "bones"] [DGR "1"] #1 lead=A A: 5-3 B: d1! 3-3@E'))
     '[DGR "1"]\n[Rules "bones"]\n#1 lead=A\nA: 5-3  B: d! 3-3@E\n'
@@ -315,7 +315,7 @@ def _escaped(text: str) -> str:
 
 
 def _wrap(turns: list[list[str]]) -> Iterator[str]:
-    """Yield the lines of *turns*; each turn is a list of words, and may be broken between them."""
+    """Yield the lines of *turns*. Each turn is a list of words, between which it may be broken."""
     line = ""
     for words in turns:
         whole = " ".join(words)
@@ -344,7 +344,7 @@ def _turn_words(turn: RecordTurn) -> list[str]:
 
 
 def format_move(move: dgr.Move) -> str:
-    """Return the text of one move.
+    """Return the text of a move.
 
     >>> format_move(dgr.TileMove(6, 3, "W"))
     '6-3@W'

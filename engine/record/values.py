@@ -1,6 +1,6 @@
-"""Define the values of a game record (DGR): tags, hands, turns, moves and notes.
+"""Values of a game record (DGR): tags, hands, turns, moves and notes.
 
-A value holds the text of a record, whether or not the game is legal.
+They represent the text of a record. The game may be illegal.
 """
 
 import re
@@ -10,13 +10,13 @@ from engine.errors import EngineError
 from engine.state.events import Action, Adjust, Boneyard, Domino, HandEnd, MatchClose, Seat
 from engine.tiles import HIGHEST_PIPS, Tile
 
-VERSION = "1"  # of the format; value of the tag DGR
-MAX_NUMBER = 999_999  # six digits: far above any domino match, and cheap to read
+VERSION = "1"  # Version of the format, the value of the tag DGR.
+MAX_NUMBER = 999_999  # Six digits: far above the scores of any domino match.
 TAG_ORDER = ("DGR", "Rules", "Options", "Seats", "Set", "Date", "Event", "Source", "Result")
 SEATS = "ABCDEFGHIJKLMNOP"
 
-# Parts of the grammar; the parser uses them, too.
-UNPRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"  # for [...]: controls, line ends, halves of a character
+# Parts of the grammar, shared with the parser.
+UNPRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"  # For [...]: control characters, line ends, surrogates.
 PIPS = "(?:" + "|".join(str(pips) for pips in range(HIGHEST_PIPS, -1, -1)) + ")"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*+")
 KEY_VALUE = re.compile(rf"[^\s;#{UNPRINTABLE}]++")
@@ -32,18 +32,18 @@ _NOTE_OF_YARD = re.compile(r"yard=([0-9]{1,3})")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A position in a text; lines and columns count from 1, columns in characters."""
+    """A position in a text. Lines and columns count from 1. Columns are in characters."""
 
     line: int
     column: int
 
 
 NOWHERE = Place(0, 0)
-"""The place of a value that does not come from a text."""
+"""Place of a value that was not parsed from a text."""
 
 
 class RecordError(EngineError):
-    """A text is not a game record, or the record makes no sense.
+    """A text is not a game record, or the record is inconsistent.
 
     Attributes:
         line: Line of the text, from 1.
@@ -51,7 +51,7 @@ class RecordError(EngineError):
     """
 
     def __init__(self, place: Place, problem: str) -> None:
-        """Name the place of *problem*, then the problem."""
+        """Create an error whose message gives *place* and then *problem*."""
         super().__init__(f"line {place.line}, column {place.column}: {problem}")
         self.line = place.line
         self.column = place.column
@@ -59,14 +59,14 @@ class RecordError(EngineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Placed:
-    """A part of a record with its place in the text; the place does not count in comparisons."""
+    """A part of a record with its place in the text. Comparisons ignore the place."""
 
     place: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _Tiled(_Placed):
-    """A tile as written; *inner* touches the layout, *second* is the mark ' of the second set."""
+    """A tile as written. *inner* is the number against the layout. *second* is the mark ' for the second copy."""
 
     inner: int
     outer: int
@@ -79,18 +79,18 @@ class _Tiled(_Placed):
 
     @property
     def tile(self) -> Tile:
-        """The tile, of whichever set."""
+        """The tile, regardless of its orientation and copy."""
         return Tile.of(self.inner, self.outer)
 
     @property
     def tile_text(self) -> str:
-        """The text of the tile, inner number first."""
+        """Text of the tile, inner number first."""
         return f"{self.inner}-{self.outer}" + ("'" if self.second else "")
 
 
 @dataclass(frozen=True, slots=True)
 class _Numbered(_Placed):
-    """A move that names a number of points."""
+    """A move with a number of points."""
 
     points: int
 
@@ -101,12 +101,12 @@ class _Numbered(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class RecordTile(_Tiled):
-    """A tile in `<` and `>`; the order of its numbers has no meaning there, but is kept."""
+    """A tile between `<` and `>`. The order of its numbers is kept but has no meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class TileMove(_Tiled):
-    """`6-3@W`: a tile laid at *port*, None for the first tile of the hand."""
+    """`6-3@W`: a tile laid at *port*, which is None for the first tile of the hand."""
 
     port: str | None = None
 
@@ -119,7 +119,7 @@ class TileMove(_Tiled):
 
 @dataclass(frozen=True, slots=True)
 class StackMove(_Tiled):
-    """`2-4'^E`: a tile laid on its copy at *port*."""
+    """`2-4'^E`: a tile stacked on its copy at *port*."""
 
     port: str
 
@@ -131,14 +131,14 @@ class StackMove(_Tiled):
 
 @dataclass(frozen=True, slots=True)
 class DrawMove(_Placed):
-    """`d`, `d2!`, `d<2-0>`: tiles drawn, *forced* by another player or not; *tiles* are the known ones, or None."""
+    """`d`, `d2!`, `d<2-0>`: tiles drawn. *forced* means by another's play. *tiles* are the known ones, or None."""
 
     count: int = 1
     forced: bool = field(default=False, kw_only=True)
     tiles: tuple[RecordTile, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Reject a draw of no tiles, and more known tiles than drawn ones."""
+        """Reject a draw of no tiles, and more known tiles than were drawn."""
         _require_number(self.count, "count", least=1)
         if self.tiles is not None and not 1 <= len(self.tiles) <= self.count:
             raise EngineError(f"tiles must be None or 1 to {self.count}, got {len(self.tiles)}")
@@ -161,17 +161,17 @@ class CalledMove(_Numbered):
 
 @dataclass(frozen=True, slots=True)
 class ForfeitedMove(_Numbered):
-    """`~5`: points forfeited because nobody called them."""
+    """`~5`: points forfeited because they were not called."""
 
 
 @dataclass(frozen=True, slots=True)
 class BonusMove(_Numbered):
-    """`+20`: points of the hand."""
+    """`+20`: points for the hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class TakenMove(_Placed):
-    """`xC10`: points taken from the player in *seat*."""
+    """`xC10`: points taken from the player at *seat*."""
 
     seat: str
     points: int
@@ -184,14 +184,14 @@ class TakenMove(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class ShowMove(_Placed):
-    """`H<4-4 6-6>`: a hand laid open."""
+    """`H<4-4 6-6>`: a hand that was shown."""
 
     tiles: tuple[RecordTile, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ShowPipsMove(_Placed):
-    """`h12`: a hand of which only the pips are known."""
+    """`h12`: a hand with only its pip total known."""
 
     pips: int
 
@@ -202,7 +202,7 @@ class ShowPipsMove(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class RedealMove(_Placed):
-    """`redeal`: all players give their tiles back."""
+    """`redeal`: the hand is dealt again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,12 +218,12 @@ class UndoMove(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class NoteMove(_Placed):
-    """`(t=3.1 c=.99)`: a note, by a machine: t seconds, c confidence, s source."""
+    """`(t=3.1 c=.99)`: a note. Programs write t (seconds), c (confidence) and s (source)."""
 
     text: str
 
     def __post_init__(self) -> None:
-        """Reject text that would end the note, or read back differently."""
+        """Reject text that would end the note, or change when it is parsed."""
         _require_match(NOTE_TEXT, self.text, "a note without parentheses and controls")
         _require_stripped(self.text, "a note")
 
@@ -248,7 +248,7 @@ Move = (
 
 @dataclass(frozen=True, slots=True)
 class Tag(_Placed):
-    """`[Rules "bones"]`: a statement about the whole record."""
+    """`[Rules "bones"]`: a tag for the whole record."""
 
     name: str
     text: str
@@ -261,24 +261,24 @@ class Tag(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class RecordTurn(_Placed):
-    """A run of moves of one seat; *seat* is a letter, A to P."""
+    """Consecutive moves of one seat. *seat* is a letter from A to P."""
 
     seat: str
     moves: tuple[Move, ...] = ()
 
     def __post_init__(self) -> None:
-        """Reject a seat that does not exist."""
+        """Reject a letter that is no seat."""
         _require_seat(self.seat)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordHand(_Placed):
-    """One deal.
+    """A hand.
 
     Attributes:
-        number: Number of the hand; the numbers of a record may be out of order.
-        keys: Names and values of the first line, in the order given.
-        turns: The turns, in order.
+        number: Number of the hand. Numbers in a record may be out of order.
+        keys: Names and values in the first line, in the order given.
+        turns: Turns in order.
         closed: Whether the hand has `#end`.
         end: Text after `#end`.
     """
@@ -290,7 +290,7 @@ class RecordHand(_Placed):
     end: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
-        """Reject values that cannot be written, or would read back differently."""
+        """Reject values that cannot be written, or would change when they are parsed."""
         _require_number(self.number, "number")
         _require_match(END_TEXT, self.end, 'a text without "#", ";" and controls')
         _require_stripped(self.end, "the end of a hand")
@@ -302,31 +302,31 @@ class RecordHand(_Placed):
         _require_once([name for name, _ in self.keys], "key")
 
     def key(self, name: str) -> str | None:
-        """Return the value of the key *name*, None without that key."""
+        """Return the value of the key *name*, or None if it is missing."""
         return next((value for known, value in self.keys if known == name), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A whole record.
+    """A game record.
 
     Attributes:
-        tags: Each name once, `DGR` among them; kept in TAG_ORDER, others after those in the order given.
-        hands: In the order given.
+        tags: Tags with unique names, including `DGR`. Sorted by TAG_ORDER, with others last in the order given.
+        hands: Hands in the order given.
     """
 
     tags: tuple[Tag, ...]
     hands: tuple[RecordHand, ...] = ()
 
     def __post_init__(self) -> None:
-        """Sort the tags; reject a record of another version."""
+        """Sort the tags. Reject repeated tags and a record of another version."""
         _require_once([tag.name for tag in self.tags], "tag")
         if self.tag("DGR") != VERSION:
             raise EngineError(f'a record needs the tag [DGR "{VERSION}"], got {self.tag("DGR")!r}')
         object.__setattr__(self, "tags", tuple(sorted(self.tags, key=_tag_rank)))
 
     def tag(self, name: str) -> str | None:
-        """Return the text of the tag *name*, None without that tag."""
+        """Return the text of the tag *name*, or None if it is missing."""
         return next((tag.text for tag in self.tags if tag.name == name), None)
 
 
@@ -360,14 +360,14 @@ def _require_once(names: list[str], kind: str) -> None:
 
 
 STANDS = NoteMove("stands")
-"""The note that lets the move before it stand, whatever the rules say."""
+"""The note that accepts the previous move despite its problems."""
 
 
 def action_of(note: NoteMove, seat: Seat) -> Action | None:
-    """Return the action of a note in the turn of *seat*; None for a note that does nothing.
+    """Return the action that a note in a turn of *seat* stands for, or None for a note without an effect.
 
-    Notes are the moves of actions without a move of their own. All other notes, such as `(t=3.1 c=.99)`, are for
-    machines.
+    Some actions have no move of their own and are written as notes. Other notes, such as `(t=3.1 c=.99)`, have no
+    effect on the game.
 
     >>> action_of(NoteMove("points=-5 peeked"), Seat(1))
     Adjust(seat=1, points=-5, why='peeked')
@@ -391,7 +391,7 @@ def action_of(note: NoteMove, seat: Seat) -> Action | None:
 
 
 def note_of(action: Action) -> NoteMove | None:
-    """Return the note of *action*; None if the action has another move.
+    """Return the note for *action*, or None if it is not written as a note.
 
     >>> note_of(Adjust(Seat(1), -5, "peeked"))
     NoteMove(text='points=-5 peeked')

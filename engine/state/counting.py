@@ -86,7 +86,7 @@ def points_for(total: int, rules: Rules) -> int:
 
 
 def _halves(ways: int, covered: int, spinner_count: SpinnerCount) -> int:
-    """Return how many halves of a double count, 0 to 2. *covered* of its *ways* branch ports are covered."""
+    """Return the number of halves of a double that count, if *covered* of its *ways* branch ports are covered."""
     if covered <= 1 or ways == len(LINE):  # a double that is no spinner has one of its two ends left
         return 2
     if spinner_count is SpinnerCount.UNTIL_CAPPED or ways != len(DOUBLE_PORTS):
