@@ -66,7 +66,7 @@ class OptionsError(EngineError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
+class _ChosenValue:
     """A requested value.
 
     Attributes:
@@ -199,17 +199,17 @@ def _names() -> dict[str, Option]:
     return names
 
 
-def _choices(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict[str, _Choice]:
+def _choices(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict[str, _ChosenValue]:
     """Return the choice for each option, by its key. Messages about unknown or repeated keys are added to *faults*."""
-    explicit: dict[str, _Choice] = {}
-    preset: dict[str, _Choice] = {}
+    explicit: dict[str, _ChosenValue] = {}
+    preset: dict[str, _ChosenValue] = {}
     for key, text in values.items():
         name = plain(key)
         option = _names().get(name)
         if option is not None and option.key in explicit:
             faults.append(f"{_shown(key)}: given twice, also as {explicit[option.key].key}")
         elif option is not None:
-            explicit[option.key] = _Choice(option, _shown(key), text)
+            explicit[option.key] = _ChosenValue(option, _shown(key), text)
         elif any(known.key == name for known in PRESETS):
             preset |= {choice.option.key: choice for choice in _preset_choices(rules, name, text, faults)}
         else:
@@ -218,12 +218,12 @@ def _choices(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict
     for consequence in CONSEQUENCES:
         cause = choices.get(consequence.key)
         if cause and _applies(consequence, rules, cause.text):
-            implied = {key: _Choice(option_named(key), cause.key, text) for key, text in consequence.options}
+            implied = {key: _ChosenValue(option_named(key), cause.key, text) for key, text in consequence.options}
             choices = implied | choices
     return choices
 
 
-def _preset_choices(rules: Rules, name: str, text: str, faults: list[str]) -> Iterator[_Choice]:
+def _preset_choices(rules: Rules, name: str, text: str, faults: list[str]) -> Iterator[_ChosenValue]:
     """Yield the choices that the preset *name*=*text* makes. Messages about invalid ones are added to *faults*."""
     value = plain(text)
     known = {preset.value: preset for preset in PRESETS if preset.key == name}
@@ -237,7 +237,7 @@ def _preset_choices(rules: Rules, name: str, text: str, faults: list[str]) -> It
         faults.append(f"{name}: {value} is for {either(chosen.games)}, not for {rules.name}; choose {options} there")
     else:
         for key, wanted in chosen.options:
-            yield _Choice(option_named(key), name, wanted)
+            yield _ChosenValue(option_named(key), name, wanted)
 
 
 def _applies(consequence: Consequence, rules: Rules, text: str) -> bool:
