@@ -19,15 +19,7 @@ class Grade(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of a check.
-
-    Attributes:
-        part: The checked part, in one or two words.
-        grade: Its state.
-        words: The result, in a sentence.
-        mend: How to repair it, in words; "" where there is nothing to repair.
-        commands: The commands for that, in this order.
-    """
+    """The result of a check: *words* are a sentence; *mend* and *commands* say how to repair the part, if need be."""
 
     part: str
     grade: Grade

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tallybone.play.parts import LiveParts
     from tallybone.play.start import MatchPlan
     from tallybone.play.table import LiveTable, Page
-    from tallybone.serve.health import TableStatus
+    from tallybone.serve.health import TableSources
     from tallybone.session.session import Session
     from tallybone.sources.camera import Camera
     from tallybone.store.table_file import TableFile
@@ -245,36 +245,37 @@ def _table(
             at_table.hardware, seats=seats, clock=clock, has_panel=options.panel, classifier=match.knocks
         )
         stack.callback(parts.close)
-        status = _status(options, source, camera, parts, at_table.hardware, clock)
+        sources = _sources(options, source, camera, parts, at_table.hardware, clock)
         around = TableParts(
             camera=camera,
             parts=parts,
-            page=stack.enter_context(open_page(listening, status, at_table)),
+            page=stack.enter_context(open_page(listening, sources, at_table)),
             clock=clock,
             room=None if options.record == "none" else RecordingQuota(options.folder, kept_bytes(options.keep)),
             most_per_s=options.fps,
-            counts=status.counts,
+            counts=sources.counts,
             # The result of a simulated match stays on the page.
             is_endless=listening is not None and isinstance(camera, PlayedCamera),
         )
         yield LiveTable(match, around), parts.panel
 
 
-def _status(
+def _sources(
     options: PlayOptions,
     source: str,
     camera: Camera,
     parts: LiveParts,
     hardware: HardwareSettings,
     clock: Callable[[], int],
-) -> TableStatus:
-    """Return the status of a table for its `/health` and `/metrics`, with counts that start at 0."""
+) -> TableSources:
+    """Return the sources of a table for its `/health` and `/metrics`, with counts that start at 0."""
     from tallybone.doctor.machine import this_machine
     from tallybone.play.counts import Counts
-    from tallybone.serve.health import CameraStatus, TableStatus
+    from tallybone.serve.health import TableSources, camera_found
 
-    return TableStatus(
-        camera=lambda: CameraStatus(source, source, camera.problem),
+    return TableSources(
+        source=source,
+        camera=lambda: camera_found(source, camera.problem),
         hardware=hardware,
         problems=lambda: parts.problems,
         folder=options.folder,
@@ -333,7 +334,7 @@ def _not_installed(error: ModuleNotFoundError) -> OSError:
 
 
 @contextmanager
-def open_page(where: str | socket | None, table: TableStatus, said: TableFile | None = None) -> Iterator[Page]:
+def open_page(where: str | socket | None, table: TableSources, said: TableFile | None = None) -> Iterator[Page]:
     """Serve a page until the game is over; None for no page.
 
     Args:

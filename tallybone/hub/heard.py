@@ -54,8 +54,8 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class TableCondition:
-    """All other news of a table: whose *turn* it is (a seat), its open question, the last play."""
+class MatchProgress:
+    """Progress of a match at a table: whose *turn* it is (a seat), its open question, the last play."""
 
     match: str | None
     hand: int | None
@@ -77,7 +77,7 @@ class Gone:
     """Somebody has deleted the messages of a table."""
 
 
-TableNews: TypeAlias = Scores | TableCondition | Online | Gone
+TableNews: TypeAlias = Scores | MatchProgress | Online | Gone
 
 
 def heard(prefix: str, topic: str, payload: bytes) -> tuple[str, TableNews]:
@@ -142,9 +142,9 @@ def scores_of(said: Mapping[str, Any], table: str) -> Scores:
     )
 
 
-def _state(said: Mapping[str, Any]) -> TableCondition:
+def _state(said: Mapping[str, Any]) -> MatchProgress:
     last = said.get("last")
-    return TableCondition(
+    return MatchProgress(
         match=_match(said.get("match")),
         hand=_whole(said.get("hand"), 0, _MOST_POINTS),
         turn=_whole(said.get("turn"), 0, MOST_PLAYERS - 1),

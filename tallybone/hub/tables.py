@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import assert_never
 
-from tallybone.hub.heard import Gone, Online, Scores, TableCondition, TableNews
+from tallybone.hub.heard import Gone, MatchProgress, Online, Scores, TableNews
 from tallybone.hub.standings import Standing
 
 MOST_TABLES = 5000
@@ -35,7 +35,7 @@ class KnownTable:
 
     id: str
     scores: Scores | None = None
-    state: TableCondition | None = None
+    state: MatchProgress | None = None
     is_online: bool = False
     changed: datetime | None = None
     version: int = 0
@@ -86,11 +86,11 @@ class Tables:
         return True
 
 
-def _after(before: KnownTable, said: Scores | TableCondition | Online, now: datetime) -> KnownTable:
+def _after(before: KnownTable, said: Scores | MatchProgress | Online, now: datetime) -> KnownTable:
     match said:
         case Scores():
             return replace(before, scores=said, changed=_changed(before, said.at, now))
-        case TableCondition():
+        case MatchProgress():
             return replace(before, state=said, changed=_changed(before, said.at, now))
         case Online():
             return replace(before, is_online=said.is_online)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from engine.phrases import phrase
+from engine.phrases import listed, phrase
 from hardware.clock import Clock
 from hardware.config.settings import HardwareSettings
-from tallybone.doctor.machine import Machine, check_clock, check_memory, check_power, check_temperature
+from tallybone.doctor.machine import Machine, check_clock, check_memory, check_power, check_temperature, room_in
 from tallybone.doctor.storage import Disk, check_disk
-from tallybone.finding import Finding, absent, ok, problem, warning
+from tallybone.finding import Finding, Grade, absent, ok, problem, warning
 from tallybone.play.counts import Counts, MeanPace
 from tallybone.play.recorder import NOT_RECORDED
+
+if TYPE_CHECKING:  # a game without a page loads no part of it
+    from tallybone.web.feed import LiveFeed
 
 _NS_PER_S = 1_000_000_000
 # The computer is checked again after this: to read its power state costs a process.
@@ -22,68 +27,49 @@ _KEPT_NS = 5 * _NS_PER_S
 
 
 @dataclass(frozen=True, slots=True)
-class CameraNow:
-    """The condition of the camera at the moment.
-
-    Attributes:
-        words: Its name and, in a game, what it shows.
-        problem: Why it gives no pictures; None while it gives some, or has none to give yet.
-        seen_ns: When its last picture came; None for none.
-    """
-
-    words: str
-    problem: str | None
-    seen_ns: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class Health:
-    """The health of a table.
+    """How the table is; *picture_age_s* is the age of the camera's last picture, null for none."""
 
-    Attributes:
-        findings: The findings of each part.
-        picture_age_s: Age of the last picture; None for none.
-        machine: The computer at its last check.
-        free_bytes: Room that is left where recordings go; None where nothing can be kept.
-    """
-
-    findings: tuple[Finding, ...]
+    version: str
     picture_age_s: float | None
-    machine: Machine | None = None
-    free_bytes: int | None = None
+    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
-    """The sources of a table's health; any thread may call them.
+class TableSources:
+    """The sources of a table's health and numbers, beside its page. Any thread may call the functions.
 
     Attributes:
-        camera: Returns the condition of the camera.
+        source: The name of the camera.
+        camera: Returns the finding about the camera while nothing is played.
         hardware: The parts that there should be.
         problems: Returns the problems of those that do not work as they should, by name.
-        recording: Returns where the running match is recorded, in words; "" for none.
+        folder: Where recordings go.
         machine: Checks the computer.
-        disk: Checks the disk of the recordings.
+        disk: Checks the disk of a folder.
         clock: Monotonic, in nanoseconds.
+        counts: The counters of the table.
     """
 
-    camera: Callable[[], CameraNow]
+    source: str
+    camera: Callable[[], Finding]
     hardware: HardwareSettings
     problems: Callable[[], Mapping[str, str]]
-    recording: Callable[[], str]
+    folder: Path
     machine: Callable[[], Machine]
-    disk: Callable[[], Disk]
-    clock: Callable[[], int]
+    disk: Callable[[Path], Disk] = room_in
+    clock: Clock
+    counts: Counts
 
 
-class TableHealth:
+class HealthMonitor:
     """Checks the health of a table, for any number of readers."""
 
-    def __init__(self, sources: Sources) -> None:
-        """Ask *sources*."""
-        self._sources, self._lock = sources, threading.Lock()
-        self._computer = Health((), None)
-        self._asked_ns: int | None = None
+    def __init__(self, feed: LiveFeed, table: TableSources) -> None:
+        """Check *table*, whose page shows *feed*."""
+        self._feed, self._table, self._lock = feed, table, threading.Lock()
+        self._computer: tuple[Machine, Disk] | None = None
+        self._asked_ns = 0
         self._others: tuple[Callable[[], Iterable[Finding]], ...] = ()
 
     def also_ask(self, other: Callable[[], Iterable[Finding]]) -> None:
@@ -92,31 +78,31 @@ class TableHealth:
 
     def now(self) -> Health:
         """Return the health; that of the computer is some seconds old at most."""
-        camera, now_ns = self._sources.camera(), self._sources.clock()
-        age_s = None if camera.seen_ns is None else max(0, now_ns - camera.seen_ns) / _NS_PER_S
-        recording, computer = self._sources.recording(), self._of_computer(now_ns)
+        table, feed = self._table, self._feed
+        camera, game, seen_ns = table.camera(), feed.now, feed.seen_ns
+        if game is not None and camera.grade is Grade.OK:
+            camera = replace(camera, words=listed((table.source, game.eye), ": "))
+        machine, disk = self.computer()
         findings = (
-            _of_camera(camera),
-            *parts_found(self._sources.hardware, self._sources.problems()),
-            *_of_recording(recording),
-            *computer.findings,
+            camera,
+            *parts_found(table.hardware, table.problems()),
+            *_of_recording("" if game is None else game.recording),
+            *check_disk(disk),
+            check_temperature(machine.temperature_c),
+            check_power(machine.throttled),
+            check_memory(machine.memory_mb),
+            check_clock(is_set=machine.is_clock_set),
             *(found for other in self._others for found in other()),
         )
-        return replace(computer, findings=findings, picture_age_s=age_s)
+        age_s = None if seen_ns is None else max(0, table.clock() - seen_ns) / _NS_PER_S
+        return Health(version("tallybone"), age_s, findings)
 
-    def _of_computer(self, now_ns: int) -> Health:
-        """Return the health of the computer alone."""
+    def computer(self) -> tuple[Machine, Disk]:
+        """Return the computer and the disk of the recordings at their last check."""
         with self._lock:
-            if self._asked_ns is None or now_ns - self._asked_ns >= _KEPT_NS:
-                machine, disk = self._sources.machine(), self._sources.disk()
-                findings = (
-                    *check_disk(disk),
-                    check_temperature(machine.temperature_c),
-                    check_power(machine.throttled),
-                    check_memory(machine.memory_mb),
-                    check_clock(is_set=machine.is_clock_set),
-                )
-                self._computer = Health(findings, None, machine, None if disk.error else disk.free_bytes)
+            now_ns = self._table.clock()
+            if self._computer is None or now_ns - self._asked_ns >= _KEPT_NS:
+                self._computer = self._table.machine(), self._table.disk(self._table.folder)
                 self._asked_ns = now_ns
             return self._computer
 
@@ -160,39 +146,8 @@ def pace_found(pace: MeanPace | None) -> Finding:
     return ok(part, pace.words)
 
 
-def _of_camera(camera: CameraNow) -> Finding:
-    if camera.problem is not None:
-        return problem(phrase("camera"), camera.problem, phrase("`tallybone doctor` at the terminal says more."))
-    return ok(phrase("camera"), camera.words)
-
-
-@dataclass(frozen=True, slots=True)
-class CameraStatus:
-    """A camera: its *name*, its condition in *words* while nothing is played, its *problem*; None for none."""
-
-    name: str
-    words: str
-    problem: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableStatus:
-    """The parts of a table that are supervised, beside its page. Any thread may call the functions.
-
-    Attributes:
-        camera: Returns the condition of the camera.
-        hardware: The parts that there should be.
-        problems: Returns the problems of those that do not work as they should, by name.
-        folder: Where recordings go.
-        machine: Checks the computer.
-        clock: Monotonic, in nanoseconds.
-        counts: The counters of the table.
-    """
-
-    camera: Callable[[], CameraStatus]
-    hardware: HardwareSettings
-    problems: Callable[[], Mapping[str, str]]
-    folder: Path
-    machine: Callable[[], Machine]
-    clock: Clock
-    counts: Counts
+def camera_found(words: str, why_not: str | None) -> Finding:
+    """Return the finding about a camera: its condition in *words*, or why it gives no pictures."""
+    if why_not is not None:
+        return problem(phrase("camera"), why_not, phrase("`tallybone doctor` at the terminal says more."))
+    return ok(phrase("camera"), words)

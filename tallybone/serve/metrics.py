@@ -5,19 +5,18 @@
 import asyncio
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Response
 
-from engine.phrases import listed
-from tallybone.doctor.machine import room_in
+from tallybone.doctor.machine import Machine
 from tallybone.finding import Grade
 from tallybone.plain_text import plain
 from tallybone.play.counts import BOUNDS_S, Counts, PipelineStage, Times
-from tallybone.serve.health import CameraNow, Health, Sources, TableHealth, TableStatus
+from tallybone.serve.health import Health, HealthMonitor, TableSources
 from tallybone.web.app import AtRoot, Language
 from tallybone.web.feed import LiveFeed
 from tallybone.web.snapshot import as_json
@@ -46,23 +45,29 @@ class Verdict:
 _NOT_WELL: dict[int | str, dict[str, Any]] = {503: {"model": Verdict, "description": "Something does not work"}}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Observed:
-    """A table at a moment.
+    """A table at a moment, as a collector of prometheus-client.
 
     Attributes:
         counts: The counters.
         health: The health of its parts.
+        machine: The computer at its last check.
+        free_bytes: Room that is left where recordings go; None where nothing can be kept.
         viewers: The number of viewers of its page.
         is_played: Whether there is a match.
-        version: Of the program.
     """
 
     counts: Counts
     health: Health
+    machine: Machine
+    free_bytes: int | None
     viewers: int
     is_played: bool
-    version: str
+
+    def collect(self) -> Iterator["Metric"]:
+        """Yield its numbers, without those of parts that this table lacks."""
+        return (family for family in _families(self) if family.samples)
 
 
 def observed_routes(health: Callable[[], Health], observed: Callable[[Health], Observed]) -> AtRoot:
@@ -105,40 +110,18 @@ def verdict_on(problems: Iterable[str]) -> Verdict:
     return Verdict(not reasons, version("tallybone"), reasons)
 
 
-@dataclass(frozen=True, slots=True)
-class FindingShown:
-    """How a part is: *grade* is ok, warning, problem or "not there"; *mend* and *commands* say how to mend it."""
-
-    part: str
-    grade: str
-    words: str
-    mend: str
-    commands: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class HealthShown:
-    """How the table is; *picture_age_s* is the age of the camera's last picture, null for none."""
-
-    version: str
-    picture_age_s: float | None
-    findings: tuple[FindingShown, ...]
-
-
 def health_routes(now: Callable[[], Health]) -> APIRouter:
     """Return the path; *now* may be called from any thread."""
     router = APIRouter()
 
-    @router.get("/health", response_model=HealthShown)
+    @router.get("/health", response_model=Health)
     async def health(lang: Language = "en") -> Response:
         """How camera, parts, recordings and the computer are, as `tallybone doctor` says it."""
         found = await asyncio.to_thread(now)
-        shown = tuple(
-            FindingShown(plain(one.part), one.grade.value, plain(one.words), plain(one.mend), one.commands)
-            for one in found.findings
+        findings = tuple(
+            replace(one, part=plain(one.part), words=plain(one.words), mend=plain(one.mend)) for one in found.findings
         )
-        now_shown = HealthShown(version("tallybone"), found.picture_age_s, shown)
-        return Response(as_json(now_shown, lang), media_type="application/json")
+        return Response(as_json(replace(found, findings=findings), lang), media_type="application/json")
 
     return router
 
@@ -148,30 +131,20 @@ def metrics_text(seen: Observed) -> bytes:
     from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 
     registry = CollectorRegistry()
-    registry.register(_Collected(seen))
+    registry.register(seen)
     ProcessCollector(registry=registry)
     return generate_latest(registry)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Collected:
-    """The numbers of a table, as a collector of prometheus-client."""
-
-    seen: Observed
-
-    def collect(self) -> Iterator["Metric"]:
-        """Yield them, without those of parts that this table lacks."""
-        return (family for family in _families(self.seen) if family.samples)
 
 
 def _families(seen: Observed) -> Iterator["Metric"]:
     """Yield the numbers of a table; a family without samples belongs to a part that it lacks."""
     from prometheus_client.core import GaugeMetricFamily
 
-    yield _labelled("info", "The version that runs.", "version", {seen.version: 1})
+    yield _labelled("info", "The version that runs.", "version", {seen.health.version: 1})
     yield from _of_game(seen)
     yield from _of_health(seen.health)
-    yield from _of_machine(seen.health)
+    yield _gauge("recordings_free_bytes", "Free space for recordings.", seen.free_bytes)
+    yield from _of_machine(seen.machine)
     yield GaugeMetricFamily("process_threads", "Threads of the program.", value=threading.active_count())
 
 
@@ -198,13 +171,11 @@ def _of_health(health: Health) -> Iterator["Metric"]:
             works[one.part] = works.get(one.part, True) and one.grade is not Grade.PROBLEM
     yield _labelled("part_up", "1 for a part that works, 0 for one that has a problem.", "part", works)
     yield _gauge("picture_age_seconds", "Age of the camera's last picture.", health.picture_age_s)
-    yield _gauge("recordings_free_bytes", "Free space for recordings.", health.free_bytes)
 
 
-def _of_machine(health: Health) -> Iterator["Metric"]:
-    machine = health.machine
-    bits = None if machine is None else machine.throttled
-    yield _gauge("temperature_celsius", "Of the processor.", None if machine is None else machine.temperature_c)
+def _of_machine(machine: Machine) -> Iterator["Metric"]:
+    bits = machine.throttled
+    yield _gauge("temperature_celsius", "Of the processor.", machine.temperature_c)
     about = "1 while a Pi's supply or heat holds it back."
     yield _labelled("power_limited", about, "limit", {} if bits is None else _limits(bits))
     about = "1 if that has been so since it started."
@@ -252,31 +223,17 @@ def _histogram(times: Mapping[str, Times]) -> "Metric":
 class Observing:
     """Observes a table for `/health` and `/metrics`."""
 
-    def __init__(self, feed: LiveFeed, table: TableStatus) -> None:
+    def __init__(self, feed: LiveFeed, table: TableSources) -> None:
         """Observe *table*, whose page shows *feed*."""
-        self._feed, self._table = feed, table
-        self.health = TableHealth(
-            Sources(
-                camera=self._camera,
-                hardware=table.hardware,
-                problems=table.problems,
-                recording=lambda: "" if feed.now is None else feed.now.recording,
-                machine=table.machine,
-                disk=lambda: room_in(table.folder),
-                clock=table.clock,
-            )
-        )
+        self._feed, self._counts = feed, table.counts
+        self.health = HealthMonitor(feed, table)
 
     @property
     def routes(self) -> tuple[APIRouter, ...]:
         """The paths of health and metrics."""
         return health_routes(self.health.now), observed_routes(self.health.now, self._observed)
 
-    def _camera(self) -> CameraNow:
-        camera, now = self._table.camera(), self._feed.now
-        words = camera.words if now is None else listed((camera.name, now.eye), ": ")
-        return CameraNow(words, camera.problem, self._feed.seen_ns)
-
     def _observed(self, found: Health) -> Observed:
-        feed = self._feed
-        return Observed(self._table.counts, found, feed.viewers, feed.now is not None, version("tallybone"))
+        feed, (machine, disk) = self._feed, self.health.computer()
+        free_bytes = None if disk.error else disk.free_bytes
+        return Observed(self._counts, found, machine, free_bytes, feed.viewers, feed.now is not None)

@@ -68,17 +68,15 @@ _CANNOT = (LedError, ButtonError, KnockError, DisplayError, PinError)
 
 
 @dataclass(frozen=True, slots=True)
-class TestState:
-    """The state of a test.
+class WalkProgress:
+    """Progress of a walk through the parts.
 
     Attributes:
         is_running: Whether there is one.
-        words: All its words so far.
+        words: All words shown so far.
         keys: The answers that it takes now; those of `Walk`.
         results: The result of each part.
     """
-
-    __test__ = False  # it is no test of pytest
 
     is_running: bool = False
     words: str = ""
@@ -92,11 +90,11 @@ class PartsTest:
     def __init__(self, clock: Callable[[], int]) -> None:
         """Have no test yet; *clock* is monotonic, in nanoseconds."""
         self._clock, self._lock = clock, threading.Lock()
-        self._state, self._typed = TestState(), queue.SimpleQueue[str]()
+        self._state, self._typed = WalkProgress(), queue.SimpleQueue[str]()
         self._asked_ns = 0
 
     @property
-    def state(self) -> TestState:
+    def state(self) -> WalkProgress:
         """Its state; to ask for it shows that somebody is there to answer."""
         self._asked_ns = self._clock()
         return self._state
@@ -114,7 +112,7 @@ class PartsTest:
         """Walk through *hardware*; *meanwhile* is called often, and returns whether the walk goes on."""
         self._typed = queue.SimpleQueue()
         self._asked_ns = self._clock()
-        self._change(TestState(is_running=True))
+        self._change(WalkProgress(is_running=True))
         results: list[PartResult] = []
 
         def goes_on() -> bool:
@@ -126,7 +124,7 @@ class PartsTest:
                 results.append(result)
                 self._change(replace(self._state, keys="", results=tuple(results)))
         finally:
-            self._change(TestState(words=self._state.words, results=tuple(results)))
+            self._change(WalkProgress(words=self._state.words, results=tuple(results)))
 
     def _say(self, words: str) -> None:
         self._change(replace(self._state, words=(self._state.words + words)[-_MOST_CHARACTERS:]))
@@ -134,7 +132,7 @@ class PartsTest:
     def _ask(self, keys: str) -> None:
         self._change(replace(self._state, keys=keys))
 
-    def _change(self, state: TestState) -> None:
+    def _change(self, state: WalkProgress) -> None:
         with self._lock:
             self._state = state
 
@@ -190,13 +188,7 @@ class PartVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """The result of a part.
-
-    Attributes:
-        part: Its name.
-        outcome: The verdict.
-        words: The lights seen, buttons pressed or sounds heard.
-    """
+    """The result of a part: *outcome* is ok, failed or skipped; *words* name what was seen, pressed or heard."""
 
     part: str
     outcome: PartVerdict

@@ -26,7 +26,7 @@ from tallybone.play.parts import LiveParts, open_parts, with_panel
 from tallybone.recording.folder import default_folder
 from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.camera import TableCamera
-from tallybone.serve.health import CameraStatus, TableStatus, pace_found
+from tallybone.serve.health import TableSources, camera_found, pace_found
 from tallybone.serve.left_match import LeftMatch, LeftMatches
 from tallybone.serve.metrics import Observing
 from tallybone.serve.options import Environment, ServeOptions, make_recordings_folder, recordings_folder
@@ -91,7 +91,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
             load=lru_cache(maxsize=1)(world.load),
         )
         feed = LiveFeed(world.clock, setup.counts.times[PipelineStage.PAGE])
-        observing = Observing(feed, _looked_after(setup))
+        observing = Observing(feed, _sources_of(setup))
         more = partial(_routes, setup, Owner(state / OWNER_NAME, world.clock), observing)
         page = _open_page(setup, feed, KnownHosts(at_table.page.names), more)
         stack.callback(page.close)
@@ -137,10 +137,11 @@ def _routes(setup: Setup, owner: Owner, observing: Observing, access: Access, pa
     )
 
 
-def _looked_after(setup: Setup) -> TableStatus:
+def _sources_of(setup: Setup) -> TableSources:
     camera, parts = setup.camera, setup.parts
-    return TableStatus(
-        camera=lambda: CameraStatus(camera.source, camera.words, camera.problem),
+    return TableSources(
+        source=camera.source,
+        camera=lambda: camera_found(camera.words, camera.problem),
         hardware=parts.hardware,
         problems=lambda: parts.now.problems,
         folder=setup.folder,

@@ -3,7 +3,7 @@
 # No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Response
@@ -14,7 +14,7 @@ from hardware.colour import Rgb
 from hardware.knock.errors import KnockError
 from tallybone.plain_text import plain
 from tallybone.serve.page import PlainRequest, Requests
-from tallybone.serve.parts_test import LEAVES, PartsTest, ServedParts
+from tallybone.serve.parts_test import LEAVES, PartResult, PartsTest, ServedParts
 from tallybone.serve.routes.matches import fulfil
 from tallybone.web.access import Access, Author, insider_by
 from tallybone.web.actions import StrictModel
@@ -55,15 +55,6 @@ class PanelShown:
 
 
 @dataclass(frozen=True, slots=True)
-class ResultShown:
-    """What came of a part: *outcome* is ok, failed or skipped."""
-
-    part: str
-    outcome: str
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
 class TestShown:
     """How the test stands: all that it said, a line each; the *keys* that it takes now; what came of each part."""
 
@@ -72,7 +63,7 @@ class TestShown:
     running: bool
     lines: tuple[str, ...]
     keys: tuple[str, ...]
-    results: tuple[ResultShown, ...]
+    results: tuple[PartResult, ...]
 
 
 def panel_routes(access: Access, parts: ServedParts, clock: Callable[[], int]) -> APIRouter:
@@ -116,7 +107,7 @@ def parts_test_routes(access: Access, test: PartsTest, desk: Requests) -> APIRou
         """How the test of the parts stands, or how the last one ended."""
         now = test.state
         lines = tuple(plain(line) for line in now.words[-_MOST_WORDS:].split("\n") if line.strip())
-        results = tuple(ResultShown(one.part, one.outcome.value, plain(one.words)) for one in now.results)
+        results = tuple(replace(one, words=plain(one.words)) for one in now.results)
         keys = (*now.keys, LEAVES) if now.is_running else ()
         return TestShown(now.is_running, lines, keys, results)
 

@@ -14,7 +14,7 @@ from tallybone.cli.play import PlayOptions, open_page
 from tallybone.doctor.machine import this_machine
 from tallybone.play.counts import Counts
 from tallybone.play.table import NoPage
-from tallybone.serve.health import CameraStatus, TableStatus
+from tallybone.serve.health import TableSources, camera_found
 from tests.tallybone.cli.test_play import told
 from tests.tallybone.not_installed import without_fastapi
 from tests.tallybone.replay.videos import write_video
@@ -23,10 +23,11 @@ from tests.tallybone.web.conftest import at_table
 GREY = np.full((360, 480, 3), 90, np.uint8)
 
 
-def table_in(folder: Path) -> TableStatus:
+def table_in(folder: Path) -> TableSources:
     """A table at which nothing is wrong."""
-    return TableStatus(
-        camera=lambda: CameraStatus("none", "none", None),
+    return TableSources(
+        source="none",
+        camera=lambda: camera_found("none", None),
         hardware=HardwareSettings(),
         problems=dict,
         folder=folder,

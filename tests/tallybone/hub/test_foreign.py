@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tallybone.hub.heard import MOST_BYTES, Gone, JunkError, Online, Player, Scores, TableCondition, heard
+from tallybone.hub.heard import MOST_BYTES, Gone, JunkError, MatchProgress, Online, Player, Scores, heard
 from tests.tallybone.hub.said import PREFIX, scores, state, topic
 
 BUSY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be
@@ -42,7 +42,7 @@ def test_what_a_table_says_is_understood() -> None:
             at=datetime(2026, 5, 1, 18, tzinfo=UTC),
         ),
     )
-    assert of("state", state(last={"words": "Ann knocks"})) == TableCondition("run-1", 2, 1, None, "Ann knocks", None)
+    assert of("state", state(last={"words": "Ann knocks"})) == MatchProgress("run-1", 2, 1, None, "Ann knocks", None)
     assert of("availability", b"offline") == Online(is_online=False)
     assert of("scores", b"") == Gone()
 

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 
+from engine import BONES
 from engine.phrases import Phrase
 from tallybone.doctor.machine import Machine
 from tallybone.doctor.storage import Disk
-from tallybone.finding import Grade
-from tallybone.play.counts import MeanPace
+from tallybone.finding import Finding, Grade
+from tallybone.play.counts import Counts, MeanPace
+from tallybone.play.game import LiveState
 from tallybone.play.recorder import NOT_RECORDED
-from tallybone.serve.health import CameraNow, Sources, TableHealth, pace_found, parts_found
+from tallybone.serve.health import Health, HealthMonitor, TableSources, camera_found, pace_found, parts_found
+from tallybone.session.sitting import opened
 from tallybone.texts import catalogue
+from tallybone.web.feed import LiveFeed
 from tests.hardware.config.reading import read_hardware
 
 SECOND = 1_000_000_000
 GB = 10**9
+NOW = LiveState(opened(BONES, ("Ann", "Ben"))[0], (1280, 720), "settled", "", is_healthy=True)
 COOL = Machine("Raspberry Pi 5", "Debian", 64, (3, 11), 4096, 45.0, 0, is_clock_set=True)
-SEEN = CameraNow("usb:0, 1280 x 720", None, 0)
+SEEN = camera_found("usb:0, 1280 x 720", None)
 ROOMY = Disk("sessions", free_bytes=100 * GB)
 VIRTUAL = {"driver": "virtual"}
 PARTS = read_hardware({"buttons": VIRTUAL, "knock": VIRTUAL, "displays": [VIRTUAL, VIRTUAL]})
@@ -29,7 +35,8 @@ PARTS = read_hardware({"buttons": VIRTUAL, "knock": VIRTUAL, "displays": [VIRTUA
 class World:
     """What a test says of the table."""
 
-    camera: CameraNow = SEEN
+    camera: Finding = SEEN
+    seen_ns: int | None = 0
     machine: Machine = COOL
     disk: Disk = ROOMY
     recording: str = ""
@@ -40,21 +47,31 @@ class World:
         self.looks += 1
         return self.machine
 
-    def health(self) -> TableHealth:
-        return TableHealth(
-            Sources(
+    def monitor(self) -> HealthMonitor:
+        feed = LiveFeed(lambda: self.t_ns)
+        feed.seen_ns = self.seen_ns
+        if self.recording:
+            feed.show(replace(NOW, recording=self.recording))
+        return HealthMonitor(
+            feed,
+            TableSources(
+                source="usb:0",
                 camera=lambda: self.camera,
                 hardware=PARTS,
                 problems=lambda: {"hardware.displays 2": "no such port"},
-                recording=lambda: self.recording,
+                folder=Path("sessions"),
                 machine=self.look,
-                disk=lambda: self.disk,
+                disk=lambda folder: self.disk,
                 clock=lambda: self.t_ns,
-            )
+                counts=Counts(),
+            ),
         )
 
+    def health(self) -> Health:
+        return self.monitor().now()
+
     def grades(self) -> dict[str, Grade]:
-        return {one.part: one.grade for one in self.health().now().findings}
+        return {one.part: one.grade for one in self.health().findings}
 
 
 def test_a_part_that_fails_is_told_from_one_of_its_kind_that_works() -> None:
@@ -69,14 +86,13 @@ def test_a_part_that_fails_is_told_from_one_of_its_kind_that_works() -> None:
 
 
 def test_a_camera_without_pictures_is_a_problem_and_says_why() -> None:
-    world = World(camera=CameraNow("", "usb:0 gives no pictures", None))
-    health = world.health().now()
+    health = World(camera=camera_found("", "usb:0 gives no pictures"), seen_ns=None).health()
     assert (health.findings[0].grade, health.findings[0].words) == (Grade.PROBLEM, "usb:0 gives no pictures")
     assert health.picture_age_s is None
 
 
 def test_the_age_of_the_last_picture_is_said() -> None:
-    assert World(camera=CameraNow("", None, 3 * SECOND), t_ns=5 * SECOND).health().now().picture_age_s == 2.0
+    assert World(seen_ns=3 * SECOND, t_ns=5 * SECOND).health().picture_age_s == 2.0
 
 
 def test_heat_power_and_room_are_judged_as_by_the_doctor() -> None:
@@ -89,9 +105,9 @@ def test_heat_power_and_room_are_judged_as_by_the_doctor() -> None:
 
 def test_the_computer_is_asked_once_in_five_seconds_however_many_look() -> None:
     world = World()
-    health = world.health()
+    monitor = world.monitor()
     for _ in range(20):
-        health.now()
+        monitor.now()
         world.t_ns += SECOND // 2
     assert world.looks == 2
 
@@ -111,8 +127,8 @@ def test_what_is_found_is_said_in_every_language(language: str) -> None:
     full, tight = replace(ROOMY, free_bytes=1), replace(ROOMY, free_bytes=GB)
     for machine, disk in ((COOL, ROOMY), (hot, full), (warm, tight), (silent, replace(ROOMY, kind="tmpfs"))):
         world = World(machine=machine, disk=disk, recording=NOT_RECORDED)
-        for one in world.health().now().findings:
-            foreign = (SEEN.words, "no such port", "")
+        for one in world.health().findings:
+            foreign = ("usb:0: settled", "no such port", "")
             for said in (one.part, one.words, one.mend):
                 is_known = isinstance(said, Phrase) and said.key in catalogue(language)
                 assert is_known or said in foreign, said

@@ -22,6 +22,8 @@ from tests.waiting import until
 
 WARM = Machine("Raspberry Pi 5", "Debian", 64, (3, 11), 4096, 61.5, 0x50005, is_clock_set=True)
 HEALTH = Health(
+    "0.1.0",
+    0.25,
     (
         ok("camera", "usb:0"),
         absent("LEDs", ""),
@@ -29,11 +31,8 @@ HEALTH = Health(
         problem("display", "no port"),
         warning("heat", ""),
     ),
-    0.25,
-    WARM,
-    7 * 10**9,
 )
-SEEN = Observed(Counts(), HEALTH, 3, is_played=True, version="0.1.0")
+SEEN = Observed(Counts(), HEALTH, WARM, 7 * 10**9, 3, is_played=True)
 
 
 def text_of(seen: Observed) -> str:
@@ -62,7 +61,7 @@ def test_heat_power_and_room_are_said_where_the_computer_says_them() -> None:
     assert (found["tallybone_power_limited undervoltage"], found["tallybone_power_limited throttled"]) == (1.0, 1.0)
     assert found["tallybone_power_limited frequency_capped"] == 0.0
     assert found["tallybone_power_limited_since_start undervoltage"] == 1.0
-    silent = replace(SEEN, health=replace(HEALTH, machine=replace(WARM, temperature_c=None, throttled=None)))
+    silent = replace(SEEN, machine=replace(WARM, temperature_c=None, throttled=None))
     assert not [name for name in samples(text_of(silent)) if "temperature_c" in name or "power" in name]
 
 

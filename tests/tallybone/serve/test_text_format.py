@@ -8,12 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
+from tallybone.doctor.machine import Machine
 from tallybone.finding import ok
 from tallybone.play.counts import Counts, PipelineStage
 from tallybone.serve.health import Health
 from tallybone.serve.metrics import Observed, metrics_text
 
-SEEN = Observed(Counts(questions=3), Health((ok("camera", "usb:0"),), None, None, None), 2, False, "0.1.0")
+HEALTH = Health("0.1.0", None, (ok("camera", "usb:0"),))
+BARE = Machine("", "", 64, (3, 11), None, None, None, is_clock_set=None)
+SEEN = Observed(Counts(questions=3), HEALTH, BARE, None, 2, is_played=False)
 
 
 def text_of(seen: Observed) -> str:
