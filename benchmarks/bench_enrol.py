@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.sign_looks import HIGHEST, sign_looks
 from benchmarks.unseen_looks import unseen_looks
 from calibration.tiles.learning import LearningResult, learn, look_at_set
-from synthetic.render.layouts import draw_layout, visible_area
+from synthetic.render.layouts import random_layout, visible_area
 from synthetic.render.look_types import PipKind, TileLook
 from synthetic.render.looks import draw_camera_look, draw_light_look, draw_table_look, draw_tile_look
 from synthetic.render.paint import RenderedPicture, render
@@ -38,7 +38,7 @@ from synthetic.training.legible import legible_halves
 from synthetic.training.pips.held_out import true_halves
 from synthetic.training.truth import true_pips, truth_poses
 from tests.vision.whole_set import draw_whole_set
-from vision.geometry.poses import half_centers, moved
+from vision.geometry.poses import half_centers, jittered
 from vision.networks.refiner import UP
 from vision.reader.reader import Reader, load_reader
 
@@ -154,7 +154,7 @@ def _at_true_places(reader: Reader, look: Look, game: int) -> Misread:
     poses, faces = truth_poses(rendered.truth)
     if not (faces == UP).any():
         return Misread()
-    found = moved(rng, poses[faces == UP], 0.03)
+    found = jittered(rng, poses[faces == UP], 0.03)
     tiles = reader.read_again(rendered.image, found)
     said = np.array([[half.alone.pips for half in tile.halves] for tile in tiles])
     wrong = said != true_pips(rendered.truth)
@@ -177,7 +177,7 @@ def draw_game(look: Look, rng: np.random.Generator) -> Scene:
     area = visible_area(camera)
     room = area.width_mm * area.height_mm / (look.tile.length_mm * look.tile.width_mm)
     count = int(np.clip(rng.integers(14, 29), 1, max(1, room * 0.45)))
-    layout = draw_layout(rng, look.max_pips, area, look.tile, count)
+    layout = random_layout(rng, look.max_pips, area, look.tile, count)
     return Scene(layout.tiles, look.tile, draw_table_look(rng, look.tile.face_bgr), light, camera, layout.joins)
 
 

@@ -13,8 +13,8 @@ from functools import cache, partial
 import numpy as np
 
 from synthetic.training.collect import Networks, load_networks
-from synthetic.training.pips.held_out import Halves, draw_usual, figures_of
-from synthetic.training.processes import drawn_by_processes, joined
+from synthetic.training.pips.held_out import Halves, draw_usual, misread_figures
+from synthetic.training.processes import concatenated, drawn_by_processes
 from vision.networks.pip_classifier import load_pip_classifier
 
 
@@ -26,9 +26,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="processes that render and read")
     options = parser.parse_args()
     drawn = drawn_by_processes(partial(halves_of_table, options.seed), options.tables, options.jobs, lambda _: None)
-    halves = joined(list(drawn))
+    halves = concatenated(list(drawn))
     print(f"{(halves.said != halves.pips).sum()} of {len(halves.pips)} halves of {options.tables} tables are misread")
-    for name, figure in figures_of(halves).items():
+    for name, figure in misread_figures(halves).items():
         print(f"{name}: {figure}")
 
 

@@ -35,7 +35,7 @@ from synthetic.render import colors
 from synthetic.render.layouts import visible_area
 from synthetic.render.look_types import CameraLook, LightLook, TableLook, TileLook
 from synthetic.render.looks import draw_camera_look, draw_light_look, draw_table_look
-from synthetic.render.placements import draw_hand, scatter
+from synthetic.render.placements import random_hand, scatter
 from synthetic.render.scene import Scene
 from synthetic.training.processes import drawn_by_processes
 from synthetic.training.tables import table_of
@@ -93,7 +93,7 @@ def draw_table(rng: np.random.Generator, kind: HandmadeKind) -> Scene:
     area = visible_area(camera)
     room = area.width_mm * area.height_mm / (look.length_mm * look.width_mm)
     count = int(np.clip(rng.integers(*_TILES), 1, max(1, room * 0.4)))
-    tiles = scatter(rng, draw_hand(rng, count, HIGHEST), area, look, gap_mm=1.0).tiles
+    tiles = scatter(rng, random_hand(rng, count, HIGHEST), area, look, gap_mm=1.0).tiles
     placed = tuple(replace(tile, look=at) for at, tile in enumerate(tiles))
     return Scene(placed, look, _draw_cloth(rng, look.face_bgr), _calm_light(rng), camera, more_looks=looks[1:])
 

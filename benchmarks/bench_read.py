@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reading_process import Measured, measure
-from synthetic.render.layouts import draw_hand, scatter, visible_area
+from synthetic.render.layouts import random_hand, scatter, visible_area
 from synthetic.render.look_types import TableLook
 from synthetic.render.looks import CLASSIC, FELT, LAMP, OVERHEAD, WALNUT
 from synthetic.render.paint import render
@@ -83,7 +83,7 @@ def write_table(folder: Path, count: int, max_pips: int, table: TableLook, px_pe
     """Write a picture of a table whose name says what lies on it."""
     camera = replace(OVERHEAD, width_px=1920, height_px=1080, px_per_mm=px_per_mm)
     rng = np.random.default_rng(count)
-    layout = scatter(rng, draw_hand(rng, count, max_pips), visible_area(camera), CLASSIC)
+    layout = scatter(rng, random_hand(rng, count, max_pips), visible_area(camera), CLASSIC)
     image = render(Scene(layout.tiles, CLASSIC, table, LAMP, camera), rng).image
     path = folder / f"{len(layout.tiles)} tiles on {table.kind.value} at {px_per_mm} px per mm.png"
     path.write_bytes(cv2.imencode(".png", image)[1].tobytes())

@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from synthetic.render.layouts import draw_scene
+from synthetic.render.layouts import random_scene
 from synthetic.render.paint import RenderedPicture, render
 
 Image = NDArray[np.uint8]
@@ -38,7 +38,7 @@ def main() -> None:
     for index in range(options.scenes):
         rng = np.random.default_rng([options.seed, index])
         start = time.process_time()
-        rendered = render(draw_scene(rng, max_pips=options.max_pips), rng)
+        rendered = render(random_scene(rng, max_pips=options.max_pips), rng)
         middle = time.process_time()
         cv2.imdecode(cv2.imencode(".jpg", rendered.image)[1], cv2.IMREAD_COLOR)
         render_ms.append((middle - start) * 1e3)

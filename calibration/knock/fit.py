@@ -53,7 +53,7 @@ class JudgedSound:
         """Return it as a microphone would have heard it that is by so much in each octave less bright."""
         if brighter_db == 0:
             return self
-        return judged(self.t_ns, self.strength, self.around, shipped, brighter_db=brighter_db)
+        return judge_sound(self.t_ns, self.strength, self.around, shipped, brighter_db=brighter_db)
 
     def chance(self, addition: Addition) -> float:
         """Return how likely it is a knock with what a table adds."""
@@ -108,7 +108,7 @@ class KeepingDetector(KnockDetector):
     def feed(self, block: SoundBlock) -> tuple[ClassifiedSound, ...]:
         """Keep what can be told with this block."""
         for one in self._sounds.feed(block):
-            self._kept.append(judged(one.t_ns, one.strength, one.around, self._shipped, brighter_db=0.0))
+            self._kept.append(judge_sound(one.t_ns, one.strength, one.around, self._shipped, brighter_db=0.0))
         return ()
 
     def taken(self) -> tuple[JudgedSound, ...]:
@@ -117,7 +117,7 @@ class KeepingDetector(KnockDetector):
         return kept
 
 
-def judged(
+def judge_sound(
     t_ns: int, strength: float, around: NDArray[np.float32], shipped: Classifier, *, brighter_db: float
 ) -> JudgedSound:
     """Return what the shipped classifier says of a sound, heard without so much brightness."""

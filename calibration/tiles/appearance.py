@@ -14,7 +14,7 @@ from calibration.lens.model import Lens
 from calibration.table.table import Table
 from calibration.tiles.learning import LearningResult
 from vision.geometry.poses import Poses, corners
-from vision.networks.tile_sheet import cells_of, tile_mask
+from vision.networks.tile_sheet import cut_cells, tile_mask
 
 RgbTriple = tuple[int, int, int]
 """Red, green and blue of a colour on a screen, each 0 to 255."""
@@ -66,8 +66,8 @@ class SetLook:
 def look_of(learned: LearningResult, size_mm: tuple[float, float] | None) -> SetLook:
     """Return how a set looks; *size_mm* is length and width, where they are known."""
     sheet, pips, poses = learned.sheet, learned.pips, np.concatenate([one.poses for one in learned.seen])
-    lab = cv2.cvtColor(cells_of(sheet).reshape(-1, 1, 3).astype(np.float32) / 255, cv2.COLOR_BGR2LAB)
-    cells = lab.reshape(*cells_of(sheet).shape)
+    lab = cv2.cvtColor(cut_cells(sheet).reshape(-1, 1, 3).astype(np.float32) / 255, cv2.COLOR_BGR2LAB)
+    cells = lab.reshape(*cut_cells(sheet).shape)
     faces = np.array([np.median(cell[tile_mask(0.0, 0.85)], axis=0) for cell in cells])
     face = np.median(faces, axis=0)
     # Tiles lie in more or less light: what a pip differs from its own face is added to the usual face.

@@ -17,7 +17,7 @@ from calibration.tiles.rounds import (
     are_signs,
     are_signs_so_far,
     are_unfounded,
-    doubtful,
+    doubtful_tiles,
     each_once,
     labelled,
     labelled_signs,
@@ -214,7 +214,7 @@ def learn(shown: SetPictures, said: HandLabels | None = None, *, told: ReportSha
     told(_JUDGED)
     own, shares = own_set_if_better(views, pips, restraint, chances)
     unfounded = not named and are_unfounded(shares[0])
-    in_doubt = _unsaid(pips, said) if unfounded else doubtful(chances, pips, counts, said)
+    in_doubt = _unsaid(pips, said) if unfounded else doubtful_tiles(chances, pips, counts, said)
     own = None if is_too_doubtful(len(in_doubt), len(pips)) else own
     return LearningResult(shown.seen, max_pips, shown.sheet, pips, in_doubt, own, restraint, shares)
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.tiles.learning import LearningResult
-from vision.networks.tile_sheet import cells_of
+from vision.networks.tile_sheet import cut_cells
 
 _LARGER, _PER_ROW, _CAPTION_PX = 2, 6, 26
 _PAPER, _INK, _DOUBT = (245, 245, 245), (30, 30, 30), (0, 90, 215)
@@ -17,7 +17,7 @@ def draw_tiles(learned: LearningResult) -> NDArray[np.uint8]:
     """Return a picture, shape (H, W, 3), BGR; tiles in doubt have a question mark and another colour."""
     cells = [
         _captioned(cell, at, learned.pips[at].tolist(), is_doubtful=at in learned.doubtful)
-        for at, cell in enumerate(cells_of(learned.sheet))
+        for at, cell in enumerate(cut_cells(learned.sheet))
     ]
     cells += [np.full_like(cells[0], _PAPER[0])] * (-len(cells) % _PER_ROW)
     rows = [np.hstack(cells[start : start + _PER_ROW]) for start in range(0, len(cells), _PER_ROW)]

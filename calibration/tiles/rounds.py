@@ -104,7 +104,7 @@ def labelled_signs(views: Views, counts: Sequence[int], said: HandLabels, told: 
     return _put_right(pips, views, counts, said, _FIRST_OF_SIGNS, told)
 
 
-def doubtful(
+def doubtful_tiles(
     chances: NDArray[np.float64], pips: NDArray[np.int64], counts: Sequence[int], said: HandLabels
 ) -> tuple[int, ...]:
     """Return the tiles that may be another one.

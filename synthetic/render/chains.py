@@ -8,9 +8,18 @@ from enum import StrEnum
 
 import numpy as np
 
-from synthetic.render.growing import GrowingEnd, GrowingLine, ahead, attach, find_place, grow, open_around, open_tile
+from synthetic.render.growing import (
+    GrowingEnd,
+    GrowingLine,
+    find_place,
+    grow,
+    open_around,
+    open_tile,
+    place_at,
+    point_ahead,
+)
 from synthetic.render.look_types import TileLook
-from synthetic.render.placements import Area, Arrangement, PipPair, full_set
+from synthetic.render.placements import Area, Arrangement, PipPair, all_pip_pairs
 from synthetic.render.scene import PlacedTile
 
 
@@ -53,7 +62,7 @@ def chain(
     Halves that meet show the same number; doubles lie crosswise; the first double may be a spinner that grows
     from its tips too. Each join names the half that touches, or None for the side of a crosswise double.
     """
-    line = GrowingLine(look, area, largest_gap_mm, left=list(full_set(max_pips)))
+    line = GrowingLine(look, area, largest_gap_mm, left=list(all_pip_pairs(max_pips)))
     doubles = [tile for tile in line.left if tile[0] == tile[1]]
     opens_double = rng.random() < 0.6
     choices = doubles if opens_double else [tile for tile in line.left if tile[0] != tile[1]]
@@ -91,7 +100,7 @@ def open_arms(line: GrowingLine, arms: Arms, rng: np.random.Generator) -> None:
             lean = rng.uniform(0.45, 1.0) if arms is Arms.CORNERS else rng.uniform(0.3, 0.75)
             along = place * outer_mm if place else rng.normal(0, 0.02) * look.length_mm
             heading = placed.theta_rad + side * (math.pi / 2 - (place * lean if place else rng.normal(0, 0.02)))
-            edge = ahead(placed.center_mm, placed.theta_rad, along, side * look.width_mm / 2)
+            edge = point_ahead(placed.center_mm, placed.theta_rad, along, side * look.width_mm / 2)
             line.ends.append(GrowingEnd(0, None, edge, heading, placed.pips[0], is_arm=True))
 
 
@@ -107,7 +116,7 @@ def starter(
     theta_rad: float = 0.0,
 ) -> Arrangement:
     """Return up to *count* tiles laid in arms around a double in the middle; joins name its side, None, for each."""
-    line = GrowingLine(look, area, largest_gap_mm, left=list(full_set(max_pips)))
+    line = GrowingLine(look, area, largest_gap_mm, left=list(all_pip_pairs(max_pips)))
     pips = int(rng.integers(0, max_pips + 1))
     line.placed.append(PlacedTile((pips, pips), (0.0, 0.0), theta_rad))
     line.left.remove((pips, pips))
@@ -166,7 +175,7 @@ def _lay_given(line: GrowingLine, play: ScriptedPlay, index: int, rng: np.random
     for order in rng.permutation(len(ends)):
         placed = find_place(line, ends[order], facing, rng)
         if placed is not None:
-            attach(line, ends[order], placed, is_turned=is_turned, is_spinner=True)
+            place_at(line, ends[order], placed, is_turned=is_turned, is_spinner=True)
             return True
     return False
 

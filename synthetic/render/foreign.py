@@ -18,14 +18,14 @@ from synthetic.render.layouts import (
     area_from_seat,
     before_camera,
     draw_count,
-    draw_layout,
     draw_scale,
+    random_layout,
     visible_area,
     with_tiles_on_tiles,
 )
 from synthetic.render.look_types import TileLook
 from synthetic.render.painted import painted_by_hand
-from synthetic.render.placements import Area, Arrangement, blocks, draw_hand, scatter, within
+from synthetic.render.placements import Area, Arrangement, blocks, random_hand, scatter, within
 from synthetic.render.scene import Clutter, ClutterKind, Scene
 from synthetic.render.seats import draw_reach, standing_hands
 from synthetic.render.things import draw_clutter
@@ -65,7 +65,7 @@ def draw_foreign_scene(
     if rng.random() < 0.3:
         layout = _packed(rng, count, max_pips, area, look)
     else:
-        layout = draw_layout(rng, max_pips, area, look, count, from_seat=from_seat)
+        layout = random_layout(rng, max_pips, area, look, count, from_seat=from_seat)
     layout, more_looks = with_tiles_on_tiles(rng, layout, max_pips, look)
     floor = None
     if rng.random() < _ENDS:
@@ -90,7 +90,7 @@ def draw_foreign_scene(
 
 def _packed(rng: np.random.Generator, count: int, max_pips: int, area: Area, look: TileLook) -> Arrangement:
     """Return tiles packed in a grid or, each row a little aside, as stairs; touching or nearly; often some loose."""
-    hand = draw_hand(rng, count, max_pips)
+    hand = random_hand(rng, count, max_pips)
     columns = int(rng.integers(1, 6))
     place = rng.uniform(-0.25, 0.25, 2) * (area.width_mm, area.height_mm)
     gap_mm = float(rng.choice([0.0, 0.6, 3.0, 12.0]))
@@ -105,7 +105,7 @@ def _packed(rng: np.random.Generator, count: int, max_pips: int, area: Area, loo
         step_mm=look.length_mm * rng.uniform(-0.6, 0.6) if columns == 1 and rng.random() < 0.5 else 0.0,
     )
     packed = within(packed, area, look)
-    loose = draw_hand(rng, int(rng.integers(0, 8)), max_pips)
+    loose = random_hand(rng, int(rng.integers(0, 8)), max_pips)
     return packed.with_arrangement(scatter(rng, loose, area, look, around=packed.tiles, gap_mm=0.5))
 
 

@@ -60,7 +60,9 @@ class GrowingLine:
         return Arrangement(tuple(self.placed), tuple(self.joins))
 
 
-def ahead(start_mm: tuple[float, float], heading_rad: float, along_mm: float, across_mm: float) -> tuple[float, float]:
+def point_ahead(
+    start_mm: tuple[float, float], heading_rad: float, along_mm: float, across_mm: float
+) -> tuple[float, float]:
     """Return the point *along_mm* ahead of a start and *across_mm* to its right."""
     cos, sin = math.cos(heading_rad), math.sin(heading_rad)
     return (start_mm[0] + along_mm * cos - across_mm * sin, start_mm[1] + along_mm * sin + across_mm * cos)
@@ -71,11 +73,11 @@ def open_around(line: GrowingLine, index: int, entry_rad: float, *, is_spinner: 
     placed, look = line.placed[index], line.look
     assert placed.pips is not None
     pips = placed.pips[0]
-    edge = ahead(placed.center_mm, entry_rad, look.width_mm / 2, 0)
+    edge = point_ahead(placed.center_mm, entry_rad, look.width_mm / 2, 0)
     line.ends.append(GrowingEnd(index, None, edge, entry_rad, pips))
     if is_spinner:
         for half, heading in ((0, placed.theta_rad + math.pi), (1, placed.theta_rad)):
-            tip = ahead(placed.center_mm, heading, look.length_mm / 2, 0)
+            tip = point_ahead(placed.center_mm, heading, look.length_mm / 2, 0)
             line.ends.append(GrowingEnd(index, half, tip, heading, pips))
 
 
@@ -84,7 +86,7 @@ def open_tile(line: GrowingLine, index: int, half: int) -> None:
     placed = line.placed[index]
     assert placed.pips is not None
     heading = placed.theta_rad + (math.pi if half == 0 else 0.0)
-    edge = ahead(placed.center_mm, heading, line.look.length_mm / 2, 0)
+    edge = point_ahead(placed.center_mm, heading, line.look.length_mm / 2, 0)
     line.ends.append(GrowingEnd(index, half, edge, heading, placed.pips[half]))
 
 
@@ -113,7 +115,7 @@ def ways_to_lay(line: GrowingLine, end: GrowingEnd, pips: PipPair, rng: np.rando
 
 
 def _laid(end: GrowingEnd, pips: PipPair, along_mm: float, across_mm: float, turn_rad: float) -> PlacedTile:
-    return PlacedTile(pips, ahead(end.edge_mm, end.heading_rad, along_mm, across_mm), end.heading_rad + turn_rad)
+    return PlacedTile(pips, point_ahead(end.edge_mm, end.heading_rad, along_mm, across_mm), end.heading_rad + turn_rad)
 
 
 def find_place(line: GrowingLine, end: GrowingEnd, pips: PipPair, rng: np.random.Generator) -> PlacedTile | None:
@@ -124,7 +126,7 @@ def find_place(line: GrowingLine, end: GrowingEnd, pips: PipPair, rng: np.random
     return None
 
 
-def attach(
+def place_at(
     line: GrowingLine, end: GrowingEnd, placed: PlacedTile, *, is_turned: bool, is_spinner: bool = False
 ) -> None:
     """Put *placed*, whose half 0 faces *end*, on the table; turned, its half 1 does and it looks the same."""
@@ -156,6 +158,6 @@ def grow(line: GrowingLine, rng: np.random.Generator) -> bool:
             placed = find_place(line, end, facing, rng)
             if placed is not None:
                 line.left.remove(tile)
-                attach(line, end, placed, is_turned=bool(rng.random() < 0.5))
+                place_at(line, end, placed, is_turned=bool(rng.random() < 0.5))
                 return True
     return False

@@ -10,7 +10,16 @@ import numpy as np
 
 from synthetic.render.chains import stacked_on
 from synthetic.render.look_types import TileLook
-from synthetic.render.placements import Area, Arrangement, PipPair, draw_hand, fits, is_free, outline_mm, overlap
+from synthetic.render.placements import (
+    Area,
+    Arrangement,
+    PipPair,
+    fits,
+    is_free,
+    outline_mm,
+    outlines_overlap,
+    random_hand,
+)
 from synthetic.render.scene import PlacedTile
 
 _MOST_LAYERS = 3
@@ -39,7 +48,7 @@ def _top_under(tile: PlacedTile, placed: Sequence[PlacedTile], look: TileLook) -
     below = [
         other.height_mm + look.thickness_mm
         for other in placed
-        if math.dist(other.center_mm, tile.center_mm) < reach_mm and overlap(mine, outline_mm(other, look))
+        if math.dist(other.center_mm, tile.center_mm) < reach_mm and outlines_overlap(mine, outline_mm(other, look))
     ]
     return max(below, default=0.0)
 
@@ -50,7 +59,7 @@ def strewn_over(rng: np.random.Generator, layout: Arrangement, max_pips: int, lo
     for index in rng.permutation(len(layout.tiles))[: int(rng.integers(1, 4))]:
         below = layout.tiles[index]
         center = np.asarray(below.center_mm) + rng.normal(0, look.width_mm / 3, 2)
-        (pips,) = draw_hand(rng, 1, max_pips)
+        (pips,) = random_hand(rng, 1, max_pips)
         top = PlacedTile(pips, (float(center[0]), float(center[1])), rng.uniform(-math.pi, math.pi))
         top = replace(top, height_mm=_top_under(top, layout.tiles, look))
         if is_free(top, on_top, look):

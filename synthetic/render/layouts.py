@@ -11,7 +11,7 @@ from synthetic.render.chains import Arms, chain, starter
 from synthetic.render.heaps import pile, same_size, strewn_over, two_sets, with_stacks
 from synthetic.render.look_types import CameraLook, TableKind, TileLook
 from synthetic.render.looks import draw_camera_look, draw_light_look, draw_seat_camera, draw_table_look, draw_tile_look
-from synthetic.render.placements import Area, Arrangement, PipPair, blocks, draw_hand, rows, scatter, within
+from synthetic.render.placements import Area, Arrangement, PipPair, blocks, random_hand, rows, scatter, within
 from synthetic.render.scene import Clutter, Scene
 from synthetic.render.seats import draw_reach, standing_hands
 from synthetic.render.things import draw_clutter, printed_border
@@ -22,9 +22,9 @@ __all__ = [
     "Arrangement",
     "blocks",
     "chain",
-    "draw_hand",
-    "draw_scene",
-    "mixed",
+    "mixed_layout",
+    "random_hand",
+    "random_scene",
     "rows",
     "scatter",
     "visible_area",
@@ -59,13 +59,13 @@ def _some_down(rng: np.random.Generator, hand: tuple[PipPair, ...], share: float
     return [None if rng.random() < share else pips for pips in hand]
 
 
-def mixed(rng: np.random.Generator, count: int, max_pips: int, area: Area, look: TileLook) -> Arrangement:
+def mixed_layout(rng: np.random.Generator, count: int, max_pips: int, area: Area, look: TileLook) -> Arrangement:
     """Return a game in the middle with open and face-down tiles around it."""
     inner = Area(area.width_mm * 0.75, area.height_mm * 0.75)
     layout = chain(rng, max(2, count * 2 // 3), max_pips, inner, look, theta_rad=rng.uniform(-0.3, 0.3))
     rest = _some_down(
         rng,
-        draw_hand(rng, count - len(layout.tiles), max_pips),
+        random_hand(rng, count - len(layout.tiles), max_pips),
         float(rng.choice([0.0, 0.5, 1.0], p=[0.25, 0.35, 0.4])),
     )
     return layout.with_arrangement(scatter(rng, rest, area, look, around=layout.tiles, gap_mm=rng.uniform(0.2, 8)))
@@ -85,7 +85,7 @@ def _packed(rng: np.random.Generator, hand: list[PipPair | None], area: Area, lo
     return within(layout, area, look)
 
 
-def draw_layout(
+def random_layout(
     rng: np.random.Generator, max_pips: int, area: Area, look: TileLook, count: int, *, from_seat: bool = False
 ) -> Arrangement:
     """Return about *count* tiles in a layout of any kind; *from_seat*, more often a game."""
@@ -94,7 +94,7 @@ def draw_layout(
         kind = float(rng.choice([rng.uniform(0.24, 0.52), rng.uniform(0.68, 0.84)], p=[0.35, 0.65]))
     if kind < 0.24:
         down = float(rng.choice([0.0, 0.15, 0.6], p=[0.5, 0.3, 0.2]))
-        hand = _some_down(rng, draw_hand(rng, count, max_pips), down)
+        hand = _some_down(rng, random_hand(rng, count, max_pips), down)
         return scatter(rng, hand, area, look, gap_mm=rng.uniform(0.1, 6))
     if kind < 0.52:
         return chain(
@@ -102,18 +102,18 @@ def draw_layout(
         )
     if kind < 0.68:
         down = float(rng.choice([0.0, 0.1]))
-        packed = _packed(rng, _some_down(rng, draw_hand(rng, count, max_pips), down), area, look)
-        extra = draw_hand(rng, int(rng.integers(0, 5)), max_pips)
+        packed = _packed(rng, _some_down(rng, random_hand(rng, count, max_pips), down), area, look)
+        extra = random_hand(rng, int(rng.integers(0, 5)), max_pips)
         return packed.with_arrangement(scatter(rng, extra, area, look, around=packed.tiles, gap_mm=1.0))
     if kind < 0.84:
-        return mixed(rng, count, max_pips, area, look)
+        return mixed_layout(rng, count, max_pips, area, look)
     if kind < 0.93:
         arms = Arms.CORNERS if rng.random() < 0.6 else Arms.SIDES
         gap_mm, theta = rng.uniform(0, 2.5), rng.uniform(-math.pi, math.pi)
         return starter(rng, count, max_pips, area, look, arms=arms, largest_gap_mm=gap_mm, theta_rad=theta)
     down = float(rng.choice([0.1, 0.5, 0.9]))
-    heap = pile(rng, _some_down(rng, draw_hand(rng, count, max_pips), down), area, look)
-    extra = draw_hand(rng, int(rng.integers(0, 6)), max_pips)
+    heap = pile(rng, _some_down(rng, random_hand(rng, count, max_pips), down), area, look)
+    extra = random_hand(rng, int(rng.integers(0, 6)), max_pips)
     return heap.with_arrangement(scatter(rng, extra, area, look, around=heap.tiles, gap_mm=1.0))
 
 
@@ -131,7 +131,7 @@ def with_tiles_on_tiles(
     return layout, ()
 
 
-def draw_scene(
+def random_scene(
     rng: np.random.Generator,
     *,
     max_pips: int = 6,
@@ -163,7 +163,7 @@ def draw_scene(
     is_bordered = table.kind is TableKind.BOARD and rng.random() < 0.4
     if is_bordered:
         area = Area(area.width_mm * 0.78, area.height_mm * 0.78)
-    layout = draw_layout(rng, max_pips, area, look, count, from_seat=from_seat)
+    layout = random_layout(rng, max_pips, area, look, count, from_seat=from_seat)
     layout, more_looks = with_tiles_on_tiles(rng, layout, max_pips, look)
     return Scene(
         tiles=layout.tiles,

@@ -47,14 +47,14 @@ class Arrangement:
         return Arrangement(self.tiles + other.tiles, self.joins + moved)
 
 
-def full_set(max_pips: int) -> tuple[PipPair, ...]:
+def all_pip_pairs(max_pips: int) -> tuple[PipPair, ...]:
     """Return every tile of the set up to *max_pips*, lower half first."""
     return tuple((low, high) for low in range(max_pips + 1) for high in range(low, max_pips + 1))
 
 
-def draw_hand(rng: np.random.Generator, count: int, max_pips: int) -> tuple[PipPair, ...]:
+def random_hand(rng: np.random.Generator, count: int, max_pips: int) -> tuple[PipPair, ...]:
     """Return *count* different tiles of a set, each either way round; repeats only where the set is too small."""
-    tiles = full_set(max_pips)
+    tiles = all_pip_pairs(max_pips)
     picked = [tiles[index] for index in rng.permutation(len(tiles))[:count]]
     while len(picked) < count:
         picked.append(tiles[int(rng.integers(len(tiles)))])
@@ -70,7 +70,7 @@ def outline_mm(placed: PlacedTile, look: TileLook, margin_mm: float = 0.0) -> Po
     return placed.to_table(frame)
 
 
-def overlap(first_mm: Points, second_mm: Points) -> bool:
+def outlines_overlap(first_mm: Points, second_mm: Points) -> bool:
     """Return whether two convex outlines overlap; touching is not overlapping."""
     for outline in (first_mm, second_mm):
         for edge in np.roll(outline, -1, axis=0) - outline:
@@ -86,7 +86,8 @@ def is_free(placed: PlacedTile, others: Sequence[PlacedTile], look: TileLook, ga
     reach_mm = math.hypot(look.length_mm, look.width_mm) + abs(gap_mm)
     mine = outline_mm(placed, look, gap_mm / 2)
     return not any(
-        math.dist(placed.center_mm, other.center_mm) < reach_mm and overlap(mine, outline_mm(other, look, gap_mm / 2))
+        math.dist(placed.center_mm, other.center_mm) < reach_mm
+        and outlines_overlap(mine, outline_mm(other, look, gap_mm / 2))
         for other in others
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from synthetic.render import colors
-from synthetic.render.sheets import PrintedSheet, box, disc, letters, shaded
+from synthetic.render.sheets import PrintedSheet, box, fill_disc, letters, shaded
 from vision.arrays import Bgr
 
 _SIGNS = "QWERTYUIOPASDFGHJKLZXCVBNM1234567890"
@@ -92,7 +92,7 @@ def keypad(sheet: PrintedSheet, rng: np.random.Generator) -> None:
             bgr = colors.any_color(rng, (0.6, 1.0), (0.5, 0.9)) if is_colored else button
             center = (float(x_mm), sheet.width_mm / 2 + (index - (across - 1) / 2) * pitch_mm)
             if is_round:
-                disc(sheet, center, size_mm / 2, bgr)
+                fill_disc(sheet, center, size_mm / 2, bgr)
             else:
                 box(sheet, center, (0.8 * size_mm, size_mm), bgr, 0.2 * size_mm)
             if has_signs:
@@ -107,7 +107,7 @@ def _head(sheet: PrintedSheet, button: Bgr, rng: np.random.Generator) -> float:
     if rng.random() < 0.5:
         box(sheet, (0.65 * width, width / 2), (0.9 * width, 0.8 * width), (70.0, 90.0, 85.0), 2.0)
         return 1.35 * width
-    disc(sheet, (0.6 * width, width / 2), 0.4 * width, button)
-    disc(sheet, (0.6 * width, width / 2), 0.2 * width, sheet.paper)
-    disc(sheet, (0.6 * width, width / 2), 0.15 * width, button)
+    fill_disc(sheet, (0.6 * width, width / 2), 0.4 * width, button)
+    fill_disc(sheet, (0.6 * width, width / 2), 0.2 * width, sheet.paper)
+    fill_disc(sheet, (0.6 * width, width / 2), 0.15 * width, button)
     return 1.3 * width

@@ -10,7 +10,7 @@ from synthetic.render.faces import Texture
 from synthetic.render.patterns import pip_centers, style_count
 from synthetic.render.pressed import keyboard, keypad
 from synthetic.render.scene import Clutter, ClutterKind
-from synthetic.render.sheets import PrintedSheet, blank, box, disc, letters, shaded, turned, words
+from synthetic.render.sheets import PrintedSheet, blank, box, fill_disc, letters, shaded, turned, words
 from vision.arrays import Bgr
 
 PRINTS = (
@@ -120,7 +120,7 @@ def _fill_page(sheet: PrintedSheet, rng: np.random.Generator) -> None:
             elif kind < 0.13:
                 y_mm = _table(sheet, (left_mm, y_mm + pitch_mm), (width_mm, pitch_mm), ink, margin_mm, rng)
             elif kind < 0.2:
-                disc(sheet, (left_mm + pitch_mm, y_mm + 0.3 * pitch_mm), 0.2 * pitch_mm, ink)
+                fill_disc(sheet, (left_mm + pitch_mm, y_mm + 0.3 * pitch_mm), 0.2 * pitch_mm, ink)
                 words(sheet, (left_mm + 2 * pitch_mm, y_mm), (width_mm * 0.6, pitch_mm * 0.55), ink, rng)
                 y_mm += pitch_mm
             else:
@@ -171,7 +171,7 @@ def _dots(sheet: PrintedSheet, rng: np.random.Generator) -> None:
     if 0.55 < kind <= 0.85:
         radii *= np.clip(0.75 + 0.4 * noise.cloud(rng, rows, columns, 5).ravel(), 0.1, 1.15)
     for place, radius in zip(grid * pitch_mm, radii, strict=True):
-        disc(sheet, (float(place[0]), float(place[1])), float(radius), bgr)
+        fill_disc(sheet, (float(place[0]), float(place[1])), float(radius), bgr)
 
 
 def _barcode(sheet: PrintedSheet, rng: np.random.Generator) -> None:
@@ -206,7 +206,7 @@ def _playing_card(sheet: PrintedSheet, rng: np.random.Generator) -> None:
         box(sheet, (sheet.length_mm / 2, sheet.width_mm / 2), (sheet.length_mm - 8, sheet.width_mm - 8), bgr, 2.0)
         for x_mm in np.arange(8.0, sheet.length_mm - 6, 5.0):
             for y_mm in np.arange(8.0, sheet.width_mm - 6, 5.0):
-                disc(sheet, (float(x_mm), float(y_mm)), 1.2, sheet.paper)
+                fill_disc(sheet, (float(x_mm), float(y_mm)), 1.2, sheet.paper)
         return
     pips, is_diamond = int(rng.integers(1, 11)), bool(rng.random() < 0.3)
     size_mm = sheet.width_mm * (0.07 if pips > 1 else 0.16)
@@ -224,7 +224,7 @@ def _suit(sheet: PrintedSheet, center_mm: tuple[float, float], size_mm: float, b
     shape = (np.array(diamond if is_diamond else tip) * size_mm + center_mm) * sheet.scale - 0.5
     cv2.fillPoly(sheet.picture, [np.round(shape * 16).astype(np.int32)], bgr, cv2.LINE_AA, 4)
     for side in () if is_diamond else (-0.5, 0.5):
-        disc(sheet, (center_mm[0] + 0.5 * size_mm, center_mm[1] + side * size_mm), 0.58 * size_mm, bgr)
+        fill_disc(sheet, (center_mm[0] + 0.5 * size_mm, center_mm[1] + side * size_mm), 0.58 * size_mm, bgr)
 
 
 def _bank_card(sheet: PrintedSheet, rng: np.random.Generator) -> None:
@@ -240,4 +240,4 @@ def _bank_card(sheet: PrintedSheet, rng: np.random.Generator) -> None:
         letters(sheet, digits, ((0.08 + 0.22 * group) * length, 0.66 * width), 5.0, ink)
     words(sheet, (0.08 * length, 0.82 * width), (0.4 * length, 3.0), ink, rng)
     for x, bgr in ((0.8, _RED), (0.88, (40.0, 150.0, 235.0))):
-        disc(sheet, (x * length, 0.84 * width), 0.09 * width, bgr)
+        fill_disc(sheet, (x * length, 0.84 * width), 0.09 * width, bgr)

@@ -8,7 +8,7 @@ import numpy as np
 
 from synthetic.render import colors
 from synthetic.render.look_types import TileLook
-from synthetic.render.placements import Area, draw_hand, is_free
+from synthetic.render.placements import Area, is_free, random_hand
 from synthetic.render.scene import Clutter, ClutterKind, PlacedTile, Reach
 from vision.arrays import Bgr
 
@@ -56,7 +56,7 @@ def standing_hands(
         reach_mm = (area.height_mm if side % 2 == 0 else area.width_mm) / 2 * rng.uniform(0.85, 1.15)
         span_mm = (area.width_mm if side % 2 == 0 else area.height_mm) * rng.uniform(0.6, 1.0)
         count = int(rng.integers(2, 8))
-        for pips, share in zip(draw_hand(rng, count, max_pips), (np.arange(count) + 0.5) / count - 0.5, strict=True):
+        for pips, share in zip(random_hand(rng, count, max_pips), (np.arange(count) + 0.5) / count - 0.5, strict=True):
             along = share * max(span_mm, count * look.length_mm * 1.02) + rng.normal(0, 2)
             out_mm = reach_mm + rng.normal(0, 4)
             center = (

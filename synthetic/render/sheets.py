@@ -64,7 +64,7 @@ def box(
     cv2.fillConvexPoly(sheet.picture, np.round(points * 16).astype(np.int32), bgr, cv2.LINE_AA, 4)
 
 
-def disc(sheet: PrintedSheet, center_mm: tuple[float, float], radius_mm: float, bgr: Bgr) -> None:
+def fill_disc(sheet: PrintedSheet, center_mm: tuple[float, float], radius_mm: float, bgr: Bgr) -> None:
     """Fill a circle in place."""
     center = (round((center_mm[0] * sheet.scale - 0.5) * 16), round((center_mm[1] * sheet.scale - 0.5) * 16))
     cv2.circle(sheet.picture, center, max(1, round(radius_mm * sheet.scale * 16)), bgr, -1, cv2.LINE_AA, 4)

@@ -9,7 +9,7 @@ import numpy as np
 
 from synthetic.render import colors
 from synthetic.render.look_types import TileLook
-from synthetic.render.placements import Area, draw_hand, is_free
+from synthetic.render.placements import Area, is_free, random_hand
 from synthetic.render.prints import PRINTS
 from synthetic.render.scene import Clutter, ClutterKind, PlacedTile
 from vision.arrays import Bgr
@@ -87,7 +87,7 @@ def draw_clutter(
         length, width, height = _extent_mm(kind, rng, look)
         center = rng.uniform(-0.55, 0.55, 2) * (area.width_mm, area.height_mm)
         place = (float(center[0]), float(center[1]))
-        pips = draw_hand(rng, 1, max_pips)[0] if rng.random() < 0.7 else None
+        pips = random_hand(rng, 1, max_pips)[0] if rng.random() < 0.7 else None
         thing = Clutter(
             kind, place, rng.uniform(-math.pi, math.pi), length, width, height, _color(kind, rng, look), pips
         )
@@ -133,7 +133,7 @@ def printed_border(rng: np.random.Generator, area: Area, look: TileLook, max_pip
     for side, (reach_mm, span_mm) in enumerate(((half_y, half_x), (half_x, half_y)) * 2):
         outward = side * math.pi / 2 + math.pi / 2
         count = int(2 * span_mm / length_mm)
-        for place, pips in zip(np.arange(count) - (count - 1) / 2, draw_hand(rng, count, max_pips), strict=True):
+        for place, pips in zip(np.arange(count) - (count - 1) / 2, random_hand(rng, count, max_pips), strict=True):
             along = place * length_mm
             center = (
                 reach_mm * math.cos(outward) - along * math.sin(outward),

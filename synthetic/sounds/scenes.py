@@ -12,7 +12,7 @@ from hardware.knock.heard import Sound
 from synthetic.sounds import impacts
 from synthetic.sounds.impacts import LENGTH, RATE_HZ, Spectrum, force
 from synthetic.sounds.surroundings import PlacedMicrophone, draw_microphone, noise, smeared, taken
-from synthetic.sounds.tables import TableModes, draw_table, thing_rings
+from synthetic.sounds.tables import TableModes, random_table, thing_rings
 from synthetic.sounds.voices import speech, thump
 
 # What is learned from: knocks and what is most like them come most often.
@@ -74,7 +74,7 @@ def draw_scene(rng: np.random.Generator, *, events: int, shares_of: Mapping[Soun
         events: How many things happen.
         shares_of: How often each kind does, beside the others.
     """
-    table, microphone = draw_table(rng), draw_microphone(rng)
+    table, microphone = random_table(rng), draw_microphone(rng)
     kinds = list(shares_of)
     shares = np.array(list(shares_of.values()))
     chosen = [kinds[int(i)] for i in rng.choice(len(kinds), events, p=shares / shares.sum())]
@@ -94,7 +94,7 @@ def scene_of(rng: np.random.Generator, happens: Sequence[tuple[Sound, float]], *
         happens: What makes a sound, and when in seconds, from 0.1 on.
         lasts_s: Length of the recording.
     """
-    table, microphone = draw_table(rng), draw_microphone(rng)
+    table, microphone = random_table(rng), draw_microphone(rng)
     sounding = [one for kind, t_s in happens for one in _sounds_of(rng, kind, t_s, table, microphone)]
     return _recorded(rng, sounding, lasts_s, microphone)
 

@@ -87,7 +87,7 @@ class TableModes:
         return np.asarray(np.cos(np.pi * self.waves * place).prod(axis=1))
 
 
-def draw_table(rng: np.random.Generator) -> TableModes:
+def random_table(rng: np.random.Generator) -> TableModes:
     """Return a table of random material, size, thickness, damping and radiation."""
     material = MATERIALS[str(rng.choice(list(MATERIALS)))]
     thick_m = _uniform_log(rng, *material.thick_m)

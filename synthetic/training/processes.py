@@ -38,7 +38,7 @@ def drawn_by_processes(
             progress((done + 1) / count)
 
 
-def joined(parts: Sequence[D]) -> D:
+def concatenated(parts: Sequence[D]) -> D:
     """Return what many processes drew as one: a dataclass of arrays, each of those of the parts, one after another."""
     arrays = {one.name: np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(parts[0])}
     return replace(parts[0], **arrays)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthetic.render.foreign import draw_foreign_scene
-from synthetic.render.layouts import draw_scene
+from synthetic.render.layouts import random_scene
 from synthetic.render.paint import render
 from synthetic.render.scene import Scene
 from synthetic.training.legible import legible_halves
@@ -58,7 +58,7 @@ def draw_learning_table(
     only_legible: bool = True,
 ) -> LearningTable:
     """Return a rendered table, see `synthetic.render.foreign.draw_foreign_scene` and `table_of`."""
-    draw = draw_foreign_scene if rng.random() < _FOREIGN else draw_scene
+    draw = draw_foreign_scene if rng.random() < _FOREIGN else random_scene
     scene = draw(rng, max_pips=max_pips, size_px=size_px, tile_side_px=tile_side_px)
     return table_of(scene, rng, only_legible=only_legible)
 

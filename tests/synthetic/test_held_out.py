@@ -16,8 +16,8 @@ from synthetic.render.scene import PlacedTile, Scene
 from synthetic.training.collect import load_networks
 from synthetic.training.legible import legible_halves
 from synthetic.training.pips import held_out
-from synthetic.training.pips.held_out import Halves, draw_usual, draw_usual_scene, figures_of, true_halves
-from synthetic.training.processes import joined
+from synthetic.training.pips.held_out import Halves, draw_usual, draw_usual_scene, misread_figures, true_halves
+from synthetic.training.processes import concatenated
 from synthetic.training.truth import true_pips, truth_poses
 from tests.vision.tables import CAMERA, lay
 from vision.geometry.poses import half_centers, sides_px
@@ -79,7 +79,7 @@ def halves(said: list[int], confidence: list[float], pips: list[int], legible: l
 
 def test_figures_by_hand() -> None:
     said, sure = [1, 1, 1, 0, 0], [0.999, 0.99, 0.995, 0.6, 0.98]
-    assert figures_of(halves(said, sure, [1, 1, 2, 0, 7], [True, True, True, True, False])) == {
+    assert misread_figures(halves(said, sure, [1, 1, 2, 0, 7], [True, True, True, True, False])) == {
         "usual_halves": 5,
         "usual_halves_misread": 0.4,
         "usual_halves_legible": 0.8,
@@ -90,7 +90,7 @@ def test_figures_by_hand() -> None:
 
 
 def test_halves_are_joined_in_order() -> None:
-    seen = joined([halves([3, 4], [0.5, 0.6], [3, 4], [True, False]), halves([6], [0.7], [5], [True])])
+    seen = concatenated([halves([3, 4], [0.5, 0.6], [3, 4], [True, False]), halves([6], [0.7], [5], [True])])
     assert seen.said.tolist() == [3, 4, 6]
     assert seen.confidence.tolist() == [0.5, 0.6, 0.7]
     assert seen.pips.tolist() == [3, 4, 5]

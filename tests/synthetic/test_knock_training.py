@@ -10,7 +10,7 @@ from hardware.knock.features import FEATURES, measure
 from hardware.knock.heard import Sound
 from synthetic.sounds.impacts import RATE_HZ, Impact, finger_pad, force, frequencies, knuckle, nail
 from synthetic.sounds.scenes import draw_scene, scene_of
-from synthetic.training.knock.fit import Examples, collect, figures, fit, train_knock, weighed
+from synthetic.training.knock.fit import Examples, collect_examples, figures, fit, train_knock, weighed
 from tests.hardware.knock.sounds import scene
 
 
@@ -63,7 +63,7 @@ def test_what_is_made_is_where_the_scene_says() -> None:
 
 
 def test_most_knocks_are_found_as_sounds_and_taught_as_knocks() -> None:
-    examples = collect(9, 3, lambda share: None)
+    examples = collect_examples(9, 3, lambda share: None)
     assert examples.knocks >= 5
     assert 0.9 <= (examples.sounds == 0).sum() / examples.knocks <= 1.05
 
@@ -82,7 +82,7 @@ def test_many_sounds_at_once_have_the_features_of_each() -> None:
 
 @pytest.mark.slow
 def test_a_classifier_is_better_than_chance_after_a_few_scenes() -> None:
-    learn, check = (collect(seed, 8, lambda share: None) for seed in (1, 2))
+    learn, check = (collect_examples(seed, 8, lambda share: None) for seed in (1, 2))
     shares: list[float] = []
     classifier = fit(learn, 1, 60, shares.append)
     assert shares[-1] == 1.0

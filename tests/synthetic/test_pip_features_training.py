@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from synthetic.training.pip_features.patches import SIZE, draw_halves, draw_table, training_grid
+from synthetic.training.pip_features.patches import SIZE, draw_halves, draw_table_halves, training_grid
 from vision.networks.patches import contrasts, half_grid
 from vision.networks.pip_features import FEATURES
 
@@ -22,7 +22,7 @@ def test_patches_follow_from_the_seed_whatever_the_number_of_processes() -> None
     assert (one.pips == two.pips).all()
     assert one.patches.shape[1:] == (SIZE * SIZE, 3)
     assert len(one.patches) == len(one.pips) > 0
-    assert draw_table(4, 0).pips.tolist() != draw_table(3, 0).pips.tolist()
+    assert draw_table_halves(4, 0).pips.tolist() != draw_table_halves(3, 0).pips.tolist()
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from synthetic.training.collect import load_networks
 from synthetic.training.pips import fit, samples
 from synthetic.training.pips.fit import calibrated, fit_head, train_pip_classifier
 from synthetic.training.pips.samples import PipSamples, draw_samples
-from synthetic.training.processes import joined
+from synthetic.training.processes import concatenated
 from synthetic.training.tables import table_of
 from tests.vision.tables import CAMERA, lay
 from vision.image.pyramid import build_pyramid
@@ -41,7 +41,7 @@ def drawn(seed: int) -> PipSamples:
 
 @pytest.fixture(scope="module")
 def two_tables() -> PipSamples:
-    return joined([drawn(1), drawn(2)])
+    return concatenated([drawn(1), drawn(2)])
 
 
 @pytest.mark.slow

@@ -108,7 +108,7 @@ def test_as_often_as_not_tables_are_as_usual(monkeypatch: pytest.MonkeyPatch) ->
 
         return draw
 
-    monkeypatch.setattr(tables, "draw_scene", noting("usual"))
+    monkeypatch.setattr(tables, "random_scene", noting("usual"))
     monkeypatch.setattr(tables, "draw_foreign_scene", noting("foreign"))
     monkeypatch.setattr(tables, "table_of", lambda *_, only_legible: only_legible)
     rng = np.random.default_rng(1)

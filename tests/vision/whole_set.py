@@ -9,7 +9,7 @@ import numpy as np
 
 from synthetic.render.look_types import CameraLook, TileLook
 from synthetic.render.looks import draw_camera_look, draw_light_look, draw_table_look
-from synthetic.render.placements import blocks, full_set
+from synthetic.render.placements import all_pip_pairs, blocks
 from synthetic.render.scene import PlacedTile, Scene
 
 _SIZE_PX = (2304, 1296)  # of a Pi's camera
@@ -19,9 +19,9 @@ def draw_whole_set(look: TileLook, max_pips: int, rng: np.random.Generator, left
     """Rows of tiles in any order that fill the picture, seen from straight above, without glare.
 
     Args:
-        left_out: Tiles that are missing, by their index in `full_set`.
+        left_out: Tiles that are missing, by their index in `all_pip_pairs`.
     """
-    every = [tile for at, tile in enumerate(full_set(max_pips)) if at not in left_out]
+    every = [tile for at, tile in enumerate(all_pip_pairs(max_pips)) if at not in left_out]
     order = [every[at] if rng.random() < 0.5 else every[at][::-1] for at in rng.permutation(len(every))]
     columns = max(2, round(math.sqrt(len(order) * 0.9)))
     tiles = blocks(rng, list(order), look, columns=columns, theta_rad=rng.normal(0, 0.04), largest_gap_mm=6.0).tiles

@@ -100,7 +100,7 @@ def turned_round(poses: Poses) -> Poses:
     return np.asarray(poses * _TURNED_ROUND)
 
 
-def moved(rng: np.random.Generator, poses: Poses, spread: float) -> Poses:
+def jittered(rng: np.random.Generator, poses: Poses, spread: float) -> Poses:
     """Return poses moved at random: centre, turn and both lengths, in sides of a half."""
     deltas = rng.normal(0, spread, (len(poses), 6)) * np.array([0.5, 1.0, 0.5, 1.0, 0.25, 0.5])
     turn = rng.normal(0, spread / 2, len(poses))

@@ -94,7 +94,7 @@ def chosen_beside(chosen: NDArray[np.intp], poses: Poses, scores: NDArray[np.flo
     return np.asarray(beside[choose(poses[beside], scores[beside])])
 
 
-def overlap(outline_a: NDArray[np.float64], outline_b: NDArray[np.float64]) -> float:
+def overlap_share(outline_a: NDArray[np.float64], outline_b: NDArray[np.float64]) -> float:
     """Return the common area of two convex outlines, shape (K, 2), as a share of the smaller one."""
     a, b = outline_a.astype(np.float32), outline_b.astype(np.float32)
     smaller = min(abs(cv2.contourArea(a)), abs(cv2.contourArea(b)))
@@ -108,7 +108,7 @@ def _rivals(poses: Poses) -> list[set[int]]:
     for i in range(len(poses)):
         distance = np.hypot(poses[i + 1 :, 0] - poses[i, 0], poses[i + 1 :, 1] - poses[i, 1])
         for j in np.nonzero(distance < 1.15 * (side[i] + side[i + 1 :]))[0] + i + 1:
-            if overlap(outlines[i], outlines[j]) > _MOST_OVERLAP:
+            if overlap_share(outlines[i], outlines[j]) > _MOST_OVERLAP:
                 rivals[i].add(int(j))
                 rivals[int(j)].add(i)
     return rivals

@@ -25,7 +25,7 @@ def cells_of(points_px: Points) -> NDArray[np.intp]:
     return np.asarray(np.floor((points_px + 0.5) / STRIDE_PX), np.intp)
 
 
-def written(poses: Poses, cells: NDArray[np.intp]) -> NDArray[np.float64]:
+def encode_poses(poses: Poses, cells: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return the eight shape channels for poses of the network's picture, shape (N, 6), as seen from cells, (N, 2)."""
     place = (poses[:, :2] + 0.5) / STRIDE_PX - cells - 0.5
     u, v = poses[:, 2:4], poses[:, 4:]
@@ -40,7 +40,7 @@ def _twice_its_angle(axis: Points) -> Points:
 
 
 def read(shapes: NDArray[np.float64], cells: NDArray[np.intp]) -> Poses:
-    """Return the poses that shape channels, shape (N, 8), say at cells, shape (N, 2); the reverse of `written`."""
+    """Return the poses that shape channels, shape (N, 8), say at cells, shape (N, 2); the reverse of `encode_poses`."""
     center = (cells + 0.5 + shapes[:, :2]) * STRIDE_PX - 0.5
     lengths = np.exp(np.clip(shapes[:, 2:4], -4, 4)) * (_USUAL_U_PX, _USUAL_V_PX)
     along, across = (np.arctan2(shapes[:, k + 1], shapes[:, k]) / 2 for k in (4, 6))

@@ -59,7 +59,7 @@ class TileSheet:
 
     def joined(self, other: TileSheet) -> TileSheet:
         """Return the tiles of both, those of *other* behind."""
-        return _laid_out(np.concatenate([cells_of(self), cells_of(other)]))
+        return _laid_out(np.concatenate([cut_cells(self), cut_cells(other)]))
 
 
 def cut_out(image: Image, poses: Poses) -> TileSheet:
@@ -81,7 +81,7 @@ def cut_out(image: Image, poses: Poses) -> TileSheet:
     return _laid_out(np.array(cells, np.uint8).reshape(-1, high, wide, 3))
 
 
-def cells_of(sheet: TileSheet) -> Image:
+def cut_cells(sheet: TileSheet) -> Image:
     """Return the tiles of a sheet with what is around them, shape (N, H, W, 3)."""
     wide, high = _CELL_PX
     corners = [(at // _COLUMNS * high, at % _COLUMNS * wide) for at in range(sheet.count)]

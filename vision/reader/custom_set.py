@@ -44,13 +44,15 @@ class CustomSet:
             described: Shape (N, F), what the half network says, and behind it what else is seen of them.
         """
         count = self.weights.shape[1]
-        outputs = self.believed * shipped_logs(head, described, count) + looked_at(head, described) @ self.weights
+        outputs = (
+            self.believed * shipped_logs(head, described, count) + weighted_features(head, described) @ self.weights
+        )
         chances = np.full((len(described), 19), _NEVER)
         chances[:, :count] = softmax(outputs)
         return chances
 
 
-def looked_at(head: PipClassifier, described: NDArray[np.float32]) -> NDArray[np.float64]:
+def weighted_features(head: PipClassifier, described: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return what an own set weighs, shape (N, F + 1).
 
     First what *described*, shape (N, F), has behind what the network says, then that in the head's own scale, and 1.

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry.odds import softmax
-from vision.geometry.poses import moved
+from vision.geometry.poses import jittered
 from vision.image.pyramid import build_pyramid
 from vision.networks.pip_classifier import PipClassifier
 from vision.networks.pip_features import PICTURE_FEATURES, PipFeatures
 from vision.networks.tile_sheet import TileSheet, disturbed
-from vision.reader.custom_set import CustomSet, looked_at, shipped_logs
+from vision.reader.custom_set import CustomSet, shipped_logs, weighted_features
 
 _VIEWS = 60
 _FOLDS = 4
@@ -108,9 +108,9 @@ def look(
         told(view / views)
         image, poses = disturbed(sheet, rng) if view else (sheet.image, sheet.poses)
         levels = build_pyramid(image)
-        described = halves.describe_with_pictures(levels, moved(rng, poses, _SPREAD) if view else poses)
+        described = halves.describe_with_pictures(levels, jittered(rng, poses, _SPREAD) if view else poses)
         by_tile = described.reshape(2, sheet.count, -1).swapaxes(0, 1).reshape(2 * sheet.count, -1)
-        seen.append(looked_at(head, by_tile).reshape(sheet.count, 2, -1))
+        seen.append(weighted_features(head, by_tile).reshape(sheet.count, 2, -1))
         logs.append(shipped_logs(head, by_tile, max_pips + 1).reshape(sheet.count, 2, -1))
     return Views(np.array(seen), np.array(logs), PICTURE_FEATURES)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry.selection import overlap
+from vision.geometry.selection import overlap_share
 from vision.reading import Join, SeenTile
 from vision.tracking.changes import PictureDifference
 from vision.tracking.tracks import Track, in_place_of, poses_of
@@ -55,7 +55,7 @@ class Match:
     unexpected: tuple[SeenTile, ...]
 
 
-def match(
+def match_tracks(
     known: Sequence[Track], seen: Sequence[SeenTile], change: PictureDifference, hidden: NDArray[np.bool_]
 ) -> Match:
     """Return what became of the known tiles.
@@ -83,7 +83,9 @@ def match(
         else:
             kept.append(KeptTile(track, None, differs))  # nothing happened there: the eye missed it this time
     outlines = [np.array(one.track.tile.corners_px) for one in kept]
-    others = tuple(t for t in left if all(overlap(np.array(t.corners_px), one) < _MOST_OVERLAP for one in outlines))
+    others = tuple(
+        t for t in left if all(overlap_share(np.array(t.corners_px), one) < _MOST_OVERLAP for one in outlines)
+    )
     among = zip(others, touched(others, change), _hidden(others, change, hidden), strict=True)
     fresh = tuple(tile for tile, was_touched, is_hidden in among if was_touched and not is_hidden)
     return Match(tuple(kept), tuple(gone), fresh, tuple(tile for tile in others if tile not in fresh))

@@ -19,7 +19,7 @@ from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
 from vision.tracking.camera_motion.estimation import Agreement, Anchor, estimate_alignment
 from vision.tracking.camera_motion.from_tiles import find_motion
 from vision.tracking.changes import PictureDifference, PictureSizeError, TablePicture, differences_between
-from vision.tracking.matching import joins_among, match, places_among, touched
+from vision.tracking.matching import joins_among, match_tracks, places_among, touched
 from vision.tracking.occlusion import covered, overlooked
 from vision.tracking.table_changes import came_and_went, kept, reread
 from vision.tracking.table_view import Change, ChangeKind, TableView
@@ -27,7 +27,7 @@ from vision.tracking.tracks import (
     SAME_PLACE,
     Track,
     carried,
-    distance,
+    corner_distance,
     looked_at,
     moved_tile,
     poses_of,
@@ -272,10 +272,10 @@ class Perception:
         self, known: tuple[Track, ...], reading: Reading, change: PictureDifference, hidden: NDArray[np.bool_]
     ) -> tuple[Change, ...]:
         """Keep what lies on the table now, and return what happened to it."""
-        found = match(known, reading.tiles, change, hidden)
+        found = match_tracks(known, reading.tiles, change, hidden)
         # Where nothing moved, nothing was placed: what is seen there all of a sudden must be seen twice.
         earlier = tuple(moved_tile(tile, change.motion) for tile in self._unconfirmed)
-        twice = tuple(t for t in found.unexpected if any(distance(t, other) < SAME_PLACE for other in earlier))
+        twice = tuple(t for t in found.unexpected if any(corner_distance(t, other) < SAME_PLACE for other in earlier))
         self._unconfirmed = tuple(tile for tile in found.unexpected if tile not in twice)
         # In the order in which the reading has them: from top to bottom.
         fresh = tuple(tile for tile in reading.tiles if tile in (*found.fresh, *twice))

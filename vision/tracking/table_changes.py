@@ -7,7 +7,7 @@ from dataclasses import replace
 from vision.reading import SeenTile
 from vision.tracking.matching import KeptTile
 from vision.tracking.table_view import Change, ChangeKind
-from vision.tracking.tracks import Track, distance, has_same_pips, is_another, is_turned, looked_at
+from vision.tracking.tracks import Track, corner_distance, has_same_pips, is_another, is_turned, looked_at
 
 # In sides of a half: a tile of the same pips further away than this is another.
 _MOVED_AT_MOST = 6.0
@@ -39,7 +39,9 @@ def came_and_went(gone: tuple[SeenTile, ...], fresh: tuple[SeenTile, ...]) -> tu
     changes: list[Change] = []
     left = list(gone)
     for tile in fresh:
-        before = next((old for old in left if has_same_pips(old, tile) and distance(old, tile) < _MOVED_AT_MOST), None)
+        before = next(
+            (old for old in left if has_same_pips(old, tile) and corner_distance(old, tile) < _MOVED_AT_MOST), None
+        )
         if before is None:
             changes.append(Change(ChangeKind.PLACED, tile))
         else:

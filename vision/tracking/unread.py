@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vision.arrays import Motion
-from vision.geometry.selection import overlap
+from vision.geometry.selection import overlap_share
 from vision.reading import PointPx, SeenTile
 from vision.tracking.tracks import in_place_of, moved_tile
 
@@ -58,4 +58,4 @@ class Unread:
 
 def _is_known(tile: SeenTile, known: tuple[SeenTile, ...]) -> bool:
     outline = np.array(tile.corners_px)
-    return any(overlap(outline, np.array(one.corners_px)) > _MOST_OVERLAP for one in known)
+    return any(overlap_share(outline, np.array(one.corners_px)) > _MOST_OVERLAP for one in known)

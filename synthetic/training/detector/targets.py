@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from synthetic.training.detector.crops import LabelledPicture
 from vision.geometry.poses import Poses, sides_px
-from vision.networks.detector_decoding import CHANNELS, FIRST_SHAPE, STRIDE_PX, cells_of, written
+from vision.networks.detector_decoding import CHANNELS, FIRST_SHAPE, STRIDE_PX, cells_of, encode_poses
 from vision.networks.refiner import UP
 
 # Around a centre being right fades out over this share of a side, but not less than this many cells.
@@ -84,7 +84,7 @@ def _teach(
     near[row - y0, column - x0] = 1.0
     nearest = near > nearness[y0:y1, x0:x1]
     cells = np.column_stack([x[nearest], y[nearest]])
-    shapes[:, cells[:, 1], cells[:, 0]] = written(np.repeat(pose[None], len(cells), axis=0), cells).T
+    shapes[:, cells[:, 1], cells[:, 0]] = encode_poses(np.repeat(pose[None], len(cells), axis=0), cells).T
     nearness[y0:y1, x0:x1][nearest] = near[nearest]
 
 

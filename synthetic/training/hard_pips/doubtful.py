@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthetic.training.pip_features.patches import draw_highest
-from synthetic.training.processes import drawn_by_processes, joined
+from synthetic.training.processes import concatenated, drawn_by_processes
 from synthetic.training.tables import draw_learning_table
 from vision.arrays import Image
-from vision.geometry.poses import moved
+from vision.geometry.poses import jittered
 from vision.image.pyramid import build_pyramid
 from vision.networks.patches import PatchGrid, half_grid, sample
 from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
@@ -64,7 +64,7 @@ def doubtful_grid(half: int) -> PatchGrid:
 
 def draw_doubtful(seed: int, scenes: int, jobs: int, progress: Callable[[float], None]) -> DoubtfulHalves:
     """Return the doubtful halves of rendered tables, the same for the same seed whatever the number of processes."""
-    return joined(list(drawn_by_processes(partial(doubtful_of_table, seed), scenes, jobs, progress)))
+    return concatenated(list(drawn_by_processes(partial(doubtful_of_table, seed), scenes, jobs, progress)))
 
 
 def doubtful_of_table(seed: int, index: int) -> DoubtfulHalves:
@@ -76,7 +76,7 @@ def doubtful_of_table(seed: int, index: int) -> DoubtfulHalves:
         rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px, only_legible=False
     )
     levels, pips, legible = build_pyramid(table.image), table.pips.T.ravel(), table.legible.T.ravel()
-    seen = moved(rng, table.poses[table.faces == UP], _SPREAD)
+    seen = jittered(rng, table.poses[table.faces == UP], _SPREAD)
     halves, head = _first_look()
     said = head.probabilities(halves.describe(levels, seen))
     doubtful = (said.max(axis=1, initial=0.0) < _SURE) | (said.argmax(axis=1) != pips)

@@ -63,16 +63,16 @@ def train_knock(*, seed: int, scenes: int, epochs: int, progress: Callable[[str,
         epochs: Passes over their sounds.
         progress: Called with what is being done and the share of it that is done.
     """
-    learn = collect(seed, scenes, lambda share: progress("modelling recordings", share))
+    learn = collect_examples(seed, scenes, lambda share: progress("modelling recordings", share))
     held_out = max(1, round(scenes * _HELD_OUT))
-    check = collect(seed + 1, held_out, lambda share: progress("modelling recordings to judge by", share))
+    check = collect_examples(seed + 1, held_out, lambda share: progress("modelling recordings to judge by", share))
     classifier = fit(learn, seed, epochs, lambda share: progress("learning", share))
     classifier = weighed(classifier, check)
     notes: dict[str, object] = {"seed": seed, "scenes": scenes, "epochs": epochs}
     return replace(classifier, notes=notes | figures(classifier, check))
 
 
-def collect(seed: int, scenes: int, progress: Callable[[float], None]) -> Examples:
+def collect_examples(seed: int, scenes: int, progress: Callable[[float], None]) -> Examples:
     """Return what the detector finds in modelled recordings, each sound with what it is."""
     rows: list[NDArray[np.float32]] = []
     sounds: list[int] = []

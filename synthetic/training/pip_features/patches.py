@@ -9,10 +9,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from synthetic.training.processes import drawn_by_processes, joined
+from synthetic.training.processes import concatenated, drawn_by_processes
 from synthetic.training.tables import draw_learning_table
 from vision.arrays import Image
-from vision.geometry.poses import moved
+from vision.geometry.poses import jittered
 from vision.image.pyramid import build_pyramid
 from vision.networks.patches import PatchGrid, half_grid, sample
 from vision.networks.refiner import UP
@@ -48,17 +48,17 @@ def training_grid(half: int) -> PatchGrid:
 
 def draw_halves(seed: int, scenes: int, jobs: int, progress: Callable[[float], None]) -> HalfPatches:
     """Return the halves of rendered tables, the same for the same seed whatever the number of processes."""
-    return joined(list(drawn_by_processes(partial(draw_table, seed), scenes, jobs, progress)))
+    return concatenated(list(drawn_by_processes(partial(draw_table_halves, seed), scenes, jobs, progress)))
 
 
-def draw_table(seed: int, index: int) -> HalfPatches:
+def draw_table_halves(seed: int, index: int) -> HalfPatches:
     """Return the halves of one rendered table."""
     rng = np.random.default_rng([seed, index])
     max_pips, width = draw_highest(rng), int(rng.integers(*_WIDTH_PX))
     sides_px = (width * _SIDES[0], width * _SIDES[1])
     table = draw_learning_table(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
     levels = build_pyramid(table.image)
-    views = [moved(rng, table.poses[table.faces == UP], spread) for spread in _SPREADS]
+    views = [jittered(rng, table.poses[table.faces == UP], spread) for spread in _SPREADS]
     patches = [sample(levels, seen, training_grid(half)) for seen in views for half in (0, 1)]
     return HalfPatches(np.concatenate(patches), np.tile(table.pips.T.ravel(), len(views)))
 

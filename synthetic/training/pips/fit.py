@@ -15,9 +15,9 @@ from sklearn.neural_network import MLPClassifier
 
 from synthetic.render.patterns import MAX_PIPS
 from synthetic.training.collect import Networks, collect
-from synthetic.training.pips.held_out import draw_usual, figures_of
+from synthetic.training.pips.held_out import draw_usual, misread_figures
 from synthetic.training.pips.samples import PipSamples, draw_samples
-from synthetic.training.processes import joined
+from synthetic.training.processes import concatenated
 from synthetic.training.tables import draw_max_pips
 from vision.networks.pip_classifier import PipClassifier
 
@@ -44,15 +44,15 @@ def train_pip_classifier(
     """
 
     def tables(what: str, seed: int, count: int) -> PipSamples:
-        return joined(list(collect(_draw_any_set, seed, max(1, count), jobs, partial(progress, what))))
+        return concatenated(list(collect(_draw_any_set, seed, max(1, count), jobs, partial(progress, what))))
 
     learn = tables("rendering tables", seed, scenes)
     check = tables("rendering held-out tables", seed + 2, round(_HELD_OUT * scenes))
     head = fit_head(learn, check, seed, epochs, partial(progress, "training"))
 
     draw, usual_count = partial(draw_usual, head=head), max(1, round(_USUAL_HELD_OUT * scenes))
-    halves = joined(list(collect(draw, seed + 3, usual_count, jobs, partial(progress, "reading usual tables"))))
-    notes = {"seed": seed, "scenes": scenes, "epochs": epochs} | head.notes | figures_of(halves)
+    halves = concatenated(list(collect(draw, seed + 3, usual_count, jobs, partial(progress, "reading usual tables"))))
+    notes = {"seed": seed, "scenes": scenes, "epochs": epochs} | head.notes | misread_figures(halves)
     return replace(head, notes=notes)
 
 

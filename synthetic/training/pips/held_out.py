@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from synthetic.render.layouts import draw_scene
+from synthetic.render.layouts import random_scene
 from synthetic.render.paint import render
 from synthetic.render.scene import Scene
 from synthetic.training.collect import Networks
@@ -54,7 +54,7 @@ def draw_usual_scene(rng: np.random.Generator) -> Scene:
     max_pips = int(rng.choice(_SETS))
     while True:
         width_px = int(rng.integers(640, 1400))
-        scene = draw_scene(
+        scene = random_scene(
             rng,
             max_pips=max_pips,
             size_px=(width_px, width_px * 3 // 4),
@@ -100,7 +100,7 @@ def true_halves(centers: Points, truth: Poses) -> NDArray[np.intp]:
     return np.where(gaps.reshape(len(centers), -1).min(axis=1)[:, None] < _SAME_PLACE, which, -1).ravel()
 
 
-def figures_of(halves: Halves) -> dict[str, object]:
+def misread_figures(halves: Halves) -> dict[str, object]:
     """Return how often halves that were found are misread, and how far the confidence can be trusted."""
     wrong, sure = halves.said != halves.pips, halves.confidence >= _SURE
     return {

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from synthetic.training.collect import Networks
 from synthetic.training.tables import draw_learning_table
 from synthetic.training.truth import corner_errors, with_half_0_first
-from vision.geometry.poses import Poses, moved
+from vision.geometry.poses import Poses, jittered
 from vision.image.pyramid import build_pyramid
 from vision.networks.refiner import UP
 from vision.reader.candidates import Candidates
@@ -71,6 +71,6 @@ def _views_of_halves(
     found = rng.permutation(np.nonzero(error < _FOUND)[0])
     found = found[np.unique(nearest[found], return_index=True)[1]]
     seen = with_half_0_first(refined[found], target[found], truth[nearest[found]])
-    views = [moved(rng, truth, spread) for spread in spreads]
+    views = [jittered(rng, truth, spread) for spread in spreads]
     each = np.arange(len(truth))
     return np.concatenate([*views, seen]), np.concatenate([*[each] * len(spreads), nearest[found]])

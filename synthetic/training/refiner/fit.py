@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from synthetic.training.onnx_file import save_onnx
-from synthetic.training.processes import joined
+from synthetic.training.processes import concatenated
 from synthetic.training.refiner.net import CloserNet
 from synthetic.training.refiner.samples import RefinerSamples, draw_refiner_samples
 from synthetic.training.refiner.views import seen_otherwise
@@ -59,7 +59,7 @@ def train_refiner(
         _save(net, path)
         late = tables("rendering tables, second round", seed + 1, scenes - first - held_out, path)
         check = tables("rendering held-out tables", seed + 2, held_out, path)
-    net = _fitted(seed + 1, joined([early, late]), steps, partial(progress, "second round"))
+    net = _fitted(seed + 1, concatenated([early, late]), steps, partial(progress, "second round"))
     net.sharpened(_calibrated(net, check))
     return partial(_save, net)
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from synthetic.training.processes import drawn_by_processes, joined
+from synthetic.training.processes import concatenated, drawn_by_processes
 from synthetic.training.tables import draw_learning_table, draw_max_pips
 from synthetic.training.truth import corner_errors, near_any
 from vision.arrays import Image
-from vision.geometry.poses import Poses, deltas_between, empty_poses, move, moved, sides_px, upright_poses
+from vision.geometry.poses import Poses, deltas_between, empty_poses, jittered, move, sides_px, upright_poses
 from vision.image.pyramid import build_pyramid
 from vision.networks.detector import Detector, load_detector
 from vision.networks.patches import sample, tile_grid
@@ -60,7 +60,7 @@ def draw_refiner_samples(
         progress: Called with the share that is done.
         earlier: Network of an earlier round, whose false positives become hard negatives; None in the first round.
     """
-    return joined(list(drawn_by_processes(partial(draw_refiner_table, seed, earlier), scenes, jobs, progress)))
+    return concatenated(list(drawn_by_processes(partial(draw_refiner_table, seed, earlier), scenes, jobs, progress)))
 
 
 def draw_refiner_table(seed: int, earlier: Path | None, index: int) -> RefinerSamples:
@@ -76,9 +76,9 @@ def draw_refiner_table(seed: int, earlier: Path | None, index: int) -> RefinerSa
     truth = table.poses
     near = np.concatenate([found, refined, _anywhere(rng, truth, levels[0].full_size_px)])
     near = near[~near_any(near, table.unread_px)]
-    slight = np.concatenate([moved(rng, truth, 0.05), moved(rng, truth, 0.03), _wrong_on_purpose(rng, truth)])
+    slight = np.concatenate([jittered(rng, truth, 0.05), jittered(rng, truth, 0.03), _wrong_on_purpose(rng, truth)])
     judged, classes = _drawn(rng, np.concatenate([near, slight]), truth, table.faces)
-    wide = np.concatenate([moved(rng, truth, spread) for spread in (0.14, 0.14, 0.05)])
+    wide = np.concatenate([jittered(rng, truth, spread) for spread in (0.14, 0.14, 0.05)])
     poses = np.concatenate([judged, wide[rng.permutation(len(wide))[:_MENDABLE_PER_SCENE]]])
     error, _, target = corner_errors(poses, truth)
     corrections = np.full((len(poses), 6), np.nan, np.float32)

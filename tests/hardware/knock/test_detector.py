@@ -13,7 +13,7 @@ from hardware.knock.classifier import SOUNDS, load_classifier
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound, SoundBlock
 from hardware.knock.wav import read_wav
-from synthetic.training.knock.fit import collect
+from synthetic.training.knock.fit import collect_examples
 from tests.hardware.knock.sounds import RATE_HZ, block, scene, with_hits
 
 
@@ -53,7 +53,7 @@ def test_what_is_no_knock_is_none(kind: Sound, most: float) -> None:
 
 @pytest.mark.slow
 def test_modelled_tables_that_nobody_learned_from_are_heard_well() -> None:
-    examples = collect(500, 24, lambda share: None)
+    examples = collect_examples(500, 24, lambda share: None)
     is_said = load_classifier().probabilities(examples.features)[:, 0] >= load_classifier().least_knock
     is_tile = np.isin(examples.sounds, [SOUNDS.index(kind) for kind in (Sound.TILE, Sound.SLAM, Sound.SHUFFLE)])
     assert (is_said & (examples.sounds == 0)).sum() >= 0.92 * examples.knocks

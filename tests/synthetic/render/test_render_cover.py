@@ -12,7 +12,7 @@ import pytest
 from synthetic.render.heaps import pile, same_size
 from synthetic.render.look_types import CameraLook, TileLook
 from synthetic.render.paint import RenderedPicture, render
-from synthetic.render.placements import Area, draw_hand
+from synthetic.render.placements import Area, random_hand
 from synthetic.render.scene import Clutter, ClutterKind, PlacedTile, Reach, Scene
 from synthetic.render.truth import RenderedTile
 from synthetic.render.view import view_of
@@ -150,7 +150,7 @@ def test_scenes_refuse_looks_that_do_not_fit() -> None:
 
 def test_a_pile_lies_flat_on_what_is_below() -> None:
     rng = np.random.default_rng(2)
-    layout = pile(rng, draw_hand(rng, 20, 6), Area(200, 160), RED)
+    layout = pile(rng, random_hand(rng, 20, 6), Area(200, 160), RED)
     levels = {round(tile.height_mm / RED.thickness_mm, 6) for tile in layout.tiles}
     assert {0.0, 1.0} <= levels <= {0.0, 1.0, 2.0}
 

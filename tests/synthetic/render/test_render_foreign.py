@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from synthetic.render.foreign import draw_foreign_scene
-from synthetic.render.layouts import draw_scene
+from synthetic.render.layouts import random_scene
 from synthetic.render.paint import render
 from synthetic.render.placements import outline_mm
 from synthetic.render.prints import PRINTS
@@ -83,7 +83,7 @@ def test_some_tables_end_and_every_tile_lies_on_its_table() -> None:
 
 
 def test_light_tiles_lie_on_light_tables_and_dark_ones_on_dark_far_more_often_than_usual() -> None:
-    usual = [draw_scene(np.random.default_rng(seed), size_px=(640, 480)) for seed in range(COUNT)]
+    usual = [random_scene(np.random.default_rng(seed), size_px=(640, 480)) for seed in range(COUNT)]
     for light in (True, False):
         here, there = (sum(is_alike(one) and is_light(one) is light for one in drawn) for drawn in (scenes(), usual))
         assert here > COUNT * 0.15

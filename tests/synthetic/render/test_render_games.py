@@ -12,7 +12,7 @@ from synthetic.render.chains import Arms, ScriptedPlay, lay_plays, starter
 from synthetic.render.heaps import two_sets, with_stacks
 from synthetic.render.look_types import TileLook
 from synthetic.render.looks import CLASSIC, OVERHEAD, draw_seat_camera
-from synthetic.render.placements import Area, Arrangement, is_free, outline_mm, overlap
+from synthetic.render.placements import Area, Arrangement, is_free, outline_mm, outlines_overlap
 from synthetic.render.reaching import bones_of, outlines_px
 from synthetic.render.scene import ClutterKind, PlacedTile, Reach
 from synthetic.render.seats import draw_reach, standing_hands
@@ -36,7 +36,7 @@ GAME = (
 def _assert_apart(layout: Arrangement, look: TileLook = CLASSIC) -> None:
     on_table = [tile for tile in layout.tiles if tile.height_mm == 0]
     for a, b in itertools.combinations(on_table, 2):
-        assert not overlap(outline_mm(a, look, -0.4), outline_mm(b, look, -0.4))
+        assert not outlines_overlap(outline_mm(a, look, -0.4), outline_mm(b, look, -0.4))
 
 
 def _assert_equal_numbers_meet(layout: Arrangement) -> None:

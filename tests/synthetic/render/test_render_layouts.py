@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from synthetic.render.chains import chain
-from synthetic.render.layouts import Area, blocks, draw_hand, draw_scene, mixed, scatter
+from synthetic.render.layouts import Area, blocks, mixed_layout, random_hand, random_scene, scatter
 from synthetic.render.looks import CLASSIC
-from synthetic.render.placements import Arrangement, fits, is_free, outline_mm, overlap
+from synthetic.render.placements import Arrangement, fits, is_free, outline_mm, outlines_overlap
 from synthetic.render.scene import PlacedTile
 
 AREA = Area(600.0, 450.0)
@@ -21,7 +21,7 @@ def _overlapping(layout: Arrangement, allowed_mm: float = 0.0) -> list[tuple[int
     return [
         (a, b)
         for a, b in itertools.combinations(range(len(layout.tiles)), 2)
-        if overlap(
+        if outlines_overlap(
             outline_mm(layout.tiles[a], CLASSIC, -allowed_mm / 2), outline_mm(layout.tiles[b], CLASSIC, -allowed_mm / 2)
         )
     ]
@@ -31,14 +31,14 @@ def test_overlap_is_told_from_touching() -> None:
     tile = outline_mm(PlacedTile(None, (0, 0), 0.3), CLASSIC)
     aside = np.array([-math.sin(0.3), math.cos(0.3)])
     touching, inside = aside * 24.0, aside * 23.9
-    assert not overlap(tile, outline_mm(PlacedTile(None, (touching[0], touching[1]), 0.3), CLASSIC))
-    assert overlap(tile, outline_mm(PlacedTile(None, (inside[0], inside[1]), 0.3), CLASSIC))
+    assert not outlines_overlap(tile, outline_mm(PlacedTile(None, (touching[0], touching[1]), 0.3), CLASSIC))
+    assert outlines_overlap(tile, outline_mm(PlacedTile(None, (inside[0], inside[1]), 0.3), CLASSIC))
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_scattered_tiles_keep_their_gap_and_stay_inside(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    layout = scatter(rng, draw_hand(rng, 28, 6), AREA, CLASSIC, gap_mm=2.0)
+    layout = scatter(rng, random_hand(rng, 28, 6), AREA, CLASSIC, gap_mm=2.0)
     assert len(layout.tiles) > 20
     assert not _overlapping(layout, allowed_mm=-2.0)
     assert all(fits(tile, AREA, CLASSIC) for tile in layout.tiles)
@@ -46,7 +46,7 @@ def test_scattered_tiles_keep_their_gap_and_stay_inside(seed: int) -> None:
 
 def test_blocks_are_packed_without_overlap() -> None:
     rng = np.random.default_rng(3)
-    layout = blocks(rng, draw_hand(rng, 12, 6), CLASSIC, columns=3, theta_rad=0.4, largest_gap_mm=1.0)
+    layout = blocks(rng, random_hand(rng, 12, 6), CLASSIC, columns=3, theta_rad=0.4, largest_gap_mm=1.0)
     assert len(layout.tiles) == 12
     assert not _overlapping(layout)
     for index, tile in enumerate(layout.tiles):
@@ -84,7 +84,7 @@ def test_a_chain_joins_equal_numbers_that_touch(seed: int) -> None:
         for tile, half in ((a, join.a_half), (b, join.b_half)):
             assert half is not None or (tile.pips is not None and tile.pips[0] == tile.pips[1])
         assert math.dist(_joined_point(a, join.a_half), _joined_point(b, join.b_half)) < 26.0
-        assert overlap(outline_mm(a, CLASSIC, 0.8), outline_mm(b, CLASSIC, 0.8))
+        assert outlines_overlap(outline_mm(a, CLASSIC, 0.8), outline_mm(b, CLASSIC, 0.8))
 
 
 def _joined_point(tile: PlacedTile, half: int | None) -> tuple[float, float]:
@@ -113,7 +113,7 @@ def test_chains_have_elbows_crosswise_doubles_and_branches() -> None:
 
 def test_mixed_has_tiles_beside_the_game_and_no_overlap() -> None:
     rng = np.random.default_rng(5)
-    layout = mixed(rng, 18, 6, AREA, CLASSIC)
+    layout = mixed_layout(rng, 18, 6, AREA, CLASSIC)
     assert len(layout.tiles) > len(layout.joins) + 1
     assert not _overlapping(layout, allowed_mm=0.8)
 
@@ -122,7 +122,7 @@ def test_mixed_has_tiles_beside_the_game_and_no_overlap() -> None:
 def test_scenes_use_their_set(max_pips: int) -> None:
     rng = np.random.default_rng(max_pips)
     pips = [
-        pip for _ in range(6) for tile in draw_scene(rng, max_pips=max_pips).tiles if tile.pips for pip in tile.pips
+        pip for _ in range(6) for tile in random_scene(rng, max_pips=max_pips).tiles if tile.pips for pip in tile.pips
     ]
     assert max(pips) <= max_pips
     assert max(pips) > max_pips * 0.7

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from synthetic.render.layouts import draw_scene
+from synthetic.render.layouts import random_scene
 from synthetic.render.look_types import CameraLook, LightLook, TileLook
 from synthetic.render.looks import CLASSIC
 from synthetic.render.paint import RenderedPicture, render
@@ -150,7 +150,7 @@ def test_the_same_seed_gives_the_same_picture(seed: int) -> None:
     pictures = []
     for _ in range(2):
         rng = np.random.default_rng(seed)
-        rendered = render(draw_scene(rng, size_px=(320, 240), tile_side_px=(15, 30)), rng)
+        rendered = render(random_scene(rng, size_px=(320, 240), tile_side_px=(15, 30)), rng)
         pictures.append(rendered)
     assert np.array_equal(pictures[0].image, pictures[1].image)
     assert pictures[0].truth == pictures[1].truth
@@ -158,7 +158,7 @@ def test_the_same_seed_gives_the_same_picture(seed: int) -> None:
 
 
 def test_a_table_stays_as_it_is_when_a_tile_is_added() -> None:
-    scene = draw_scene(np.random.default_rng(8), size_px=(320, 240), tile_side_px=(15, 20))
+    scene = random_scene(np.random.default_rng(8), size_px=(320, 240), tile_side_px=(15, 20))
     still = replace(scene, camera=CameraLook(320, 240, px_per_mm=0.7), joins=(), clutter=())
     before = _render(replace(still, tiles=(PlacedTile((1, 2), (-100.0, 0.0), 0.0),)), 5).image
     after = _render(
@@ -180,5 +180,5 @@ def test_frames_differ_by_their_noise_alone() -> None:
 
 
 def test_other_seeds_give_other_pictures() -> None:
-    scene = draw_scene(np.random.default_rng(0), size_px=(320, 240), tile_side_px=(15, 30))
+    scene = random_scene(np.random.default_rng(0), size_px=(320, 240), tile_side_px=(15, 30))
     assert not np.array_equal(_render(scene, 1).image, _render(scene, 2).image)

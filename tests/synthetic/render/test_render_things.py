@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from synthetic.render.floors import draw_floor
-from synthetic.render.layouts import Area, draw_scene, visible_area
+from synthetic.render.layouts import Area, random_scene, visible_area
 from synthetic.render.look_types import CameraLook, TableKind
 from synthetic.render.looks import CLASSIC, FELT
 from synthetic.render.paint import render
@@ -69,7 +69,7 @@ def test_todays_tables_hold_what_they_held_before_there_were_prints() -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_the_extent_of_todays_tables_is_that_of_the_picture(seed: int) -> None:
-    camera = draw_scene(np.random.default_rng(seed), size_px=(320, 240)).camera
+    camera = random_scene(np.random.default_rng(seed), size_px=(320, 240)).camera
     view = view_of(camera)
     frame = np.array([[[0, 0], [320, 0], [320, 240], [0, 240]]], dtype=np.float64)
     plain = cv2.perspectiveTransform(frame, np.linalg.inv(view.plane(0.0)))[0]

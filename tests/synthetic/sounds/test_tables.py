@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from synthetic.sounds.impacts import LENGTH, RATE_HZ
-from synthetic.sounds.tables import TableModes, draw_table
+from synthetic.sounds.tables import TableModes, random_table
 
 
 def plate(*, ears: list[list[float]], own_gain: float = 0.0, loss_per_s: float = 30.0) -> TableModes:
@@ -78,7 +78,7 @@ def test_a_hand_on_the_table_silences_it() -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_every_table_dies_away(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    table = draw_table(rng)
+    table = random_table(rng)
     sound = np.abs(np.fft.irfft(table.struck(rng), LENGTH))
     assert 10 < len(table.modes_hz) < 1_100
     assert sound[-LENGTH // 8 :].max() < 0.2 * sound.max()

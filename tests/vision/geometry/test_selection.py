@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.vision.shapes import tile_at, tiles_at
 from vision.geometry.poses import Poses, corners, empty_poses, sides_px
-from vision.geometry.selection import choose, chosen_beside, drop_repeats, overlap
+from vision.geometry.selection import choose, chosen_beside, drop_repeats, overlap_share
 
 MOST_OVERLAP = 0.15
 
@@ -33,12 +33,12 @@ MOST_OVERLAP = 0.15
 )
 def test_overlap_of_known_rectangles(other: Poses, share: float) -> None:
     first, second = corners(tile_at(0, 0, side_px=10))[0], corners(other)[0]
-    assert overlap(first, second) == pytest.approx(share, abs=1e-5)
-    assert overlap(second, first) == pytest.approx(share, abs=1e-5)
+    assert overlap_share(first, second) == pytest.approx(share, abs=1e-5)
+    assert overlap_share(second, first) == pytest.approx(share, abs=1e-5)
 
 
 def test_an_outline_without_area_overlaps_nothing() -> None:
-    assert overlap(np.zeros((4, 2)), corners(tile_at(0, 0))[0]) == 0.0
+    assert overlap_share(np.zeros((4, 2)), corners(tile_at(0, 0))[0]) == 0.0
 
 
 @st.composite
@@ -63,7 +63,7 @@ def best_sum(poses: Poses, scores: list[float]) -> float:
     rivals = {
         (i, j)
         for i, j in itertools.combinations(range(len(poses)), 2)
-        if overlap(outlines[i], outlines[j]) > MOST_OVERLAP
+        if overlap_share(outlines[i], outlines[j]) > MOST_OVERLAP
     }
     best = 0.0
     for mask in range(1 << len(poses)):
@@ -87,7 +87,7 @@ def test_no_two_chosen_tiles_overlap_and_none_is_worthless(crowd: tuple[Poses, l
     poses, scores = crowd
     chosen = choose(poses, np.array(scores))
     outlines = corners(poses[chosen])
-    assert all(overlap(a, b) <= MOST_OVERLAP for a, b in itertools.combinations(outlines, 2))
+    assert all(overlap_share(a, b) <= MOST_OVERLAP for a, b in itertools.combinations(outlines, 2))
     assert all(scores[i] > 0 for i in chosen)
     assert chosen.tolist() == sorted(set(chosen.tolist()))
 
@@ -110,9 +110,9 @@ def test_a_large_crowd_is_chosen_from_without_overlap() -> None:
     chosen = choose(poses, scores)
     outlines = corners(poses[chosen])
     assert int(scores.argmax()) in chosen
-    assert all(overlap(a, b) <= MOST_OVERLAP for a, b in itertools.combinations(outlines, 2))
+    assert all(overlap_share(a, b) <= MOST_OVERLAP for a, b in itertools.combinations(outlines, 2))
     for left in set(range(120)) - set(chosen.tolist()):  # nothing that was free is left out
-        assert any(overlap(corners(poses[[left]])[0], outline) > MOST_OVERLAP for outline in outlines)
+        assert any(overlap_share(corners(poses[[left]])[0], outline) > MOST_OVERLAP for outline in outlines)
 
 
 def test_nothing_gives_nothing() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from synthetic.render.placements import full_set
+from synthetic.render.placements import all_pip_pairs
 from vision.geometry.sets import SETS, numbers_in_play
 
 
@@ -23,7 +23,7 @@ def unsure(*pips: int) -> NDArray[np.float64]:
 
 @pytest.mark.parametrize("max_pips", SETS)
 def test_a_whole_set_is_known(max_pips: int) -> None:
-    seen = sure(*(pips for tile in full_set(max_pips) for pips in tile))
+    seen = sure(*(pips for tile in all_pip_pairs(max_pips) for pips in tile))
     assert numbers_in_play(seen) == pytest.approx(np.full(max_pips + 1, 1 / (max_pips + 1)))
 
 

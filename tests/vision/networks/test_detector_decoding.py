@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.vision.shapes import tile_at, tiles_at
 from vision.geometry.poses import Poses
-from vision.networks.detector_decoding import CHANNELS, FIRST_SHAPE, cells_of, read, written
+from vision.networks.detector_decoding import CHANNELS, FIRST_SHAPE, cells_of, encode_poses, read
 
 
 def test_a_level_tile_by_hand() -> None:
@@ -18,7 +18,7 @@ def test_a_level_tile_by_hand() -> None:
     cells = cells_of(poses[:, :2])
     assert cells.tolist() == [[10, 5]]
     expected = [0.25, -0.25, np.log(12 / 24), np.log(6 / 12), 1, 0, -1, 0]
-    assert written(poses, cells)[0] == pytest.approx(expected)
+    assert encode_poses(poses, cells)[0] == pytest.approx(expected)
     assert len(expected) == CHANNELS - FIRST_SHAPE
 
 
@@ -37,12 +37,12 @@ def test_what_is_written_is_read_again(
     poses = tile_at(x_px, y_px, side_px=side_px, degrees=degrees)
     poses[:, 4:] += slant * poses[:, 2:4]  # seen from the side
     cells = cells_of(poses[:, :2]) + round(away)
-    assert_same_tiles(read(written(poses, cells), cells), poses)
+    assert_same_tiles(read(encode_poses(poses, cells), cells), poses)
 
 
 def test_either_end_may_come_first() -> None:
     poses = tiles_at(tile_at(50, 60, side_px=20, degrees=30), tile_at(50, 60, side_px=20, degrees=210))
-    first, second = written(poses, cells_of(poses[:, :2]))
+    first, second = encode_poses(poses, cells_of(poses[:, :2]))
     assert first == pytest.approx(second)
 
 

@@ -15,7 +15,7 @@ from synthetic.training.pips.held_out import draw_usual_scene
 from synthetic.training.truth import true_pips, truth_poses
 from tests.vision.tables import Looks, lay, reader, table_with
 from vision.errors import ModelError
-from vision.geometry.poses import Poses, empty_poses, moved
+from vision.geometry.poses import Poses, empty_poses, jittered
 from vision.image.pyramid import Level, build_pyramid
 from vision.networks.hard_case_classifier import HardCaseClassifier, load_hard_case_classifier
 from vision.networks.pip_classifier import load_pip_classifier
@@ -55,7 +55,7 @@ def test_it_reads_most_of_what_the_first_look_misreads() -> None:
         rng = np.random.default_rng([15, seed])
         rendered = render(draw_usual_scene(rng), rng)
         levels, (poses, faces) = build_pyramid(rendered.image), truth_poses(rendered.truth)
-        seen, pips = moved(rng, poses[faces == UP], 0.03), true_pips(rendered.truth).T.ravel()
+        seen, pips = jittered(rng, poses[faces == UP], 0.03), true_pips(rendered.truth).T.ravel()
         wrong = head.probabilities(first.describe(levels, seen)).argmax(axis=1) != pips
         misread += wrong.sum()
         again = second.logs(levels, np.concatenate([seen, seen]), np.repeat([0, 1], len(seen)))

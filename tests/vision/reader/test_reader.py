@@ -15,7 +15,7 @@ from synthetic.render.chains import chain
 from synthetic.render.layouts import visible_area
 from synthetic.render.looks import CLASSIC, COLORED, FELT, WALNUT, draw_table_look, draw_tile_look
 from synthetic.render.paint import RenderedPicture
-from synthetic.render.placements import Arrangement, blocks, draw_hand, scatter
+from synthetic.render.placements import Arrangement, blocks, random_hand, scatter
 from synthetic.render.scene import PlacedTile
 from tests.vision.tables import (
     CAMERA,
@@ -41,12 +41,12 @@ LOOKS = {"felt": Looks(CLASSIC, FELT), "walnut": Looks(COLORED, WALNUT)}
 
 def scattered() -> Arrangement:
     rng = np.random.default_rng(5)
-    return scatter(rng, draw_hand(rng, 10, 6), AREA, CLASSIC, gap_mm=4)
+    return scatter(rng, random_hand(rng, 10, 6), AREA, CLASSIC, gap_mm=4)
 
 
 def packed() -> Arrangement:
     rng = np.random.default_rng(6)
-    return blocks(rng, draw_hand(rng, 9, 6), CLASSIC, columns=3, theta_rad=0.2, largest_gap_mm=0.5)
+    return blocks(rng, random_hand(rng, 9, 6), CLASSIC, columns=3, theta_rad=0.2, largest_gap_mm=0.5)
 
 
 def chained() -> Arrangement:

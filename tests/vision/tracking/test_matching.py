@@ -8,7 +8,7 @@ from tests.vision.seen import seen_tile
 from vision.arrays import Mask
 from vision.reading import Join, Reading, SeenTile
 from vision.tracking.changes import PictureDifference
-from vision.tracking.matching import Match, joins_among, match, places_among
+from vision.tracking.matching import Match, joins_among, match_tracks, places_among
 from vision.tracking.tracks import Track
 
 A, B, NEW = seen_tile(3, 5), seen_tile(6, 1, x_px=200, y_px=60, degrees=90), seen_tile(2, 2, x_px=60, y_px=180)
@@ -24,7 +24,7 @@ def around(*tiles: SeenTile) -> Mask:
 
 def found(seen: list[SeenTile], *, changed: tuple[SeenTile, ...] = (), hidden: tuple[SeenTile, ...] = ()) -> Match:
     change = PictureDifference(around(*changed), np.eye(2, 3), 1.0)
-    return match([Track(A), Track(B)], seen, change, around(*hidden))
+    return match_tracks([Track(A), Track(B)], seen, change, around(*hidden))
 
 
 def test_a_tile_that_the_eye_missed_is_kept_where_nothing_differs_and_gone_where_it_does() -> None:

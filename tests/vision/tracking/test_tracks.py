@@ -10,7 +10,16 @@ import pytest
 from tests.vision.seen import seen_tile
 from tests.vision.tables import lay, table_with
 from vision.reading import Half, SeenTile
-from vision.tracking.tracks import Track, distance, in_place_of, is_another, is_turned, looked_at, moved_tile, poses_of
+from vision.tracking.tracks import (
+    Track,
+    corner_distance,
+    in_place_of,
+    is_another,
+    is_turned,
+    looked_at,
+    moved_tile,
+    poses_of,
+)
 
 
 def unsure(tile: SeenTile, *chances: tuple[float, ...]) -> SeenTile:
@@ -127,8 +136,8 @@ def test_the_first_half_lies_at_the_start_of_the_pose_however_a_tile_lies(degree
 def test_distance_is_in_sides_and_knows_no_first_corner() -> None:
     tile = seen_tile(1, 2)
     a, b, c, d = tile.corners_px
-    assert distance(tile, replace(tile, corners_px=(c, d, a, b))) == 0
-    assert distance(tile, seen_tile(1, 2, x_px=130)) == pytest.approx(1.5)
+    assert corner_distance(tile, replace(tile, corners_px=(c, d, a, b))) == 0
+    assert corner_distance(tile, seen_tile(1, 2, x_px=130)) == pytest.approx(1.5)
 
 
 def test_a_tile_lies_in_the_place_of_the_nearest_within_half_a_side() -> None:
