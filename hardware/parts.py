@@ -12,17 +12,12 @@ from typing import Any, Protocol, TypeAlias
 
 from hardware.buttons.panel import ButtonPress, Buttons
 from hardware.clock import Clock
-from hardware.config.settings import (
-    ButtonsSettings,
-    DisplaySettings,
-    HardwareSettings,
-    KnockSettings,
-    LedsSettings,
-)
+from hardware.config.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings
 from hardware.display.display import ScoreDisplay
 from hardware.display.page import DisplayPage
 from hardware.knock.heard import ClassifiedSound, Sound
 from hardware.knock.sensor import KnockSensor
+from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import Lamps
 from hardware.leds.patterns import TableState, glow_at
 from hardware.leds.shown import lit
@@ -40,7 +35,7 @@ _MOST_WAITING = 256
 class OpensParts(Protocol):
     """What gives the driver of each part, such as `hardware.open_parts.PartOpener`."""
 
-    def leds(self, part: LedsSettings) -> Lamps:
+    def leds(self, part: LedsDriver) -> Lamps:
         """Return LEDs."""
 
     def buttons(self, part: ButtonsSettings) -> Buttons:
@@ -95,7 +90,7 @@ class Parts:
         for one in self._supervised:
             one.close(max(0.0, CLOSES_S - (time.perf_counter() - began_s)))
 
-    def _driver_of_leds(self, part: LedsSettings, opener: OpensParts) -> PartDriver[Lamps]:
+    def _driver_of_leds(self, part: LedsDriver, opener: OpensParts) -> PartDriver[Lamps]:
         def shine(lamps: Lamps) -> PartState:
             state = self._state
             if state is not None:

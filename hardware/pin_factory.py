@@ -10,11 +10,15 @@ import threading
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 _APT = "sudo apt install python3-lgpio (Raspberry Pi OS, Ubuntu), and a venv with --system-site-packages"
 # No handle of lgpio, and no None either: whatever is done with it is an error of lgpio.
 _NO_HANDLE = 0xFFFF
+
+
+OpenPins: TypeAlias = Callable[[], Any]
+"""Returns a pin factory of gpiozero, or raises `PinError`."""
 
 
 class PinError(Exception):
@@ -115,7 +119,7 @@ def let_go(devices: Iterable[Any], factory: Any) -> None:
 class SharedPins:
     """One pin factory for all parts. It is opened when the first of them needs it, and anew when its chip has gone."""
 
-    def __init__(self, open_factory: Callable[[], Any]) -> None:
+    def __init__(self, open_factory: OpenPins) -> None:
         """Open it with *open_factory*, which may raise PinError."""
         self._open = open_factory
         self._lock = threading.Lock()

@@ -1,8 +1,4 @@
-"""A driver of score displays: its options in table.toml, and how it opens, checks and emulates a display.
-
-A driver is a subclass of `DisplayDriver` with its names as `driver: Literal[...]` and an annotated field per option.
-`hardware.display.registry` finds it.
-"""
+"""The interface of drivers of score displays: how they are opened, checked and emulated."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ from pydantic import Field
 
 from hardware.clock import Clock
 from hardware.config.fields import NonEmpty
-from hardware.config.part import PartSettings, PinNames
+from hardware.config.part import NeededLibrary, PartSettings, PinNames, Registry
 from hardware.display.display import ScoreDisplay
 from hardware.display.encoder import DisplayEncoder
 from hardware.display.link import LinkedDisplay
@@ -28,21 +24,6 @@ if TYPE_CHECKING:  # a table starts without them
 UARTS = ("/dev/serial0", "/dev/ttyS0", "/dev/ttyAMA0")
 """Serial ports on the pins of a Raspberry Pi."""
 _UART_PINS = ((14, "UART transmit"), (15, "UART receive"))
-
-
-@dataclass(frozen=True, slots=True)
-class DriverLibrary:
-    """A library that a driver needs.
-
-    Attributes:
-        module: Its name in Python.
-        package: Its name at its source.
-        probe: An attribute of the module that a working one has; "" for none.
-    """
-
-    module: str
-    package: str
-    probe: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +46,6 @@ class DisplayEmulation:
 class DisplayDriver(PartSettings):
     """One of [[hardware.displays]]."""
 
-    libraries: ClassVar[tuple[DriverLibrary, ...]] = ()
-    """What `tallybone doctor` looks for."""
     emulations: ClassVar[tuple[DisplayEmulation, ...]] = ()
     """What `tallybone emulate-display` can show."""
 
@@ -83,10 +62,6 @@ class DisplayDriver(PartSettings):
             DisplayError: If a library is missing, or there can be no such port.
         """
 
-    def doubt(self, wait: Callable[[float], object]) -> str:
-        """Return why the display seems to be another one, for the doctor; "" for no doubt. *wait* takes seconds."""
-        return ""
-
 
 class SerialDisplay(DisplayDriver):
     """A display on a serial port."""
@@ -94,7 +69,7 @@ class SerialDisplay(DisplayDriver):
     url: Annotated[NonEmpty, Field(description="the path of its port, or a URL of pyserial")]
     baud: Annotated[int, Field(ge=1200, le=1_000_000, description="bits a second that it is set to")] = 9600
 
-    libraries = (DriverLibrary("serial", "pyserial", probe="serial_for_url"),)
+    libraries = (NeededLibrary("serial", "pyserial", "score displays", probe="serial_for_url"),)
 
     @property
     def location(self) -> str:
@@ -109,3 +84,11 @@ class SerialDisplay(DisplayDriver):
     def open(self, clock: Clock) -> ScoreDisplay:
         """Return the display, plugged in or not."""
         return LinkedDisplay(self.encoder, serial_port(self.url, self.baud), name=self.url, clock=clock)
+
+
+DISPLAYS = Registry("tallybone.displays", DisplayDriver, "hardware.display.drivers")
+
+
+def emulations() -> dict[str, DisplayEmulation]:
+    """Return the displays that can be emulated, by name."""
+    return {one.name: one for driver in DISPLAYS.drivers() for one in driver.emulations}

@@ -14,7 +14,7 @@ class LedError(Exception):
     """LEDs that are set up or used wrongly."""
 
 
-class LedDriver(Protocol):
+class LedDevice(Protocol):
     """One kind of LEDs."""
 
     @property
@@ -34,7 +34,7 @@ class LedDriver(Protocol):
 class Lamps:
     """LEDs of any kind. What they show is sent only when it changes, and again after it could not be sent."""
 
-    def __init__(self, driver: LedDriver) -> None:
+    def __init__(self, driver: LedDevice) -> None:
         """Use LEDs, which are dark at first."""
         self._driver = driver
         # A signal may come while the same thread is in here, so the lock must let it in again.

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from hardware.colour import Rgb
+from hardware.config.part import PartSettings
 from hardware.display.display import refuse_if_closed
 from hardware.display.page import DisplayPage
 from hardware.display.rows import screen_at
 from hardware.display.text import TERMINAL_CHARACTERS
 from hardware.knock.heard import ClassifiedSound
 from hardware.knock.sensor import SensorLifecycle
+from hardware.leds.driver import LedCount, LedsDriver, Shows
 from hardware.leds.lamps import LedError
 from hardware.leds.patterns import OFF
+from hardware.leds.shown import LEAST_FOR_ALL, LEDS_FOR, LedsRole
 from hardware.part_state import PartState
+from hardware.pin_factory import OpenPins
 
 COLUMNS, ROWS = 20, 4
 """What the virtual display shows: as much as the larger SerLCD."""
@@ -112,3 +119,27 @@ class VirtualDisplay:
     def close(self) -> None:
         """Take no more pages."""
         self._is_closed = True
+
+
+class VirtualSettings(PartSettings):
+    """A part of the panel in the terminal or on the page."""
+
+    driver: Literal["virtual"]
+
+
+class VirtualLedsSettings(LedsDriver):
+    """LEDs on the panel of the terminal or the page."""
+
+    driver: Literal["virtual"]
+    count: Annotated[LedCount | None, Field(description="how many; else as many as they are for")] = None
+    shows: Shows = LedsRole.ALL
+
+    @property
+    def led_count(self) -> int:
+        """As many as they are for, unless the file says how many."""
+        usual = LEAST_FOR_ALL + 3 if self.shows is LedsRole.ALL else LEDS_FOR.get(self.shows, 4)
+        return self.count or usual
+
+    def open(self, pins: OpenPins | None = None) -> VirtualLeds:
+        """Return the LEDs."""
+        return VirtualLeds(self.led_count)

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from hardware.buttons.debounce import PressKind
 from hardware.buttons.panel import VirtualButtons
 from hardware.colour import Rgb
-from hardware.config.settings import LedsSettings
 from hardware.leds.shown import LedsRole
-from hardware.virtual.drivers import VirtualDisplay, VirtualKnock, VirtualLeds
+from hardware.virtual.drivers import VirtualDisplay, VirtualKnock, VirtualLeds, VirtualLedsSettings
 
 # Somebody who looks at the panel sees for so long what was pressed.
 _SEEN_NS = 700_000_000
@@ -59,9 +58,9 @@ class VirtualPanel:
         self._pressed_ns: dict[str, int] = {}
         self._knocked_ns: int | None = None
 
-    def open_leds(self, part: LedsSettings) -> VirtualLeds:
+    def open_leds(self, part: VirtualLedsSettings) -> VirtualLeds:
         """Return a set of LEDs; another one of the same name takes its place."""
-        leds = VirtualLeds(part.led_count)
+        leds = part.open()
         with self._lock:
             self._leds[part.name] = (part.shows, leds)
         return leds

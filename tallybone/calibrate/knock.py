@@ -14,9 +14,9 @@ from calibration.errors import CalibrationError, RefusedError
 from calibration.knock.fit import JudgedSound, KeepingDetector, KnockCalibration, fit_knock
 from hardware.clock import Clock
 from hardware.knock.detector import KnockDetector
+from hardware.knock.drivers.microphone import MicrophoneKnockSensor
 from hardware.knock.errors import KnockError
 from hardware.knock.heard import NS_PER_S
-from hardware.knock.microphone import MicrophoneKnockSensor
 from hardware.knock.sensor import KnockSensor
 from hardware.knock.wav import read_wav, with_end
 from tallybone.calibrate.known import about_knock

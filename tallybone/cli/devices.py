@@ -57,7 +57,7 @@ def _listen(
 
 def _emulated(name: str) -> str:
     """Return the name of a display that can be emulated."""
-    from hardware.display.registry import emulations
+    from hardware.display.driver import emulations
 
     names = emulations()
     if name not in names:

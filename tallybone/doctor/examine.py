@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
-from hardware.config.settings import HardwareSettings, MicrophoneSettings, VirtualSettings
+from hardware.config.settings import HardwareSettings
+from hardware.knock.drivers.microphone import MicrophoneSettings
+from hardware.virtual.drivers import VirtualSettings
 from tallybone.doctor.boot import check_boot
 from tallybone.doctor.libraries import check_library, wanted_by
 from tallybone.doctor.machine import check_machine, check_speed

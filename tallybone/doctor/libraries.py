@@ -5,32 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hardware.config.settings import HardwareSettings, MicrophoneSettings, VirtualSettings
+from hardware.config.part import NeededLibrary
+from hardware.config.settings import HardwareSettings
 from hardware.pin_factory import PinLibrary
 from tallybone.finding import Finding, ok, problem
 
 _EXTRA = "pip install 'tallybone[pi]'"
-
-
-@dataclass(frozen=True, slots=True)
-class NeededLibrary:
-    """A library that some part needs.
-
-    Attributes:
-        module: Its name in Python.
-        package: Its name at its source.
-        why: The parts that need it.
-        apt: The package of Raspberry Pi OS that has it; "" where pip's is right.
-        probe: An attribute of the module that a working one has; "" for none.
-        oldest: The first version that works.
-    """
-
-    module: str
-    package: str
-    why: str
-    apt: str = ""
-    probe: str = ""
-    oldest: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +47,19 @@ _GPIOZERO = NeededLibrary("gpiozero", "gpiozero", "LEDs and buttons on pins", ol
 _LGPIO = NeededLibrary("lgpio", "lgpio", "LEDs and buttons on pins", "python3-lgpio", probe="gpiochip_open")
 _SPIDEV = NeededLibrary("spidev", "spidev", "strips and piezos on SPI", "python3-spidev", probe="SpiDev")
 _PICAMERA = NeededLibrary("picamera2", "picamera2", "the camera of the Pi", "python3-picamera2", probe="Picamera2")
-_SOUND = NeededLibrary("sounddevice", "sounddevice", "the microphone")
 
 
 def wanted_by(hardware: HardwareSettings, camera: str) -> tuple[NeededLibrary, ...]:
     """Return the libraries that the parts of a table need."""
     has_pins = any(part.pin_uses for part in hardware.parts)
     has_spi = any(part.spi_port for part in hardware.parts)
-    displays = dict.fromkeys(
-        one for part in hardware.displays if not isinstance(part, VirtualSettings) for one in part.libraries
-    )
     return (
         *_CORE,
         *((_GPIOZERO,) if has_pins else ()),
         *((_LGPIO,) if has_pins and hardware.pins is PinLibrary.LGPIO else ()),
         *((_SPIDEV,) if has_spi else ()),
         *((_PICAMERA,) if camera.startswith("pi:") else ()),
-        *((_SOUND,) if isinstance(hardware.knock, MicrophoneSettings) else ()),
-        *(NeededLibrary(one.module, one.package, "score displays", probe=one.probe) for one in displays),
+        *dict.fromkeys(one for part in hardware.parts for one in part.libraries),
     )
 
 

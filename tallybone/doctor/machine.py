@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from engine.phrases import phrase
+from hardware.config.part import NeededLibrary
 from tallybone.doctor.boot import Boot, board_of
-from tallybone.doctor.libraries import Library, NeededLibrary, Venv
+from tallybone.doctor.libraries import Library, Venv
 from tallybone.doctor.parts import Device, User
 from tallybone.doctor.storage import Disk
 from tallybone.finding import Finding, absent, ok, problem, warning

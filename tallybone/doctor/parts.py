@@ -9,8 +9,9 @@ import cv2
 import numpy as np
 
 from hardware.config.part import PartSettings
-from hardware.config.settings import HardwareSettings, MicrophoneSettings
+from hardware.config.settings import HardwareSettings
 from hardware.knock.detector import KnockDetector
+from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.knock.heard import ClassifiedSound, SoundBlock
 from hardware.knock.sensor import KnockSensor
 from hardware.pin_factory import PinLibrary

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -17,20 +18,15 @@ import cv2
 import numpy as np
 
 from hardware.buttons.debounce import PinSample
-from hardware.buttons.gpio import GpioButtons
+from hardware.buttons.driver import ButtonsDriver
 from hardware.buttons.panel import ButtonError
-from hardware.config.settings import (
-    DisplaySettings,
-    GpioSettings,
-    KnockSettings,
-    LedsSettings,
-    MicrophoneSettings,
-    VirtualSettings,
-)
+from hardware.config.part import NeededLibrary
+from hardware.config.settings import DisplaySettings, KnockSettings
 from hardware.display.display import DisplayError
 from hardware.display.page import DisplayPage
+from hardware.knock.drivers.microphone import MicrophoneKnockSensor, MicrophoneSettings
 from hardware.knock.errors import KnockError
-from hardware.knock.microphone import MicrophoneKnockSensor
+from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import LedError
 from hardware.open_parts import PartOpener
 from hardware.pin_factory import PinError, PinLibrary, open_pins
@@ -38,7 +34,7 @@ from hardware.virtual.panel import VirtualPanel
 from tallybone.choices import TileSet
 from tallybone.doctor import machine as machine_files
 from tallybone.doctor.boot import Boot
-from tallybone.doctor.libraries import Library, NeededLibrary, Venv
+from tallybone.doctor.libraries import Library, Venv
 from tallybone.doctor.machine import Machine
 from tallybone.doctor.parts import (
     CameraSample,
@@ -107,10 +103,10 @@ class Probes(Protocol):
     def camera(self, source: str) -> CameraSample:
         """Look through a camera for some seconds."""
 
-    def leds(self, part: LedsSettings, pins: PinLibrary) -> PartTrial:
+    def leds(self, part: LedsDriver, pins: PinLibrary) -> PartTrial:
         """Open LEDs, and let them go dark."""
 
-    def buttons(self, part: GpioSettings, pins: PinLibrary) -> PartTrial:
+    def buttons(self, part: ButtonsDriver, pins: PinLibrary) -> PartTrial:
         """Open buttons, and see which are held."""
 
     def microphone(self, part: MicrophoneSettings) -> Sounds:
@@ -180,7 +176,7 @@ class RealProbes:
         except (OSError, VisionError) as error:
             return CameraSample(str(error))
 
-    def leds(self, part: LedsSettings, pins: PinLibrary) -> PartTrial:
+    def leds(self, part: LedsDriver, pins: PinLibrary) -> PartTrial:
         """Open LEDs, and let them go dark."""
         try:
             lamps = self._opener(pins).leds(part)
@@ -190,10 +186,11 @@ class RealProbes:
         if lamps.state.problem is not None:
             return PartTrial(lamps.state.problem)
         return PartTrial(
-            details=f"{lamps.count} for {part.shows} ({part.driver}); `tallybone hardware test` lights them"
+            details=f"{lamps.count} for {part.shows} ({part.driver}); `tallybone hardware test` lights them",
+            doubt=part.doubt(self._wait),
         )
 
-    def buttons(self, part: GpioSettings, pins: PinLibrary) -> PartTrial:
+    def buttons(self, part: ButtonsDriver, pins: PinLibrary) -> PartTrial:
         """Open buttons, and see which are held."""
         down: dict[str, bool] = {}
 
@@ -201,13 +198,14 @@ class RealProbes:
             down[name] = sample.is_down
 
         try:
-            with closing(GpioButtons(part.wired, open_pins(pins), tap=tap)) as buttons:
+            with closing(part.open(partial(open_pins, pins), self._clock, tap)) as buttons:
                 self._wait(_TICK_S)
                 buttons.read()
+                count = len(buttons.names)
         except (ButtonError, PinError) as error:
             return PartTrial(str(error))
         held = tuple(name for name, is_down in down.items() if is_down)
-        return PartTrial(details=f"{len(down)}, none of them held", held=held)
+        return PartTrial(details=f"{count}, none of them held", held=held, doubt=part.doubt(self._wait))
 
     def microphone(self, part: MicrophoneSettings) -> Sounds:
         """Listen for some seconds."""
@@ -226,11 +224,12 @@ class RealProbes:
                 hits, trouble = len(sensor.read()), sensor.state.problem
         except (KnockError, PinError) as error:
             return PartTrial(str(error))
-        return PartTrial(trouble or "", f"{part.driver}, quiet; knock on it with `tallybone hardware test`", hits=hits)
+        details = f"{part.driver}, quiet; knock on it with `tallybone hardware test`"
+        return PartTrial(trouble or "", details, hits=hits, doubt=part.doubt(self._wait))
 
     def display(self, part: DisplaySettings) -> PartTrial:
         """Show a word on a display, after its driver's own check."""
-        doubt = "" if isinstance(part, VirtualSettings) else part.doubt(self._wait)
+        doubt = part.doubt(self._wait)
         try:
             display = self._opener(PinLibrary.MOCK).display(part)
         except DisplayError as error:

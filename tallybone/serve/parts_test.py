@@ -14,26 +14,20 @@ from typing import NoReturn, TypeVar
 
 from hardware.buttons.panel import ButtonError, Buttons
 from hardware.colour import Rgb
-from hardware.config.settings import (
-    ButtonsSettings,
-    DisplaySettings,
-    HardwareSettings,
-    KnockSettings,
-    LedsSettings,
-    SingleSettings,
-    VirtualSettings,
-)
+from hardware.config.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings
 from hardware.display.display import DisplayError, ScoreDisplay
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.errors import KnockError
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound
 from hardware.knock.sensor import KnockSensor
+from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import Lamps, LedError
 from hardware.leds.patterns import OFF
 from hardware.leds.safety import off_at_exit
 from hardware.open_parts import PartOpener
 from hardware.parts import OpensParts
 from hardware.pin_factory import PinError
+from hardware.virtual.drivers import VirtualSettings
 from tallybone.play.keys import Typed
 from tallybone.play.parts import LiveParts
 
@@ -382,10 +376,10 @@ class PartsWalk:
         """Let *walk* ask for parts that *opener* opens; *clock* is monotonic, in nanoseconds."""
         self._opener, self._walk, self._clock = opener, walk, clock
 
-    def leds(self, name: str, part: LedsSettings) -> PartResult:
+    def leds(self, name: str, part: LedsDriver) -> PartResult:
         """Test LEDs."""
         with off_at_exit(self._opener.leds(part)) as lamps:
-            return self._walk.leds(name, lamps, has_colours=not isinstance(part, SingleSettings))
+            return self._walk.leds(name, lamps, has_colours=part.has_colours)
 
     def buttons(self, name: str, part: ButtonsSettings) -> PartResult:
         """Test the buttons."""

@@ -11,10 +11,9 @@ from rich.live import Live
 from rich.panel import Panel
 from rich.text import Text
 
-from hardware.display.driver import DisplayEmulation
+from hardware.display.driver import DisplayEmulation, emulations
 from hardware.display.emulation.intake import Emulated
 from hardware.display.emulation.pty_port import PtyPort
-from hardware.display.registry import emulations
 from tallybone.files import reason_of
 from tallybone.terminal import Output
 

@@ -18,13 +18,13 @@ from typing import Any
 import pytest
 
 from hardware.buttons.panel import ButtonPress
+from hardware.config.part import NeededLibrary
 from hardware.display.page import DisplayPage
 from hardware.leds.patterns import Mood, TableState
 from hardware.open_parts import PartOpener
 from hardware.parts import Parts
 from hardware.pin_factory import PinLibrary, open_pins
 from hardware.virtual.panel import VirtualPanel
-from tallybone.doctor.libraries import NeededLibrary
 from tallybone.doctor.machine import try_library
 from tests.conftest import ROOT
 from tests.hardware.config.reading import read_hardware

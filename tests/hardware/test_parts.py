@@ -13,22 +13,15 @@ import pytest
 
 from hardware.buttons.debounce import PinPress, PressKind
 from hardware.buttons.panel import ButtonPress, Buttons, FakeButtons
-from hardware.config.settings import (
-    ButtonsSettings,
-    DisplaySettings,
-    HardwareSettings,
-    KnockSettings,
-    LedsSettings,
-    SingleSettings,
-    StripSettings,
-    VirtualLedsSettings,
-    VirtualSettings,
-)
+from hardware.config.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings
 from hardware.display.display import FakeDisplay, ScoreDisplay
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.fake import FakeKnockSensor
 from hardware.knock.heard import ClassifiedSound, Sound
 from hardware.knock.sensor import KnockSensor
+from hardware.leds.driver import LedsDriver
+from hardware.leds.drivers.gpio import SingleSettings
+from hardware.leds.drivers.strip import StripSettings
 from hardware.leds.lamps import FakeLeds, Lamps, LedError
 from hardware.leds.patterns import OFF, Mood, TableState, glow_at
 from hardware.leds.shown import LedsRole
@@ -36,6 +29,7 @@ from hardware.open_parts import PartOpener
 from hardware.parts import Parts
 from hardware.pin_factory import PinLibrary
 from hardware.supervision import CLOSES_S
+from hardware.virtual.drivers import VirtualLedsSettings, VirtualSettings
 from hardware.virtual.panel import VirtualPanel
 from tests.hardware.config.reading import read_hardware
 from tests.waiting import soon
@@ -74,7 +68,7 @@ class Fakes:
     shown: FakeDisplay = field(default_factory=FakeDisplay)
     is_unplugged: bool = False
 
-    def leds(self, part: LedsSettings) -> Lamps:
+    def leds(self, part: LedsDriver) -> Lamps:
         if self.problem is not None:
             raise self.problem
         driver = FakeLeds(part.led_count)
@@ -163,7 +157,7 @@ def test_a_part_that_cannot_be_opened_is_tried_again_less_and_less_often() -> No
 
 def test_nobody_waits_for_a_part_that_hangs() -> None:
     class Hangs(Fakes):
-        def leds(self, part: LedsSettings) -> Lamps:
+        def leds(self, part: LedsDriver) -> Lamps:
             self.gate.wait(_SOON_S)
             return super().leds(part)
 
@@ -184,7 +178,7 @@ def test_nobody_waits_for_a_part_that_hangs() -> None:
 @pytest.mark.slow
 def test_several_parts_that_hang_hold_the_end_up_no_longer_than_one() -> None:
     class Hangs(Fakes):
-        def leds(self, part: LedsSettings) -> Lamps:
+        def leds(self, part: LedsDriver) -> Lamps:
             self.gate.wait(60.0)
             return super().leds(part)
 
@@ -260,7 +254,7 @@ def test_parts_on_mock_pins_shine_and_are_pressed() -> None:
         (LEDS, "spi"),
     ],
 )
-def test_where_there_is_no_pi_the_parts_say_what_is_missing(part: LedsSettings, words: str) -> None:
+def test_where_there_is_no_pi_the_parts_say_what_is_missing(part: LedsDriver, words: str) -> None:
     opener = PartOpener(PinLibrary.LGPIO, VirtualPanel(()), time.monotonic_ns)
     parts = Parts(HardwareSettings(leds=(part,)), opener, clock=time.monotonic_ns)
     try:

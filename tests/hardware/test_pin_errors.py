@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from gpiozero.pins.mock import MockPWMPin
 
-from hardware.buttons.gpio import GpioButtons
+from hardware.buttons.drivers.gpio import GpioButtons
 from hardware.buttons.panel import ButtonError
 from hardware.colour import Rgb
-from hardware.leds.gpio import RgbLeds, SingleLeds
+from hardware.leds.drivers.gpio import RgbLeds, SingleLeds
 from hardware.leds.lamps import Lamps, LedError
 from hardware.leds.patterns import OFF
 from hardware.pin_factory import PinLibrary, open_pins

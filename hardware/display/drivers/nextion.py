@@ -151,6 +151,3 @@ class NextionDriver(SerialDisplay):
         except (OSError, DisplayError):
             return ""  # the trial with a word reports that it cannot be opened
         return f"{self.url}: {doubt}" if doubt else ""
-
-
-DRIVER = NextionDriver

@@ -143,6 +143,3 @@ class SegmentDriver(SerialDisplay):
     def encoder(self) -> Segment:
         """What turns pages into bytes."""
         return Segment(self.seat, self.baud, self.brightness)
-
-
-DRIVER = SegmentDriver

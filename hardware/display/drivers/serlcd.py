@@ -130,6 +130,3 @@ class SerLcdDriver(SerialDisplay):
         """What turns pages into bytes."""
         columns, rows = (16, 2) if self.driver == "serlcd-16x2" else (20, 4)
         return SerLcd(columns, rows, self.baud, None if self.backlight is None else Rgb(*self.backlight))
-
-
-DRIVER = SerLcdDriver

@@ -90,6 +90,3 @@ class TerminalDriver(DisplayDriver):
     def open(self, clock: Clock) -> ScoreDisplay:
         """Return the display, plugged in or not."""
         return LinkedDisplay(PlainTerminal(), lambda: _TextFile(Path(self.url)), name=self.url, clock=clock)
-
-
-DRIVER = TerminalDriver

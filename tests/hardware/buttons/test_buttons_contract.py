@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from hardware.buttons.debounce import ButtonState, PinPress, PinSample, PressKind, PressTiming, feed
-from hardware.buttons.gpio import GpioButtons
+from hardware.buttons.drivers.gpio import GpioButtons
 from hardware.buttons.panel import ButtonError, ButtonPress, Buttons, FakeButtons, NoButtons, VirtualButtons
 from hardware.pin_factory import PinError, PinLibrary, open_pins
 

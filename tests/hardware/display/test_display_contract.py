@@ -12,13 +12,13 @@ from typing import get_args
 import pytest
 
 from hardware.display.display import DisplayError, FakeDisplay, ScoreDisplay
+from hardware.display.driver import DISPLAYS
 from hardware.display.emulation.intake import Emulated
 from hardware.display.emulation.nextion import EmulatedNextion
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.display.page import DisplayPage, ScoreLine
-from hardware.display.registry import display_drivers
 from hardware.virtual.drivers import VirtualDisplay
 from tests.hardware.display.parts import opened
 
@@ -29,7 +29,7 @@ _EMULATED: dict[str, Callable[[], Emulated]] = {
     "segment": EmulatedSegment,
     "nextion": EmulatedNextion,
 }
-_DRIVERS = [name for driver in display_drivers() for name in get_args(driver.model_fields["driver"].annotation)]
+_DRIVERS = [name for driver in DISPLAYS.drivers() for name in get_args(driver.model_fields["driver"].annotation)]
 _KINDS = ("fake", "virtual", *_DRIVERS, "loop://", "unplugged")
 
 

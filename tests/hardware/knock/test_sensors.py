@@ -15,15 +15,15 @@ import pytest
 from gpiozero import GPIOZeroError
 from gpiozero.pins.mock import MockFactory
 
+from hardware.knock.drivers.microphone import MicrophoneKnockSensor
+from hardware.knock.drivers.piezo_pin import PinKnockSensor
+from hardware.knock.drivers.piezo_spi import SpiKnockSensor, asked, level_of
+from hardware.knock.drivers.wav import WavKnockSensor
 from hardware.knock.errors import KnockError, KnockSensorError
 from hardware.knock.fake import FakeKnockSensor, NoKnockSensor
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound
-from hardware.knock.microphone import MicrophoneKnockSensor
 from hardware.knock.peaks import Hit, HitRow, PeakFinder
-from hardware.knock.piezo_pin import PinKnockSensor
-from hardware.knock.piezo_spi import SpiKnockSensor, asked, level_of
 from hardware.knock.sensor import BackOff, KnockSensor
-from hardware.knock.wav_sensor import WavKnockSensor
 from hardware.virtual.drivers import VirtualKnock
 from tests.hardware.knock.sounds import with_hits, write_wav
 from tests.waiting import soon
@@ -525,9 +525,9 @@ def test_every_adapter_can_be_imported_without_its_library() -> None:
 import sys
 for name in ("sounddevice", "gpiozero", "spidev"):
     sys.modules[name] = None
-from hardware.knock.microphone import MicrophoneKnockSensor as A
-from hardware.knock.piezo_pin import PinKnockSensor as B
-from hardware.knock.piezo_spi import SpiKnockSensor as C
+from hardware.knock.drivers.microphone import MicrophoneKnockSensor as A
+from hardware.knock.drivers.piezo_pin import PinKnockSensor as B
+from hardware.knock.drivers.piezo_spi import SpiKnockSensor as C
 from hardware.knock.errors import KnockSensorError
 clock = lambda: 0
 for sensor in (A(clock=clock), B((17,), clock=clock, pin_factory=None), C((3,), clock=clock)):

@@ -13,10 +13,10 @@ import pytest
 from gpiozero import Device
 
 from hardware.colour import Rgb
-from hardware.leds.gpio import RgbLeds, SingleLeds
-from hardware.leds.lamps import FakeLeds, Lamps, LedDriver, LedError, NoLeds
+from hardware.leds.drivers.gpio import RgbLeds, SingleLeds
+from hardware.leds.drivers.strip import Strip, open_spi, spi_bytes
+from hardware.leds.lamps import FakeLeds, Lamps, LedDevice, LedError, NoLeds
 from hardware.leds.patterns import OFF
-from hardware.leds.strip import Strip, open_spi, spi_bytes
 from hardware.pin_factory import PinError, PinLibrary, open_pins
 from hardware.virtual.drivers import VirtualLeds
 
@@ -41,7 +41,7 @@ class Bus:
         self.is_closed = True
 
 
-_MADE: dict[str, Callable[[], LedDriver]] = {
+_MADE: dict[str, Callable[[], LedDevice]] = {
     "none": lambda: NoLeds(2),
     "fake": lambda: FakeLeds(2),
     "virtual": lambda: VirtualLeds(2),

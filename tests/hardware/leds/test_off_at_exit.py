@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from hardware.colour import Rgb
+from hardware.leds.drivers.strip import spi_bytes
 from hardware.leds.lamps import FakeLeds, Lamps
 from hardware.leds.patterns import OFF
 from hardware.leds.safety import off_at_exit
-from hardware.leds.strip import spi_bytes
 
 _ROOT = Path(__file__).resolve().parents[3]
 _LONG_S = 30.0
@@ -28,7 +28,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from hardware.colour import Rgb
 from hardware.leds.lamps import Lamps
 from hardware.leds.safety import off_at_exit
-from hardware.leds.strip import Strip
+from hardware.leds.drivers.strip import Strip
 
 class Bus:
     def writebytes2(self, values):

@@ -9,11 +9,11 @@ import pytest
 from hardware.buttons.debounce import PressKind
 from hardware.buttons.panel import ButtonError
 from hardware.colour import Rgb
-from hardware.config.settings import VirtualLedsSettings
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.leds.lamps import LedError
 from hardware.leds.patterns import OFF
 from hardware.leds.shown import LedsRole
+from hardware.virtual.drivers import VirtualLedsSettings
 from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
 
 S = 1_000_000_000

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from calibration.knock.correction import Addition
 from calibration.knock.fit import KnockCalibration
-from hardware.config.settings import WavSettings
 from hardware.knock.classifier import Classifier
 from hardware.knock.detector import KnockDetector
+from hardware.knock.drivers.wav import WavKnockSensor, WavSettings
 from hardware.knock.features import FEATURES
 from hardware.knock.heard import NS_PER_S, Sound
 from hardware.knock.onsets import RATE_HZ
-from hardware.knock.wav_sensor import WavKnockSensor
 from hardware.open_parts import PartOpener
 from hardware.pin_factory import PinLibrary
 from hardware.virtual.panel import VirtualPanel

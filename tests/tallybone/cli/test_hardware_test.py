@@ -15,9 +15,10 @@ import pytest
 from hardware import open_parts
 from hardware.buttons.panel import Buttons, VirtualButtons
 from hardware.colour import Rgb
-from hardware.config.settings import ButtonsSettings, DisplaySettings, KnockSettings, LedsSettings
+from hardware.config.settings import ButtonsSettings, DisplaySettings, KnockSettings
 from hardware.display.display import FakeDisplay
 from hardware.knock.sensor import KnockSensor
+from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import FakeLeds, Lamps, LedError
 from hardware.leds.patterns import OFF
 from hardware.pin_factory import PinLibrary, open_pins
@@ -58,7 +59,7 @@ class Table(io.StringIO):
                 answer()
         return super().write(text)
 
-    def leds(self, part: LedsSettings) -> Lamps:
+    def leds(self, part: LedsDriver) -> Lamps:
         if self.lacks == "leds":
             raise LedError("LED 0 cannot have its pin")
         return Lamps(self.leds_)

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hardware.config.settings import (
-    DisplaySettings,
-    GpioSettings,
-    HardwareSettings,
-    KnockSettings,
-    LedsSettings,
-    MicrophoneSettings,
-)
+from hardware.buttons.driver import ButtonsDriver
+from hardware.config.part import NeededLibrary
+from hardware.config.settings import DisplaySettings, HardwareSettings, KnockSettings
+from hardware.knock.drivers.microphone import MicrophoneSettings
+from hardware.leds.driver import LedsDriver
 from hardware.pin_factory import PinLibrary
 from tallybone.doctor.boot import Boot, PiModel
-from tallybone.doctor.libraries import Library, NeededLibrary, Venv
+from tallybone.doctor.libraries import Library, Venv
 from tallybone.doctor.machine import Machine
 from tallybone.doctor.parts import CameraSample, Device, PartTrial, Sounds, User
 from tallybone.doctor.storage import Disk
@@ -85,10 +82,10 @@ class FakeProbes:
         self.asked.append(f"camera {source}")
         return self.seen
 
-    def leds(self, part: LedsSettings, pins: PinLibrary) -> PartTrial:
+    def leds(self, part: LedsDriver, pins: PinLibrary) -> PartTrial:
         return self._opened(f"LEDs {part.driver}")
 
-    def buttons(self, part: GpioSettings, pins: PinLibrary) -> PartTrial:
+    def buttons(self, part: ButtonsDriver, pins: PinLibrary) -> PartTrial:
         return self._opened("buttons")
 
     def microphone(self, part: MicrophoneSettings) -> Sounds:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from hardware.config.part import NeededLibrary
 from tallybone.doctor.boot import PiModel
-from tallybone.doctor.libraries import NeededLibrary
 from tallybone.doctor.machine import (
     Machine,
     read_boot,

@@ -13,9 +13,11 @@ import cv2
 import numpy as np
 import pytest
 
-from hardware.config.settings import GpioSettings, HardwareSettings, MicrophoneSettings
+from hardware.buttons.drivers.gpio import GpioSettings
+from hardware.config.settings import HardwareSettings
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
+from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.knock.fake import FakeKnockSensor
 from hardware.knock.heard import SoundBlock
 from hardware.pin_factory import PinLibrary, open_pins

@@ -6,8 +6,8 @@ import pytest
 
 from engine import Seat
 from hardware.buttons.debounce import PinPress, PressKind
+from hardware.buttons.drivers.gpio import GpioSettings
 from hardware.buttons.panel import OF_SEATS, SHARED_BUTTONS, ButtonPress
-from hardware.config.settings import GpioSettings
 from hardware.knock.heard import ClassifiedSound
 from tallybone.play.parts import buttons_of, knock_meant, meant_by, name_of
 from tallybone.session.inputs import Button, KnockHeard, Press

@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.text import Text
 
 from hardware.colour import Rgb
-from hardware.config.settings import VirtualLedsSettings
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.leds.patterns import OFF
 from hardware.leds.shown import LedsRole
+from hardware.virtual.drivers import VirtualLedsSettings
 from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
 from tallybone.play.display import PANEL_ROWS, BoardDisplay, draw_panel
 from tallybone.play.parts import buttons_of

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hardware.config.settings import HardwareSettings, VirtualSettings
+from hardware.config.settings import HardwareSettings
 from hardware.leds.shown import LedsRole
+from hardware.virtual.drivers import VirtualSettings
 from tallybone.store.table_file import TableFile, TableFileError, load_table
 
 

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from types import ModuleType
-from typing import Any
+from enum import StrEnum
+from functools import partial
+from importlib import import_module
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from hardware.clock import Clock
+from hardware.config.fields import Lax, NonEmpty
+from hardware.config.part import NeededLibrary, PinNames
 from hardware.knock.arrivals import Arrivals
 from hardware.knock.detector import KnockDetector
 from hardware.knock.device import SensorDevice
+from hardware.knock.driver import KnockDriver
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, SoundBlock
 from hardware.knock.onsets import RATE_HZ
 from hardware.part_state import PartState
+from hardware.pin_factory import OpenPins
 
 _BLOCK = 1_024
 # On ALSA PortAudio's buffer is this and one period, a multiple of the block (PaAlsaStreamComponent_FinishConfigure). A
@@ -30,13 +37,7 @@ _SILENT_NS = 2 * NS_PER_S
 # One block of 64 ms that is lost in ten seconds costs no knock, most likely; more of them do.
 _LOSES_FROM = 0.05
 _COMES_WITH = "pip install 'tallybone[pi]', and sudo apt install libportaudio2"
-
-
-def _sounddevice() -> ModuleType:
-    import sounddevice
-
-    module: ModuleType = sounddevice
-    return module
+_sounddevice = partial(import_module, "sounddevice")
 
 
 class MicrophoneKnockSensor:
@@ -154,3 +155,40 @@ class MicrophoneKnockSensor:
             stream.close()
         except (self._device.library.PortAudioError, OSError) as error:  # it is gone already
             self._device.problem = str(error)
+
+
+class MicrophoneWire(StrEnum):
+    """How a microphone is connected."""
+
+    USB = "usb"
+    I2S = "i2s"
+
+
+_I2S_PINS = ((18, "I2S clock"), (19, "I2S word select"), (20, "I2S data in"), (21, "I2S data out"))
+
+
+class MicrophoneSettings(KnockDriver):
+    """A microphone."""
+
+    driver: Literal["microphone"]
+    device: Annotated[
+        Annotated[int, Field(ge=0, le=1000)] | NonEmpty | None,
+        Field(title="a number of 0 to 1000, or a part of a name", description="which; else the system's own choice"),
+    ] = None
+    wire: Annotated[MicrophoneWire, Lax, Field(description="how it is connected")] = MicrophoneWire.USB
+
+    libraries = (NeededLibrary("sounddevice", "sounddevice", "the microphone"),)
+
+    @property
+    def location(self) -> str:
+        """The folder of all sound cards."""
+        return "/dev/snd"
+
+    @property
+    def bus_uses(self) -> PinNames:
+        """The pins of I2S if it is wired to them."""
+        return _I2S_PINS if self.wire is MicrophoneWire.I2S else ()
+
+    def open(self, pins: OpenPins, clock: Clock, detector: Callable[[], KnockDetector]) -> MicrophoneKnockSensor:
+        """Return the sensor."""
+        return MicrophoneKnockSensor(clock=clock, device=self.device, detector=detector())

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from hardware.buttons.debounce import ButtonState, PinSample, PressTiming, feed
-from hardware.buttons.panel import ButtonError, ButtonPress, refuse_if_closed
+from hardware.buttons.driver import ButtonsDriver, Tap
+from hardware.buttons.panel import OF_SEATS, SHARED_BUTTONS, ButtonError, ButtonPress, button_name, refuse_if_closed
 from hardware.clock import Clock
+from hardware.config.fields import Pin, Pins
+from hardware.config.part import PinNames
 from hardware.part_state import PartState
-from hardware.pin_factory import let_go, pin_errors
-
-Tap: TypeAlias = Callable[[str, PinSample], None]
-"""Is told every sample in the order in which it counts, so that it can be recorded."""
+from hardware.pin_factory import OpenPins, let_go, pin_errors
 
 
 class GpioButtons:
@@ -101,3 +103,42 @@ class GpioButtons:
             self._tap(name, sample)
         self._states[name], presses = feed(self._states[name], sample, self._timing)
         return [ButtonPress(name, press) for press in presses]
+
+
+ButtonPins = Annotated[Pin | Pins | None, Field(title="BCM pins 2 to 27, one or a list by seat")]
+
+
+class GpioSettings(ButtonsDriver):
+    """Buttons between a pin and ground."""
+
+    driver: Literal["gpio"]
+    call: ButtonPins = None
+    knock: ButtonPins = None
+    draw: ButtonPins = None
+    done: ButtonPins = None
+    next: Pin | None = None
+    undo: Pin | None = None
+    stands: Pin | None = None
+    hand_end: Pin | None = None
+    redeal: Pin | None = None
+    stack: Pin | None = None
+    table: Pin | None = None
+
+    @property
+    def wired(self) -> dict[str, int]:
+        """The pin of each button, by its name."""
+        found: dict[str, int] = {}
+        for button in (*OF_SEATS, *SHARED_BUTTONS):
+            said: int | tuple[int, ...] | None = getattr(self, button)
+            by_seat = enumerate(said) if isinstance(said, tuple) else [(None, said)]
+            found |= {button_name(button, seat): pin for seat, pin in by_seat if pin is not None}
+        return found
+
+    @property
+    def pin_uses(self) -> PinNames:
+        """The pin of each button."""
+        return [(pin, f"button {name}") for name, pin in self.wired.items()]
+
+    def open(self, pins: OpenPins, clock: Clock, tap: Tap | None = None) -> GpioButtons:
+        """Return the buttons."""
+        return GpioButtons(self.wired, pins(), clock=clock, tap=tap)

@@ -5,14 +5,21 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from types import ModuleType
-from typing import Any
+from functools import partial
+from importlib import import_module
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
 
 from hardware.clock import Clock
+from hardware.config.fields import Lax, SeatIndex, SpiChip, SpiPort
+from hardware.knock.detector import KnockDetector
 from hardware.knock.device import SensorDevice
+from hardware.knock.driver import PiezoDriver
 from hardware.knock.heard import ClassifiedSound
 from hardware.knock.peaks import HitRow, PeakFinder
 from hardware.part_state import PartState
+from hardware.pin_factory import OpenPins
 
 FULL_LEVEL = 1023
 # 1.35 MHz is the most that the part takes at 2.7 V; at 3.3 V it is well within.
@@ -21,13 +28,7 @@ _CLOCK_HZ = 1_000_000
 _EVERY_S = 0.002
 _MOST_WAITING = 4_096
 _COMES_WITH = "sudo apt install python3-spidev"
-
-
-def _spidev() -> ModuleType:
-    import spidev
-
-    module: ModuleType = spidev
-    return module
+_spidev = partial(import_module, "spidev")
 
 
 def asked(channel: int) -> list[int]:
@@ -130,3 +131,54 @@ class SpiKnockSensor:
             self._levels.popleft()
             self._device.lost += 1
         self._levels.append((t_ns, levels))
+
+
+Channel = Annotated[int, Field(ge=0, le=7)]
+
+
+def _each_once(channels: tuple[int, ...]) -> tuple[int, ...]:
+    for place, channel in enumerate(channels):
+        if channel in channels[:place]:
+            raise ValueError(f"expected channels 0 to 7, each once, but got {channel}")
+    return channels
+
+
+class PiezoSpiSettings(PiezoDriver):
+    """Piezos behind an MCP3008."""
+
+    driver: Literal["piezo-spi"]
+    channels: Annotated[
+        Annotated[
+            tuple[Channel, ...],
+            Lax,
+            Field(
+                min_length=1, max_length=8, title="a list of 1 to 8 channels", json_schema_extra={"uniqueItems": True}
+            ),
+            AfterValidator(_each_once),
+        ]
+        | None,
+        Field(description="one for each seat"),
+    ] = None
+    channel: Annotated[Channel | None, Field(description="the only one, else 0")] = None
+    seat: SeatIndex | None = None
+    spi: SpiChip = SpiPort()
+
+    @property
+    def wired(self) -> tuple[int, ...]:
+        """The channel of each piezo."""
+        return self.channels or (self.channel or 0,)
+
+    @property
+    def seats(self) -> tuple[int | None, ...]:
+        """Whose side each piezo is at, 0 upwards; None for the whole table."""
+        return (self.seat,) if self.channels is None else tuple(range(len(self.channels)))
+
+    @property
+    def spi_port(self) -> SpiPort:
+        """The SPI that the MCP3008 is wired to."""
+        return self.spi
+
+    def open(self, pins: OpenPins, clock: Clock, detector: Callable[[], KnockDetector]) -> SpiKnockSensor:
+        """Return the sensor."""
+        bus, chip = self.spi.bus, self.spi.chip
+        return SpiKnockSensor(self.wired, clock=clock, bus=bus, chip=chip, seats=self.seats)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from hardware.clock import Clock
+from hardware.config.fields import NonEmpty
 from hardware.knock.detector import KnockDetector
+from hardware.knock.driver import KnockDriver
 from hardware.knock.errors import WavError
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, SoundBlock
 from hardware.knock.sensor import SensorLifecycle
 from hardware.knock.wav import read_wav
 from hardware.part_state import PartState
+from hardware.pin_factory import OpenPins
 
 
 class WavKnockSensor:
@@ -72,3 +78,14 @@ class WavKnockSensor:
         if block is None:
             self._state = PartState(f"{self._path}: at its end")
         return block
+
+
+class WavSettings(KnockDriver):
+    """A sound file, to try without a sensor."""
+
+    driver: Literal["wav"]
+    file: Annotated[NonEmpty, Field(description="the file")]
+
+    def open(self, pins: OpenPins, clock: Clock, detector: Callable[[], KnockDetector]) -> WavKnockSensor:
+        """Return the sensor."""
+        return WavKnockSensor(Path(self.file), clock=clock, detector=detector())

@@ -6,10 +6,16 @@ A bit of the strip lasts 1.25 microseconds. At 2.4 MHz that is three bits of SPI
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Annotated, Literal, Protocol
+
+from pydantic import Field
 
 from hardware.colour import Rgb
+from hardware.config.fields import Percent, SpiChip, SpiPort
+from hardware.leds.driver import LedCount, LedsDriver, Shows
 from hardware.leds.lamps import LedError
+from hardware.leds.shown import LedsRole
+from hardware.pin_factory import OpenPins
 
 SPI_HZ = 2_400_000
 _MOST_LEDS = 300
@@ -106,3 +112,27 @@ def open_spi(bus: int = 0, device: int = 0) -> Spi:
     spi.max_speed_hz = SPI_HZ  # type: ignore[attr-defined] # as above
     spi.mode = 0  # type: ignore[attr-defined] # as above
     return spi
+
+
+class StripSettings(LedsDriver):
+    """A WS2812 strip on SPI."""
+
+    driver: Literal["strip"]
+    count: Annotated[LedCount, Field(description="how many LEDs it has")]
+    spi: SpiChip = SpiPort()
+    percent: Annotated[Percent, Field(description="brightness")] = 30
+    shows: Shows = LedsRole.SEATS
+
+    @property
+    def led_count(self) -> int:
+        """How many it has."""
+        return self.count
+
+    @property
+    def spi_port(self) -> SpiPort:
+        """The SPI that it is wired to."""
+        return self.spi
+
+    def open(self, pins: OpenPins) -> Strip:
+        """Return the strip."""
+        return Strip(self.count, open_spi(self.spi.bus, self.spi.chip), percent=self.percent)

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import ModuleType
-from typing import Any
+from importlib import import_module
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from hardware.clock import Clock
+from hardware.config.fields import Pin, Pins, SeatIndex
+from hardware.config.part import PinNames
+from hardware.knock.detector import KnockDetector
 from hardware.knock.device import SensorDevice
+from hardware.knock.driver import PiezoDriver
 from hardware.knock.errors import KnockSensorError
 from hardware.knock.heard import ClassifiedSound
 from hardware.knock.peaks import Hit, HitRow
 from hardware.part_state import PartState
-from hardware.pin_factory import is_there, let_go, pin_errors
+from hardware.pin_factory import OpenPins, is_there, let_go, pin_errors
 
 _MOST_WAITING = 256
 _COMES_WITH = "pip install 'tallybone[pi]'"
-
-
-def _gpiozero() -> ModuleType:
-    import gpiozero
-
-    module: ModuleType = gpiozero
-    return module
+_gpiozero = partial(import_module, "gpiozero")
 
 
 class PinKnockSensor:
@@ -111,3 +111,32 @@ class PinKnockSensor:
             return
         # A comparator does not say how hard: that it was beyond its threshold is all there is.
         self._hits.append(Hit(self._clock(), number))
+
+
+class PiezoPinSettings(PiezoDriver):
+    """Piezos with comparators."""
+
+    driver: Literal["piezo-pin"]
+    pins: Annotated[Pins | None, Field(description="one for each seat, BCM")] = None
+    pin: Annotated[Pin | None, Field(description="the only one, BCM")] = None
+    seat: SeatIndex | None = None
+
+    @property
+    def wired(self) -> tuple[int, ...]:
+        """The pin of each piezo."""
+        return self.pins or (() if self.pin is None else (self.pin,))
+
+    @property
+    def seats(self) -> tuple[int | None, ...]:
+        """Whose side each piezo is at, 0 upwards; None for the whole table."""
+        return (self.seat,) if self.pins is None else tuple(range(len(self.pins)))
+
+    @property
+    def pin_uses(self) -> PinNames:
+        """The pin of each piezo."""
+        names = ("piezo" if seat is None else f"piezo {seat + 1}" for seat in self.seats)
+        return list(zip(self.wired, names, strict=False))
+
+    def open(self, pins: OpenPins, clock: Clock, detector: Callable[[], KnockDetector]) -> PinKnockSensor:
+        """Return the sensor."""
+        return PinKnockSensor(self.wired, clock=clock, pin_factory=pins(), seats=self.seats)

@@ -1,0 +1,1 @@
+"""Drivers of buttons, one module each; `hardware.buttons.driver` says what a driver is."""

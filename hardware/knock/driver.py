@@ -1,0 +1,50 @@
+"""The interface of drivers of knock sensors: their options in table.toml, and how they are opened."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+
+from pydantic import ValidationInfo, field_validator
+
+from hardware.clock import Clock
+from hardware.config.part import PartSettings, Registry
+from hardware.knock.detector import KnockDetector
+from hardware.knock.sensor import KnockSensor
+from hardware.pin_factory import OpenPins
+
+
+class KnockDriver(PartSettings):
+    """The table [hardware.knock]."""
+
+    @abstractmethod
+    def open(self, pins: OpenPins, clock: Clock, detector: Callable[[], KnockDetector]) -> KnockSensor:
+        """Return the sensor, which is not started yet.
+
+        Args:
+            pins: Opens the pins.
+            clock: Monotonic, in nanoseconds.
+            detector: Makes a detector of knocks, for a sensor that hears sound.
+
+        Raises:
+            PinError: If there are no pins.
+        """
+
+
+class PiezoDriver(KnockDriver):
+    """Piezos, one or one for each seat."""
+
+    @field_validator("pin", "channel", "seat", check_fields=False)
+    @classmethod
+    def _one_or_several(cls, value: int | None, info: ValidationInfo) -> int | None:
+        several = "pins" if info.data["driver"] == "piezo-pin" else "channels"
+        if several not in info.data:
+            return value  # reported already
+        if value is not None and info.data[several] is not None:
+            raise ValueError(f"is said by {several} too, which are one for each seat")
+        if value is None and info.data[several] is None and info.field_name == "pin":
+            raise ValueError("has to be said")
+        return value
+
+
+KNOCKS = Registry("tallybone.knocks", KnockDriver, "hardware.knock.drivers")

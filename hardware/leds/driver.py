@@ -1,0 +1,57 @@
+"""The interface of drivers of LEDs: their options in table.toml, and how they are opened."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from hardware.config.fields import Lax
+from hardware.config.part import PartSettings, Registry
+from hardware.leds.lamps import LedDevice
+from hardware.leds.shown import LEAST_FOR_ALL, LEDS_FOR, LedsRole
+from hardware.pin_factory import OpenPins
+
+LedCount = Annotated[int, Field(ge=1, le=300)]
+Shows = Annotated[LedsRole, Lax, Field(description="what the LEDs are for")]
+
+
+class LedsDriver(PartSettings):
+    """One of [[hardware.leds]]."""
+
+    has_colours: ClassVar[bool] = True
+    """Whether `tallybone hardware test` asks for their colours."""
+
+    if TYPE_CHECKING:  # each driver declares it, behind the keys that it is checked with
+        shows: LedsRole
+
+    @property
+    @abstractmethod
+    def led_count(self) -> int:
+        """How many there are."""
+
+    @abstractmethod
+    def open(self, pins: OpenPins) -> LedDevice:
+        """Return the LEDs.
+
+        Raises:
+            LedError: If they cannot be had.
+            PinError: If there are no pins.
+        """
+
+    @field_validator("shows", check_fields=False)
+    @classmethod
+    def _check_count(cls, shows: LedsRole, info: ValidationInfo) -> LedsRole:
+        said = info.data.get("count", info.data.get("pins"))
+        if said is None:
+            return shows
+        found, exact = said if isinstance(said, int) else len(said), LEDS_FOR.get(shows)
+        if exact is not None and found != exact:
+            raise ValueError(f"{shows} takes {exact} LED{'s' if exact > 1 else ''}, but there are {found}")
+        if shows is LedsRole.ALL and found < LEAST_FOR_ALL:
+            raise ValueError(f"all takes at least {LEAST_FOR_ALL} LEDs, but there are {found}")
+        return shows
+
+
+LEDS = Registry("tallybone.leds", LedsDriver, "hardware.leds.drivers")

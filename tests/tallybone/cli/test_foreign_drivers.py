@@ -1,0 +1,265 @@
+"""Drivers of another distribution: named in table.toml, opened, checked and described without an edit here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+import jsonschema_rs
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[3]
+SCREEN = '''
+    """An OLED whose frames are files: portable bitmaps of 128x64."""
+
+    from pathlib import Path
+    from typing import Annotated, Literal
+
+    import cv2
+    import numpy as np
+    from pydantic import Field
+
+    from hardware.config.part import NeededLibrary
+    from hardware.display.driver import DisplayDriver
+    from hardware.display.rows import screen_at
+    from hardware.display.text import TERMINAL_CHARACTERS
+    from hardware.part_state import PartState
+
+
+    class Frames:
+        """The display."""
+
+        def __init__(self, path, contrast):
+            self._path, self._contrast = path, contrast
+            self.state = PartState()
+
+        def show(self, page):
+            frame = np.zeros((64, 128), np.uint8)
+            for row, text in enumerate(screen_at(page, 16, 4, 0, TERMINAL_CHARACTERS)):
+                cv2.putText(frame, text, (0, 12 + 16 * row), cv2.FONT_HERSHEY_PLAIN, 0.7, self._contrast)
+                self._path.with_suffix(f".{row}.txt").write_text(text)
+            cv2.imwrite(str(self._path), frame)
+
+        def close(self):
+            pass
+
+
+    class Foreign(DisplayDriver):
+        """An OLED whose frames are files."""
+
+        driver: Literal["oled-frames"]
+        file: Annotated[str, Field(min_length=1, description="the newest frame")]
+        contrast: Annotated[int, Field(ge=1, le=255, description="brightness")] = 128
+
+        libraries = (NeededLibrary("tallybone_foreign", "tallybone-foreign", "the screen", probe="Foreign"),)
+
+        def open(self, clock):
+            return Frames(Path(self.file), self.contrast)
+
+        def doubt(self, wait):
+            return "it is a file" if self.contrast == 1 else ""
+'''
+BELL = '''
+    """A bell: its file is there once somebody has struck it."""
+
+    from pathlib import Path
+    from typing import Annotated, Literal
+
+    from pydantic import Field
+
+    from hardware.config.part import NeededLibrary
+    from hardware.knock.driver import KnockDriver
+    from hardware.knock.heard import ClassifiedSound
+    from hardware.part_state import PartState
+
+
+    class Bell:
+        """The sensor."""
+
+        def __init__(self, path, clock, contrast):
+            self._path, self._clock, self._strength = path, clock, contrast / 255
+            self.state = PartState()
+
+        def start(self):
+            self._path.write_text("")
+
+        def read(self):
+            if not self._path.exists():
+                return ()
+            self._path.unlink()
+            return (ClassifiedSound(self._clock(), 1, self._strength, 1.0),)
+
+        def close(self):
+            pass
+
+
+    class Foreign(KnockDriver):
+        """A bell."""
+
+        driver: Literal["bell"]
+        file: Annotated[str, Field(min_length=1, description="a file that is there when it rings")]
+        contrast: Annotated[int, Field(ge=1, le=255, description="loudness")] = 128
+
+        libraries = (NeededLibrary("tallybone_foreign", "tallybone-foreign", "the bell", probe="Foreign"),)
+
+        def open(self, pins, clock, detector):
+            return Bell(Path(self.file), clock, self.contrast)
+
+        def doubt(self, wait):
+            return "it is a file" if self.contrast == 1 else ""
+'''
+PLAYED = """
+    import sys, time
+    from pathlib import Path
+    from hardware.display.page import DisplayPage, ScoreLine
+    from hardware.leds.patterns import TableState
+    from hardware.open_parts import PartOpener
+    from hardware.parts import Parts
+    from hardware.virtual.panel import VirtualPanel
+    from tallybone.store.table_file import load_table
+
+    hardware = load_table(Path(sys.argv[1])).hardware
+    parts = Parts(hardware, PartOpener(hardware.pins, VirtualPanel(()), time.monotonic_ns), clock=time.monotonic_ns)
+    parts.show(TableState(2), DisplayPage((ScoreLine("Ann", 35, is_turn=True), ScoreLine("Ben", 128))))
+    came, began = (), time.monotonic()
+    while not came and not Path(sys.argv[2]).exists() and time.monotonic() - began < 20:
+        came = parts.came()
+    parts.close()
+    print([(one.kind.value, one.seat, round(one.strength, 2)) for one in came])
+"""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of part, and a driver of it.
+
+    Attributes:
+        part: Its name for the doctor.
+        group: Where other distributions name drivers of it.
+        table: Its table in table.toml.
+        code: The module of the driver.
+        driver: Its name.
+        why: What its library is for.
+        own: The names of the drivers that are not foreign.
+        other: A key that only those have.
+    """
+
+    part: str
+    group: str
+    table: str
+    code: str
+    driver: str
+    why: str
+    own: str
+    other: str
+
+    def in_hardware(self, part: Mapping[str, object]) -> dict[str, object]:
+        """Return the table [hardware] with a part."""
+        key = self.table.strip("[]").removeprefix("hardware.")
+        return {"hardware": {key: [part] if self.table.startswith("[[") else part}}
+
+
+DISPLAY = Kind(
+    "display", "tallybone.displays", "[[hardware.displays]]", SCREEN, "oled-frames", "the screen",
+    "nextion, segment, serlcd-16x2, serlcd-20x4, terminal", "url",
+)  # fmt: skip
+KNOCK = Kind(
+    "knock", "tallybone.knocks", "[hardware.knock]", BELL, "bell", "the bell",
+    "microphone, piezo-pin, piezo-spi, wav, virtual", "pin",
+)  # fmt: skip
+
+
+@pytest.fixture(name="kind", params=[DISPLAY, KNOCK], ids=lambda kind: kind.part)
+def each_kind(request: pytest.FixtureRequest) -> Kind:
+    kind: Kind = request.param
+    return kind
+
+
+@pytest.fixture(name="site")
+def site_packages(tmp_path: Path, kind: Kind) -> Path:
+    """Return a folder with the distribution, as pip would install it."""
+    site = tmp_path / "site"
+    about = site / "tallybone_foreign-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: tallybone-foreign\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[{kind.group}]\nforeign = tallybone_foreign:Foreign\n")
+    (site / "tallybone_foreign.py").write_text(dedent(kind.code))
+    return site
+
+
+@pytest.fixture(name="table")
+def table_file(tmp_path: Path, kind: Kind) -> Path:
+    path = tmp_path / "table.toml"
+    path.write_text(
+        f'[camera]\nurl = "simulated:seed=1"\n{kind.table}\n'
+        f'driver = "{kind.driver}"\nfile = "{tmp_path / "frame.png"}"\n'
+    )
+    return path
+
+
+def run(site: Path, code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with the distribution on its path."""
+    environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
+    command = [sys.executable, "-c", dedent(code), *arguments]
+    return subprocess.run(command, env=environment, cwd=site, capture_output=True, text=True, timeout=120)
+
+
+def tallybone(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return run(site, "from tallybone.cli import main; main()", *arguments)
+
+
+def test_it_is_in_the_schema_and_its_bounds_hold(kind: Kind, site: Path, table: Path) -> None:
+    schema = json.loads(tallybone(site, "config", "--schema").stdout)
+    check = jsonschema_rs.validator_for(schema)
+    part = {"driver": kind.driver, "file": "frame.png"}
+    assert check.is_valid(kind.in_hardware(part))
+    assert not check.is_valid(kind.in_hardware({**part, "contrast": 256}))
+    assert "contrast = 128" in tallybone(site, "config", "--config", str(table)).stdout
+    table.write_text(table.read_text() + f"contrast = 256\n{kind.other} = 1\n")
+    found = tallybone(site, "config", "--config", str(table))
+    assert found.returncode == 1
+    name = kind.table.strip("[]")
+    assert f"[{name}] contrast: expected 1 to 255, but got 256" in found.stderr
+    assert f"[{name}] {kind.other}: has no meaning with the driver {kind.driver}" in found.stderr
+
+
+@pytest.mark.parametrize("kind", [DISPLAY], indirect=True)
+def test_a_display_shows_a_score(site: Path, table: Path, tmp_path: Path) -> None:
+    frame = tmp_path / "frame.png"
+    shown = run(site, PLAYED, str(table), str(frame))
+    assert shown.stderr == ""
+    assert (tmp_path / "frame.0.txt").read_text().split() == [">Ann", "35"]
+    assert (tmp_path / "frame.1.txt").read_text().split() == ["Ben", "128"]
+    assert frame.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("kind", [KNOCK], indirect=True)
+def test_a_sensor_hears_a_knock(site: Path, table: Path, tmp_path: Path) -> None:
+    heard = run(site, PLAYED, str(table), str(tmp_path / "never"))
+    assert heard.stderr == ""
+    assert heard.stdout == "[('knock', 1, 0.5)]\n"
+
+
+def test_the_doctor_checks_it_and_its_library(kind: Kind, site: Path, table: Path) -> None:
+    table.write_text(table.read_text() + "contrast = 1\n")
+    findings = json.loads(tallybone(site, "doctor", "--json", "--config", str(table)).stdout)["findings"]
+    by_part = {one["part"]: one["words"] for one in findings}
+    assert by_part["tallybone-foreign"] == f"1.0, for {kind.why}"
+    assert by_part[kind.part].startswith("it is a file")
+
+
+def test_one_that_cannot_be_loaded_costs_only_itself(kind: Kind, site: Path, table: Path) -> None:
+    (site / "tallybone_foreign.py").write_text("import no_such_module\n")
+    found = tallybone(site, "config", "--config", str(table))
+    assert found.returncode == 1
+    words = f"{kind.part} driver tallybone_foreign:Foreign cannot be loaded: No module named 'no_such_module'"
+    assert words in found.stderr
+    assert f"[{kind.table.strip('[]')}] driver: expected {kind.own}" in found.stderr
