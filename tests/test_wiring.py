@@ -12,7 +12,7 @@ from docs.drawings.sheet import Extent, Sheet
 from docs.drawings.wiring import EXAMPLE, FOLDER, drawings, example_pins
 from hardware.config.pins import pins_used
 from tallybone.store.table_file import load_table
-from tests.hardware.config.reading import read_hardware
+from tests.hardware.table.reading import read_hardware
 
 PIN_OF = {gpio: 2 * row + 1 + side for row, two in enumerate(GPIO_AT) for side, gpio in enumerate(two)}
 WIRING = (FOLDER / "wiring.md").read_text(encoding="utf-8")

@@ -1,1 +1,1 @@
-"""The parts of a table, as table.toml declares them."""
+"""Settings of parts and of table.toml: validation, the base of all drivers, and their registry."""

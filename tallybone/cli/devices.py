@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from hardware.camera.listing import FoundCamera, FoundCameras
     from hardware.camera.v4l2_nodes import NodeMode
-    from hardware.config.settings import HardwareSettings
     from hardware.knock.detector import KnockDetector
     from hardware.knock.heard import ClassifiedSound
-    from hardware.parts import OpensParts
+    from hardware.table.parts import OpensParts
+    from hardware.table.settings import HardwareSettings
     from tallybone.serve.parts_test import PartResult
 
 _MOST_SIZES = 4
@@ -265,8 +265,8 @@ def walk_through(
     """
     from rich.console import Console
 
-    from hardware.config.settings import HardwareSettings
-    from hardware.open_parts import PartOpener
+    from hardware.table.open_parts import PartOpener
+    from hardware.table.settings import HardwareSettings
     from hardware.virtual.panel import VirtualPanel
     from tallybone.serve.parts_test import PartVerdict
     from tallybone.store.table_file import TableFileError, load_table

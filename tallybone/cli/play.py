@@ -30,7 +30,7 @@ from tallybone.serve.options import (
 )
 
 if TYPE_CHECKING:
-    from hardware.config.settings import HardwareSettings
+    from hardware.table.settings import HardwareSettings
     from hardware.virtual.panel import VirtualPanel
     from tallybone.play.parts import LiveParts
     from tallybone.play.start import MatchPlan

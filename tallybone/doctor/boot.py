@@ -9,10 +9,10 @@ from enum import StrEnum
 
 from hardware.config.fields import SpiPort
 from hardware.config.pins import PinUse, pins_used
-from hardware.config.settings import DisplaySettings, HardwareSettings
 from hardware.display.driver import UARTS
 from hardware.knock.drivers.microphone import MicrophoneSettings, MicrophoneWire
 from hardware.leds.drivers.strip import StripSettings
+from hardware.table.settings import DisplaySettings, HardwareSettings
 from tallybone.finding import Finding, ok, problem, warning
 
 _SECTION = re.compile(r"\[(.+)\]$")

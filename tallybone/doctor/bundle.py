@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 from urllib.request import urlopen
 
 from hardware.config.part import PartSettings
-from hardware.config.settings import HardwareSettings
+from hardware.table.settings import HardwareSettings
 from tallybone.doctor.examine import as_values
 from tallybone.doctor.machine import Machine, Run, run, version_of
 from tallybone.finding import Finding

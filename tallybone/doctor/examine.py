@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
-from hardware.config.settings import HardwareSettings
 from hardware.knock.drivers.microphone import MicrophoneSettings
+from hardware.table.settings import HardwareSettings
 from hardware.virtual.drivers import VirtualSettings
 from tallybone.doctor.boot import check_boot
 from tallybone.doctor.libraries import check_library, wanted_by

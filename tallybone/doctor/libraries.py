@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hardware.config.part import NeededLibrary
-from hardware.config.settings import HardwareSettings
 from hardware.pin_factory import PinLibrary
+from hardware.table.settings import HardwareSettings
 from tallybone.finding import Finding, ok, problem
 
 _EXTRA = "pip install 'tallybone[pi]'"

@@ -21,15 +21,15 @@ from hardware.buttons.debounce import PinSample
 from hardware.buttons.driver import ButtonsDriver
 from hardware.buttons.panel import ButtonError
 from hardware.config.part import NeededLibrary
-from hardware.config.settings import DisplaySettings, KnockSettings
 from hardware.display.display import DisplayError
 from hardware.display.page import DisplayPage
 from hardware.knock.drivers.microphone import MicrophoneKnockSensor, MicrophoneSettings
 from hardware.knock.errors import KnockError
 from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import LedError
-from hardware.open_parts import PartOpener
 from hardware.pin_factory import PinError, PinLibrary, open_pins
+from hardware.table.open_parts import PartOpener
+from hardware.table.settings import DisplaySettings, KnockSettings
 from hardware.virtual.panel import VirtualPanel
 from tallybone.choices import TileSet
 from tallybone.doctor import machine as machine_files

@@ -9,14 +9,14 @@ from engine import Call, Decline, Draw, Game, Knock, Phase, Play, Scored, Seat, 
 from hardware.buttons.debounce import PressKind
 from hardware.buttons.panel import OF_SEATS, ButtonPress, button_name
 from hardware.clock import Clock
-from hardware.config.settings import HardwareSettings
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.classifier import Classifier
 from hardware.knock.heard import ClassifiedSound
 from hardware.leds.patterns import Gain, Mood, TableState
 from hardware.leds.shown import LEAST_FOR_ALL
-from hardware.open_parts import PartOpener
-from hardware.parts import Parts
+from hardware.table.open_parts import PartOpener
+from hardware.table.parts import Parts
+from hardware.table.settings import HardwareSettings
 from hardware.virtual.drivers import VirtualLedsSettings, VirtualSettings
 from hardware.virtual.panel import VirtualPanel
 from tallybone.play.game import Listener, LiveState, Pressable, choice_words

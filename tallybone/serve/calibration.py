@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from hardware.camera.device import Light
 from hardware.clock import Clock
-from hardware.config.settings import HardwareSettings
 from hardware.knock.drivers.microphone import MicrophoneSettings
+from hardware.table.settings import HardwareSettings
 from tallybone.calibrate.look import Onlooker, wait_for_picture
 from tallybone.calibrate.scenes import AskedScene
 from tallybone.finding import Finding

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.phrases import listed, phrase
 from hardware.clock import Clock
-from hardware.config.settings import HardwareSettings
+from hardware.table.settings import HardwareSettings
 from tallybone.doctor.machine import Machine, check_clock, check_memory, check_power, check_temperature, room_in
 from tallybone.doctor.storage import Disk, check_disk
 from tallybone.finding import Finding, Grade, absent, ok, problem, warning

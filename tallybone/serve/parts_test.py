@@ -14,7 +14,6 @@ from typing import NoReturn, TypeVar
 
 from hardware.buttons.panel import ButtonError, Buttons
 from hardware.colour import Rgb
-from hardware.config.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings
 from hardware.display.display import DisplayError, ScoreDisplay
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.errors import KnockError
@@ -24,9 +23,10 @@ from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import Lamps, LedError
 from hardware.leds.patterns import OFF
 from hardware.leds.safety import off_at_exit
-from hardware.open_parts import PartOpener
-from hardware.parts import OpensParts
 from hardware.pin_factory import PinError
+from hardware.table.open_parts import PartOpener
+from hardware.table.parts import OpensParts
+from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings
 from hardware.virtual.drivers import VirtualSettings
 from tallybone.play.keys import Typed
 from tallybone.play.parts import LiveParts

@@ -14,8 +14,8 @@ from fastapi import APIRouter
 from calibration.errors import CalibrationError
 from hardware.camera.open_device import is_device
 from hardware.clock import Clock
-from hardware.config.settings import HardwareSettings
 from hardware.knock.classifier import Classifier
+from hardware.table.settings import HardwareSettings
 from hardware.virtual.drivers import VirtualSettings
 from tallybone.clock import wall_time
 from tallybone.maintain.backup import finish_at_start

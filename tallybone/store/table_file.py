@@ -16,8 +16,8 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from hardware.config.errors import ConfigError
 from hardware.config.fields import Lax, NonEmpty
 from hardware.config.part import OFF
-from hardware.config.settings import HardwareSettings
 from hardware.config.validation import SettingsTable, fault_at, validated
+from hardware.table.settings import HardwareSettings
 from tallybone.plain_text import MOST_NAME, plain
 
 USUAL_PATH = Path("/etc/tallybone/table.toml")

@@ -21,13 +21,13 @@ from hardware.buttons.panel import ButtonPress
 from hardware.config.part import NeededLibrary
 from hardware.display.page import DisplayPage
 from hardware.leds.patterns import Mood, TableState
-from hardware.open_parts import PartOpener
-from hardware.parts import Parts
 from hardware.pin_factory import PinLibrary, open_pins
+from hardware.table.open_parts import PartOpener
+from hardware.table.parts import Parts
 from hardware.virtual.panel import VirtualPanel
 from tallybone.doctor.machine import try_library
 from tests.conftest import ROOT
-from tests.hardware.config.reading import read_hardware
+from tests.hardware.table.reading import read_hardware
 from tests.waiting import soon, until
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("lgpio") is None, reason="there is no lgpio")

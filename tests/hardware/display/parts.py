@@ -18,7 +18,7 @@ from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.display.encoder import DisplayEncoder, DisplayLook, paced
 from hardware.display.text import LCD_CHARACTERS, NEXTION_CHARACTERS
-from tests.hardware.config.reading import read_hardware
+from tests.hardware.table.reading import read_hardware
 
 S = 1_000_000_000
 

@@ -121,8 +121,8 @@ PLAYED = """
     from pathlib import Path
     from hardware.display.page import DisplayPage, ScoreLine
     from hardware.leds.patterns import TableState
-    from hardware.open_parts import PartOpener
-    from hardware.parts import Parts
+    from hardware.table.open_parts import PartOpener
+    from hardware.table.parts import Parts
     from hardware.virtual.panel import VirtualPanel
     from tallybone.store.table_file import load_table
 

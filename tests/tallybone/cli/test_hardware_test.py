@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from hardware import open_parts
 from hardware.buttons.panel import Buttons, VirtualButtons
 from hardware.colour import Rgb
-from hardware.config.settings import ButtonsSettings, DisplaySettings, KnockSettings
 from hardware.display.display import FakeDisplay
 from hardware.knock.sensor import KnockSensor
 from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import FakeLeds, Lamps, LedError
 from hardware.leds.patterns import OFF
 from hardware.pin_factory import PinLibrary, open_pins
+from hardware.table import open_parts
+from hardware.table.settings import ButtonsSettings, DisplaySettings, KnockSettings
 from hardware.virtual.drivers import VirtualKnock
 from tallybone.cli.devices import walk_through
 from tallybone.serve.parts_test import TEST_PAGE

@@ -8,7 +8,7 @@ import httpx
 import numpy as np
 import pytest
 
-from hardware.config.settings import HardwareSettings
+from hardware.table.settings import HardwareSettings
 from tallybone.cli.app import with_port
 from tallybone.cli.play import PlayOptions, open_page
 from tallybone.doctor.machine import this_machine

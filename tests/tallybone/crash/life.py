@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 from unittest.mock import patch
 
-from hardware.config.settings import HardwareSettings
+from hardware.table.settings import HardwareSettings
 from tallybone.choices import TileSet
 from tallybone.play.assemble import PreparedMatch
 from tallybone.play.counts import Counts

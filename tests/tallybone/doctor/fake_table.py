@@ -7,17 +7,17 @@ from pathlib import Path
 
 from hardware.buttons.driver import ButtonsDriver
 from hardware.config.part import NeededLibrary
-from hardware.config.settings import DisplaySettings, HardwareSettings, KnockSettings
 from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.leds.driver import LedsDriver
 from hardware.pin_factory import PinLibrary
+from hardware.table.settings import DisplaySettings, HardwareSettings, KnockSettings
 from tallybone.doctor.boot import Boot, PiModel
 from tallybone.doctor.libraries import Library, Venv
 from tallybone.doctor.machine import Machine
 from tallybone.doctor.parts import CameraSample, Device, PartTrial, Sounds, User
 from tallybone.doctor.storage import Disk
 from tallybone.store.table_file import Broker, Webhook
-from tests.hardware.config.reading import read_hardware
+from tests.hardware.table.reading import read_hardware
 
 PI = Machine("Raspberry Pi 4 Model B Rev 1.5", "Debian GNU/Linux 13 (trixie)", 64, (3, 13), 3796, 51.0, 0, True)
 CONFIG = "dtparam=spi=on\nenable_uart=1\ncore_freq=500\ncore_freq_min=500\n"

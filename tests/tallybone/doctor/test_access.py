@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tallybone.doctor.parts import Device, User, check_device, devices_of
 from tallybone.finding import Finding, Grade
-from tests.hardware.config.reading import read_hardware
+from tests.hardware.table.reading import read_hardware
 from tests.tallybone.doctor.fake_table import ANN, WHOLE
 
 CLOSED = Device(is_there=True, is_usable=False, group="dialout")

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from hardware.config.settings import HardwareSettings
+from hardware.table.settings import HardwareSettings
 from tallybone.doctor.boot import Boot, PiModel, board_of, check_boot, settings_of, taken_pins
 from tallybone.finding import Finding, Grade
-from tests.hardware.config.reading import read_hardware
+from tests.hardware.table.reading import read_hardware
 from tests.tallybone.doctor.fake_table import BOOT, WHOLE
 
 STRIP = read_hardware({"leds": [{"driver": "strip", "count": 8}]})

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from hardware.config.settings import HardwareSettings
+from hardware.table.settings import HardwareSettings
 from tallybone.doctor.examine import as_values, examine, is_well, lines_of, summary
 from tallybone.doctor.libraries import Library
 from tallybone.doctor.parts import CameraSample, Device, PartTrial, check_opened
 from tallybone.finding import Finding, Grade, ok, problem, warning
 from tallybone.store.table_file import BeyondSettings, Broker, MqttSettings, TableFile, TableIdentity, Webhook
-from tests.hardware.config.reading import read_hardware
+from tests.hardware.table.reading import read_hardware
 from tests.tallybone.doctor.fake_table import PI, WHOLE, FakeProbes
 
 EVERYTHING = ["camera pi:0", "LEDs single", "LEDs strip", "buttons", "microphone", "display /dev/serial0"]

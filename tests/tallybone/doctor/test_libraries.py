@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hardware.config.settings import HardwareSettings
+from hardware.table.settings import HardwareSettings
 from tallybone.doctor.libraries import Library, Venv, check_library, wanted_by
 from tallybone.finding import Finding, Grade
 from tests.tallybone.doctor.fake_table import WHOLE

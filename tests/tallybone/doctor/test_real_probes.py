@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 
 from hardware.buttons.drivers.gpio import GpioSettings
-from hardware.config.settings import HardwareSettings
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.knock.fake import FakeKnockSensor
 from hardware.knock.heard import SoundBlock
 from hardware.pin_factory import PinLibrary, open_pins
+from hardware.table.settings import HardwareSettings
 from tallybone.doctor import probes as real_probes
 from tallybone.doctor.parts import Ear, listen_to
 from tallybone.doctor.probes import RealProbes, drawn_tiles
-from tests.hardware.config.reading import read_hardware
+from tests.hardware.table.reading import read_hardware
 from tests.tallybone.recording.sittings import write
 from vision.reader.reader import load_reader
 

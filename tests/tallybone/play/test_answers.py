@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from engine import BONES, Seat
-from hardware.config.settings import HardwareSettings
+from hardware.table.settings import HardwareSettings
 from tallybone.play.game import SHOWN_NS, Choosing, Listeners, LiveGame
 from tallybone.play.parts import FromTable, open_parts, page_of
 from tallybone.session.feeding import feed

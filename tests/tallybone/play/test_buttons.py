@@ -11,7 +11,7 @@ from hardware.buttons.panel import OF_SEATS, SHARED_BUTTONS, ButtonPress
 from hardware.knock.heard import ClassifiedSound
 from tallybone.play.parts import buttons_of, knock_meant, meant_by, name_of
 from tallybone.session.inputs import Button, KnockHeard, Press
-from tests.hardware.config.reading import read_hardware
+from tests.hardware.table.reading import read_hardware
 
 
 def meant(name: str, kind: PressKind = PressKind.SHORT) -> tuple[Press, ...]:

@@ -9,13 +9,13 @@ from engine import BONES, Knock, Lead, Reason, Scored, Seat
 from hardware.buttons.debounce import PinPress, PressKind
 from hardware.buttons.drivers.gpio import GpioSettings
 from hardware.buttons.panel import ButtonPress
-from hardware.config.settings import HardwareSettings
 from hardware.display.page import DisplayPage
 from hardware.knock.heard import ClassifiedSound
 from hardware.leds.drivers.gpio import SingleSettings
 from hardware.leds.patterns import Gain, Mood, TableState
-from hardware.parts import PartInput, Parts
 from hardware.pin_factory import PinLibrary
+from hardware.table.parts import PartInput, Parts
+from hardware.table.settings import HardwareSettings
 from hardware.virtual.panel import VirtualPanel
 from tallybone.json_values import JsonValueError
 from tallybone.play.game import Listeners, LiveGame, LiveState

@@ -19,7 +19,7 @@ from tallybone.serve.health import Health, HealthMonitor, TableSources, camera_f
 from tallybone.session.sitting import opened
 from tallybone.texts import catalogue
 from tallybone.web.feed import LiveFeed
-from tests.hardware.config.reading import read_hardware
+from tests.hardware.table.reading import read_hardware
 
 SECOND = 1_000_000_000
 GB = 10**9

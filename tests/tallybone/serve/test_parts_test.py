@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hardware.config.settings import HardwareSettings
-from hardware.open_parts import PartOpener
+from hardware.table.open_parts import PartOpener
+from hardware.table.settings import HardwareSettings
 from hardware.virtual.panel import VirtualPanel
 from tallybone.play.parts import with_panel
 from tallybone.serve.parts_test import PartsTest, PartVerdict

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hardware.config.settings import HardwareSettings
 from hardware.leds.shown import LedsRole
+from hardware.table.settings import HardwareSettings
 from hardware.virtual.drivers import VirtualSettings
 from tallybone.store.table_file import TableFile, TableFileError, load_table
 

@@ -13,7 +13,6 @@ import pytest
 
 from hardware.buttons.debounce import PinPress, PressKind
 from hardware.buttons.panel import ButtonPress, Buttons, FakeButtons
-from hardware.config.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings
 from hardware.display.display import FakeDisplay, ScoreDisplay
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.fake import FakeKnockSensor
@@ -25,13 +24,14 @@ from hardware.leds.drivers.strip import StripSettings
 from hardware.leds.lamps import FakeLeds, Lamps, LedError
 from hardware.leds.patterns import OFF, Mood, TableState, glow_at
 from hardware.leds.shown import LedsRole
-from hardware.open_parts import PartOpener
-from hardware.parts import Parts
 from hardware.pin_factory import PinLibrary
-from hardware.supervision import CLOSES_S
+from hardware.table.open_parts import PartOpener
+from hardware.table.parts import Parts
+from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings
+from hardware.table.supervision import CLOSES_S
 from hardware.virtual.drivers import VirtualLedsSettings, VirtualSettings
 from hardware.virtual.panel import VirtualPanel
-from tests.hardware.config.reading import read_hardware
+from tests.hardware.table.reading import read_hardware
 from tests.waiting import soon
 
 VIRTUAL = VirtualSettings(driver="virtual")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hardware.buttons.panel import Buttons
 from hardware.clock import Clock
-from hardware.config.settings import ButtonsSettings, DisplaySettings, KnockSettings
 from hardware.display.display import ScoreDisplay
 from hardware.knock.classifier import Classifier
 from hardware.knock.detector import KnockDetector
@@ -12,6 +11,7 @@ from hardware.knock.sensor import KnockSensor
 from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import Lamps
 from hardware.pin_factory import PinLibrary, SharedPins, open_pins
+from hardware.table.settings import ButtonsSettings, DisplaySettings, KnockSettings
 from hardware.virtual.drivers import VirtualLedsSettings, VirtualSettings
 from hardware.virtual.panel import VirtualPanel
 

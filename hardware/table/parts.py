@@ -12,7 +12,6 @@ from typing import Any, Protocol, TypeAlias
 
 from hardware.buttons.panel import ButtonPress, Buttons
 from hardware.clock import Clock
-from hardware.config.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings
 from hardware.display.display import ScoreDisplay
 from hardware.display.page import DisplayPage
 from hardware.knock.heard import ClassifiedSound, Sound
@@ -22,7 +21,8 @@ from hardware.leds.lamps import Lamps
 from hardware.leds.patterns import TableState, glow_at
 from hardware.leds.shown import lit
 from hardware.part_state import PartState
-from hardware.supervision import CLOSES_S, PartDriver, SupervisedPart
+from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings
+from hardware.table.supervision import CLOSES_S, PartDriver, SupervisedPart
 
 PartInput: TypeAlias = ButtonPress | ClassifiedSound
 """All that comes in from parts: presses and knocks."""
@@ -33,7 +33,7 @@ _MOST_WAITING = 256
 
 
 class OpensParts(Protocol):
-    """What gives the driver of each part, such as `hardware.open_parts.PartOpener`."""
+    """What gives the driver of each part, such as `hardware.table.open_parts.PartOpener`."""
 
     def leds(self, part: LedsDriver) -> Lamps:
         """Return LEDs."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hardware.config.part import OFF
-from hardware.config.settings import HardwareSettings
 from hardware.config.validation import SettingsTable, validated
+from hardware.table.settings import HardwareSettings
 
 
 class HardwareFile(SettingsTable):

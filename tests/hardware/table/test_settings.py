@@ -14,7 +14,6 @@ from hardware.buttons.drivers.gpio import GpioSettings
 from hardware.config.errors import ConfigError
 from hardware.config.fields import SpiPort
 from hardware.config.pins import PinUse, pins_used
-from hardware.config.settings import HardwareSettings, KnockSettings
 from hardware.display.drivers.segment import SegmentDriver
 from hardware.display.drivers.serlcd import SerLcdDriver
 from hardware.knock.drivers.microphone import MicrophoneSettings, MicrophoneWire
@@ -25,8 +24,9 @@ from hardware.leds.drivers.gpio import RgbSettings, SingleSettings
 from hardware.leds.drivers.strip import StripSettings
 from hardware.leds.shown import LedsRole
 from hardware.pin_factory import PinLibrary
+from hardware.table.settings import HardwareSettings, KnockSettings
 from hardware.virtual.drivers import VirtualSettings
-from tests.hardware.config.reading import read_hardware
+from tests.hardware.table.reading import read_hardware
 
 
 def read(text: str) -> HardwareSettings:

@@ -1,0 +1,1 @@
+"""All parts of one table: their settings, opening them, and running them."""
