@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -171,6 +171,18 @@ def _named_in(module: ast.Module) -> set[str]:
     names = {one.id for one in aliases if isinstance(one, ast.Name)}
     capital = {name for name in names if re.match(r"_?[A-Z]", name) and name.upper() != name}
     return capital | {one.name for one in module.body if isinstance(one, ast.ClassDef)}
+
+
+# Commands are functions named as they are called; the others do the same for different data.
+SHARED_FUNCTIONS = {"draw_batch", "feed", "fit", "play", "refuse_if_closed", "replay", "restore"}
+
+
+def test_a_public_function_has_a_name_of_its_own() -> None:
+    paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    bodies = [ast.parse(path.read_text()).body for path in paths]
+    functions = [{node.name for node in body if isinstance(node, ast.FunctionDef)} for body in bodies]
+    modules = Counter(name for names in functions for name in names if not name.startswith("_"))
+    assert {name for name, count in modules.items() if count > 1} == SHARED_FUNCTIONS
 
 
 def test_no_function_of_the_command_line_takes_more_than_six_parameters() -> None:

@@ -102,7 +102,7 @@ def read_value(option: Option, text: str, rules: Rules) -> dict[str, Any]:
     Raises:
         EngineError: If the value is not allowed. The message states what was expected.
     """
-    value = plain(text)
+    value = normalize_word(text)
     match option.values:
         case Choice(meanings):
             for choice, _ in meanings:
@@ -118,7 +118,7 @@ def read_value(option: Option, text: str, rules: Rules) -> dict[str, Any]:
                 return {option.field: value in YES}
         case SetSize():
             for pips in range(SMALLEST_SET, HIGHEST_PIPS + 1):
-                if value in (str(pips), f"double_{pips}", plain(set_name(pips))):
+                if value in (str(pips), f"double_{pips}", normalize_word(set_name(pips))):
                     return {option.field: pips}
         case Players():
             return _read_players(option, text)
@@ -221,7 +221,7 @@ def lacks_effects(rules: Rules, option: Option) -> bool:
     return rules.effects is None and option.field.startswith("effects.")
 
 
-def plain(text: str) -> str:
+def normalize_word(text: str) -> str:
     """Normalize a word: lower case, without surrounding blanks, and with underscores for hyphens.
 
     >>> plain(" Double-Six ")

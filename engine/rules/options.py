@@ -16,7 +16,7 @@ from engine.rules.option_values import (
     Option,
     field_of,
     lacks_effects,
-    plain,
+    normalize_word,
     read_value,
     value_text,
     written,
@@ -204,7 +204,7 @@ def _choices(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict
     explicit: dict[str, _ChosenValue] = {}
     preset: dict[str, _ChosenValue] = {}
     for key, text in values.items():
-        name = plain(key)
+        name = normalize_word(key)
         option = _names().get(name)
         if option is not None and option.key in explicit:
             faults.append(f"{_shown(key)}: given twice, also as {explicit[option.key].key}")
@@ -225,7 +225,7 @@ def _choices(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict
 
 def _preset_choices(rules: Rules, name: str, text: str, faults: list[str]) -> Iterator[_ChosenValue]:
     """Yield the choices that the preset *name*=*text* makes. Messages about invalid ones are added to *faults*."""
-    value = plain(text)
+    value = normalize_word(text)
     known = {preset.value: preset for preset in PRESETS if preset.key == name}
     if "yes" in known:
         value = "yes" if value in YES else "no" if value in NO else value
@@ -242,7 +242,7 @@ def _preset_choices(rules: Rules, name: str, text: str, faults: list[str]) -> It
 
 def _applies(consequence: Consequence, rules: Rules, text: str) -> bool:
     """Return True if choosing *text* has this consequence in the game of *rules*."""
-    return plain(text) == consequence.value and (not consequence.games or rules.name in consequence.games)
+    return normalize_word(text) == consequence.value and (not consequence.games or rules.name in consequence.games)
 
 
 def _changed(rules: Rules, changes: Mapping[str, Any]) -> Rules:
@@ -270,7 +270,7 @@ def _is_on(rules: Rules, key: str) -> bool:
 
 def _unknown(key: str) -> str:
     names = [*_names(), *(preset.key for preset in PRESETS)]
-    near = get_close_matches(plain(_shown(key)), names, n=1)
+    near = get_close_matches(normalize_word(_shown(key)), names, n=1)
     return f"{_shown(key)}: unknown option" + "".join(f", did you mean {name}?" for name in near)
 
 

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from hardware.camera.device import CameraError, CameraMode, CameraWish, Picture, Pixels
-from hardware.camera.picamera_library import PicameraLoader, opened, picamera2
+from hardware.camera.picamera_library import PicameraLoader, open_picamera, picamera2
 from hardware.camera.picamera_light import Exposure, auto_controls, first_controls, held_controls, metered
 from hardware.camera.sensor_time import Clocks
 
@@ -39,7 +39,7 @@ class PicameraFeed:
         self._metered: Exposure | None = None
         self._held: Any = None
         self._grabbed: tuple[int, bool | None] = 0, None
-        self._camera = opened(library(), number)
+        self._camera = open_picamera(library(), number)
         with contextlib.ExitStack() as undone:
             undone.callback(self.close)
             with self._complaining():

@@ -50,7 +50,7 @@ def missing_words(error: Exception, packages: Path = _SYSTEM_PACKAGES) -> str:
     return f"{name}: sudo apt install {package}, and a venv made with --system-site-packages"
 
 
-def opened(library: Any, number: int) -> Any:
+def open_picamera(library: Any, number: int) -> Any:
     """Return camera *number*, counted from 0, as an open Picamera2.
 
     Raises:

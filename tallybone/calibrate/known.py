@@ -30,7 +30,7 @@ _ZONES = {
 _NAMES = {"boneyard": phrase("boneyard"), "layout": phrase("layout")}
 
 
-def parts_of(calibration: Calibration) -> tuple[str, ...]:
+def calibrated_parts(calibration: Calibration) -> tuple[str, ...]:
     """Return the names of the parts that are calibrated."""
     return tuple(name for name in PARTS if getattr(calibration, name) is not None)
 

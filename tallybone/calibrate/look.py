@@ -124,9 +124,9 @@ def open_look(source: str, clock: Clock) -> Onlooker:
         OSError: If the picture cannot be read.
     """
     if source.partition(":")[0] == "simulated":
-        from tallybone.calibrate.simulated import open_simulated  # a table without it loads no renderer
+        from tallybone.calibrate.simulated import open_simulated_look  # a table without it loads no renderer
 
-        return open_simulated(source)
+        return open_simulated_look(source)
     with quiet_libraries():
         if is_device(source):
             return DeviceLook(open_device(source, clock))

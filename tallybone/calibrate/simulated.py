@@ -197,7 +197,7 @@ class SimulatedLook:
         return seen
 
 
-def open_simulated(source: str) -> SimulatedLook:
+def open_simulated_look(source: str) -> SimulatedLook:
     """Return the camera over the table that a text describes.
 
     Raises:

@@ -13,7 +13,7 @@ from engine.phrases import both, phrase
 from hardware.camera.light import is_alike
 from hardware.clock import Clock
 from tallybone.calibrate.check import check_blocks, check_tiles
-from tallybone.calibrate.known import known_words, parts_of
+from tallybone.calibrate.known import calibrated_parts, known_words
 from tallybone.calibrate.lens_and_table import ReadTiles, is_on_block, shipped_eye
 from tallybone.calibrate.light import LightSeen, look_at_light, write_drawn
 from tallybone.calibrate.look import open_look, wait_for_picture
@@ -73,7 +73,7 @@ def check(
         with closing(open_look(source, clock)) as look:
             look.present(AskedScene.TILES)
             image = wait_for_picture(look, clock)
-            findings, light = compare(image, calibration, read_tiles or shipped_eye, tile_mm)
+            findings, light = compare_with_picture(image, calibration, read_tiles or shipped_eye, tile_mm)
         for finding in findings:
             output.say(finding.words if finding.grade is Grade.OK else f"Attention: {finding.words}")
         if annotate is not None:
@@ -85,7 +85,7 @@ def check(
     return 0 if is_well else 1
 
 
-def compare(
+def compare_with_picture(
     image: Image, calibration: Calibration, read_tiles: ReadTiles, tile_mm: tuple[float, float] | None
 ) -> tuple[tuple[Finding, ...], LightSeen]:
     """Return the findings of a picture about a calibration, and its light."""
@@ -179,7 +179,7 @@ def print_calibration(calibration: Calibration, output: Output) -> None:
     """Print how exactly each part is known, and the commands for the others."""
     for words in known_words(calibration):
         output.say(words)
-    lacking = [name for name in _STEPS if name not in parts_of(calibration)]
+    lacking = [name for name in _STEPS if name not in calibrated_parts(calibration)]
     if lacking:
         output.say(f"Not done yet: {', '.join(f'`tallybone calibrate {name}`' for name in lacking)}.")
 
@@ -203,4 +203,4 @@ def _about_earlier(path: Path, number: int, now_s: float) -> str:
         calibration = load_calibration(path)
     except (CalibrationError, OSError):
         return f"Number {number}, {written}: damaged."
-    return f"Number {number}, {written}: {', '.join(parts_of(calibration)) or 'nothing'}."
+    return f"Number {number}, {written}: {', '.join(calibrated_parts(calibration)) or 'nothing'}."

@@ -13,7 +13,7 @@ from calibration.errors import CalibrationError
 from hardware.camera.open_device import is_device
 from hardware.clock import Clock
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
-from tallybone.calibrate.guide.screen import GuideScreen, Screen, parts_of, screen_on
+from tallybone.calibrate.guide.screen import GuideScreen, Screen, coverage_lines, screen_on
 from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, CourseView, Drawn
 from tallybone.calibrate.lens_and_table import ReadTiles, shipped_eye
 from tallybone.calibrate.look import open_look
@@ -84,7 +84,7 @@ def _go_through(course: GuideCourse, page: CalibratingPage | None, source: str, 
     shown: GuideScreen | None = None
     while page is not None or not course.is_over:
         (page or course).turn()
-        board = board_of(course.view, course.drawn, source, "" if page is None else page.words)
+        board = guide_board(course.view, course.drawn, source, "" if page is None else page.words)
         if board != shown:
             screen(board)
             shown = board
@@ -99,7 +99,7 @@ def _go_through(course: GuideCourse, page: CalibratingPage | None, source: str, 
             course.press(_PRESSES.get(key, key))
 
 
-def board_of(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: str = "") -> GuideScreen:
+def guide_board(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: str = "") -> GuideScreen:
     """Return the board that a terminal shows of a course; *note* names its page."""
     names = [progress.name for progress in view.steps]
     at = len(names) if view.step is None else names.index(view.step)
@@ -118,7 +118,7 @@ def board_of(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: str 
     choices = (*((_KEYS.get(one.press, one.press), one.words) for one in view.choices), (_LEAVE, "end"))
     keys = "   ".join(f"{key}: {words}" for key, words in choices)
     waiting = tuple(name.value for name in names[at + 1 :])
-    return GuideScreen(title, note, done, step, view.todo, (*parts_of(drawn), *seen, *said), waiting, keys)
+    return GuideScreen(title, note, done, step, view.todo, (*coverage_lines(drawn), *seen, *said), waiting, keys)
 
 
 def _print_end(calibration: Calibration, settings: GuideSettings, output: Output) -> None:

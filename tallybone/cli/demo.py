@@ -91,7 +91,7 @@ def show_demo(
     """
     console = console or Console(highlight=False)
     try:
-        demo = _Demo(options, eye or shipped_eye(profile(options.rules)), console)
+        demo = _Demo(options, eye or shipped_perception(profile(options.rules)), console)
         demo.introduce()
         with display_on(console, options.speed, wait or threading.Event().wait) as display:
             demo.run(display)
@@ -105,7 +105,7 @@ def players_of(rules: Rules) -> tuple[str, ...]:
     return _NAMES[: max(rules.seats_min, _LEAST_PLAYERS.get(rules.name, rules.seats_min))]
 
 
-def shipped_eye(rules: Rules) -> TableReader:
+def shipped_perception(rules: Rules) -> TableReader:
     """Return perception with the classifiers that the package ships, for the set of a game.
 
     Raises:

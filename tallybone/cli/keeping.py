@@ -46,7 +46,7 @@ def _backup(
 def _restore(
     source: Annotated[str, typer.Argument(metavar="FILE", help="What `backup` has written; - for stdin.")],
 ) -> None:
-    raise typer.Exit(put_back(source))
+    raise typer.Exit(restore_table(source))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +131,7 @@ def back_up(
     return 0
 
 
-def put_back(source: str, *, place: TableFolders | None = None, streams: Streams | None = None) -> int:
+def restore_table(source: str, *, place: TableFolders | None = None, streams: Streams | None = None) -> int:
     """Restore a table from a backup; its files from before move into a folder beside it.
 
     Returns:

@@ -91,12 +91,12 @@ def packed(parts: Mapping[str, BundleText]) -> bytes:
 
 def findings_text(findings: tuple[Finding, ...], own: OwnWords) -> str:
     """Return the findings, as JSON."""
-    return as_json(_kept(as_values(findings), own))
+    return pretty_json(_kept(as_values(findings), own))
 
 
 def config_text(table: TableFile) -> str:
     """Return the configuration, as JSON: values of known fields that can be no secret."""
-    return as_json({"camera": _value(table.camera), "hardware": _value(table.hardware)})
+    return pretty_json({"camera": _value(table.camera), "hardware": _value(table.hardware)})
 
 
 def calibration_text(place: BundleSources, own: OwnWords) -> str:
@@ -104,7 +104,7 @@ def calibration_text(place: BundleSources, own: OwnWords) -> str:
     path = stored_for(place.table.camera or USUAL_CAMERA, None, place.environment, place.home)
     if path is None:
         raise FileNotFoundError("there is no calibration")
-    return as_json(_kept(to_json(load_calibration(path), Calibration), own))
+    return pretty_json(_kept(to_json(load_calibration(path), Calibration), own))
 
 
 def recordings_text(folder: Path) -> str:
@@ -113,7 +113,7 @@ def recordings_text(folder: Path) -> str:
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         when = _WHEN.match(path.name)
         shown.append({"name": f"{when[0] if when else GONE}{GONE}", "bytes": path.stat().st_size})
-    return as_json(shown)
+    return pretty_json(shown)
 
 
 def log_text(journal: str, own: OwnWords) -> str:
@@ -130,7 +130,7 @@ def metrics_text(said: str, own: OwnWords) -> str:
     return "".join(f"{own.kept(line)}\n" for line in said.splitlines() if _METRIC.fullmatch(line))
 
 
-def as_json(values: object) -> str:
+def pretty_json(values: object) -> str:
     """Return values as JSON for people."""
     return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
 
@@ -201,11 +201,11 @@ class BundleSources:
     ask: Callable[[str], str] = ask
 
 
-def parts_of(place: BundleSources) -> dict[str, BundleText]:
+def bundle_texts(place: BundleSources) -> dict[str, BundleText]:
     """Return the texts of a bundle, by the name of their member."""
     own = OwnWords(words_of_program(), foreign_values(place))
     return {
-        "about.json": lambda: as_json(_about(place)),
+        "about.json": lambda: pretty_json(_about(place)),
         "doctor.json": lambda: findings_text(place.findings, own),
         "config.json": lambda: config_text(place.table),
         "calibration.json": lambda: calibration_text(place, own),
@@ -251,7 +251,7 @@ def health_text(said: str, own: OwnWords) -> str:
     if not isinstance(values, dict) or not isinstance(values.get("reasons"), list):
         raise ValueError("this is no table")
     reasons = [own.kept(str(reason)) for reason in values["reasons"][:100]]
-    return as_json(
+    return pretty_json(
         {"ok": values.get("ok") is True, "version": own.kept(str(values.get("version"))), "reasons": reasons}
     )
 

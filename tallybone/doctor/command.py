@@ -72,7 +72,7 @@ def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Findin
     Raises:
         OSError: If it cannot be written.
     """
-    from tallybone.doctor.bundle import BundleSources, parts_of, write_bundle
+    from tallybone.doctor.bundle import BundleSources, bundle_texts, write_bundle
 
     try:
         table = load_table(path)
@@ -81,7 +81,7 @@ def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Findin
     place = BundleSources(
         table=table, config=path or USUAL_PATH, folder=folder, findings=findings, machine=probes.machine()
     )
-    write_bundle(bundle, parts_of(place))
+    write_bundle(bundle, bundle_texts(place))
 
 
 def _examined(path: Path | None, folder: Path, probes: Probes) -> Iterator[Finding]:

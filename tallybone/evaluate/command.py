@@ -15,10 +15,10 @@ import cv2
 from tallybone.choices import TileSet
 from tallybone.evaluate.labels import LabelError, PhotoLabel, load_labels
 from tallybone.evaluate.mistakes import MOST_CELLS, Cell, crop_mistake, draw_sheets, mistakes_in
-from tallybone.evaluate.photo_report import as_json as evaluation_as_json
 from tallybone.evaluate.photo_report import evaluate, print_evaluation
+from tallybone.evaluate.photo_report import evaluation_json as evaluation_as_json
 from tallybone.evaluate.photos import PhotoJudged, judge_photo
-from tallybone.evaluate.session_report import Judge, judge_recordings, print_batch, recordings_in, session_line
+from tallybone.evaluate.session_report import Judge, judge_recordings, print_batch, recordings_named, session_line
 from tallybone.evaluate.sessions import judge_session
 from tallybone.files import reason_of
 from tallybone.recording.folder import SUFFIX
@@ -212,7 +212,7 @@ def evaluate_sessions(
     with silent_libraries(err or sys.stderr) as shown:
         output = Output.of("evaluate", out, shown)
         try:
-            batch = judge_recordings(recordings_in(paths), jobs=jobs, err=output.err_console, judge=judge)
+            batch = judge_recordings(recordings_named(paths), jobs=jobs, err=output.err_console, judge=judge)
         except (VisionError, OSError) as error:
             return output.complain(error)
         for failure in batch.failures:

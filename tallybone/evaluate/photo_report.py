@@ -77,7 +77,7 @@ def evaluate(photos: Sequence[PhotoJudged], read_ms: Sequence[float]) -> Evaluat
     )
 
 
-def as_json(found: Evaluation) -> dict[str, object]:
+def evaluation_json(found: Evaluation) -> dict[str, object]:
     """Return all figures as JSON holds them; a share of nothing is null."""
     median, late = found.read_ms
     groups = {

@@ -263,7 +263,7 @@ class JudgedBatch:
         return {said: Figures.of(groups[said]) for said in sorted(groups)}
 
 
-def recordings_in(paths: Sequence[Path]) -> tuple[Path, ...]:
+def recordings_named(paths: Sequence[Path]) -> tuple[Path, ...]:
     """Return the recordings that are named, and those in the folders that are.
 
     Raises:

@@ -22,7 +22,7 @@ from tallybone.hub.tables import (
     Tables,
     TableSeen,
     TournamentSeen,
-    found,
+    matching_tables,
     table_seen,
     tournaments_seen,
 )
@@ -196,7 +196,7 @@ def hub_routes(hall: Hall) -> APIRouter:
     @router.get("/tables")
     async def tables(find: Annotated[str, Query(max_length=80)] = "") -> tuple[TableSeen, ...]:
         """The tables whose name, tournament or players have this text in them; capitals and accents do not matter."""
-        return found(hall.tables(), find)
+        return matching_tables(hall.tables(), find)
 
     @router.get("/standings")
     async def standings() -> tuple[TournamentSeen, ...]:

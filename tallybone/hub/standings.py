@@ -52,7 +52,7 @@ class Standing:
     points: int
 
 
-def result_of(table: str, scores: Scores) -> MatchResult | None:
+def match_result(table: str, scores: Scores) -> MatchResult | None:
     """Return the result of a table's match; None where it is not over."""
     if not scores.over or scores.winner is None or scores.match is None:
         return None
@@ -132,7 +132,7 @@ class Results:
         """Take the score of a match: it may be over, or not over any more because its last play was taken back."""
         if scores.match is None:
             return
-        key, result = key_of(table, scores.match), result_of(table, scores)
+        key, result = key_of(table, scores.match), match_result(table, scores)
         known = self._kept.get(key)
         if (None if known is None else known.result) == result or (result is None and not scores.playing):
             return
@@ -141,7 +141,7 @@ class Results:
         self.version += 1
 
     def _put(self, key: str, table: str, scores: Scores) -> None:
-        result = result_of(table, scores)
+        result = match_result(table, scores)
         if result is None:
             self._kept.pop(key, None)
             return

@@ -203,7 +203,7 @@ def tournaments_seen(
     return tuple(TournamentSeen(name, len(rows), rows[:most]) for name, rows in named)
 
 
-def found(tables: Iterable[TableSeen], wanted: str) -> tuple[TableSeen, ...]:
+def matching_tables(tables: Iterable[TableSeen], wanted: str) -> tuple[TableSeen, ...]:
     """Return the tables whose name, tournament or players have a text in them; "" is in all of them."""
     key = folded(wanted)
     return tuple(table for table in tables if key in folded(" \n".join(_words(table))))

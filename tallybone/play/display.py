@@ -22,7 +22,7 @@ from hardware.virtual.drivers import COLUMNS, ROWS
 from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
 from tallybone.play.game import Listener, LiveState
 from tallybone.play.keys import HELP, KNOCKS, OF_A_SEAT, SHARED, footer
-from tallybone.play.parts import name_of
+from tallybone.play.parts import configured_name
 from tallybone.session.inputs import Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
@@ -328,13 +328,15 @@ def _dots(leds: Sequence[Labelled], in_color: bool) -> Text:  # noqa: FBT001 - p
 def _buttons(look: PanelLook, seats: int) -> Iterator[Text]:
     """Yield the shared buttons, in two rows, those of the seats, and the knock sensor."""
     shared = [
-        (key, press) for key, press in SHARED.items() if key not in "\r\n" and name_of(Press(press)) in look.buttons
+        (key, press)
+        for key, press in SHARED.items()
+        if key not in "\r\n" and configured_name(Press(press)) in look.buttons
     ]
     for begin in range(0, len(shared), _ROW_OF_BUTTONS):
         line = Text()
         for key, button in shared[begin : begin + _ROW_OF_BUTTONS]:
             words = f"{_KEY_NAMES.get(key, key)} {button.value.replace('_', ' ')}"
-            line.append(words, style=_style(name_of(Press(button)), look)).append("  ")
+            line.append(words, style=_style(configured_name(Press(button)), look)).append("  ")
         yield line
     yield _own(look, seats)
     if look.hears:

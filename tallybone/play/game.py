@@ -404,14 +404,14 @@ class LiveGame:
         if self._view is None:
             return phrase("waiting for the camera")
         between = [later - earlier for earlier, later in pairwise(self._taken_ns)]
-        state = state_of(self._view)
+        state = eye_words(self._view)
         if not between:
             return state
         pace = f"{_NS_PER_S * len(between) / max(1, sum(between)):.0f}"
         return phrase("{pace} a second, {state}", pace=pace, state=state)
 
 
-def state_of(view: TableView) -> Phrase:
+def eye_words(view: TableView) -> Phrase:
     """Return the state of the eye at the moment, in words."""
     if view.lost is not None:
         return phrase("LOST: put the camera back")

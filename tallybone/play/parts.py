@@ -58,7 +58,7 @@ class LiveParts(Pressable):
             if isinstance(one, ButtonPress):
                 ago_ns = self._clock() - one.press.t_ns
                 is_held = one.press.kind is PressKind.LONG
-                came += [FromTable(press, ago_ns, is_held) for press in meant_by(one, self._seats)]
+                came += [FromTable(press, ago_ns, is_held) for press in presses_meant(one, self._seats)]
             else:
                 came.append(FromTable(knock_meant(one, self._seats), self._clock() - one.t_ns))
         if came:
@@ -73,8 +73,8 @@ class LiveParts(Pressable):
     def pressed(self, item: ByHand) -> bool:
         """Press or knock on the panel as *item* says; return whether that is possible there."""
         match item:
-            case Press() if self.panel.has_button(name_of(item)):
-                self.panel.press(name_of(item), self._clock())
+            case Press() if self.panel.has_button(configured_name(item)):
+                self.panel.press(configured_name(item), self._clock())
             case KnockHeard() if self.panel.hears:
                 strength = min(1.0, item.strength)
                 self.panel.knock(self._clock(), item.seat, strength=strength, confidence=item.confidence)
@@ -238,7 +238,7 @@ def _message(session: Session, game: Game, last: str, chosen: int | None) -> str
     return last if last and is_played else waits_for(game)
 
 
-def name_of(press: Press) -> str:
+def configured_name(press: Press) -> str:
     """Return the name of a button, as a configuration calls it.
 
     >>> name_of(Press(Button.CALL, Seat(0))), name_of(Press(Button.UNDO))
@@ -250,10 +250,10 @@ def name_of(press: Press) -> str:
 def buttons_of(seats: int) -> dict[str, Press]:
     """Return every button that a table of so many seats can have, by its name."""
     own = (Press(Button(button), Seat(seat)) for seat in range(seats) for button in OF_SEATS)
-    return {name_of(press): press for press in (*(Press(button) for button in Button), *own)}
+    return {configured_name(press): press for press in (*(Press(button) for button in Button), *own)}
 
 
-def meant_by(pressed: ButtonPress, seats: int) -> tuple[Press, ...]:
+def presses_meant(pressed: ButtonPress, seats: int) -> tuple[Press, ...]:
     """Return the presses that a button of the table means; none for that of a seat where nobody sits.
 
     A button for calls passes when it is held and draws when it is pressed twice at once; any other that is pressed

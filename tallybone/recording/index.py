@@ -19,7 +19,7 @@ from mcap.writer import MCAP0_MAGIC
 
 from tallybone.recording.container import IN_SUMMARY, RECORD_HEAD, ChannelMessage, ChunkError, messages_in, record_at
 from tallybone.recording.format import Damage, Topic, topic_at
-from tallybone.recording.reader import RecordedMessage, read_session, record_of
+from tallybone.recording.reader import RecordedMessage, read_session, record_in
 
 _MOST_INDEX_BYTES = 256 << 20  # of three million records
 _WINDOW_BYTES = 64 << 10
@@ -218,7 +218,7 @@ class EndIndex:
 
     def _record(self, message: ChannelMessage) -> RecordedMessage:
         try:
-            found = record_of(message)
+            found = record_in(message)
         except (ValueError, RecursionError) as error:
             problem = f"record {message.sequence} on {message.path} cannot be read: {error}"
             raise IndexDamageError(problem, self.start_byte, self.end_byte) from error

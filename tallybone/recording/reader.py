@@ -175,7 +175,7 @@ def _with_gaps(found: Iterable[tuple[int, ChannelMessage] | Damage]) -> Iterator
         waiting.clear()
         expected, last_ns = message.sequence + 1, message.t_ns
         try:
-            recorded = record_of(message)
+            recorded = record_in(message)
         except (ValueError, RecursionError) as error:
             problem = f"record {message.sequence} on {message.path} cannot be read: {error}"
             yield Damage(start_byte, start_byte, problem, last_ns, last_ns, 1)
@@ -201,7 +201,7 @@ def whole_only(found: Iterable[_Whole | Damage], path: Path, complain: Callable[
         complain(f"{path}: {places}; the rest was read. {advice}")
 
 
-def record_of(message: ChannelMessage) -> RecordedMessage | None:
+def record_in(message: ChannelMessage) -> RecordedMessage | None:
     """Return the record in a message; None on a topic of a later version.
 
     Raises:

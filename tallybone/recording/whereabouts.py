@@ -26,7 +26,7 @@ from tallybone.recording.container import (
 )
 from tallybone.recording.format import NOT_CLOSED, Damage, RecordingError, Topic, topic_at
 from tallybone.recording.index import EndIndex, IndexDamageError
-from tallybone.recording.reader import RecordedMessage, record_of
+from tallybone.recording.reader import RecordedMessage, record_in
 
 MOST_TEXT_BYTES = 4 << 20
 """Maximum size of a record that is no picture; the table of an uncertain double-eighteen takes a tenth of it."""
@@ -208,7 +208,7 @@ class Whereabouts:
         if isinstance(piece, str):
             raise RecordingError(f"record {place} is damaged: {piece}")
         try:
-            found = [one for message in messages_in(piece.content, {}) if (one := record_of(message)) is not None]
+            found = [one for message in messages_in(piece.content, {}) if (one := record_in(message)) is not None]
         except (ChunkError, ValueError, RecursionError) as error:
             raise RecordingError(f"record {place} is damaged: {error}") from error
         if len(found) != 1 or (found[0].topic, found[0].t_ns) != (topic, self._times[place]):

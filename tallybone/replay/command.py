@@ -16,7 +16,7 @@ from tallybone.replay.compare import by_play, differences, has_other_rules, reco
 from tallybone.replay.export import ExportFiles, exporting
 from tallybone.replay.lines import Tally, narrator_for
 from tallybone.replay.log import logged_steps
-from tallybone.replay.pace import Pace, paced, progress, run_command
+from tallybone.replay.pace import Pace, at_pace, progress, run_command
 from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay, passing
 from tallybone.sources.source import Item, Source
 from tallybone.terminal import Output
@@ -57,7 +57,7 @@ def replay(
 
     def work(output: Output) -> int:
         def through(source: Source, items: Iterator[Item]) -> Iterable[Item]:
-            return written.through(paced(progress(output, source, items), wanted, hands.now_ns, hands.wait))
+            return written.through(at_pace(progress(output, source, items), wanted, hands.now_ns, hands.wait))
 
         with (
             exporting(files, has_pictures=True) as written,

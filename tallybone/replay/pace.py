@@ -37,7 +37,7 @@ class Pace:
             raise ValueError(f"from_ns must be 0 or more and speed above 0, got {self.from_ns} and {self.speed}")
 
 
-def paced(
+def at_pace(
     items: Iterable[Item], pace: Pace, clock_ns: Callable[[], int], wait: Callable[[float], object]
 ) -> Iterator[Item]:
     """Yield items when it is time for them.

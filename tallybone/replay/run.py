@@ -97,15 +97,15 @@ def opened_replay(
     match = match_of(wishes.game, source.start)
     tile_set, begins = _set_of(wishes, source), _start_of(wishes, source)
     perception = perception or _shipped_perception(tile_set, match, begins, source, complain)
-    look = look_of(perception, source.pictures)
+    look = look_at_kind(perception, source.pictures)
     needs_first = source.pictures is Pictures.SETTLED and begins is Start.EMPTY
     with recording(source, wishes.record, tile_set, match) as tapped, _loaded(tapped.items, source, wishes) as loaded:
         came = through(source, loaded)
         if match is None:
-            yield Replay(source, None, follow(came, _table_only(look), path, complain, needs_first=needs_first))
+            yield Replay(source, None, follow_items(came, _table_only(look), path, complain, needs_first=needs_first))
             return
         game, opening = _whole_game(look, match, source)
-        steps = follow(came, game, path, complain, needs_first=needs_first)
+        steps = follow_items(came, game, path, complain, needs_first=needs_first)
 
         def record(seen: ReplayStep) -> None:
             if seen.happened is not None:
@@ -177,7 +177,7 @@ ItemFollower: TypeAlias = Callable[[Shot | RecordedInput], TableView | Step | No
 """Loads an item and returns its effects; None where it is of no use without a game."""
 
 
-def look_of(perception: Perception, pictures: Pictures) -> Look:
+def look_at_kind(perception: Perception, pictures: Pictures) -> Look:
     """Return a look at pictures of a kind: it reads each of them, or those on which nothing moves any more."""
     match pictures:
         case Pictures.SETTLED:
@@ -207,7 +207,7 @@ def _whole_game(look: Look, match: MatchStart, source: Source) -> tuple[ItemFoll
     return feed, ReplayStep(t_ns, 0, "", None, Step(t_ns, session, said, session.state.log))
 
 
-def follow(
+def follow_items(
     items: Iterable[Item], follower: ItemFollower, path: Path, complain: Callable[[str], object], *, needs_first: bool
 ) -> Iterator[ReplayStep]:
     """Yield a step for each item, and complain of those that cannot be used.

@@ -103,7 +103,7 @@ class ServedCalibration:
             OSError: If there is no picture.
         """
         from tallybone.calibrate.lens_and_table import shipped_eye
-        from tallybone.calibrate.stored import compare
+        from tallybone.calibrate.stored import compare_with_picture
 
         calibration = load_calibration(self.path())
 
@@ -114,7 +114,7 @@ class ServedCalibration:
         with closing(_Shared(self._camera.for_calibration(), self.camera, see, self._clock)) as look:
             look.present(AskedScene.TILES)
             image = wait_for_picture(look, self._clock, pause=pause)
-            self.findings, _ = compare(image, calibration, self._read_tiles or shipped_eye, None)
+            self.findings, _ = compare_with_picture(image, calibration, self._read_tiles or shipped_eye, None)
 
 
 def microphone_of(hardware: HardwareSettings) -> str | None:

@@ -78,7 +78,7 @@ def observed_routes(health: Callable[[], Health], observed: Callable[[Health], O
     async def metrics() -> Response:
         """All numbers of the table, in the text format of Prometheus."""
         found = await asyncio.to_thread(health)
-        return Response(metrics_text(observed(found)), headers={"content-type": CONTENT_TYPE})
+        return Response(prometheus_text(observed(found)), headers={"content-type": CONTENT_TYPE})
 
     router.include_router(verdict_routes(lambda: verdict_of(health())))
     return router
@@ -126,7 +126,7 @@ def health_routes(now: Callable[[], Health]) -> APIRouter:
     return router
 
 
-def metrics_text(seen: Observed) -> bytes:
+def prometheus_text(seen: Observed) -> bytes:
     """Return all numbers of a table, and of its process, in the text format of Prometheus."""
     from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 

@@ -34,7 +34,7 @@ from tallybone.serve.options import Environment, ServeOptions, make_recordings_f
 from tallybone.serve.page import Requests, TablePage
 from tallybone.serve.parts_test import PartsTest, ServedParts
 from tallybone.serve.routes.calibration import stored_calibration_routes
-from tallybone.serve.routes.matches import LeftShown, Offered, game_routes, match_routes, shown_setting
+from tallybone.serve.routes.matches import LeftShown, Offered, match_routes, rules_routes, shown_setting
 from tallybone.serve.routes.pairing import pairing_routes
 from tallybone.serve.routes.parts import panel_routes, parts_test_routes
 from tallybone.serve.routes.settings import Owner, settings_routes
@@ -125,7 +125,7 @@ def _routes(setup: Setup, owner: Owner, observing: Observing, access: Access, pa
     """Return the paths that a table has beside those of a game."""
     clock, offered = setup.world.clock, partial(_offered, setup, page)
     return (
-        game_routes(),
+        rules_routes(),
         match_routes(access, setup.desk, setup.house, offered=offered, publish=page.feed.publish),
         *observing.routes,
         pairing_routes(access, lambda: page.url),

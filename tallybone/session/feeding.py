@@ -35,7 +35,7 @@ from engine import (
 )
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of
 from tallybone.session.knocks import KNOCK_WAITS_NS, PendingKnock, joined, passes_among
-from tallybone.session.referee import Decided, decide, follow, forgotten
+from tallybone.session.referee import Decided, decide, follow_changes, forgotten
 from tallybone.session.referee.catching_up import is_ready
 from tallybone.session.referee.corrections import settled
 from tallybone.session.referee.observing import after_look, first_seen, observe
@@ -264,7 +264,7 @@ def _take(session: Session, found: Decided) -> tuple[Session, tuple[Announcement
         said = (*said, *outcomes)
         if isinstance(event, Draw):
             session = replace(session, drawn=(event.seat, session.t_ns))
-    return replace(session, state=state, places=follow(found.places, state)), said
+    return replace(session, state=state, places=follow_changes(found.places, state)), said
 
 
 def _happened(session: Session, event: Event) -> tuple[Session, tuple[Announcement, ...]]:
@@ -277,7 +277,7 @@ def _happened(session: Session, event: Event) -> tuple[Session, tuple[Announceme
     # A new deal begins with an empty table.
     is_dealt = isinstance(event, NewHand | Redeal)
     is_undone = isinstance(event, Undo | Remove)
-    places = cleared(session.places) if is_dealt else follow(session.places, state, is_undone=is_undone)
+    places = cleared(session.places) if is_dealt else follow_changes(session.places, state, is_undone=is_undone)
     if isinstance(event, Undo):
         places = forgotten(places, state)
     if isinstance(event, Amend | ItStands):

@@ -3,8 +3,8 @@
 Nobody sees the hands but this script. A camera can see the plays; leads, draws, knocks, calls, stacks, the end of a
 hand and tiles laid open are entered with buttons, as at a table without boneyard and seat zones.
 
-`lay` gives the place of the next tile, in millimetres on a table. Nothing overlaps, and no tile lies so near to an end
-that it does not belong to that anybody could take it for joined.
+`resting_place` gives the place of the next tile, in millimetres on a table. Nothing overlaps, and no tile lies so near
+to an end that it does not belong to that anybody could take it for joined.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ def _choose(match: _Match, tiles: tuple[Tile, ...]) -> tuple[Play, Footprint] | 
     if match.rng.random() < _LIKES_TO_SCORE:
         order.sort(key=lambda play: -_points(match.state, play))
     for play in order:
-        place = lay(match.game.layout, match.laid, play, match.table, match.rng)
+        place = resting_place(match.game.layout, match.laid, play, match.table, match.rng)
         if place is not None:
             return play, place
     return None
@@ -283,7 +283,7 @@ class _Way:
     is_usual: bool = True
 
 
-def lay(
+def resting_place(
     layout: Layout, laid: Sequence[Laid], play: Play, table: PlayArea, rng: np.random.Generator
 ) -> Footprint | None:
     """Return where a player lays the tile of *play*, or None where it finds no room.

@@ -33,7 +33,7 @@ from tallybone.web.recordings_shown import (
     RecordedShown,
     RecordedStepShown,
     RecordingsShown,
-    listed,
+    list_recordings,
     moment_shown,
     shared_hand,
     steps_shown,
@@ -120,7 +120,7 @@ def recording_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
     @router.get("")
     async def recordings() -> RecordingsShown:
         """The recordings of this table, newest first."""
-        return listed(*await work.do(shelf.listed))
+        return list_recordings(*await work.do(shelf.listed))
 
     @router.get("/{name}")
     async def recording(name: Name) -> RecordedShown:
@@ -141,7 +141,7 @@ def recording_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
     @router.get("/{name}/steps/{number}/evidence.jpg", responses=JPEG, response_class=Response)
     async def evidence(name: Name, number: RecordNumber, request: Request) -> Response:
         """The tile of a step in the picture from which it was read, outlined."""
-        jpeg = await work.do(lambda: crop_of(shelf.opened(name), number))
+        jpeg = await work.do(lambda: step_crop(shelf.opened(name), number))
         return picture_answer(jpeg, etag_of(jpeg), request)
 
     return router
@@ -219,7 +219,7 @@ def frame_of(one: OpenRecording, number: int) -> bytes:
     return payload.jpeg
 
 
-def crop_of(one: OpenRecording, number: int) -> bytes:
+def step_crop(one: OpenRecording, number: int) -> bytes:
     """Return the crop of the picture from which a step of a recording was read."""
     with one.path.open("rb") as file:
         found = one.game.crop_of(number, file)

@@ -133,7 +133,7 @@ class MomentShown:
     layout: LayoutShown
 
 
-def listed(surveys: Sequence[Survey], others: Sequence[str]) -> RecordingsShown:
+def list_recordings(surveys: Sequence[Survey], others: Sequence[str]) -> RecordingsShown:
     """Return the list of recordings, in their order."""
     size_bytes = sum(one.size_bytes for one in surveys)
     return RecordingsShown(tuple(_listed(one) for one in surveys), tuple(plain(one) for one in others), size_bytes)

@@ -39,7 +39,7 @@ from tallybone.recording.evidence import evidence_of
 from tallybone.recording.format import ImageMessage, RecordingError, Topic
 from tallybone.recording.index import records_on
 from tallybone.recording.messages import aim_of_record, event_of_record, input_of, places_of_record
-from tallybone.recording.reader import read_session, record_of
+from tallybone.recording.reader import read_session, record_in
 from tallybone.recording.resume import left_in
 from tallybone.recording.survey import survey
 from tallybone.session.feeding import feed
@@ -136,7 +136,7 @@ def message(data: bytes) -> None:
         return
     topic = tuple(Topic)[data[0] % len(Topic)]
     try:
-        recorded = record_of(ChannelMessage(topic.path, 0, 0, data[1:]))
+        recorded = record_in(ChannelMessage(topic.path, 0, 0, data[1:]))
     except (ValueError, RecursionError):
         return
     if recorded is None or isinstance(recorded.payload, ImageMessage):

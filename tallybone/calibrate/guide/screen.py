@@ -52,7 +52,7 @@ def screen_on(console: Console) -> Iterator[Screen]:
         yield LineScreen(console).show
         return
     with Live(console=console, auto_refresh=False, screen=True) as live:
-        yield lambda board: live.update(draw_board(board), refresh=True)
+        yield lambda board: live.update(draw_guide(board), refresh=True)
 
 
 class LineScreen:
@@ -84,13 +84,13 @@ class LineScreen:
         self._console.print(printable(line), markup=False, soft_wrap=True)
 
 
-def parts_of(drawn: Sequence[Drawn]) -> tuple[str, ...]:
+def coverage_lines(drawn: Sequence[Drawn]) -> tuple[str, ...]:
     """Return the nine parts of the picture as three lines, # where the board has been; none where they do not count."""
     cells = ["#" if one.is_good else "." for one in drawn if one.kind is Kind.CELL]
     return tuple("    " + " ".join(cells[at : at + 3]) for at in range(0, len(cells), 3))
 
 
-def draw_board(board: GuideScreen) -> Padding:
+def draw_guide(board: GuideScreen) -> Padding:
     """Return a board for a terminal."""
     parts: list[RenderableType] = [Text(printable(board.title), style="bold"), Text(printable(board.note)), Text()]
     for name, words in board.done:

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from calibration.errors import CalibrationError
 from engine.phrases import phrase
-from tallybone.calibrate.known import known_words, parts_of
+from tallybone.calibrate.known import calibrated_parts, known_words
 from tallybone.clock import wall_time
 from tallybone.finding import Grade
 from tallybone.plain_text import plain
@@ -125,7 +125,7 @@ def _stored(calibration: ServedCalibration) -> StoredShown:
 
 def _earlier(number: int, path: Path) -> EarlierShown:
     written_at, calibration, problem = _read(path)
-    return EarlierShown(number, written_at or "", () if calibration is None else parts_of(calibration), problem)
+    return EarlierShown(number, written_at or "", () if calibration is None else calibrated_parts(calibration), problem)
 
 
 def _read(path: Path) -> tuple[str | None, Calibration | None, str | None]:

@@ -78,7 +78,7 @@ class Offered(BaseModel):
     is_looking: bool = False
 
 
-def game_routes() -> APIRouter:
+def rules_routes() -> APIRouter:
     """Return the paths that describe games and check their options."""
     router = APIRouter()
 

@@ -54,7 +54,7 @@ from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import judge_lead, judge_maybe_passed, judge_seat
 from tallybone.session.touching import Laid, footprint_of
 
-__all__ = ["Decided", "Places", "Question", "Unclear", "decide", "follow", "forgotten"]
+__all__ = ["Decided", "Places", "Question", "Unclear", "decide", "follow_changes", "forgotten"]
 
 
 def decide(places: Places, state: State) -> Decided | tuple[Question, ...]:
@@ -78,7 +78,7 @@ def decide(places: Places, state: State) -> Decided | tuple[Question, ...]:
     return tuple(questions)
 
 
-def follow(places: Places, state: State, *, is_undone: bool = False) -> Places:
+def follow_changes(places: Places, state: State, *, is_undone: bool = False) -> Places:
     """Return the places after the table itself has changed the plays.
 
     Tiles whose play is gone lie idle, or are asked about where the play was undone by hand; a tile that waited belongs

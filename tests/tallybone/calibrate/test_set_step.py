@@ -18,7 +18,7 @@ from synthetic.render.paint import render
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.guide.steps import GO_ON, SKIP, Stage, StepName
 from tallybone.calibrate.look import Onlooker, StillLook
-from tallybone.calibrate.simulated import open_simulated
+from tallybone.calibrate.simulated import open_simulated_look
 from tallybone.store.calibration_file import Calibration, load_calibration
 from tests.tallybone.calibrate.bare_table import GreyLook
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
@@ -55,7 +55,7 @@ def a_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module", name="learned")
 def a_course_that_has_learned(into: Path) -> Iterator[GuideCourse]:
     """A double-six lies there, with corner blocks around it."""
-    with closing(course_over(open_simulated("simulated:seed=2"), into)) as course:
+    with closing(course_over(open_simulated_look("simulated:seed=2"), into)) as course:
         course.press(GO_ON)
         taken = course.image
         until_measured(course)
@@ -112,7 +112,7 @@ def test_a_set_of_signs_is_learned_once_its_doubles_were_named(tmp_path: Path) -
 
 
 def test_who_does_not_wait_goes_on(tmp_path: Path) -> None:
-    with closing(course_over(open_simulated("simulated"), tmp_path / "c.json")) as course:
+    with closing(course_over(open_simulated_look("simulated"), tmp_path / "c.json")) as course:
         course.press(GO_ON)
         course.turn()
         assert course.view.stage is Stage.MEASURES

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.cli.keeping import Streams, TableFolders, back_up, put_back
+from tallybone.cli.keeping import Streams, TableFolders, back_up, restore_table
 from tallybone.maintain import backup as kept
 from tallybone.maintain.backup import ArchivedFile, write_archive
 from tallybone.recording.writer import SessionWriter
@@ -35,7 +35,7 @@ class Table:
         return back_up(str(target), is_forced=force, place=self.place, streams=Streams(err=self.err))
 
     def restore(self, source: Path | str) -> int:
-        return put_back(str(source), place=self.place, streams=Streams(err=self.err))
+        return restore_table(str(source), place=self.place, streams=Streams(err=self.err))
 
 
 def made(root: Path) -> Table:
@@ -178,7 +178,7 @@ def test_it_goes_through_a_pipe(table: Table, tmp_path: Path) -> None:
     assert back_up("-", place=table.place, streams=Streams(err=table.err, bytes_out=piped)) == 0
     third = Table(tmp_path / "third")
     came = Streams(err=third.err, bytes_in=io.BytesIO(piped.getvalue()))
-    assert put_back("-", place=third.place, streams=came) == 0
+    assert restore_table("-", place=third.place, streams=came) == 0
     assert of_table(contents(third.place.state)) == contents(table.place.state)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.doctor.bundle import BundleSources, OwnWords, packed, parts_of, words_of_program, write_bundle
+from tallybone.doctor.bundle import BundleSources, OwnWords, bundle_texts, packed, words_of_program, write_bundle
 from tallybone.doctor.command import doctor
 from tallybone.finding import ok, problem
 from tallybone.store.calibration_file import Calibration, LightKept, format_calibration
@@ -84,7 +84,7 @@ def answer(url: str) -> str:
 
 @pytest.fixture(name="members")
 def all_members(tmp_path: Path) -> dict[str, str]:
-    with zipfile.ZipFile(BytesIO(packed(parts_of(place(tmp_path))))) as archive:
+    with zipfile.ZipFile(BytesIO(packed(bundle_texts(place(tmp_path))))) as archive:
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_had_costs_only_itself(tmp_path: Path) -> None:
         raise ConnectionRefusedError(SECRETS["host"])
 
     asked = replace(place(tmp_path), ask=silent, table=TableFile(), config=None)
-    with zipfile.ZipFile(BytesIO(packed(parts_of(asked)))) as archive:
+    with zipfile.ZipFile(BytesIO(packed(bundle_texts(asked)))) as archive:
         assert archive.read("health.json") == b"could not be had: ConnectionRefusedError\n"
         assert json.loads(archive.read("about.json"))["tallybone"]
 

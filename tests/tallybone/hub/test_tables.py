@@ -11,7 +11,7 @@ import pytest
 from tallybone.hub import tables as memory
 from tallybone.hub.heard import Gone, Online, Scores, TableNews, heard
 from tallybone.hub.standings import Results, Standing, standings
-from tallybone.hub.tables import Tables, found, table_seen
+from tallybone.hub.tables import Tables, matching_tables, table_seen
 from tests.tallybone.hub.said import NOW, PREFIX, scores, state, topic
 
 
@@ -119,7 +119,7 @@ def test_a_table_is_found_by_a_part_of_a_name_whatever_its_accents() -> None:
     tables.hear("a", score(0, 0, names=("Éva", "Ben")), NOW)
     tables.hear("b", score(0, 0, names=("Cid", "Dan"), name="Window", tournament="Spring"), NOW)
     shown = tuple(map(table_seen, tables))
-    assert [[one.id for one in found(shown, key)] for key in ("eva", "WIND", "spr", "", "zoe")] == [
+    assert [[one.id for one in matching_tables(shown, key)] for key in ("eva", "WIND", "spr", "", "zoe")] == [
         ["a"],
         ["b"],
         ["b"],

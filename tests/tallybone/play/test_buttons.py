@@ -9,13 +9,13 @@ from hardware.buttons.debounce import PinPress, PressKind
 from hardware.buttons.drivers.gpio import GpioSettings
 from hardware.buttons.panel import OF_SEATS, SHARED_BUTTONS, ButtonPress
 from hardware.knock.heard import ClassifiedSound
-from tallybone.play.parts import buttons_of, knock_meant, meant_by, name_of
+from tallybone.play.parts import buttons_of, configured_name, knock_meant, presses_meant
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tests.hardware.table.reading import read_hardware
 
 
 def meant(name: str, kind: PressKind = PressKind.SHORT) -> tuple[Press, ...]:
-    return meant_by(ButtonPress(name, PinPress(5, 5, kind)), 2)
+    return presses_meant(ButtonPress(name, PinPress(5, 5, kind)), 2)
 
 
 def test_every_button_that_can_be_configured_means_something() -> None:
@@ -33,7 +33,7 @@ def test_every_button_that_can_be_configured_means_something() -> None:
 
 def test_a_name_is_found_again() -> None:
     buttons = buttons_of(3)
-    assert all(name_of(press) == name for name, press in buttons.items())
+    assert all(configured_name(press) == name for name, press in buttons.items())
     assert buttons["draw 3"] == Press(Button.DRAW, Seat(2))
 
 

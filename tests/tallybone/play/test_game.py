@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 
 from engine import BONES
-from tallybone.play.game import Listener, LiveGame, LiveState, state_of
+from tallybone.play.game import Listener, LiveGame, LiveState, eye_words
 from tallybone.play.recorder import Recorder
 from tallybone.session.inputs import Button, Press
 from tallybone.session.session import Session
@@ -241,10 +241,10 @@ def test_it_ends_when_it_is_told_to_or_left() -> None:
 
 
 def test_the_state_of_the_eye_is_said_in_a_word() -> None:
-    assert state_of(TableView((), (), ())) == "settled"
-    assert state_of(TableView((), (), (), is_settled=False)) == "moving"
-    assert state_of(TableView((), (), (), is_covered=True)) == "a hand rests"
-    assert "LOST" in state_of(TableView((), (), (), lost="the camera was moved"))
+    assert eye_words(TableView((), (), ())) == "settled"
+    assert eye_words(TableView((), (), (), is_settled=False)) == "moving"
+    assert eye_words(TableView((), (), (), is_covered=True)) == "a hand rests"
+    assert "LOST" in eye_words(TableView((), (), (), lost="the camera was moved"))
 
 
 def test_after_its_last_picture_a_served_game_goes_on_until_somebody_ends_it() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tallybone.replay.command import ReplayClock, replay, replay_log
-from tallybone.replay.pace import Pace, paced, parse_time
+from tallybone.replay.pace import Pace, at_pace, parse_time
 from tallybone.sources.source import Item
 from tests.tallybone.recorded_game import BEGINS_NS, SECOND, eye, record_game
 from tests.tallybone.replay.test_ahead import shot
@@ -32,7 +32,7 @@ class TurnedClock(ReplayClock):
 def test_items_wait_for_their_time_at_the_pace_that_is_wanted() -> None:
     clock = TurnedClock()
     items: list[Item] = [shot(BEGINS_NS + at * SECOND) for at in (0, 1, 3)]
-    came = [(one, clock.t_ns) for one in paced(items, Pace(speed=2), clock.now_ns, clock.wait)]
+    came = [(one, clock.t_ns) for one in at_pace(items, Pace(speed=2), clock.now_ns, clock.wait)]
     assert [one for one, _ in came] == items
     assert clock.waited_s == [0.5, 1.0]
 
@@ -40,7 +40,7 @@ def test_items_wait_for_their_time_at_the_pace_that_is_wanted() -> None:
 def test_time_that_the_eye_took_is_not_waited_again() -> None:
     clock = TurnedClock()
     items: list[Item] = [shot(at * SECOND) for at in (0, 1, 2, 3)]
-    for one in paced(items, Pace(speed=1), clock.now_ns, clock.wait):
+    for one in at_pace(items, Pace(speed=1), clock.now_ns, clock.wait):
         clock.t_ns += 1_500_000_000 if one is items[0] else 0
     assert clock.waited_s == [0.5, 1.0]
 
@@ -48,13 +48,13 @@ def test_time_that_the_eye_took_is_not_waited_again() -> None:
 def test_what_came_before_is_fed_at_once() -> None:
     clock = TurnedClock()
     items: list[Item] = [shot(at * SECOND) for at in (0, 10, 20, 21)]
-    assert list(paced(items, Pace(from_ns=20 * SECOND, speed=1), clock.now_ns, clock.wait)) == items
+    assert list(at_pace(items, Pace(from_ns=20 * SECOND, speed=1), clock.now_ns, clock.wait)) == items
     assert clock.waited_s == [1.0]
 
 
 def test_without_a_pace_nothing_waits() -> None:
     clock = TurnedClock()
-    assert len(list(paced([shot(0), shot(SECOND)], Pace(), clock.now_ns, clock.wait))) == 2
+    assert len(list(at_pace([shot(0), shot(SECOND)], Pace(), clock.now_ns, clock.wait))) == 2
     assert clock.waited_s == []
 
 

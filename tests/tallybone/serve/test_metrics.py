@@ -15,7 +15,7 @@ from tallybone.doctor.machine import Machine
 from tallybone.finding import absent, ok, problem, warning
 from tallybone.play.counts import Counts
 from tallybone.serve.health import Health
-from tallybone.serve.metrics import Observed, metrics_text, verdict_of
+from tallybone.serve.metrics import Observed, prometheus_text, verdict_of
 from tests.tallybone.serve.served import Plugs, Served, at_served_table
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import until
@@ -36,7 +36,7 @@ SEEN = Observed(Counts(), HEALTH, WARM, 7 * 10**9, 3, is_played=True)
 
 
 def text_of(seen: Observed) -> str:
-    return metrics_text(seen).decode()
+    return prometheus_text(seen).decode()
 
 
 def samples(text: str) -> dict[str, float]:

@@ -12,7 +12,7 @@ from tallybone.doctor.machine import Machine
 from tallybone.finding import ok
 from tallybone.play.counts import Counts, PipelineStage
 from tallybone.serve.health import Health
-from tallybone.serve.metrics import Observed, metrics_text
+from tallybone.serve.metrics import Observed, prometheus_text
 
 HEALTH = Health("0.1.0", None, (ok("camera", "usb:0"),))
 BARE = Machine("", "", 64, (3, 11), None, None, None, is_clock_set=None)
@@ -20,7 +20,7 @@ SEEN = Observed(Counts(questions=3), HEALTH, BARE, None, 2, is_played=False)
 
 
 def text_of(seen: Observed) -> str:
-    return metrics_text(seen).decode()
+    return prometheus_text(seen).decode()
 
 
 def test_a_counter_and_a_gauge_are_read_as_they_were_meant() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from engine import BONES, Layout, Node, NodeId, Play, Port, Seat, Spot, Tile, attach
 from tallybone.session.touching import Footprint, Laid, Quad, distance, edges_at, overlap
-from tallybone.simulate.game_script import PlayArea, lay
+from tallybone.simulate.game_script import PlayArea, resting_place
 from tests.tallybone.truth_eye import game
 
 SIDE_MM = 24.0
@@ -46,7 +46,7 @@ def flat(heading_rad: float = 0.0, *, lies_along: bool = True) -> Footprint:
 def test_a_single_goes_straight_on(heading_rad: float, expected: tuple[float, float]) -> None:
     layout = chain(("6-5", None))
     play = Play(Seat(0), Tile.parse("5-4"), Spot(NodeId(0), Port.E))
-    place = lay(layout, laid_on(layout, flat(heading_rad)), play, WIDE, np.random.default_rng(1))
+    place = resting_place(layout, laid_on(layout, flat(heading_rad)), play, WIDE, np.random.default_rng(1))
     assert place is not None
     assert place.lies_along
     assert in_sides(place) == pytest.approx(expected, abs=0.25)
@@ -56,7 +56,7 @@ def test_a_single_goes_straight_on(heading_rad: float, expected: tuple[float, fl
 def test_the_west_end_of_the_first_tile_goes_on_to_the_west() -> None:
     layout = chain(("6-5", None))
     play = Play(Seat(0), Tile.parse("6-4"), Spot(NodeId(0), Port.W))
-    place = lay(layout, laid_on(layout, flat()), play, WIDE, np.random.default_rng(1))
+    place = resting_place(layout, laid_on(layout, flat()), play, WIDE, np.random.default_rng(1))
     assert place is not None
     assert in_sides(place) == pytest.approx((-2.0, 0.0), abs=0.25)
     assert math.cos(place.heading_rad) < -0.99
@@ -65,7 +65,7 @@ def test_the_west_end_of_the_first_tile_goes_on_to_the_west() -> None:
 def test_a_double_lies_across_the_line() -> None:
     layout = chain(("6-5", None))
     play = Play(Seat(0), Tile.parse("5-5"), Spot(NodeId(0), Port.E))
-    place = lay(layout, laid_on(layout, flat()), play, WIDE, np.random.default_rng(1))
+    place = resting_place(layout, laid_on(layout, flat()), play, WIDE, np.random.default_rng(1))
     assert place is not None
     assert not place.lies_along
     assert in_sides(place) == pytest.approx((1.5, 0.0), abs=0.2)
@@ -76,7 +76,7 @@ def test_the_tips_of_the_spinner_are_at_right_angles_to_the_line() -> None:
     places = laid_on(layout, flat(lies_along=False), Footprint.square((1.5 * SIDE_MM, 0.0), 0.0, SIDE_MM))
     for port, down in ((Port.N, -1.0), (Port.S, 1.0)):
         play = Play(Seat(0), Tile.parse("5-1"), Spot(NodeId(0), port))
-        place = lay(layout, places, play, WIDE, np.random.default_rng(1))
+        place = resting_place(layout, places, play, WIDE, np.random.default_rng(1))
         assert place is not None
         assert in_sides(place) == pytest.approx((0.0, down * 2.0), abs=0.25)
         assert math.sin(place.heading_rad) * down > 0.99
@@ -86,7 +86,7 @@ def test_the_line_turns_before_it_would_leave_the_table() -> None:
     layout = chain(("6-5", None))
     play = Play(Seat(0), Tile.parse("5-4"), Spot(NodeId(0), Port.E))
     narrow = PlayArea(2 * 2.4 * SIDE_MM, 20 * SIDE_MM, SIDE_MM)
-    place = lay(layout, laid_on(layout, flat()), play, narrow, np.random.default_rng(1))
+    place = resting_place(layout, laid_on(layout, flat()), play, narrow, np.random.default_rng(1))
     assert place is not None
     assert abs(math.sin(place.heading_rad)) > 0.99
     assert max(abs(x) for x, _ in place.outline()) <= narrow.width_mm / 2
@@ -97,7 +97,7 @@ def test_the_line_turns_away_from_an_end_that_lies_beside_it() -> None:
     play = Play(Seat(0), Tile.parse("5-4"), Spot(NodeId(0), Port.E))
     for beside, heading_rad in ((1.4, -math.pi / 2), (-1.4, math.pi / 2)):
         other = Footprint.square((2.0 * SIDE_MM, beside * SIDE_MM), 0.0, SIDE_MM)
-        place = lay(layout, laid_on(layout, flat(), other), play, WIDE, np.random.default_rng(1))
+        place = resting_place(layout, laid_on(layout, flat(), other), play, WIDE, np.random.default_rng(1))
         assert place is not None
         assert math.cos(place.heading_rad - heading_rad) > 0.99
 
@@ -106,7 +106,7 @@ def test_a_table_without_room_has_no_place() -> None:
     layout = chain(("6-5", None))
     play = Play(Seat(0), Tile.parse("5-4"), Spot(NodeId(0), Port.E))
     tiny = PlayArea(2.2 * SIDE_MM, 1.4 * SIDE_MM, SIDE_MM)
-    assert lay(layout, laid_on(layout, flat()), play, tiny, np.random.default_rng(1)) is None
+    assert resting_place(layout, laid_on(layout, flat()), play, tiny, np.random.default_rng(1)) is None
 
 
 @pytest.mark.parametrize("seed", SEEDS)
