@@ -77,8 +77,8 @@ class _Phase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ButtonState:
-    """What is known of a button; the first sample only says how it stands, held or not."""
+class Debouncing:
+    """Debouncing of one button so far. The first sample only sets its level."""
 
     level: bool | None = None
     level_ns: int = 0
@@ -89,14 +89,14 @@ class ButtonState:
     up_ns: int = 0
 
 
-def feed(state: ButtonState, sample: PinSample, timing: PressTiming) -> tuple[ButtonState, tuple[PinPress, ...]]:
+def feed(state: Debouncing, sample: PinSample, timing: PressTiming) -> tuple[Debouncing, tuple[PinPress, ...]]:
     """Return the next state, and the presses that are clear by the time of a sample.
 
     A sample that comes late, with a time before the last one, counts as of then.
     """
     t_ns = max(sample.t_ns, state.now_ns)
     if state.level is None:
-        return ButtonState(
+        return Debouncing(
             sample.is_down, t_ns, sample.is_down, t_ns, _Phase.DONE if sample.is_down else _Phase.IDLE
         ), ()
     presses: list[PinPress] = []
@@ -114,7 +114,7 @@ class _Due(StrEnum):
     SHORT = "short"
 
 
-def _due(state: ButtonState, timing: PressTiming) -> tuple[int, _Due] | None:
+def _due(state: Debouncing, timing: PressTiming) -> tuple[int, _Due] | None:
     """Return what happens next if the level stays, and when."""
     coming: list[tuple[int, _Due]] = []
     # In the order of this list where two are due at once. An edge is known only after it has lasted: whatever depends
@@ -128,7 +128,7 @@ def _due(state: ButtonState, timing: PressTiming) -> tuple[int, _Due] | None:
     return min(coming, key=lambda one: one[0], default=None)
 
 
-def _happen(state: ButtonState, timing: PressTiming, due: tuple[int, _Due]) -> tuple[ButtonState, PinPress | None]:
+def _happen(state: Debouncing, timing: PressTiming, due: tuple[int, _Due]) -> tuple[Debouncing, PinPress | None]:
     t_ns, what = due
     if what is _Due.LONG:
         return replace(state, phase=_Phase.DONE), PinPress(t_ns, state.down_ns, PressKind.LONG)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from hardware.buttons.debounce import ButtonState, PinSample, PressTiming, feed
+from hardware.buttons.debounce import Debouncing, PinSample, PressTiming, feed
 from hardware.buttons.driver import ButtonsDriver, Tap
 from hardware.buttons.panel import OF_SEATS, SHARED_BUTTONS, ButtonError, ButtonPress, button_name, refuse_if_closed
 from hardware.clock import Clock
@@ -52,7 +52,7 @@ class GpioButtons:
         self._timing, self._clock, self._tap = timing or PressTiming(), clock, tap
         self._factory = factory
         self._edges: deque[tuple[str, PinSample]] = deque()
-        self._states = dict.fromkeys(pins, ButtonState())
+        self._states = dict.fromkeys(pins, Debouncing())
         self._devices: dict[str, Any] = {}
         self._is_closed = False
         for name, pin in pins.items():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from hardware.buttons.debounce import ButtonState, PinPress, PinSample, PressKind, PressTiming, feed
+from hardware.buttons.debounce import Debouncing, PinPress, PinSample, PressKind, PressTiming, feed
 from hardware.buttons.drivers.gpio import GpioButtons
 from hardware.buttons.panel import ButtonError, ButtonPress, Buttons, FakeButtons, NoButtons, VirtualButtons
 from hardware.pin_factory import PinError, PinLibrary, open_pins
@@ -123,7 +123,7 @@ def test_the_recorded_samples_give_the_same_presses_again() -> None:
         read += buttons.read()
     clock.t_ns += 2000 * _MS
     read += buttons.read()
-    states = dict.fromkeys(_PINS, ButtonState())
+    states = dict.fromkeys(_PINS, Debouncing())
     again: list[ButtonPress] = []
     for name, sample in heard:
         states[name], presses = feed(states[name], sample, timing)

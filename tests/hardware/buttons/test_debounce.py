@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.buttons.debounce import ButtonState, PinPress, PinSample, PressKind, PressTiming, feed
+from hardware.buttons.debounce import Debouncing, PinPress, PinSample, PressKind, PressTiming, feed
 
 _MS = 1_000_000
 _TIMING = PressTiming(bounce_ns=15 * _MS, long_ns=800 * _MS, double_ns=300 * _MS)
@@ -14,7 +14,7 @@ _PLAIN = PressTiming(bounce_ns=15 * _MS, long_ns=800 * _MS, double_ns=0)
 
 
 def presses_of(samples: list[PinSample], timing: PressTiming = _TIMING) -> list[PinPress]:
-    state = ButtonState()
+    state = Debouncing()
     found: list[PinPress] = []
     for sample in samples:
         state, presses = feed(state, sample, timing)
