@@ -133,7 +133,7 @@ def settled(places: Places, state: State, name: NodeId) -> Places:
     known, node = places.find(name), _node(state, name)
     if known is None or node is None:
         return places
-    fitting = [way for way in _all_readings(places, state, known) if _shows(way, node)]
+    fitting = [way for way in _all_readings(places, state, known, node) if _shows(way, node)]
     best = max(fitting, key=lambda way: way.log_weight, default=None)
     laid = known.laid if best is None else Laid(name, best.place)
     return places.with_known(replace(known, laid=laid, is_settled=True, is_reread=False))
@@ -142,21 +142,22 @@ def settled(places: Places, state: State, name: NodeId) -> Places:
 def _readings(places: Places, state: State, known: Known, wanted: frozenset[int]) -> tuple[Way | None, list[Way]]:
     """Return the reading of a tile that is in force, and the likeliest others, by eye and touch alone."""
     node = _node(state, known.node)
-    if node is None:
-        return None, []
-    ranked = sorted(_all_readings(places, state, known, wanted), key=lambda way: -way.log_weight)
+    assert node is not None  # tiles whose play is gone are no longer known
+    ranked = sorted(_all_readings(places, state, known, node, wanted), key=lambda way: -way.log_weight)
     current = next((way for way in ranked if _shows(way, node)), None)
     others = [way for way in ranked if not _shows(way, node)]
     asked = [way for way in others[_MOST_READINGS:] if wanted & {way.play.tile.low, way.play.tile.high}]
     return current, [*others[:_MOST_READINGS], *asked[:_MOST_READINGS]]
 
 
-def _all_readings(places: Places, state: State, known: Known, wanted: frozenset[int] = frozenset()) -> Iterator[Way]:
+def _all_readings(
+    places: Places, state: State, known: Known, node: Node, wanted: frozenset[int] = frozenset()
+) -> Iterator[Way]:
     """Yield every tile that may lie where a tile of the layout does, at its port."""
-    game, node = state.game, _node(state, known.node)
-    play = next((entry.action for entry in entries(state) if NodeId(entry.seq) == known.node), None)
-    if game is None or node is None or not isinstance(play, Play):
-        return
+    game = state.game
+    play = next(entry.action for entry in entries(state) if NodeId(entry.seq) == node.id)
+    assert game is not None
+    assert isinstance(play, Play)
     chances = [log_chances(half, game.rules.max_pips) for half in halves_of(known.tile)]
     also = wanted | {node.inner, node.outer}
     likely = [plausible(one) | also for one in chances]
@@ -244,7 +245,7 @@ def judge_moved(places: Places, state: State, known: Known) -> Decided:
     """Return the verdict on a tile of the layout that lies elsewhere: it was nudged, or taken back and laid anew."""
     nudged = Decided((), places.with_known(replace(known, was_at=None)))
     node = _node(state, known.node)
-    if node is None or node.joins is None or _last_play(state) != known.node:
+    if node is None or node.joins is None or _last_but_calls(state) != Seq(known.node):
         return nudged
     before, _ = apply(state, Undo(Seq(known.node)))
     without = replace(places, known=tuple(one for one in places.known if one != known))
@@ -296,9 +297,6 @@ def _stacks(places: Places, state: State, game: Game) -> tuple[Stack, ...]:
     return tuple(stack for stack in legal if stack.on in handled) or legal
 
 
-def _last_play(state: State) -> NodeId | None:
-    """Return the play after which nothing was done but calling its points; None where something else was."""
-    for entry in reversed(entries(state)):
-        if not isinstance(entry.action, Call):
-            return NodeId(entry.seq) if isinstance(entry.action, Play) else None
-    return None
+def _last_but_calls(state: State) -> Seq:
+    """Return the name of the last action, apart from calls."""
+    return next(entry.seq for entry in reversed(entries(state)) if not isinstance(entry.action, Call))

@@ -17,6 +17,7 @@ from engine import (
     Decline,
     Draw,
     Drawing,
+    Hand,
     Knock,
     Lead,
     Phase,
@@ -104,18 +105,19 @@ class UnseenCourse:
         return (result_of(self.state), frozenset(Counter(tile for _, tile in self.laid).items()))
 
     @property
-    def sizes(self) -> tuple[int, ...]:
-        """How many tiles each player holds at its end."""
-        hand = None if self.state.game is None else self.state.game.hand
-        return () if hand is None else hand.sizes
+    def hand(self) -> Hand:
+        """The hand at its end: a course begins in one."""
+        assert self.state.game is not None
+        assert self.state.game.hand is not None
+        return self.state.game.hand
 
     @property
     def reached(self) -> Hashable:
         """All that matters of it to what may come next: of two courses with the same, one is followed."""
         return (
             self.came_to,
-            sum(self.sizes),
-            min(self.sizes, default=0),
+            sum(self.hand.sizes),
+            min(self.hand.sizes),
             self.left,
             self.knocks,
             self.presses,
@@ -176,7 +178,7 @@ def courses(start: UnseenCourse, unseen: Unseen, *, is_long: bool = False) -> li
 
 def _likelier(course: UnseenCourse) -> tuple[float, int]:
     """Return what is less for a likelier course; of draws as likely, for those after which nobody has few tiles."""
-    return (-round(course.log_weight, 6), -min(course.sizes, default=0))
+    return (-round(course.log_weight, 6), -min(course.hand.sizes))
 
 
 def _ended(course: UnseenCourse) -> UnseenCourse:
@@ -193,29 +195,24 @@ def _ended(course: UnseenCourse) -> UnseenCourse:
 
 def undrawn(course: UnseenCourse) -> int:
     """Return how many more tiles are gone from the boneyard than the course has drawn; below 0 how many fewer."""
-    game, yard = course.state.game, course.places.around.yard
-    if game is None or game.hand is None or game.rules.draw is Drawing.NONE:
+    game, hand, yard = course.state.game, course.hand, course.places.around.yard
+    if game is None or game.rules.draw is Drawing.NONE or (hand.turn is None and game.phase is not Phase.REVEAL):
         return 0
-    if game.hand.turn is None and game.phase is not Phase.REVEAL:
-        return 0
-    return game.hand.boneyard - yard.missing - course.boneyard if yard.looks and yard.agreed is not None else 0
+    return hand.boneyard - yard.missing - course.boneyard if yard.looks and yard.agreed is not None else 0
 
 
 def _miscounted(course: UnseenCourse) -> int:
     """Return by how many tiles the boneyard is wrong; those that a play has forced on a player may lie there still."""
-    gone, hand = undrawn(course), None if course.state.game is None else course.state.game.hand
-    owed = 0 if hand is None else sum(hand.course.owed)
-    return gone if gone > 0 else max(0, -gone - owed)
+    gone = undrawn(course)
+    return gone if gone > 0 else max(0, -gone - sum(course.hand.course.owed))
 
 
 def _next(course: UnseenCourse) -> Iterator[UnseenCourse]:
     """Yield the course with one more play, draw or pass of the player in turn, or with what was pressed next."""
-    hand = None if course.state.game is None else course.state.game.hand
+    hand = course.hand
     meant = course.presses[0].meant(course.state) if course.presses else None
     if meant is not None:
         yield from _with_press(course, meant)
-    if hand is None:
-        return
     caller = _uncalled(course)
     if caller is not None and not course.is_heard:
         yield from _with(course, Call(caller), course.knocks, _CALL)
@@ -240,8 +237,8 @@ def _next(course: UnseenCourse) -> Iterator[UnseenCourse]:
 
 def _uncalled(course: UnseenCourse) -> Seat | None:
     """Return the player of whose last play the points are not called yet; None for none."""
-    hand = None if course.state.game is None else course.state.game.hand
-    return None if hand is None or hand.chance is None or hand.chance.called else hand.chance.seat
+    chance = course.hand.chance
+    return None if chance is None or chance.called else chance.seat
 
 
 def _after_sound(course: UnseenCourse, seat: Seat) -> tuple[Seat | None, ...] | None:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from engine import Call, Decline, Draw, Knock, Lead, NodeId, Play, Seat, Seq, State, Tile
 from tallybone.session.inputs import Press, event_of
 from tallybone.session.touching import Footprint, Laid, Point, footprint_of
-from vision.reading import Face, PointPx, SeenTile
+from vision.reading import PointPx, SeenTile
 
 # Maximum distance between two sightings of one tile, in sides of a half.
 _SAME_PLACE = 0.5
@@ -325,8 +325,6 @@ class Places:
 
     def without_waiting(self, tile: SeenTile) -> Places:
         """Return these places without a waiting tile."""
-        if tile.face is Face.DOWN:
-            return self
         return replace(self, waiting=tuple(one for one in self.waiting if not is_at(footprint_of(tile), one.tile)))
 
 

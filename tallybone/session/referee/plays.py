@@ -100,15 +100,13 @@ def _taken(places: Places, state: State, tile: SeenTile, story: _Story) -> Decid
 
 def _ask(places: Places, state: State, tile: SeenTile, stories: Sequence[_Story]) -> Question:
     """Return the question that tells the two likeliest stories apart."""
-    game, first = state.game, stories[0]
+    game, first, second = state.game, stories[0], stories[:2][-1]
     assert game is not None
-    amended = next((story.amended for story in stories[:2] if story.amended is not None), None)
-    if amended is not None and first.amended != stories[1].amended:
+    amended = first.amended or second.amended
+    if amended is not None and first.amended != second.amended:
         known = places.find(NodeId(amended.event.seq))
         assert known is not None  # only what is known is amended
         return ask_about(places, state, known, amended)
-    if len(stories) == 1:
-        stories = (first, first)
     told = _told_apart(game, [story for story in stories if story.amended == first.amended])
     answers = tuple(_settled(_taken(places, state, tile, story)) for story in told.values())
     choices = tuple(told)
@@ -117,7 +115,7 @@ def _ask(places: Places, state: State, tile: SeenTile, stories: Sequence[_Story]
 
 def _told_apart(game: Game, stories: Sequence[_Story]) -> dict[str, _Story]:
     """Return the likeliest story for each answer, by the words of the answer."""
-    first, second = stories[0].way.play, stories[1].way.play
+    first, second = stories[0].way.play, stories[:2][-1].way.play
     found: dict[str, _Story] = {}
     for story in stories:
         play = story.way.play

@@ -19,6 +19,7 @@ from engine import (
     Domino,
     Event,
     ItStands,
+    MatchStart,
     NewHand,
     Phase,
     Play,
@@ -225,6 +226,21 @@ def test_nothing_happens_where_the_table_is_left_as_it_was_or_no_match_is_played
     assert feed(Session(), Press(Button.TABLE)) == (Session(), ())
 
 
+def test_before_the_first_hand_only_a_deal_can_explain_what_lies_there() -> None:
+    session, _ = feed(Session(), MatchStart(BLOCK, ("Ann", "Ben")))
+    session, _ = feed(session, Press(Button.TABLE))
+    assert session.open_question is not None
+    assert session.open_question.choices == ("hand 1 has been dealt", "leave everything as it was")
+    session, _ = feed(session, Answer(0, session.open_question.topic))
+    assert (number_of(session), phase_of(session)) == (1, Phase.LEAD)
+
+
+def test_a_hand_that_was_given_up_before_anybody_led_does_not_go_on() -> None:
+    session = mistaken(Session(), MatchStart(BLOCK, ("Ann", "Ben")), NewHand(), Abandon())
+    after = chosen(session, "hand 1 goes on")
+    assert (after.state, after.places.adoption, after.questions) == (session.state, None, ())
+
+
 def test_a_tile_that_is_not_part_of_the_layout_stays_beside_it() -> None:
     laid = (seen((3, 5), (0, 0)), seen((5, 4), (2, 0)))
     far = seen((6, 6), (0, 9))
@@ -232,3 +248,6 @@ def test_a_tile_that_is_not_part_of_the_layout_stays_beside_it() -> None:
     session = chosen(session, "hand 1 goes on")
     assert tiles_of(session) == Counter((Tile.of(3, 5), Tile.of(5, 4)))
     assert session.places.dismissed == (far,)
+    pushed = seen((6, 6), (3, 9))
+    session, said = feed(session, TableView((*laid, pushed), (), (Change(ChangeKind.MOVED, pushed, far),)))
+    assert (session.places.dismissed, said) == ((pushed,), ())

@@ -20,6 +20,7 @@ from engine import (
     Play,
     Remove,
     Seat,
+    Seq,
     SkipOn,
     Tile,
 )
@@ -129,6 +130,36 @@ def test_a_tile_that_is_put_back_after_others_have_played_is_asked_about() -> No
     table.tell(Answer(1))
     assert (table.asked, draws(table)) == ([], [Draw(Seat(1))])
     assert kept.events == ()
+
+
+def test_a_back_that_seems_to_be_there_again_once_takes_no_draw_back() -> None:
+    table = playing()
+    gone = table.backs(1)
+    table.take(*gone, came="top")
+    table.look()
+    table.put(*gone)
+    assert table.log[-1] == Draw(Seat(1))
+    table.look()
+    assert isinstance(table.log[-1], Remove)
+
+
+def test_a_draw_that_was_corrected_by_hand_is_not_asked_about_when_the_tile_comes_back() -> None:
+    table = playing()
+    gone = table.backs(1)
+    table.take(*gone, came="top")
+    table.tell(Remove(Seq(len(table.log) - 1)))
+    table.put(*gone, came="top")
+    assert (table.asked, draws(table)) == ([], [Draw(Seat(1))])
+    table.take(*gone, came="top")
+    assert draws(table) == [Draw(Seat(1)), Draw(Seat(1))]
+
+
+def test_a_tile_too_many_must_be_seen_twice_without_a_hand() -> None:
+    table = playing()
+    table.put(back(20))
+    assert table.asked == []
+    table.look()
+    assert table.asked == ["15 tiles lie in the boneyard, but only 14 should"]
 
 
 def test_more_tiles_than_there_can_be_are_told() -> None:

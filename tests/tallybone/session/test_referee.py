@@ -27,11 +27,12 @@ from engine import (
     Tile,
 )
 from tallybone.session.feeding import feed
+from tallybone.session.inputs import Answer
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Announcement, Session
-from tallybone.session.touching import Footprint, edges_at, footprint_of, misfit, turns
+from tallybone.session.touching import Footprint, edges_at, footprint_of, halves_of, misfit, turns
 from tests.tallybone.truth_eye import game, newest_tile, placed, shaken
-from vision.reading import Face, Half, SeenTile
+from vision.reading import Face, Guess, Half, SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView
 
 SIDE_PX = 40.0
@@ -207,6 +208,46 @@ def test_a_number_that_nothing_decides_is_asked() -> None:
     assert questions(said)[0].startswith("is this the 5-4 or the ")
 
 
+def test_the_second_guess_of_the_eye_is_the_other_answer() -> None:
+    first, second = halves_of(seen((5, 4), (2, 0)))
+    guessed = replace(second, confidence=0.55, second=Guess(6, 0.4))
+    session, said = lay(line(seen((3, 5), (0, 0))), replace(seen((5, 4), (2, 0)), halves=(first, guessed)))
+    assert questions(said) == ["is this the 5-4 or the 6-5?"]
+    assert session.open_question is not None
+    assert session.open_question.choices[:2] == ("the 5-4", "the 6-5")
+
+
+@pytest.mark.parametrize(
+    ("tile", "question", "choices"),
+    [
+        (
+            seen((5, 4), (0, -1.6), 30),
+            "which way round does the 5-4 lie?",
+            ("the 5 touches the 5-5 at N", "the 4 touches the 5-5 at N"),
+        ),
+        (
+            seen((5, 4), (0.6, -1.0), 150),
+            "does the 5-4 lie against the 5-1 or the 5-5?",
+            ("against the 5-1", "against the 5-5"),
+        ),
+    ],
+)
+def test_a_tile_that_lies_askew_is_asked_about_by_place(
+    tile: SeenTile, question: str, choices: tuple[str, ...]
+) -> None:
+    spun = line(seen((5, 5), (0, 0), 90), seen((5, 1), (1.5, 0)), seen((2, 5), (-1.5, 0)))
+    session, said = lay(spun, tile)
+    assert questions(said) == [question]
+    assert session.open_question is not None
+    assert session.open_question.choices == choices
+    ends = []
+    for at in range(len(choices)):
+        answered, _ = feed(session, Answer(at))
+        ends.append((plays(answered)[-1], answered.state.log[-1].inner))  # type: ignore[union-attr]  # a play
+        assert answered.open_question is None
+    assert len(set(ends)) == len(choices)
+
+
 def test_a_second_look_settles_a_question() -> None:
     doubtful = seen((5, 4), (2, 0), sure=(0.99, 0.5))
     session, _ = lay(line(seen((3, 5), (0, 0))), doubtful)
@@ -306,6 +347,25 @@ def test_face_down_tiles_are_no_plays() -> None:
     session, said = lay(line(seen((3, 5), (0, 0))), SeenTile(Face.DOWN, tile.corners_px, ()))
     assert said == ()
     assert plays(session) == ["5-3"]
+
+
+def test_a_tile_that_is_turned_face_down_where_it_lies_is_still_the_play() -> None:
+    first, last = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
+    session, down = line(first, last), SeenTile(Face.DOWN, last.corners_px, ())
+    after, said = feed(session, TableView((first, down), (), (Change(ChangeKind.TURNED, down, last),)))
+    assert (after.state, said) == (session.state, ())
+    assert after.places.laid == session.places.laid
+    with pytest.raises(ValueError, match="expected a tile that is face up, but got one that is face down"):
+        halves_of(down)
+
+
+def test_a_tile_that_touched_nothing_is_played_where_it_is_put() -> None:
+    away, there = seen((4, 1), (9, 0)), seen((4, 1), (4, 0))
+    session, _ = lay(line(seen((3, 5), (0, 0)), seen((5, 4), (2, 0))), away)
+    session, _ = feed(session, TableView((there,), (), (Change(ChangeKind.MOVED, there, away),)))
+    assert plays(session)[-1] == "4-1@5-4E"
+    assert session.places.waiting == ()
+    assert session.open_question is None
 
 
 def test_a_tile_taken_back_before_it_was_understood_is_forgotten() -> None:

@@ -28,6 +28,7 @@ from engine import (
     Play,
     Redeal,
     RedealReason,
+    RevealPips,
     Rules,
     Scored,
     Seat,
@@ -38,7 +39,9 @@ from engine import (
 from tallybone.session.feeding import BLIND_NS, PRESS_WAITS_NS, SURE_KNOCK, TILE_ECHOES_NS, feed
 from tallybone.session.inputs import Answer, Button, KnockHeard, Press, event_of
 from tallybone.session.knocks import KNOCK_WAITS_NS, ONE_KNOCK_NS
+from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
+from tallybone.session.sitting import said_line
 from tests.tallybone.session.test_referee import line, questions, seen
 from tests.tallybone.truth_eye import placed
 from vision.tracking.table_view import Change, ChangeKind, TableView
@@ -388,3 +391,52 @@ def test_a_tile_whose_play_was_undone_is_asked_about_until_it_is_gone_or_laid_an
     session, _ = feed(session, TableView((FIRST, NEXT), (), ()), t_ns=5 * SECOND_NS)
     assert session.questions == ()
     assert isinstance(session.state.log[-1], Undo)
+
+
+def test_a_tile_whose_play_was_undone_counts_again_where_the_players_go_on_without_an_answer() -> None:
+    session, lying = undone(), [FIRST, NEXT]
+    further = *(seen(pips, (4 + 2 * at, 0)) for at, pips in enumerate(((4, 2), (2, 1), (1, 0)))), seen((0, 6), (10, 0))
+    for number, tile in enumerate((seen((3, 6), (-2, 0), 180), *further)):
+        session, _ = feed(session, placed(tile, before=tuple(lying)), t_ns=(4 + number) * SECOND_NS)
+        lying.append(tile)
+    assert session.state.game is not None
+    assert [str(one) for one in session.state.game.layout.tiles] == ["5-3", "5-4", "6-3", "4-2", "2-1", "1-0", "6-0"]
+    assert session.state.is_provisional
+    assert not any(one.unclear.holds_up for one in session.questions)
+
+
+@pytest.mark.parametrize("button", [Button.KNOCK, Button.CALL, Button.DRAW, Button.DONE])
+def test_before_the_first_deal_no_button_is_anybodys(button: Button) -> None:
+    session, _ = feed(Session(), MatchStart(BLOCK, ("Ann", "Ben")))
+    assert event_of(Press(button), session.state) is None
+    assert feed(session, Press(button)) == (session, ())
+
+
+@pytest.mark.parametrize(("target", "deals"), [(None, True), (1, False)])
+def test_the_button_deals_after_a_match_of_one_hand_and_not_after_a_match_that_is_won(
+    target: int | None, *, deals: bool
+) -> None:
+    session = led(replace(BLOCK, target=target))
+    for event in (HandEnd(), RevealPips(Seat(0), 5), RevealPips(Seat(1), 30)):
+        session, _ = feed(session, event)
+    assert session.state.game is not None
+    assert session.state.game.phase is Phase.MATCH_OVER
+    session, _ = feed(session, Press(Button.NEXT))
+    assert (session.state.log[-1] == NewHand()) is deals
+
+
+def test_what_is_said_is_written_with_its_words_and_the_totals() -> None:
+    doubtful = seen((5, 4), (2, 0), sure=(0.99, 0.5))
+    session, (question,) = feed(led(BONES), placed(doubtful, before=(FIRST,)), t_ns=2 * SECOND_NS)
+    assert isinstance(question, Unclear)
+    rest = {"totals": [0, 0], "provisional": False}
+    assert said_line(question, 7, session.state) == rest | {
+        "t_ns": 7,
+        "event": "unclear",
+        "words": question.words,
+        "choices": list(question.choices),
+        "holds_up": True,
+    }
+    session, said = feed(led(), Knock(Seat(1)), t_ns=3 * SECOND_NS)
+    (knocked,) = (said_line(one, 8, session.state) for one in said if isinstance(one, Passed))
+    assert (knocked["event"], knocked["words"], knocked["seat"]) == ("passed", "Ben knocks", 1)

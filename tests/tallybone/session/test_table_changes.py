@@ -204,17 +204,28 @@ def test_a_toss_up_between_two_histories_is_asked_and_the_answer_settles_it() ->
     assert "that end needs a 6" in problems(said)[0].words
 
 
-def test_a_better_reading_amends_the_play_and_the_points_follow() -> None:
+@pytest.mark.parametrize("is_said", [True, False])
+def test_a_better_reading_amends_the_play_and_the_points_follow(*, is_said: bool) -> None:
     first, last = seen((3, 5), (0, 0)), chances(seen((5, 2), (2, 0)), half_1={2: 0.93, 1: 0.07})
     session, _ = lay(line(first), last)
     assert session.state.game is not None
     assert session.state.game.totals == (0, 5)
     better = chances(seen((5, 1), (2, 0)), half_1={1: 0.999})
-    session, said = feed(session, TableView((first, better), (), ()))
+    changes = (Change(ChangeKind.REREAD, better, last),) if is_said else ()
+    session, said = feed(session, TableView((first, better), (), changes))
     assert session.state.log[-1] == Amend(Seq(4), replace(session.state.log[4], tile=Tile.parse("5-1")))  # type: ignore[arg-type]
     assert session.state.game is not None
     assert session.state.game.totals == (0, 0)
     assert any(isinstance(one, Revised) for one in said)
+
+
+def test_a_worse_reading_that_the_next_tile_contradicts_changes_nothing() -> None:
+    first, third = seen((3, 5), (0, 0)), seen((4, 1), (4, 0))
+    before = line(first, seen((5, 4), (2, 0)), third)
+    worse = chances(seen((5, 6), (2, 0)), half_1={6: 0.6, 4: 0.4})
+    session, said = feed(before, TableView((first, worse, third), (), ()))
+    assert (session.state, said) == (before.state, ())
+    assert not session.places.known[1].is_reread
 
 
 def test_what_was_corrected_by_hand_is_not_read_otherwise_again() -> None:
@@ -317,6 +328,17 @@ def test_a_stack_is_asked_about_where_a_hand_was_at_a_tile_and_something_can_be_
     session, said = feed(session, Answer(0))
     assert any(isinstance(one, Stacked) for one in said)
     assert same.open_question is None
+
+
+def test_the_stack_button_asks_nothing_where_a_hand_was_at_one_tile() -> None:
+    session = sitting(CUTTHROAT, seats=4)
+    for tile in (seen((2, 2), (0, 0), 90), seen((2, 1), (1.5, 0)), seen((0, 2), (-1.5, 0)), seen((4, 0), (-3.5, 0))):
+        session, _ = lay(session, tile)
+    session, _ = feed(session, Call(Seat(3)))
+    session, _ = lay(session, seen((1, 2), (1.5, 0.05), 180))
+    session, said = feed(session, Press(Button.STACK))
+    assert [str(one.tile) for one in said if isinstance(one, Stacked)] == ["2-1"]
+    assert session.open_question is None
 
 
 def test_the_stack_button_asks_only_where_more_than_one_tile_can_be_meant() -> None:

@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 from engine import (
+    CUTTHROAT,
     Amend,
+    Call,
     Confirmed,
     Inferred,
     ItStands,
@@ -16,8 +18,13 @@ from engine import (
     NodeId,
     Placed,
     Play,
+    Port,
+    Remove,
     Seat,
     Seq,
+    Spot,
+    Stack,
+    Tile,
     Undo,
     apply,
     entries,
@@ -26,8 +33,9 @@ from tallybone.session.feeding import MOST_SINCE, feed
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard
 from tallybone.session.referee.places import Around, OpenHand, Yard
 from tallybone.session.session import Session
-from tallybone.session.taking_back import back_to, renamed
+from tallybone.session.taking_back import back_to, events_back, renamed
 from tests.tallybone.session.test_referee import lay, line, plays, questions, seen, table
+from tests.tallybone.session.test_table_changes import sitting as stacking
 from vision.tracking.table_view import Change, ChangeKind, TableView
 
 FIRST = seen((3, 5), (0, 0))
@@ -204,6 +212,32 @@ def test_what_lies_around_the_layout_keeps_its_names() -> None:
 def test_the_way_back_is_no_way_at_all_where_nothing_was_done() -> None:
     state = asked().state
     assert back_to(state, len(state.log)) == (state, (), {})
+
+
+def test_a_removed_play_comes_back_with_the_copy_that_was_stacked_on_it() -> None:
+    session = stacking(CUTTHROAT, seats=4)
+    for tile in (seen((2, 2), (0, 0), 90), seen((2, 1), (1.5, 0)), seen((0, 2), (-1.5, 0)), seen((4, 0), (-3.5, 0))):
+        session, _ = lay(session, tile)
+    at, played = len(session.state.log) - 1, session.state.log[-1]
+    assert isinstance(played, Play)
+    session, _ = feed(session, Call(Seat(3)))
+    before, _ = apply(session.state, Stack(Seat(0), played.tile, NodeId(at)))
+    state, _ = apply(before, Remove(Seq(at)))
+    for event in events_back(state, len(before.log)):
+        state, _ = apply(state, event)
+    assert state.game is not None
+    assert before.game is not None
+    assert (len(state.game.layout.stacked), state.game.totals) == (1, before.game.totals)
+    assert state.game.layout.tiles == before.game.layout.tiles
+    assert not state.irregular
+
+
+def test_a_removed_play_does_not_come_back_once_another_took_its_turn() -> None:
+    before = line(FIRST, seen((5, 4), (2, 0))).state
+    removed, _ = apply(before, Remove(Seq(4)))
+    assert events_back(removed, len(before.log)) == (before.log[4],)
+    later, _ = apply(removed, Play(Seat(1), Tile.parse("5-0"), Spot(NodeId(3), Port.E), 5))
+    assert events_back(later, len(before.log)) == ()
 
 
 def test_the_way_back_restores_marks() -> None:
