@@ -1,1 +1,1 @@
-"""Pixels to tiles, joins and changes on the table: numpy, OpenCV and scikit-learn; no rules, no devices."""
+"""Computer vision: read tiles, joins and table changes from images. Knows no rules and no devices."""

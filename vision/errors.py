@@ -2,12 +2,12 @@
 
 
 class VisionError(Exception):
-    """Base of every error that vision raises on purpose."""
+    """Base class of all exceptions raised by vision."""
 
 
 class ModelError(VisionError, ValueError):
-    """A file of a trained head or network cannot be used."""
+    """A model file is missing, damaged or of the wrong kind."""
 
 
 class HeaderError(VisionError, ValueError):
-    """A file is no picture of a format that is read, or it is not whole."""
+    """A file is not an image in a supported format, or it is truncated."""

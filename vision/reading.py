@@ -1,4 +1,4 @@
-"""Result of reading a picture: tiles, their halves and their joins, as plain values."""
+"""Result of reading an image: tiles, halves and joins, as plain values."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 PointPx = tuple[float, float]
-"""A place in a picture: x to the right and y down, in pixels."""
+"""Image point in pixels: x to the right, y down."""
 OutlinePx = tuple[PointPx, ...]
-"""The corners of something flat in a picture, clockwise."""
+"""Corners of a flat object in an image, clockwise, in pixels."""
 
-# Of halves read with less than this, a third or more are wrong: they are said to be uncertain, with both numbers.
+# Below this confidence, at least a third of the halves are misread. They are reported as uncertain, with both numbers.
 SURE = 0.8
 
 
 class Face(StrEnum):
-    """Which side of a tile the camera sees.
+    """Visible side of a tile.
 
-    `UNSURE`: what lies there looks like a tile, but cannot be read. It may be one face up, one face down, or none.
+    `UNSURE`: an object that looks like a tile but cannot be read. It may be face up, face down, or no tile at all.
     """
 
     UP = "up"
@@ -28,7 +28,7 @@ class Face(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A number of pips, 0 to 18, and the probability that it is right, 0 to 1."""
+    """A number of pips, 0 to 18, and its probability, 0 to 1."""
 
     pips: int
     confidence: float
@@ -36,15 +36,16 @@ class Guess:
 
 @dataclass(frozen=True, slots=True)
 class Half:
-    """One half of a face-up tile.
+    """A half of a face-up tile.
 
     Attributes:
-        pips: Number of pips, 0 to 18, read together with all other halves.
-        confidence: Probability that *pips* is right, 0 to 1.
-        center_px: Centre of the half in the upright picture, x right and y down.
-        second: The likeliest other number; None where nothing else is known.
-        chances: Probability of each number from 0 on as the half looks by itself, whatever its neighbours are; empty
-            where that is not known.
+        pips: Number of pips, 0 to 18, decided jointly for all halves in the image.
+        confidence: Probability that *pips* is correct, 0 to 1.
+        center_px: Centre in the upright image.
+        second: Most likely other number, and its probability. It can exceed *confidence*, because *pips* must be
+            consistent with the other tiles. None if unknown; the reader always sets it.
+        chances: Probability of each number from 0 upwards for this half alone, without regard to other tiles. Empty if
+            unknown.
     """
 
     pips: int
@@ -55,7 +56,7 @@ class Half:
 
     @property
     def written(self) -> str:
-        """The pips as they are shown to people; with both numbers where they are uncertain.
+        """The pips as text for people. If they are uncertain, it contains both numbers.
 
         >>> Half(6, 0.99, (0, 0), Guess(5, 0.01)).written, Half(6, 0.6, (0, 0), Guess(5, 0.3)).written
         ('6', '6?5')
@@ -66,12 +67,12 @@ class Half:
 
     @property
     def is_sure(self) -> bool:
-        """Whether it can be taken for read."""
+        """True if the confidence is high enough to accept the pips without a question."""
         return self.confidence >= SURE
 
     @property
     def alone(self) -> Guess:
-        """What is read from the half by itself."""
+        """Most likely number for this half alone, without regard to other tiles."""
         if not self.chances:
             return Guess(self.pips, self.confidence)
         best = max(range(len(self.chances)), key=self.chances.__getitem__)
@@ -80,12 +81,12 @@ class Half:
 
 @dataclass(frozen=True, slots=True)
 class SeenTile:
-    """A tile as a picture shows it.
+    """A tile in an image.
 
     Attributes:
-        face: Whether its pips or its back are seen, or neither can be told.
-        corners_px: The outline of its top face, clockwise as seen from the top left.
-        halves: Both halves of a face-up tile, empty for all others.
+        face: Visible side.
+        corners_px: Corners of its top face, clockwise in the image.
+        halves: Both halves of a face-up tile. Empty otherwise.
     """
 
     face: Face
@@ -103,7 +104,7 @@ class SeenTile:
 
     @property
     def half_centers_px(self) -> tuple[PointPx, PointPx]:
-        """Centres of both halves in pixels, also of a tile that lies face down."""
+        """Centres of both halves in pixels. Also defined for a face-down tile."""
         if self.halves:
             return (self.halves[0].center_px, self.halves[1].center_px)
         a, b, c, d = self.corners_px
@@ -119,11 +120,11 @@ def _middle(*points: PointPx) -> PointPx:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """Two tiles that touch, an end of one at the other.
+    """Two tiles that touch: an end of one against the other.
 
     Attributes:
-        a, b: Indices into the tiles of the reading.
-        a_half, b_half: Index of the half that touches, or None for the side of a whole tile.
+        a, b: Indices into `Reading.tiles`.
+        a_half, b_half: Index of the half that touches. None if it is a long side of the tile.
     """
 
     a: int
@@ -134,18 +135,18 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class Join(Contact):
-    """Two tiles that touch as in a play; None stands for the side of a crosswise double, or for a starter."""
+    """Two tiles that touch as in a play. A half of None means the side of a crosswise double, or a starter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Everything that was read from one picture.
+    """Result of reading an image.
 
     Attributes:
-        width_px, height_px: Size of the upright picture.
-        tiles: From top to bottom, then from left to right; those of face `UNSURE` touch nothing.
-        joins: Which of the tiles touch as in a play.
-        contacts: Which others touch by accident.
+        width_px, height_px: Size of the upright image.
+        tiles: Tiles from top to bottom, then from left to right. Those with face `UNSURE` have no joins or contacts.
+        joins: Pairs of tiles that touch as in a play.
+        contacts: Other pairs of tiles that touch.
     """
 
     width_px: int
@@ -156,17 +157,17 @@ class Reading:
 
     @property
     def unsure(self) -> tuple[SeenTile, ...]:
-        """What looks like a tile but cannot be read."""
+        """Objects that look like tiles but cannot be read."""
         return tuple(tile for tile in self.tiles if tile.face is Face.UNSURE)
 
     def without_unsure(self) -> Reading:
-        """Return the reading of the tiles that could be read."""
+        """Return the reading without tiles of face `UNSURE`."""
         if not self.unsure:
             return self
         return self._of(tuple(at for at, tile in enumerate(self.tiles) if tile.face is not Face.UNSURE))
 
     def with_unsure(self, unsure: tuple[SeenTile, ...]) -> Reading:
-        """Return the reading with more of face `UNSURE` in it, all in their order.
+        """Return the reading with *unsure* tiles added, in sorted order.
 
         >>> square = ((0, 0), (1, 0), (1, 1), (0, 1))
         >>> Reading(9, 9, (), ()).with_unsure((SeenTile(Face.UNSURE, square, ()),)).tiles[0].face
@@ -178,11 +179,11 @@ class Reading:
         return more._of(tuple(sorted(range(len(more.tiles)), key=lambda at: more.tiles[at].center_px[::-1])))
 
     def _of(self, order: tuple[int, ...]) -> Reading:
-        """Return the reading of the tiles with these indices, in this order; all that touch must be among them."""
+        """Return the reading with the tiles at these indices, in this order. Must include all tiles that touch."""
         place = {old: new for new, old in enumerate(order)}
         return replace(
             self,
             tiles=tuple(self.tiles[at] for at in order),
             joins=tuple(replace(join, a=place[join.a], b=place[join.b]) for join in self.joins),
-            contacts=tuple(replace(one, a=place[one.a], b=place[one.b]) for one in self.contacts),
+            contacts=tuple(replace(contact, a=place[contact.a], b=place[contact.b]) for contact in self.contacts),
         )

@@ -172,7 +172,7 @@ def look_at_set(
     def looked(share: float) -> None:
         told(_FOUND + share * (_LOOKED - _FOUND))
 
-    views = look(sheet, reader.halves, reader.pips, _SETS[-1], rng, told=looked)
+    views = look(sheet, reader.halves, reader.pips, _SETS[-1], rng, progress=looked)
     return SetPictures(seen, max_pips, reader.max_pips is not None, sheet, views)
 
 
@@ -209,8 +209,8 @@ def learn(shown: SetPictures, said: HandLabels | None = None, *, told: ReportSha
         views = shown.views.up_to(max_pips)
         pips = labelled(_shipped(shown.seen, max_pips), views, counts, said, labelling)
         judged, tried = views.without_pictures(), RESTRAINTS
-    restraint = best_restraint(judged, pips, tried, told=lambda _: told(_LABELLED))
-    chances = held_out(views, pips, restraint, told=lambda share: told(_CHOSEN + share * (_JUDGED - _CHOSEN)))
+    restraint = best_restraint(judged, pips, tried, progress=lambda _: told(_LABELLED))
+    chances = held_out(views, pips, restraint, progress=lambda share: told(_CHOSEN + share * (_JUDGED - _CHOSEN)))
     told(_JUDGED)
     own, shares = own_set_if_better(views, pips, restraint, chances)
     unfounded = not named and are_unfounded(shares[0])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import Points
-from vision.geometry.poses import Poses, corners, sides_px, turned_round
+from vision.geometry.poses import Poses, corners, sides_px, swap_halves
 from vision.networks.refiner import DOWN, UP
 from vision.reading import Face, Reading, SeenTile
 
@@ -49,7 +49,7 @@ def corner_errors(poses: Poses, truth: Poses) -> tuple[NDArray[np.float64], NDAr
     """
     if not len(truth):
         return np.full(len(poses), np.inf), np.zeros(len(poses), np.intp), poses.copy()
-    turned = turned_round(truth)
+    turned = swap_halves(truth)
     both = np.concatenate([truth, turned])
     gaps = np.linalg.norm(corners(poses)[:, None] - corners(both)[None], axis=-1).max(axis=-1) / sides_px(both)
     nearest = gaps.argmin(axis=1)
@@ -65,7 +65,7 @@ def with_half_0_first(poses: Poses, target: Poses, truth: Poses) -> Poses:
         truth: The true tiles.
     """
     same = (target[:, 2:4] * truth[:, 2:4]).sum(axis=1) > 0
-    return np.where(same[:, None], poses, turned_round(poses))
+    return np.where(same[:, None], poses, swap_halves(poses))
 
 
 def near_any(poses: Poses, outlines_px: Iterable[Points]) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from synthetic.training.detector.pictures import draw_picture, draw_pictures
 from synthetic.training.detector.targets import targets_of
 from tests.vision.shapes import tile_at, tiles_at
 from vision.geometry.poses import Poses, corners, empty_poses, sides_px, to_image
-from vision.networks.detector_decoding import CHANNELS, STRIDE_PX, read
+from vision.networks.detector_decoding import CHANNELS, STRIDE_PX, decode_poses
 from vision.networks.refiner import DOWN, UP
 
 BLACK, GREEN, RED = (0, 0, 0), (0, 255, 0), (0, 0, 255)
@@ -85,7 +85,7 @@ def test_targets_say_where_tiles_are_and_how_they_lie() -> None:
         assert truth.heat[face, row, column + 1] > truth.heat[face, row, column + 2] > 0
     rows, columns = np.nonzero(truth.shape_counts)
     assert len(rows) > 20
-    said = read(truth.shapes[:, rows, columns].T.astype(np.float64), np.column_stack([columns, rows]))
+    said = decode_poses(truth.shapes[:, rows, columns].T.astype(np.float64), np.column_stack([columns, rows]))
     gaps = np.linalg.norm(said[:, None, :2] - poses[None, :, :2], axis=2).min(axis=1)
     assert gaps.max() < 0.01  # every cell that learns a shape points at a centre
 

@@ -20,7 +20,7 @@ from synthetic.training.tables import LearningTable, table_of
 from synthetic.training.truth import corner_errors, near_any
 from tests.vision.tables import CAMERA, Looks, lay
 from vision.arrays import Image
-from vision.geometry.poses import Poses, deltas_between, empty_poses, move, turned_round
+from vision.geometry.poses import Poses, deltas_between, empty_poses, move, swap_halves
 from vision.image.pyramid import Level, build_pyramid
 from vision.networks.patches import PatchGrid, contrasts, sample, tile_grid
 from vision.networks.refiner import CORRECTION, DOWN, NOTHING, OUTPUTS, UP
@@ -55,7 +55,7 @@ def four_ways(wrong: Poses, truth: Poses) -> tuple[NDArray[np.float32], NDArray[
         (image, wrong, truth),
         (np.ascontiguousarray(image[:, ::-1]), mirrored(wrong, image.shape[1]), mirrored(truth, image.shape[1])),
     ):
-        for one, target in ((poses, targets), (turned_round(poses), turned_round(targets))):
+        for one, target in ((poses, targets), (swap_halves(poses), swap_halves(targets))):
             seen.append(contrasts(sample(build_pyramid(picture), one, tile_grid()), tile_grid()))
             corrections.append(deltas_between(one, target))
     return np.concatenate(seen), np.concatenate(corrections)

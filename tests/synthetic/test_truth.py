@@ -12,7 +12,7 @@ from synthetic.render.scene import PlacedTile
 from synthetic.training.truth import corner_errors, near_any, true_pips, truth_poses, with_half_0_first
 from tests.vision.shapes import tile_at, tiles_at
 from tests.vision.tables import CAMERA, lay, table_with
-from vision.geometry.poses import Poses, corners, empty_poses, half_centers, sides_px, turned_round
+from vision.geometry.poses import Poses, corners, empty_poses, half_centers, sides_px, swap_halves
 from vision.networks.refiner import DOWN, UP
 from vision.reading import Face, Reading
 
@@ -85,12 +85,12 @@ def test_the_pips_of_tiles_that_lie_face_up_come_in_the_order_of_their_poses() -
 def test_what_was_found_the_other_way_round_is_turned_so_that_half_0_is_first() -> None:
     truth = tiles_at(tile_at(100, 100, degrees=20), tile_at(300, 100, degrees=200))
     found = truth.copy()
-    found[1] = turned_round(truth[1:])[0]
+    found[1] = swap_halves(truth[1:])[0]
     found[:, 0] += 2.0
     _, nearest, target = corner_errors(found, truth)
     seen = with_half_0_first(found, target, truth[nearest])
     np.testing.assert_array_equal(seen[0], found[0])
-    np.testing.assert_array_equal(seen[1], turned_round(found[1:])[0])
+    np.testing.assert_array_equal(seen[1], swap_halves(found[1:])[0])
     assert (np.linalg.norm(half_centers(seen) - half_centers(truth), axis=-1) < 3.0).all()
 
 

@@ -1,1 +1,1 @@
-"""Poses of tiles, the plane of the table, selection without overlaps, and tile sets."""
+"""Tile poses, the table plane, selection of non-overlapping tiles, and tile sets."""

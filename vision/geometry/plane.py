@@ -1,7 +1,7 @@
-"""The plane of the table, found from the tiles on it: all of one set are one size and twice as long as wide.
+"""Estimate the table plane from the tiles on it, which all have the same size and are twice as long as wide.
 
-Where a picture is taken from the side, tiles look larger in front than behind, and squeezed or slanted by their
-direction. A few sure tiles tell how; then every other one has a known size and shape wherever it lies.
+In an oblique view, near tiles look larger than distant ones, and tiles are squeezed or slanted depending on their
+direction. A few confident tiles determine the plane. It then predicts the size and shape of a tile anywhere.
 """
 
 from __future__ import annotations
@@ -15,50 +15,50 @@ from vision.arrays import Points
 from vision.geometry.odds import log_odds
 from vision.geometry.poses import Poses, sides_px, to_image
 
-# Poses surer than this, at least, say how the table lies.
+# Only poses above this confidence determine the plane, or the best one if there are none.
 _SURE = 0.8
-# How far the residuals of a real tile spread (logarithms of lengths, cosine of the angle), first and last round.
+# Spread of the residuals of a real tile (log lengths, cosine of the angle) in the first and last iteration.
 _FIRST_SPREAD, _LAST_SPREAD = 0.3, 0.07
 _ROUNDS, _MOST_TILES = 6, 100
 _LEAST_TRUST = 1e-3
-_CUT_OFF = 4.0  # spreads
-# How far a table is tilted before anything is seen: squeeze, slant, and growth over the picture.
+_CUT_OFF = 4.0  # Outlier limit, in spreads.
+# Prior spread of the parameters: log scale, squeeze, slant, and growth along x and y.
 _PRIOR_SPREAD = np.array([5.0, 0.15, 0.15, 0.3, 0.3])
 _FARTHEST = np.array([2.0, 1.5, 1.5, 1.2, 1.2])
-# What is added to the parameters to see how residuals change: nothing, then a little to each.
+# Offsets for the numerical Jacobian: none, then a small step in each parameter.
 _STEP = 1e-5
 _TRIED = np.vstack([np.zeros(5), _STEP * np.eye(5)])
-# A residual up to the first is no reason to doubt; from there each tenth costs so much in log odds.
+# Residuals up to _FREE are not penalised. Beyond it, each tenth costs this much in log odds.
 _FREE, _DOUBT_PER_TENTH = 0.12, 2.0
 _EDGE_MIDDLES_UV = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plane:
-    """A map from the picture to the table, where a half's side is 1 and directions are kept as far as possible.
+    """Homography from the image to the table, in units of a half's side. It preserves directions as far as possible.
 
     Attributes:
-        homography: Shape (3, 3), picture to table.
-        support: How many sure tiles it rests on.
+        homography: Shape (3, 3), image to table.
+        support: Number of confident tiles that agree with it.
     """
 
     homography: NDArray[np.float64]
     support: int
 
     def to_table(self, points_px: Points) -> Points:
-        """Return points of the picture, shape (..., 2), in sides on the table."""
+        """Map image points in pixels, shape (..., 2), to the table, in sides of a half."""
         return _project(self.homography, points_px)
 
     def to_picture(self, points: Points) -> Points:
-        """Return points on the table, shape (..., 2), in pixels."""
+        """Map table points in sides of a half, shape (..., 2), to image pixels."""
         return _project(np.asarray(np.linalg.inv(self.homography), np.float64), points)
 
     def tiles_at(self, center: Points, theta_rad: NDArray[np.float64]) -> Poses:
-        """Return the poses in the picture of tiles on the table.
+        """Return the image poses of tiles on the table, shape (N, 6).
 
         Args:
-            center: Shape (N, 2), in sides on the table.
-            theta_rad: Shape (N,), direction of the long axis on the table.
+            center: Centres on the table, shape (N, 2), in sides of a half.
+            theta_rad: Directions of the long axes on the table, shape (N,).
         """
         cos, sin = np.cos(theta_rad), np.sin(theta_rad)
         flat = np.column_stack([center, cos, sin, -sin / 2, cos / 2])
@@ -67,26 +67,26 @@ class Plane:
         return np.column_stack([edges.mean(axis=1), u, v])
 
     def on_table(self, poses: Poses) -> tuple[Points, NDArray[np.float64]]:
-        """Return where tiles lie on the table: centres, shape (N, 2), and directions of their long axes, (N,)."""
+        """Return the positions of tiles on the table: centres, shape (N, 2), and directions of the long axes, (N,)."""
         ends = self.to_table(to_image(poses, _EDGE_MIDDLES_UV[:2]))
         along = ends[:, 0] - ends[:, 1]
         return self.to_table(poses[:, :2]), np.arctan2(along[:, 1], along[:, 0])
 
     def doubt(self, poses: Poses) -> NDArray[np.float64]:
-        """Return what to subtract from the log odds of poses whose size or shape is not a tile's, shape (N,)."""
+        """Return the penalty in log odds for poses with the wrong size or shape, shape (N,)."""
         excess = np.maximum(np.abs(_residuals(self.homography, poses)) - _FREE, 0)
         return np.asarray(excess.sum(axis=1) * 10 * _DOUBT_PER_TENTH)
 
 
 def find_plane(poses: Poses, probabilities: NDArray[np.float64], size_px: tuple[int, int]) -> Plane:
-    """Return the plane on which the sure ones of some poses are all 2:1 and of one size.
+    """Return the plane on which the confident poses are 2:1 and of equal size.
+
+    With few tiles it stays close to that of a camera straight above.
 
     Args:
-        poses: Shape (N, 6), N at least 1.
-        probabilities: Shape (N,), that each is a tile.
-        size_px: Width and height of the picture.
-
-    With few tiles it stays near that of a camera straight above.
+        poses: Shape (N, 6), with N at least 1.
+        probabilities: Probability that each pose is a tile, shape (N,).
+        size_px: Width and height of the image.
     """
     sure = np.argsort(-probabilities, kind="stable")[:_MOST_TILES]
     sure = sure[probabilities[sure] >= min(_SURE, float(probabilities.max()))]
@@ -111,9 +111,9 @@ def _stepped(
     trust: NDArray[np.float64],
     spread: float,
 ) -> NDArray[np.float64]:
-    """Return the parameters after one Gauss-Newton step on weighted residuals and the prior."""
+    """Return the parameters after a Gauss-Newton step on weighted residuals and the prior."""
     residuals = _residuals(_homographies(parameters + _TRIED) @ normal, tiles)
-    # What is far off the others hardly counts (Cauchy), and very far not at all.
+    # Cauchy weights reduce the influence of outliers. Extreme ones are ignored.
     off = (residuals[0] ** 2).sum(axis=1) / spread**2
     weight = np.clip(trust, 0.1, 6) / 6 / (1 + off) * (off < _CUT_OFF**2)
     residuals = residuals.reshape(len(_TRIED), -1)
@@ -126,10 +126,10 @@ def _stepped(
 
 
 def _homographies(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the maps from normalised pixels, shape (..., 3, 3).
+    """Return homographies from normalised pixels, shape (..., 3, 3).
 
     Args:
-        parameters: Shape (..., 5): log scale, squeeze, slant and the two growths over the picture.
+        parameters: Shape (..., 5): log scale, squeeze, slant, and growth along x and y.
     """
     scale, squeeze = np.exp(parameters[..., 0]), np.exp(parameters[..., 1])
     maps = np.zeros((*parameters.shape[:-1], 3, 3))
@@ -139,7 +139,7 @@ def _homographies(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _residuals(homography: NDArray[np.float64], poses: Poses) -> NDArray[np.float64]:
-    """Return for each pose the log of its length and of its width over a tile's, and the cosine between its axes.
+    """Return the log ratios of each pose's length and width to a tile's, and the cosine between its axes.
 
     Args:
         homography: Shape (..., 3, 3).
@@ -149,7 +149,7 @@ def _residuals(homography: NDArray[np.float64], poses: Poses) -> NDArray[np.floa
         Shape (..., N, 3).
     """
     maps = homography[..., None, None]
-    # Centre and both half-axes at once, shape (..., 3, N): where each goes, and how much it grows.
+    # Map the centre and both half-axes at once, shape (..., 3, N).
     parts_x, parts_y = poses[:, 0::2].T, poses[:, 1::2].T
     x, y, grow = (maps[..., row, 0, :, :] * parts_x + maps[..., row, 1, :, :] * parts_y for row in range(3))
     w = grow[..., :1, :] + maps[..., 2, 2, :, :]
@@ -170,9 +170,10 @@ def _project(homography: NDArray[np.float64], points: Points) -> Points:
 
 
 def _most_supported(values: NDArray[np.float64], support: NDArray[np.float64]) -> float:
-    """Return the value with the most support within 10 % around it.
+    """Return the weighted mean of the values within 10 % of the one with the most support.
 
-    Textures and letters give many half-sure small tiles, which would outvote a few real ones if they were just counted.
+    Support is weighted, because textures and letters produce many unsure small detections that would outnumber a few
+    real tiles.
     """
     mass = (support * (np.abs(values[:, None] - values[None]) < 0.1)).sum(axis=1)
     near = np.abs(values - values[mass.argmax()]) < 0.1

@@ -1,4 +1,4 @@
-"""The best set of tiles that can lie on a table together, out of many that were proposed."""
+"""Select the best set of non-overlapping tiles from many proposals."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from numpy.typing import NDArray
 
 from vision.geometry.poses import Poses, corners, require_poses, sides_px
 
-# Neighbours may seem to overlap a little, because poses are not exact and sides show in oblique views.
+# Neighbours may appear to overlap slightly, because poses are inexact and tile sides are visible in oblique views.
 _MOST_OVERLAP = 0.15
-# Beyond this many in one cluster of conflicts the exact search could take long; then the best come first.
+# Larger clusters of overlapping poses are solved greedily, because exact search could take too long.
 _EXACT_UP_TO = 16
 
 
-def drop_repeats(poses: Poses, scores: NDArray[np.float64], *, at_most: int) -> NDArray[np.intp]:
-    """Return indices of the best of each bunch of nearly equal poses, best first.
+def suppress_duplicates(poses: Poses, scores: NDArray[np.float64], *, at_most: int) -> NDArray[np.intp]:
+    """Suppress near-duplicate poses. Returns the indices of the best of each group, best first.
 
-    Poses are nearly equal where their centres are less than a third of a side apart, their axes less than 30 degrees,
-    and their sizes less than 20 %.
+    Two poses are near-duplicates if their centres differ by less than a third of a side, their axes by less than 30
+    degrees, and their sizes by less than 20 %.
 
     Args:
         poses: Shape (N, 6).
-        scores: Shape (N,), higher is better.
-        at_most: Stop after this many.
+        scores: Shape (N,). Higher is better.
+        at_most: Maximum number of indices to return.
     """
     require_poses(poses)
     side = sides_px(poses)
@@ -49,7 +49,7 @@ def drop_repeats(poses: Poses, scores: NDArray[np.float64], *, at_most: int) -> 
 
 
 def _first_in_cell(poses: Poses, side: NDArray[np.float64], theta: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the index of the first pose in each small cell of place, direction and size: a quick first cut."""
+    """Return the index of the first pose in each small cell of position, direction and size, as a fast pre-filter."""
     size_cell = np.round(np.log(side) * 8)
     pitch = np.exp(size_cell / 8) / 5
     cells = np.column_stack([np.round(poses[:, 0] / pitch), np.round(poses[:, 1] / pitch), size_cell, theta // 0.2])
@@ -57,12 +57,12 @@ def _first_in_cell(poses: Poses, side: NDArray[np.float64], theta: NDArray[np.fl
     return np.sort(first)
 
 
-def choose(poses: Poses, scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return indices of the poses that do not overlap and whose scores sum up highest.
+def select_tiles(poses: Poses, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the indices of non-overlapping poses with the highest total score, sorted.
 
     Args:
         poses: Shape (N, 6).
-        scores: Shape (N,), only those above zero can be chosen.
+        scores: Shape (N,). Only poses with positive scores are selected.
     """
     require_poses(poses)
     worth = np.nonzero(scores > 0)[0]
@@ -78,31 +78,31 @@ def choose(poses: Poses, scores: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.array(sorted(chosen), np.intp)
 
 
-def chosen_beside(chosen: NDArray[np.intp], poses: Poses, scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return indices of further poses that overlap neither *chosen* nor each other, and whose scores sum up highest.
+def select_more_tiles(chosen: NDArray[np.intp], poses: Poses, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the indices of more non-overlapping poses with the highest total score, none of which overlaps *chosen*.
 
     Args:
-        chosen: Shape (M,), indices of poses.
+        chosen: Indices of poses already selected, shape (M,).
         poses: Shape (N, 6).
-        scores: Shape (N,), only those above zero can be chosen.
+        scores: Shape (N,). Only poses with positive scores are selected.
     """
     require_poses(poses)
     worth = np.union1d(np.nonzero(scores > 0)[0], chosen)
     rivals, taken = _rivals(poses[worth]), set(np.searchsorted(worth, chosen).tolist())
     is_beside = [i not in taken and not taken & others for i, others in enumerate(rivals)]
     beside = worth[np.array(is_beside, bool)]
-    return np.asarray(beside[choose(poses[beside], scores[beside])])
+    return np.asarray(beside[select_tiles(poses[beside], scores[beside])])
 
 
 def overlap_share(outline_a: NDArray[np.float64], outline_b: NDArray[np.float64]) -> float:
-    """Return the common area of two convex outlines, shape (K, 2), as a share of the smaller one."""
+    """Return the intersection area of two convex outlines, shape (K, 2), as a fraction of the smaller outline."""
     a, b = outline_a.astype(np.float32), outline_b.astype(np.float32)
     smaller = min(abs(cv2.contourArea(a)), abs(cv2.contourArea(b)))
     return float(cv2.intersectConvexConvex(a, b)[0] / smaller) if smaller > 0 else 0.0
 
 
 def _rivals(poses: Poses) -> list[set[int]]:
-    """Return for each pose the poses that it overlaps."""
+    """Return for each pose the indices of the poses that it overlaps."""
     rivals: list[set[int]] = [set() for _ in range(len(poses))]
     side, outlines = sides_px(poses), corners(poses)
     for i in range(len(poses)):
@@ -115,7 +115,7 @@ def _rivals(poses: Poses) -> list[set[int]]:
 
 
 def _clusters(rivals: list[set[int]]) -> list[list[int]]:
-    """Return the connected parts of the graph of rivals."""
+    """Return the connected components of the overlap graph."""
     seen: set[int] = set()
     clusters = []
     for start in range(len(rivals)):
@@ -134,7 +134,7 @@ def _clusters(rivals: list[set[int]]) -> list[list[int]]:
 
 
 def _best_first(cluster: list[int], rivals: list[set[int]], scores: NDArray[np.float64]) -> list[int]:
-    """Take the best that is free, again and again."""
+    """Select poses greedily, best first."""
     taken: list[int] = []
     for node in sorted(cluster, key=lambda n: -scores[n]):
         if not rivals[node].intersection(taken):
@@ -143,7 +143,7 @@ def _best_first(cluster: list[int], rivals: list[set[int]], scores: NDArray[np.f
 
 
 def _best_exact(cluster: list[int], rivals: list[set[int]], scores: NDArray[np.float64]) -> list[int]:
-    """Search all sets, with the sum of what is left as the bound."""
+    """Select poses by branch and bound. The bound is the total score of the remaining poses."""
     best, best_score = _best_first(cluster, rivals, scores), 0.0
     best_score = float(sum(scores[n] for n in best))
 

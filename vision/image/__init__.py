@@ -1,1 +1,1 @@
-"""Image files to upright pixels, the pyramid of levels, and drawing on images."""
+"""Image files, image pyramids, and annotated images."""

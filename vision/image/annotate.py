@@ -1,9 +1,9 @@
-"""Draws what was read over the picture, so that a person can check it at a glance.
+"""Draw a reading over its image, so that a person can check it at a glance.
 
-Outlines say what is a tile, a number lies on each half, a line joins halves that touch as in a play, backs are hatched.
-Each mark is a colour inside a dark casing, so that it is seen on white tiles, on black ones and on any cloth; what is
-uncertain has another colour and both numbers with a question mark between, for those who do not tell the colours apart.
-What looks like a tile but cannot be read has a dashed outline and a question mark.
+Each tile has an outline and each half a number. Lines connect joined halves, and face-down tiles are hatched. Marks
+have a dark casing to be visible on light and dark tiles and on any cloth. An uncertain half has another colour and both
+numbers with a question mark between, which does not rely on colour vision. An object that looks like a tile but cannot
+be read has a dashed outline and a question mark.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from numpy.typing import NDArray
 from vision.arrays import Bgr, GreyImage, Image
 from vision.reading import Face, Half, PointPx, Reading, SeenTile
 
-# Okabe and Ito's palette, made for every kind of colour vision, as BGR.
+# Okabe and Ito's palette, safe for all kinds of colour vision, as BGR.
 SKY: Bgr = (233, 180, 86)
 YELLOW: Bgr = (66, 228, 240)
 ORANGE: Bgr = (0, 159, 230)
 PURPLE: Bgr = (167, 121, 204)
 CASING: Bgr = (24, 20, 16)
 
-# Smaller halves carry no legible number: the picture is enlarged, as far as that stays handy.
+# Numbers on smaller halves are illegible, so the image is enlarged within these limits.
 LEGIBLE_HALF_PX = 56.0
 MAX_ENLARGEMENT = 3
 MAX_ENLARGED_PIXELS = 16_000_000
 
-# Dashes and gaps of an edge, of which the first and the last are dashes.
+# Number of dashes and gaps per edge. It starts and ends with a dash.
 _DASHES = 7
-_SHIFT_BITS = 4  # OpenCV draws in 1/16 pixel
+_SHIFT_BITS = 4  # OpenCV draws with coordinates in 1/16 pixel.
 
 
 def annotate(image: Image, reading: Reading) -> Image:
-    """Return a copy of a picture with what was read drawn over it.
+    """Return a copy of an image with a reading drawn over it.
 
     Args:
-        image: Shape (H, W, 3), BGR, the picture that was read.
-        reading: What was read from it.
+        image: Image that was read, shape (H, W, 3), BGR.
+        reading: Its reading.
 
     Returns:
-        Shape (k*H, k*W, 3), where k is 1, or up to 3 where the tiles are too small to carry a number.
+        Shape (k*H, k*W, 3). The factor k is 1, or up to 3 if the tiles are too small for a number.
 
     Raises:
-        ValueError: If *reading* is of a picture of another size.
+        ValueError: If the image size does not match *reading*.
     """
     expected = (reading.height_px, reading.width_px, 3)
     if image.shape != expected:
@@ -77,7 +77,7 @@ def _enlargement(reading: Reading) -> int:
 
 
 def _half_px(tile: SeenTile) -> float:
-    """Side of a half: the square root of half the area of the outline, which holds for any perspective."""
+    """Return the side of a half in pixels, from the area of the outline."""
     corners = np.array(tile.corners_px, np.float64)
     x, y = corners[:, 0], corners[:, 1]
     area = abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
@@ -85,14 +85,14 @@ def _half_px(tile: SeenTile) -> float:
 
 
 class _Pen:
-    """Draws marks in pixels of the picture that was read, in widths that follow the size of the tiles."""
+    """Draw marks at positions in pixels of the original image, with line widths relative to the tile size."""
 
     def __init__(self, canvas: Image, scale: int) -> None:
         self.canvas = canvas
         self._scale = scale
 
     def outline(self, tile: SeenTile) -> None:
-        """Draw the edge of a tile: its back hatched, and dashed where it cannot be read."""
+        """Draw the outline of a tile, hatched if it is face down and dashed if it cannot be read."""
         side_px = _half_px(tile)
         if tile.face is Face.UNSURE:
             self._dashes(tile, width_px=side_px * 0.06)
@@ -104,27 +104,27 @@ class _Pen:
         self._polygon(tile.corners_px, SKY, width_px=side_px * 0.05)
 
     def join(self, a: SeenTile, a_half: int | None, b: SeenTile, b_half: int | None) -> None:
-        """Draw a line between two halves, or to the middle of a crosswise double, with a dot at both ends."""
+        """Draw a line with dots at both ends between two halves, or to the centre of a crosswise double."""
         ends = (_end(a, a_half), _end(b, b_half))
         side_px = min(_half_px(a), _half_px(b))
-        # From just outside one number to just outside the other: the numbers stay free.
+        # Shorten the line so that it does not cover the numbers.
         start, stop = _shortened(*ends, trim_px=side_px * 0.36)
         self._line(start, stop, PURPLE, width_px=side_px * 0.08)
         for point in (start, stop):
             self._dot(point, PURPLE, radius_px=side_px * 0.08)
 
     def pips(self, half: Half, *, side_px: float) -> None:
-        """Write the number of pips on a half, both numbers where it is uncertain."""
+        """Write the number of pips on a half, or both numbers if it is uncertain."""
         color, most_wide = (YELLOW, 0.66) if half.is_sure else (ORANGE, 0.86)
         self._write(half.written, half.center_px, color, side_px=side_px, most_wide_px=side_px * most_wide)
 
     def question(self, tile: SeenTile) -> None:
-        """Write a question mark in the middle of a tile."""
+        """Write a question mark at the centre of a tile."""
         side_px = _half_px(tile)
         self._write("?", tile.center_px, ORANGE, side_px=1.4 * side_px, most_wide_px=side_px)
 
     def _dashes(self, tile: SeenTile, *, width_px: float) -> None:
-        """Draw the edge of a tile with gaps, a dash at each corner."""
+        """Draw the outline of a tile with gaps and a dash at each corner."""
         for (ax, ay), (bx, by) in pairwise((*tile.corners_px, tile.corners_px[0])):
             for begin in range(0, _DASHES, 2):
                 at, to = begin / _DASHES, (begin + 1) / _DASHES
@@ -132,7 +132,7 @@ class _Pen:
                 self._line(ends[0], ends[1], ORANGE, width_px=width_px)
 
     def _write(self, text: str, center_px: PointPx, color: Bgr, *, side_px: float, most_wide_px: float) -> None:
-        """Write a text around a point, as fits a half of this side."""
+        """Write a text centred at a point, in a size that fits a half with this side."""
         height_px = side_px * self._scale * 0.44
         glyphs = _glyphs(text, height_px=height_px, most_wide_px=most_wide_px * self._scale)
         reach_px = max(round(side_px * self._scale * 0.05), 1)
@@ -182,14 +182,14 @@ class _Pen:
 
     def _fixed(self, point: PointPx) -> tuple[int, int]:
         unit = self._scale << _SHIFT_BITS
-        # Far outside the picture nothing is seen, and OpenCV's fixed point must not overflow.
+        # Clamp points far outside the image, so that OpenCV's fixed-point numbers do not overflow.
         return (round(min(max(point[0], -1e5), 1e5) * unit), round(min(max(point[1], -1e5), 1e5) * unit))
 
 
 def _glyphs(text: str, *, height_px: float, most_wide_px: float) -> GreyImage:
-    """Return a mask of 0..255 that holds a text and nothing around it.
+    """Return a tight opacity mask of a text, 0 to 255.
 
-    OpenCV 5 writes with another font than 4, whose line width is no longer a parameter; so the ink itself is measured.
+    The rendered ink is measured, because OpenCV 5 uses another font than OpenCV 4.
     """
     scale, thick_px = 4.0, 14
     sheet = np.zeros((160, 130 * len(text)), np.uint8)
@@ -201,7 +201,7 @@ def _glyphs(text: str, *, height_px: float, most_wide_px: float) -> GreyImage:
 
 
 def _as_mask(image: NDArray[np.generic]) -> GreyImage:
-    # OpenCV's types do not say that 8 bit in is 8 bit out.
+    # OpenCV's type stubs do not express that 8-bit input gives 8-bit output.
     return image.astype(np.uint8, copy=False)
 
 
@@ -217,7 +217,7 @@ def _shortened(start: PointPx, stop: PointPx, *, trim_px: float) -> tuple[PointP
 
 
 def _on_edge(corners: NDArray[np.float64], along: float) -> PointPx:
-    """Return a point on the way from corner 0 round to corner 2: clockwise for 0..1, the other way for 0..-1."""
+    """Return a point on the path from corner 0 to corner 2: clockwise for 0 to 1, counterclockwise for 0 to -1."""
     middle = corners[1] if along > 0 else corners[3]
     lengths = np.hypot(*(middle - corners[0])), np.hypot(*(corners[2] - middle))
     reach = abs(along) * (lengths[0] + lengths[1])

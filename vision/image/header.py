@@ -1,7 +1,7 @@
-"""Read format and size from the header of an image file, and check that the file is complete.
+"""Parse the format and size in the header of an image file, and check that the file is complete.
 
-Decoders allocate what the header asks for and some of them fill up a file that was cut with grey, so both are looked at
-before a decoder sees the file. Only the structure is parsed here; a file that passes can still fail to decode.
+Decoders allocate as much memory as the header asks for, and some fill truncated images with grey. Both are therefore
+checked before decoding. Only the structure is parsed, so a file that passes can still fail to decode.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from vision.image.tiff import require_whole_tiff, tiff_size_px
 FORMATS = "JPEG, PNG, WebP, BMP or TIFF"
 
 _JPEG_SOF = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # C4 tables, C8 reserved, CC arithmetic conditioning
-# Any number of FF before it; TEM and restart markers carry no length and are passed over.
+# A marker may be preceded by any number of FF. TEM and restart markers have no length and are skipped.
 _JPEG_MARKER = re.compile(rb"(?:\xff++[\x01\xd0-\xd7])*+\xff++([^\xff\x01\xd0-\xd7])", re.DOTALL)
-# FF, and what ends a scan if that follows: not a stuffed FF, not a restart.
+# FF and the marker that ends a scan. Stuffed FF and restart markers do not.
 _JPEG_FILL = re.compile(rb"\xff++([^\x00\xd0-\xd7\xff]?)", re.DOTALL)
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEIF_BRANDS = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"})
-# The pixels and how they are coloured, and which way is up.
+# Chunks for pixels, colours and orientation.
 _PNG_NEEDED = frozenset({b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND", b"eXIf"})
-# A picture has some hundreds of segments or chunks at most; 80 megapixels in PNG chunks of 8 kB are 30 000.
+# Images have at most a few hundred segments or chunks. 80 megapixels in PNG chunks of 8 kB would have 30,000.
 _MOST_PARTS = 1 << 18
-# libjpeg writes 10. Each goes over the whole picture again, though its data may be a hundred bytes: at 80 megapixels
-# 0.05 to 0.35 s. So the largest picture may have those 10, and one of 12 megapixels as many as any program writes.
+# libjpeg writes 10 scans. Each is decoded over the whole image even if its data is tiny, which takes 0.05 to 0.35 s at
+# 80 megapixels. The limits allow 10 scans for the largest image, and more than any encoder writes at 12 megapixels.
 _MOST_SCANS = 64
 _MOST_SCANNED_PIXELS = 800_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the header promises.
+    """Header of an image file.
 
     Attributes:
         kind: Name of the format.
-        width_px, height_px: Size as stored, before any rotation that EXIF asks for.
+        width_px, height_px: Size as stored, before rotation by EXIF.
     """
 
     kind: str
@@ -49,13 +49,13 @@ class Header:
 
 
 def parse_header(data: bytes) -> Header:
-    """Return what the header of a picture file promises.
+    """Parse the header of an image file.
 
     Args:
-        data: The whole file, or as much of it as holds the header.
+        data: The file, or at least its header.
 
     Raises:
-        HeaderError: If the format is not one that is read, or the header is cut.
+        HeaderError: If the format is not supported, or the header is truncated or damaged.
     """
     try:
         header = _parse(data)
@@ -67,14 +67,14 @@ def parse_header(data: bytes) -> Header:
 
 
 def require_whole(data: bytes, kind: str) -> None:
-    """Check that a picture file reaches its own end.
+    """Check that an image file is complete.
 
     Args:
         data: The whole file.
-        kind: Its format, as `parse_header` named it.
+        kind: Format from `parse_header`.
 
     Raises:
-        HeaderError: If it was cut or, as far as the format has checksums, changed.
+        HeaderError: If it is truncated, or a checksum does not match.
     """
     try:
         _WHOLE[kind](data)
@@ -83,13 +83,13 @@ def require_whole(data: bytes, kind: str) -> None:
 
 
 def needed_to_decode(data: bytes, kind: str) -> bytes:
-    """Return a whole picture file without what its decoder would unpack and nobody would look at.
+    """Return an image file without chunks that are not needed for decoding.
 
-    A PNG file of 2 MB can hold texts of 2 GB, all of which libpng keeps.
+    A PNG file of 2 MB can contain compressed texts of 2 GB, all of which libpng would keep in memory.
 
     Args:
-        data: The whole file, which `require_whole` took.
-        kind: Its format, as `parse_header` named it.
+        data: The whole file, checked by `require_whole`.
+        kind: Format from `parse_header`.
     """
     if kind != "PNG":
         return data
@@ -134,7 +134,7 @@ def _require_whole_jpeg(data: bytes) -> None:
 
 
 def _jpeg_segments(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield each marker and where its segment begins, up to and with the end of the picture."""
+    """Yield each marker and the offset of its segment, up to and including the end-of-image marker."""
     at = 2
     for _ in range(_MOST_PARTS):
         found = _JPEG_MARKER.match(data, at)
@@ -156,10 +156,10 @@ def _jpeg_segments(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _end_of_scan(data: bytes, at: int) -> int:
-    """Return where the next marker begins; looking for FF alone first takes a tenth of the time."""
+    """Return the offset of the next marker. Searching for FF first takes a tenth of the time of a regex search."""
     while (at := data.find(b"\xff", at)) >= 0:
         found = _JPEG_FILL.match(data, at)
-        assert found is not None  # it begins with FF
+        assert found is not None  # it starts with FF
         if found[1]:
             return at
         at = found.end()
@@ -169,13 +169,13 @@ def _end_of_scan(data: bytes, at: int) -> int:
 def _require_whole_png(data: bytes) -> None:
     for at, length, name in _png_chunks(data):
         (checksum,) = struct.unpack_from(">I", data, at + 8 + length)
-        # Only the critical chunks (upper case) are pixels; a broken comment does not spoil the picture.
+        # Only critical chunks (upper case) matter for pixels. A damaged comment does not affect the image.
         if name[:1].isupper() and zlib.crc32(memoryview(data)[at + 4 : at + 8 + length]) != checksum:
             raise HeaderError(f"its PNG data is damaged at byte {at}")
 
 
 def _png_chunks(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Yield where each chunk begins, the length of its content, and its name."""
+    """Yield the offset, content length and name of each chunk."""
     at = len(_PNG_SIGNATURE)
     for _ in range(_MOST_PARTS):
         length, name = struct.unpack_from(">I4s", data, at)
@@ -217,7 +217,7 @@ def _require_whole_webp(data: bytes) -> None:
 def _parse_bmp(data: bytes) -> Header:
     (info_bytes,) = struct.unpack_from("<I", data, 14)
     width_px, height_px = struct.unpack_from("<HH" if info_bytes == 12 else "<ii", data, 18)
-    return Header("BMP", width_px, abs(height_px))  # a negative height means rows from the top
+    return Header("BMP", width_px, abs(height_px))  # A negative height means rows stored from the top.
 
 
 def _require_whole_bmp(data: bytes) -> None:
@@ -228,7 +228,7 @@ def _require_whole_bmp(data: bytes) -> None:
     else:
         width_px, height_px, _, depth_bits, compression = struct.unpack_from("<iiHHI", data, 18)
     file_bytes, _, start = struct.unpack_from("<III", data, 2)
-    if compression in (0, 3):  # plain rows, padded to 4 bytes
+    if compression in (0, 3):  # Uncompressed rows, padded to 4 bytes.
         needed = start + (width_px * depth_bits + 31) // 32 * 4 * abs(height_px)
     else:
         needed = file_bytes

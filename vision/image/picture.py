@@ -1,4 +1,4 @@
-"""Pictures from files: upright, 8 bit, BGR, or an error that says what is wrong with the file."""
+"""Load images from files as upright 8-bit BGR."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from vision.arrays import Image
 from vision.errors import HeaderError, VisionError
 from vision.image.header import Header, needed_to_decode, parse_header, require_whole
 
-# 80 megapixels: the largest still of a common phone is 50, and decoded it is 240 MB, which a Pi with 1 GB still holds.
+# Photos of common phones have up to 50 megapixels. 80 take 240 MB decoded, which fits a Pi with 1 GB.
 MAX_PIXELS = 80_000_000
-# An uncompressed picture of that size. A larger file is not read at all.
+# Size of an uncompressed image with that many pixels. Larger files are not read.
 MAX_FILE_BYTES = 256 * 1024 * 1024
 
 
 class PictureError(VisionError, ValueError):
-    """A file cannot be read as a picture; the message names the file and the reason."""
+    """A file cannot be read as an image. The message contains its name and the reason."""
 
 
 def load_picture(path: Path) -> Image:
-    """Read a picture as a person would look at it.
+    """Load an image file, upright.
 
-    EXIF orientation is applied; grey, 16-bit, palette and CMYK pictures become 8-bit BGR, and alpha is dropped. The
-    size in the header is checked before anything is decoded, so that a picture too large costs no memory.
+    EXIF orientation is applied. Grey, 16-bit, palette and CMYK images are converted to 8-bit BGR, and alpha is dropped.
+    The size in the header is checked before decoding, so that an oversized image uses no memory.
 
     Args:
         path: A JPEG, PNG, WebP, BMP or TIFF file.
@@ -35,37 +35,37 @@ def load_picture(path: Path) -> Image:
         Shape (H, W, 3), BGR.
 
     Raises:
-        PictureError: If there is no such file, or it is no whole picture of at most 80 megapixels.
+        PictureError: If the file does not exist, or is not a complete image of at most 80 megapixels.
     """
     return decode_picture(read_picture_file(path), str(path))
 
 
 def decode_picture(data: bytes, name: str) -> Image:
-    """Decode a picture file as `load_picture` does.
+    """Decode an image file in memory, like `load_picture`.
 
     Args:
         data: The whole file.
-        name: What to call it where it cannot be decoded.
+        name: Name for error messages.
 
     Returns:
         Shape (H, W, 3), BGR.
 
     Raises:
-        PictureError: If it is no whole picture of at most 80 megapixels.
+        PictureError: If it is not a complete image of at most 80 megapixels.
     """
     header = check_picture(data, name)
     return _decode(needed_to_decode(data, header.kind), header.kind, name)
 
 
 def check_picture(data: bytes, name: str) -> Header:
-    """Return what a picture file promises, if a decoder needs no more time and memory for it than for a large photo.
+    """Check that an image file is complete and not too large to decode, and return its header.
 
     Args:
         data: The whole file.
-        name: What to call it where it is refused.
+        name: Name for error messages.
 
     Raises:
-        PictureError: If it is no whole picture of at most 80 megapixels.
+        PictureError: If it is not a complete image of at most 80 megapixels.
     """
     try:
         header = parse_header(data)
@@ -81,10 +81,10 @@ def check_picture(data: bytes, name: str) -> Header:
 
 
 def read_picture_file(path: Path) -> bytes:
-    """Return a file as it is, if it could be a picture.
+    """Return the content of a file that could be an image.
 
     Raises:
-        PictureError: If there is no such file, it is empty, or larger than any picture.
+        PictureError: If it does not exist, is not a regular file, is empty, or is larger than any accepted image.
     """
     try:
         status = path.stat()

@@ -1,4 +1,4 @@
-"""The picture at several sizes, so that a tile of any size is looked at with about the same number of pixels."""
+"""Image pyramid, in which a tile of any size has about the same number of pixels at some level."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 from vision.arrays import Image
 
 _FINEST_PX, _MOST_LEVELS = 1280, 5
-# The detector starts at this size, so every larger image has a level of it. Halves alone would start an image of
-# 700 px at 350 px, where small tiles are lost.
+# The detector starts at this size, so every larger image has such a level. With only halved levels it would start at
+# 350 px for an image of 700 px, and miss small tiles.
 SEARCHED_PX = 640
 _SMALLEST_SIDE_PX = 40
-# The brightest hundredth of a picture comes to this, unless that would amplify its noise too much.
+# A dim image is brightened until its 99th percentile reaches this, within a gain that limits the noise.
 _WHITE, _MOST_GAIN = 230, 3.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
-    """One size of the picture.
+    """A level of the pyramid.
 
     Attributes:
         image: Shape (H, W, 3), BGR.
-        scale_xy: Width and height of its pixel in pixels of the full picture, at least 1; they differ by rounding only.
-        as_taken: The picture before it was brightened, of the same shape; None where it was not. What is bright on a
-            dark table can be burnt out in *image*, where the camera shows it well.
+        scale_xy: Width and height of a pixel in full-resolution pixels, at least 1. They differ only by rounding.
+        as_taken: The image before brightening, of the same shape. None if it was not brightened. Bright objects on a
+            dark table can be overexposed in *image* but not here.
     """
 
     image: Image
@@ -36,26 +36,28 @@ class Level:
 
     @property
     def scale(self) -> float:
-        """Size of its pixel in pixels of the full picture."""
+        """Mean size of a pixel in full-resolution pixels."""
         return (self.scale_xy[0] + self.scale_xy[1]) / 2
 
     @property
     def full_size_px(self) -> tuple[int, int]:
-        """Width and height of the full picture."""
+        """Width and height of the full-resolution image."""
         height, width = self.image.shape[:2]
         return (round(width * self.scale_xy[0]), round(height * self.scale_xy[1]))
 
     def from_full(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return pixels of the full picture, shape (..., 2), as pixels of this level."""
+        """Convert full-resolution pixels, shape (..., 2), to pixels of this level."""
         return (points + 0.5) / self.scale_xy - 0.5
 
     def to_full(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return pixels of this level, shape (..., 2), as pixels of the full picture."""
+        """Convert pixels of this level, shape (..., 2), to full-resolution pixels."""
         return (points + 0.5) * self.scale_xy - 0.5
 
 
 def build_pyramid(image: Image) -> tuple[Level, ...]:
-    """Return the image at up to 1280 px, at 640 px if it is larger, then halved repeatedly; brighten dim images.
+    """Return up to 5 levels: at most 1280 px, then 640 px if that is smaller, then halved repeatedly.
+
+    A dim image is brightened first. Sizes refer to the longer side.
 
     Args:
         image: Shape (H, W, 3), BGR.
@@ -87,7 +89,7 @@ def _coarser(finer: Level, size_px: tuple[int, int], scale_xy: tuple[float, floa
 
 
 def _shrunk(image: Image, width: int, height: int) -> Image:
-    """Return the picture at another size: halved while it can be, because only whole factors are averaged quickly."""
+    """Resize an image. It is halved as often as possible first, because only integer factors are averaged quickly."""
     while image.shape[1] >= 2 * width and image.shape[0] >= 2 * height:
         half = (image.shape[1] // 2, image.shape[0] // 2)
         image = np.asarray(cv2.resize(image, half, interpolation=cv2.INTER_AREA), np.uint8)
@@ -97,7 +99,7 @@ def _shrunk(image: Image, width: int, height: int) -> Image:
 
 
 def _gain(image: Image) -> float:
-    """Return what gives a dim picture the contrasts of a well lit one; 1 or less for one that is lit well."""
+    """Return the gain that brightens a dim image to normal contrast. 1 or less for a well-lit image."""
     blue, green, red = cv2.split(np.ascontiguousarray(image[::4, ::4]))
     white = float(np.percentile(cv2.max(cv2.max(blue, green), red), 99))
     return min(_WHITE / max(white, 1.0), _MOST_GAIN)

@@ -1,4 +1,4 @@
-"""Read the header of a TIFF file; reject files whose decoder would need far more memory than the image."""
+"""Parse the header of a TIFF file, and reject files that would need excessive memory to decode."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ import struct
 from vision.errors import HeaderError
 
 _WIDTH, _HEIGHT, _DEPTH_BITS, _CHANNELS, _TILE_WIDTH, _TILE_HEIGHT = 256, 257, 258, 277, 322, 323
-_PARTS = ((273, 279), (324, 325))  # offsets and byte counts, of strips and of tiles
+_PARTS = ((273, 279), (324, 325))  # Offsets and byte counts, of strips and of tiles.
 _WANTED = frozenset({_WIDTH, _HEIGHT, _DEPTH_BITS, _CHANNELS, _TILE_WIDTH, _TILE_HEIGHT, *_PARTS[0], *_PARTS[1]})
-_WHOLE_NUMBERS = {1: "B", 3: "H", 4: "I"}  # BYTE, SHORT, LONG: the types that sizes and offsets come in
+_INTEGER_TYPES = {1: "B", 3: "H", 4: "I"}  # BYTE, SHORT, LONG: the types of sizes and offsets.
 _TYPE_BYTES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8}
-# The decoder keeps every tag, and many may point at the same bytes. Two tables of 80 megapixels in rows of 80 are 8 MB.
+# The decoder keeps every tag, and several may share the same bytes. The two tables of 80 megapixels in rows of 80 need
+# 8 MB.
 _MOST_TAG_BYTES = 32 * 1024 * 1024
-# 16 bits of red, green, blue and alpha.
+# 16 bits each of red, green, blue and alpha.
 _MOST_PIXEL_BITS = 64
-# A tile may be larger than the picture; common ones have 64 to 1024.
+# A tile may be larger than the image. Common sizes are 64 to 1024.
 _LARGEST_TILE_PX = 4096
 
 
 def tiff_size_px(data: bytes) -> tuple[int, int]:
-    """Return width and height of the first picture in a TIFF file.
+    """Return width and height of the first image in a TIFF file.
 
     Raises:
-        HeaderError: If it asks its decoder for too much.
-        struct.error, IndexError: If the file ends too early.
+        HeaderError: If it would need excessive memory to decode.
+        struct.error, IndexError: If the file is truncated.
     """
     tags = _tags(data)
     bits = max(tags.get(_DEPTH_BITS, (1,))) * max(tags.get(_CHANNELS, (1,)))
@@ -37,7 +38,7 @@ def tiff_size_px(data: bytes) -> tuple[int, int]:
 
 
 def require_whole_tiff(data: bytes) -> None:
-    """Raise IndexError if the pixels that a TIFF file points at are not all in it."""
+    """Raise IndexError if the pixel data of a TIFF file is not all within the file."""
     tags = _tags(data)
     for offsets, counts in _PARTS:
         for offset, count in zip(tags.get(offsets, ()), tags.get(counts, ()), strict=False):
@@ -46,7 +47,7 @@ def require_whole_tiff(data: bytes) -> None:
 
 
 def _tags(data: bytes) -> dict[int, tuple[int, ...]]:
-    """Return the wanted tags of the first picture, none of them empty."""
+    """Return the wanted tags of the first image. Empty tags are omitted."""
     order = "<" if data[:2] == b"II" else ">"
     (at,) = struct.unpack_from(order + "I", data, 4)
     (entries,) = struct.unpack_from(order + "H", data, at)
@@ -61,9 +62,9 @@ def _tags(data: bytes) -> dict[int, tuple[int, ...]]:
         value_at = entry_at + 8 if length <= 4 else struct.unpack_from(order + "I", data, entry_at + 8)[0]
         if value_at + length > len(data):
             raise IndexError
-        if tag not in _WANTED or kind not in _WHOLE_NUMBERS or count == 0:
+        if tag not in _WANTED or kind not in _INTEGER_TYPES or count == 0:
             continue
-        if tag in tags:  # decoders differ in which they believe
+        if tag in tags:  # Decoders differ in which of the two they use.
             raise HeaderError(f"its TIFF header is damaged: tag {tag} comes twice")
-        tags[tag] = struct.unpack_from(f"{order}{count}{_WHOLE_NUMBERS[kind]}", data, value_at)
+        tags[tag] = struct.unpack_from(f"{order}{count}{_INTEGER_TYPES[kind]}", data, value_at)
     return tags

@@ -1,1 +1,1 @@
-"""Touches between tiles, and which of them are plays."""
+"""Find touching tiles, and decide which touches are joins."""

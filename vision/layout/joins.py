@@ -1,4 +1,4 @@
-"""Find the touches that join tiles as in play: end to end, round a corner, on a crosswise double, around a starter."""
+"""Find joins among the touches: end to end, around a corner, at a crosswise double, or at a starter."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from vision.layout.plays import can_be_play, is_at_side
 from vision.layout.touches import Meeting, Touch
 from vision.reading import Contact, Join
 
-# The end of a tile on the side of a double counts as crosswise up to this far from the double's middle, in sides.
+# Maximum distance from the centre of a double, in sides, at which a tile at its side counts as laid crosswise.
 _CROSSWISE = 0.3
-# Below this a touch with the same numbers is an accident.
+# Minimum probability of a play. Below it, a touch with equal numbers is accidental.
 _LIKELY = 0.5
 
 _Kind = TypeVar("_Kind", bound=Contact)
@@ -24,14 +24,17 @@ _Kind = TypeVar("_Kind", bound=Contact)
 def find_joins(
     touches: Sequence[Touch], pips: NDArray[np.int64], plays: NDArray[np.float64]
 ) -> tuple[tuple[Join, ...], tuple[Contact, ...]]:
-    """Return which touches are joins, and which tiles merely lie against each other.
+    """Split touches into joins and accidental contacts. Each pair of tiles appears at most once.
 
-    A half has one end, and an end has one neighbour: the nearest with its number. The sides of a half have another.
+    The end of a half has one neighbour, the nearest with its number. Its sides can have another.
 
     Args:
-        touches: Between tiles that are face up, the nearest first.
-        pips: Shape (N, 2), of half 0 and 1.
-        plays: Shape (T,), the probability that each touch is a play.
+        touches: Touches between face-up tiles, nearest first.
+        pips: Pips of half 0 and 1, shape (N, 2).
+        plays: Probability that each touch is a play, shape (T,).
+
+    Returns:
+        Joins and contacts, each sorted by tile indices.
     """
     taken: set[tuple[int, int, bool]] = set()
     pairs: set[frozenset[int]] = set()
@@ -62,7 +65,7 @@ def find_joins(
 
 
 def _used(touch: Touch, pips: NDArray[np.int64]) -> set[tuple[int, int, bool]]:
-    """Return what no other tile can be joined to: tile, half, and whether its end or its side."""
+    """Return the places that a join occupies, as tile, half, and True for its end or False for its side."""
     used = {(touch.a, touch.a_half, True)}
     if not _is_crosswise(touch, pips):
         used.add((touch.b, touch.b_half, touch.meeting is Meeting.END))
@@ -70,14 +73,14 @@ def _used(touch: Touch, pips: NDArray[np.int64]) -> set[tuple[int, int, bool]]:
 
 
 def _is_crosswise(touch: Touch, pips: NDArray[np.int64]) -> bool:
-    """Return whether a tile is laid at the side of a whole double, not of a half of it."""
+    """Return True if a tile is laid at the side of a whole double instead of one of its halves."""
     b_double = bool(pips[touch.b, 0] == pips[touch.b, 1])
     beside = touch.meeting is Meeting.SIDE and touch.off_middle < _CROSSWISE
     return b_double and (is_at_side(touch) or beside)
 
 
 def _starters(joined: Sequence[Touch], pips: NDArray[np.int64]) -> set[int]:
-    """Return the doubles with arms: one at an angle, or more than one at a long side."""
+    """Return the starters: doubles with a tile at an angle, or with several at one long side."""
     doubles = {touch.b for touch in joined if pips[touch.b, 0] == pips[touch.b, 1]}
     leaning = {touch.b for touch in joined if touch.meeting is Meeting.LEANING}
     beside = Counter((touch.b, touch.edge) for touch in joined if touch.edge)
@@ -85,4 +88,4 @@ def _starters(joined: Sequence[Touch], pips: NDArray[np.int64]) -> set[int]:
 
 
 def _in_order(found: Sequence[_Kind]) -> tuple[_Kind, ...]:
-    return tuple(sorted(found, key=lambda one: (one.a, one.b)))
+    return tuple(sorted(found, key=lambda contact: (contact.a, contact.b)))

@@ -1,4 +1,4 @@
-"""Estimate the probability that a touch is a play: in games touching halves agree, in rows and blocks seldom."""
+"""Estimate the probability that a touch is a play. Touching halves agree in a game, but seldom in rows or blocks."""
 
 from __future__ import annotations
 
@@ -9,52 +9,51 @@ from numpy.typing import NDArray
 
 from vision.layout.touches import Meeting, Touch
 
-# What is known before any number: so many touches that are plays, and that are not. What leans at an angle mostly fell
-# there, unless it points at a starter.
+# Pseudo-counts of plays and other touches, as a prior. Tiles at an angle are mostly accidental unless at a starter.
 _SQUARE_BEFORE, _LEANING_BEFORE = (0.5, 0.5), (0.3, 1.0)
-# Nothing on a table is surer than this to be a play, nor to be none.
+# The prior of a play is clipped to this and its complement.
 _SUREST = 0.98
 _ROUNDS = 12
-# Two halves that are surer than this by themselves are never made equal.
+# Halves that differ with this confidence are never forced to agree.
 _SURE = 0.99
-# From this number on a set can be that of Super Dominoes, where any double may be laid at a 13.
+# In Super Dominoes any double can be laid on a 13.
 _FITS_DOUBLES = 13
 
 
 def is_at_side(touch: Touch) -> bool:
-    """Return whether only a double can be played so: an end at the middle of its side, or an arm at an angle."""
+    """Return True if only a double can be played like this: at the middle of its side, or at an angle to it."""
     return touch.meeting in (Meeting.MIDDLE, Meeting.LEANING)
 
 
-def likely_plays(touches: Sequence[Touch], chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probability that each touch is a play, before what its own halves say, shape (T,).
+def play_priors(touches: Sequence[Touch], chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the prior probability that each touch is a play, shape (T,).
 
-    Which share of the touches in a picture are plays is estimated from how many of them agree. A touch is no play where
-    both halves are sure and differ.
+    The share of plays among all touches in the image is estimated by expectation maximisation from the numbers of the
+    touching halves. The prior is 0 if both halves are confident and differ.
 
     Args:
-        touches: What touches.
-        chances: Shape (N, 2, K), of each number as each half looks by itself.
+        touches: Touches between tiles.
+        chances: Probability of each number for each half alone, shape (N, 2, K).
     """
-    agree = np.array([agreement(touch, chances) for touch in touches])
+    agree = np.array([likelihood_ratio(touch, chances) for touch in touches])
     leaning = np.array([touch.meeting is Meeting.LEANING for touch in touches], bool)
     likely = np.zeros(len(touches))
     for group, (plays, others) in ((~leaning, _SQUARE_BEFORE), (leaning, _LEANING_BEFORE)):
         share = plays / (plays + others)
         for _ in range(_ROUNDS):
-            share = (plays + play_after(share, agree[group]).sum()) / (plays + others + group.sum())
+            share = (plays + play_posterior(share, agree[group]).sum()) / (plays + others + group.sum())
         likely[group] = min(max(share, 1 - _SUREST), _SUREST)
     likely[[_surely_differ(touch, chances) for touch in touches]] = 0.0
     return likely
 
 
-def play_after(likely: float | NDArray[np.float64], agree: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probability of a play once the halves are seen; *agree* as `agreement` says."""
+def play_posterior(likely: float | NDArray[np.float64], agree: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the posterior probability of a play, for a prior and the likelihood ratio *agree*."""
     return np.asarray(likely * agree / (likely * agree + 1 - likely))
 
 
-def agreement(touch: Touch, chances: NDArray[np.float64]) -> float:
-    """Return how much likelier these numbers are in a play than side by side by chance, 0 to K or K * K."""
+def likelihood_ratio(touch: Touch, chances: NDArray[np.float64]) -> float:
+    """Return the likelihood ratio of the numbers in a play to an accidental touch, 0 to K (or K * K at a double)."""
     count = chances.shape[-1]
     near = chances[touch.a, touch.a_half]
     if is_at_side(touch):
@@ -69,7 +68,7 @@ def _surely_differ(touch: Touch, chances: NDArray[np.float64]) -> bool:
 
 
 def can_be_play(touch: Touch, pips: NDArray[np.int64]) -> bool:
-    """Return whether numbers, shape (N, 2), allow the touch to be a play."""
+    """Return True if the numbers *pips*, shape (N, 2), allow the touch to be a play."""
     mine, other = int(pips[touch.a, touch.a_half]), int(pips[touch.b, touch.b_half])
     a_double, b_double = (bool(pips[tile, 0] == pips[tile, 1]) for tile in (touch.a, touch.b))
     fits = mine == other or (a_double and other == _FITS_DOUBLES) or (b_double and mine == _FITS_DOUBLES)

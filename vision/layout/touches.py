@@ -1,4 +1,4 @@
-"""Find touching tiles, and which end or side of each touches, whatever their numbers."""
+"""Find touching tiles, and the ends and sides that touch. Numbers are not considered."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from numpy.typing import NDArray
 from vision.arrays import Points
 from vision.geometry.poses import Poses, sides_px
 
-# Real plays leave gaps of up to a quarter of a side, and tiles are read to within a tenth.
+# All lengths are in sides of a half.
+# Maximum gap. Real plays leave up to 0.25, and poses are accurate to 0.1.
 _MOST_GAP = 0.34
-# Arms that crowd around a starter lie farther out.
+# Maximum gap for a tile at an angle, because arms around a starter are crowded.
 _MOST_GAP_LEANING = 0.55
-# How far past the edge of its neighbour the middle of an end may lie, and how far from square it may be turned.
+# Maximum distance of the midpoint of an end beyond the edge of its neighbour, and maximum angle from square.
 _MOST_OVERHANG = 0.1
 _MOST_SKEW_RAD = np.radians(25)
-# What is turned less than this from square does not lean.
+# Minimum angle from square at which a tile counts as leaning.
 _LEAST_LEAN_RAD = np.radians(12)
-# A leaning end must point at its neighbour: a quarter of a side beyond the gap lies on that tile, or nearly so.
+# A leaning end must point at its neighbour: the point this far beyond the gap must lie on it, or nearly so.
 _POINTS_INTO = 0.25
-# The end of a tile at the side of another is in its middle up to this far from there, in sides: people lay tiles round
-# a corner as near to it as 0.18.
+# Maximum distance from the middle of a side that counts as its middle. At corners people lay tiles as close as 0.18.
 _MIDDLE = 0.12
-# In sides: tiles whose centres are farther apart than this do not touch, whatever the gap.
+# Maximum distance between the centres of touching tiles.
 _REACH = 2.7
 
 
 class Meeting(StrEnum):
-    """How an end lies against another tile: square on its end, its side, the middle of its side; or at an angle."""
+    """Position of an end against another tile: square to its end, side or middle of a side, or at an angle."""
 
     END = "end"
     SIDE = "side"
@@ -40,15 +40,15 @@ class Meeting(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """An end of tile a that lies against tile b.
+    """An end of tile a against tile b.
 
     Attributes:
-        a, a_half: The tile, by its index, and the half that ends there.
-        b, b_half: The other tile, and its half that is nearest.
-        meeting: How they meet.
-        gap: Between them, in sides; less than 0 where they seem to overlap.
-        edge: Which edge of b: -1 and 1 are its long sides, 0 is an end.
-        off_middle: How far from the middle of b the end meets it, along b, in sides.
+        a, a_half: Index of tile a, and its half with that end.
+        b, b_half: Index of tile b, and its nearest half.
+        meeting: Position of the end against b.
+        gap: Gap in sides. Negative if they appear to overlap.
+        edge: Edge of b: -1 or 1 for a long side, 0 for an end.
+        off_middle: Distance from the centre of b along its long axis, in sides.
     """
 
     a: int
@@ -62,11 +62,11 @@ class Touch:
 
 
 def find_touches(poses: Poses, face_up: NDArray[np.bool_]) -> tuple[Touch, ...]:
-    """Return what touches, the nearest first; two tiles can touch in more than one way.
+    """Return all touches, nearest first. Two tiles can touch in several ways.
 
     Args:
         poses: Shape (N, 6).
-        face_up: Shape (N,); the others touch nothing.
+        face_up: Mask of face-up tiles, shape (N,). Others are ignored.
     """
     side = sides_px(poses)
     distance = np.linalg.norm(poses[:, None, :2] - poses[None, :, :2], axis=-1)
@@ -76,7 +76,7 @@ def find_touches(poses: Poses, face_up: NDArray[np.bool_]) -> tuple[Touch, ...]:
         touch for half in (0, 1) if len(first) for touch in _at_half(poses[first], poses[second], first, second, half)
     ]
     found.sort(key=lambda touch: (abs(touch.gap), touch.a, touch.a_half, touch.b))
-    # Two ends that meet are seen from both tiles: once is enough.
+    # Two ends that meet are found from both tiles. Keep one.
     seen: dict[frozenset[tuple[int, int]], Touch] = {}
     for touch in found:
         seen.setdefault(frozenset(((touch.a, touch.a_half), (touch.b, touch.b_half))), touch)
@@ -84,10 +84,10 @@ def find_touches(poses: Poses, face_up: NDArray[np.bool_]) -> tuple[Touch, ...]:
 
 
 def _at_half(mine: Poses, other: Poses, first: NDArray[np.intp], second: NDArray[np.intp], half: int) -> list[Touch]:
-    """Return where the end at *half* of tiles *first* lies against tiles *second*; all of equal length."""
+    """Return the touches of the end at *half* of tiles *first* with tiles *second*, pair by pair."""
     outward = (1.0 if half else -1.0) * mine[:, 2:4]
     axes = other[:, 2:].reshape(-1, 2, 2)
-    # The end's place in the half-axes of the other tile: u spans one side there, v half a side.
+    # Position of the end in the half-axes of the other tile. One unit is one side along u and half a side along v.
     u, v = _inside(axes, mine[:, :2] + outward - other[:, :2])
     gap_u, gap_v = np.abs(u) - 1, (np.abs(v) - 1) / 2
     by_end = gap_u > gap_v
@@ -97,7 +97,7 @@ def _at_half(mine: Poses, other: Poses, first: NDArray[np.intp], second: NDArray
     square = (outward * facing).sum(axis=1) / np.linalg.norm(outward, axis=1) / np.linalg.norm(facing, axis=1)
     is_straight = level & (square > np.cos(_MOST_SKEW_RAD)) & (np.abs(straight_gap) < _MOST_GAP)
     gap = np.hypot(np.maximum(gap_u, 0), np.maximum(gap_v, 0))
-    du, dv = _inside(axes, outward)  # one side farther out
+    du, dv = _inside(axes, outward)  # a step of one side outward
     reach = gap + _POINTS_INTO
     points_in = (np.abs(u + reach * du) < 1 + _MOST_OVERHANG) & (np.abs(v + reach * dv) < 1 + 2 * _MOST_OVERHANG)
     outside = np.maximum(gap_u, gap_v) > -_MOST_OVERHANG
@@ -107,13 +107,12 @@ def _at_half(mine: Poses, other: Poses, first: NDArray[np.intp], second: NDArray
         meeting = _meeting(leaning=bool(leans[i]), by_end=bool(by_end[i]), off_middle=abs(float(u[i])))
         edge = 0 if by_end[i] else int(np.sign(v[i]))
         room = float(gap[i] if leans[i] else straight_gap[i])
-        one = Touch(int(first[i]), half, int(second[i]), int(u[i] > 0), meeting, room, edge, abs(float(u[i])))
-        found.append(one)
+        found.append(Touch(int(first[i]), half, int(second[i]), int(u[i] > 0), meeting, room, edge, abs(float(u[i]))))
     return found
 
 
 def _inside(axes: NDArray[np.float64], offsets: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return offsets, shape (M, 2), in the half-axes of tiles, shape (M, 2, 2)."""
+    """Convert offsets in pixels, shape (M, 2), to units of the half-axes of tiles, shape (M, 2, 2)."""
     u, v = np.linalg.solve(axes.transpose(0, 2, 1), offsets[..., None])[..., 0].T
     return u, v
 

@@ -1,1 +1,1 @@
-"""Neural networks and classifiers of the reader, evaluated by OpenCV and numpy."""
+"""Neural networks and classifiers, evaluated with OpenCV and numpy."""

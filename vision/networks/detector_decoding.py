@@ -1,7 +1,7 @@
-"""Encoding of tiles in the cells of the detector's output, shared by training and reading.
+"""Encode and decode tile poses in the output cells of the detector.
 
-A cell says whether the centre of a tile lies in it, and which tile. A tile has no first half, so its half-axes have no
-sign: each is written as the logarithm of its length and the cosine and sine of twice its angle.
+Each cell predicts whether it contains the centre of a tile, and its pose. The two halves are interchangeable, so the
+half-axes have no sign. Each is encoded as the logarithm of its length and the cosine and sine of twice its angle.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ STRIDE_PX = 4
 # Face up, face down, centre x and y, length and direction of both half-axes.
 CHANNELS = 10
 UP_CHANNEL, DOWN_CHANNEL, FIRST_SHAPE = 0, 1, 2
-# Half-axes of a common tile, so that the network starts about right.
+# Half-axes of a typical tile, used to normalise lengths.
 _USUAL_U_PX, _USUAL_V_PX = 24.0, 12.0
 
 
 def cells_of(points_px: Points) -> NDArray[np.intp]:
-    """Return column and row of the cells that points of the network's picture, shape (N, 2), lie in; shape (N, 2)."""
+    """Return the column and row of the cell of each point in network pixels, shape (N, 2)."""
     return np.asarray(np.floor((points_px + 0.5) / STRIDE_PX), np.intp)
 
 
 def encode_poses(poses: Poses, cells: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the eight shape channels for poses of the network's picture, shape (N, 6), as seen from cells, (N, 2)."""
+    """Encode poses in network pixels, shape (N, 6), relative to cells, (N, 2). Returns 8 channels, shape (N, 8)."""
     place = (poses[:, :2] + 0.5) / STRIDE_PX - cells - 0.5
     u, v = poses[:, 2:4], poses[:, 4:]
     lengths = np.column_stack([np.hypot(u[:, 0], u[:, 1]) / _USUAL_U_PX, np.hypot(v[:, 0], v[:, 1]) / _USUAL_V_PX])
-    return np.column_stack([place, np.log(lengths), _twice_its_angle(u), _twice_its_angle(v)])
+    return np.column_stack([place, np.log(lengths), _double_angle(u), _double_angle(v)])
 
 
-def _twice_its_angle(axis: Points) -> Points:
-    """Return cosine and sine of twice the angle of vectors, shape (N, 2): the same for a vector and its opposite."""
+def _double_angle(axis: Points) -> Points:
+    """Return cosine and sine of twice the angle of vectors, shape (N, 2). Opposite vectors have equal results."""
     angle = 2 * np.arctan2(axis[:, 1], axis[:, 0])
     return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def read(shapes: NDArray[np.float64], cells: NDArray[np.intp]) -> Poses:
-    """Return the poses that shape channels, shape (N, 8), say at cells, shape (N, 2); the reverse of `encode_poses`."""
+def decode_poses(shapes: NDArray[np.float64], cells: NDArray[np.intp]) -> Poses:
+    """Decode shape channels, shape (N, 8), at cells, (N, 2), to poses, (N, 6). The inverse of `encode_poses`."""
     center = (cells + 0.5 + shapes[:, :2]) * STRIDE_PX - 0.5
     lengths = np.exp(np.clip(shapes[:, 2:4], -4, 4)) * (_USUAL_U_PX, _USUAL_V_PX)
     along, across = (np.arctan2(shapes[:, k + 1], shapes[:, k]) / 2 for k in (4, 6))

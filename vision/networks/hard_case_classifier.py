@@ -8,50 +8,49 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry.poses import Poses, turned_round
+from vision.geometry.poses import Poses, swap_halves
 from vision.image.pyramid import Level
 from vision.networks.network import load_network
 from vision.networks.patches import contrasts, half_grid, sample
 
 _SHIPPED = "hard_cases.onnx"
-# What it sees of a half: samples to a row, and sides of the half that they cover; 40 samples to a side, where the first
-# look has 27.
+# Samples per row, and sides of the half that they span: 40 samples per side, against 27 for the pip classifier.
 SIZE, SPAN = 48, 1.2
 _NUMBERS = 19
 
 
 class HardCaseClassifier:
-    """The trained network; one picture at a time, from one thread."""
+    """Classifier for difficult halves. Not thread-safe."""
 
     def __init__(self, network: cv2.dnn.Net) -> None:
-        """Take a network that was trained by `synthetic.training.hard_pips.fit`."""
+        """Use a network trained by `synthetic.training.hard_pips.fit`."""
         self._network = network
 
     def logs(self, levels: tuple[Level, ...], poses: Poses, halves: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities of 0 to 18 pips on halves of tiles, all in one batch.
+        """Return the log probabilities of 0 to 18 pips, computed in one batch.
 
         Args:
-            levels: Pyramid of the picture.
-            poses: Shape (N, 6), tiles.
-            halves: Shape (N,), 0 or 1: which half of each.
+            levels: Pyramid of the image.
+            poses: Tiles, shape (N, 6).
+            halves: Half of each tile to classify, 0 or 1, shape (N,).
 
         Returns:
             Shape (N, 19).
         """
         if not len(poses):
             return np.empty((0, _NUMBERS))
-        first = np.where(halves[:, None] == 0, poses, turned_round(poses))
+        first = np.where(halves[:, None] == 0, poses, swap_halves(poses))
         grid = half_grid(0, size=SIZE, span=SPAN)
         self._network.setInput(contrasts(sample(levels, first, grid), grid))
-        said = np.asarray(self._network.forward(), np.float64)
-        said -= said.max(axis=1, keepdims=True)
-        return np.asarray(said - np.log(np.exp(said).sum(axis=1, keepdims=True)))
+        outputs = np.asarray(self._network.forward(), np.float64)
+        outputs -= outputs.max(axis=1, keepdims=True)
+        return np.asarray(outputs - np.log(np.exp(outputs).sum(axis=1, keepdims=True)))
 
 
 def load_hard_case_classifier(path: Path | None = None) -> HardCaseClassifier:
-    """Return the network in a file, by default the one that the package ships.
+    """Load the classifier from a file, by default the one in the package.
 
     Raises:
-        ModelError: If the file is not such a network.
+        ModelError: If the file is missing, damaged or not a network.
     """
     return HardCaseClassifier(load_network(path, shipped=_SHIPPED))

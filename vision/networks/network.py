@@ -1,4 +1,4 @@
-"""Load networks for OpenCV: small ONNX files that the package ships, each with its checksum."""
+"""Load ONNX networks and verify their checksums."""
 
 from __future__ import annotations
 
@@ -14,26 +14,30 @@ _CHECKSUM = ".sha256"
 
 
 def load_network(path: Path | None, *, shipped: str) -> cv2.dnn.Net:
-    """Return the network in a file, or the one that the package ships under a name.
+    """Load a network from a file, or from the package.
 
-    Its checksum has to lie beside it, as `write_checksum` writes it: OpenCV takes weights with flipped bits for others,
-    and would read other pips in silence.
+    A checksum file must be beside it, as written by `write_checksum`. OpenCV does not notice damaged weights, so tiles
+    would be misread silently.
+
+    Args:
+        path: ONNX file. None for the one in the package.
+        shipped: Name of the file in the package.
 
     Raises:
-        ModelError: If the file is not a network, or not the one that was written.
+        ModelError: If the file is missing, damaged or not a network.
     """
     folder = resources.files("vision").joinpath("models") if path is None else path.parent
     name = shipped if path is None else path.name
     source = folder.joinpath(name)
-    # OpenCV 5 runs these networks in 0.7 of the time with the engine of OpenCV 4. For bytes, unlike files, it takes its
-    # new one, whatever is asked for.
+    # In OpenCV 5 these networks take 0.7 of the time with the classic engine. It can only be selected for files: for
+    # bytes OpenCV ignores the setting.
     engine = {"engine": cv2.dnn.ENGINE_CLASSIC} if hasattr(cv2.dnn, "ENGINE_CLASSIC") else {}
     try:
-        wanted = folder.joinpath(name + _CHECKSUM).read_text(encoding="ascii").partition(" ")[0]
-        came = _sha256(source.read_bytes())
-        if came != wanted:
+        expected = folder.joinpath(name + _CHECKSUM).read_text(encoding="ascii").partition(" ")[0]
+        actual = _sha256(source.read_bytes())
+        if actual != expected:
             raise ModelError(
-                f"{source}: it is damaged: expected SHA-256 {wanted}, but got {came}; install Tallybone anew"
+                f"{source}: the file is damaged: expected SHA-256 {expected}, but got {actual}; reinstall Tallybone"
             )
         with resources.as_file(source) as file:
             return cv2.dnn.readNetFromONNX(str(file), **engine)
@@ -42,7 +46,7 @@ def load_network(path: Path | None, *, shipped: str) -> cv2.dnn.Net:
 
 
 def write_checksum(network: Path) -> None:
-    """Write the checksum of a network beside it, as `sha256sum` does."""
+    """Write the checksum of a network to a file beside it, in the format of `sha256sum`."""
     line = f"{_sha256(network.read_bytes())}  {network.name}\n"
     network.with_name(network.name + _CHECKSUM).write_text(line, encoding="ascii")
 

@@ -1,4 +1,4 @@
-"""Sample rectified patches of tiles and halves, as contrasts that do not depend on the colours of a set."""
+"""Sample rectified patches of tiles and halves, and normalise their colours to contrasts with the tile face."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from vision.arrays import Image, Points
 from vision.geometry.poses import Poses, sides_px
 from vision.image.pyramid import Level
 
-# A colour this far from the face (in 8-bit Lab) is a difference; 100 is black against white.
+# Scale of the logarithmic contrast, as differences in Lab. Black against white is 100.
 _SMALL_DIFFERENCE = 6.0
 _LARGE_DIFFERENCE = 120.0
-# OpenCV stretches 8-bit lightness to 0..255, but not a and b.
+# In 8-bit Lab, OpenCV scales lightness to 0 to 255, but not a and b.
 _LAB_SCALES = (100 / 255, 1.0, 1.0)
-_MOST_ROWS = 30000  # remap takes at most 32767
-# Patches of which a larger share is burnt out are brightened less, until so much of them is less than so bright.
+_MOST_ROWS = 30000  # cv2.remap is limited to 32767 rows.
+# If more than this share of a patch is saturated, its gain is reduced until the same quantile has this brightness.
 _BURNT_OUT, _BRIGHT_ENOUGH = 0.01, 250
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PatchGrid:
-    """Where a patch samples a tile.
+    """Sampling grid of a patch.
 
     Attributes:
-        uv: Shape (rows * columns, 2), sample points in half-axes of the tile.
+        uv: Sample points in units of the tile's half-axes, shape (rows * columns, 2).
         rows, columns: Size of the patch.
-        face: Shape (rows * columns,), True where the face of the tile (or half) surely is: its colour is taken there.
-        step: Distance between samples in sides of a half.
+        face: True for points well within the face of the tile or half, where its colour is measured, shape
+            (rows * columns,).
+        step: Distance between samples, in sides of a half.
     """
 
     uv: Points
@@ -43,7 +44,7 @@ class PatchGrid:
 
 
 def _grid(low: tuple[float, float], high: tuple[float, float], rows: int, columns: int) -> Points:
-    """Return cell centres of a grid over u (columns) and v (rows), shape (rows * columns, 2)."""
+    """Return the cell centres of a grid over u (columns) and v (rows), shape (rows * columns, 2)."""
     u = low[0] + (np.arange(columns) + 0.5) / columns * (high[0] - low[0])
     v = low[1] + (np.arange(rows) + 0.5) / rows * (high[1] - low[1])
     return np.stack(np.meshgrid(u, v), axis=-1).reshape(-1, 2)
@@ -51,7 +52,7 @@ def _grid(low: tuple[float, float], high: tuple[float, float], rows: int, column
 
 @cache
 def tile_grid() -> PatchGrid:
-    """Return the grid that shows a whole tile and 0.4 sides around it, 14 samples to a side."""
+    """Return a grid that covers a tile and a margin of 0.4 sides, with 14 samples per side."""
     rows, columns = 24, 40
     uv = _grid((-40 / 28, -24 / 14), (40 / 28, 24 / 14), rows, columns)
     return PatchGrid(uv, rows, columns, _within(uv, 0.94, 0.88), 1 / 14)
@@ -59,12 +60,12 @@ def tile_grid() -> PatchGrid:
 
 @cache
 def half_grid(half: int, *, size: int = 32, span: float = 1.2) -> PatchGrid:
-    """Return the grid of half 0 or 1, turned so that the bar is at its right edge for either.
+    """Return a grid that covers half 0 or 1, rotated so that the bar is at its right edge.
 
     Args:
-        half: Which half.
-        size: Samples to a row and to a column.
-        span: How much is shown, in sides of a half; 1 is the half alone.
+        half: Index of the half.
+        size: Number of samples per row and column.
+        span: Size of the grid in sides of a half. 1 covers exactly the half.
     """
     uv = _grid((-0.5 - span / 2, -span), (-0.5 + span / 2, span), size, size)
     face = _within(uv - np.array([-0.5, 0.0]), 0.42, 0.84)
@@ -72,24 +73,24 @@ def half_grid(half: int, *, size: int = 32, span: float = 1.2) -> PatchGrid:
 
 
 def _within(uv: Points, most_u: float, most_v: float) -> NDArray[np.bool_]:
-    """Return which points lie in a rectangle around the origin."""
+    """Return a mask of the points inside a rectangle around the origin."""
     return np.asarray((np.abs(uv[:, 0]) < most_u) & (np.abs(uv[:, 1]) < most_v))
 
 
 def sample(levels: tuple[Level, ...], poses: Poses, grid: PatchGrid) -> Image:
-    """Return the colours of patches.
+    """Sample patches from an image.
 
     Args:
-        levels: Pyramid of the picture, finest first.
-        poses: Shape (N, 6), pixels of the full picture.
-        grid: What to sample.
+        levels: Pyramid of the image, finest first.
+        poses: Shape (N, 6), in full-resolution pixels.
+        grid: Sampling grid.
 
     Returns:
-        Shape (N, rows * columns, 3), BGR. Outside the picture its border colour goes on.
+        Shape (N, rows * columns, 3), BGR. Points outside the image have the colour of the nearest border pixel.
     """
     step_px = sides_px(poses) * grid.step
     scales = np.array([level.scale for level in levels])
-    # The coarsest level whose pixel is not larger than the step; a finer one would alias.
+    # Use the coarsest level whose pixels are not larger than the step. A finer one would cause aliasing.
     chosen = np.clip(np.searchsorted(scales, step_px, side="right") - 1, 0, len(levels) - 1)
     basis = np.vstack([np.ones(len(grid.uv)), grid.uv.T]).astype(np.float32)
     patches = _sampled([level.image for level in levels], levels, chosen, poses, basis)
@@ -107,7 +108,7 @@ def _sampled(
     poses: Poses,
     basis: NDArray[np.float32],
 ) -> Image:
-    """Return patches, each from the picture of its level."""
+    """Sample each patch from the image of its level."""
     patches = np.empty((len(poses), basis.shape[1], 3), np.uint8)
     for index, (image, level) in enumerate(zip(images, levels, strict=True)):
         rows = np.nonzero(chosen == index)[0]
@@ -118,48 +119,49 @@ def _sampled(
 
 
 def _kept_below_white(taken: Image, brightened: Image) -> Image:
-    """Return patches, shape (N, P, 3), as bright as they can be and not burn out, at most as bright as *brightened*."""
+    """Brighten patches, shape (N, P, 3), as far as possible without saturation, at most to *brightened*."""
     brightest = np.quantile(taken.max(axis=2), 1 - _BURNT_OUT, axis=1, method="nearest").astype(np.float32)
     gains = np.maximum(_BRIGHT_ENOUGH / np.maximum(brightest, 1), 1)
     return np.asarray(np.minimum(np.rint(taken * gains[:, None, None]), brightened), np.uint8)
 
 
 def _remapped(image: Image, level: Level, poses: Poses, basis: NDArray[np.float32]) -> Image:
-    """Return the colours at centre + u * half-axis + v * half-axis; *basis* has the rows 1, u, v."""
+    """Sample colours at centre + u * half-axis + v * half-axis. The rows of *basis* are 1, u and v."""
     scale_x, scale_y = level.scale_xy
     center = level.from_full(poses[:, :2])
     x = np.column_stack([center[:, 0], poses[:, 2] / scale_x, poses[:, 4] / scale_x])
     y = np.column_stack([center[:, 1], poses[:, 3] / scale_y, poses[:, 5] / scale_y])
-    # Not by @: what that says of a tile depends in its last digit on how many others are with it, and on the machine.
-    map_x, map_y = (np.einsum("nk,km->nm", one.astype(np.float32), basis) for one in (x, y))
+    # Unlike @, einsum gives results that do not depend on the number of tiles or the machine, down to the last digit.
+    map_x, map_y = (np.einsum("nk,km->nm", axis.astype(np.float32), basis) for axis in (x, y))
     return np.asarray(cv2.remap(image, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
 
 
 def contrasts(patches: Image, grid: PatchGrid) -> NDArray[np.float32]:
-    """Return how patches differ from the colour of their face, as pictures.
+    """Return the contrast of patches with the colour of the tile face.
 
     Args:
         patches: Shape (N, rows * columns, 3), BGR.
-        grid: The grid they were sampled with.
+        grid: Grid with which they were sampled.
 
     Returns:
-        Shape (N, 3, rows, columns): the signed differences in lightness (1 as white on black), green to red, and blue
-        to yellow, each on a logarithmic scale so that pale pips count beside black ones.
+        Shape (N, 3, rows, columns): signed differences in lightness (1 for white on black), green-red and blue-yellow.
+        The scale is logarithmic, so that pale pips are visible too.
     """
     if not len(patches):
         return np.empty((0, 3, grid.rows, grid.columns), np.float32)
-    channels = [_signed(one).reshape(len(patches), grid.rows, grid.columns) for one in _from_face(patches, grid)]
+    shape = (len(patches), grid.rows, grid.columns)
+    channels = [_signed(difference).reshape(shape) for difference in _from_face(patches, grid)]
     return np.stack(channels, axis=1)
 
 
 def _from_face(patches: Image, grid: PatchGrid) -> tuple[NDArray[np.float32], ...]:
-    """Return the differences from the median of the face in L, a and b, shape (N, rows * columns) each."""
+    """Return the differences from the median colour of the face in L, a and b, shape (N, rows * columns) each."""
     lab = cv2.cvtColor(patches, cv2.COLOR_BGR2LAB)
     within = np.flatnonzero(grid.face)
     differences = []
     for channel, scale in enumerate(_LAB_SCALES):
         values = np.ascontiguousarray(lab[..., channel])
-        # The median: numpy finds it in words in half the time that bytes take, and a sort takes twice that.
+        # The median. np.partition takes half the time for int32 as for bytes, and a quarter of the time of a sort.
         face = np.partition(values[:, within].astype(np.int32), len(within) // 2, axis=1)[:, len(within) // 2]
         differences.append(np.subtract(values, face[:, None], dtype=np.float32) * np.float32(scale))
     return tuple(differences)
@@ -170,8 +172,7 @@ def _signed(difference: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _logarithmic(difference: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return 0 for no difference and 1 for the largest."""
+    """Map differences to a logarithmic scale from 0 to 1."""
     scale = np.float32(1 / np.log1p(_LARGE_DIFFERENCE / _SMALL_DIFFERENCE))
-    return np.asarray(
-        np.log(1 + difference * np.float32(1 / _SMALL_DIFFERENCE)) * scale
-    )  # log1p takes five times as long
+    # np.log1p would take five times as long.
+    return np.asarray(np.log(1 + difference * np.float32(1 / _SMALL_DIFFERENCE)) * scale)

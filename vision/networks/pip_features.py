@@ -14,65 +14,64 @@ from vision.networks.network import load_network
 from vision.networks.patches import contrasts, half_grid, sample
 
 _SHIPPED = "pip_features.onnx"
-# How many numbers the network says of a half.
+# Number of features per half.
 FEATURES = 64
-# So many samples are the side of a small picture of a half, in three channels: what the network, for which all colours
-# are alike, does not say.
+# Side in samples of a small three-channel image of each half. It adds colour, which the network ignores.
 _PICTURE = 8
 PICTURE_FEATURES = 3 * _PICTURE**2
 
 
 class PipFeatures:
-    """The trained network; one picture at a time, from one thread."""
+    """Pip feature extractor. Not thread-safe."""
 
     def __init__(self, network: cv2.dnn.Net) -> None:
-        """Take a network that was trained by `synthetic.training.pip_features.fit`."""
+        """Use a network trained by `synthetic.training.pip_features.fit`."""
         self._network = network
 
     def describe(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float32]:
-        """Return what the halves of tiles look like, all in one batch.
+        """Return the features of both halves of tiles, computed in one batch.
 
         Args:
-            levels: Pyramid of the picture.
-            poses: Shape (N, 6), tiles.
+            levels: Pyramid of the image.
+            poses: Tiles, shape (N, 6).
 
         Returns:
             Shape (2 * N, FEATURES): half 0 of every tile, then half 1.
         """
-        return self._said(_seen(levels, poses))
+        return self._features(_half_patches(levels, poses))
 
     def describe_with_pictures(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float32]:
-        """Return what `describe` does, and behind it how each half differs in colour from its face, place by place.
+        """Return the features of `describe`, followed by a small contrast image of each half.
 
         Args:
-            levels: Pyramid of the picture.
-            poses: Shape (N, 6), tiles.
+            levels: Pyramid of the image.
+            poses: Tiles, shape (N, 6).
 
         Returns:
             Shape (2 * N, FEATURES + PICTURE_FEATURES).
         """
-        seen = _seen(levels, poses)
-        cell = seen.shape[2] // _PICTURE
-        small = seen.reshape(len(seen), 3, _PICTURE, cell, _PICTURE, cell).mean(axis=(3, 5))
-        return np.concatenate([self._said(seen), small.reshape(len(seen), PICTURE_FEATURES)], axis=1)
+        patches = _half_patches(levels, poses)
+        cell = patches.shape[2] // _PICTURE
+        small = patches.reshape(len(patches), 3, _PICTURE, cell, _PICTURE, cell).mean(axis=(3, 5))
+        return np.concatenate([self._features(patches), small.reshape(len(patches), PICTURE_FEATURES)], axis=1)
 
-    def _said(self, seen: NDArray[np.float32]) -> NDArray[np.float32]:
-        if not len(seen):
+    def _features(self, patches: NDArray[np.float32]) -> NDArray[np.float32]:
+        if not len(patches):
             return np.empty((0, FEATURES), np.float32)
-        self._network.setInput(seen)
+        self._network.setInput(patches)
         return np.asarray(self._network.forward(), np.float32)
 
 
-def _seen(levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float32]:
-    """Return the halves as the network looks at them, shape (2 * N, 3, rows, columns): half 0 of every tile first."""
+def _half_patches(levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float32]:
+    """Return the input of the network, shape (2 * N, 3, rows, columns): half 0 of every tile, then half 1."""
     grids = (half_grid(0), half_grid(1))
     return np.concatenate([contrasts(sample(levels, poses, grid), grid) for grid in grids])
 
 
 def load_pip_features(path: Path | None = None) -> PipFeatures:
-    """Return the network in a file, by default the one that the package ships.
+    """Load the extractor from a file, by default the one in the package.
 
     Raises:
-        ModelError: If the file is not such a network.
+        ModelError: If the file is missing, damaged or not a network.
     """
     return PipFeatures(load_network(path, shipped=_SHIPPED))

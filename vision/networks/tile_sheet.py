@@ -1,4 +1,4 @@
-"""Sheets of tiles cut out of a picture, and simulated views of them in other light."""
+"""Sheets of tiles cropped from an image, and simulated views of them in other light."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from vision.arrays import Image, Points
 from vision.geometry.poses import Poses, sides_px, to_image, upright_poses
 
-# A half is that many pixels wide: a little more than the network looks at, so that less is lost.
+# Side of a half. It exceeds the input resolution of the network, so that little detail is lost.
 SIDE_PX = 36
-# What is shown around each tile: poses that are a little wrong look beyond its edge.
+# Margin around each tile, because patches of inexact poses extend beyond its edge.
 _MARGIN_PX = 14
 _COLUMNS = 10
 _CELL_PX = (2 * SIDE_PX + 2 * _MARGIN_PX, SIDE_PX + 2 * _MARGIN_PX)
 
-# How other pictures of the same tiles differ, in shares of what the renderer draws (synthetic.render.looks): halves are
-# 15 to 36 px wide, one picture in four is noisy, two in five have a veil of glare over some tiles. Half of them are
-# taken in much other light: another lamp, an exposure that burns faces out, a camera that sharpens.
+# Distribution of simulated views, following the renderer (synthetic.render.looks). Halves are 15 to 36 px wide, a
+# quarter of the images are noisy, and 40 % have glare over some tiles. Half have harsh light: another lamp, an
+# overexposed face, or a camera that sharpens.
 _SMALLEST, _HARSH = 0.42, 0.5
 _WARM, _GREEN, _HARSH_CAST = 0.15, 0.04, 0.03
 _DARK, _BURNT, _SHARPENED, _SHARPER = (-0.9, -0.2), (0.15, 0.6), 0.4, (0.2, 1.2)
@@ -34,11 +34,11 @@ _JPEG, _AS_JPEG = (30, 95), 0.6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TileSheet:
-    """Tiles side by side, each lying along x, in rows of ten.
+    """Tiles in rows of ten, each with its long axis along x.
 
     Attributes:
         image: Shape (H, W, 3), BGR.
-        count: How many tiles there are.
+        count: Number of tiles.
     """
 
     image: Image
@@ -51,27 +51,27 @@ class TileSheet:
 
     @property
     def poses(self) -> Poses:
-        """Where the tiles lie in the picture, shape (count, 6)."""
+        """Poses of the tiles in the sheet, shape (count, 6)."""
         at = np.arange(self.count)
         corners = np.stack([at % _COLUMNS, at // _COLUMNS], axis=1) * _CELL_PX
         sides = np.full(self.count, float(SIDE_PX))
         return upright_poses(corners + (np.array(_CELL_PX) - 1) / 2, np.zeros(self.count), 2 * sides, sides)
 
     def joined(self, other: TileSheet) -> TileSheet:
-        """Return the tiles of both, those of *other* behind."""
+        """Return a sheet with the tiles of both, those of *other* last."""
         return _laid_out(np.concatenate([cut_cells(self), cut_cells(other)]))
 
 
 def cut_out(image: Image, poses: Poses) -> TileSheet:
-    """Return the tiles of a picture.
+    """Crop tiles from an image.
 
     Args:
-        image: Shape (H, W, 3), BGR, as it was taken: the more pixels, the better.
-        poses: Shape (N, 6), tiles in it.
+        image: Shape (H, W, 3), BGR, at full resolution.
+        poses: Tiles, shape (N, 6).
     """
     wide, high = _CELL_PX
     finer = int(np.median(sides_px(poses)) / SIDE_PX) if len(poses) else 1
-    if finer > 1:  # or pixels would be left out, which makes noise and jagged pips
+    if finer > 1:  # Reduce the image first, or skipped pixels would cause noise and jagged pips.
         image = np.asarray(cv2.resize(image, None, fx=1 / finer, fy=1 / finer, interpolation=cv2.INTER_AREA), np.uint8)
         poses = np.column_stack([(poses[:, :2] + 0.5) / finer - 0.5, poses[:, 2:] / finer])
     u = (np.arange(wide) + 0.5 - wide / 2) / SIDE_PX
@@ -82,7 +82,7 @@ def cut_out(image: Image, poses: Poses) -> TileSheet:
 
 
 def cut_cells(sheet: TileSheet) -> Image:
-    """Return the tiles of a sheet with what is around them, shape (N, H, W, 3)."""
+    """Return the tiles of a sheet with their margins, shape (N, H, W, 3)."""
     wide, high = _CELL_PX
     corners = [(at // _COLUMNS * high, at % _COLUMNS * wide) for at in range(sheet.count)]
     cells = [sheet.image[y : y + high, x : x + wide] for y, x in corners]
@@ -90,12 +90,12 @@ def cut_cells(sheet: TileSheet) -> Image:
 
 
 def tile_mask(middle: float, width: float, length: float | None = None) -> NDArray[np.bool_]:
-    """Return which pixels of a cell lie in a rectangle on the tile, shape (H, W).
+    """Return a mask of the pixels of a cell inside a rectangle on the tile, shape (H, W).
 
     Args:
-        middle: Where it is along the tile, from -1 to 1.
-        width: Its share of the tile's width.
-        length: Its share of the tile's length, by default as *width*.
+        middle: Position along the tile, from -1 to 1.
+        width: Fraction of the tile's width.
+        length: Fraction of the tile's length. Defaults to *width*.
     """
     wide, high = _CELL_PX
     u = (np.arange(wide) + 0.5 - wide / 2) / SIDE_PX
@@ -105,18 +105,18 @@ def tile_mask(middle: float, width: float, length: float | None = None) -> NDArr
     )
 
 
-def disturbed(sheet: TileSheet, rng: np.random.Generator) -> tuple[Image, Poses]:
-    """Return a sheet as other pictures may show its tiles: smaller, in other light, blurred, noisy.
+def simulate_view(sheet: TileSheet, rng: np.random.Generator) -> tuple[Image, Poses]:
+    """Simulate another image of the tiles: smaller, in other light, blurred and noisy.
 
     Returns:
-        The picture and the poses of the tiles in it, shape (N, 6).
+        The image, and the poses of the tiles in it, shape (N, 6).
     """
     height, width = sheet.image.shape[:2]
     shrunk = math.exp(rng.uniform(math.log(_SMALLEST), 0))
     small = cv2.resize(sheet.image, (round(width * shrunk), round(height * shrunk)), interpolation=cv2.INTER_AREA)
     side_px = SIDE_PX * shrunk
     is_harsh = rng.random() < _HARSH
-    seen = _in_other_light(np.asarray(small, np.float32), side_px, rng, is_harsh=is_harsh)
+    seen = _relight(np.asarray(small, np.float32), side_px, rng, is_harsh=is_harsh)
     blur = side_px * rng.uniform(*(_MUCH_BLUR if rng.random() < _MUCH_BLURRED else _BLUR))
     if blur > 0.2:
         seen = _blurred(seen, blur)
@@ -125,15 +125,15 @@ def disturbed(sheet: TileSheet, rng: np.random.Generator) -> tuple[Image, Poses]
         seen = seen + np.float32(rng.uniform(*_SHARPER)) * (seen - _blurred(seen, 1.0))
     taken = np.clip(seen, 0, 255).astype(np.uint8)
     if rng.random() < _AS_JPEG:
-        packed = cv2.imencode(".jpg", taken, [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(*_JPEG))])[1]
-        taken = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8)
+        encoded = cv2.imencode(".jpg", taken, [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(*_JPEG))])[1]
+        taken = np.asarray(cv2.imdecode(encoded, cv2.IMREAD_COLOR), np.uint8)
     return taken, sheet.poses * np.tile([taken.shape[1] / width, taken.shape[0] / height], 3)
 
 
-def _in_other_light(
+def _relight(
     seen: NDArray[np.float32], side_px: float, rng: np.random.Generator, *, is_harsh: bool
 ) -> NDArray[np.float32]:
-    """Return a picture with other contrast, colour of light, shades across it, and now and then a veil of glare."""
+    """Change contrast, light colour and shading of an image, and sometimes add glare."""
     size = seen.shape[:2]
     exposure, cast = _harsh_light(rng) if is_harsh else (rng.normal(0, _LIGHT), rng.normal(0, _CAST, 3))
     bent = 255 * (seen / 255) ** np.float32(math.exp(rng.normal(0, _GAMMA)))
@@ -141,12 +141,12 @@ def _in_other_light(
     lit = bent * shades[..., None] * np.exp(cast)
     if rng.random() < _VEILED:
         lit = lit + (np.clip(_cloud(rng, size, 2.5 * side_px), 0, 2) * rng.uniform(*_VEIL))[..., None]
-    # What a sensor burns out before a lens blurs it stays so.
+    # Saturated pixels stay saturated, because clipping follows the blur of the lens.
     return np.asarray(np.minimum(lit, 275) if is_harsh else lit, np.float32)
 
 
 def _harsh_light(rng: np.random.Generator) -> tuple[float, NDArray[np.float64]]:
-    """Return the logarithms of exposure and of the light's colour, blue, green and red."""
+    """Return the log exposure, and the log light colour as blue, green and red."""
     usual, dark, burnt = rng.normal(0, _LIGHT), rng.uniform(*_DARK), rng.uniform(*_BURNT)
     warm, green = rng.normal(0, _WARM), rng.normal(0, _GREEN)
     exposure = rng.choice([usual, dark, burnt], p=[0.6, 0.2, 0.2])
@@ -154,7 +154,7 @@ def _harsh_light(rng: np.random.Generator) -> tuple[float, NDArray[np.float64]]:
 
 
 def _grained(seen: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
-    """Return a picture with noise, as it is or, as cameras leave it, in blotches."""
+    """Add noise to an image, either per pixel or in blotches as left by a camera's noise reduction."""
     spread = rng.uniform(*(_MUCH_NOISE if rng.random() < _MUCH_NOISY else _NOISE))
     grain = np.asarray(rng.normal(0, spread, seen.shape), np.float32)
     return seen + (1.8 * _blurred(grain, 0.8) if rng.random() < 0.5 else grain)
@@ -165,24 +165,24 @@ def _blurred(picture: NDArray[np.float32], sigma_px: float) -> NDArray[np.float3
 
 
 def _cloud(rng: np.random.Generator, size: tuple[int, ...], cell_px: float) -> NDArray[np.float32]:
-    """Return smooth chance, shape *size*, with a spread of about 1."""
+    """Return smooth random noise of shape *size*, with a standard deviation of about 1."""
     coarse = rng.normal(0, 1, (int(size[0] / cell_px) + 2, int(size[1] / cell_px) + 2)).astype(np.float32)
     return np.asarray(cv2.resize(coarse, (size[1], size[0]), interpolation=cv2.INTER_CUBIC), np.float32)
 
 
 def _remapped(image: Image, place: Points) -> Image:
-    """Return the colours at places, shape (H, W, 2)."""
+    """Sample the image at points, shape (H, W, 2)."""
     x, y = np.asarray(place[..., 0], np.float32), np.asarray(place[..., 1], np.float32)
     return np.asarray(cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
 
 
 def _size_px(count: int) -> tuple[int, int]:
-    """Return width and height of a sheet."""
+    """Return width and height of a sheet in pixels."""
     return min(count, _COLUMNS) * _CELL_PX[0], -(-count // _COLUMNS) * _CELL_PX[1]
 
 
 def _laid_out(cells: Image) -> TileSheet:
-    """Return the sheet of cells, shape (N, H, W, 3)."""
+    """Arrange cells, shape (N, H, W, 3), in a sheet."""
     wide, high = _CELL_PX
     width, height = _size_px(len(cells))
     image = np.zeros((height, width, 3), np.uint8)

@@ -1,1 +1,1 @@
-"""One picture: from pixels to tiles, pips and joins."""
+"""Read a single image: from pixels to tiles, pips and joins."""

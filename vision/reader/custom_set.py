@@ -1,4 +1,4 @@
-"""A learned custom tile set: a small correction to the shipped pip classifier."""
+"""Pip classifier for a custom tile set: a small correction to the built-in classifier."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from vision.geometry.odds import softmax
 from vision.networks.pip_classifier import PipClassifier
 
-# Shipped probabilities below count as this: whatever the head rules out may still be so on a set it never saw.
+# Lower limit for probabilities of the built-in classifier, which may exclude the true number on an unknown set.
 _LEAST_CHANCE = 1e-6
 _NEVER = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CustomSet:
-    """Reads the pips of one set: the shipped head's log probabilities, and a linear layer on what it looks at.
+    """Linear correction to the log probabilities of the built-in classifier.
 
     Attributes:
-        weights: Shape (F + 1, K) for the numbers 0 to K - 1; the last row is added whatever is seen.
-        believed: How far the shipped head's log probabilities count, 0 to 1.
+        weights: Shape (F + 1, K), for the numbers 0 to K - 1. The last row is the bias.
+        believed: Weight of the built-in classifier's log probabilities, 0 to 1.
     """
 
     weights: NDArray[np.float64]
@@ -33,35 +33,35 @@ class CustomSet:
 
     @property
     def max_pips(self) -> int:
-        """The highest number of the set."""
+        """Highest number in the set."""
         return int(self.weights.shape[1]) - 1
 
     def probabilities(self, head: PipClassifier, described: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the probability of each number of halves, shape (N, 19), next to 0 for those above its highest.
+        """Return the probability of each number for halves, shape (N, 19). Numbers above the highest are about 0.
 
         Args:
-            head: The shipped pips head.
-            described: Shape (N, F), what the half network says, and behind it what else is seen of them.
+            head: Built-in pip classifier.
+            described: Features from `PipFeatures.describe_with_pictures`, shape (N, F).
         """
         count = self.weights.shape[1]
-        outputs = (
-            self.believed * shipped_logs(head, described, count) + weighted_features(head, described) @ self.weights
-        )
+        correction = weighted_features(head, described) @ self.weights
+        outputs = self.believed * builtin_logs(head, described, count) + correction
         chances = np.full((len(described), 19), _NEVER)
         chances[:, :count] = softmax(outputs)
         return chances
 
 
 def weighted_features(head: PipClassifier, described: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return what an own set weighs, shape (N, F + 1).
+    """Return the inputs of the linear correction, shape (N, F + 1).
 
-    First what *described*, shape (N, F), has behind what the network says, then that in the head's own scale, and 1.
+    They are the contrast images of *described*, shape (N, F), then its pip features standardised as for *head*, then 1.
     """
-    said, more = described[:, : len(head.mean)], described[:, len(head.mean) :]
-    return np.concatenate([more, (said - head.mean) / head.scale, np.ones((len(said), 1))], axis=1, dtype=np.float64)
+    features, images = described[:, : len(head.mean)], described[:, len(head.mean) :]
+    standardised = (features - head.mean) / head.scale
+    return np.concatenate([images, standardised, np.ones((len(features), 1))], axis=1, dtype=np.float64)
 
 
-def shipped_logs(head: PipClassifier, described: NDArray[np.float32], count: int) -> NDArray[np.float64]:
-    """Return the shipped head's log probabilities of the numbers below *count*, shape (N, count)."""
-    said = described[:, : len(head.mean)]
-    return np.log(head.probabilities(said)[:, :count].astype(np.float64) + _LEAST_CHANCE)
+def builtin_logs(head: PipClassifier, described: NDArray[np.float32], count: int) -> NDArray[np.float64]:
+    """Return the built-in classifier's log probabilities of the numbers below *count*, shape (N, count)."""
+    features = described[:, : len(head.mean)]
+    return np.log(head.probabilities(features)[:, :count].astype(np.float64) + _LEAST_CHANCE)

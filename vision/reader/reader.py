@@ -22,38 +22,38 @@ from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
 from vision.networks.pip_features import PipFeatures, load_pip_features
 from vision.networks.refiner import DOWN, UP, Refiner, load_refiner
 from vision.reader.agreement import JointReading, agree
-from vision.reader.candidates import Candidates, Filter, beside
+from vision.reader.candidates import Candidates, Filter, shifted_poses
 from vision.reader.custom_set import CustomSet
 from vision.reader.pose_refinement import relocate
 from vision.reader.unsure import FARTHEST_BELOW, looks_like_a_tile
 from vision.reading import Face, Guess, Half, PointPx, Reading, SeenTile
 
 # Weight and cap of the log odds of the less certain half in a candidate's score. Clear pips are strong evidence of a
-# tile. Three quarters of the weight fitted by logistic regression to 3435 candidates of 220 rendered tables, before the
-# refiner was a network: with the full weight, half a tile beside cloth becomes a tile.
-_PIPS_COUNT, _PIPS_ADD_AT_MOST = 0.15, 0.9
-# Among nothing but tiles those may be that far below 0, in log odds, and that far below the middle of those above 0. Of
-# 840 tiles with signs on pictures of whole sets 803 are found then, 761 without; of 1740 with pips 1720 and 1722.
-_LEAST_AMONG_TILES, _BELOW_MOST = 2.0, 5.0
-# Tiles with a half less sure than this are looked at again from beside: of 3342 halves of rendered tables 1.5 % are
-# misread then, 1.8 % after one look, 1.6 % where sizes are a little off instead of places.
-_SURE_AT_ONCE = 0.99
-# Halves below this confidence go to the hard-case classifier. Of 44,484 halves of rendered tables 103 are misread, and
-# 110 with a limit of 0.99; on others no fewer are misread, but 1.8 % more reach 0.99.
-_RECHECK_BELOW = 0.998
-# Log odds from which a tile has a say in which set lies there; or half of those of the surest.
+# tile. The weight is three quarters of that fitted to 3435 candidates of rendered tables, because with the full weight
+# half a tile beside cloth becomes a tile.
+_PIPS_WEIGHT, _MAX_PIPS_BONUS = 0.15, 0.9
+# In an image of tiles only, the minimum log odds are relaxed to this distance below 0, and to this distance below the
+# median. This finds 803 of 840 tiles with symbols (761 without) and 1720 of 1740 with pips (1722).
+_RELAXED_BELOW_ZERO, _RELAXED_BELOW_MEDIAN = 2.0, 5.0
+# Tiles with a half below this confidence are classified again at shifted poses. This reduces the misreads among 3342
+# halves of rendered tables from 1.8 to 1.5 %.
+_RECHECK_SHIFTED_BELOW = 0.99
+# Halves below this confidence go to the hard-case classifier. Of 44,484 halves of rendered tables, 103 are misread, and
+# 110 with a limit of 0.99.
+_HARD_CASE_BELOW = 0.998
+# Minimum log odds for a tile to be used in estimating the set. If none reaches it, half of the maximum.
 _SURE_TILE = 1.5
-# Weights of the log probabilities of the pip classifier and of the hard-case classifier; or of a custom set, which is
-# more reliable, and of the hard-case classifier. Their errors are correlated, so the first pair sums to 1. Alone, the
-# hard-case classifier misreads half of the hand-painted pips, which it was not trained on; both, 30 %, and 0.09 % of
-# usual halves. Weights of 0.6 and 0.4 give 25 and 0.2 %.
+# Weights of the log probabilities of the pip classifier and the hard-case classifier, or of a custom set, which is more
+# reliable, and the hard-case classifier. The errors of the first pair are correlated, so the weights sum to 1. These
+# misread 30 % of hand-painted pips, which were not in training, and 0.09 % of usual halves. Weights of 0.6 and 0.4
+# misread 25 and 0.2 %.
 _CLASSIFIER_WEIGHT, _HARD_CASE_WEIGHT = 0.5, 0.5
 _CUSTOM_SET_WEIGHT, _HARD_CASE_WEIGHT_BESIDE_SET = 0.8, 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Found:
-    """What `Reader.find_tiles` returns, and the poses of what looks like a tile but cannot be read, shape (M, 6)."""
+    """Result of `Reader.find_tiles`, plus the poses of objects to report as unsure, shape (M, 6)."""
 
     poses: Poses
     faces: NDArray[np.int64]
@@ -70,9 +70,9 @@ class Reader:
         refiner: Scores and corrects the proposals.
         halves: Extracts pip features from the halves.
         pips: Classifies the features as pips.
-        hard_cases: Classifies halves that are in doubt after that.
-        max_pips: Highest number of the set, 6 to 18, or None if unknown.
-        own_set: Correction for the tile set on the table, or None.
+        hard_cases: Classifies halves that remain uncertain.
+        max_pips: Highest number in the set, 6 to 18. None if unknown.
+        own_set: Correction for a custom tile set, or None.
     """
 
     detector: Detector
@@ -84,12 +84,12 @@ class Reader:
     own_set: CustomSet | None = None
 
     def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:
-        """Return what lies on the table, and what looks like a tile there but cannot be read.
+        """Read an image. The result includes objects that look like tiles but cannot be read.
 
         Args:
-            image: Shape (H, W, 3), BGR, upright.
-            plausible: Says of poses, shape (N, 6), which can be tiles at all, shape (N,); None where all can.
-            focus: Where something has happened, which is looked at more finely; None where nobody knows.
+            image: Upright image, shape (H, W, 3), uint8, BGR.
+            plausible: Filter for poses that can be tiles. None for all.
+            focus: Region that changed, to be searched at finer resolution. None if unknown.
 
         Raises:
             ValueError: If the image has another shape or type.
@@ -102,23 +102,23 @@ class Reader:
         return reading.with_unsure(tuple(_unsure_tile(outline) for outline in corners(found.unsure)))
 
     def read_again(self, image: Image, poses: Poses) -> tuple[SeenTile, ...]:
-        """Return the tiles that are known to lie face up at some poses, their pips read from this picture.
+        """Read the pips of tiles that are known to lie face up at *poses*.
 
         Args:
-            image: Shape (H, W, 3), BGR, upright.
-            poses: Shape (N, 6); all that lie there, because together they tell which set this is.
+            image: Upright image, shape (H, W, 3), BGR.
+            poses: Shape (N, 6). Should include all tiles on the table, from which the set is estimated.
         """
         levels = build_pyramid(image)
-        chances = self._doubts_settled(levels, poses, self._read_pips(levels, poses))
-        chances = self._of_set(chances, np.full(len(poses), np.inf), np.full(len(poses), UP))
+        chances = self._recheck_hard_cases(levels, poses, self._read_pips(levels, poses))
+        chances = self._limit_to_set(chances, np.full(len(poses), np.inf), np.full(len(poses), UP))
         return self._reading_of(levels, poses, np.full(len(poses), UP), chances).tiles
 
     def _reading_of(
         self, levels: tuple[Level, ...], poses: Poses, faces: NDArray[np.int64], chances: NDArray[np.float64]
     ) -> Reading:
-        """Return the reading of tiles with some poses, (N, 6), faces, (N,), and chances of pips, (N, 2, K)."""
+        """Return the reading for tiles with poses, (N, 6), faces, (N,), and probabilities of pips, (N, 2, K)."""
         touches = find_touches(poses, faces == UP)
-        agreed = agree(chances, faces == UP, touches, set_is_told=self.max_pips is not None)
+        agreed = agree(chances, faces == UP, touches, set_is_given=self.max_pips is not None)
         outlines, centers = corners(poses), half_centers(poses)
         tiles = tuple(
             _tile(outlines[i], faces[i], _halves(chances[i], agreed, i, centers[i])) for i in range(len(poses))
@@ -133,13 +133,17 @@ class Reader:
         *,
         only_tiles: bool = False,
     ) -> tuple[Poses, NDArray[np.int64], NDArray[np.float64]]:
-        """Return the tiles, row by row: poses, shape (N, 6), faces, (N,), and chances of the pips of halves, (N, 2, K).
+        """Find tiles and classify their pips, without considering touches.
 
         Args:
-            levels: Pyramid of the picture.
-            plausible: Says which poses can be tiles at all; None where all can.
-            focus: Where something has happened; None where nobody knows.
-            only_tiles: Whether nothing else lies there but tiles of one set: then some may be as unsure as most are.
+            levels: Pyramid of the image.
+            plausible: Filter for poses that can be tiles. None for all.
+            focus: Region that changed, to be searched at finer resolution. None if unknown.
+            only_tiles: Whether the image contains only tiles of one set, which allows a lower threshold.
+
+        Returns:
+            Poses, shape (N, 6), faces (`refiner.UP` or `DOWN`), (N,), and probabilities of pips, (N, 2, K). Sorted from
+            top to bottom, then left to right.
         """
         found = self._find(levels, plausible, focus, only_tiles=only_tiles)
         return found.poses, found.faces, found.chances
@@ -147,26 +151,26 @@ class Reader:
     def _find(
         self, levels: tuple[Level, ...], plausible: Filter | None, focus: Focus | None, *, only_tiles: bool
     ) -> _Found:
-        """Return the tiles, as `find_tiles` does, and what cannot be read: nothing among tiles alone."""
+        """Return the result of `find_tiles`, and objects to report as unsure (none if *only_tiles*)."""
         candidates = Candidates(self.detector, self.refiner)
-        spare = _PIPS_ADD_AT_MOST + (_LEAST_AMONG_TILES if only_tiles else 0.0)
+        spare = _MAX_PIPS_BONUS + (_RELAXED_BELOW_ZERO if only_tiles else 0.0)
         farthest = 0.0 if only_tiles else FARTHEST_BELOW
-        every, looks, every_odds = candidates.judge(levels, plausible, focus, spare=spare, beside=farthest)
+        every, looks, every_odds = candidates.judge(levels, plausible, focus, spare=spare, spare_apart=farthest)
         hoped, every_face = every_odds > -spare, UP + looks[:, UP:].argmax(axis=1)
         poses, probabilities, odds = every[hoped], looks[hoped], every_odds[hoped]
         faces, chances = every_face[hoped], self._read_pips(levels, poses)
-        of_set = self._of_set(chances, odds, faces)
-        least_sure = log_odds(of_set.max(axis=2).min(axis=1))
-        # Two blanks show no pips: cloth shows as few.
-        most = np.where((of_set.argmax(axis=2) > 0).any(axis=1), _PIPS_ADD_AT_MOST, 0.0)
-        odds = odds + np.where(faces == UP, np.minimum(_PIPS_COUNT * least_sure, most), 0.0)
-        is_tile = odds > (_least_among_tiles(odds) if only_tiles else 0.0)
+        in_set = self._limit_to_set(chances, odds, faces)
+        least_sure = log_odds(in_set.max(axis=2).min(axis=1))
+        # A double blank gets no bonus, because plain cloth shows no pips either.
+        most = np.where((in_set.argmax(axis=2) > 0).any(axis=1), _MAX_PIPS_BONUS, 0.0)
+        odds = odds + np.where(faces == UP, np.minimum(_PIPS_WEIGHT * least_sure, most), 0.0)
+        is_tile = odds > (_relaxed_threshold(odds) if only_tiles else 0.0)
         every_odds[hoped] = np.where(is_tile, -np.inf, odds)
         doubtful = empty_poses() if only_tiles else every[looks_like_a_tile(every_odds, every_face)]
         tiles = np.nonzero(is_tile)[0]
         order = tiles[np.lexsort((poses[tiles, 0], poses[tiles, 1]))]
         poses, faces, chances, odds = poses[order], faces[order], chances[order], odds[order]
-        unsure = np.nonzero((faces == UP) & _leave_doubt(chances))[0]
+        unsure = np.nonzero((faces == UP) & _is_uncertain(chances))[0]
         if len(unsure):
             plane = find_plane(poses, probability(odds), levels[0].full_size_px)
             seen = poses[unsure], probabilities[order[unsure]]
@@ -175,21 +179,24 @@ class Reader:
             poses[unsure] = placed
             chances[moved] = self._read_pips(levels, poses[moved])
         up = faces == UP
-        chances[up] = self._doubts_settled(levels, poses[up], chances[up])
-        return _Found(poses, faces, self._of_set(chances, odds, faces), doubtful)
+        chances[up] = self._recheck_hard_cases(levels, poses[up], chances[up])
+        return _Found(poses, faces, self._limit_to_set(chances, odds, faces), doubtful)
 
-    def _of_set(
+    def _limit_to_set(
         self, chances: NDArray[np.float64], odds: NDArray[np.float64], faces: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the chances of the numbers that can lie here, (N, 2, K), from those of 0 to 18, (N, 2, 19).
+        """Apply the prior of the set to probabilities of pips, and drop numbers that it does not have.
 
-        Which set lies here is told by what is surely a tile: a cloth can have more flowers that look a little like one
-        than there are tiles on it. And by those that lie face up: a boneyard looks like many blanks.
+        The set is estimated only from confident tiles, because a patterned cloth can have more false candidates than
+        there are tiles, and only from face-up tiles, because a boneyard would look like many blanks.
 
         Args:
-            chances: What is seen of each.
-            odds: Shape (N,), the log odds of each being a tile.
-            faces: Shape (N,), which side of each is seen.
+            chances: Probabilities of 0 to 18 pips, shape (N, 2, 19).
+            odds: Log odds of each being a tile, shape (N,).
+            faces: Visible side of each, shape (N,).
+
+        Returns:
+            Shape (N, 2, K).
         """
         up = faces == UP
         sure = up & (odds > min(_SURE_TILE, odds.max(initial=0.0, where=up) / 2))
@@ -199,35 +206,35 @@ class Reader:
         return np.asarray(chances / chances.sum(axis=2, keepdims=True))
 
     def _read_pips(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float64]:
-        """Return the probability of each number from 0 to 18 for both halves, shape (N, 2, 19), as a first look says.
+        """Return the probabilities of 0 to 18 pips for both halves, shape (N, 2, 19).
 
-        Where one half leaves doubt, both are looked at from five places a little apart.
+        If a half is uncertain, the log probabilities of its tile are averaged over five slightly shifted poses.
         """
         chances = self._pips_at(levels, poses)
-        unsure = np.nonzero(_leave_doubt(chances))[0]
+        unsure = np.nonzero(_is_uncertain(chances))[0]
         if len(unsure):
-            shifted = beside(poses[unsure])
+            shifted = shifted_poses(poses[unsure])
             looks = self._pips_at(levels, np.concatenate(shifted)).reshape(len(shifted), len(unsure), 2, -1)
             chances[unsure] = softmax(np.log(np.concatenate([chances[None, unsure], looks])).mean(axis=0))
         return chances
 
-    def _doubts_settled(
+    def _recheck_hard_cases(
         self, levels: tuple[Level, ...], poses: Poses, chances: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the probabilities of pips, (N, 2, 19), with the hard-case classifier where the first is in doubt."""
-        tiles, halves = np.nonzero(chances.max(axis=2) < _RECHECK_BELOW)
-        views = [poses[tiles], *beside(poses[tiles])]
+        """Combine the probabilities of uncertain halves, (N, 2, 19), with those of the hard-case classifier."""
+        tiles, halves = np.nonzero(chances.max(axis=2) < _HARD_CASE_BELOW)
+        views = [poses[tiles], *shifted_poses(poses[tiles])]
         logs = self.hard_cases.logs(levels, np.concatenate(views), np.tile(halves, len(views)))
         logs = logs.reshape(len(views), len(tiles), chances.shape[2]).mean(axis=0)
-        counts, counts_again = _CLASSIFIER_WEIGHT, _HARD_CASE_WEIGHT
+        weight, hard_case_weight = _CLASSIFIER_WEIGHT, _HARD_CASE_WEIGHT
         if self.own_set is not None:
-            counts, counts_again = _CUSTOM_SET_WEIGHT, _HARD_CASE_WEIGHT_BESIDE_SET * self.own_set.believed
-        settled = chances.copy()
-        settled[tiles, halves] = softmax(counts * np.log(chances[tiles, halves]) + counts_again * logs)
-        return settled
+            weight, hard_case_weight = _CUSTOM_SET_WEIGHT, _HARD_CASE_WEIGHT_BESIDE_SET * self.own_set.believed
+        combined = chances.copy()
+        combined[tiles, halves] = softmax(weight * np.log(chances[tiles, halves]) + hard_case_weight * logs)
+        return combined
 
     def _pips_at(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float64]:
-        """Return the probability of each number from 0 to 18 for both halves at one look, shape (N, 2, 19)."""
+        """Classify the pips of both halves at *poses* once. Returns probabilities, shape (N, 2, 19)."""
         if self.own_set is None:
             described = self.halves.describe(levels, poses)
             probabilities = self.pips.probabilities(described).astype(np.float64)
@@ -238,15 +245,15 @@ class Reader:
 
 
 def load_reader(max_pips: int | None = None, own_set: CustomSet | None = None) -> Reader:
-    """Return the eye with what the package ships.
+    """Load a reader with the built-in models.
 
     Args:
-        max_pips: The highest number of the set, 6 to 18, or None where it is not known, or is that of *own_set*.
-        own_set: What was learned of the set on the table. It is not used where *max_pips* is a higher number: then
-            another set lies there.
+        max_pips: Highest number in the set, 6 to 18. None if unknown, or to use that of *own_set*.
+        own_set: Correction for a custom tile set. Ignored if *max_pips* exceeds its highest number, because another set
+            is in use then.
 
     Raises:
-        ModelError: If a file of it is absent or of another version.
+        ModelError: If a model file is missing, damaged or of another version.
     """
     if own_set is not None and max_pips is not None and max_pips > own_set.max_pips:
         own_set = None
@@ -256,29 +263,29 @@ def load_reader(max_pips: int | None = None, own_set: CustomSet | None = None) -
     return Reader(*parts, max_pips, own_set)
 
 
-def _least_among_tiles(odds: NDArray[np.float64]) -> float:
-    """Return the log odds from which something is a tile where nothing else lies, from those of candidates, (N,)."""
+def _relaxed_threshold(odds: NDArray[np.float64]) -> float:
+    """Return the minimum log odds of a tile in an image of tiles only, from those of all candidates, shape (N,)."""
     usual = float(np.median(odds[odds > 0])) if (odds > 0).any() else np.inf
-    return float(np.clip(usual - _BELOW_MOST, -_LEAST_AMONG_TILES, 0.0))
+    return float(np.clip(usual - _RELAXED_BELOW_MEDIAN, -_RELAXED_BELOW_ZERO, 0.0))
 
 
-def _leave_doubt(chances: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which tiles have a half that leaves doubt, (N,), from the chances of their pips, (N, 2, K)."""
-    return np.asarray((chances.max(axis=2) < _SURE_AT_ONCE).any(axis=1))
+def _is_uncertain(chances: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return a mask of the tiles with an uncertain half, (N,), from the probabilities of their pips, (N, 2, K)."""
+    return np.asarray((chances.max(axis=2) < _RECHECK_SHIFTED_BELOW).any(axis=1))
 
 
 def _tile(outline: Points, face: np.int64, halves: tuple[Half, Half]) -> SeenTile:
-    """Return one tile as plain values."""
+    """Convert a face-up or face-down tile to plain values."""
     return SeenTile(Face.DOWN, _corners(outline), ()) if face == DOWN else SeenTile(Face.UP, _corners(outline), halves)
 
 
 def _unsure_tile(outline: Points) -> SeenTile:
-    """Return what looks like a tile but cannot be read."""
+    """Return a tile of face `UNSURE`."""
     return SeenTile(Face.UNSURE, _corners(outline), ())
 
 
 def _corners(outline: Points) -> tuple[PointPx, PointPx, PointPx, PointPx]:
-    """Return the corners of a tile from the top left."""
+    """Return the corners of a tile, starting at the top left."""
     points = [_point(xy) for xy in outline.tolist()]
     start = min(range(4), key=lambda corner: sum(points[corner]))
     a, b, c, d = points[start:] + points[:start]
@@ -286,7 +293,7 @@ def _corners(outline: Points) -> tuple[PointPx, PointPx, PointPx, PointPx]:
 
 
 def _halves(chances: NDArray[np.float64], agreed: JointReading, index: int, centers: Points) -> tuple[Half, Half]:
-    """Return both halves of a tile; *chances*, shape (2, K), are theirs by themselves."""
+    """Return both halves of a tile. *chances* are the probabilities of each half alone, shape (2, K)."""
     first, second = (
         _half(chances[h], int(agreed.pips[index, h]), agreed.chances[index, h], _point(centers[h].tolist()))
         for h in (0, 1)
@@ -295,7 +302,10 @@ def _halves(chances: NDArray[np.float64], agreed: JointReading, index: int, cent
 
 
 def _half(alone: NDArray[np.float64], pips: int, together: NDArray[np.float64], center_px: PointPx) -> Half:
-    """Return one half with its best two numbers; *alone* and *together* have shape (K,)."""
+    """Return a half with its decided number and the most likely other one.
+
+    *alone* are the probabilities of this half alone, *together* those given all tiles, both of shape (K,).
+    """
     others = together.copy()
     others[pips] = -1.0
     other = int(others.argmax())

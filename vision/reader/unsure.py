@@ -7,17 +7,17 @@ from numpy.typing import NDArray
 
 from vision.networks.refiner import DOWN
 
-# Log odds of being a tile from which something is said to look like one, face up and face down; from 0 on it is one.
-_WORTH_SAYING_UP, _WORTH_SAYING_DOWN = -1.2, -1.2
-FARTHEST_BELOW = -min(_WORTH_SAYING_UP, _WORTH_SAYING_DOWN)
-"""So far below 0 lie the log odds of the least likely that is said."""
+# Minimum log odds for reporting a candidate as unsure, face up and face down. From 0 on it is reported as a tile.
+_REPORT_UP, _REPORT_DOWN = -1.2, -1.2
+FARTHEST_BELOW = -min(_REPORT_UP, _REPORT_DOWN)
+"""Largest distance below 0 of the log odds of a reported candidate."""
 
 
 def looks_like_a_tile(odds: NDArray[np.float64], faces: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which candidates that are taken for no tiles still look so much like one that it is said, shape (N,).
+    """Return a mask of the rejected candidates to report as unsure, shape (N,).
 
     Args:
-        odds: Shape (N,), the log odds of each being a tile.
-        faces: Shape (N,), which side of each would be seen, `refiner.UP` or `DOWN`.
+        odds: Log odds of each being a tile, shape (N,).
+        faces: Visible side of each, `refiner.UP` or `DOWN`, shape (N,).
     """
-    return np.asarray(odds > np.where(faces == DOWN, _WORTH_SAYING_DOWN, _WORTH_SAYING_UP))
+    return np.asarray(odds > np.where(faces == DOWN, _REPORT_DOWN, _REPORT_UP))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.vision.shapes import tile_at, tiles_at
 from vision.geometry.poses import Poses, corners, empty_poses, sides_px
-from vision.geometry.selection import choose, chosen_beside, drop_repeats, overlap_share
+from vision.geometry.selection import overlap_share, select_more_tiles, select_tiles, suppress_duplicates
 
 MOST_OVERLAP = 0.15
 
@@ -77,7 +77,7 @@ def best_sum(poses: Poses, scores: list[float]) -> float:
 @given(crowds())
 def test_no_set_without_overlap_is_worth_more(crowd: tuple[Poses, list[float]]) -> None:
     poses, scores = crowd
-    chosen = choose(poses, np.array(scores))
+    chosen = select_tiles(poses, np.array(scores))
     assert sum(scores[i] for i in chosen) == best_sum(poses, scores)
 
 
@@ -85,7 +85,7 @@ def test_no_set_without_overlap_is_worth_more(crowd: tuple[Poses, list[float]]) 
 @given(crowds())
 def test_no_two_chosen_tiles_overlap_and_none_is_worthless(crowd: tuple[Poses, list[float]]) -> None:
     poses, scores = crowd
-    chosen = choose(poses, np.array(scores))
+    chosen = select_tiles(poses, np.array(scores))
     outlines = corners(poses[chosen])
     assert all(overlap_share(a, b) <= MOST_OVERLAP for a, b in itertools.combinations(outlines, 2))
     assert all(scores[i] > 0 for i in chosen)
@@ -94,20 +94,20 @@ def test_no_two_chosen_tiles_overlap_and_none_is_worthless(crowd: tuple[Poses, l
 
 def test_two_good_tiles_win_over_a_better_one_across_them() -> None:
     poses = tiles_at(tile_at(0, 0), tile_at(0, 20), tile_at(0, 10, degrees=90))
-    assert choose(poses, np.array([3.0, 3.0, 5.0])).tolist() == [0, 1]
-    assert choose(poses, np.array([2.0, 2.0, 5.0])).tolist() == [2]
+    assert select_tiles(poses, np.array([3.0, 3.0, 5.0])).tolist() == [0, 1]
+    assert select_tiles(poses, np.array([2.0, 2.0, 5.0])).tolist() == [2]
 
 
 def test_touching_tiles_and_slightly_overlapping_ones_are_all_chosen() -> None:
     poses = tiles_at(tile_at(0, 0), tile_at(38, 0), tile_at(0, 18), tile_at(38, 18))
-    assert choose(poses, np.ones(4)).tolist() == [0, 1, 2, 3]
+    assert select_tiles(poses, np.ones(4)).tolist() == [0, 1, 2, 3]
 
 
 def test_a_large_crowd_is_chosen_from_without_overlap() -> None:
     rng = np.random.default_rng(3)
     poses = tiles_at(*(tile_at(*rng.uniform(0, 120, 2), degrees=rng.uniform(0, 180)) for _ in range(120)))
     scores = rng.uniform(0.1, 5, 120)
-    chosen = choose(poses, scores)
+    chosen = select_tiles(poses, scores)
     outlines = corners(poses[chosen])
     assert int(scores.argmax()) in chosen
     assert all(overlap_share(a, b) <= MOST_OVERLAP for a, b in itertools.combinations(outlines, 2))
@@ -116,15 +116,15 @@ def test_a_large_crowd_is_chosen_from_without_overlap() -> None:
 
 
 def test_nothing_gives_nothing() -> None:
-    assert choose(empty_poses(), np.empty(0)).tolist() == []
-    assert drop_repeats(empty_poses(), np.empty(0), at_most=5).tolist() == []
+    assert select_tiles(empty_poses(), np.empty(0)).tolist() == []
+    assert suppress_duplicates(empty_poses(), np.empty(0), at_most=5).tolist() == []
 
 
 def test_a_wrong_shape_is_refused() -> None:
     with pytest.raises(ValueError, match=r"poses must have shape \(N, 6\)"):
-        choose(np.zeros((2, 5)), np.zeros(2))
+        select_tiles(np.zeros((2, 5)), np.zeros(2))
     with pytest.raises(ValueError, match=r"poses must have shape \(N, 6\)"):
-        drop_repeats(np.zeros((2, 5)), np.zeros(2), at_most=1)
+        suppress_duplicates(np.zeros((2, 5)), np.zeros(2), at_most=1)
 
 
 def test_of_repeats_the_best_is_kept() -> None:
@@ -134,7 +134,7 @@ def test_of_repeats_the_best_is_kept() -> None:
         tile_at(98, 103, side_px=19, degrees=185),  # the same tile, its other end first
         tile_at(300, 100, side_px=20, degrees=10),
     )
-    assert drop_repeats(poses, np.array([0.5, 0.9, 0.7, 0.6]), at_most=9).tolist() == [1, 3]
+    assert suppress_duplicates(poses, np.array([0.5, 0.9, 0.7, 0.6]), at_most=9).tolist() == [1, 3]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_of_repeats_the_best_is_kept() -> None:
 )
 def test_what_differs_is_kept_best_first(other: Poses) -> None:
     poses = tiles_at(tile_at(100, 100), other)
-    assert drop_repeats(poses, np.array([0.2, 0.8]), at_most=9).tolist() == [1, 0]
+    assert suppress_duplicates(poses, np.array([0.2, 0.8]), at_most=9).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("at_most", [1, 3, 10, 30])
@@ -152,7 +152,7 @@ def test_no_more_than_asked_for_and_the_best_of_them(at_most: int) -> None:
     rng = np.random.default_rng(1)
     poses = tiles_at(*(tile_at(100 * (i % 5), 100 * (i // 5), degrees=7 * i) for i in range(20)))
     scores = rng.permutation(20) / 20
-    kept = drop_repeats(poses, scores, at_most=at_most)
+    kept = suppress_duplicates(poses, scores, at_most=at_most)
     assert kept.tolist() == np.argsort(-scores)[:at_most].tolist()
 
 
@@ -165,14 +165,14 @@ def test_what_is_kept_is_no_repeat_and_the_best_is_among_it(seed: int) -> None:
         *(tile_at(*rng.uniform(0, 60, 2), side_px=rng.uniform(15, 25), degrees=rng.uniform(0, 360)) for _ in range(40))
     )
     scores = rng.permutation(40) / 40
-    kept = drop_repeats(poses, scores, at_most=40)
+    kept = suppress_duplicates(poses, scores, at_most=40)
     assert kept[0] == scores.argmax()
     assert (np.diff(scores[kept]) < 0).all()
     assert not any(_are_repeats(poses[[a]], poses[[b]]) for a, b in itertools.combinations(kept, 2))
 
 
 def _are_repeats(a: Poses, b: Poses) -> bool:
-    """Nearly equal as the docstring of drop_repeats says, where *a* is the better one."""
+    """Nearly equal as the docstring of suppress_duplicates says, where *a* is the better one."""
     gap = np.abs(a[0, :2] - b[0, :2]).max() / sides_px(a)[0]
     turn = (math.atan2(a[0, 3], a[0, 2]) - math.atan2(b[0, 3], b[0, 2]) + math.pi / 2) % math.pi - math.pi / 2
     ratio = abs(math.log(sides_px(a)[0] / sides_px(b)[0]))
@@ -183,6 +183,6 @@ def test_more_is_chosen_only_beside_what_was_chosen_first() -> None:
     poses = tiles_at(tile_at(0, 0, side_px=10), tile_at(10, 0, side_px=10), tile_at(60, 0, side_px=10))
     poses = tiles_at(poses, tile_at(60, 5, side_px=10), tile_at(200, 0, side_px=10))
     scores = np.array([1.0, 9.0, 2.0, 3.0, -1.0])
-    assert chosen_beside(np.array([0]), poses, scores).tolist() == [3]
-    assert chosen_beside(np.array([], np.intp), poses, scores).tolist() == [1, 3]
-    assert chosen_beside(np.array([4]), poses, np.zeros(5)).tolist() == []
+    assert select_more_tiles(np.array([0]), poses, scores).tolist() == [3]
+    assert select_more_tiles(np.array([], np.intp), poses, scores).tolist() == [1, 3]
+    assert select_more_tiles(np.array([4]), poses, np.zeros(5)).tolist() == []

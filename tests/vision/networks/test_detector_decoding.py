@@ -1,4 +1,4 @@
-"""How tiles are written into cells: what is written is read again, and by hand it says what it should."""
+"""Encoding of tiles in cells: decoding inverts it, and values worked out by hand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.vision.shapes import tile_at, tiles_at
 from vision.geometry.poses import Poses
-from vision.networks.detector_decoding import CHANNELS, FIRST_SHAPE, cells_of, encode_poses, read
+from vision.networks.detector_decoding import CHANNELS, FIRST_SHAPE, cells_of, decode_poses, encode_poses
 
 
 def test_a_level_tile_by_hand() -> None:
@@ -23,7 +23,7 @@ def test_a_level_tile_by_hand() -> None:
 
 
 def test_a_cell_that_says_nothing_special_is_a_common_tile_in_its_middle() -> None:
-    (pose,) = read(np.array([[0, 0, 0, 0, 0, 1, 0, -1.0]]), np.array([[0, 0]]))
+    (pose,) = decode_poses(np.array([[0, 0, 0, 0, 0, 1, 0, -1.0]]), np.array([[0, 0]]))
     half = np.sqrt(0.5)
     assert pose == pytest.approx([1.5, 1.5, 24 * half, 24 * half, -12 * half, 12 * half])
 
@@ -37,7 +37,7 @@ def test_what_is_written_is_read_again(
     poses = tile_at(x_px, y_px, side_px=side_px, degrees=degrees)
     poses[:, 4:] += slant * poses[:, 2:4]  # seen from the side
     cells = cells_of(poses[:, :2]) + round(away)
-    assert_same_tiles(read(encode_poses(poses, cells), cells), poses)
+    assert_same_tiles(decode_poses(encode_poses(poses, cells), cells), poses)
 
 
 def test_either_end_may_come_first() -> None:

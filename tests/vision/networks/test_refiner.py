@@ -13,7 +13,7 @@ from synthetic.render.scene import PlacedTile
 from synthetic.training.truth import corner_errors, truth_poses
 from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.errors import ModelError
-from vision.geometry.poses import Poses, empty_poses, move, turned_round, upright_poses
+from vision.geometry.poses import Poses, empty_poses, move, swap_halves, upright_poses
 from vision.image.pyramid import Level, build_pyramid
 from vision.networks.refiner import NOTHING, load_refiner
 
@@ -62,7 +62,7 @@ WRONG = {
 @pytest.mark.parametrize("is_turned_round", [False, True])
 def test_corrections_bring_a_wrong_outline_to_its_tile(kind: str, is_turned_round: bool) -> None:
     levels, truth, _ = table()
-    wrong = move(turned_round(truth) if is_turned_round else truth, np.tile(WRONG[kind], (len(truth), 1)))
+    wrong = move(swap_halves(truth) if is_turned_round else truth, np.tile(WRONG[kind], (len(truth), 1)))
     before = corner_errors(wrong, truth)[0]
     after = corner_errors(move(wrong, load_refiner().look(levels, wrong)[1]), truth)[0]
     assert before.min() > 0.08

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vision.layout.plays import agreement as likelihood
-from vision.layout.plays import likely_plays
+from vision.layout.plays import likelihood_ratio as likelihood
+from vision.layout.plays import play_priors
 from vision.layout.touches import Meeting, Touch
 from vision.reader import agreement
 from vision.reader.agreement import JointReading, agree
@@ -42,7 +42,7 @@ def crosswise(a: int, b: int) -> Touch:
 
 
 def read(chances: Chances, *touches: Touch, told: bool = True) -> JointReading:
-    return agree(chances, np.ones(len(chances), bool), touches, set_is_told=told)
+    return agree(chances, np.ones(len(chances), bool), touches, set_is_given=told)
 
 
 def a_line(*, unsure: list[float]) -> Chances:
@@ -118,7 +118,7 @@ def test_a_guessed_set_weighs_less() -> None:
 
 def test_backs_are_no_tiles() -> None:
     laid = tiles((sure(3), sure(5)), (half((5, 0.55), (6, 0.4)), sure(3)))
-    agreed = agree(laid, np.array([False, True]), (), set_is_told=True)
+    agreed = agree(laid, np.array([False, True]), (), set_is_given=True)
     assert agreed.pips[1].tolist() == [5, 3]
 
 
@@ -137,12 +137,12 @@ TREES = {
 @pytest.mark.parametrize("name", TREES)
 @pytest.mark.parametrize("seed", range(2))
 def test_without_rings_it_is_exact(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for constant, value in {"_SOFTER": 1.0, "_MISREAD": 0.0, "_REPEAT_TOLD": 1.0, "_SETTLED": 1e-9}.items():
+    for constant, value in {"_SOFTENING": 1.0, "_MISREAD": 0.0, "_REPEAT_GIVEN": 1.0, "_CONVERGED": 1e-9}.items():
         monkeypatch.setattr(agreement, constant, value)
     touches, count = TREES[name], 3
     chances = np.random.default_rng(seed).dirichlet(np.full(count, 0.5), (3, 2)) + 1e-6
     chances /= chances.sum(axis=-1, keepdims=True)
-    likely = likely_plays(touches, chances)
+    likely = play_priors(touches, chances)
     expected = np.zeros_like(chances)
     for numbers in itertools.product(range(count), repeat=6):
         pips = np.array(numbers).reshape(3, 2)

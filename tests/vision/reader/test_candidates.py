@@ -14,7 +14,7 @@ from tests.vision.tables import CAMERA, lay
 from vision.geometry.poses import Poses, sides_px
 from vision.image.pyramid import Level, build_pyramid
 from vision.networks.refiner import Refiner, load_refiner
-from vision.reader.candidates import Candidates, beside
+from vision.reader.candidates import Candidates, shifted_poses
 from vision.reader.reader import Reader, load_reader
 from vision.reader.unsure import FARTHEST_BELOW
 from vision.reading import Face, Reading
@@ -83,8 +83,10 @@ def test_among_nothing_but_tiles_nothing_is_unsure(
     poses, _ = truth_poses(table.truth)
     asked = []
 
-    def judge(*_args: object, spare: float, beside: float) -> tuple[Poses, NDArray[np.float64], NDArray[np.float64]]:
-        asked.append(beside)
+    def judge(
+        *_args: object, spare: float, spare_apart: float
+    ) -> tuple[Poses, NDArray[np.float64], NDArray[np.float64]]:
+        asked.append(spare_apart)
         return poses[:0], np.zeros((0, 3)), np.zeros(0)
 
     monkeypatch.setattr(Candidates, "judge", judge)
@@ -108,7 +110,7 @@ def test_what_is_in_doubt_is_looked_at_from_beside(eye: Reader, table: RenderedP
     poses, _ = truth_poses(table.truth)
     both, closer = np.concatenate([poses, poses]), np.array([0.5, 9.0])
     judge = Candidates(eye.detector, counting)
-    seen = judge._seen_from_beside(build_pyramid(table.image), both, closer, np.zeros(2))
+    seen = judge._average_shifted(build_pyramid(table.image), both, closer, np.zeros(2))
     assert counting.looked == [1, 1, 1, 1]  # the sure one is left alone
     assert seen[1] == 9.0
     assert seen[0] > 0.5  # it is a tile from beside too
@@ -139,7 +141,7 @@ def test_a_refined_pose_is_kept_unless_it_is_less_of_a_tile(
 
 def test_beside_is_near_on_all_sides_and_nothing_else(table: RenderedPicture) -> None:
     poses, _ = truth_poses(table.truth)
-    shifted = np.stack(beside(poses))
+    shifted = np.stack(shifted_poses(poses))
     assert shifted.mean(axis=0) == pytest.approx(poses)
     gaps = np.linalg.norm(shifted[..., :2] - poses[:, :2], axis=-1) / sides_px(poses)
     assert gaps == pytest.approx(np.full((4, 1), 0.03), abs=0.005)

@@ -3,7 +3,7 @@ import pytest
 
 from vision.geometry.poses import upright_poses
 from vision.networks.pip_classifier import PipClassifier
-from vision.networks.tile_sheet import SIDE_PX, cut_out, disturbed, tile_mask
+from vision.networks.tile_sheet import SIDE_PX, cut_out, simulate_view, tile_mask
 from vision.reader.custom_set import CustomSet
 from vision.reader.custom_set_fit import Restraint, Views, fit, held_out, misread, surprise
 
@@ -91,7 +91,7 @@ def test_other_light_shows_the_same_tiles_where_it_says() -> None:
     image[80:120, 60:140] = 200
     pose = upright_poses(np.array([[99.5, 99.5]]), np.zeros(1), np.array([80.0]), np.array([40.0]))
     for seed in range(8):
-        seen, poses = disturbed(cut_out(image, pose), np.random.default_rng(seed))
+        seen, poses = simulate_view(cut_out(image, pose), np.random.default_rng(seed))
         x, y = np.rint(poses[0, :2]).astype(int)
         assert np.median(seen[y - 3 : y + 4, x - 6 : x + 7]) > np.median(seen[:3]) + 20
         assert 0.4 * SIDE_PX * 2 < np.hypot(*poses[0, 2:4]) * 2 <= SIDE_PX * 2

@@ -246,13 +246,13 @@ def test_what_hardly_looks_like_a_tile_has_no_say_in_which_set_lies_there() -> N
     flowers = [(1, 4)] * 40
     chances = np.clip(np.eye(19)[np.array(tiles + flowers)], 1e-4, 1 - 1e-4)
     look_like_tiles = np.array([4.0] * len(tiles) + [0.5] * len(flowers))
-    of_set = load_reader()._of_set(chances, look_like_tiles, np.full(len(chances), UP))
+    of_set = load_reader()._limit_to_set(chances, look_like_tiles, np.full(len(chances), UP))
     assert of_set[: len(tiles)].argmax(axis=2).tolist() == [[12, 11], [10, 12], [0, 9], [7, 8]]
 
 
 def test_where_nothing_is_surely_a_tile_the_surest_says_which_set_lies_there() -> None:
     chances = np.clip(np.eye(19)[np.array([(9, 8), (8, 7)] + [(1, 4)] * 40)], 1e-4, 1 - 1e-4)
-    of_set = load_reader()._of_set(chances, np.array([0.9, 0.8] + [0.1] * 40), np.full(len(chances), UP))
+    of_set = load_reader()._limit_to_set(chances, np.array([0.9, 0.8] + [0.1] * 40), np.full(len(chances), UP))
     assert of_set[:2].argmax(axis=2).tolist() == [[9, 8], [8, 7]]
 
 
