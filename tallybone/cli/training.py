@@ -209,7 +209,7 @@ def _keep(out: Path, made: Trained) -> None:
     save: Callable[[Path], None]
     match made:
         case PipClassifier():
-            save, notes = partial(save_pip_classifier, head=made), made.notes
+            save, notes = partial(save_pip_classifier, classifier=made), made.notes
         case Classifier():
             save, notes = partial(save_classifier, classifier=made), made.notes
         case _:
