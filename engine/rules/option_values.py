@@ -224,7 +224,7 @@ def lacks_effects(rules: Rules, option: Option) -> bool:
 def normalize_word(text: str) -> str:
     """Normalize a word: lower case, without surrounding blanks, and with underscores for hyphens.
 
-    >>> plain(" Double-Six ")
+    >>> normalize_word(" Double-Six ")
     'double_six'
     """
     return text.strip().lower().replace("-", "_")

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from engine import (
     BONES,
+    Abandoned,
+    Claimable,
     Draw,
+    Forfeited,
     HandEnd,
     ItStands,
     Knock,
     LeadRule,
     MatchStart,
+    Must,
+    NodeId,
+    Outcome,
+    Passed,
     Policy,
+    Reason,
     Redeal,
     RedealReason,
     RevealPips,
+    Scored,
     Seat,
     Seq,
+    Spelled,
+    Stacked,
+    Tile,
+    Turn,
     Undo,
     describe,
     entries,
@@ -92,3 +107,26 @@ def test_a_match_is_told_with_its_players() -> None:
     assert said(table.feed(MatchStart(RULES, ("C", "D", "E")), ItStands(Seq(2))))[0] == ("corrected: C 0, D 0, E 0")
     (first, *_), *_ = (told.outcomes for told in history(Table(RULES).state))
     assert describe(first, ("Brian", "Tom")) == "match: Brian, Tom"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (Stacked(B, Tile.parse("2-1"), NodeId(4)), "Tom stacks 2-1"),
+        (Claimable(A, 10, "5 + 5 = 10"), "Brian: call 10 (5 + 5 = 10)"),
+        (Claimable(A, 10, "5 + 5 = 10", steals_from=B), "Brian: call 10, taken from Tom (5 + 5 = 10)"),
+        (Forfeited(B, 10), "Tom did not call 10: forfeited"),
+        (Passed(B, 1, instead_of_leading=True), "Tom has no double to lead"),
+        (Abandoned(3), "hand 3 is given up and not counted"),
+        (Scored(A, -5, Reason.BONUS, "revoke"), "Brian loses 5 (revoke)"),
+        (Scored(A, -5, Reason.ADJUST, "agreed"), "Brian loses 5 by hand (agreed)"),
+        (Scored(A, 5, Reason.ADJUST, "agreed"), "Brian gets 5 by hand (agreed)"),
+        (Spelled(A, None, is_on=True), "Brian casts a spell: all six arms have to be started"),
+        (
+            Turn(B, Must.DRAW_A_DOUBLE, extra=True),
+            "Tom: lead what you drew if it is a double, else the next player draws",
+        ),
+    ],
+)
+def test_each_outcome_names_the_player_and_the_points(outcome: Outcome, words: str) -> None:
+    assert describe(outcome, ("Brian", "Tom")) == words
