@@ -27,7 +27,7 @@ _CONVERGED = 1e-3
 _DECIDED = 0.9999
 
 
-# Log probability that stands for impossible.
+# Log probability that used for impossible numbers.
 _NEVER = -20.0
 # Index of a touch that binds both halves of a tile, as a double, instead of half 0 or 1.
 _AS_DOUBLE = 2

@@ -1,1 +1,1 @@
-"""Several pictures: wait until the table is still, detect changes and follow each tile."""
+"""Track a table over time: wait until it is still, detect changes and follow each tile."""

@@ -1,4 +1,4 @@
-"""Find regions that differ from an earlier picture, allowing for small bumps of the camera and changes of light."""
+"""Find regions that differ from an earlier image, despite small camera motions and changes of light."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from vision.errors import VisionError
 from vision.geometry.poses import Poses, to_image
 
 _LONG_SIDE_PX = 640
-# Differences in 8-bit colour that are no more than noise, JPEG and soft shadow.
+# Smaller differences in 8-bit colour are due to noise, JPEG and soft shadows.
 _LEAST_DIFFERENCE = 22
-# Points of a tile's face where it is looked at for change, in half-axes.
+# Points of a tile's face at which changes are measured, in half-axes.
 _FACE_UV = np.stack(np.meshgrid(np.linspace(-0.85, 0.85, 10), np.linspace(-0.8, 0.8, 5)), axis=-1).reshape(-1, 2)
 _MOST_CORNERS, _LEAST_CORNERS = 300, 12
-# How many corners must agree on a motion, and how far off they may be, before it is believed.
+# Share of corners that must agree on a motion, and their tolerance.
 _LEAST_AGREEMENT, _TRACKING_ERROR_PX = 0.5, 1.0
 _MOST_SHIFT = 0.1
 _STILL = np.eye(2, 3)
 
 
 class PictureSizeError(VisionError, ValueError):
-    """A picture that cannot be compared with one of another size."""
+    """An image has another size than the previous ones."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TablePicture:
-    """A picture of the table, small and smooth, to compare others with.
+    """A small, smoothed image of the table, for comparison.
 
     Attributes:
         small: Shape (h, w, 3), BGR, at most 640 px long.
-        scale: Size of its pixel in pixels of the full picture.
+        scale: Size of its pixel in full-resolution pixels.
     """
 
     small: Image
@@ -42,31 +42,31 @@ class TablePicture:
 
     @classmethod
     def of(cls, image: Image) -> TablePicture:
-        """Return what comparing needs of a BGR picture of shape (H, W, 3)."""
+        """Reduce a BGR image of shape (H, W, 3)."""
         scale = max(1.0, max(image.shape[:2]) / _LONG_SIDE_PX)
         size = (max(1, round(image.shape[1] / scale)), max(1, round(image.shape[0] / scale)))
         resized = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
         return cls(np.asarray(cv2.GaussianBlur(resized, (5, 5), 0), np.uint8), scale)
 
     def seen_by(self, motion: Motion) -> TablePicture:
-        """Return how the table looks after a *motion* of the picture, shape (2, 3), in full pixels."""
+        """Return the image after a *motion*, shape (2, 3), in full-resolution pixels."""
         if np.array_equal(motion, _STILL):
             return self
         return TablePicture(_warped(self.small, _scaled(motion, 1 / self.scale)), self.scale)
 
     def covered_by(self, other: TablePicture, where: NDArray[np.bool_]) -> TablePicture:
-        """Return this picture with what *other* shows at the pixels *where*, shape (h, w)."""
+        """Return this image with the pixels of *other* at the mask *where*, shape (h, w)."""
         return TablePicture(np.asarray(cv2.copyTo(other.small, where.view(np.uint8), self.small.copy())), self.scale)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureDifference:
-    """The difference between two pictures of one table.
+    """Difference between two images of a table.
 
     Attributes:
-        mask: Shape (h, w), True where the later one differs.
-        motion: Shape (2, 3), takes points of the earlier picture to the later one, in full pixels.
-        scale: Size of a pixel of the mask in pixels of the full picture.
+        mask: Mask of changed pixels, shape (h, w).
+        motion: Motion from the earlier to the later image, shape (2, 3), in full-resolution pixels.
+        scale: Size of a pixel of the mask in full-resolution pixels.
     """
 
     mask: NDArray[np.bool_]
@@ -74,15 +74,15 @@ class PictureDifference:
     scale: float
 
     def share(self, poses: Poses) -> NDArray[np.float64]:
-        """Return how much each tile, placed in the later picture, differs: the share of its less changed half, (N,).
+        """Return the changed fraction of the less changed half of each tile in the later image, shape (N,).
 
-        A tile that comes or goes changes both halves, a marker on a printed domino or a shadow hardly ever.
+        A tile that appears or disappears changes both halves. A shadow, or a marker on a printed domino, rarely does.
         """
         return np.asarray(self.halves_within(self.mask, poses).min(axis=1))
 
     @property
     def box_px(self) -> tuple[float, float, float, float] | None:
-        """Left, top, right and bottom of what differs, in full pixels; None where nothing but specks does."""
+        """Bounding box of the changes in full-resolution pixels: left, top, right and bottom. None if only specks."""
         solid = cv2.erode(self.mask.view(np.uint8), np.ones((3, 3), np.uint8))
         x, y, width, height = cv2.boundingRect(solid)
         if width == 0:
@@ -91,7 +91,7 @@ class PictureDifference:
         return (left, top, right, bottom)
 
     def halves_within(self, mask: NDArray[np.bool_], poses: Poses) -> NDArray[np.float64]:
-        """Return how much of each half lies in a mask as large as that of the difference, shape (N, 2)."""
+        """Return the fraction of each half that is inside *mask*, which has the shape of `self.mask`. Shape (N, 2)."""
         points = np.round((to_image(poses, _FACE_UV) + 0.5) / self.scale - 0.5).astype(int)
         height, width = mask.shape
         x, y = np.clip(points[..., 0], 0, width - 1), np.clip(points[..., 1], 0, height - 1)
@@ -99,18 +99,20 @@ class PictureDifference:
         return np.column_stack([within[:, first].mean(axis=1), within[:, ~first].mean(axis=1)])
 
     def moved(self, points: Points) -> Points:
-        """Return where the camera's motion puts points of the earlier picture, shape (..., 2), in the later one."""
+        """Map points of the earlier image, shape (..., 2), to the later one."""
         return np.asarray(points @ self.motion[:, :2].T + self.motion[:, 2])
 
 
 def differences_between(before: TablePicture, after: TablePicture, motion: Motion | None = None) -> PictureDifference:
-    """Return what differs in *after*.
+    """Compare two images of a table.
 
     Args:
-        motion: How the picture has moved, shape (2, 3), in full pixels; None where that is to be found out.
+        before: Earlier image.
+        after: Later image.
+        motion: Known image motion, shape (2, 3), in full-resolution pixels. None to estimate it.
 
     Raises:
-        PictureSizeError: If the pictures differ in size.
+        PictureSizeError: If the images differ in size.
     """
     if before.small.shape != after.small.shape:
         raise PictureSizeError(
@@ -119,7 +121,7 @@ def differences_between(before: TablePicture, after: TablePicture, motion: Motio
     if motion is None:
         motion = _scaled(_camera_motion(before.small, after.small), before.scale)
     aligned = before.seen_by(motion).small
-    # A pixel differs where no neighbour explains it: alignment is good to a pixel, not better.
+    # A pixel counts as changed only if none of its neighbours explains it, because alignment is accurate to one pixel.
     around = np.ones((3, 3), np.uint8)
     brightest, darkest = _limits(aligned, after.small)
     outside = (after.small > cv2.LUT(cv2.dilate(aligned, around), brightest)) | (
@@ -129,9 +131,9 @@ def differences_between(before: TablePicture, after: TablePicture, motion: Motio
 
 
 def _limits(before: Image, after: Image) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Return the brightest and the darkest that each value of *before* may be in the light of *after*.
+    """Return the maximum and minimum unchanged value for each value of *before*, in the light of *after*.
 
-    Tables, of shape (1, 256, 3): looking up is ten times as fast as computing each pixel.
+    They are look-up tables of shape (1, 256, 3), which are ten times as fast as computing each pixel.
     """
     ratios = (after[::3, ::3] + np.float32(8)) / (before[::3, ::3] + np.float32(8))
     gain = np.array([np.median(np.ascontiguousarray(ratios[..., channel])) for channel in range(3)], np.float64)
@@ -147,14 +149,14 @@ def _warped(picture: Image, motion: Motion) -> Image:
 
 
 def _scaled(motion: Motion, scale: float) -> Motion:
-    """Return a motion, shape (2, 3), in pixels that are 1 / *scale* as large."""
+    """Convert a motion, shape (2, 3), to pixels of 1 / *scale* the size."""
     return np.asarray(motion * np.array([1.0, 1.0, scale]))
 
 
 def _camera_motion(before: Image, after: Image) -> NDArray[np.float64]:
-    """Return the (2, 3) affine motion of the picture as a whole, none where too few corners agree on one."""
+    """Estimate the affine motion of the whole image, shape (2, 3). The identity if too few corners agree."""
     first, second = (cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY) for picture in (before, after))
-    corners = np.asarray(cv2.goodFeaturesToTrack(first, _MOST_CORNERS, 0.02, 8))  # of no size where there is none
+    corners = np.asarray(cv2.goodFeaturesToTrack(first, _MOST_CORNERS, 0.02, 8))  # size 0 if there are none
     if corners.size < 2 * _LEAST_CORNERS:
         return _STILL
     tracked, found, _ = cv2.calcOpticalFlowPyrLK(first, second, corners, np.empty_like(corners))

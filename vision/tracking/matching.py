@@ -1,4 +1,4 @@
-"""Match detected tiles to known ones: still in place, gone, or new."""
+"""Match detected tiles to known tiles: still in place, gone, or new."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from vision.reading import Join, SeenTile
 from vision.tracking.changes import PictureDifference
 from vision.tracking.tracks import Track, in_place_of, poses_of
 
-# A tile was touched where this share of both halves differs from the picture before.
+# A tile appeared or disappeared if more than this share of both its halves changed.
 _TOUCHED = 0.25
-# A tile of which this share of a half differs may show other pips: it was turned, or another lies on it.
+# A tile may show other pips, because it was turned or stacked, if more than this share of a half changed.
 _DIFFERS = 0.03
-# What covers more of a known tile than this is no tile beside it.
+# A tile that overlaps a known one by more than this is not a new tile beside it.
 _MOST_OVERLAP = 0.2
-# Of a tile of which this share of a half is covered, nothing is said.
+# A tile is ignored if more than this share of a half is covered.
 _HIDDEN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class KeptTile:
-    """A known tile that still lies there.
+    """A known tile that is still in place.
 
     Attributes:
-        track: As it was known.
-        seen: As it is seen now; None where it was overlooked or is covered.
-        differs: Whether enough of it looks different for other pips.
+        track: Its track.
+        seen: The tile as it was read now. None if it was missed or is covered.
+        differs: Whether it changed enough to show other pips.
     """
 
     track: Track
@@ -40,13 +40,13 @@ class KeptTile:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What became of the known tiles.
+    """Result of matching tiles.
 
     Attributes:
-        kept: Those that still lie there.
-        gone: Those that do not.
-        fresh: What is seen besides and was laid there.
-        unexpected: What is seen besides where nothing happened, or where it is half covered.
+        kept: Known tiles that are still in place.
+        gone: Known tiles that disappeared.
+        fresh: New tiles where the image changed.
+        unexpected: New tiles where the image did not change, or which are partly covered.
     """
 
     kept: tuple[KeptTile, ...]
@@ -58,13 +58,13 @@ class Match:
 def match_tracks(
     known: Sequence[Track], seen: Sequence[SeenTile], change: PictureDifference, hidden: NDArray[np.bool_]
 ) -> Match:
-    """Return what became of the known tiles.
+    """Match the tiles in an image to the known ones.
 
     Args:
-        known: Where they lie in the picture if nothing happened to them.
-        seen: What was read.
-        change: What differs from the picture before.
-        hidden: Shape (h, w), what covers the table.
+        known: Known tiles, at their expected places in the image.
+        seen: Tiles read from the image.
+        change: Difference from the previous image.
+        hidden: Mask of covered regions, shape (h, w).
     """
     left = list(seen)
     kept: list[KeptTile] = []
@@ -81,10 +81,10 @@ def match_tracks(
         elif shares.min() > _TOUCHED and not is_hidden:
             gone.append(track.tile)
         else:
-            kept.append(KeptTile(track, None, differs))  # nothing happened there: the eye missed it this time
-    outlines = [np.array(one.track.tile.corners_px) for one in kept]
+            kept.append(KeptTile(track, None, differs))  # The image did not change: the reader missed the tile.
+    outlines = [np.array(kept_tile.track.tile.corners_px) for kept_tile in kept]
     others = tuple(
-        t for t in left if all(overlap_share(np.array(t.corners_px), one) < _MOST_OVERLAP for one in outlines)
+        t for t in left if all(overlap_share(np.array(t.corners_px), outline) < _MOST_OVERLAP for outline in outlines)
     )
     among = zip(others, touched(others, change), _hidden(others, change, hidden), strict=True)
     fresh = tuple(tile for tile, was_touched, is_hidden in among if was_touched and not is_hidden)
@@ -92,12 +92,12 @@ def match_tracks(
 
 
 def touched(tiles: tuple[SeenTile, ...], change: PictureDifference) -> list[bool]:
-    """Return which tiles lie where both halves changed."""
+    """Return for each tile whether the image changed at both its halves."""
     return [bool(share > _TOUCHED) for share in change.share(poses_of(tiles))]
 
 
 def joins_among(joins: Sequence[Join], places: Mapping[int, int]) -> tuple[Join, ...]:
-    """Return the joins between tiles that have places, with these as their indices; *places* as `places_among` says."""
+    """Map joins to other tile indices by *places*, from `places_among`. Drops joins of tiles without a place."""
     return tuple(
         Join(places[join.a], join.a_half, places[join.b], join.b_half)
         for join in joins
@@ -106,10 +106,10 @@ def joins_among(joins: Sequence[Join], places: Mapping[int, int]) -> tuple[Join,
 
 
 def places_among(seen: Sequence[SeenTile], tiles: Sequence[SeenTile]) -> dict[int, int]:
-    """Return for each tile that was seen, by its index, which of *tiles* it is; those that are none are left out."""
+    """Map the index of each tile in *seen* to that of the same tile in *tiles*. Tiles without a match are omitted."""
     places: dict[int, int] = {}
-    for index, one in enumerate(seen):
-        place = in_place_of(one, tiles)
+    for index, tile in enumerate(seen):
+        place = in_place_of(tile, tiles)
         if place is not None:
             places[index] = place
     return places

@@ -1,7 +1,6 @@
-"""Since when tiles have lain where they lie, told from the small pictures of the motion that ended with them.
+"""Determine when each new tile appeared, from small images of the preceding motion.
 
-Two tiles that two hands laid one right after the other are seen at the same look. Which was first is to be seen before:
-where it lies, the table gave way to it earlier.
+Two tiles laid in quick succession are read in the same image. The small images show which of them appeared first.
 """
 
 from __future__ import annotations
@@ -17,29 +16,29 @@ from vision.arrays import GreyImage
 from vision.reading import PointPx
 from vision.tracking.settle import Stillness
 
-# Longer motions are remembered by their end: ten seconds of twenty pictures, 3 MB.
+# Maximum number of small images kept: the last ten seconds at 20 frames per second, 3 MB.
 _MOST_FRAMES = 200
-# A place looks as at one time where it differs from that by less than this share of what a tile there changes; tiles
-# that change less than so many grey levels tell nothing, nor do those of which fewer points are seen.
+# Two images show the same at a place if they differ by less than this share of the change that the tile caused. Tiles
+# with a change below this many grey levels, or with fewer points, are not dated.
 _ALIKE, _LEAST_CHANGE, _LEAST_POINTS = 0.3, 12.0, 6
-# What is taken of a tile, in shares of its sides: its edges are mixed with the table.
+# Part of a tile that is compared, as a fraction of its sides, because pixels at its edges are mixed with the table.
 _INNER = 0.8
-# Light is told from one point of so many.
+# The light is estimated from every 97th point.
 _EVERY, _DARK = 97, np.float32(8.0)
 
 
 class Observations:
-    """The latest motion on a table, in small pictures, with how the table lay before it."""
+    """Small images of the latest motion, and of the table before it."""
 
     def __init__(self) -> None:
-        """Start without a picture."""
+        """Start without an image."""
         self._frames: deque[tuple[int, GreyImage]] = deque(maxlen=_MOST_FRAMES)
         self._before: GreyImage | None = None
         self._last: GreyImage | None = None
         self._moved_since_ns: int | None = None
 
     def feed(self, stillness: Stillness, t_ns: int) -> None:
-        """Take note of a picture that was taken at a time, by what the settle gate says of it."""
+        """Record an image. *stillness* is the result of the settle gate, *t_ns* the time of the image."""
         if stillness.moved_since_ns != self._moved_since_ns:
             self._moved_since_ns, self._before = stillness.moved_since_ns, self._last
             self._frames.clear()
@@ -48,13 +47,13 @@ class Observations:
         self._last = stillness.points
 
     def since_ns(self, corners_px: Sequence[PointPx], size_px: tuple[int, int]) -> int | None:
-        """Return since when a tile has lain where the last picture shows it; None where that cannot be told.
+        """Return the time at which a tile appeared at its place in the last image, or None if unknown.
 
-        It is the first picture that shows it after the last one that shows the table there as it was before.
+        It is the time of the first image with the tile, after the last image without it.
 
         Args:
-            corners_px: Of the tile, one after the other, as the picture shows it.
-            size_px: Width and height of that picture.
+            corners_px: Corners of the tile in the last image, in order around it.
+            size_px: Width and height of that image.
         """
         if self._before is None or self._last is None or not self._frames:
             return None
@@ -72,12 +71,12 @@ class Observations:
         is_now = np.abs(seen - last).mean(axis=1) < _ALIKE * change
         start = int(np.flatnonzero(is_before)[-1])
         shown = np.flatnonzero(is_now[start:])
-        # The first of all these is the picture before the motion.
+        # Index 0 is the image before the motion, so frames are offset by one.
         return self._frames[start + int(shown[0]) - 1][0] if len(shown) else None
 
 
 def _points_within(corners: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.intp]:
-    """Return which points of a picture of a shape, in its flat order, lie well inside of corners, shape (4, 2)."""
+    """Return the flat indices of the pixels well inside a tile with the given corners, shape (4, 2)."""
     middle = corners.mean(axis=0)
     inner = middle + _INNER * (corners - middle)
     mask: GreyImage = np.zeros(shape, np.uint8)
@@ -86,12 +85,12 @@ def _points_within(corners: NDArray[np.float64], shape: tuple[int, ...]) -> NDAr
 
 
 def _in_light_of(now: GreyImage, frames: GreyImage, inside: NDArray[np.intp]) -> NDArray[np.float32]:
-    """Return points of pictures as they would be in the light of the last one, shape (N, M).
+    """Return pixels of earlier images, normalised to the light of the last one, shape (N, M).
 
     Args:
-        now: Shape (P,), the last picture.
-        frames: Shape (N, P).
-        inside: Shape (M,), which points.
+        now: Pixels of the last image, shape (P,).
+        frames: Pixels of the earlier images, shape (N, P).
+        inside: Indices of the pixels to return, shape (M,).
     """
     gains = np.median((now[::_EVERY] + _DARK) / (frames[:, ::_EVERY] + _DARK), axis=1, keepdims=True)
     return np.asarray((frames[:, inside] + _DARK) * gains - _DARK, np.float32)

@@ -12,24 +12,24 @@ from vision.reading import SeenTile
 from vision.tracking.changes import PictureDifference
 from vision.tracking.tracks import side_px
 
-# A hand covers at least as much as so many tiles, and tiles that came or went explain less of it than this share.
+# A hand covers at least the area of this many tiles, and tiles explain less than this share of it.
 _LEAST_TILES, _MOST_EXPLAINED = 2.5, 0.5
-# A tile with its shadow is this much larger than its face.
+# Size of a tile with its shadow, relative to its face.
 _WITH_SHADOW = 1.35
-# What differs over so much of a tile, where no tile is known, may be one; in pixels where none is known at all.
+# Minimum size of an unexplained change that may be a missed tile: in tile areas, or in pixels if no tile is known.
 _LEAST_OVERLOOKED, _LEAST_OVERLOOKED_PX = 0.4, 60
-# Thin rims beside tiles are light, and tiles that were brushed.
+# Thin changes beside tiles are ignored. They come from light, or from tiles that were nudged.
 _RIM_PX = 3
-# Pixels of the small picture that a hand's outline may be broken or blurred by.
+# Gaps in the outline of a hand that are closed, and margin around it, in pixels of the small image.
 _JOINED_PX, _MARGIN_PX = 9, 7
 
 
 def covered(change: PictureDifference, tiles: Sequence[SeenTile]) -> Mask:
-    """Return what is covered, shape (h, w) as the mask of the difference.
+    """Return a mask of the regions covered by hands, of the same shape as `change.mask`. Empty without tiles.
 
     Args:
-        change: What differs.
-        tiles: All that lay there and all that is seen there now.
+        change: Difference from the previous image.
+        tiles: Tiles known before, and tiles read now.
     """
     nothing = np.zeros_like(change.mask)
     if not tiles:
@@ -49,12 +49,12 @@ def covered(change: PictureDifference, tiles: Sequence[SeenTile]) -> Mask:
 
 
 def overlooked(change: PictureDifference, tiles: Sequence[SeenTile], hidden: Mask) -> Mask:
-    """Return where something as large as a tile came or went that nobody has seen, shape (h, w).
+    """Return a mask of unexplained changes as large as a tile, of the same shape as `change.mask`.
 
     Args:
-        change: What differs.
-        tiles: All that lay there and all that is seen there now.
-        hidden: Shape (h, w), what covers the table.
+        change: Difference from the previous image.
+        tiles: Tiles known before, and tiles read now.
+        hidden: Mask of covered regions, shape (h, w).
     """
     rest = (change.mask & ~hidden & (_explained(change, tiles) == 0)).astype(np.uint8)
     rest = cv2.morphologyEx(rest, cv2.MORPH_OPEN, np.ones((_RIM_PX, _RIM_PX), np.uint8)).astype(np.uint8, copy=False)
@@ -67,7 +67,7 @@ def overlooked(change: PictureDifference, tiles: Sequence[SeenTile], hidden: Mas
 
 
 def _explained(change: PictureDifference, tiles: Sequence[SeenTile]) -> GreyImage:
-    """Return where tiles with their shadows lie, 1 there and 0 elsewhere."""
+    """Return an image with 1 for tiles and their shadows, and 0 elsewhere."""
     explained = np.zeros(change.mask.shape, np.uint8)
     for tile in tiles:
         corners = np.array(tile.corners_px)
@@ -77,5 +77,5 @@ def _explained(change: PictureDifference, tiles: Sequence[SeenTile]) -> GreyImag
 
 
 def _side(change: PictureDifference, tiles: Sequence[SeenTile]) -> float:
-    """Return the side of a half in pixels of the difference."""
+    """Return the median side of a half, in pixels of the mask."""
     return float(np.median([side_px(tile) for tile in tiles])) / change.scale

@@ -1,4 +1,4 @@
-"""The table over several settled pictures: what was placed, moved or removed since the one before."""
+"""Track a table over settled images: detect tiles that were placed, moved or removed."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from vision.tracking.tracks import (
 )
 from vision.tracking.unread import Unread
 
-# What looks like a tile is part of the table where less than this share of either half differs from the empty one.
+# A detected tile is part of the table if less than this share of either half differs from the empty table.
 _NEW_TO_TABLE = 0.4
-# Where so much of the picture, or so many of the tiles, differ, the camera may point elsewhere.
+# If this share of the image, or of the tiles, has changed, the camera may have moved.
 _MAY_BE_AIMED_ANEW, _MOST_TOUCHED = 0.3, 0.6
-# Where so much differs however the picture is moved, this is not the table as it was known.
+# If this share of the image has changed after alignment, the table is lost.
 _NOT_THE_TABLE = 0.5
-# A known tile of which this share of a half is out of the picture cannot be followed.
+# A known tile is lost if more than this share of a half is outside the image.
 _OUT_OF_SIGHT = 0.5
-# Around what has changed, in pixels of the small picture, the remembered table is renewed: shadows and soft edges.
+# Margin in pixels of the small image around changes, within which the reference is updated: shadows and soft edges.
 _CHANGED_AROUND_PX = 9
-# Something new where no tile was found is looked at so often; then it is part of the table.
+# An unexplained change is reread this many times. Then it becomes part of the table.
 _MOST_OVERLOOKED = 5
 _LOST = (
     "the table cannot be made out: the camera was moved, or the light has changed;"
@@ -56,10 +56,10 @@ _TOO_FAR = (
 
 
 class Start(StrEnum):
-    """What the first picture shows.
+    """Content of the first image.
 
-    `EMPTY`: the table alone, and whatever is printed on it is table. `IN_PLAY`: a game that goes on; whatever looks
-    like a tile is one, so that a printed domino cannot be told from one.
+    `EMPTY`: the table without tiles. Everything printed on it is ignored later. `IN_PLAY`: a game in progress.
+    Everything that looks like a tile counts as one, including a printed domino.
     """
 
     EMPTY = "empty"
@@ -67,14 +67,14 @@ class Start(StrEnum):
 
 
 class Perception:
-    """Follows a table from one settled picture to the next.
+    """Tracks a table over settled images.
 
-    All places are those of the first picture: where the camera was moved since then, pictures are straightened before
-    they are looked at.
+    All positions are in the coordinates of the first image. If the camera has moved since, images are aligned with it
+    before they are read.
     """
 
     def __init__(self, reader: Reader, start: Start = Start.EMPTY) -> None:
-        """Start without a picture."""
+        """Start without an image."""
         self._reader, self._start = reader, start
         self._empty: TablePicture | None = None
         self._last: TablePicture | None = None
@@ -98,14 +98,14 @@ class Perception:
         tiles: tuple[SeenTile, ...],
         aim: Alignment = STRAIGHT_ON,
     ) -> Perception:
-        """Return one that goes on where another stopped: what has changed since *last* is what changes.
+        """Resume from a stored state. The first image fed is compared with *last*.
 
         Args:
-            reader: What reads tiles.
-            empty: The empty table, shape (H, W, 3), BGR; None where it was never seen.
-            last: The table as it was known last, of the same size.
-            tiles: Those that lie on it.
-            aim: Where the camera pointed at *last*.
+            reader: Reader of tiles.
+            empty: Image of the empty table, shape (H, W, 3), BGR. None if there is none.
+            last: Last image of the table, of the same size.
+            tiles: Tiles on the table in that image.
+            aim: Camera alignment in that image.
         """
         perception = cls(reader, Start.IN_PLAY if empty is None else Start.EMPTY)
         perception._empty = None if empty is None else TablePicture.of(empty)
@@ -118,27 +118,27 @@ class Perception:
 
     @property
     def view(self) -> TableView:
-        """The table as it is known, without changes."""
+        """Current state of the table, without changes."""
         return self._view(())
 
     @property
     def is_unconfirmed(self) -> bool:
-        """Whether one more look is due: what was seen does not fit to where something happened, or cannot be read."""
+        """True if another image should be read, because of unexpected or unreadable objects, or unexplained changes."""
         return bool(self._unconfirmed) or self._overlooked > 0 or self._unread.is_due
 
     @property
     def is_unsure(self) -> bool:
-        """Whether another look at some half could tell more."""
+        """True if another image could improve the reading of a half."""
         return any(track.is_unsure for track in self._tracks)
 
     def feed(self, image: Image) -> TableView:
-        """Return the table after one more picture on which nothing moves.
+        """Return the state of the table after an image without motion.
 
         Args:
-            image: Shape (H, W, 3), BGR, of the same size as those before.
+            image: Shape (H, W, 3), BGR, of the same size as the previous images.
 
         Raises:
-            PictureSizeError: If the picture has another size than those before.
+            PictureSizeError: If the image has another size.
         """
         if self._last is None or self._anchor is None:
             return self._begin(image)
@@ -146,7 +146,7 @@ class Perception:
             raise PictureSizeError(
                 f"pictures must have the same size, but got {self._size_px} and {image.shape[1::-1]} pixels"
             )
-        is_found, left = self._take_aim(self._anchor, self._last, image)
+        is_found, left = self._align(self._anchor, self._last, image)
         image = self._aim.straightened(image)
         unseen = self._aim.unseen(self._last.small.shape[:2], self._last.scale)
         picture = TablePicture.of(image)
@@ -157,13 +157,13 @@ class Perception:
         if self._misses_tiles(since_last, unseen):
             return replace(self._view(()), lost=_TOO_FAR, is_settled=False)
         focus = self._focus(since_last)
-        looked = self._reader.read(image, self._plausible(picture, unseen, left), focus)
-        reading = looked.without_unsure()
+        full_reading = self._reader.read(image, self._plausible(picture, unseen, left), focus)
+        reading = full_reading.without_unsure()
         known = tuple(carried(track, since_last) for track in self._tracks)
         hidden = covered(since_last, (*(track.tile for track in known), *reading.tiles)) | unseen
         changes = self._follow(known, reading, since_last, hidden)
-        self._unread = self._unread_after(looked.unsure, since_last, hidden, focus)
-        hidden |= self._new_and_unseen(since_last, (*(track.tile for track in known), *reading.tiles), hidden)
+        self._unread = self._unread_after(full_reading.unsure, since_last, hidden, focus)
+        hidden |= self._unexplained(since_last, (*(track.tile for track in known), *reading.tiles), hidden)
         self._joins = self._joins_after(tuple(track.tile for track in known), reading)
         self._last = picture.covered_by(self._last.seen_by(since_last.motion), hidden)
         around = cv2.dilate(
@@ -173,7 +173,7 @@ class Perception:
         return self._view(changes)
 
     def is_aimed_elsewhere(self, image: Image) -> bool:
-        """Return whether the camera points elsewhere than when a picture was fed last; slow slips move nothing else.
+        """Return True if the camera has moved since the last image. Used to detect slow motion that the gate misses.
 
         Args:
             image: Shape (H, W, 3), BGR.
@@ -183,10 +183,10 @@ class Perception:
         return estimate_alignment(self._anchor, image, self._aim).agreement is Agreement.MOVED
 
     def look_again(self, image: Image) -> TableView:
-        """Return the table after one more look at its pips, from a picture like the one that was fed last.
+        """Reread the pips of all face-up tiles, and return the table.
 
         Args:
-            image: Shape (H, W, 3), BGR, on which nothing has moved since.
+            image: Shape (H, W, 3), BGR, without motion since the last image that was fed.
         """
         places = [i for i, track in enumerate(self._tracks) if track.tile.halves]
         tracks = list(self._tracks)
@@ -200,22 +200,27 @@ class Perception:
         return self._view(tuple(changes))
 
     def _begin(self, image: Image) -> TableView:
-        """Return what the first picture shows."""
+        """Return the table after the first image."""
         self._last, self._size_px = TablePicture.of(image), (image.shape[1], image.shape[0])
         self._anchor = Anchor.of(image)
         if self._start is Start.EMPTY:
             self._empty = self._last
             return self._view(())
-        looked = self._reader.read(image)
-        reading, self._unread = looked.without_unsure(), Unread(looked.unsure, is_due=bool(looked.unsure))
+        full_reading = self._reader.read(image)
+        reading = full_reading.without_unsure()
+        self._unread = Unread(full_reading.unsure, is_due=bool(full_reading.unsure))
         self._tracks, self._joins = tuple(Track(tile) for tile in reading.tiles), reading.joins
         return self._view(tuple(Change(ChangeKind.PLACED, tile) for tile in reading.tiles))
 
-    def _take_aim(self, anchor: Anchor, last: TablePicture, image: Image) -> tuple[bool, Motion | None]:
-        """Find out where the camera points now; return whether that could be told, and what motion is left then.
+    def _align(self, anchor: Anchor, last: TablePicture, image: Image) -> tuple[bool, Motion | None]:
+        """Update the camera alignment.
 
-        The motion is None where it is to be found out, because only tiles have told the aim. A bare table without any
-        grain tells nothing; there the camera is taken to point as before, unless tiles say otherwise.
+        A bare table without texture gives no alignment. The camera is then assumed not to have moved, unless the tiles
+        indicate otherwise.
+
+        Returns:
+            Whether the alignment is known, and the residual motion of the image. The motion is None if it must still be
+            estimated, because the alignment comes only from tiles.
         """
         found = estimate_alignment(anchor, image, self._aim)
         if found.agreement is not Agreement.NONE:
@@ -227,7 +232,7 @@ class Perception:
         share = sum(touched(shaken, change)) / max(1, len(tiles))
         is_alike = change.mask.mean() < _MAY_BE_AIMED_ANEW and share < _MOST_TOUCHED
         if is_alike and (tiles or not self._has_detail):
-            return True, None  # most tiles lie where they lay: noise or bad light has drowned the detail
+            return True, None  # Most tiles are in place, so noise or poor light has hidden the texture.
         motion = find_motion(tiles, self._reader.read(image).tiles)
         if motion is None:
             return not self._has_detail, None
@@ -235,21 +240,21 @@ class Perception:
         return True, None
 
     def _misses_tiles(self, change: PictureDifference, unseen: NDArray[np.bool_]) -> bool:
-        """Return whether tiles lie where the camera does not see them any more."""
+        """Return True if known tiles are outside the image."""
         poses = poses_of(tuple(track.tile for track in self._tracks))
         return bool(unseen.any()) and bool((change.halves_within(unseen, poses) > _OUT_OF_SIGHT).any())
 
     def _focus(self, change: PictureDifference) -> Focus | None:
-        """Return where something has happened, and how large tiles are; None where nothing has."""
+        """Return the region that changed, with the size of tiles, or None if nothing changed."""
         if change.box_px is None:
             return None
         sides = sides_px(poses_of(tuple(track.tile for track in self._tracks)))
-        # Which set this is only all tiles together tell.
+        # Without a given set, all tiles must be read to estimate it.
         is_all = self._reader.max_pips is not None and not self._overlooked
         return Focus(change.box_px, float(np.median(sides)) if len(sides) else None, is_all)
 
     def _joins_after(self, known: tuple[SeenTile, ...], reading: Reading) -> tuple[Join, ...]:
-        """Return the joins as they are read now, and between tiles that were not read as they were before."""
+        """Return the joins in the new reading, plus earlier joins of tiles that were not both read."""
         tiles = tuple(track.tile for track in self._tracks)
         now, before = places_among(reading.tiles, tiles), places_among(known, tiles)
         seen = set(now.values())
@@ -257,7 +262,7 @@ class Perception:
         return (*joins_among(reading.joins, now), *kept)
 
     def _plausible(self, picture: TablePicture, unseen: NDArray[np.bool_], left: Motion | None) -> Filter | None:
-        """Return what tells tiles from what belongs to the table or is out of the picture; None where all may be."""
+        """Return a filter that excludes poses outside the image or on unchanged table, or None if not needed."""
         if self._empty is None and not unseen.any():
             return None
         since = differences_between(self._empty or picture, picture, left)
@@ -271,15 +276,15 @@ class Perception:
     def _follow(
         self, known: tuple[Track, ...], reading: Reading, change: PictureDifference, hidden: NDArray[np.bool_]
     ) -> tuple[Change, ...]:
-        """Keep what lies on the table now, and return what happened to it."""
+        """Update the tracks from a reading, and return the changes."""
         found = match_tracks(known, reading.tiles, change, hidden)
-        # Where nothing moved, nothing was placed: what is seen there all of a sudden must be seen twice.
+        # A new tile where the image did not change must be seen twice, because nothing can have been placed there.
         earlier = tuple(moved_tile(tile, change.motion) for tile in self._unconfirmed)
         twice = tuple(t for t in found.unexpected if any(corner_distance(t, other) < SAME_PLACE for other in earlier))
         self._unconfirmed = tuple(tile for tile in found.unexpected if tile not in twice)
-        # In the order in which the reading has them: from top to bottom.
+        # In the order of the reading: from top to bottom.
         fresh = tuple(tile for tile in reading.tiles if tile in (*found.fresh, *twice))
-        stayed = [kept(one) for one in found.kept]
+        stayed = [kept(kept_tile) for kept_tile in found.kept]
         self._tracks = (*(track for track, _ in stayed), *(Track(tile) for tile in fresh))
         return (*(change for _, changes in stayed for change in changes), *came_and_went(found.gone, fresh))
 
@@ -290,7 +295,7 @@ class Perception:
         hidden: NDArray[np.bool_],
         focus: Focus | None,
     ) -> Unread:
-        """Return what cannot be read now; what a hand covers, or what lies where nothing was looked for, stays."""
+        """Return the unreadable objects after an image. Objects that are covered or were not searched for are kept."""
         height, width = hidden.shape
 
         def is_hidden(point: PointPx) -> bool:
@@ -303,10 +308,13 @@ class Perception:
         seen = tuple(tile for tile in unsure if not is_hidden(tile.center_px))
         return self._unread.after(seen, tuple(track.tile for track in self._tracks), change.motion, is_looked_at)
 
-    def _new_and_unseen(
+    def _unexplained(
         self, change: PictureDifference, tiles: tuple[SeenTile, ...], hidden: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Return where something came that the eye has overlooked: it is new in the next picture still."""
+        """Return a mask of changes that no tile explains, which stay new in the next image.
+
+        After 5 images they become part of the table, and the mask is empty.
+        """
         unseen = overlooked(change, tiles, hidden)
         self._overlooked = self._overlooked + 1 if unseen.any() else 0
         if self._overlooked < _MOST_OVERLOOKED:

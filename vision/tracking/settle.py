@@ -1,4 +1,4 @@
-"""Detect when motion has stopped, from small grey pictures, cheaply enough for every frame."""
+"""Detect when motion has stopped, from small grey images, fast enough for every frame."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from vision.errors import VisionError
 
 Cells = NDArray[np.bool_]
 
-# What the gate is given, and what it works on: averages of 4 x 4 pixels, which are almost free of noise.
+# Size of the input, and of the working image: averages over 4 x 4 pixels, which are almost free of noise.
 WIDTH_PX, HEIGHT_PX = 640, 360
 _WIDTH, _HEIGHT, _CELL = 160, 90, 5
 _COLUMNS, _ROWS = _WIDTH // _CELL, _HEIGHT // _CELL
-# Nothing moved for so long: the table is settled. A hand that lets a tile go lingers about half as long.
-# A little less than two pictures of ten a second, or three of twenty, which come early as often as late.
+# The table is settled after this time without motion. A hand that releases a tile pauses for about half as long. It is
+# slightly less than two frames at 10 per second, or three at 20, because frame times jitter.
 _SETTLED_NS = 145_000_000
-# A hand that rests will most often go on in a moment: so long is waited before the table around it counts as settled.
+# With a resting hand, the table counts as settled only after this time, because the hand usually moves on soon.
 _PATIENCE_NS = 1_000_000_000
-# What covers the table and lies still for so long belongs to it.
+# Something that covers the table and does not move for this time becomes part of it.
 _BELONGS_NS = 5_000_000_000
-# In that time the picture that motion is told from follows the light.
+# Time constant with which the reference image follows changes of light.
 _FOLLOWS_NS = 1_000_000_000
-# Grey levels that are more than noise of this picture; and that are more than shade and bad alignment.
+# Minimum difference in grey levels and in standard deviations of the noise, for motion and for a covered table.
 _LEAST_MOTION, _MOTION_SIGMAS = 5.0, 5.0
 _LEAST_COVER, _COVER_SIGMAS = 14.0, 6.0
-# Tone curves are not straight: of a change of exposure so much is left over.
+# Share of a change of exposure that remains after compensation, because tone curves are not linear.
 _EXPOSURE_LEFT = 0.25
-# How many of the 25 points of a cell tell that it moved or differs.
+# Number of the 25 points of a cell that must differ for it to count as moved or covered.
 _MOVED_POINTS, _COVERED_POINTS = 3, 8
-# Share of the picture that a hand covers at least.
+# Minimum share of the image that a hand covers.
 _LEAST_HAND = 0.025
-# Light that flickers differs from row to row, by less than this.
+# Maximum difference between rows due to flickering light.
 _MOST_FLICKER = 0.1
 _DARK = np.float32(8.0)
 
 
 class GreySizeError(VisionError, ValueError):
-    """A picture that is not as small as the gate takes it."""
+    """An image does not have the size that the gate requires."""
 
 
 class Side(StrEnum):
-    """A side of the picture."""
+    """A side of the image."""
 
     TOP = "top"
     RIGHT = "right"
@@ -56,7 +56,7 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EntrySide:
-    """A side of the picture over which hands came in, and its share of all that crossed the border, above 0 to 1."""
+    """A side of the image over which hands entered, and its share of all entries, above 0 to 1."""
 
     side: Side
     weight: float
@@ -64,16 +64,16 @@ class EntrySide:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stillness:
-    """What the gate knows after a picture.
+    """State of the settle gate after an image.
 
     Attributes:
-        is_settled: Whether nothing has moved for a seventh of a second, or for a second where a hand rests.
-        still_since_ns: Time of the picture from which on nothing moved.
-        moved_since_ns: When the latest motion began; None where there was none yet.
-        moved: Shape (18, 32), which cells of the picture moved in it.
-        covered: Shape (18, 32), which of them are covered by something large that reaches in over the border.
-        came_from: Where what moved came in, the heaviest side first.
-        points: Shape (90, 160), the picture as small as it is compared.
+        is_settled: Whether nothing has moved for 0.145 s, or for 1 s if a hand rests over the table.
+        still_since_ns: Time of the last image with motion, or of the first image.
+        moved_since_ns: Start of the latest motion. None if there was none.
+        moved: Mask of the cells that moved during it, shape (18, 32).
+        covered: Mask of the cells covered by a large object that extends over the border, shape (18, 32).
+        came_from: Sides over which moving objects entered, largest share first.
+        points: The reduced image that is compared, shape (90, 160).
     """
 
     is_settled: bool
@@ -86,26 +86,26 @@ class Stillness:
 
     @property
     def is_covered(self) -> bool:
-        """Whether something reaches in over the border and rests."""
+        """True if a large object extends over the border of the image."""
         return bool(self.covered.any())
 
 
 def small_grey(image: Image) -> GreyImage:
-    """Return the small grey picture, shape (360, 640), of a BGR picture of shape (H, W, 3)."""
+    """Reduce a BGR image of shape (H, W, 3) to a grey image of shape (360, 640)."""
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     return np.asarray(cv2.resize(grey, (WIDTH_PX, HEIGHT_PX), interpolation=cv2.INTER_LINEAR), np.uint8)
 
 
 class SettleGate:
-    """Tells from picture to picture whether something moves, and what came in over the border.
+    """Detects motion, and hands that enter over the border.
 
-    Each picture is compared with the one from which on nothing moved, so that slow hands are seen too, and with the
-    table as it last lay there uncovered. Exposure and flicker are taken out first; a camera that was bumped a little
-    is in motion, then still again.
+    Each image is compared with a reference from the end of the last motion, which also detects slow hands, and with the
+    last image of the uncovered table. Exposure and flicker are compensated first. A small bump of the camera counts as
+    motion that ends.
     """
 
     def __init__(self) -> None:
-        """Start without a picture."""
+        """Start without an image."""
         self._still: FloatImage | None = None
         self._table: FloatImage | None = None
         self._still_since_ns = self._t_ns = 0
@@ -117,14 +117,14 @@ class SettleGate:
         self._crossed = dict.fromkeys(Side, 0)
 
     def feed(self, grey: GreyImage, t_ns: int) -> Stillness:
-        """Return what is known after one more picture.
+        """Return the state after an image.
 
         Args:
             grey: Shape (360, 640).
-            t_ns: When it was taken, later than those before.
+            t_ns: Time of the image. Must be increasing.
 
         Raises:
-            GreySizeError: If the picture has another size.
+            GreySizeError: If the image has another shape or type.
         """
         if grey.shape != (HEIGHT_PX, WIDTH_PX) or grey.dtype != np.uint8:
             raise GreySizeError(
@@ -153,11 +153,11 @@ class SettleGate:
         )
 
     def follow_camera(self, motion: Motion, width_px: int) -> None:
-        """Move what is remembered of the covered table as the camera was moved, so that only hands still cover it.
+        """Apply a camera motion to the stored image of the uncovered table, so that only hands count as covering it.
 
         Args:
-            motion: Shape (2, 3), in pixels of the full picture.
-            width_px: Width of that.
+            motion: Image motion, shape (2, 3), in full-resolution pixels.
+            width_px: Width of the full-resolution image.
         """
         if self._table is not None and self._covered.any():
             own = motion * np.array([1.0, 1.0, _WIDTH / width_px])
@@ -165,7 +165,7 @@ class SettleGate:
             self._table = np.asarray(moved, np.float32)
 
     def _note_motion(self, now: FloatImage, moved: Cells, t_ns: int) -> None:
-        """Keep what moved, and where it came in."""
+        """Record the cells that moved, and the sides over which objects entered."""
         if not self._is_moving:
             self._is_moving, self._moved_since_ns = True, t_ns
             self._moved, self._crossed = _no_cells(), dict.fromkeys(Side, 0)
@@ -179,7 +179,7 @@ class SettleGate:
                 self._crossed[side] += count
 
     def _settle(self, now: FloatImage, t_ns: int) -> None:
-        """Keep the table as it lies now, if it has been still for long enough."""
+        """Settle the table, and store its image, if it has been still for long enough."""
         still_ns = t_ns - self._still_since_ns
         if still_ns < _SETTLED_NS:
             return
@@ -192,9 +192,9 @@ class SettleGate:
             self._table = now
 
     def _covered_now(self, table: FloatImage, now: FloatImage, t_ns: int) -> Cells:
-        """Return which cells are covered; those that lay still for long, whatever moved elsewhere, are table by now.
+        """Return a mask of the covered cells. Cells that have not moved for 5 s become part of the table.
 
-        A boneyard at the border is laid out in one go, and then the game goes on around it.
+        For example, a boneyard laid out at the border extends over it like a hand, but stays there.
         """
         covered = _reaching_in(_cells(_cover(table, now), _COVERED_POINTS))
         belongs = covered & (t_ns - self._last_moved_ns >= _BELONGS_NS)
@@ -205,8 +205,8 @@ class SettleGate:
         return _reaching_in(_cells(_cover(self._table, now), _COVERED_POINTS))
 
 
-def _predicted(before: FloatImage, now: FloatImage) -> FloatImage:
-    """Return how an earlier picture looks in the light of this one."""
+def _relight(before: FloatImage, now: FloatImage) -> FloatImage:
+    """Return an earlier image in the light of the current one, row by row."""
     rows = _medians((now[:, ::4] + _DARK) / (before[:, ::4] + _DARK))
     all_rows = float(_medians(rows))
     gain = np.clip(rows, (1 - _MOST_FLICKER) * all_rows, (1 + _MOST_FLICKER) * all_rows).astype(np.float32)
@@ -214,27 +214,30 @@ def _predicted(before: FloatImage, now: FloatImage) -> FloatImage:
 
 
 def _medians(values: FloatImage) -> FloatImage:
-    """Return the middle values along the last axis; `np.median` takes three times as long."""
+    """Return the upper medians along the last axis, in a third of the time of `np.median`."""
     middle = values.shape[-1] // 2
     return np.asarray(np.partition(values, middle, axis=-1)[..., middle])
 
 
 def _noise(difference: FloatImage) -> float:
-    """Return the spread of the noise, whatever moves in less than half of the picture."""
+    """Return a robust estimate of the noise (MAD), unaffected by motion in less than half of the image."""
     return 1.4826 * float(_medians(np.abs(difference[::3, ::4]).ravel()))
 
 
 def _motion(before: FloatImage, now: FloatImage) -> Cells:
-    """Return the points, shape (90, 160), that differ by more than noise and exposure."""
-    predicted = _predicted(before, now)
+    """Return a mask of the points that differ by more than noise and exposure, shape (90, 160)."""
+    predicted = _relight(before, now)
     difference = now - predicted
     least = max(_LEAST_MOTION, _MOTION_SIGMAS * _noise(difference))
     return np.asarray(np.abs(difference) > least + _EXPOSURE_LEFT * np.abs(predicted - before))
 
 
 def _cover(table: FloatImage, now: FloatImage) -> Cells:
-    """Return the points, shape (90, 160), that no neighbour explains: a small bump of the camera covers nothing."""
-    predicted = _predicted(table, now)
+    """Return a mask of the points that differ from the table and its neighbouring points, shape (90, 160).
+
+    Neighbours are considered so that a small bump of the camera does not count.
+    """
+    predicted = _relight(table, now)
     least = max(_LEAST_COVER, _COVER_SIGMAS * _noise(now - predicted)) + _EXPOSURE_LEFT * np.abs(predicted - table)
     around = np.ones((3, 3), np.uint8)
     above, below = now - cv2.dilate(predicted, around), cv2.erode(predicted, around) - now
@@ -242,12 +245,12 @@ def _cover(table: FloatImage, now: FloatImage) -> Cells:
 
 
 def _cells(points: Cells, least: int) -> Cells:
-    """Return the cells, shape (18, 32), of which at least so many points are set."""
+    """Return a mask of the cells with at least *least* points set, shape (18, 32)."""
     return np.asarray(points.reshape(_ROWS, _CELL, _COLUMNS, _CELL).sum(axis=(1, 3)) >= least)
 
 
 def _reaching_in(cells: Cells) -> Cells:
-    """Return those of the cells that hang together with the border and are many enough for a hand."""
+    """Return the connected regions of *cells* that touch the border and are large enough for a hand."""
     count, labels = cv2.connectedComponents(cells.astype(np.uint8), connectivity=8)
     is_hand = np.zeros(count, bool)
     for border in (labels[0], labels[-1], labels[:, 0], labels[:, -1]):
@@ -258,10 +261,10 @@ def _reaching_in(cells: Cells) -> Cells:
 
 
 def _crossings(covered: Cells, moved: Cells) -> dict[Side, int]:
-    """Return how much of what moves reaches in over each side.
+    """Return a measure of the moving objects that extend over each side.
 
-    From each cell at the side on, the cells inward are counted, and squared: an arm that comes in at one side and runs
-    along another reaches in deep at the first.
+    It is the sum over the cells of the side of the squared depth of the object there. An arm that enters at one side
+    and runs along another is deepest at the first.
     """
     count, labels = cv2.connectedComponents(covered.astype(np.uint8), connectivity=8)
     is_moving = np.zeros(count, bool)

@@ -1,4 +1,4 @@
-"""Derive placed, moved, turned, removed and stacked tiles from two states of a table."""
+"""Derive placed, moved, turned, removed and stacked tiles from two states of the table."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from vision.tracking.matching import KeptTile
 from vision.tracking.table_view import Change, ChangeKind
 from vision.tracking.tracks import Track, corner_distance, has_same_pips, is_another, is_turned, looked_at
 
-# In sides of a half: a tile of the same pips further away than this is another.
+# Maximum distance, in sides of a half, at which an equal tile counts as moved instead of removed and placed.
 _MOVED_AT_MOST = 6.0
 
 
-def kept(one: KeptTile) -> tuple[Track, tuple[Change, ...]]:
-    """Return the track of a tile that still lies there, and what happened to it in its place."""
-    old, seen = one.track, one.seen
+def kept(kept_tile: KeptTile) -> tuple[Track, tuple[Change, ...]]:
+    """Return the updated track of a tile that stayed in place, and its changes: turned, stacked, removed or reread."""
+    old, seen = kept_tile.track, kept_tile.seen
     if seen is None:
         return old, ()
-    is_suspect = one.differs and bool(seen.halves)
+    is_suspect = kept_tile.differs and bool(seen.halves)
     if is_suspect and is_turned(old.tile, seen):
         return replace(old, tile=seen, looks=1), (Change(ChangeKind.TURNED, seen, old.tile),)
     if not is_suspect or not is_another(old.tile, seen):
@@ -30,12 +30,12 @@ def kept(one: KeptTile) -> tuple[Track, tuple[Change, ...]]:
 
 
 def reread(before: SeenTile, now: SeenTile) -> tuple[Change, ...]:
-    """Return what more looks have changed about the pips of a tile."""
+    """Return a `REREAD` change if the pips of a tile differ from those reported before."""
     return () if has_same_pips(before, now) else (Change(ChangeKind.REREAD, now, before),)
 
 
 def came_and_went(gone: tuple[SeenTile, ...], fresh: tuple[SeenTile, ...]) -> tuple[Change, ...]:
-    """Return what happened: a tile that went and came back nearby has moved."""
+    """Return the changes for tiles that disappeared and appeared. An equal pair close together was moved."""
     changes: list[Change] = []
     left = list(gone)
     for tile in fresh:

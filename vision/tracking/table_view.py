@@ -1,4 +1,4 @@
-"""State of the table after each picture: its tiles, joins and changes."""
+"""State of the table after each image: tiles, joins and changes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from vision.tracking.tracks import moved_tile
 
 
 class ChangeKind(StrEnum):
-    """What happened to a tile.
+    """Kind of change to a tile.
 
-    `TURNED`: it was turned round where it lies. `STACKED`: another was laid on it. `REREAD`: nothing happened to it,
-    but more looks at it give other pips than were said before.
+    `TURNED`: it was rotated by half a turn in place. `STACKED`: another tile was laid on it. `REREAD`: the tile did not
+    change, but further images give other pips than were reported before.
     """
 
     PLACED = "placed"
@@ -28,15 +28,14 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One tile to which something happened.
+    """A change to a tile.
 
     Attributes:
-        kind: What happened.
-        tile: As it lies now; where it was removed, as it lay.
-        before: As it lay before it was moved or turned, as it was read before, or the one on which it was stacked;
-            otherwise None.
-        since_ns: Since when a tile that was placed has lain there, where hands were over the table for longer; None
-            where that cannot be told.
+        kind: Kind of change.
+        tile: The tile after the change, or before it if it was removed.
+        before: The tile before it was moved, turned or reread, or the tile on which it was stacked. None otherwise.
+        since_ns: Time at which a placed tile first appeared, even if hands stayed over the table longer. None if
+            unknown.
     """
 
     kind: ChangeKind
@@ -47,21 +46,22 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """What lies on the table after a picture, and what changed with it.
+    """State of the table after an image, and the changes since the previous view.
+
+    All positions are in the coordinates of the first image, even if the camera has moved since.
 
     Attributes:
-        tiles: All that are known to lie there, those that a hand covers at the moment too. Like all places as the first
-            picture would show them, wherever the camera points now.
-        joins: Which of them touch as in a play.
-        changes: What happened since the view before.
-        is_settled: Whether nothing moves; while something does, or the table is lost, nothing is read.
-        moved_since_ns: When the motion began that ended with this view, or that still goes on; None for none.
-        came_from: The sides of the picture from which hands came in during that motion: evidence of who played.
-        lost: Why the table cannot be followed at the moment, in words for the people at it; None while it can.
-        size_px: Width and height of the picture; None before the first.
-        is_covered: Whether a hand rests over it.
-        aim: Where the camera points now, which takes places to where the picture shows them.
-        unsure: What looks like a tile but cannot be read, and lay there in the look before, too; none of *tiles*.
+        tiles: Known tiles, including those that a hand covers at the moment.
+        joins: Pairs of them that touch as in a play.
+        changes: Changes since the previous view.
+        is_settled: True if nothing moves and the table is not lost. Otherwise nothing is read.
+        moved_since_ns: Start of the motion that ended with this view or is still going on. None if there was none.
+        came_from: Sides of the image from which hands entered during that motion, as evidence of who played.
+        lost: Reason why the table cannot be tracked at the moment, as text for players. None if it can.
+        size_px: Width and height of the image. None before the first.
+        is_covered: Whether a hand rests over the table.
+        aim: Camera alignment, which maps positions to the current image.
+        unsure: Objects that look like tiles but cannot be read, seen at least twice. Not included in *tiles*.
     """
 
     tiles: tuple[SeenTile, ...]
@@ -78,15 +78,15 @@ class TableView:
 
     @property
     def shown_tiles(self) -> tuple[SeenTile, ...]:
-        """All tiles where the picture shows them now."""
+        """All tiles in the coordinates of the current image."""
         return self.tiles if self.aim.is_straight else tuple(moved_tile(tile, self.aim.motion) for tile in self.tiles)
 
     @property
     def shown_unsure(self) -> tuple[SeenTile, ...]:
-        """What cannot be read where the picture shows it now."""
+        """Unreadable objects in the coordinates of the current image."""
         return self.unsure if self.aim.is_straight else tuple(moved_tile(tile, self.aim.motion) for tile in self.unsure)
 
     @property
     def face_down_count(self) -> int:
-        """How many tiles lie face down: the boneyard."""
+        """Number of face-down tiles, such as the boneyard."""
         return sum(tile.face is Face.DOWN for tile in self.tiles)

@@ -1,4 +1,4 @@
-"""Tiles that are followed from picture to picture: which is which, and what several looks at one say together."""
+"""Tracks of tiles: match tiles between images, and combine several readings of a tile."""
 
 from __future__ import annotations
 
@@ -14,28 +14,27 @@ from vision.geometry.poses import Poses
 from vision.reading import Guess, Half, PointPx, SeenTile
 from vision.tracking.changes import PictureDifference
 
-# In sides of a half: a tile nudged by less than this did not move.
+# Tiles that moved by less than this, in sides of a half, count as unmoved.
 SAME_PLACE = 0.5
-# Pictures of one table share their light and their angle: so many looks tell as much as their square root.
-# From the last on, older looks are forgotten.
+# Maximum number of readings that are combined. Images of a table share light and angle, so N readings count as sqrt(N).
 _MOST_LOOKS = 9
-# A number that a look holds impossible may still be right.
+# Minimum probability of a number in a single reading.
 _FLOOR = 1e-6
-# A tile with both halves this sure needs no further look, and none is worth it after so many.
+# A tile is not reread if both halves reach this confidence, or after this many readings.
 _SURE, _ENOUGH_LOOKS = 0.95, 5
-# Another tile lies there when the two readings agree less than the first; one was turned when they agree so much better
-# that way round.
+# Two readings with a lower probability of being equal are of different tiles. A tile was turned if the probability for
+# swapped halves is higher by this factor.
 _NOT_THE_SAME, _RATHER_TURNED = 0.02, 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A tile that is followed.
+    """A tracked tile.
 
     Attributes:
-        tile: As it lies and is read now, from all looks together.
-        looks: How many that were.
-        beneath: What lies under it, the lowest first.
+        tile: Current position, and pips combined from all readings.
+        looks: Number of readings, at most 9.
+        beneath: Tiles stacked below it, lowest first.
     """
 
     tile: SeenTile
@@ -44,18 +43,18 @@ class Track:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether another look could tell more."""
+        """True if another reading could improve it."""
         return self.looks < _ENOUGH_LOOKS and any(half.confidence < _SURE for half in self.tile.halves)
 
 
 def carried(track: Track, change: PictureDifference) -> Track:
-    """Return a track where a motion of the camera has put it."""
+    """Return a track moved by the image motion of *change*."""
     tile = moved_tile(track.tile, change.motion)
-    return replace(track, tile=tile, beneath=tuple(moved_tile(one, change.motion) for one in track.beneath))
+    return replace(track, tile=tile, beneath=tuple(moved_tile(below, change.motion) for below in track.beneath))
 
 
 def moved_tile(tile: SeenTile, motion: Motion) -> SeenTile:
-    """Return a tile where a motion of the picture, shape (2, 3), puts it."""
+    """Return a tile moved by an image motion, shape (2, 3)."""
 
     def go(point: PointPx) -> PointPx:
         x, y = (motion[:, :2] @ point + motion[:, 2]).tolist()
@@ -69,27 +68,27 @@ def moved_tile(tile: SeenTile, motion: Motion) -> SeenTile:
 
 
 def looked_at(track: Track, seen: SeenTile) -> Track:
-    """Return a track after one more look at its tile, which lies where *seen* does."""
+    """Return a track updated with another reading of its tile."""
     if not track.tile.halves or not seen.halves:
         return replace(track, tile=seen)
     pairs = zip(_in_order_of(seen, track.tile), seen.halves, strict=True)
-    first, second = (_together(old, new, track.looks) for old, new in pairs)
+    first, second = (_combine(old, new, track.looks) for old, new in pairs)
     return replace(track, tile=replace(seen, halves=(first, second)), looks=min(track.looks + 1, _MOST_LOOKS))
 
 
 def is_turned(old: SeenTile, new: SeenTile) -> bool:
-    """Return whether the tile that lies in a place was turned round there: its pips have changed places."""
-    as_it_lay, turned = _agreements(old, new)
+    """Return True if a tile was turned by half a turn in place, so that its pips are swapped."""
+    as_it_lay, turned = _equal_probabilities(old, new)
     return as_it_lay < _NOT_THE_SAME and turned > _RATHER_TURNED * as_it_lay and turned > _NOT_THE_SAME
 
 
 def is_another(old: SeenTile, new: SeenTile) -> bool:
-    """Return whether what lies in the place of a tile has other pips, turned or not."""
-    return max(_agreements(old, new)) < _NOT_THE_SAME
+    """Return True if two readings at one place are of different tiles, in either orientation."""
+    return max(_equal_probabilities(old, new)) < _NOT_THE_SAME
 
 
 def poses_of(tiles: tuple[SeenTile, ...]) -> Poses:
-    """Return the poses of tiles, shape (N, 6); half 0 lies towards -u."""
+    """Return the poses of tiles, shape (N, 6). Half 0 is towards -u."""
     outlines = np.array([tile.corners_px for tile in tiles], np.float64).reshape(-1, 4, 2)
     centers = np.array([tile.half_centers_px for tile in tiles], np.float64).reshape(-1, 2, 2)
     u = (outlines[:, 1] + outlines[:, 2] - outlines[:, 0] - outlines[:, 3]) / 4
@@ -102,43 +101,44 @@ def poses_of(tiles: tuple[SeenTile, ...]) -> Poses:
 
 
 def corner_distance(a: SeenTile, b: SeenTile) -> float:
-    """Return the distance of the farthest corners of two tiles, in sides of a half of the first."""
-    # Plain floats: arrays of four points take twelve times as long, and every tile is compared with every other.
+    """Return the maximum distance between matching corners of two tiles, in sides of a half of the first."""
+    # Plain floats, because numpy takes twelve times as long for four points, and all pairs of tiles are compared.
     p, q = a.corners_px, b.corners_px
     farthest = (max(math.dist(p[i], q[i - start]) for i in range(4)) for start in range(4))
     return min(farthest) / side_px(a)
 
 
 def in_place_of(tile: SeenTile, others: Sequence[SeenTile]) -> int | None:
-    """Return which of *others* lies in the place of a tile; None where none does."""
+    """Return the index of the tile in *others* at the same place, or None."""
     x, y = tile.center_px
     reach = SAME_PLACE * side_px(tile)
-    # Centres are no farther apart than corners: nearly all are told apart by them, in a tenth of the time.
-    near = [i for i, (u, v) in enumerate(one.center_px for one in others) if abs(u - x) < reach and abs(v - y) < reach]
+    # Centres are never farther apart than corners. This test excludes nearly all tiles in a tenth of the time.
+    centers = (other.center_px for other in others)
+    near = [i for i, (u, v) in enumerate(centers) if abs(u - x) < reach and abs(v - y) < reach]
     best = min(near, key=lambda i: corner_distance(tile, others[i]), default=None)
     return None if best is None or corner_distance(tile, others[best]) >= SAME_PLACE else best
 
 
 def side_px(tile: SeenTile) -> float:
-    """Return the length of a half's side in pixels."""
+    """Return the side of a half in pixels."""
     a, b, c, _ = tile.corners_px
     return math.sqrt(math.dist(a, b) * math.dist(b, c) / 2)
 
 
 def has_same_pips(a: SeenTile, b: SeenTile) -> bool:
-    """Return whether two tiles show the same face and pips, whichever half comes first."""
+    """Return True if two tiles have the same face and pips, in either orientation."""
     return a.face is b.face and sorted(h.pips for h in a.halves) == sorted(h.pips for h in b.halves)
 
 
-def _agreements(old: SeenTile, new: SeenTile) -> tuple[float, float]:
-    """Return how probable it is that two tiles in one place show the same: as they lie, and with one turned round."""
+def _equal_probabilities(old: SeenTile, new: SeenTile) -> tuple[float, float]:
+    """Return the probabilities that two tiles at one place are equal: in the same orientation, and turned."""
     (a, b), (c, d) = _in_order_of(new, old), _in_order_of(new, new)
-    return _agreement(a, c) * _agreement(b, d), _agreement(b, c) * _agreement(a, d)
+    return _equal_probability(a, c) * _equal_probability(b, d), _equal_probability(b, c) * _equal_probability(a, d)
 
 
 def _in_order_of(tile: SeenTile, other: SeenTile) -> tuple[Half, Half]:
-    """Return the halves of *other*, the one that lies nearer to the first half of *tile* first."""
-    assert other.halves  # callers ask about open tiles
+    """Return the halves of *other*, starting with the one nearer to the first half of *tile*."""
+    assert other.halves  # callers pass face-up tiles
     first, second = other.halves
     place = tile.half_centers_px[0]
     return (
@@ -146,10 +146,11 @@ def _in_order_of(tile: SeenTile, other: SeenTile) -> tuple[Half, Half]:
     )
 
 
-def _together(old: Half, new: Half, looks: int) -> Half:
-    """Return what a half is after one more look.
+def _combine(old: Half, new: Half, looks: int) -> Half:
+    """Combine a half with another reading of it.
 
-    The logs of its chances are added, tempered, because looks at one table share their errors.
+    Log probabilities are averaged and scaled by the square root of the number of readings, because readings of one
+    table share their errors.
     """
     if not old.chances or not new.chances:
         return replace(old, center_px=new.center_px) if old.confidence > new.confidence else new
@@ -162,15 +163,15 @@ def _together(old: Half, new: Half, looks: int) -> Half:
     return Half(best.pips, best.confidence, new.center_px, other, tuple(chances.tolist()))
 
 
-def _agreement(a: Half, b: Half) -> float:
-    """Return how probable it is that two halves show the same number."""
+def _equal_probability(a: Half, b: Half) -> float:
+    """Return the probability that two halves show the same number."""
     if not a.chances or not b.chances:
         return max(a.confidence, b.confidence) if a.pips == b.pips else 1 - min(a.confidence, b.confidence)
     return float(sum(p * q for p, q in zip(a.chances, b.chances, strict=False)))
 
 
 def _logs(half: Half, count: int) -> NDArray[np.float64]:
-    """Return the logs of the chances of the first *count* numbers."""
+    """Return the log probabilities of the first *count* numbers, clipped and normalised."""
     chances = np.full(count, _FLOOR)
     chances[: len(half.chances)] = np.maximum(half.chances, _FLOOR)
     return np.asarray(np.log(chances / chances.sum()))

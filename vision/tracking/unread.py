@@ -1,4 +1,4 @@
-"""Follow what cannot be read from one settled picture to the next, and report what lies still."""
+"""Track unreadable objects over settled images, and report those that stay in place."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from vision.geometry.selection import overlap_share
 from vision.reading import PointPx, SeenTile
 from vision.tracking.tracks import in_place_of, moved_tile
 
-# What covers more of a known tile than this is that tile, or lies on it.
+# An object that overlaps a known tile by more than this is that tile, or lies on it.
 _MOST_OVERLAP = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What cannot be read on a table, followed from one settled picture to the next.
+    """Unreadable objects on a table, tracked over settled images.
 
     Attributes:
-        once: What the last look has shown for the first time; it may be a hand.
-        still: What lies there for longer, each place once.
-        is_due: Whether another look should tell soon which of *once* lies still. It is asked for only once in a row, so
-            that what flickers costs no more.
+        once: Objects seen for the first time in the last image. They may be a hand.
+        still: Objects seen at the same place at least twice.
+        is_due: Whether another image should be read soon, to decide which of *once* stay. It is not requested twice in
+            a row, so that flickering detections cause no further reads.
     """
 
     once: tuple[SeenTile, ...] = ()
@@ -38,13 +38,13 @@ class Unread:
         motion: Motion,
         is_looked_at: Callable[[PointPx], bool],
     ) -> Unread:
-        """Return what cannot be read after another look.
+        """Return the state after another image.
 
         Args:
-            seen: What cannot be read in it.
-            known: The tiles that are known to lie there; what lies in the place of one is that tile.
-            motion: Shape (2, 3), of the picture since the look before.
-            is_looked_at: Says whether a point of the picture was looked at; what lay elsewhere is left as it was.
+            seen: Unreadable objects in the image.
+            known: Known tiles. An object at the place of one is that tile.
+            motion: Image motion since the previous image, shape (2, 3).
+            is_looked_at: Returns True if a point was searched in this image. Objects elsewhere are kept.
         """
         once, still = (tuple(moved_tile(tile, motion) for tile in tiles) for tiles in (self.once, self.still))
         before = (*still, *once)
@@ -58,4 +58,4 @@ class Unread:
 
 def _is_known(tile: SeenTile, known: tuple[SeenTile, ...]) -> bool:
     outline = np.array(tile.corners_px)
-    return any(overlap_share(outline, np.array(one.corners_px)) > _MOST_OVERLAP for one in known)
+    return any(overlap_share(outline, np.array(other.corners_px)) > _MOST_OVERLAP for other in known)

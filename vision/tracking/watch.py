@@ -1,4 +1,4 @@
-"""A table that is watched all the time: every frame goes through the settle gate, the settled ones are read."""
+"""Watch a table continuously: pass every frame through the settle gate, and read the settled ones."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from vision.tracking.settle import EntrySide, SettleGate, Side, Stillness, small
 from vision.tracking.table_view import Change, ChangeKind, TableView
 from vision.tracking.tracks import in_place_of, moved_tile
 
-# So often it is looked whether the camera slips, or a table that was lost can be made out again, where nothing moves.
+# Interval at which a still table is checked for slow camera motion, or for recovery after it was lost.
 _BETWEEN_AIMS_NS = 2_000_000_000
-# A camera that moves by more than this share of the width, a pixel of the gate, seems to bring hands in from all sides.
+# A camera motion above this share of the image width, one pixel of the gate, looks like hands entering from all sides.
 _SEEN_BY_GATE = 1 / 160
 _FROM_EVERYWHERE = tuple(EntrySide(side, 0.25) for side in Side)
-# Between two looks at a settled table: noise that is left over from one frame to the next has changed by then.
+# Minimum interval between two reads of a settled table, so that their noise is independent.
 _BETWEEN_LOOKS_NS = 200_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """One picture of a moving one.
+    """A video frame.
 
     Attributes:
-        image: Shape (H, W, 3), BGR, upright.
-        t_ns: When it was taken, of a monotonic clock.
-        grey: What `small_grey` makes of the image, where somebody has made it ahead; None where it has to be made.
+        image: Upright image, shape (H, W, 3), BGR.
+        t_ns: Time of the image on a monotonic clock.
+        grey: Result of `small_grey` if it was computed in advance. None otherwise.
     """
 
     image: Image
@@ -36,34 +36,34 @@ class Frame:
 
 
 class Eye(Protocol):
-    """What reads settled pictures, such as `vision.tracking.perception.Perception`."""
+    """Interface of `vision.tracking.perception.Perception`, which reads settled images."""
 
     @property
     def view(self) -> TableView:
-        """The table as it is known, without changes."""
+        """Current state of the table, without changes."""
 
     @property
     def is_unconfirmed(self) -> bool:
-        """Whether one more look is due, because what was seen does not fit to where something happened."""
+        """True if another image must be read to confirm the last one."""
 
     @property
     def is_unsure(self) -> bool:
-        """Whether another look at some half could tell more."""
+        """True if another image could improve the reading of a half."""
 
     def feed(self, image: Image) -> TableView:
-        """Return the table after a settled picture."""
+        """Return the table after a settled image."""
 
     def look_again(self, image: Image) -> TableView:
-        """Return the table after another look at what is unsure."""
+        """Return the table after rereading uncertain tiles."""
 
     def is_aimed_elsewhere(self, image: Image) -> bool:
-        """Return whether the camera points elsewhere than it did."""
+        """Return True if the camera has moved."""
 
 
 class Watch:
-    """Follows a table through every frame that a camera gives.
+    """Tracks a table through all frames of a camera.
 
-    Whatever is read is read by an `Eye`, once when nothing moves any more, and again while that makes it surer.
+    An `Eye` reads the table once when motion has stopped, and again as long as this improves the reading.
     """
 
     def __init__(self, eye: Eye) -> None:
@@ -77,15 +77,15 @@ class Watch:
         self._came_from: tuple[EntrySide, ...] | None = None
 
     def feed(self, frame: Frame) -> TableView:
-        """Return the table after one more frame; while something moves, as it was before that.
+        """Return the state of the table after a frame. During motion it is the state before the motion.
 
         Raises:
-            PictureSizeError: If the frame has another size than those before.
+            PictureSizeError: If the size of the frame differs from the previous ones.
         """
         grey = small_grey(frame.image) if frame.grey is None else frame.grey
         stillness = self._gate.feed(grey, frame.t_ns)
         self._sightings.feed(stillness, frame.t_ns)
-        view = self._looked(frame, stillness) if stillness.is_settled else None
+        view = self._read_if_due(frame, stillness) if stillness.is_settled else None
         if view is not None:
             self._follow_camera(view)
             view = self._dated(self._without_hand(view) if stillness.is_covered else view)
@@ -101,8 +101,8 @@ class Watch:
             is_covered=stillness.is_covered,
         )
 
-    def _looked(self, frame: Frame, stillness: Stillness) -> TableView | None:
-        """Return what is seen in a settled frame; None where another look is not worth it."""
+    def _read_if_due(self, frame: Frame, stillness: Stillness) -> TableView | None:
+        """Read a settled frame if it is due. Returns None otherwise."""
         since_ns = stillness.still_since_ns
         if self._read_still_ns != since_ns:
             view = self._eye.feed(frame.image)
@@ -119,12 +119,12 @@ class Watch:
         return self._eye.look_again(frame.image) if self._eye.is_unsure else None
 
     def _without_hand(self, view: TableView) -> TableView:
-        """Return a view over which a hand rests: what cannot be read first now may be that hand."""
+        """Drop new unreadable objects from a view, because they may be the hand that rests over the table."""
         known = self._view.unsure
-        return replace(view, unsure=tuple(one for one in view.unsure if in_place_of(one, known) is not None))
+        return replace(view, unsure=tuple(tile for tile in view.unsure if in_place_of(tile, known) is not None))
 
     def _dated(self, view: TableView) -> TableView:
-        """Return a view that says since when the tiles that were placed have lain there."""
+        """Return a view with the time at which each placed tile appeared."""
 
         def dated(change: Change) -> Change:
             if change.kind is not ChangeKind.PLACED or view.size_px is None:
@@ -135,7 +135,7 @@ class Watch:
         return replace(view, changes=tuple(map(dated, view.changes))) if view.changes else view
 
     def _follow_camera(self, view: TableView) -> None:
-        """Take note of where a view says that the camera points."""
+        """Update the settle gate if the camera has moved in *view*."""
         if view.size_px is None or view.aim == self._view.aim:
             return
         self._gate.follow_camera(view.aim.since(self._view.aim), view.size_px[0])

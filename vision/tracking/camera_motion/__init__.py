@@ -1,1 +1,1 @@
-"""Estimate how the camera has moved, and align pictures with the first one."""
+"""Estimate camera motion, and align images with the first one."""

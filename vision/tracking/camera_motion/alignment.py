@@ -1,4 +1,4 @@
-"""Camera pose relative to the first picture of the table."""
+"""Camera alignment relative to the first image of the table."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 from vision.arrays import Image, Motion
 
 AlignmentNumbers = tuple[float, float, float, float, float, float]
-"""The numbers of an affine map, row by row."""
+"""Coefficients of an affine map, row by row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Where the camera points: what takes places of the first picture to where they appear now.
+    """Affine map from the first image to the current one.
 
     Attributes:
-        numbers: Of the map, row by row: x' = a x + b y + c, y' = d x + e y + f, in pixels.
+        numbers: Coefficients (a, b, c, d, e, f) of x' = a x + b y + c and y' = d x + e y + f, in pixels.
     """
 
     numbers: AlignmentNumbers = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
 
     @classmethod
     def of(cls, motion: Motion) -> Alignment:
-        """Return the aim of a motion of the picture, shape (2, 3); rounded, so that a recording holds all of it."""
+        """Return the alignment for an image motion, shape (2, 3). Rounded as in recordings, to replay identically."""
         a, b, c, d, e, f = motion.ravel().tolist()
         return cls((round(a, 7), round(b, 7), round(c, 4), round(d, 7), round(e, 7), round(f, 4)))
 
@@ -38,32 +38,32 @@ class Alignment:
 
     @property
     def is_straight(self) -> bool:
-        """Whether the camera points as it did at the start."""
+        """True if the camera has not moved since the first image."""
         return self == STRAIGHT_ON
 
     @property
     def degrees(self) -> float:
-        """How far it is turned, clockwise as the picture shows it."""
+        """Rotation in degrees, clockwise in the image."""
         return math.degrees(math.atan2(self.numbers[3], self.numbers[0]))
 
     def shift_px(self, size_px: tuple[int, int]) -> float:
-        """Return how far the middle of a picture of such a size has moved."""
+        """Return the displacement of the centre of an image of this size, in pixels."""
         middle = np.array([size_px[0] / 2, size_px[1] / 2])
         return float(np.linalg.norm(self.motion[:, :2] @ middle + self.motion[:, 2] - middle))
 
     def farthest_px(self, other: Alignment, size_px: tuple[int, int]) -> float:
-        """Return how far apart the two put a corner of a picture of such a size, at most."""
+        """Return the maximum distance between the two alignments at the corners of an image of this size, in pixels."""
         width, height = size_px
         corners = np.array([[0, 0, 1], [width, 0, 1], [width, height, 1], [0, height, 1]], np.float64)
         return float(np.linalg.norm(corners @ (self.motion - other.motion).T, axis=1).max())
 
     def since(self, other: Alignment) -> Motion:
-        """Return what takes places of the picture at the *other* aim to where they appear at this one, shape (2, 3)."""
+        """Return the image motion from the *other* alignment to this one, shape (2, 3)."""
         back = np.linalg.inv(np.vstack([other.motion, [0.0, 0.0, 1.0]]))
         return np.asarray(self.motion @ back)
 
     def straightened(self, image: Image) -> Image:
-        """Return a picture as the camera would show it had it never moved; what it does not show is smeared."""
+        """Warp an image to the coordinates of the first one. Regions outside the image repeat its border pixels."""
         if self.is_straight:
             return image
         size = (image.shape[1], image.shape[0])
@@ -73,11 +73,11 @@ class Alignment:
         )
 
     def unseen(self, shape: tuple[int, int], scale: float) -> NDArray[np.bool_]:
-        """Return what of the first picture the camera does not show now.
+        """Return a mask of the parts of the first image that are outside the current one.
 
         Args:
-            shape: Height and width of the answer.
-            scale: Size of its pixel in pixels of the picture.
+            shape: Height and width of the mask.
+            scale: Size of its pixel in full-resolution pixels.
         """
         nothing = np.zeros(shape, np.bool_)
         if self.is_straight:
@@ -89,4 +89,4 @@ class Alignment:
 
 
 STRAIGHT_ON = Alignment()
-"""As at the start."""
+"""Alignment of a camera that has not moved."""

@@ -1,4 +1,4 @@
-"""Re-estimate the camera pose from tiles that did not move."""
+"""Estimate camera motion from tiles that did not move on the table."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from vision.arrays import Motion, Points
 from vision.reading import SeenTile
 from vision.tracking.tracks import has_same_pips, side_px
 
-# A half that is found within this of where it should be, in sides, agrees.
+# Maximum distance in sides between a half and its predicted position.
 _AGREES = 0.35
-# How much nearer or farther, and how far turned, the camera may be.
+# Maximum change of scale and rotation.
 _MOST_GROWTH, _MOST_TURN_RAD = 1.25, 0.5
-# So many tiles, and this share of those known, must lie as they lay to each other.
+# Minimum number of tiles, and share of the known tiles, that must agree.
 _LEAST_TILES, _LEAST_SHARE = 3, 0.5
 
 
 def find_motion(before: Sequence[SeenTile], after: Sequence[SeenTile]) -> Motion | None:
-    """Return the motion of the picture, shape (2, 3), that takes most tiles to where they are seen now.
+    """Return the image motion, shape (2, 3), that explains the new positions of most tiles.
 
-    Every pair of tiles with the same pips says how the picture may have moved; the one that most others agree with is
-    taken and fitted to all of them. None where fewer than three tiles, or half of those that were known, agree.
+    Every pair of equal tiles gives a hypothesis. The one with which most tiles agree is fitted to all of them. None if
+    fewer than three tiles, or less than half of the known ones, agree.
 
     Args:
-        before: The tiles as they lay.
-        after: What is seen now.
+        before: Known tiles, at their previous positions.
+        after: Tiles read from the current image.
     """
     known, seen = ([tile for tile in tiles if tile.halves] for tiles in (before, after))
     if len(known) < _LEAST_TILES:
@@ -44,7 +44,7 @@ def find_motion(before: Sequence[SeenTile], after: Sequence[SeenTile]) -> Motion
 
 
 def _pairs(known: Sequence[SeenTile], seen: Sequence[SeenTile]) -> Iterator[tuple[Points, Points]]:
-    """Yield the half centres, shape (2, 2), of each known tile and of each seen one with its pips, half on half."""
+    """Yield the half centres of each known tile and of each equal tile in the image, in matching order, (2, 2) each."""
     for tile, other in itertools.product(known, seen):
         if has_same_pips(tile, other):
             yield from _half_on_half(tile, other)
@@ -60,7 +60,7 @@ def _half_on_half(tile: SeenTile, other: SeenTile) -> Iterator[tuple[Points, Poi
 
 
 def _similarity(start: Points, end: Points) -> Motion | None:
-    """Return the turn, growth and shift that take two points to two others; None where no camera moves so far."""
+    """Return the similarity transform between two pairs of points, or None if it exceeds the limits."""
     a, b = (complex(*(pair[1] - pair[0])) for pair in (start, end))
     factor = b / a
     if not 1 / _MOST_GROWTH < abs(factor) < _MOST_GROWTH or abs(np.angle(factor)) > _MOST_TURN_RAD:
@@ -70,7 +70,7 @@ def _similarity(start: Points, end: Points) -> Motion | None:
 
 
 def _agreeing(motion: Motion, known: Sequence[SeenTile], seen: Sequence[SeenTile]) -> list[tuple[Points, Points]]:
-    """Return the half centres of the known tiles that a motion takes to where one with their pips is seen."""
+    """Return the half centres of the known tiles, and of equal tiles, that agree with a motion."""
     agreed = []
     for tile in known:
         limit_px = _AGREES * side_px(tile)
@@ -83,6 +83,6 @@ def _agreeing(motion: Motion, known: Sequence[SeenTile], seen: Sequence[SeenTile
 
 
 def _fitted(start: Points, end: Points) -> Motion:
-    """Return the affine motion that takes points to others with the least squares of error."""
+    """Return the least-squares affine motion between points, shape (2, 3)."""
     rows = np.column_stack([start, np.ones(len(start))])
     return np.asarray(np.linalg.lstsq(rows, end, rcond=None)[0].T)
