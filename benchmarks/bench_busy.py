@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 from engine import State, apply
 from tallybone.evaluate.hands import HandJudged, hand_scored, judge_hand
 from tallybone.play.start import state_of
-from tallybone.recording.reader import read_session
+from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tallybone.simulate.items import TrueEvent
 from tallybone.simulate.simulation import Simulation, simulation_settings
@@ -96,7 +96,7 @@ def _run(game: str, seed: int) -> Run:
         ).stdout
         passed_s = time.monotonic() - began_s
         (recording,) = Path(folder).glob("*.mcap")
-        seen = state_of(left_in(read_session(recording)))
+        seen = state_of(left_in(read_recording(recording)))
     lines = [json.loads(line) for line in output.splitlines()]
     judged = judge_hand(1, hand_scored(true_state, ()), hand_scored(seen, ()), closed_ns=0, is_flagged=False)
     questions = sum(line.get("event") == "unclear" for line in lines)

@@ -36,8 +36,8 @@ from tallybone.play.display import PlainDisplay
 from tallybone.play.game import LiveGame
 from tallybone.play.recorder import FileRecorder, RecordingQuota
 from tallybone.play.start import MatchPlan, sitting_of
-from tallybone.recording.format import Pictures, SessionStart
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.format import Pictures, SittingStart
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.sitting import Step
 from tallybone.sources.camera import PacedCamera, Shown
 from tallybone.sources.shots import Shot
@@ -93,12 +93,12 @@ def main() -> None:
 
 def _play(items: list[Shown], folder: Path, per_s: float, nowhere: IO[str]) -> tuple[Stopwatch, list[float]]:
     """Play it live; return when what was shown, and how long the loop was busy between two looks at the keys."""
-    start = SessionStart(
+    start = SittingStart(
         started_at=datetime(2026, 11, 21, tzinfo=UTC), players=_PLAYERS, rules="bones", pictures=Pictures.MOVING
     )
     sitting, _ = sitting_of(MatchPlan(start, BONES), load_reader(BONES.max_pips), t_ns=0)
     path = folder / "live.mcap"
-    recorder = FileRecorder(path, SessionWriter(path, start), RecordingQuota(folder, 10**12), print, settled=None)
+    recorder = FileRecorder(path, RecordingWriter(path, start), RecordingQuota(folder, 10**12), print, settled=None)
     watch = Stopwatch(Console(file=nowhere))
     camera = PacedCamera(iter(items), time.monotonic_ns)
     live = LiveGame(camera, sitting, recorder, watch, clock=time.monotonic_ns, most_per_s=per_s)

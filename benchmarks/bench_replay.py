@@ -22,7 +22,7 @@ from benchmarks.recorded_match import NS_PER_FRAME, Shown, match_in_motion, writ
 from engine import BONES
 from tallybone.recording.format import ImageMessage
 from tallybone.recording.messages import input_of
-from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.replay.run import ReplaySettings, opened_replay
 from tallybone.session.feeding import feed
 from tallybone.session.sitting import ByHand, opened
@@ -73,7 +73,7 @@ def print_parts(path: Path, frames: int) -> None:
     clock = _Clock()
     eye = _TimedEye(clock)
     watch, gate, session = Watch(eye), SettleGate(), opened(BONES, ("Ann", "Ben"))[0]
-    records = iter(read_session(path))
+    records = iter(read_recording(path))
     while True:
         with clock("read the file"):
             record = next(records, None)

@@ -20,9 +20,9 @@ from synthetic.render.paint import render
 from synthetic.render.reaching import paint_reach
 from synthetic.render.scene import Reach
 from synthetic.render.view import view_of
-from tallybone.recording.format import Pictures, SessionStart
+from tallybone.recording.format import Pictures, SittingStart
 from tallybone.recording.messages import write_input
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.sitting import ByHand
 from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.scenes import DemoTable, pick_table
@@ -71,7 +71,7 @@ def match_in_motion(seed: int, plays: int) -> Iterator[Shown]:
 
 def write_match(path: Path, shown: Iterator[Shown]) -> int:
     """Record what is shown as a live table does, and return how many frames there are."""
-    start = SessionStart(
+    start = SittingStart(
         started_at=datetime(2026, 11, 21, tzinfo=UTC),
         players=PLAYERS,
         rules=BONES.name,
@@ -79,7 +79,7 @@ def write_match(path: Path, shown: Iterator[Shown]) -> int:
         pictures=Pictures.MOVING,
     )
     frames = 0
-    with SessionWriter(path, start) as writer:
+    with RecordingWriter(path, start) as writer:
         for one in shown:
             if isinstance(one.item, bytes):
                 frames += 1

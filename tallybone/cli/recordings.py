@@ -149,7 +149,7 @@ def _sessions(
         typer.Option(metavar="SIZE", help="First delete the oldest until the rest fit, as 20GB; auto: as set."),
     ] = None,
 ) -> None:
-    from tallybone.show.recordings import list_sessions, room_of_table
+    from tallybone.show.recordings import print_recordings, room_of_table
 
     try:
         keep_bytes = (
@@ -157,7 +157,7 @@ def _sessions(
         )
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--keep") from None
-    raise typer.Exit(list_sessions(folder, as_json=as_json, keep_bytes=keep_bytes))
+    raise typer.Exit(print_recordings(folder, as_json=as_json, keep_bytes=keep_bytes))
 
 
 @commands.command("shadow", help=COMMANDS["shadow"].help)

@@ -82,7 +82,7 @@ def simulate(
         The exit code: 0, or 1 if it could not be recorded.
     """
     from tallybone.recording.format import RecordingError
-    from tallybone.recording.writer import SessionWriter
+    from tallybone.recording.writer import RecordingWriter
     from tallybone.simulate.recorder import RecordingSummary, record, start_of
     from tallybone.simulate.simulation import Simulation
     from tallybone.terminal import Output, printable
@@ -92,7 +92,7 @@ def simulate(
     done = RecordingSummary()
     try:
         with (
-            SessionWriter(path, start_of(simulation, settings)) as writer,
+            RecordingWriter(path, start_of(simulation, settings)) as writer,
             output.err_console.status("Simulating") as status,
         ):
             for done in record(simulation.items(), writer):

@@ -14,7 +14,7 @@ from engine import Event, State, apply
 from synthetic.render.motion import STRAIGHT, Bump
 from tallybone.json_values import JsonValueError, from_json
 from tallybone.recording.format import Damage, RecordingError, Topic
-from tallybone.recording.reader import read_session
+from tallybone.recording.reader import read_recording
 from tallybone.session.touching import Point
 from tallybone.simulate.items import TrueEvent, Zone
 
@@ -89,7 +89,7 @@ def read_truth(path: Path) -> Truth:
     lying: list[tuple[int, tuple[TrueLying, ...]]] = []
     bumps: list[Bump] = []
     table: Mapping[str, Any] = {}
-    for record in read_session(path):
+    for record in read_recording(path):
         if isinstance(record, Damage) or record.topic is not Topic.TRUTH:
             continue
         said: Any = record.payload

@@ -19,7 +19,7 @@ from tallybone.recording.evidence import Crops, Evidence, write_evidence
 from tallybone.recording.folder import prune
 from tallybone.recording.messages import write_input, write_step, write_table
 from tallybone.recording.resume import Left
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Step
 
@@ -83,7 +83,7 @@ class FileRecorder(Recorder):
     def __init__(
         self,
         path: Path,
-        writer: SessionWriter,
+        writer: RecordingWriter,
         room: RecordingQuota,
         complain: Callable[[str], None],
         *,

@@ -17,11 +17,11 @@ from tallybone.choices import TileSet
 from tallybone.play.counts import Counts, MeasuredSitting
 from tallybone.play.recorder import FileRecorder, LastingRecorder, Recorder, RecordingQuota
 from tallybone.recording.folder import SUFFIX, age_key, next_number
-from tallybone.recording.format import Damage, Pictures, RecordingError, SessionStart
-from tallybone.recording.reader import SessionFile, read_session
+from tallybone.recording.format import Damage, Pictures, RecordingError, SittingStart
+from tallybone.recording.reader import RecordingFile, read_recording
 from tallybone.recording.resume import Left, left_in, write_left
 from tallybone.recording.survey import is_running
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Sitting, opened
 from tallybone.sources.camera import SIMULATED, Camera, open_filmed
@@ -46,7 +46,7 @@ class MatchPlan:
         left: How it was left, if it goes on.
     """
 
-    start: SessionStart
+    start: SittingStart
     rules: Rules
     left: Left | None = None
 
@@ -99,7 +99,7 @@ def new_game(
     match = match_of(GameOverrides(name, options, players), None)
     if match is None:
         raise EngineError(f"{name} is no game to keep the score of: try `tallybone replay --rules {name}`")
-    start = SessionStart(
+    start = SittingStart(
         started_at=began,
         players=match.players,
         rules=match.rules.name,
@@ -119,7 +119,7 @@ def game_that_goes_on(recording: Path | None, folder: Path, *, began: datetime, 
         RecordingError: If there is none, or it does not say enough.
         EngineError: If this version has no such game.
     """
-    path, left = newest_left(folder) if recording is None else (recording, left_in(read_session(recording)))
+    path, left = newest_left(folder) if recording is None else (recording, left_in(read_recording(recording)))
     start = replace(left.start, started_at=began, software=software, pictures=Pictures.MOVING, continues=path.name)
     return MatchPlan(start, rules_of(start), left)
 
@@ -160,7 +160,7 @@ def recorder_of(
         room.folder.mkdir(parents=True, exist_ok=True)
         path = _new_path(room.folder, game.start)
         start = replace(game.start, continues=continues, number=next_number(room.folder))
-        writer = SessionWriter(path, start)
+        writer = RecordingWriter(path, start)
         try:
             settled = None if left is None else write_left(writer, left, at_ns)
         except BaseException:
@@ -174,7 +174,7 @@ def recorder_of(
     return recorder
 
 
-def _new_path(folder: Path, start: SessionStart) -> Path:
+def _new_path(folder: Path, start: SittingStart) -> Path:
     """Return a path with the time and the players in its name, at which there is no file yet."""
     who = "-".join(_NOT_IN_NAMES.sub("", name.lower()) for name in start.players)[:_MOST_NAME].strip("-")
     stem = "-".join(filter(None, (f"{start.started_at:%Y-%m-%dT%H-%M-%S}", who)))
@@ -182,7 +182,7 @@ def _new_path(folder: Path, start: SessionStart) -> Path:
     return next((path for path in paths if not path.exists()), paths[-1])
 
 
-def rules_of(start: SessionStart) -> Rules:
+def rules_of(start: SittingStart) -> Rules:
     """Return the rules of a sitting.
 
     Raises:
@@ -235,35 +235,35 @@ def newest_left(folder: Path, *, most: int | None = None) -> tuple[Path, Left]:
         RecordingError: If there is none.
         OSError: If the folder cannot be read.
     """
-    sessions: list[SessionFile] = []
+    recordings: list[RecordingFile] = []
     unread: dict[Path, str] = {}
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         try:
-            sessions += _idle(path)
+            recordings += _idle(path)
         except OSError as error:
             unread[path] = str(error)
-    unread |= {one.path: f"{one.path}: {_NO_START}" for one in sessions if one.start is None}
+    unread |= {one.path: f"{one.path}: {_NO_START}" for one in recordings if one.start is None}
     done: set[str | None] = set()
-    for session in sorted(sessions, key=lambda one: age_key(one.path, one.start), reverse=True)[:most]:
-        if session.path.name not in done:
+    for recording in sorted(recordings, key=lambda one: age_key(one.path, one.start), reverse=True)[:most]:
+        if recording.path.name not in done:
             try:
-                left = left_in(session)
+                left = left_in(recording)
             except RecordingError as error:
                 # Cut before it held anything, it holds nothing that the one before it lacks.
-                if any(isinstance(one, Damage) and not one.is_cut for one in session):
-                    unread[session.path] = str(error)
+                if any(isinstance(one, Damage) and not one.is_cut for one in recording):
+                    unread[recording.path] = str(error)
                 continue
             game = state_of(left).game if left.start.players else None
             if game is not None and game.phase is not Phase.MATCH_OVER:
-                left_s = session.path.stat().st_mtime
+                left_s = recording.path.stat().st_mtime
                 later = (why for path, why in unread.items() if path.exists() and path.stat().st_mtime >= left_s)
-                return session.path, replace(left, passed_over=tuple(later))
-        if session.start is not None:
-            done.add(session.start.continues)
+                return recording.path, replace(left, passed_over=tuple(later))
+        if recording.start is not None:
+            done.add(recording.start.continues)
     raise RecordingError(f"{folder}: there is no recording of a match that is not over")
 
 
-def _idle(path: Path) -> list[SessionFile]:
+def _idle(path: Path) -> list[RecordingFile]:
     """Return a recording that nobody is writing; nothing for one that somebody is."""
     with path.open("rb") as file:
-        return [] if is_running(file) else [read_session(path)]
+        return [] if is_running(file) else [read_recording(path)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tallybone.recording.format import Topic
 from tallybone.recording.reader import RecordedMessage
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 
 MOST_BYTES = 4_000_000
 """Size of all crops of a match in memory and at the head of a recording: some 500 plays. The oldest make way."""
@@ -61,7 +61,7 @@ class Crops:
         self._bytes -= 0 if before is None else len(before.jpeg)
 
 
-def write_evidence(writer: SessionWriter, one: Evidence) -> None:
+def write_evidence(writer: RecordingWriter, one: Evidence) -> None:
     """Write a crop; it does not wait for the disk.
 
     Raises:

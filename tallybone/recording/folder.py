@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from tallybone.recording.format import RecordingError, SessionStart
-from tallybone.recording.reader import SessionFile, read_session
+from tallybone.recording.format import RecordingError, SittingStart
+from tallybone.recording.reader import RecordingFile, read_recording
 from tallybone.recording.survey import Survey, is_running, survey
 
 KEEP_BYTES = 20 * 10**9
@@ -87,7 +87,7 @@ def recording_files(folder: Path) -> list[Path]:
     )
 
 
-def age_key(path: Path, start: SessionStart | None) -> tuple[int, float, str]:
+def age_key(path: Path, start: SittingStart | None) -> tuple[int, float, str]:
     """Return a key that sorts recordings by age: their numbers first, because the clock on the wall jumps by years.
 
     Those without a number come first, by the time of their start, or else by that of their last change.
@@ -106,12 +106,12 @@ def next_number(folder: Path) -> int:
     return 1 + max([0, *(one.start.number for one in _with_aside(folder) if one.start is not None)])
 
 
-def _with_aside(folder: Path) -> Iterator[SessionFile]:
+def _with_aside(folder: Path) -> Iterator[RecordingFile]:
     """Yield the recordings of a folder, and those that were set aside; nothing that is called one but is none."""
     aside = folder / FOLDER
     for path in (*recording_files(folder), *(recording_files(aside) if aside.is_dir() else ())):
         with suppress(RecordingError):
-            yield read_session(path)
+            yield read_recording(path)
 
 
 def set_aside(path: Path) -> None:

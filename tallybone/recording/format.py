@@ -113,7 +113,7 @@ class Pictures(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionStart:
+class SittingStart:
     """The facts of a sitting before its first picture.
 
     Attributes:
@@ -175,7 +175,7 @@ class SessionStart:
         return said | {_CRC: _checksum(said)}
 
     @classmethod
-    def parse(cls, said: Mapping[str, str]) -> SessionStart:
+    def parse(cls, said: Mapping[str, str]) -> SittingStart:
         """Read the names and values that `format` has written.
 
         Raises:
@@ -193,7 +193,7 @@ class SessionStart:
             raise ValueError(f"it lacks {error}") from error
 
     @classmethod
-    def _of(cls, rest: Mapping[str, str]) -> SessionStart:
+    def _of(cls, rest: Mapping[str, str]) -> SittingStart:
         return cls(
             started_at=datetime.fromisoformat(rest["started_at"]),
             players=tuple(json.loads(rest["players"])),

@@ -19,7 +19,7 @@ from mcap.writer import MCAP0_MAGIC
 
 from tallybone.recording.container import IN_SUMMARY, RECORD_HEAD, ChannelMessage, ChunkError, messages_in, record_at
 from tallybone.recording.format import Damage, Topic, topic_at
-from tallybone.recording.reader import RecordedMessage, read_session, record_in
+from tallybone.recording.reader import RecordedMessage, read_recording, record_in
 
 _MOST_INDEX_BYTES = 256 << 20  # of three million records
 _WINDOW_BYTES = 64 << 10
@@ -314,9 +314,9 @@ def records_on(path: Path, topics: Collection[Topic]) -> Iterator[RecordedMessag
         RecordingError: If it cannot be opened, or is no recording of this version.
         OSError: If it cannot be read any more.
     """
-    session = read_session(path)
+    recording = read_recording(path)
     doubt: Damage | None = None
-    if session.start is not None:  # otherwise reading all of it says where that is damaged
+    if recording.start is not None:  # otherwise reading all of it says where that is damaged
         try:
             with path.open("rb") as file:
                 found = EndIndex.read(file).on(topics)
@@ -325,7 +325,7 @@ def records_on(path: Path, topics: Collection[Topic]) -> Iterator[RecordedMessag
         else:
             yield from found
             return
-    for one in session:
+    for one in recording:
         if isinstance(one, Damage):
             doubt = None
             yield one
@@ -348,5 +348,5 @@ def first_ns(path: Path, topics: Collection[Topic]) -> int:
         with path.open("rb") as file:
             return EndIndex.read(file).first_ns(topics)
     except IndexDamageError:
-        records = (one for one in read_session(path) if isinstance(one, RecordedMessage) and one.topic in topics)
+        records = (one for one in read_recording(path) if isinstance(one, RecordedMessage) and one.topic in topics)
         return next((one.t_ns for one in records), 0)

@@ -9,7 +9,7 @@ from engine import Event
 from tallybone.json_values import from_json, to_json
 from tallybone.recording.format import Topic
 from tallybone.recording.reader import RecordedMessage
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
 from tallybone.session.referee import Places
 from tallybone.session.sitting import ByHand, Step
@@ -24,7 +24,7 @@ TILES: Final = tuple[SeenTile, ...]
 """The type of `tiles` in a record of `Topic.TABLE`."""
 
 
-def write_input(writer: SessionWriter, said: ByHand, t_ns: int, *, by: str = "") -> None:
+def write_input(writer: RecordingWriter, said: ByHand, t_ns: int, *, by: str = "") -> None:
     """Write a press, a knock, an answer or a correction, before the sitting is fed with it.
 
     Args:
@@ -64,7 +64,7 @@ def event_of_record(record: RecordedMessage) -> Event:
     return event
 
 
-def write_step(writer: SessionWriter, happened: Step, *, picture: int | None = None) -> None:
+def write_step(writer: RecordingWriter, happened: Step, *, picture: int | None = None) -> None:
     """Write the results of an input; events are on the disk when this returns, so that nothing shown can be lost.
 
     Args:
@@ -83,7 +83,7 @@ def write_step(writer: SessionWriter, happened: Step, *, picture: int | None = N
         write_table(writer, happened, picture=picture)
 
 
-def write_table(writer: SessionWriter, happened: Step, *, picture: int | None = None) -> None:
+def write_table(writer: RecordingWriter, happened: Step, *, picture: int | None = None) -> None:
     """Write the state of the table; after a frame with its tiles and the number of the picture that shows them.
 
     Raises:

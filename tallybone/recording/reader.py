@@ -25,7 +25,7 @@ from tallybone.recording.format import (
     Damage,
     ImageMessage,
     RecordingError,
-    SessionStart,
+    SittingStart,
     Topic,
     VersionError,
     topic_at,
@@ -51,7 +51,7 @@ class RecordedMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionFile:
+class RecordingFile:
     """A recording; iterating reads it from its beginning: records in feeding order, with damage where it is.
 
     Attributes:
@@ -60,7 +60,7 @@ class SessionFile:
     """
 
     path: Path
-    start: SessionStart | None
+    start: SittingStart | None
 
     def __iter__(self) -> Iterator[RecordedMessage | Damage]:
         """Yield its records and damage.
@@ -72,7 +72,7 @@ class SessionFile:
             yield from _with_gaps(_pieces_of(file))
 
 
-def read_session(path: Path) -> SessionFile:
+def read_recording(path: Path) -> RecordingFile:
     """Return the recording in a file; it may be cut, damaged, or still be written.
 
     Raises:
@@ -83,14 +83,14 @@ def read_session(path: Path) -> SessionFile:
             problem = "it is no file" if path.exists() else "there is no such file"
             raise RecordingError(f"{path}: expected a recording, but {problem}")
         with path.open("rb") as file:
-            return SessionFile(path, _read_start(path, file))
+            return RecordingFile(path, _read_start(path, file))
     except RecordingError:
         raise
     except OSError as error:
         raise RecordingError(f"{path}: it cannot be read: {reason_of(error)}") from error
 
 
-def _read_start(path: Path, file: BinaryIO) -> SessionStart | None:
+def _read_start(path: Path, file: BinaryIO) -> SittingStart | None:
     magic = file.read(len(MCAP0_MAGIC))
     if magic != MCAP0_MAGIC:
         cut = bool(magic) and MCAP0_MAGIC.startswith(magic)
@@ -219,13 +219,13 @@ def record_in(message: ChannelMessage) -> RecordedMessage | None:
     return RecordedMessage(message.sequence, message.t_ns, topic, payload)
 
 
-def _start_in(content: bytes) -> SessionStart | None:
+def _start_in(content: bytes) -> SittingStart | None:
     """Return the facts of the sitting in a metadata record, None where it holds something else."""
     try:
         metadata: Metadata = Metadata.read(ReadDataStream(BytesIO(content)))
     except (McapError, struct.error) as error:
         raise ValueError("it is damaged") from error
-    return SessionStart.parse(metadata.metadata) if metadata.name == METADATA_NAME else None
+    return SittingStart.parse(metadata.metadata) if metadata.name == METADATA_NAME else None
 
 
 def _profile(content: bytes) -> str | None:

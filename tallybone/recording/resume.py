@@ -9,10 +9,10 @@ from pathlib import Path
 from engine import Event, MatchStart
 from tallybone.json_values import JsonValueError, from_json, to_json
 from tallybone.recording.evidence import Crops, Evidence, evidence_of, write_evidence
-from tallybone.recording.format import Damage, ImageMessage, RecordingError, SessionStart, Topic
+from tallybone.recording.format import Damage, ImageMessage, RecordingError, SittingStart, Topic
 from tallybone.recording.messages import TILES, aim_line, aim_of_record, event_of_record, places_of_record
-from tallybone.recording.reader import RecordedMessage, SessionFile
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.reader import RecordedMessage, RecordingFile
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.referee import Places
 from vision.reading import SeenTile
 from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
@@ -39,7 +39,7 @@ class Left:
         evidence: Crops of the pictures from which plays and questions were read.
     """
 
-    start: SessionStart
+    start: SittingStart
     events: tuple[Event, ...] = ()
     places: Places = field(default_factory=Places)
     tiles: tuple[SeenTile, ...] = ()
@@ -52,21 +52,21 @@ class Left:
     evidence: tuple[Evidence, ...] = ()
 
 
-def left_in(session: SessionFile) -> Left:
+def left_in(recording: RecordingFile) -> Left:
     """Return how the sitting of a recording was left; it may have been cut anywhere.
 
     Raises:
         RecordingError: If that cannot be found in it.
     """
-    if session.start is None:
-        raise RecordingError(f"{session.path}: it cannot be gone on with: what it says of its sitting is damaged")
-    found = _gathered(session.start, session, session.path)
-    if session.start.continues is not None and not found.has_head:
-        raise RecordingError(f"{session.path}: it cannot be gone on with: it ends before its sitting went on")
-    return _with_pictures(found, session)
+    if recording.start is None:
+        raise RecordingError(f"{recording.path}: it cannot be gone on with: what it says of its sitting is damaged")
+    found = _gathered(recording.start, recording, recording.path)
+    if recording.start.continues is not None and not found.has_head:
+        raise RecordingError(f"{recording.path}: it cannot be gone on with: it ends before its sitting went on")
+    return _with_pictures(found, recording)
 
 
-def left_in_head(start: SessionStart, records: Iterator[RecordedMessage | Damage], path: Path) -> Left:
+def left_in_head(start: SittingStart, records: Iterator[RecordedMessage | Damage], path: Path) -> Left:
     """Return where a recording goes on, taking only its head from *records*: its inputs follow after that.
 
     Raises:
@@ -76,7 +76,7 @@ def left_in_head(start: SessionStart, records: Iterator[RecordedMessage | Damage
     return _with_pictures(_gathered(start, head, path), head)
 
 
-def write_left(writer: SessionWriter, left: Left, t_ns: int) -> int | None:
+def write_left(writer: RecordingWriter, left: Left, t_ns: int) -> int | None:
     """Write how a sitting was left as the head of a recording; all of it is on the disk when this returns.
 
     Returns:
@@ -109,7 +109,7 @@ class _Gathered:
     off before anybody saw them: they are left out, and their input is fed again. *shown* counts the other events.
     """
 
-    start: SessionStart
+    start: SittingStart
     events: list[Event] = field(default_factory=list)
     shown: int = 0
     damage: list[Damage] = field(default_factory=list)
@@ -148,7 +148,7 @@ class _Gathered:
             self.has_head = self.has_head or _ends_head(one)
 
 
-def _gathered(start: SessionStart, records: Iterable[RecordedMessage | Damage], path: Path) -> _Gathered:
+def _gathered(start: SittingStart, records: Iterable[RecordedMessage | Damage], path: Path) -> _Gathered:
     found = _Gathered(start)
     for one in records:
         if isinstance(one, Damage):

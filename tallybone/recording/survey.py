@@ -9,9 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from tallybone.recording.format import Damage, RecordingError, SessionStart, Topic
+from tallybone.recording.format import Damage, RecordingError, SittingStart, Topic
 from tallybone.recording.index import EndIndex, IndexDamageError
-from tallybone.recording.reader import RecordedMessage, SessionFile, read_session
+from tallybone.recording.reader import RecordedMessage, RecordingFile, read_recording
 from tallybone.recording.whereabouts import Whereabouts
 
 # So many outcomes are looked at for one with totals; nearly every one has them.
@@ -44,7 +44,7 @@ class Survey:
     path: Path
     size_bytes: int
     is_running: bool
-    start: SessionStart | None
+    start: SittingStart | None
     facts: Facts
 
 
@@ -54,13 +54,13 @@ def survey(path: Path) -> Survey:
     Raises:
         OSError: If it is none, or cannot be read.
     """
-    session = read_session(path)
+    recording = read_recording(path)
     with path.open("rb") as file:
         running = is_running(file)
-        facts = None if running or session.start is None else _facts_of_index(file)
+        facts = None if running or recording.start is None else _facts_of_index(file)
         if facts is None:
-            facts = _facts_of_records(session, file, is_growing=running)
-    return Survey(path, path.stat().st_size, running, session.start, facts)
+            facts = _facts_of_records(recording, file, is_growing=running)
+    return Survey(path, path.stat().st_size, running, recording.start, facts)
 
 
 def is_running(file: BinaryIO) -> bool:
@@ -83,16 +83,16 @@ def _facts_of_index(file: BinaryIO) -> Facts | None:
     return Facts(index.count((Topic.CAMERA,)), index.length_ns, totals, (), winner)
 
 
-def _facts_of_records(session: SessionFile, file: BinaryIO, *, is_growing: bool) -> Facts:
+def _facts_of_records(recording: RecordingFile, file: BinaryIO, *, is_growing: bool) -> Facts:
     """Return the figures from the heads of the records; where another tool has packed them, from the records."""
     found = Whereabouts()
     try:
         found.go_on(file, is_growing=is_growing)
     except RecordingError:
-        return _facts_of_all(session)
+        return _facts_of_all(recording)
     damage = list(found.damage)
-    if session.start is None:  # the first that is damaged is what says of its sitting
-        damage += islice((one for one in session if isinstance(one, Damage) and one not in damage), 1)
+    if recording.start is None:  # the first that is damaged is what says of its sitting
+        damage += islice((one for one in recording if isinstance(one, Damage) and one not in damage), 1)
     totals, winner = _result(_outcomes_at(found, file, damage))
     return Facts(len(found.of(Topic.CAMERA)), found.last_ns - found.first_ns, totals, tuple(damage), winner)
 
@@ -106,11 +106,11 @@ def _outcomes_at(found: Whereabouts, file: BinaryIO, damage: list[Damage]) -> It
             damage.append(Damage(found.start_byte(place), found.start_byte(place), str(error)))
 
 
-def _facts_of_all(session: SessionFile) -> Facts:
+def _facts_of_all(recording: RecordingFile) -> Facts:
     frames, totals = 0, None
     times: list[int] = []
     damage: list[Damage] = []
-    for one in session:
+    for one in recording:
         if isinstance(one, Damage):
             damage.append(one)
             continue

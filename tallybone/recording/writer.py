@@ -39,7 +39,7 @@ from mcap.writer import MCAP0_MAGIC
 
 from tallybone.files import reason_of, sync_folder
 from tallybone.recording.container import MAX_RECORD_BYTES
-from tallybone.recording.format import METADATA_NAME, PROFILE, ImageMessage, RecordingError, SessionStart, Topic
+from tallybone.recording.format import METADATA_NAME, PROFILE, ImageMessage, RecordingError, SittingStart, Topic
 
 _ROOM_BYTES = 4096  # for schema, channel and headers beside the payload
 _MOST_NS = 2**63 - 1
@@ -47,14 +47,14 @@ _MOST_NS = 2**63 - 1
 _MODE = 0o640
 
 
-class SessionWriter:
+class RecordingWriter:
     """A recording that is being written; a context manager, and closing it adds the index.
 
     While it is open it is locked (flock), so that nobody takes it for an old one. After an error the file is still
     whole up to the last record, and writing may go on once there is room again.
     """
 
-    def __init__(self, path: Path, start: SessionStart) -> None:
+    def __init__(self, path: Path, start: SittingStart) -> None:
         """Make the file *path*, which must not exist, and write the facts of the *start* into it.
 
         Raises:
@@ -149,7 +149,7 @@ class SessionWriter:
         with contextlib.suppress(OSError):
             self._path.unlink()
 
-    def __enter__(self) -> SessionWriter:
+    def __enter__(self) -> RecordingWriter:
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tallybone.play.news import News
-from tallybone.recording.reader import read_session
+from tallybone.recording.reader import read_recording
 from tallybone.replay.compare import by_play, differences, has_other_rules, recorded_facts, replayed_facts
 from tallybone.replay.export import ExportFiles, exporting
 from tallybone.replay.lines import Tally, narrator_for
@@ -98,7 +98,7 @@ def replay_log(
         with exporting(exports or ExportFiles(), has_pictures=False) as written:
             steps = passing(logged_steps(path, (wishes or ReplaySettings()).game, output.complain), written.add)
             score = _print(steps, output, has_game=True, as_json=as_json, from_ns=from_ns).score
-            written.write_texts(read_session(path).start, score.figures)
+            written.write_texts(read_recording(path).start, score.figures)
         output.write(json.dumps({"result": score.figures}) if as_json else score.words)
         return 0
 

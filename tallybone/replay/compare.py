@@ -15,7 +15,7 @@ from tallybone.json_values import JsonValueError, tag_of, to_json
 from tallybone.recording.format import Topic
 from tallybone.recording.index import records_on
 from tallybone.recording.messages import event_of_record
-from tallybone.recording.reader import RecordedMessage, read_session, whole_only
+from tallybone.recording.reader import RecordedMessage, read_recording, whole_only
 from tallybone.replay.lines import clock_time
 from tallybone.replay.run import ReplayStep
 from tallybone.sources.source import GameOverrides, match_of
@@ -121,7 +121,7 @@ def has_other_rules(path: Path, wish: GameOverrides) -> bool:
         EngineError: If there is no such game.
         RecordingError: If it is no recording.
     """
-    start = read_session(path).start
+    start = read_recording(path).start
     wished, recorded = match_of(wish, start), match_of(GameOverrides(), start)
     return (wished and wished.rules) != (recorded and recorded.rules)
 

@@ -31,7 +31,7 @@ from engine.record.values import Tag
 from tallybone.files import ExportError, require_free, whole_file
 from tallybone.json_values import to_json
 from tallybone.plain_text import plain
-from tallybone.recording.format import SessionStart
+from tallybone.recording.format import SittingStart
 from tallybone.replay.lines import clock_time, format_change
 from tallybone.replay.run import ReplayStep
 from tallybone.sources.source import Item
@@ -76,7 +76,7 @@ class Exports:
         for video in self._videos:
             video.add(seen)
 
-    def write_texts(self, start: SessionStart | None, result: Mapping[str, Any]) -> None:
+    def write_texts(self, start: SittingStart | None, result: Mapping[str, Any]) -> None:
         """Write those of the files that are text.
 
         Raises:
@@ -120,7 +120,7 @@ def exporting(wish: ExportFiles, *, has_pictures: bool) -> Iterator[Exports]:
             video.close()
 
 
-def game_record(story: Transcript, start: SessionStart | None) -> str:
+def game_record(story: Transcript, start: SittingStart | None) -> str:
     """Return the match as a game record (docs/game_record.md), with its date where that is known.
 
     Raises:
@@ -164,7 +164,7 @@ def _harmless(cell: str) -> str:
     return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
-def everything(story: Transcript, start: SessionStart | None, result: Mapping[str, Any]) -> str:
+def everything(story: Transcript, start: SittingStart | None, result: Mapping[str, Any]) -> str:
     """Return all events, outcomes and changes of the table as one JSON document."""
     said = {
         "sitting": None if start is None else start.format(),

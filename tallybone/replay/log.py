@@ -8,10 +8,10 @@ from pathlib import Path
 
 from engine import Event, ItStands, MatchStart, Outcome, Seq, State, apply
 from tallybone.json_values import JsonValueError
-from tallybone.recording.format import Damage, SessionStart, Topic
+from tallybone.recording.format import Damage, SittingStart, Topic
 from tallybone.recording.index import first_ns, records_on
 from tallybone.recording.messages import event_of_record
-from tallybone.recording.reader import RecordedMessage, read_session, whole_only
+from tallybone.recording.reader import RecordedMessage, read_recording, whole_only
 from tallybone.replay.run import ReplayStep
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
@@ -63,9 +63,9 @@ def logged_steps(path: Path, wish: GameOverrides, complain: Callable[[str], obje
         OSError: If it cannot be read.
     """
     log = log_in(records_on(path, (Topic.EVENT, Topic.OUTCOME)), path, complain)
-    match = match_in(wish, read_session(path).start, log)
+    match = match_in(wish, read_recording(path).start, log)
     if match is None:
-        is_damaged = wish.rules is None and read_session(path).start is None
+        is_damaged = wish.rules is None and read_recording(path).start is None
         damaged = "what it says of its game is damaged: say --rules and --players"
         complain(f"{path}: expected a game, but {damaged if is_damaged else 'no score was kept in it'}")
         return
@@ -87,7 +87,7 @@ def applied(state: State, one: Logged) -> tuple[State, tuple[Outcome, ...]]:
     return apply(state if one.name is None else _up_to(state, one.name), one.event)
 
 
-def match_in(wish: GameOverrides, start: SessionStart | None, log: Sequence[Logged]) -> MatchStart | None:
+def match_in(wish: GameOverrides, start: SittingStart | None, log: Sequence[Logged]) -> MatchStart | None:
     """Return how the match begins: as wished, as the recording says of itself, or as its log does.
 
     Raises:

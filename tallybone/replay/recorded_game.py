@@ -17,7 +17,7 @@ from engine import EngineError, Event, MatchStart, Outcome, State, apply
 from engine.value import changed
 from tallybone.json_values import JsonValueError
 from tallybone.recording.evidence import Evidence, evidence_of
-from tallybone.recording.format import RecordingError, SessionStart, Topic
+from tallybone.recording.format import RecordingError, SittingStart, Topic
 from tallybone.recording.messages import places_of_record
 from tallybone.recording.reader import RecordedMessage
 from tallybone.recording.whereabouts import Whereabouts
@@ -66,7 +66,7 @@ class LoggedStep:
 class RecordedGame:
     """A recording whose log is known, as far as it has been read."""
 
-    def __init__(self, path: Path, start: SessionStart | None) -> None:
+    def __init__(self, path: Path, start: SittingStart | None) -> None:
         """Know nothing yet of the recording in *path*."""
         self.path, self.start = path, start
         self.found = Whereabouts()

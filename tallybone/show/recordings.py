@@ -43,7 +43,7 @@ def room_of_table(environment: Mapping[str, str], home: Path) -> int:
     return house.keep_bytes or KEEP_BYTES
 
 
-def list_sessions(
+def print_recordings(
     folder: Path | None = None,
     *,
     as_json: bool = False,

@@ -14,9 +14,9 @@ from synthetic.render.motion import STRAIGHT
 from tallybone.choices import TileSet
 from tallybone.clock import software
 from tallybone.json_values import to_json
-from tallybone.recording.format import Pictures, SessionStart, Topic
+from tallybone.recording.format import Pictures, SittingStart, Topic
 from tallybone.recording.messages import write_input
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.simulate.items import (
     SimulatedInput,
     SimulatedItem,
@@ -53,10 +53,10 @@ class RecordingSummary:
     hands: int = 0
 
 
-def start_of(simulation: Simulation, wishes: SimulationSettings) -> SessionStart:
+def start_of(simulation: Simulation, wishes: SimulationSettings) -> SittingStart:
     """Return the start of the recording of a simulated sitting."""
     rules = wishes.rules
-    return SessionStart(
+    return SittingStart(
         started_at=_STARTED_AT,
         players=wishes.players,
         rules=rules.name,
@@ -69,7 +69,7 @@ def start_of(simulation: Simulation, wishes: SimulationSettings) -> SessionStart
     )
 
 
-def record(items: Iterable[SimulatedItem], writer: SessionWriter) -> Iterator[RecordingSummary]:
+def record(items: Iterable[SimulatedItem], writer: RecordingWriter) -> Iterator[RecordingSummary]:
     """Write items as they come; yield after each how much there is.
 
     Raises:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tallybone.recording.format import ImageMessage
 from tallybone.recording.reader import RecordedMessage
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from vision.arrays import GreyImage, Image
 from vision.errors import VisionError
 from vision.image.picture import PictureError, decode_picture, load_picture, read_picture_file
@@ -110,7 +110,7 @@ def shots_of_video(path: Path) -> Iterator[Shot]:
         raise PictureError(f"{path}: expected a video, but there is no picture in it")
 
 
-def recorded(shot: Shot, writer: SessionWriter) -> Shot:
+def recorded(shot: Shot, writer: RecordingWriter) -> Shot:
     """Return a shot that is recorded when it is loaded; its picture is then that of the recording."""
 
     def load() -> Image:

@@ -27,11 +27,11 @@ from engine import (
 from tallybone.choices import TileSet
 from tallybone.clock import software
 from tallybone.recording.folder import SUFFIX
-from tallybone.recording.format import Damage, Pictures, RecordingError, SessionStart, Topic
+from tallybone.recording.format import Damage, Pictures, RecordingError, SittingStart, Topic
 from tallybone.recording.messages import input_of, write_input, write_step
-from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.recording.resume import Left, left_in_head
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.sitting import ByHand, Step
 from tallybone.sources.shots import (
     VIDEOS,
@@ -86,7 +86,7 @@ class Source:
     pictures: Pictures
     count: int | None = None
     dated: Path | None = None
-    start: SessionStart | None = None
+    start: SittingStart | None = None
     left: Left | None = None
 
 
@@ -98,11 +98,11 @@ def source_at(path: Path) -> Source:
         VisionError: If there is no picture in it.
     """
     if path.suffix.lower() == SUFFIX and not path.is_dir():
-        session = read_session(path)
-        pictures = Pictures.SETTLED if session.start is None else session.start.pictures
-        records, start = iter(session), session.start
+        recording = read_recording(path)
+        pictures = Pictures.SETTLED if recording.start is None else recording.start.pictures
+        records, start = iter(recording), recording.start
         left = None if start is None or start.continues is None else left_in_head(start, records, path)
-        return Source(_items_of_session(records, path), pictures, start=start, left=left)
+        return Source(_items_of_recording(records, path), pictures, start=start, left=left)
     if path.suffix.lower() in VIDEOS and path.is_file():
         return Source(_held(shots_of_video(path)), Pictures.MOVING, dated=path)
     if not path.is_dir():
@@ -163,7 +163,7 @@ def recording(
         return
     if source.dated is None:
         raise RecordingError(f"{record}: only pictures and videos are recorded, and this is a recording already")
-    start = SessionStart(
+    start = SittingStart(
         started_at=datetime.fromtimestamp(source.dated.stat().st_mtime, UTC),
         players=() if match is None else match.players,
         rules=NO_GAME if match is None else match.rules.name,
@@ -172,11 +172,11 @@ def recording(
         software=software(),
         pictures=source.pictures,
     )
-    with SessionWriter(record, start) as writer:
+    with RecordingWriter(record, start) as writer:
         yield Tapped((_recorded(one, writer) for one in items), partial(write_step, writer))
 
 
-def _items_of_session(records: Iterable[RecordedMessage | Damage], path: Path) -> Iterator[Item]:
+def _items_of_recording(records: Iterable[RecordedMessage | Damage], path: Path) -> Iterator[Item]:
     for one in records:
         if isinstance(one, Damage):
             yield one
@@ -197,7 +197,7 @@ def _given(record: RecordedMessage, path: Path) -> RecordedInput:
     return RecordedInput(record.t_ns, f"{path}: record {record.number}", load)
 
 
-def _recorded(item: Item, writer: SessionWriter) -> Item:
+def _recorded(item: Item, writer: RecordingWriter) -> Item:
     match item:
         case Shot():
             return recorded(item, writer)
@@ -241,7 +241,7 @@ def parse_players(text: str) -> tuple[str, ...]:
     return names
 
 
-def match_of(wish: GameOverrides, start: SessionStart | None) -> MatchStart | None:
+def match_of(wish: GameOverrides, start: SittingStart | None) -> MatchStart | None:
     """Return the start of the match, None where no score is kept.
 
     Raises:

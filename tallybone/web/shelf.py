@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tallybone.recording.folder import age_key, recording_files
-from tallybone.recording.format import RecordingError, SessionStart
-from tallybone.recording.reader import read_session
+from tallybone.recording.format import RecordingError, SittingStart
+from tallybone.recording.reader import read_recording
 from tallybone.recording.survey import Survey, is_running, survey
 from tallybone.replay.recorded_game import RecordedGame
 
@@ -96,7 +96,7 @@ class Shelf:
             running, now = is_running(file), _Print.of(path)
             before, one = self._open.pop(name, (None, None))
             if one is None or before is None or not _goes_on(before, now, one):
-                one = OpenRecording(path, RecordedGame(path, read_session(path).start), running)
+                one = OpenRecording(path, RecordedGame(path, read_recording(path).start), running)
                 before = None
             if before != now or running != one.is_running:
                 one.game.look(file, is_growing=running)
@@ -126,7 +126,7 @@ class Shelf:
         if known is not None and before == now:
             return now, known
         try:
-            return now, _age(path, read_session(path).start)
+            return now, _age(path, read_recording(path).start)
         except RecordingError:
             return now, _age(path, None)
 
@@ -150,6 +150,6 @@ def _goes_on(before: _Print, now: _Print, one: OpenRecording) -> bool:
     return before == now or (one.is_running and before.inode == now.inode and now.size_bytes >= before.size_bytes)
 
 
-def _age(path: Path, start: SessionStart | None) -> _Age:
+def _age(path: Path, start: SittingStart | None) -> _Age:
     """Return the key that sorts recordings by age; one without a start is the oldest."""
     return (0, 0.0, path.name) if start is None else age_key(path, start)

@@ -16,7 +16,7 @@ from docs.drawings.wiring import EXAMPLE
 from tallybone.json_values import to_json
 from tallybone.maintain.backup import ArchivedFile, write_archive
 from tallybone.recording.format import Topic
-from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.store.calibration_file import Calibration, LightKept, format_calibration
 from tests.fuzz.targets import PIN
 from tests.tallybone.hub.said import scores, state, topic
@@ -74,7 +74,7 @@ def seeds() -> dict[str, list[bytes]]:
 def _messages(path: Path) -> list[bytes]:
     """Return the first and the longest record on each topic of a recording, as `targets.message` takes them."""
     found: dict[Topic, list[bytes]] = {}
-    for one in read_session(path):
+    for one in read_recording(path):
         if isinstance(one, RecordedMessage) and one.topic is not Topic.CAMERA:
             data = bytes([tuple(Topic).index(one.topic)]) + json.dumps(one.payload).encode()
             found.setdefault(one.topic, []).append(data)

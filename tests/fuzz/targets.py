@@ -39,7 +39,7 @@ from tallybone.recording.evidence import evidence_of
 from tallybone.recording.format import ImageMessage, RecordingError, Topic
 from tallybone.recording.index import records_on
 from tallybone.recording.messages import aim_of_record, event_of_record, input_of, places_of_record
-from tallybone.recording.reader import read_session, record_in
+from tallybone.recording.reader import read_recording, record_in
 from tallybone.recording.resume import left_in
 from tallybone.recording.survey import survey
 from tallybone.session.feeding import feed
@@ -69,11 +69,11 @@ def mcap(data: bytes) -> None:
             if number > _ENOUGH:
                 return
         survey(path)
-        session = read_session(path)
-        for number, _ in enumerate(session):
+        recording = read_recording(path)
+        for number, _ in enumerate(recording):
             if number > _ENOUGH:
                 return
-        left_in(session)
+        left_in(recording)
     except (RecordingError, VisionError):
         pass
 

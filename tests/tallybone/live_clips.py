@@ -16,9 +16,9 @@ from engine import MatchStart, State
 from synthetic.render.paint import render
 from synthetic.render.reaching import paint_reach
 from synthetic.render.view import view_of
-from tallybone.recording.format import Pictures, SessionStart
+from tallybone.recording.format import Pictures, SittingStart
 from tallybone.recording.messages import write_input
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.sitting import ByHand
 from tests.tallybone.truth_eye import script
 from tests.vision.moving import hand_at
@@ -48,8 +48,8 @@ def game_clip(seed: int, plays: int) -> tuple[tuple[Frame | Timed, ...], State]:
 
 def write_recording(path: Path, items: Sequence[Frame | Timed], *, pictures: Pictures = Pictures.MOVING) -> Path:
     """A recording of what came in, as another camera."""
-    start = SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), pictures=pictures)
-    with SessionWriter(path, start) as writer:
+    start = SittingStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), pictures=pictures)
+    with RecordingWriter(path, start) as writer:
         for number, item in enumerate(items):
             if isinstance(item, Timed):
                 write_input(writer, item.item, item.t_ns)

@@ -10,9 +10,9 @@ import cv2
 import numpy as np
 
 from engine import BONES, Event, MatchStart, NewHand, Redeal, Rules
-from tallybone.recording.format import SessionStart
+from tallybone.recording.format import SittingStart
 from tallybone.recording.messages import write_input, write_step
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.sitting import Look, Sitting, Step, opened
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import PLAYERS, script, views
@@ -63,11 +63,11 @@ def shown(seed: int = 1, hands: int = 1) -> Iterator[Event | None]:
 
 def record_game(path: Path, seed: int = 1, hands: int = 1, rules: Rules = BONES) -> list[Step]:
     """Play a game live, record it, and return all that happened; an item a second."""
-    start = SessionStart(started_at=START.started_at, players=PLAYERS, rules=rules.name, tile_set="double-6")
+    start = SittingStart(started_at=START.started_at, players=PLAYERS, rules=rules.name, tile_set="double-6")
     session, said = opened(rules, PLAYERS)
     happened = [Step(0, session, said, session.state.log)]
     sitting = Sitting(_look(eye(seed, hands)), session)
-    with SessionWriter(path, start) as writer:
+    with RecordingWriter(path, start) as writer:
         for at, item in enumerate(shown(seed, hands)):
             t_ns = BEGINS_NS + at * SECOND
             if item is None:

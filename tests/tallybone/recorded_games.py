@@ -8,8 +8,8 @@ from pathlib import Path
 
 from engine import BONES, Rules, changed_options
 from tallybone.play.recorder import FileRecorder, RecordingQuota
-from tallybone.recording.format import Pictures, SessionStart
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.format import Pictures, SittingStart
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Session
 from tallybone.session.sitting import Sitting, opened
 from tallybone.sources.source import RecordedInput
@@ -20,10 +20,10 @@ from vision.tracking.watch import Frame
 BEGAN = datetime(2026, 11, 21, 18, 30, 5, tzinfo=UTC)
 
 
-def start_of(rules: Rules = BONES, players: tuple[str, ...] = PLAYERS, began: datetime = BEGAN) -> SessionStart:
+def start_of(rules: Rules = BONES, players: tuple[str, ...] = PLAYERS, began: datetime = BEGAN) -> SittingStart:
     """What a live game writes first."""
     options = tuple(changed_options(rules).items())
-    return SessionStart(started_at=began, players=players, rules=rules.name, options=options, pictures=Pictures.MOVING)
+    return SittingStart(started_at=began, players=players, rules=rules.name, options=options, pictures=Pictures.MOVING)
 
 
 def record_game(
@@ -38,7 +38,7 @@ def record_game(
 ) -> Session:
     """Write the recording of a game; return where it ended. What is not closed is as after a power cut."""
     items, seen = items_of(seed, hands, rules, players)
-    writer = SessionWriter(path, start_of(rules, players, began))
+    writer = RecordingWriter(path, start_of(rules, players, began))
     recorder = FileRecorder(path, writer, RecordingQuota(path.parent, 10**12), lambda _: None, settled=None)
     sitting = Sitting(partial(look_at, seen), opened(rules, players)[0])
     for item in items:

@@ -15,7 +15,7 @@ import pytest
 
 from tallybone.calibrate.stored import show
 from tallybone.cli.games import score_record
-from tallybone.recording.reader import read_session
+from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tallybone.replay.command import replay_log
 from tallybone.store.calibration_file import format_calibration, load_calibration
@@ -42,7 +42,7 @@ def test_a_match_of_before_goes_on_where_its_recording_ends(
     data = (KEPT / "recording.mcap").read_bytes()
     path = tmp_path / "cut.mcap"
     path.write_bytes(data[: round(share * len(data))])
-    left = left_in(read_session(path))
+    left = left_in(read_recording(path))
     assert left.start.players == ("Ann", "Ben")
     assert (len(left.events), len(left.places.laid)) == (events, tiles)
 

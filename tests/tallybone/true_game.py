@@ -10,9 +10,9 @@ import cv2
 import numpy as np
 
 from engine import BONES, MatchStart, NewHand, Redeal
-from tallybone.recording.format import SessionStart, Topic
+from tallybone.recording.format import SittingStart, Topic
 from tallybone.recording.messages import write_input
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.simulate.game_script import ScriptStep
 from tallybone.simulate.items import TrueEvent, TrueTable, TrueTile, TrueTiles, Zone
 from tallybone.simulate.recorder import truth_line
@@ -29,8 +29,8 @@ STILL_NS = 300_000_000
 def record_true_game(path: Path, seed: int = 1, hands: int = 1) -> tuple[TableView, ...]:
     """Record a game with its truth, an item a second, and return what an eye sees of its frames."""
     seen = tuple(views(seed, hands))
-    start = SessionStart(started_at=START.started_at, players=PLAYERS, rules=BONES.name, tile_set="double-6")
-    with SessionWriter(path, start) as writer:
+    start = SittingStart(started_at=START.started_at, players=PLAYERS, rules=BONES.name, tile_set="double-6")
+    with RecordingWriter(path, start) as writer:
         _say(writer, TrueTable(BEGINS_NS, "classic-felt", "easy"))
         writer.frame(BEGINS_NS, _JPEG)
         frame = at = 1
@@ -76,7 +76,7 @@ def without(seen: Iterable[TableView], tile: SeenTile) -> Iterator[TableView]:
         yield replace(view, tiles=tuple(one for one in view.tiles if one != tile), changes=changes)
 
 
-def _say(writer: SessionWriter, true: TrueTable | TrueTiles | TrueEvent) -> None:
+def _say(writer: RecordingWriter, true: TrueTable | TrueTiles | TrueEvent) -> None:
     writer.write(Topic.TRUTH, true.t_ns, truth_line(true))
 
 

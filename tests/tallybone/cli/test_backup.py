@@ -15,7 +15,7 @@ import pytest
 from tallybone.cli.keeping import Streams, TableFolders, back_up, restore_table
 from tallybone.maintain import backup as kept
 from tallybone.maintain.backup import ArchivedFile, write_archive
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.maintain.test_archive import made_by_hand
 from tests.tallybone.recording.sittings import START, write
 
@@ -215,7 +215,7 @@ def test_a_table_that_has_kept_nothing_yet_says_so(tmp_path: Path) -> None:
 
 
 def test_a_game_that_is_recorded_is_backed_up_and_not_replaced(table: Table, other: Table, tmp_path: Path) -> None:
-    with SessionWriter(table.place.state / "sessions" / "now.mcap", START):
+    with RecordingWriter(table.place.state / "sessions" / "now.mcap", START):
         assert table.backup(tmp_path / "b.tar") == 0
         assert table.restore(tmp_path / "b.tar") == 1
         assert table.restore(tmp_path / "nosuch.tar") == 1

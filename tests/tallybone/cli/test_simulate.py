@@ -14,7 +14,7 @@ from tallybone.choices import TileSet
 from tallybone.cli.app import app
 from tallybone.cli.simulate import simulate
 from tallybone.recording.format import Topic
-from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.simulate.simulation import simulation_settings
 from tallybone.sources.source import source_at
 
@@ -26,7 +26,7 @@ def test_a_hand_is_recorded_and_summed_up_in_one_line(tmp_path: Path) -> None:
     assert simulate(path, wishes, as_json=True, out=out) == 0
     (line,) = out.getvalue().splitlines()
     said = json.loads(line)
-    records = [one for one in read_session(path) if isinstance(one, RecordedMessage)]
+    records = [one for one in read_recording(path) if isinstance(one, RecordedMessage)]
     truth: list[Any] = [one.payload for one in records if one.topic is Topic.TRUTH]
     assert said["file"] == str(path)
     assert said["frames"] == sum(one.topic is Topic.CAMERA for one in records)

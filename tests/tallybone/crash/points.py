@@ -17,7 +17,7 @@ from engine import Phase, State
 from tallybone.play.start import newest_left, state_of
 from tallybone.recording.folder import recording_files
 from tallybone.recording.format import RecordingError
-from tallybone.recording.reader import read_session
+from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tests.tallybone.crash.disk import Death, Disk
 from tests.tallybone.crash.game import Match, lines_on, scored, scored_on
@@ -105,7 +105,7 @@ def is_over(state: State) -> bool:
 def _states_in(folder: Path) -> Iterator[State]:
     for path in recording_files(folder):
         with suppress(RecordingError):
-            yield state_of(left_in(read_session(path)))
+            yield state_of(left_in(read_recording(path)))
 
 
 def wrong_with(match: Match, state: State, shown: tuple[tuple[int, int], ...]) -> Iterator[str]:

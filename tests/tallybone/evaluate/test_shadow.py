@@ -33,9 +33,9 @@ from engine.record.log import record_of
 from engine.record.text import format_record
 from tallybone.evaluate.shadow import compare_with_sheet
 from tallybone.json_values import to_json
-from tallybone.recording.format import SessionStart, Topic
+from tallybone.recording.format import SittingStart, Topic
 from tallybone.recording.messages import write_input
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.inputs import Answer
 from tallybone.simulate.game_script import play_out
 from tallybone.simulate.scenes import pick_table
@@ -53,10 +53,10 @@ def match(game: str, seed: int = 3) -> State:
 
 def record(path: Path, log: Sequence[Event], *, game: str = "bones") -> Path:
     """A recording of a match that was scored so, with one question and its answer."""
-    start = SessionStart(
+    start = SittingStart(
         started_at=datetime(2026, 11, 25, tzinfo=UTC), players=PLAYERS, rules=game, tile_set="double-6"
     )
-    with SessionWriter(path, start) as writer:
+    with RecordingWriter(path, start) as writer:
         for t_ns, event in enumerate(log, 1):
             if not isinstance(event, MatchStart):
                 writer.write(Topic.EVENT, t_ns, to_json(event, Event))

@@ -25,7 +25,7 @@ from tallybone.play.assemble import with_calibration, with_own_tiles
 from tallybone.play.calibrated import Used, stored_for, use_of, words_of_unused, zones_in_picture
 from tallybone.play.start import MatchPlan, new_game, open_camera
 from tallybone.recording.own_tiles import RecordedSet
-from tallybone.recording.reader import read_session
+from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import Left
 from tallybone.replay.command import replay
 from tallybone.sources.device import DeviceCamera
@@ -128,7 +128,7 @@ def test_a_game_records_the_zones_of_its_calibration_and_says_which_it_uses(tmp_
     assert code == 0, err
     assert "c.json is used: the zones of 2 seats and the boneyard" in (out + err).replace("\n", " ")
     (recording,) = folder.iterdir()
-    start = read_session(recording).start
+    start = read_recording(recording).start
     assert start is not None
     expected = zones_in_picture(load_calibration(path), 2)
     assert expected is not None

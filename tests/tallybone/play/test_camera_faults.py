@@ -15,7 +15,7 @@ from tallybone.choices import TileSet
 from tallybone.play.game import LiveGame
 from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import new_game, newest_left, recorder_of, state_of
-from tallybone.recording.reader import read_session
+from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tallybone.session.sitting import Sitting, opened
 from tallybone.sources.device import DeviceCamera
@@ -121,7 +121,7 @@ def test_a_match_goes_on_as_if_nothing_had_been_whatever_the_camera_does(match: 
     match.recorder.close()
     assert match.sitting.session.state == match.match.state
     (recording,) = (match.folder / "kept").glob("*.mcap")
-    assert state_of(left_in(read_session(recording))) == match.match.state
+    assert state_of(left_in(read_recording(recording))) == match.match.state
     assert len(match.notes) == 2 * len(Fault), "each is said once, and that it is over"
 
 

@@ -18,10 +18,10 @@ from tallybone.choices import TileSet
 from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import MatchPlan, new_game, newest_left, recorder_of, state_of
 from tallybone.recording.folder import FOLDER, next_number, prune, recordings_in, set_aside
-from tallybone.recording.format import RecordingError, SessionStart
-from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.recording.format import RecordingError, SittingStart
+from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.recording.resume import Left, write_left
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.store.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
 from tallybone.store.house import OWNER_NAME as OWNER_FILE
 from tallybone.store.house import set_password
@@ -40,7 +40,7 @@ YEARS = (2026, 1970, 2091, 2000, 1970)
 def begun(folder: Path, year: int, *, over: bool = False, continues: str | None = None) -> Path:
     """A recording that begins after all that are there, whatever the clock says."""
     number = next_number(folder)
-    start = SessionStart(
+    start = SittingStart(
         started_at=datetime(year, 1, 1, tzinfo=UTC),
         players=("Ann", "Ben"),
         rules="bones",
@@ -49,7 +49,7 @@ def begun(folder: Path, year: int, *, over: bool = False, continues: str | None 
     )
     path = folder / f"{year}-{number}.mcap"
     given = Adjust(Seat(0), number, "given")
-    with SessionWriter(path, start) as writer:
+    with RecordingWriter(path, start) as writer:
         write_left(writer, Left(start, (NewHand(), given, MatchClose()) if over else (NewHand(), given)), 0)
         writer.frame(0, bytes(20_000))
     return path
@@ -115,12 +115,12 @@ def test_numbers_go_on_after_those_that_were_set_aside(tmp_path: Path) -> None:
 
 
 def test_recordings_that_nobody_has_numbered_are_older_than_all_others(tmp_path: Path) -> None:
-    start = SessionStart(started_at=datetime(2030, 1, 1, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
-    with SessionWriter(tmp_path / "before.mcap", start) as writer:
+    start = SittingStart(started_at=datetime(2030, 1, 1, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
+    with RecordingWriter(tmp_path / "before.mcap", start) as writer:
         write_left(writer, Left(start, (NewHand(),)), 0)
     newest = begun(tmp_path, 2026)
     assert newest_left(tmp_path)[0] == newest
-    assert SessionStart.parse(replace(start, number=7).format()).number == 7
+    assert SittingStart.parse(replace(start, number=7).format()).number == 7
 
 
 @pytest.mark.parametrize("years", [56, -56])
@@ -192,7 +192,7 @@ def test_a_clock_that_jumps_inside_a_match_changes_no_score_and_lets_nobody_out_
     game = state_of(left).game
     assert game is not None
     assert game.totals == (20, 5)
-    times_ns = [one.t_ns for one in read_session(path) if isinstance(one, RecordedMessage)]
+    times_ns = [one.t_ns for one in read_recording(path) if isinstance(one, RecordedMessage)]
     assert times_ns == sorted(times_ns)
 
 

@@ -17,7 +17,7 @@ from tallybone.choices import TileSet
 from tallybone.play.recorder import Recorder, RecordingQuota
 from tallybone.play.start import MatchPlan, game_that_goes_on, new_game, newest_left, recorder_of, state_of
 from tallybone.recording.evidence import Evidence
-from tallybone.recording.reader import read_session
+from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tallybone.session.session import Session
 from tallybone.session.sitting import Sitting, opened
@@ -218,5 +218,5 @@ def test_a_match_that_goes_on_and_whose_disk_fails_goes_on_once_more(
     second.go_on(6)
     assert second.kept == (35, 0)
     third = newest_left(tmp_path)[0]
-    continued = [left_in(read_session(tmp_path / name)).start.continues for name in second.files]
+    continued = [left_in(read_recording(tmp_path / name)).start.continues for name in second.files]
     assert sorted(one for one in continued if one is not None) == sorted(set(second.files) - {third.name})

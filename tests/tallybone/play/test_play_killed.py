@@ -15,7 +15,7 @@ import pytest
 from engine import Lead, NewHand, Scored, State, history
 from tallybone.play.start import newest_left, state_of
 from tallybone.recording.format import ImageMessage, RecordingError
-from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.recording.reader import RecordedMessage, read_recording
 from tests.tallybone.live_clips import game_clip
 from tests.tallybone.replay.videos import write_video
 from vision.tracking.watch import Frame
@@ -94,7 +94,7 @@ def _looked_at(path: Path) -> int:
     """How many pictures of its video a recording has; those of its head have no numbers."""
     names = [
         one.payload.name
-        for one in (read_session(path) if path.stat().st_size else ())
+        for one in (read_recording(path) if path.stat().st_size else ())
         if isinstance(one, RecordedMessage) and isinstance(one.payload, ImageMessage)
     ]
     numbers = [int(name) for name in names if name is not None and name.isdecimal()]

@@ -11,9 +11,9 @@ import pytest
 
 from engine import BONES
 from tallybone.play.recorder import FileRecorder, RecordingQuota
-from tallybone.recording.format import SessionStart, Topic
-from tallybone.recording.reader import RecordedMessage, read_session
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.format import SittingStart, Topic
+from tallybone.recording.reader import RecordedMessage, read_recording
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.inputs import Button, Press
 from tallybone.session.sitting import Step, opened
 from vision.tracking.table_view import TableView
@@ -23,19 +23,19 @@ MOVING = TableView((), (), (), is_settled=False)
 SETTLED = TableView((), (), ())
 
 
-def start(day: int = 21) -> SessionStart:
-    return SessionStart(started_at=datetime(2026, 11, day, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
+def start(day: int = 21) -> SittingStart:
+    return SittingStart(started_at=datetime(2026, 11, day, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
 
 
 def recorder(folder: Path, notes: list[str], *, keep_bytes: int = 10**9) -> FileRecorder:
     path = folder / "now.mcap"
     return FileRecorder(
-        path, SessionWriter(path, start()), RecordingQuota(folder, keep_bytes), notes.append, settled=None
+        path, RecordingWriter(path, start()), RecordingQuota(folder, keep_bytes), notes.append, settled=None
     )
 
 
 def records(path: Path) -> list[RecordedMessage]:
-    return [one for one in read_session(path) if isinstance(one, RecordedMessage)]
+    return [one for one in read_recording(path) if isinstance(one, RecordedMessage)]
 
 
 def test_the_first_settled_picture_is_named_as_that_of_the_table(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_the_oldest_recordings_make_way_at_the_start_and_while_it_grows_but_neve
     tmp_path: Path,
 ) -> None:
     for day in (1, 2):
-        with SessionWriter(tmp_path / f"{day}.mcap", start(day)) as writer:
+        with RecordingWriter(tmp_path / f"{day}.mcap", start(day)) as writer:
             writer.frame(0, b"x" * 40_000)
     keeps = recorder(tmp_path, [], keep_bytes=60_000)
     assert {path.name for path in tmp_path.iterdir()} == {"2.mcap", "now.mcap"}

@@ -21,23 +21,23 @@ from tallybone.play.parts import open_parts
 from tallybone.play.start import MatchPlan, newest_left, state_of
 from tallybone.play.table import LiveTable, NoPage, TableParts
 from tallybone.recording.evidence import Evidence
-from tallybone.recording.format import RecordingError, SessionStart
-from tallybone.recording.reader import read_session
+from tallybone.recording.format import RecordingError, SittingStart
+from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import Left, left_in, write_left
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.replay.command import compare, replay
 from tallybone.sources.camera import PacedCamera
 from tests.tallybone.live_clips import game_clip, write_recording
 from tests.tallybone.serve.served import Blind
 from vision.tracking.watch import Frame
 
-START = SessionStart(started_at=datetime(2026, 11, 1, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
+START = SittingStart(started_at=datetime(2026, 11, 1, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
 
 
 def write(path: Path, day: int, *, over: bool = False, continues: str | None = None) -> Path:
     """A recording of that day with nothing but the log of its match."""
     start = replace(START, started_at=datetime(2026, 11, day, tzinfo=UTC), continues=continues)
-    with SessionWriter(path, start) as writer:
+    with RecordingWriter(path, start) as writer:
         events = (NewHand(), MatchClose()) if over else (NewHand(),)
         write_left(writer, Left(start, events), 0)
     return path
@@ -88,7 +88,7 @@ def test_a_later_recording_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_a_recording_that_is_being_written_is_somebody_elses(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap", 1)
-    with SessionWriter(tmp_path / "b.mcap", START):
+    with RecordingWriter(tmp_path / "b.mcap", START):
         assert newest_left(tmp_path)[0] == path
 
 
@@ -138,7 +138,7 @@ def test_a_game_goes_on_with_a_tile_that_was_laid_meanwhile_and_its_recording_su
     assert second[0]["event"] == "resumed"
     assert [line["words"] for line in second if line.get("event") == "played"] == ["Ann plays 3-2", "Ben plays 5-4"]
     newest = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)[-1]
-    left = left_in(read_session(newest))
+    left = left_in(read_recording(newest))
     assert state_of(left).game == truth.game
     plays = [seq for seq, event in enumerate(state_of(left).log) if isinstance(event, Play)]
     assert [one.of for one in left.evidence] == plays

@@ -15,7 +15,7 @@ from tallybone.play.game import Listener, LiveGame, LiveState
 from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import new_game, recorder_of
 from tallybone.recording.format import Topic
-from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.session.session import Session
 from tallybone.session.sitting import Sitting, Step, opened
 from tallybone.sources.source import RecordedInput
@@ -71,7 +71,7 @@ def told_in(folder: Path) -> int:
     """How many events are followed by how the table lies then, so that they are gone on with."""
     (path,) = folder.glob("*.mcap")
     events = told = 0
-    for one in read_session(path):
+    for one in read_recording(path):
         if isinstance(one, RecordedMessage):
             events += one.topic is Topic.EVENT
             told = events if one.topic is Topic.TABLE else told

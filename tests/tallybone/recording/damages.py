@@ -17,12 +17,12 @@ from mcap.opcode import Opcode
 from engine import EngineError
 from tallybone.recording.container import RawRecord, scan
 from tallybone.recording.format import Damage
-from tallybone.recording.reader import SessionFile, read_session
+from tallybone.recording.reader import RecordingFile, read_recording
 from tallybone.recording.resume import left_in
 from tallybone.replay.command import replay, replay_log
 from tallybone.replay.compare import recorded_facts
 from tallybone.replay.export import ExportFiles
-from tallybone.show.recordings import list_sessions
+from tallybone.show.recordings import print_recordings
 from tallybone.web.shelf import Shelf
 from vision.arrays import Image
 from vision.tracking.perception import Perception
@@ -133,7 +133,7 @@ def _exported(path: Path) -> Read:
 
 def _listed(path: Path) -> Read:
     out, err = io.StringIO(), io.StringIO()
-    code = list_sessions(path.parent, as_json=True, out=out, err=err)
+    code = print_recordings(path.parent, as_json=True, out=out, err=err)
     said = [json.loads(line) for line in out.getvalue().splitlines()][:-1]
     damage = [problem for one in said for problem in one.pop("damage")]
     names = [(one.pop("path"), one.pop("size_bytes")) for one in said]
@@ -160,14 +160,14 @@ def _compared(path: Path) -> Read:
 
 def _resumed(path: Path) -> Read:
     try:
-        session = read_session(path)
-        left = asdict(left_in(session))
+        recording = read_recording(path)
+        left = asdict(left_in(recording))
     except OSError as error:
         return Read(str(error), is_said=True)
-    return Read(left, bool(left.pop("damage")) or _ends_early(session))
+    return Read(left, bool(left.pop("damage")) or _ends_early(recording))
 
 
-def _ends_early(records: SessionFile) -> bool:
+def _ends_early(records: RecordingFile) -> bool:
     """Return whether a recording only ends early: a match goes on from where the power went, and nobody wonders."""
     damage = [one for one in records if isinstance(one, Damage)]
     return bool(damage) and all(one.problem.startswith("the file ends") for one in damage)

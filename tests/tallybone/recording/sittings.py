@@ -11,11 +11,11 @@ from typing import cast
 import pytest
 from mcap.records import Channel, Schema
 
-from tallybone.recording.format import Damage, SessionStart, Topic
-from tallybone.recording.reader import RecordedMessage, read_session
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.format import Damage, SittingStart, Topic
+from tallybone.recording.reader import RecordedMessage, read_recording
+from tallybone.recording.writer import RecordingWriter
 
-START = SessionStart(
+START = SittingStart(
     started_at=datetime(2026, 11, 21, 18, 30, 5, tzinfo=UTC),
     players=("Ann", "Bob"),
     rules="bones",
@@ -45,7 +45,7 @@ def jpeg(number: int, size_bytes: int = 60) -> bytes:
 
 def write(path: Path, *, frames: int = 3) -> Path:
     """Write pictures, each followed by an event and by an outcome with the totals so far."""
-    with SessionWriter(path, START) as writer:
+    with RecordingWriter(path, START) as writer:
         for number in range(frames):
             t_ns = (number + 1) * SECOND
             writer.frame(t_ns, jpeg(number), name=f"{number:02}.jpg" if number else None)
@@ -60,7 +60,7 @@ def of_a_later_version(path: Path) -> Path:
     schema = Schema(id=number, name="later", encoding="jsonschema", data=b"{}")
     channel = Channel(id=number, topic="/later", message_encoding="json", metadata={}, schema_id=number)
     later = _LaterTopic("/later", number, schema, channel)
-    writer = SessionWriter(path, START)
+    writer = RecordingWriter(path, START)
     for t_ns, topic in ((1, Topic.EVENT), (2, later), (3, Topic.EVENT)):
         writer.write(cast(Topic, topic), t_ns, {"number": t_ns})
     with pytest.MonkeyPatch.context() as patch:
@@ -70,11 +70,11 @@ def of_a_later_version(path: Path) -> Path:
 
 
 def records_of(path: Path) -> list[RecordedMessage]:
-    return [one for one in read_session(path) if isinstance(one, RecordedMessage)]
+    return [one for one in read_recording(path) if isinstance(one, RecordedMessage)]
 
 
 def damage_of(path: Path) -> list[Damage]:
-    return [one for one in read_session(path) if isinstance(one, Damage)]
+    return [one for one in read_recording(path) if isinstance(one, Damage)]
 
 
 def numbers(records: Iterable[RecordedMessage]) -> list[int]:

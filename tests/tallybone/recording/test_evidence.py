@@ -9,9 +9,9 @@ import pytest
 
 from tallybone.recording.evidence import MOST_BYTES, Crops, Evidence, evidence_of, write_evidence
 from tallybone.recording.format import Topic
-from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.recording.resume import left_in, write_left
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recording.sittings import START, records_of
 from tests.tallybone.recording.test_resume import WHOLE, write
 
@@ -19,7 +19,7 @@ PLAY, QUESTION = Evidence(12, 5, b"\xff\xd8\xff"), Evidence("the 5-4 / the 6-4",
 
 
 def test_crops_are_read_as_they_were_written(tmp_path: Path) -> None:
-    with SessionWriter(tmp_path / "a.mcap", START) as writer:
+    with RecordingWriter(tmp_path / "a.mcap", START) as writer:
         for one in (PLAY, QUESTION):
             write_evidence(writer, one)
     records = records_of(tmp_path / "a.mcap")
@@ -34,19 +34,19 @@ def test_crops_are_read_as_they_were_written(tmp_path: Path) -> None:
 def test_a_crop_that_cannot_be_understood_stops_no_match(tmp_path: Path, fact: dict[str, object]) -> None:
     path = write(tmp_path / "a.mcap")
     whole = tmp_path / "b.mcap"
-    with SessionWriter(whole, WHOLE.start) as writer:
-        write_left(writer, left_in(read_session(path)), 3)
+    with RecordingWriter(whole, WHOLE.start) as writer:
+        write_left(writer, left_in(read_recording(path)), 3)
         writer.write(Topic.EVIDENCE, 4, fact)
-    assert left_in(read_session(whole)) == WHOLE
+    assert left_in(read_recording(whole)) == WHOLE
 
 
 def test_a_match_that_goes_on_has_the_crops_of_the_recording_before(tmp_path: Path) -> None:
     left = replace(WHOLE, evidence=(PLAY, QUESTION))
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, WHOLE.start) as writer:
+    with RecordingWriter(path, WHOLE.start) as writer:
         write_left(writer, left, 4)
         write_evidence(writer, replace(PLAY, jpeg=b"\xff\xd8\xfe"))
-    evidence = left_in(read_session(path)).evidence
+    evidence = left_in(read_recording(path)).evidence
     assert [(one.of, one.jpeg) for one in evidence] == [(QUESTION.of, QUESTION.jpeg), (12, b"\xff\xd8\xfe")]
 
 

@@ -22,26 +22,26 @@ from tallybone.recording.folder import (
     recordings_in,
     set_aside,
 )
-from tallybone.recording.format import RecordingError, SessionStart, Topic
+from tallybone.recording.format import RecordingError, SittingStart, Topic
 from tallybone.recording.survey import survey
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recording.sittings import SECOND, START, jpeg, write
 
 
-def later(days: int) -> SessionStart:
+def later(days: int) -> SittingStart:
     return replace(START, started_at=START.started_at + timedelta(days=days))
 
 
 def filled(folder: Path, days: int) -> Path:
     path = folder / f"{days}.mcap"
-    with SessionWriter(path, later(days)) as writer:
+    with RecordingWriter(path, later(days)) as writer:
         writer.frame(1, jpeg(days, 10_000))
     return path
 
 
 def test_the_list_says_what_is_in_each_oldest_first(tmp_path: Path) -> None:
     second = write(tmp_path / "a.mcap")
-    with SessionWriter(tmp_path / "b.mcap", later(-1)) as writer:
+    with RecordingWriter(tmp_path / "b.mcap", later(-1)) as writer:
         writer.write(Topic.OUTCOME, 2 * SECOND, {"totals": [1, 2]})
         writer.write(Topic.OUTCOME, 9 * SECOND, {"outcome": "turn"})
         first, running = survey(tmp_path / "b.mcap"), recordings_in(tmp_path)[0][0].is_running
@@ -58,7 +58,7 @@ def test_the_list_says_what_is_in_each_oldest_first(tmp_path: Path) -> None:
 
 def test_the_list_says_who_won(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, START) as writer:
+    with RecordingWriter(path, START) as writer:
         writer.write(Topic.OUTCOME, 1, {"event": "scored", "totals": [90, 200]})
         for winner in (0, 1):  # the first was corrected
             writer.write(Topic.OUTCOME, 2, {"event": "match_over", "winner": winner})
@@ -95,7 +95,7 @@ def test_the_oldest_go_until_the_rest_fit(tmp_path: Path) -> None:
 
 def test_the_running_recording_stays_whatever_its_age_and_size(tmp_path: Path) -> None:
     new = filled(tmp_path, 5)
-    with SessionWriter(tmp_path / "0.mcap", START) as writer:
+    with RecordingWriter(tmp_path / "0.mcap", START) as writer:
         writer.frame(1, jpeg(1, 50_000))
         assert prune(tmp_path, keep_bytes=0) == (new,)
     assert [path.name for path in tmp_path.iterdir()] == ["0.mcap"]
@@ -165,7 +165,7 @@ def test_a_recording_that_was_deleted_by_mistake_comes_back(tmp_path: Path) -> N
     assert put_back(tmp_path, first.name) == first
     with pytest.raises(FileNotFoundError):
         put_back(tmp_path, first.name)
-    with SessionWriter(tmp_path / "now.mcap", START), pytest.raises(RecordingError, match="is being recorded"):
+    with RecordingWriter(tmp_path / "now.mcap", START), pytest.raises(RecordingError, match="is being recorded"):
         set_aside(tmp_path / "now.mcap")
 
 

@@ -4,17 +4,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from engine import BONES, Event, Knock, Seat, replay
-from tallybone.recording.format import SessionStart, Topic
+from tallybone.recording.format import SittingStart, Topic
 from tallybone.recording.messages import event_of_record, input_of, places_of_record, write_input, write_step
-from tallybone.recording.reader import RecordedMessage, read_session
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.reader import RecordedMessage, read_recording
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press
 from tallybone.session.sitting import ByHand, Sitting, opened
 from vision.reading import Face, Half, SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView
 from vision.tracking.watch import Frame
 
-_START = SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
+_START = SittingStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
 _INPUTS: tuple[ByHand, ...] = (
     Press(Button.NEXT),
     Press(Button.KNOCK, Seat(1)),
@@ -27,12 +27,12 @@ _INPUTS: tuple[ByHand, ...] = (
 
 
 def _records(path: Path) -> list[RecordedMessage]:
-    return [one for one in read_session(path) if isinstance(one, RecordedMessage)]
+    return [one for one in read_recording(path) if isinstance(one, RecordedMessage)]
 
 
 def test_all_that_comes_in_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, _START) as writer:
+    with RecordingWriter(path, _START) as writer:
         for t_ns, said in enumerate(_INPUTS):
             write_input(writer, said, t_ns)
     records = _records(path)
@@ -46,7 +46,7 @@ def test_the_log_of_the_match_and_the_places_can_be_taken_from_the_recording(tmp
     session, _ = opened(BONES, _START.players)
     sitting = Sitting(_sees_a_double_six, session)
     events: list[Event] = list(session.state.log)
-    with SessionWriter(path, _START) as writer:
+    with RecordingWriter(path, _START) as writer:
         for t_ns, item in ((1, Press(Button.NEXT)), (2, Press(Button.NEXT)), (3, _FRAME)):
             happened = sitting.feed(item, t_ns)
             write_step(writer, happened, picture=7)
@@ -64,7 +64,7 @@ def test_the_log_of_the_match_and_the_places_can_be_taken_from_the_recording(tmp
 def test_a_frame_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     session, _ = opened(BONES, _START.players)
-    with SessionWriter(path, _START) as writer:
+    with RecordingWriter(path, _START) as writer:
         write_step(writer, Sitting(lambda frame: TableView((), (), ()), session).feed(_FRAME, 5))
     assert _records(path) == []
 

@@ -20,10 +20,10 @@ from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 from tallybone.recording.container import RawRecord, scan
 from tallybone.recording.format import METADATA_NAME, PROFILE, Damage, RecordingError, Topic
 from tallybone.recording.index import records_on
-from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.recording.resume import left_in
 from tallybone.recording.survey import survey
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recording.damages import Layout
 from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, numbers, records_of, write
 
@@ -56,7 +56,7 @@ def test_a_file_cut_at_any_byte_gives_every_complete_record_and_says_that_it_is_
     for length in range(len(data) - 1, -1, -1):
         os.truncate(cut, length)
         try:
-            found = list(read_session(cut))
+            found = list(read_recording(cut))
         except RecordingError:
             assert length < first
             continue
@@ -122,12 +122,12 @@ def test_a_changed_bit_anywhere_never_changes_a_record_and_never_goes_unnoticed(
     for place, bit in every_bit_of_the_head + some_of_the_rest:
         path.write_bytes(data[:place] + bytes([data[place] ^ (1 << bit)]) + data[place + 1 :])
         try:
-            session = read_session(path)
+            recording = read_recording(path)
         except RecordingError:
             assert place < len(MCAP0_MAGIC)
             continue
-        found = [one for one in session if isinstance(one, RecordedMessage)]
-        assert session.start in (START, None)
+        found = [one for one in recording if isinstance(one, RecordedMessage)]
+        assert recording.start in (START, None)
         assert len(found) >= len(everything) - 1, place
         assert [one for one in everything if one in found] == found, place
         assert damage_of(path), place
@@ -166,14 +166,14 @@ def test_what_is_no_recording_is_named(tmp_path: Path, data: bytes, problem: str
     path = tmp_path / "a.mcap"
     path.write_bytes(data)
     with pytest.raises(RecordingError, match=problem) as caught:
-        read_session(path)
+        read_recording(path)
     assert str(caught.value).startswith(f"{path}: ")
 
 
 def test_a_folder_and_an_absent_file_are_named(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nowhere.mcap"):
         with pytest.raises(RecordingError, match=str(path)):
-            read_session(path)
+            read_recording(path)
 
 
 def foreign(
@@ -248,7 +248,7 @@ def test_somebody_elses_mcap_file_is_named(tmp_path: Path) -> None:
         writer.start("ros2", "other")
         writer.finish()
     with pytest.raises(RecordingError, match="something else"):
-        read_session(path)
+        read_recording(path)
 
 
 def test_a_compressed_chunk_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
@@ -273,27 +273,27 @@ def test_a_recording_of_a_later_version_is_named(tmp_path: Path) -> None:
         writer.finish()
     assert path.exists()
     with pytest.raises(RecordingError, match=r"later\.mcap: it has format 2"):
-        read_session(later)
+        read_recording(later)
 
 
 def test_a_recording_is_read_while_it_is_being_written(tmp_path: Path) -> None:
-    with SessionWriter(tmp_path / "a.mcap", START) as writer:
+    with RecordingWriter(tmp_path / "a.mcap", START) as writer:
         writer.frame(1, jpeg(1))
-        session: Iterator[RecordedMessage | Damage] = iter(read_session(tmp_path / "a.mcap"))
-        assert isinstance(next(session), RecordedMessage)
+        reading: Iterator[RecordedMessage | Damage] = iter(read_recording(tmp_path / "a.mcap"))
+        assert isinstance(next(reading), RecordedMessage)
         writer.frame(2, jpeg(2))
-        (end,) = session
+        (end,) = reading
         assert isinstance(end, Damage)
         assert "was not closed" in end.problem
 
 
 def test_a_recording_that_is_cut_while_it_is_read_gives_what_is_left_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, START) as writer:
+    with RecordingWriter(path, START) as writer:
         for number in range(6):
             writer.frame(number, jpeg(number, 200_000))
     everything, fourth = records_of(path), chunks_of(path)[3]
-    reading = iter(read_session(path))
+    reading = iter(read_recording(path))
     found = [next(reading)]
     os.truncate(path, fourth.start_byte + 1000)
     found += reading
@@ -311,7 +311,7 @@ def test_a_chunk_that_is_shorter_than_its_head_costs_only_itself(tmp_path: Path)
 
 def test_reading_goes_on_after_megabytes_of_damage(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, START) as writer:
+    with RecordingWriter(path, START) as writer:
         writer.frame(1, jpeg(1, 3 << 20))
         writer.frame(2, jpeg(2))
     changed(path, chunks_of(path)[0].start_byte, bytes(9))
@@ -344,7 +344,7 @@ def test_a_chunk_with_a_right_checksum_and_wrong_records_is_damage(
 ) -> None:
     path, builder = tmp_path / "a.mcap", RecordBuilder()
     Chunk("", records, 1, 1, zlib.crc32(records), len(records)).write(builder)
-    with SessionWriter(path, START) as writer:
+    with RecordingWriter(path, START) as writer:
         writer.write(Topic.EVENT, 1, {})
     data = path.read_bytes()
     path.write_bytes(data[: chunks_of(path)[0].start_byte] + builder.end() + data[chunks_of(path)[0].start_byte :])
@@ -360,7 +360,7 @@ def test_a_recording_may_have_metadata_of_other_programs(tmp_path: Path) -> None
         writer.add_metadata("other", {"a": "b"})
         writer.add_metadata(METADATA_NAME, START.format())
         writer.finish()
-    assert read_session(path).start == START
+    assert read_recording(path).start == START
     assert damage_of(path) == []
 
 
@@ -368,7 +368,7 @@ def test_a_damaged_header_costs_nothing_and_is_said(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     everything = records_of(path)
     changed(path, len(MCAP0_MAGIC) + 9 + 4, b"T")
-    assert (records_of(path), read_session(path).start) == (everything, START)
+    assert (records_of(path), read_recording(path).start) == (everything, START)
     assert damage_of(path)[0].problem == "its header is damaged"
 
 
@@ -380,7 +380,7 @@ def test_a_recording_whose_sitting_is_unknown_gives_its_records_and_says_what_is
     assert found == everything
     assert "what it says of its sitting cannot be read: its checksum does not fit" in str(damage)
     with pytest.raises(RecordingError, match="what it says of its sitting is damaged"):
-        left_in(read_session(path))
+        left_in(read_recording(path))
     assert survey(path).facts.damage[0].problem.startswith("what it says of its sitting cannot be read")
 
 

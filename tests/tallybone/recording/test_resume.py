@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from engine import Event, Lead, MatchStart, NewHand, Seat
-from tallybone.recording.format import RecordingError, SessionStart, Topic
+from tallybone.recording.format import RecordingError, SittingStart, Topic
 from tallybone.recording.messages import write_step
-from tallybone.recording.reader import read_session
+from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import Left, left_in, left_in_head, write_left
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tests.tallybone.session.test_referee import lay, line, seen
 from vision.tracking.camera_motion.alignment import Alignment
 from vision.tracking.table_view import Change, ChangeKind, TableView
 
-START = SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=("Brian", "Tom"), rules="bones")
+START = SittingStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=("Brian", "Tom"), rules="bones")
 TILE = seen((3, 5), (0, 0))
 VIEW = TableView((TILE,), (), (Change(ChangeKind.PLACED, TILE),))
 SESSION: Session = line(TILE)
@@ -28,9 +28,9 @@ EVENTS: tuple[Event, ...] = tuple(event for event in SESSION.state.log if not is
 WHOLE = Left(START, EVENTS, SESSION.places, (TILE,), b"empty", b"one tile", t_ns=4)
 
 
-def write(path: Path, start: SessionStart = START) -> Path:
+def write(path: Path, start: SittingStart = START) -> Path:
     """A sitting with a hand that was dealt and led, and one play."""
-    with SessionWriter(path, start) as writer:
+    with RecordingWriter(path, start) as writer:
         writer.frame(1, b"empty")
         writer.write(Topic.TABLE, 1, {"picture": 0, "tiles": [], "places": {}})
         writer.frame(2, b"a hand")
@@ -42,7 +42,7 @@ def write(path: Path, start: SessionStart = START) -> Path:
 
 
 def test_log_tiles_places_and_both_pictures_are_told(tmp_path: Path) -> None:
-    assert left_in(read_session(write(tmp_path / "a.mcap"))) == WHOLE
+    assert left_in(read_recording(write(tmp_path / "a.mcap"))) == WHOLE
     assert len(EVENTS) == 3
     assert EVENTS[:2] == (NewHand(), Lead(Seat(0)))
 
@@ -50,20 +50,20 @@ def test_log_tiles_places_and_both_pictures_are_told(tmp_path: Path) -> None:
 def test_where_the_camera_pointed_is_told_and_goes_into_the_next_recording(tmp_path: Path) -> None:
     aim = Alignment((0.9998, -0.02, 12.5, 0.02, 0.9998, -7.25))
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, START) as writer:
+    with RecordingWriter(path, START) as writer:
         writer.frame(1, b"one tile")
         write_step(writer, Step(1, SESSION, events=EVENTS, view=replace(VIEW, aim=aim)), picture=0)
-    left = left_in(read_session(path))
+    left = left_in(read_recording(path))
     assert left.aim == aim
     head = tmp_path / "b.mcap"
-    with SessionWriter(head, START) as writer:
+    with RecordingWriter(head, START) as writer:
         write_left(writer, left, 1)
-    assert left_in(read_session(head)).aim == aim
+    assert left_in(read_recording(head)).aim == aim
 
 
 def test_a_game_that_was_in_play_has_no_empty_table(tmp_path: Path) -> None:
     start = replace(START, in_play=True)
-    left = left_in(read_session(write(tmp_path / "a.mcap", start)))
+    left = left_in(read_recording(write(tmp_path / "a.mcap", start)))
     assert left == replace(WHOLE, start=start, empty=None)
 
 
@@ -73,7 +73,7 @@ def test_cut_at_any_byte_it_is_as_it_was_or_as_it_became_and_nothing_between(tmp
     cut, found = tmp_path / "cut.mcap", []
     for size in range(data.index(b"CompressedImage"), len(data), 7):
         cut.write_bytes(data[:size])
-        found.append(left_in(read_session(cut)))
+        found.append(left_in(read_recording(cut)))
     kinds = [
         (len(left.events), len(left.tiles), len(left.places.known), left.empty is None, left.last) for left in found
     ]
@@ -84,13 +84,13 @@ def test_cut_at_any_byte_it_is_as_it_was_or_as_it_became_and_nothing_between(tmp
 def test_the_head_of_the_next_recording_says_the_same_and_is_only_the_head(tmp_path: Path) -> None:
     path = tmp_path / "b.mcap"
     start = replace(START, continues="a.mcap")
-    with SessionWriter(path, start) as writer:
+    with RecordingWriter(path, start) as writer:
         number = write_left(writer, WHOLE, 50)
         writer.frame(60, b"later")
     assert number is not None
-    session = read_session(path)
-    assert left_in(session) == replace(WHOLE, start=start, t_ns=60)
-    records = iter(session)
+    recording = read_recording(path)
+    assert left_in(recording) == replace(WHOLE, start=start, t_ns=60)
+    records = iter(recording)
     assert left_in_head(start, records, path) == replace(WHOLE, start=start, t_ns=50)
     (rest,) = records
     assert rest.t_ns == 60  # type: ignore[union-attr]  # it is a record, and no damage
@@ -100,14 +100,14 @@ def test_what_was_played_after_it_went_on_is_added(tmp_path: Path) -> None:
     path, start = tmp_path / "b.mcap", replace(START, continues="a.mcap")
     second = seen((5, 4), (2, 0))
     later, _ = lay(SESSION, second)
-    with SessionWriter(path, start) as writer:
+    with RecordingWriter(path, start) as writer:
         write_left(writer, WHOLE, 50)
         number = writer.records
         writer.frame(60, b"two tiles")
         view = TableView((TILE, second), (), (Change(ChangeKind.PLACED, second),))
         events = later.state.log[len(SESSION.state.log) :]
         write_step(writer, Step(60, later, events=events, view=view), picture=number)
-    left = left_in(read_session(path))
+    left = left_in(read_recording(path))
     assert left.events == (*EVENTS, *events)
     assert (left.empty, left.last) == (b"empty", b"two tiles")
     assert left.places == later.places
@@ -115,29 +115,29 @@ def test_what_was_played_after_it_went_on_is_added(tmp_path: Path) -> None:
 
 def test_a_head_that_was_cut_is_refused(tmp_path: Path) -> None:
     path, cut = tmp_path / "b.mcap", tmp_path / "cut.mcap"
-    with SessionWriter(path, replace(START, continues="a.mcap")) as writer:
+    with RecordingWriter(path, replace(START, continues="a.mcap")) as writer:
         write_left(writer, WHOLE, 50)
     data = path.read_bytes()
     cut.write_bytes(data[: data.index(b'"continued"')])
     with pytest.raises(RecordingError, match="ends before its sitting went on"):
-        left_in(read_session(cut))
+        left_in(read_recording(cut))
     with pytest.raises(RecordingError):
-        left_in_head(START, iter(read_session(cut)), cut)
+        left_in_head(START, iter(read_recording(cut)), cut)
 
 
 def test_a_closed_recording_without_the_head_that_it_announces_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    SessionWriter(path, replace(START, continues="before.mcap")).close()
+    RecordingWriter(path, replace(START, continues="before.mcap")).close()
     with pytest.raises(RecordingError, match="it ends before its sitting went on"):
-        left_in_head(START, iter(read_session(path)), path)
+        left_in_head(START, iter(read_recording(path)), path)
 
 
 def test_a_sitting_that_was_left_before_its_first_picture_goes_on(tmp_path: Path) -> None:
     left = Left(START, EVENTS, SESSION.places, (), None, None, t_ns=7)
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, START) as writer:
+    with RecordingWriter(path, START) as writer:
         assert write_left(writer, left, 7) is None
-    assert left_in(read_session(path)) == left
+    assert left_in(read_recording(path)) == left
 
 
 def test_what_is_lost_in_the_middle_is_told(tmp_path: Path) -> None:
@@ -145,11 +145,11 @@ def test_what_is_lost_in_the_middle_is_told(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[data.index(b"a hand")] ^= 1
     path.write_bytes(data)
-    assert len(left_in(read_session(path)).damage) == 1
+    assert len(left_in(read_recording(path)).damage) == 1
 
 
 def test_the_start_of_the_match_is_in_the_metadata_even_where_the_log_has_it_too(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, START) as writer:
+    with RecordingWriter(path, START) as writer:
         write_step(writer, Step(3, SESSION, events=SESSION.state.log))
-    assert left_in(read_session(path)).events == EVENTS
+    assert left_in(read_recording(path)).events == EVENTS

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tallybone.recording.format import Pictures, SessionStart
+from tallybone.recording.format import Pictures, SittingStart
 from tallybone.recording.own_tiles import RecordedSet
 from tallybone.session.zones import Zones, default_zones
 from tests.tallybone.recording.sittings import START
@@ -35,7 +35,7 @@ def older() -> dict[str, str]:
 
 
 def test_a_recording_that_says_nothing_of_its_pictures_has_settled_ones(older: dict[str, str]) -> None:
-    assert SessionStart.parse(signed(older)) == START
+    assert SittingStart.parse(signed(older)) == START
     assert START.pictures is Pictures.SETTLED
     assert START.format() == signed(older)
 
@@ -43,30 +43,30 @@ def test_a_recording_that_says_nothing_of_its_pictures_has_settled_ones(older: d
 def test_moving_pictures_are_said_and_read(older: dict[str, str]) -> None:
     moving = replace(START, pictures=Pictures.MOVING)
     assert moving.format() == signed(older | {"pictures": "moving"})
-    assert SessionStart.parse(moving.format()) == moving
+    assert SittingStart.parse(moving.format()) == moving
 
 
 def test_pictures_of_an_unknown_kind_are_refused(older: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="blurred"):
-        SessionStart.parse(signed(older | {"pictures": "blurred"}))
+        SittingStart.parse(signed(older | {"pictures": "blurred"}))
 
 
 def test_zones_are_said_where_there_are_any_and_read(older: dict[str, str]) -> None:
     zoned = replace(START, zones=default_zones(2))
     assert zoned.format() == signed(older | {"zones": default_zones(2).format()})
-    assert SessionStart.parse(zoned.format()) == zoned
-    assert SessionStart.parse(signed(older)).zones == Zones()
+    assert SittingStart.parse(zoned.format()) == zoned
+    assert SittingStart.parse(signed(older)).zones == Zones()
 
 
 def test_what_was_learned_of_the_tiles_is_said_and_read(older: dict[str, str]) -> None:
     said = replace(START, own_set=RecordedSet(9, "a1b2", "AAAA", 0.6))
     own = '{"max_pips": 9, "eye": "a1b2", "weights": "AAAA", "believed": 0.6}'
     assert said.format() == signed(older | {"own_set": own})
-    assert SessionStart.parse(said.format()) == said
+    assert SittingStart.parse(said.format()) == said
     with pytest.raises(ValueError, match="believed"):
-        SessionStart.parse(signed(older | {"own_set": '{"max_pips": 9, "eye": "a", "weights": ""}'}))
+        SittingStart.parse(signed(older | {"own_set": '{"max_pips": 9, "eye": "a", "weights": ""}'}))
 
 
 def test_zones_beside_the_picture_are_refused(older: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="0 to 1"):
-        SessionStart.parse(signed(older | {"zones": '{"seats": [], "boneyard": [[0, 0], [1, 0], [1, 7]]}'}))
+        SittingStart.parse(signed(older | {"zones": '{"seats": [], "boneyard": [[0, 0], [1, 0], [1, 7]]}'}))

@@ -10,7 +10,7 @@ from mcap.opcode import Opcode
 
 from tallybone.recording.format import PROFILE, ImageMessage, RecordingError, Topic
 from tallybone.recording.whereabouts import MOST_TEXT_BYTES, Whereabouts
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recording.damages import Layout
 from tests.tallybone.recording.sittings import SECOND, START, jpeg, of_a_later_version, records_of, write
 from tests.tallybone.recording.test_index import FROM_NS, another, with_index
@@ -37,7 +37,7 @@ def test_every_record_is_read_from_its_place(tmp_path: Path) -> None:
 
 def test_a_growing_recording_is_followed_record_by_record(tmp_path: Path) -> None:
     path, found = tmp_path / "a.mcap", Whereabouts()
-    with SessionWriter(path, START) as writer, path.open("rb") as file:
+    with RecordingWriter(path, START) as writer, path.open("rb") as file:
         for number in range(4):
             writer.frame(number, jpeg(number))
             found.go_on(file, is_growing=True)
@@ -192,7 +192,7 @@ def test_a_record_whose_file_was_replaced_is_damage_and_no_surprise(tmp_path: Pa
 
 def test_a_text_that_is_larger_than_any_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, START) as writer:
+    with RecordingWriter(path, START) as writer:
         writer.write(Topic.EVENT, 1, {"is": "x" * MOST_TEXT_BYTES})
     found = whereabouts_in(path, is_growing=False)
     tracemalloc.start()
@@ -206,7 +206,7 @@ def test_a_text_that_is_larger_than_any_is_not_read(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_twenty_thousand_records_are_found_without_reading_them(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, START) as writer:
+    with RecordingWriter(path, START) as writer:
         for number in range(20_000):
             writer.frame(number, jpeg(number, 1000))
     tracemalloc.start()

@@ -21,14 +21,14 @@ from mcap.reader import make_reader
 from mcap.stream_reader import StreamReader
 from mcap_protobuf.decoder import DecoderFactory
 
-from tallybone.recording.format import ImageMessage, RecordingError, SessionStart, Topic
-from tallybone.recording.reader import RecordedMessage, read_session
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.format import ImageMessage, RecordingError, SittingStart, Topic
+from tallybone.recording.reader import RecordedMessage, read_recording
+from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, numbers, records_of, write
 
 
 def test_what_was_written_is_read_again_in_the_order_of_writing(tmp_path: Path) -> None:
-    with SessionWriter(tmp_path / "a.mcap", START) as writer:
+    with RecordingWriter(tmp_path / "a.mcap", START) as writer:
         writer.frame(5 * SECOND, jpeg(1), name="one.jpg")
         writer.write(Topic.BUTTON, 4 * SECOND, {"button": "seat 1", "note": "übung"})
         writer.frame(6 * SECOND, jpeg(2))
@@ -38,7 +38,7 @@ def test_what_was_written_is_read_again_in_the_order_of_writing(tmp_path: Path) 
         RecordedMessage(2, 6 * SECOND, Topic.CAMERA, ImageMessage(jpeg(2))),
     ]
     assert damage_of(tmp_path / "a.mcap") == []
-    assert read_session(tmp_path / "a.mcap").start == START
+    assert read_recording(tmp_path / "a.mcap").start == START
 
 
 def test_others_on_the_machine_cannot_read_a_recording(tmp_path: Path) -> None:
@@ -50,9 +50,9 @@ def test_a_recording_without_a_record_is_whole(tmp_path: Path) -> None:
 
 
 def test_what_is_known_at_the_start_comes_back_without_players_and_seed(tmp_path: Path) -> None:
-    bare = SessionStart(started_at=datetime(2026, 1, 1, tzinfo=UTC))
-    SessionWriter(tmp_path / "a.mcap", bare).close()
-    assert read_session(tmp_path / "a.mcap").start == bare
+    bare = SittingStart(started_at=datetime(2026, 1, 1, tzinfo=UTC))
+    RecordingWriter(tmp_path / "a.mcap", bare).close()
+    assert read_recording(tmp_path / "a.mcap").start == bare
     with pytest.raises(ValueError, match="zone"):
         replace(bare, started_at=datetime(2026, 1, 1))  # noqa: DTZ001 - the mistake that is refused
 
@@ -91,7 +91,7 @@ def test_the_reader_of_mcap_finds_every_checksum_right(tmp_path: Path) -> None:
 
 def test_an_event_is_in_the_file_when_the_call_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
-    writer = SessionWriter(tmp_path / "a.mcap", START)
+    writer = RecordingWriter(tmp_path / "a.mcap", START)
     monkeypatch.setattr(os, "fsync", synced.append)
     writer.frame(1, jpeg(1))
     writer.write(Topic.OUTCOME, 2, {})
@@ -108,7 +108,7 @@ def test_an_event_is_in_the_file_when_the_call_returns(tmp_path: Path, monkeypat
 def test_what_cannot_be_written_is_refused_and_leaves_no_trace(
     tmp_path: Path, t_ns: int, fact: dict[str, object]
 ) -> None:
-    with SessionWriter(tmp_path / "a.mcap", START) as writer:
+    with RecordingWriter(tmp_path / "a.mcap", START) as writer:
         with pytest.raises(ValueError, match=r"t_ns must be|not JSON compliant"):
             writer.write(Topic.EVENT, t_ns, fact)
         with pytest.raises(ValueError, match="frame"):
@@ -127,7 +127,7 @@ def test_a_file_that_exists_and_a_folder_that_does_not_are_named(tmp_path: Path)
     before = (tmp_path / "a.mcap").read_bytes()
     for path in (tmp_path / "a.mcap", tmp_path / "nowhere" / "a.mcap"):
         with pytest.raises(RecordingError, match=str(path)):
-            SessionWriter(path, START)
+            RecordingWriter(path, START)
     assert (tmp_path / "a.mcap").read_bytes() == before
 
 
@@ -139,7 +139,7 @@ def test_a_recording_whose_head_never_reached_the_disk_leaves_no_file(
 
     monkeypatch.setattr(os, "fsync", broken)
     with pytest.raises(OSError, match="Input/output error"):
-        SessionWriter(tmp_path / "a.mcap", START)
+        RecordingWriter(tmp_path / "a.mcap", START)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -149,7 +149,7 @@ def test_an_index_that_never_reached_the_disk_is_reported_and_the_records_are_th
     def broken(descriptor: int) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    writer = SessionWriter(tmp_path / "a.mcap", START)
+    writer = RecordingWriter(tmp_path / "a.mcap", START)
     writer.frame(1, jpeg(1))
     monkeypatch.setattr(os, "fsync", broken)
     with pytest.raises(RecordingError, match=r"cannot go on: Input/output error; .*\(1 records\)"):
@@ -160,7 +160,7 @@ def test_an_index_that_never_reached_the_disk_is_reported_and_the_records_are_th
 
 def test_a_deleted_recording_is_told_with_the_next_event_and_a_closed_one_is_closed_once(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    writer = SessionWriter(path, START)
+    writer = RecordingWriter(path, START)
     path.unlink()
     with pytest.raises(RecordingError, match="it was deleted"):
         writer.write(Topic.EVENT, 1, {})
@@ -170,7 +170,7 @@ def test_a_deleted_recording_is_told_with_the_next_event_and_a_closed_one_is_clo
 
 def test_a_recording_is_locked_while_it_is_written(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, START), path.open("rb") as file, pytest.raises(BlockingIOError):
+    with RecordingWriter(path, START), path.open("rb") as file, pytest.raises(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
@@ -189,7 +189,7 @@ def test_a_full_disk_keeps_what_was_written_and_writing_goes_on_when_there_is_ro
 
     monkeypatch.setattr(os, "write", write_while_there_is_room)
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, START) as writer:
+    with RecordingWriter(path, START) as writer:
         writer.write(Topic.EVENT, 1, {})
         whole = path.read_bytes()
         room[0] = 100
@@ -206,13 +206,13 @@ _UNTIL_THE_LIMIT = """
 import resource, signal, sys
 from pathlib import Path
 from tallybone.recording.format import RecordingError
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recording.sittings import START, jpeg
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 written = 0
 try:
-    with SessionWriter(Path(sys.argv[1]), START) as writer:
+    with RecordingWriter(Path(sys.argv[1]), START) as writer:
         while True:
             writer.frame(written, jpeg(written, 900))
             written += 1
@@ -235,9 +235,9 @@ _UNTIL_KILLED = """
 import sys
 from pathlib import Path
 from tallybone.recording.format import Topic
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recording.sittings import START, jpeg
-with SessionWriter(Path(sys.argv[1]), START) as writer:
+with RecordingWriter(Path(sys.argv[1]), START) as writer:
     number = 0
     while True:
         writer.frame(number, jpeg(number, 30_000))
@@ -268,12 +268,12 @@ def test_everything_that_was_said_before_a_kill_is_there(tmp_path: Path, seed: i
 def test_ten_thousand_pictures_take_no_memory_to_write_or_to_read(tmp_path: Path) -> None:
     path, picture = tmp_path / "a.mcap", jpeg(1, 20_000)
     tracemalloc.start()
-    with SessionWriter(path, START) as writer:
+    with RecordingWriter(path, START) as writer:
         for number in range(10_000):
             writer.frame(number, picture)
         held_bytes, _ = tracemalloc.get_traced_memory()
     tracemalloc.reset_peak()
-    assert sum(isinstance(one, RecordedMessage) for one in read_session(path)) == 10_000
+    assert sum(isinstance(one, RecordedMessage) for one in read_recording(path)) == 10_000
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert path.stat().st_size > 200_000_000

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tallybone.recording.format import Damage, Topic
-from tallybone.recording.reader import read_session
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.reader import read_recording
+from tallybone.recording.writer import RecordingWriter
 from tallybone.replay.command import compare
 from tallybone.replay.run import ReplaySettings
 from tallybone.sources.source import GameOverrides
@@ -71,10 +71,10 @@ def _inputs_before_the_first_play() -> Sequence[object]:
 
 
 def test_an_outcome_that_was_recorded_otherwise_is_shown_from_both_sides(recording: Path) -> None:
-    session, other = read_session(recording), recording.with_name("other.mcap")
-    assert session.start is not None
-    with SessionWriter(other, session.start) as writer:
-        for one in session:
+    kept, other = read_recording(recording), recording.with_name("other.mcap")
+    assert kept.start is not None
+    with RecordingWriter(other, kept.start) as writer:
+        for one in kept:
             assert not isinstance(one, Damage)
             payload: Any = one.payload
             if one.topic is Topic.CAMERA:
@@ -91,10 +91,10 @@ def test_an_outcome_that_was_recorded_otherwise_is_shown_from_both_sides(recordi
 
 
 def test_a_recording_that_says_nothing_of_provisional_totals_is_equal(recording: Path) -> None:
-    session, older = read_session(recording), recording.with_name("older.mcap")
-    assert session.start is not None
-    with SessionWriter(older, session.start) as writer:
-        for one in session:
+    kept, older = read_recording(recording), recording.with_name("older.mcap")
+    assert kept.start is not None
+    with RecordingWriter(older, kept.start) as writer:
+        for one in kept:
             assert not isinstance(one, Damage)
             payload: Any = one.payload
             if one.topic is Topic.CAMERA:

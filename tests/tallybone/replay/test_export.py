@@ -12,7 +12,7 @@ import cv2
 import pytest
 
 from engine import parse_record, play_record
-from tallybone.recording.reader import read_session
+from tallybone.recording.reader import read_recording
 from tallybone.replay.command import replay, replay_log
 from tallybone.replay.export import ExportFiles, format_csv, plays_table
 from tallybone.replay.recorded_game import RecordedGame, transcript_of
@@ -92,7 +92,7 @@ def test_the_table_has_a_row_for_each_play_with_its_sum_and_its_points(table: Ta
 def test_a_name_is_no_formula_in_a_spreadsheet(tmp_path: Path, begins: str) -> None:
     name, path = f"{begins}cmd|' /C calc'!A0", tmp_path / "game.mcap"
     record_live_game(path, players=(name, "Ben"))
-    game = RecordedGame(path, read_session(path).start)
+    game = RecordedGame(path, read_recording(path).start)
     with path.open("rb") as file:
         game.look(file, is_growing=False)
     text = plays_table(transcript_of(game))

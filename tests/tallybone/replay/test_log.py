@@ -12,8 +12,8 @@ import pytest
 
 from tallybone.recording.format import Damage, Topic
 from tallybone.recording.index import records_on
-from tallybone.recording.reader import read_session
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.reader import read_recording
+from tallybone.recording.writer import RecordingWriter
 from tallybone.replay.command import replay, replay_log
 from tallybone.replay.run import ReplaySettings
 from tallybone.session.sitting import Step
@@ -108,7 +108,7 @@ def test_a_lost_event_leaves_the_later_tiles_their_names(live: list[Step], tmp_p
     path, spoiled = tmp_path / "drawn.mcap", tmp_path / "spoiled.mcap"
     record_game(path, seed=5)
     data = path.read_bytes()
-    events = [one for one in read_session(path) if not isinstance(one, Damage)]
+    events = [one for one in read_recording(path) if not isinstance(one, Damage)]
     draws = [one for one in events if one.topic is Topic.EVENT and '"draw"' in json.dumps(one.payload)]
     assert draws, "this game needs a draw"
     text = json.dumps(draws[0].payload).encode()
@@ -125,7 +125,7 @@ def test_a_lost_event_leaves_the_later_tiles_their_names(live: list[Step], tmp_p
 def test_the_index_leads_to_the_same_records_as_reading_all(live: list[Step], tmp_path: Path) -> None:
     path, unfinished = tmp_path / "game.mcap", tmp_path / "unfinished.mcap"
     topics = (Topic.EVENT, Topic.OUTCOME)
-    all_of_it = [one for one in read_session(path) if not isinstance(one, Damage) and one.topic in topics]
+    all_of_it = [one for one in read_recording(path) if not isinstance(one, Damage) and one.topic in topics]
     assert len(all_of_it) > 50
     assert list(records_on(path, topics)) == all_of_it
     data = path.read_bytes()
@@ -134,7 +134,7 @@ def test_the_index_leads_to_the_same_records_as_reading_all(live: list[Step], tm
 
 
 def test_pictures_without_a_game_have_no_score(tmp_path: Path) -> None:
-    with SessionWriter(tmp_path / "a.mcap", replace(START, rules="free")) as writer:
+    with RecordingWriter(tmp_path / "a.mcap", replace(START, rules="free")) as writer:
         writer.frame(0, jpeg(0))
     run = Run(tmp_path / "a.mcap")
     assert run.code == 1

@@ -11,9 +11,9 @@ import pytest
 from engine import Confirmed, Event, Inferred, MatchStart, Placed, Play, Seq, replay
 from tallybone.json_values import to_json
 from tallybone.recording.format import RecordingError, Topic
-from tallybone.recording.reader import read_session
+from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.replay.command import replay_log
 from tallybone.replay.lines import Score
 from tallybone.replay.log import logged_steps
@@ -35,7 +35,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Session]:
 
 
 def looked_at(path: Path, *, is_growing: bool = False) -> RecordedGame:
-    game = RecordedGame(path, read_session(path).start)
+    game = RecordedGame(path, read_recording(path).start)
     with path.open("rb") as file:
         game.look(file, is_growing=is_growing)
     return game
@@ -58,7 +58,7 @@ def test_marks_of_inferred_actions_survive_the_hand_a_restart_and_a_replay(tmp_p
     plays = [at for at, event in enumerate(log, 1) if isinstance(event, Play)]
     log += [Inferred((Seq(plays[0]), Seq(plays[1]), Seq(plays[-1]))), Confirmed((Seq(plays[1]),))]
     path = tmp_path / "marked.mcap"
-    with SessionWriter(path, start_of()) as writer:
+    with RecordingWriter(path, start_of()) as writer:
         for t_ns, event in enumerate(log, 1):
             writer.write(Topic.EVENT, t_ns, to_json(event, Event))
         writer.write(Topic.TABLE, len(log), {"places": {}})
@@ -70,7 +70,7 @@ def test_marks_of_inferred_actions_survive_the_hand_a_restart_and_a_replay(tmp_p
         (plays[0], plays[1], plays[-1]),
         marks,
     ]
-    assert replay((session.state.log[0], *left_in(read_session(path)).events)).inferred == marks
+    assert replay((session.state.log[0], *left_in(read_recording(path)).events)).inferred == marks
     *_, last = logged_steps(path, GameOverrides(), lambda complaint: pytest.fail(str(complaint)))
     assert last.happened is not None
     assert last.happened.session.state.inferred == marks
@@ -151,7 +151,7 @@ def test_tiles_keep_their_names_where_an_event_is_lost(played: tuple[Path, Sessi
 )
 def test_events_that_no_game_has_are_left_out_or_end_it(tmp_path: Path, event: dict[str, object]) -> None:
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, start_of()) as writer:
+    with RecordingWriter(path, start_of()) as writer:
         writer.write(Topic.EVENT, 1, {"is": "new_hand"})
         if event.get("seat") == float("inf"):
             writer._write(Topic.EVENT, 2, b'{"is": "knock", "seat": 1e999}')
@@ -165,7 +165,7 @@ def test_events_that_no_game_has_are_left_out_or_end_it(tmp_path: Path, event: d
 
 def test_points_beyond_all_measure_end_the_game(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, start_of()) as writer:
+    with RecordingWriter(path, start_of()) as writer:
         writer.write(Topic.EVENT, 1, {"is": "new_hand"})
         for number in range(3):
             writer.write(Topic.EVENT, 2 + number, {"is": "adjust", "seat": 0, "points": MOST_NUMBER, "why": ""})
@@ -176,7 +176,7 @@ def test_points_beyond_all_measure_end_the_game(tmp_path: Path) -> None:
 
 def test_a_recording_without_a_game_has_no_steps(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, start_of()) as writer:
+    with RecordingWriter(path, start_of()) as writer:
         writer.frame(1, b"\xff\xd8\xff")
     assert looked_at(path).steps == []
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tallybone.choices import parse_size
-from tallybone.recording.writer import SessionWriter
-from tallybone.show.recordings import list_sessions, room_of_table
+from tallybone.recording.writer import RecordingWriter
+from tallybone.show.recordings import print_recordings, room_of_table
 from tallybone.store.house import HOUSE_NAME, HouseSettings, save_house
 from tests.tallybone.cli.test_app import tallybone
 from tests.tallybone.recording.sittings import START, jpeg, write
@@ -22,7 +22,7 @@ class Run:
 
     def __init__(self, folder: Path | None, *, as_json: bool = True, keep_bytes: int | None = None) -> None:
         out, err = io.StringIO(), io.StringIO()
-        self.code = list_sessions(folder, as_json=as_json, keep_bytes=keep_bytes, out=out, err=err)
+        self.code = print_recordings(folder, as_json=as_json, keep_bytes=keep_bytes, out=out, err=err)
         self.out, self.err = out.getvalue(), err.getvalue()
 
 
@@ -48,7 +48,7 @@ def test_each_recording_is_a_line_of_json(tmp_path: Path) -> None:
 
 def test_the_table_shows_date_players_result_and_size(tmp_path: Path) -> None:
     write(tmp_path / "a.mcap")
-    with SessionWriter(tmp_path / "b.mcap", replace(START, players=("\x1b[31mEve",))):
+    with RecordingWriter(tmp_path / "b.mcap", replace(START, players=("\x1b[31mEve",))):
         run = Run(tmp_path, as_json=False)
     assert "a.mcap" in run.out
     for said in ("2026-11-21 18:30", "Ann, Bob", "bones", "10 : 10", "0:00:02", "KB", "running", "2 recordings"):

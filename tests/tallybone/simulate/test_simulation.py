@@ -15,8 +15,8 @@ from synthetic.render.motion import Film
 from tallybone.choices import Difficulty
 from tallybone.recording.format import Pictures, Topic
 from tallybone.recording.messages import input_of
-from tallybone.recording.reader import RecordedMessage, read_session
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.reader import RecordedMessage, read_recording
+from tallybone.recording.writer import RecordingWriter
 from tallybone.simulate.items import FramePlan, NowLying, SimulatedInput, TrueEvent, TrueTiles, Zone
 from tallybone.simulate.recorder import record, start_of
 from tallybone.simulate.room import MARGIN_PX
@@ -39,7 +39,7 @@ def wishes(
 
 def recorded(path: Path, asked: SimulationSettings, items: int = SHORT) -> Path:
     simulation = Simulation(asked)
-    with SessionWriter(path, start_of(simulation, asked)) as writer:
+    with RecordingWriter(path, start_of(simulation, asked)) as writer:
         for _ in record(islice(simulation.items(), items), writer):
             pass
     return path
@@ -89,12 +89,12 @@ def test_the_same_seed_gives_the_same_bytes_and_another_others(tmp_path: Path) -
 @pytest.mark.slow
 def test_a_recording_says_what_was_played_and_holds_all_of_it(tmp_path: Path) -> None:
     asked = wishes(fps=2)
-    session = read_session(recorded(tmp_path / "one.mcap", asked))
-    start = session.start
+    recording = read_recording(recorded(tmp_path / "one.mcap", asked))
+    start = recording.start
     assert start is not None
     assert (start.players, start.rules, start.seed, start.pictures) == (("Ann", "Ben"), "bones", 1, Pictures.MOVING)
     assert start.zones == Simulation(asked).room.zones
-    records = [one for one in session if isinstance(one, RecordedMessage)]
+    records = [one for one in recording if isinstance(one, RecordedMessage)]
     items = list(islice(Simulation(asked).items(), SHORT))
     assert [one.t_ns for one in records] == [one.t_ns for one in items]
     assert [input_of(one) for one in records if input_of(one)] == [

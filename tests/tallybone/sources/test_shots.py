@@ -129,10 +129,10 @@ def test_an_unreadable_picture_is_named_and_not_recorded(folder: Path, tmp_path:
 
 
 def test_pictures_of_a_recording_without_names_are_called_by_their_number(tmp_path: Path) -> None:
-    from tallybone.recording.writer import SessionWriter
+    from tallybone.recording.writer import RecordingWriter
 
     data = picture(tmp_path / "a.jpg").read_bytes()
-    with SessionWriter(tmp_path / "a.mcap", START) as writer:
+    with RecordingWriter(tmp_path / "a.mcap", START) as writer:
         for number in range(3):
             writer.frame(number * 77, data)
     run = Run(tmp_path / "a.mcap", eye=Witness())

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tallybone.recording.format import Pictures
-from tallybone.recording.reader import read_session
+from tallybone.recording.reader import read_recording
 from tallybone.replay.command import replay
 from tallybone.replay.run import ReplaySettings
 from tallybone.sources.source import GameOverrides
@@ -92,7 +92,7 @@ def test_a_recording_of_a_video_says_that_it_is_moving_and_goes_through_the_same
 ) -> None:
     path, live, again = tmp_path / "a.mcap", Witness(), Witness()
     first, second = Run(video, record=path, eye=live), Run(path, eye=again)
-    start = read_session(path).start
+    start = read_recording(path).start
     assert start is not None
     assert start.pictures is Pictures.MOVING
     assert first.out == second.out
@@ -107,7 +107,7 @@ def test_a_recording_of_a_folder_says_that_it_is_settled_and_every_picture_is_re
         assert cv2.imwrite(str(made / f"{number}.png"), block(30 * number))
     live, again = Witness(), Witness()
     first, second = Run(made, record=tmp_path / "a.mcap", eye=live), Run(tmp_path / "a.mcap", eye=again)
-    start = read_session(tmp_path / "a.mcap").start
+    start = read_recording(tmp_path / "a.mcap").start
     assert start is not None
     assert start.pictures is Pictures.SETTLED
     assert len(live.seen) == len(again.seen) == 4

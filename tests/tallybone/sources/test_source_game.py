@@ -17,7 +17,7 @@ import pytest
 from engine import NewHand
 from tallybone.recording.format import Topic
 from tallybone.recording.messages import write_input
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.replay.command import compare, replay
 from tallybone.replay.run import ReplaySettings
 from tallybone.sources.source import GameOverrides
@@ -188,7 +188,7 @@ def test_a_table_that_is_lost_is_said_once_and_once_that_it_is_found(tmp_path: P
 
 def test_an_input_of_a_later_version_costs_only_itself(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    with SessionWriter(path, START) as writer:
+    with RecordingWriter(path, START) as writer:
         write_input(writer, NewHand(), BEGINS_NS)
         writer.write(Topic.BUTTON, BEGINS_NS + 1, {"button": "dance"})
         write_input(writer, NewHand(), BEGINS_NS + 2)

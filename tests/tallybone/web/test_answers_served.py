@@ -10,7 +10,7 @@ from engine import BONES, MatchStart, replay
 from tallybone.play.recorder import RecordingQuota
 from tallybone.recording.format import Topic
 from tallybone.recording.messages import event_of_record, input_of
-from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.session.inputs import Answer, AnswerBack
 from tallybone.session.session import Session
 from tallybone.session.sitting import Sitting, opened
@@ -50,7 +50,7 @@ def test_a_wrong_answer_is_taken_back_with_one_tap_and_the_recording_gives_the_s
         live = table.live.session
         assert not live.state.irregular
     recorder.close()
-    records = [one for one in read_session(path) if isinstance(one, RecordedMessage)]
+    records = [one for one in read_recording(path) if isinstance(one, RecordedMessage)]
     log = [event_of_record(one) for one in records if one.topic is Topic.EVENT]
     assert replay([MatchStart(BONES, PLAYERS), *log]) == live.state
     said = [

@@ -18,7 +18,7 @@ from engine import profile
 from tallybone.play.recorder import RecordingQuota
 from tallybone.recording.format import Topic
 from tallybone.recording.messages import input_of
-from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.recording.reader import RecordedMessage, read_recording
 from tests.tallybone.truth_eye import PLAYERS_OF
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder
@@ -202,7 +202,7 @@ def test_who_did_what_is_recorded_and_a_reader_needs_not_know(tmp_path: Path) ->
         assert do(client, type="points", seat=0, points=5).status_code == 200
         assert do(client, type="press", button="knock").status_code == 200
     recorder.close()
-    records = [one for one in read_session(tmp_path / "a.mcap") if isinstance(one, RecordedMessage)]
+    records = [one for one in read_recording(tmp_path / "a.mcap") if isinstance(one, RecordedMessage)]
     said = [one for one in records if one.topic in (Topic.CORRECTION, Topic.BUTTON)]
     authors = [one.payload["by"] for one in said if isinstance(one.payload, dict) and "by" in one.payload]
     assert authors == ["Zoë <b>", "Zoë <b>"]

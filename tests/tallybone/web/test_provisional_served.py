@@ -9,7 +9,7 @@ import httpx
 
 from engine import Play, entries
 from tallybone.play.recorder import RecordingQuota
-from tallybone.recording.reader import read_session
+from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder
@@ -61,7 +61,7 @@ def test_inferred_plays_are_confirmed_and_the_confirmation_is_taken_back(tmp_pat
         assert marks(state()) == (True, [first, last])
         marked = table.live.session.state
     recorder.close()
-    left = left_in(read_session(path))
+    left = left_in(read_recording(path))
     assert left.events == marked.log[1:], "a restart finds the same marks"
 
 

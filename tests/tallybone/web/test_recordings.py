@@ -18,7 +18,7 @@ import pytest
 from engine import profile
 from tallybone.recording.folder import FOLDER, KEPT_S, prune
 from tallybone.recording.format import Topic
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Session
 from tallybone.web.access import COOKIE, Access
 from tallybone.web.app import make_app
@@ -79,7 +79,7 @@ def anybody(folder: Path) -> Visitor:
 def test_the_list_has_the_newest_first_and_marks_what_is_written(folder: Path, bones: tuple[Path, Session]) -> None:
     totals = bones[1].state.game.totals  # type: ignore[union-attr]  # it was played
     (folder / "letter.mcap").write_text("no recording")
-    with SessionWriter(folder / "now.mcap", start_of(began=BEGAN + timedelta(days=1))) as writer:
+    with RecordingWriter(folder / "now.mcap", start_of(began=BEGAN + timedelta(days=1))) as writer:
         writer.frame(5_000_000_000, jpeg(1))
         said = Visitor(folder).get("/recordings").json()
     assert [one["name"] for one in said["recordings"]] == ["now.mcap", "bones.mcap"]
@@ -153,7 +153,7 @@ def test_pictures_are_as_they_were_recorded(anybody: Visitor, bones: tuple[Path,
 
 def test_a_recording_that_grows_is_seen_to_grow(bones: tuple[Path, Session], tmp_path: Path) -> None:
     anybody, path = Visitor(tmp_path), tmp_path / "now.mcap"
-    with SessionWriter(path, start_of()) as writer:
+    with RecordingWriter(path, start_of()) as writer:
         for number in range(3):
             writer.write(Topic.EVENT, number, {"is": "new_hand"} if not number else {"is": "lead", "seat": number - 1})
             said = anybody.get("/recordings/now.mcap").json()
@@ -202,7 +202,7 @@ def test_only_who_knows_the_pin_deletes_and_may_put_it_back(folder: Path) -> Non
 
 def test_what_is_being_recorded_is_never_deleted(tmp_path: Path) -> None:
     insider = Visitor(tmp_path, knows_pin=True)
-    with SessionWriter(tmp_path / "now.mcap", start_of()):
+    with RecordingWriter(tmp_path / "now.mcap", start_of()):
         answer = insider.ask("DELETE", "/recordings/now.mcap", headers=JSON)
     assert (answer.status_code, answer.json()["error"]) == (422, "it is being recorded: end the match first")
     assert (tmp_path / "now.mcap").is_file()
@@ -252,7 +252,7 @@ def test_statistics_of_one_game_and_of_everybody(folder: Path, bones: tuple[Path
 
 def test_a_game_that_goes_on_is_counted_once(folder: Path) -> None:
     later = replace(start_of(began=BEGAN + timedelta(days=1)), continues="bones.mcap")
-    with SessionWriter(folder / "later.mcap", later) as writer:
+    with RecordingWriter(folder / "later.mcap", later) as writer:
         for one in records_of(folder / "bones.mcap"):
             if one.topic is Topic.EVENT:
                 writer.write(Topic.EVENT, one.t_ns, one.payload)  # type: ignore[arg-type]  # JSON

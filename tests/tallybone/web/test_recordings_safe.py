@@ -14,8 +14,8 @@ import pytest
 
 from engine import BONES
 from tallybone.recording.folder import FOLDER
-from tallybone.recording.format import SessionStart, Topic
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.format import SittingStart, Topic
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Session
 from tests.tallybone.recorded_games import start_of
 from tests.tallybone.recording.sittings import jpeg, write
@@ -138,13 +138,13 @@ def test_a_file_that_is_replaced_between_two_looks_is_read_anew(bones: tuple[Pat
 
 
 def test_what_a_recording_says_of_itself_may_be_anything(tmp_path: Path) -> None:
-    hostile = SessionStart(
+    hostile = SittingStart(
         started_at=datetime(1, 1, 1, tzinfo=UTC),
         players=("<script>", "\ud800", "x" * 100_000, *(str(number) for number in range(50))),
         rules="\u202e" * 1000,
         options=(("x", "y"), ("target", "9" * 4000)),
     )
-    with SessionWriter(tmp_path / "a.mcap", hostile) as writer:
+    with RecordingWriter(tmp_path / "a.mcap", hostile) as writer:
         writer.frame(2**62, jpeg(1))
         writer.write(Topic.OUTCOME, 2**63 - 1, {"totals": [10**4000], "event": "match_over", "winner": -1})
     anybody = Visitor(tmp_path)
@@ -177,7 +177,7 @@ def test_events_of_every_shape_break_nothing(tmp_path: Path) -> None:
     )
     anybody = Visitor(tmp_path)
     for number in range(12):
-        with SessionWriter(tmp_path / f"{number}.mcap", start_of(BONES)) as writer:
+        with RecordingWriter(tmp_path / f"{number}.mcap", start_of(BONES)) as writer:
             writer.write(Topic.EVENT, 1, {"is": "new_hand"})
             writer.write(Topic.EVENT, 1, {"is": "lead", "seat": 0})
             for t_ns in range(2, 60):

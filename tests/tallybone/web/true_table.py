@@ -22,8 +22,8 @@ import numpy as np
 from engine import BONES, Event, Inferred, MatchStart, NewHand, Redeal, Rules, Seq, profile
 from tallybone.play.game import Listener, Listeners, LiveGame, LiveState
 from tallybone.play.recorder import FileRecorder, Recorder, RecordingQuota
-from tallybone.recording.format import SessionStart
-from tallybone.recording.writer import SessionWriter
+from tallybone.recording.format import SittingStart
+from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Sitting, Step, opened
 from tallybone.sources.camera import Shown
@@ -190,8 +190,8 @@ def true_table(
 
 def file_recorder(room: RecordingQuota, path: Path) -> FileRecorder:
     """What keeps a game of bones in a file."""
-    start = SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=PLAYERS, rules=BONES.name)
-    writer = SessionWriter(path, start)
+    start = SittingStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=PLAYERS, rules=BONES.name)
+    writer = RecordingWriter(path, start)
     return FileRecorder(path, writer, room, lambda _: None, settled=None)
 
 
