@@ -188,8 +188,6 @@ class _PicturePair:
             guess
             for at, guess in enumerate(found)
             if guess[0] == max(near for near, _ in found[max(0, at - 2) : at + 3])
-            for at, guess in enumerate(found)
-            if guess[0] == max(near for near, _ in found[max(0, at - 2) : at + 3])
         ]
         peaks.sort(key=lambda guess: -guess[0])
         for _, motion in peaks[:_REFINED_GUESSES]:
