@@ -1,1 +1,1 @@
-"""Cameras, LEDs, buttons, score displays, the knock sensor: a protocol per kind, real adapters, strict public fakes."""
+"""Cameras, LEDs, buttons, score displays and knock sensors: a protocol for each, drivers, and strict fakes."""

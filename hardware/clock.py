@@ -1,4 +1,4 @@
-"""Name the clock that the parts of a table share: who opens a part hands it in."""
+"""Type of the clock that is passed to all parts of a table."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 Clock: TypeAlias = Callable[[], int]
-"""Says the time in nanoseconds; it never goes back."""
+"""Returns a monotonic time in nanoseconds."""

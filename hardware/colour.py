@@ -1,4 +1,4 @@
-"""A colour, as LEDs and backlights take it."""
+"""RGB colour of LEDs and backlights."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Rgb:
-    """A colour; each part 0 to 255."""
+    """An RGB colour with components from 0 to 255."""
 
     red: int
     green: int

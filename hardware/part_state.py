@@ -1,4 +1,4 @@
-"""State of a part: the same value for cameras, displays, LEDs, buttons and knock sensors."""
+"""State of a part, shared by cameras, displays, LEDs, buttons and knock sensors."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PartState:
-    """State that a part reports of itself.
+    """State of a part.
 
     Attributes:
-        problem: Why it does not work and what to do about it, in words; None for nothing.
-        warning: Why it works less well than it should, in words; None for nothing.
-        is_opening: Whether it has neither answered nor failed yet.
-        lost: How often input was lost because nobody took it in time.
+        problem: Message explaining why the part does not work and how to fix it, or None.
+        warning: Message explaining why the part works worse than it should, or None.
+        is_opening: Whether the part has neither opened nor failed yet.
+        lost: Number of inputs dropped because they were not read in time.
     """
 
     problem: str | None = None
@@ -23,10 +23,10 @@ class PartState:
 
     @property
     def works(self) -> bool:
-        """Whether it is open and answers."""
+        """True if the part is open and has no problem."""
         return self.problem is None and not self.is_opening
 
     @property
     def trouble(self) -> str | None:
-        """The problem or, if there is none, the warning."""
+        """The problem, or the warning if there is no problem, or None."""
         return self.warning if self.problem is None else self.problem

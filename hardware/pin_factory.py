@@ -1,4 +1,7 @@
-"""Choose gpiozero's pin factory by name; its own guess raises on a laptop and falls back on a Pi."""
+"""Open and close gpiozero pin factories.
+
+The factory is chosen explicitly: gpiozero's default fails on a laptop and silently falls back on a Raspberry Pi.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,16 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 _APT = "sudo apt install python3-lgpio (Raspberry Pi OS, Ubuntu), and a venv with --system-site-packages"
-# No handle of lgpio, and no None either: whatever is done with it is an error of lgpio.
-_NO_HANDLE = 0xFFFF
+# Not None: lgpio must raise its own error for an invalid handle.
+_INVALID_HANDLE = 0xFFFF
 
 
 OpenPins: TypeAlias = Callable[[], Any]
-"""Returns a pin factory of gpiozero, or raises `PinError`."""
+"""Returns a gpiozero pin factory, or raises `PinError`."""
 
 
 class PinError(Exception):
-    """Pins that cannot be driven; the message says what to install or to do."""
+    """Pins cannot be used. The message suggests a fix."""
 
 
 class PinLibrary(StrEnum):
@@ -33,19 +36,22 @@ class PinLibrary(StrEnum):
 
 
 def pin_errors() -> tuple[type[Exception], ...]:
-    """Return what is raised where a pin cannot be used: gpiozero lets the errors of lgpio through ("GPIO busy")."""
+    """Return the exceptions raised if a pin cannot be used.
+
+    They include lgpio's own, such as "GPIO busy", which gpiozero does not wrap.
+    """
     from gpiozero import GPIOZeroError
 
-    # What has not been imported raises nothing.
+    # Not imported here: until it is loaded, its error cannot be raised.
     lgpio: Any = sys.modules.get("lgpio")
     return (GPIOZeroError, lgpio.error) if hasattr(lgpio, "error") else (GPIOZeroError,)
 
 
 def open_pins(library: PinLibrary) -> Any:
-    """Return a pin factory of gpiozero.
+    """Return a gpiozero pin factory.
 
     Raises:
-        PinError: If gpiozero or the library is missing, or this machine has no pins.
+        PinError: If gpiozero or the pin library is missing, or the machine has no usable pins.
     """
     try:
         if library is PinLibrary.MOCK:
@@ -56,7 +62,7 @@ def open_pins(library: PinLibrary) -> Any:
         from gpiozero import GPIOZeroError
         from gpiozero.pins.lgpio import LGPIOFactory
     except ImportError as error:
-        # On Python 3.13 pip installs an empty lgpio (docs/dependencies.md), so apt's package is named.
+        # On Python 3.13 pip installs an empty lgpio (docs/dependencies.md), so the message names the apt package.
         is_gpiozero = error.name is not None and error.name.startswith("gpiozero")
         needed = "pip install 'tallybone[pi]'" if is_gpiozero else _APT
         raise PinError(f"buttons and LEDs need {error.name or 'a library'}: {needed}") from None
@@ -71,77 +77,77 @@ def open_pins(library: PinLibrary) -> Any:
 
 
 def _lgpio() -> Any:
-    """Import lgpio, and leave neither its pipe nor its working folder behind.
+    """Import lgpio without leaving its named pipe or its working directory behind.
 
-    As it is imported it goes into the folder LG_WD, or stays in the present one, and makes a pipe there that other
-    programs with the same folder would share. Both ends are open from then on, so the name can go.
+    On import lgpio changes to the directory LG_WD, if set, and creates a named pipe there, which programs with the same
+    directory would share. Both ends stay open, so the pipe can be deleted.
     """
     if "lgpio" in sys.modules:
         return sys.modules["lgpio"]
-    before, wished = _present_folder(), os.environ.get("LG_WD")
+    before, configured = _working_directory(), os.environ.get("LG_WD")
     with tempfile.TemporaryDirectory(prefix="tallybone-lgpio-") as folder:
         os.environ["LG_WD"] = folder
         try:
             import lgpio
         finally:
-            _enter(before)
-            if wished is None:
+            _change_directory(before)
+            if configured is None:
                 del os.environ["LG_WD"]
             else:
-                os.environ["LG_WD"] = wished
+                os.environ["LG_WD"] = configured
     return lgpio
 
 
-def _present_folder() -> Path:
+def _working_directory() -> Path:
     try:
         return Path.cwd()
-    except FileNotFoundError:  # somebody has deleted it
+    except FileNotFoundError:  # it has been deleted
         return Path("/")
 
 
-def _enter(folder: Path) -> None:
-    """Go into a folder, or to the root where this user may not: lgpio has gone elsewhere, and that one is deleted."""
+def _change_directory(folder: Path) -> None:
+    """Change to *folder*, or to the root directory if that fails. lgpio's own is about to be deleted."""
     try:
         os.chdir(folder)
     except OSError:
         os.chdir("/")
 
 
-def let_go(devices: Iterable[Any], factory: Any) -> None:
-    """Close devices of gpiozero on pins of *factory*, whose chip may have gone."""
-    if not is_there(factory):
-        _disarm(factory)
+def close_devices(devices: Iterable[Any], factory: Any) -> None:
+    """Close gpiozero devices on pins of *factory*, even if its chip has disappeared."""
+    if not is_connected(factory):
+        _detach_pins(factory)
     for device in devices:
         with contextlib.suppress(*pin_errors()):
             device.close()
 
 
 class SharedPins:
-    """One pin factory for all parts. It is opened when the first of them needs it, and anew when its chip has gone."""
+    """Pin factory shared by all parts. It is opened on first use, and reopened if its chip has disappeared."""
 
     def __init__(self, open_factory: OpenPins) -> None:
-        """Open it with *open_factory*, which may raise PinError."""
+        """Share the factory that *open_factory* returns."""
         self._open = open_factory
         self._lock = threading.Lock()
         self._factory: Any = None
 
     def __call__(self) -> Any:
-        """Return the factory; any thread may ask.
+        """Return the factory. Thread-safe.
 
         Raises:
-            PinError: If there are no pins.
+            PinError: If the factory cannot be opened.
         """
         with self._lock:
-            if self._factory is not None and not is_there(self._factory):
-                _retire(self._factory)
+            if self._factory is not None and not is_connected(self._factory):
+                _discard(self._factory)
                 self._factory = None
             if self._factory is None:
                 self._factory = self._open()
             return self._factory
 
 
-def is_there(factory: Any) -> bool:
-    """Return whether the chip behind a pin factory still answers; mock pins always do."""
+def is_connected(factory: Any) -> bool:
+    """Return True if the GPIO chip of a pin factory still responds. Always True for mock pins."""
     lgpio, handle = sys.modules.get("lgpio"), getattr(factory, "_handle", None)
     if lgpio is None or handle is None:
         return True
@@ -152,28 +158,28 @@ def is_there(factory: Any) -> bool:
     return True
 
 
-def _disarm(factory: Any) -> None:
-    """Let devices on a chip that has gone be closed without asking it.
+def _detach_pins(factory: Any) -> None:
+    """Detach pins from a chip that has disappeared, so that closing them does not access it.
 
-    gpiozero closes them again when they are collected. By then lgpio may have given their handle to the next chip, and
-    pins that somebody uses there would be reset.
+    gpiozero closes devices again when they are garbage-collected. By then lgpio may have reused the handle for the next
+    chip, and closing would reset pins in use there.
     """
-    for pin in [one for one in list(factory.pins.values()) if one.factory is factory]:
+    for pin in [pin for pin in list(factory.pins.values()) if pin.factory is factory]:
         if pin._callback is not None:
             pin._callback.cancel()
         pin._callback, pin._pwm, pin.close = None, None, lambda: None
 
 
-def _retire(factory: Any) -> None:
-    """Give back the chip of a factory that has gone, under whose number it has to come back.
+def _discard(factory: Any) -> None:
+    """Release the chip of a factory whose chip has disappeared, to let it come back under the same number.
 
-    LGPIOFactory.close ends at the first pin that cannot be reset. And gpiozero keeps pins and reservations for all
-    factories of a process: the next one would be given the old pins.
+    LGPIOFactory.close cannot do this: it stops at the first pin that it cannot reset. gpiozero also shares pins and
+    reservations between all factories of a process, so the next factory would get the old pins.
     """
-    _disarm(factory)
+    _detach_pins(factory)
     factory.pins.clear()
     factory._reservations.clear()
-    handle, factory._handle = factory._handle, _NO_HANDLE
+    handle, factory._handle = factory._handle, _INVALID_HANDLE
     lgpio = sys.modules["lgpio"]
     with contextlib.suppress(lgpio.error):
         lgpio.gpiochip_close(handle)

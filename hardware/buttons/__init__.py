@@ -1,1 +1,1 @@
-"""Buttons: from levels of a pin to short, long and double presses."""
+"""Buttons: panels, drivers, and detection of short, long and double presses."""

@@ -1,7 +1,8 @@
-"""From levels of a pin, with their times, to presses: pure, so that a replay of the levels gives the same presses.
+"""Debounce a button: turn samples of a pin into short, long and double presses.
 
-gpiozero's own debouncing drops edges and misfires with lgpio, and the kernel may drop an edge too. So samples come from
-both edges and polling, in any number: a sample that says what the last one said never changes a result.
+The functions are pure, so replayed samples give the same presses. gpiozero's own debouncing drops edges and misfires
+with lgpio, and the kernel may drop edges too. Samples therefore come from both edges and polling. Repeating the last
+level never changes a result.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ _NS_PER_MS = 1_000_000
 
 
 class PressKind(StrEnum):
-    """How a button was pressed."""
+    """Kind of button press."""
 
     SHORT = "short"
     LONG = "long"
@@ -22,10 +23,10 @@ class PressKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PinSample:
-    """The level of a pin at one time.
+    """State of a button at a time.
 
     Attributes:
-        t_ns: When, by a monotonic clock.
+        t_ns: Time on a monotonic clock.
         is_down: Whether the button is pressed.
     """
 
@@ -38,9 +39,9 @@ class PinPress:
     """A press of the button on a pin.
 
     Attributes:
-        t_ns: When it was clear which kind it is; it does not depend on when samples were taken.
-        down_ns: When the finger came down (first, with a double press).
-        kind: Which kind.
+        t_ns: Time at which the kind was determined, independent of when samples were taken.
+        down_ns: Start of the press, or of the first one in a double press.
+        kind: Kind of press.
     """
 
     t_ns: int
@@ -50,13 +51,13 @@ class PinPress:
 
 @dataclass(frozen=True, slots=True)
 class PressTiming:
-    """What counts as what.
+    """Thresholds for detecting presses.
 
     Attributes:
-        bounce_ns: A level counts when it has lasted so long.
-        long_ns: A button that is held for so long is pressed long.
-        double_ns: A second press that begins so soon after the first ended makes both a double one; 0 for no double
-            presses, so that a short one is known when the finger leaves.
+        bounce_ns: Time that a level must last to be accepted.
+        long_ns: Minimum duration of a long press.
+        double_ns: Maximum gap between the two presses of a double press. 0 disables double presses, so that short ones
+            are reported on release.
     """
 
     bounce_ns: int = 15 * _NS_PER_MS
@@ -73,12 +74,12 @@ class _Phase(StrEnum):
     DOWN = "down"
     RELEASED = "released"
     DONE = "done"
-    """Said already; the finger is still down."""
+    """Reported, but the button is still down."""
 
 
 @dataclass(frozen=True, slots=True)
 class Debouncing:
-    """Debouncing of one button so far. The first sample only sets its level."""
+    """Debouncing state of a button. The first sample only sets the level, without a press."""
 
     level: bool | None = None
     level_ns: int = 0
@@ -90,9 +91,9 @@ class Debouncing:
 
 
 def feed(state: Debouncing, sample: PinSample, timing: PressTiming) -> tuple[Debouncing, tuple[PinPress, ...]]:
-    """Return the next state, and the presses that are clear by the time of a sample.
+    """Return the next state, and the presses determined by the time of *sample*.
 
-    A sample that comes late, with a time before the last one, counts as of then.
+    A sample older than the previous one is treated as simultaneous with it.
     """
     t_ns = max(sample.t_ns, state.now_ns)
     if state.level is None:
@@ -100,8 +101,8 @@ def feed(state: Debouncing, sample: PinSample, timing: PressTiming) -> tuple[Deb
             sample.is_down, t_ns, sample.is_down, t_ns, _Phase.DONE if sample.is_down else _Phase.IDLE
         ), ()
     presses: list[PinPress] = []
-    while (due := _due(state, timing)) is not None and due[0] <= t_ns:
-        state, press = _happen(state, timing, due)
+    while (due := _next_due(state, timing)) is not None and due[0] <= t_ns:
+        state, press = _advance(state, timing, due)
         presses += [] if press is None else [press]
     if sample.is_down != state.level:
         state = replace(state, level=sample.is_down, level_ns=t_ns)
@@ -114,25 +115,26 @@ class _Due(StrEnum):
     SHORT = "short"
 
 
-def _due(state: Debouncing, timing: PressTiming) -> tuple[int, _Due] | None:
-    """Return what happens next if the level stays, and when."""
-    coming: list[tuple[int, _Due]] = []
-    # In the order of this list where two are due at once. An edge is known only after it has lasted: whatever depends
-    # on one not having come waits as long.
+def _next_due(state: Debouncing, timing: PressTiming) -> tuple[int, _Due] | None:
+    """Return the next transition if the level does not change, and its time. None if nothing is due."""
+    due: list[tuple[int, _Due]] = []
+    # For equal times this order decides. An edge is accepted only after bounce_ns, so the other transitions, which
+    # require that there was none, wait for bounce_ns as well.
     if state.level != state.stable:
-        coming.append((state.level_ns + timing.bounce_ns, _Due.EDGE))
+        due.append((state.level_ns + timing.bounce_ns, _Due.EDGE))
     if state.phase is _Phase.DOWN:
-        coming.append((state.down_ns + timing.long_ns + timing.bounce_ns, _Due.LONG))
+        due.append((state.down_ns + timing.long_ns + timing.bounce_ns, _Due.LONG))
     if state.phase is _Phase.RELEASED:
-        coming.append((state.up_ns + timing.double_ns + timing.bounce_ns, _Due.SHORT))
-    return min(coming, key=lambda one: one[0], default=None)
+        due.append((state.up_ns + timing.double_ns + timing.bounce_ns, _Due.SHORT))
+    return min(due, key=lambda transition: transition[0], default=None)
 
 
-def _happen(state: Debouncing, timing: PressTiming, due: tuple[int, _Due]) -> tuple[Debouncing, PinPress | None]:
-    t_ns, what = due
-    if what is _Due.LONG:
+def _advance(state: Debouncing, timing: PressTiming, due: tuple[int, _Due]) -> tuple[Debouncing, PinPress | None]:
+    """Return the state after the transition *due*, and the press that it completes, if any."""
+    t_ns, transition = due
+    if transition is _Due.LONG:
         return replace(state, phase=_Phase.DONE), PinPress(t_ns, state.down_ns, PressKind.LONG)
-    if what is _Due.SHORT:
+    if transition is _Due.SHORT:
         return replace(state, phase=_Phase.IDLE), PinPress(t_ns, state.down_ns, PressKind.SHORT)
     state = replace(state, stable=not state.stable)
     if state.stable:

@@ -1,4 +1,4 @@
-"""The interface of drivers of buttons: their options in table.toml, and how they are opened."""
+"""Interface of button drivers: their options in table.toml, and opening them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hardware.config.part import PartSettings, Registry
 from hardware.pin_factory import OpenPins
 
 Tap: TypeAlias = Callable[[str, PinSample], None]
-"""Is told every sample in the order in which it counts, so that it can be recorded."""
+"""Called with a button's name and each of its samples, in processing order, for recording."""
 
 
 class ButtonsDriver(PartSettings):
@@ -21,16 +21,21 @@ class ButtonsDriver(PartSettings):
 
     @property
     def wired(self) -> Mapping[str, int]:
-        """The pin (BCM) of each button that has one, by its name."""
+        """The pin (BCM) of each wired button, by name."""
         return {}
 
     @abstractmethod
     def open(self, pins: OpenPins, clock: Clock, tap: Tap | None = None) -> Buttons:
-        """Return the buttons; *clock* is monotonic, in nanoseconds, and *tap* is told every sample of a pin.
+        """Open the buttons.
+
+        Args:
+            pins: Returns the pin factory.
+            clock: Monotonic clock in nanoseconds.
+            tap: Called with every sample of a pin.
 
         Raises:
-            ButtonError: If they cannot be had.
-            PinError: If there are no pins.
+            ButtonError: If they cannot be opened.
+            PinError: If the pins cannot be used.
         """
 
 

@@ -1,4 +1,4 @@
-"""A set of buttons: the protocol, none, virtual ones, and a strict fake."""
+"""Button panels: the interface, and null, virtual and fake implementations."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Protocol
 from hardware.buttons.debounce import PinPress, PressKind
 from hardware.part_state import PartState
 
-OF_SEATS = ("call", "knock", "draw", "done")
-"""Buttons that each player may have; said as one pin, all share it."""
+SEAT_BUTTONS = ("call", "knock", "draw", "done")
+"""Buttons that each player may have. With a single pin, all players share the button."""
 SHARED_BUTTONS = ("next", "undo", "stands", "hand_end", "redeal", "stack", "table")
 
 
 def button_name(button: str, seat: int | None) -> str:
-    """Return the name of a button for people, with players from 1; *seat* is None for one that all share.
+    """Return the name of a button for users, with players numbered from 1. *seat* is None for a shared button.
 
     >>> button_name("call", 0), button_name("next", None)
     ('call 1', 'next')
@@ -26,16 +26,16 @@ def button_name(button: str, seat: int | None) -> str:
 
 
 class ButtonError(Exception):
-    """Buttons that are set up or used wrongly."""
+    """Buttons are configured or used incorrectly."""
 
 
 @dataclass(frozen=True, slots=True)
 class ButtonPress:
-    """A press of a button that has a name.
+    """A press of a named button.
 
     Attributes:
-        button: Its name, as it was set up.
-        press: How and when.
+        button: Name of the button.
+        press: Kind and times of the press.
     """
 
     button: str
@@ -43,29 +43,29 @@ class ButtonPress:
 
 
 class Buttons(Protocol):
-    """Buttons that are asked, never wait, and call nobody back."""
+    """A panel of buttons. It is polled, never blocks, and has no callbacks."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Which buttons there are."""
+        """Names of the buttons."""
 
     @property
     def state(self) -> PartState:
-        """Their state."""
+        """State of the buttons."""
 
     def read(self) -> tuple[ButtonPress, ...]:
-        """Return what was pressed since the last call, in the order of time.
+        """Return the presses since the last call, in order of time.
 
         Raises:
-            ButtonError: If they were closed.
+            ButtonError: If the buttons are closed.
         """
 
     def close(self) -> None:
-        """Let them go. Once more does nothing."""
+        """Release the buttons. Further calls do nothing."""
 
 
 class NoButtons:
-    """Where there are none."""
+    """Null panel, for a table without buttons."""
 
     def __init__(self) -> None:
         self._is_closed = False
@@ -74,25 +74,25 @@ class NoButtons:
     state = PartState()
 
     def read(self) -> tuple[ButtonPress, ...]:
-        """Nothing is ever pressed."""
+        """Return no presses."""
         refuse_if_closed(is_closed=self._is_closed)
         return ()
 
     def close(self) -> None:
-        """Do nothing."""
+        """Reject further reads."""
         self._is_closed = True
 
 
 class VirtualButtons:
-    """Buttons that a terminal, a page or a test presses, from any thread."""
+    """Buttons pressed from a terminal, a page or a test. Thread-safe."""
 
     state = PartState()
 
     def __init__(self, names: tuple[str, ...], *, keys: Mapping[str, str] | None = None) -> None:
-        """Make buttons; *keys* says which key of a keyboard presses which of them.
+        """Create buttons. *keys* maps keyboard keys to their names.
 
         Raises:
-            ButtonError: If a key belongs to no button.
+            ButtonError: If a key maps to an unknown button.
         """
         self._names = names
         self._keys = dict(keys or {})
@@ -105,14 +105,14 @@ class VirtualButtons:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Which buttons there are."""
+        """Names of the buttons."""
         return self._names
 
     def press(self, button: str, t_ns: int, kind: PressKind = PressKind.SHORT) -> None:
-        """Press a button at a time.
+        """Press a button at time *t_ns*.
 
         Raises:
-            ButtonError: If there is no such button, or they were closed.
+            ButtonError: If there is no such button, or the buttons are closed.
         """
         refuse_if_closed(is_closed=self._is_closed)
         if button not in self._names:
@@ -121,7 +121,7 @@ class VirtualButtons:
             self._waiting.append(ButtonPress(button, PinPress(t_ns, t_ns, kind)))
 
     def type_key(self, key: str, t_ns: int) -> bool:
-        """Press the button of a key; say whether it has one."""
+        """Press the button of a key. Return False if the key has none."""
         button = self._keys.get(key)
         if button is None:
             return False
@@ -129,7 +129,7 @@ class VirtualButtons:
         return True
 
     def read(self) -> tuple[ButtonPress, ...]:
-        """Return what was pressed."""
+        """Return the presses since the last call."""
         refuse_if_closed(is_closed=self._is_closed)
         with self._lock:
             waiting = tuple(self._waiting)
@@ -137,27 +137,27 @@ class VirtualButtons:
         return waiting
 
     def close(self) -> None:
-        """Take no more presses."""
+        """Reject further presses and reads."""
         self._is_closed = True
 
 
 class FakeButtons(VirtualButtons):
-    """Buttons for tests: they also say what is wrong, and that somebody has read all that was pressed."""
+    """Buttons for tests, which can simulate a problem and check that all presses were read."""
 
     def break_down(self, problem: str) -> None:
-        """Have a problem from now on."""
+        """Report *problem* as state."""
         self.state = PartState(problem)
 
     def check_all_read(self) -> None:
-        """Fail if a press was never read.
+        """Check that every press was read.
 
         Raises:
-            AssertionError: Then; it names the presses.
+            AssertionError: If not. It lists the presses.
         """
         assert not self._waiting, f"never read: {list(self._waiting)}"
 
 
 def refuse_if_closed(*, is_closed: bool) -> None:
-    """Raise where buttons that were let go are used."""
+    """Raise ButtonError if the buttons are closed."""
     if is_closed:
         raise ButtonError("the buttons were closed: nothing can be read from them any more")

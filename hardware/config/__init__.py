@@ -1,1 +1,1 @@
-"""Settings of parts and of table.toml: validation, the base of all drivers, and their registry."""
+"""Settings of table.toml: validation, the base class of drivers, and their registry."""

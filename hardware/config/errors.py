@@ -1,13 +1,13 @@
-"""Exception for a faulty configuration, which lists all faults at once."""
+"""Exception for an invalid configuration."""
 
 from __future__ import annotations
 
 
 class ConfigError(ValueError):
-    """A configuration that cannot be used.
+    """An invalid configuration. The message lists all problems.
 
     Attributes:
-        problems: Each begins with the table and the key that it is about.
+        problems: Messages, each prefixed with its table and key.
     """
 
     def __init__(self, problems: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""A part of a table: the options of its driver, what it uses, and how drivers are found."""
+"""Base class of part settings, and the registry of drivers."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from hardware.config.fields import SpiPort
 from hardware.config.validation import SettingsTable
 
 PinNames: TypeAlias = Sequence[tuple[int, str]]
-"""Pins (BCM), each with what it does: `(5, "LED 1")`."""
+"""Pins (BCM), each with its function, such as `(5, "LED 1")`."""
 
 
 log = logging.getLogger(__name__)
 OFF = "none"
-"""The driver of a part that is switched off."""
+"""Driver name of a part that is switched off."""
 
 
 @dataclass(frozen=True, slots=True)
 class NeededLibrary:
-    """A library that some part needs.
+    """A library that a part requires.
 
     Attributes:
-        module: Its name in Python.
-        package: Its name at its source.
-        why: The parts that need it.
-        apt: The package of Raspberry Pi OS that has it; "" where pip's is right.
-        probe: An attribute of the module that a working one has; "" for none.
-        oldest: The first version that works.
+        module: Name of the Python module.
+        package: Name of the distribution package.
+        why: Parts that need it, in words.
+        apt: Package of Raspberry Pi OS that provides it. "" if the one of pip works.
+        probe: Attribute that a working module has. "" to skip this check.
+        oldest: First version that works.
     """
 
     module: str
@@ -48,47 +48,50 @@ class NeededLibrary:
 
 
 class PartSettings(SettingsTable):
-    """A part; one whose driver is `OFF` is switched off."""
+    """Settings of a part. A part with the driver `OFF` is switched off."""
 
     driver: str
     _name: str = ""
 
     libraries: ClassVar[tuple[NeededLibrary, ...]] = ()
-    """What `tallybone doctor` looks for, beside the libraries of pins and of SPI."""
+    """Libraries that `tallybone doctor` checks, in addition to those for pins and SPI."""
 
     @property
     def name(self) -> str:
-        """Its table in the file, with a number if there are several: `hardware.leds 2`."""
+        """Table in the file, with a number if there are several, such as `hardware.leds 2`."""
         return self._name
 
     def named(self, name: str) -> Self:
-        """Return the same part with another name."""
+        """Return a copy with another name."""
         part = self.model_copy()
         part._name = name
         return part
 
     @property
     def pin_uses(self) -> PinNames:
-        """The pins that it is wired to."""
+        """The pins wired to the part."""
         return ()
 
     @property
     def bus_uses(self) -> PinNames:
-        """The pins of its bus: SPI, I2S or a UART."""
+        """The pins of its SPI, I2S or UART bus."""
         return () if self.spi_port is None else self.spi_port.pin_uses
 
     @property
     def spi_port(self) -> SpiPort | None:
-        """The SPI that it is wired to; None for none."""
+        """The SPI port wired to the part, or None."""
         return None
 
     @property
     def location(self) -> str:
-        """The device file or URL that it is opened by; "" if it has none."""
+        """The device file or URL of the part. "" if it has none."""
         return "" if self.spi_port is None else f"/dev/spidev{self.spi_port}"
 
     def doubt(self, wait: Callable[[float], object]) -> str:
-        """Return why the part seems to be another one, for the doctor; "" for no doubt. *wait* takes seconds."""
+        """Return a message if the connected part seems to be of another kind, for `tallybone doctor`; else "".
+
+        *wait* is a sleep function that takes seconds.
+        """
         return ""
 
 
@@ -97,14 +100,14 @@ D = TypeVar("D", bound=PartSettings)
 
 @dataclass(frozen=True, slots=True)
 class Registry(Generic[D]):
-    """Drivers of one kind of part: those of this package, and those of other distributions.
+    """Drivers of one kind of part, built in or provided by other distributions.
 
-    A driver is a subclass of *base* with its names as `driver: Literal[...]` and an annotated field per option.
+    A driver is a subclass of *base* with its names as `driver: Literal[...]` and an annotated field for each option.
 
     Attributes:
-        group: The group of entry points, such as `tallybone.displays`; each names a driver.
-        base: The class of all drivers of this kind.
-        package: The package that has a module for each driver.
+        group: Entry point group of external drivers, such as `tallybone.displays`.
+        base: Base class of the drivers.
+        package: Package with the modules of the built-in drivers.
     """
 
     group: str
@@ -112,8 +115,8 @@ class Registry(Generic[D]):
     package: str
 
     def drivers(self) -> tuple[type[D], ...]:
-        """Return all drivers; without those of other distributions that cannot be used, which are logged."""
-        found = {name: driver for driver in self._own() for name in _names(driver)}
+        """Return all drivers. External drivers that cannot be used are logged and left out."""
+        drivers = {name: driver for driver in self._built_in() for name in _names(driver)}
         kind = self.group.rpartition(".")[2].removesuffix("s")
         for point in entry_points(group=self.group):
             try:
@@ -121,22 +124,21 @@ class Registry(Generic[D]):
             except (ImportError, AttributeError) as error:
                 log.warning("%s driver %s cannot be loaded: %s", kind, point.value, error)
                 continue
-            if not self._is_driver(driver) or found.keys() & _names(driver):
+            if not self._is_driver(driver) or drivers.keys() & _names(driver):
                 base = self.base.__name__
-                log.warning("%s driver %s is no %s, or its name is taken", kind, point.value, base)
+                log.warning("%s driver %s is not a %s, or its name is taken", kind, point.value, base)
                 continue
-            found |= dict.fromkeys(_names(driver), driver)
-        return tuple(dict.fromkeys(found.values()))
+            drivers |= dict.fromkeys(_names(driver), driver)
+        return tuple(dict.fromkeys(drivers.values()))
 
-    def _own(self) -> Iterator[type[D]]:
+    def _built_in(self) -> Iterator[type[D]]:
         for module in iter_modules(import_module(self.package).__path__):
             name = f"{self.package}.{module.name}"
-            yield from (
-                one for one in vars(import_module(name)).values() if self._is_driver(one) and one.__module__ == name
-            )
+            members = vars(import_module(name)).values()
+            yield from (member for member in members if self._is_driver(member) and member.__module__ == name)
 
-    def _is_driver(self, found: object) -> TypeGuard[type[D]]:
-        return isinstance(found, type) and issubclass(found, self.base) and not isabstract(found)
+    def _is_driver(self, member: object) -> TypeGuard[type[D]]:
+        return isinstance(member, type) and issubclass(member, self.base) and not isabstract(member)
 
 
 def _names(driver: type[PartSettings]) -> tuple[str, ...]:
@@ -144,10 +146,10 @@ def _names(driver: type[PartSettings]) -> tuple[str, ...]:
 
 
 class ByDriver:
-    """Annotation of a part: `driver` names one of several models, or "none", which keeps the keys of all."""
+    """Annotation of a part whose model is selected by `driver`. The driver "none" accepts the keys of all models."""
 
     def __init__(self, off: str, registry: Registry[Any], virtual: type[PartSettings]) -> None:
-        """Choose among a registry's drivers and the *virtual* one; *off* is the title of one that is switched off."""
+        """Select among the drivers of *registry* and *virtual*. *off* is the schema title of a part without driver."""
         self._off, self._registry, self._virtual = off, registry, virtual
 
     def __get_pydantic_core_schema__(self, source: object, build: GetCoreSchemaHandler) -> core_schema.CoreSchema:

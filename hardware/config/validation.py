@@ -1,4 +1,4 @@
-"""Validate settings against a pydantic model: all problems at once, in plain words, from the model's JSON schema."""
+"""Validate settings with a pydantic model, and report all problems in plain words taken from its JSON schema."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pydantic_core import ErrorDetails, PydanticCustomError, core_schema
 from hardware.config.errors import ConfigError
 
 KeyPath: TypeAlias = tuple[str | int, ...]
-"""The keys and indices that lead to a value."""
+"""Keys and indices that lead to a value."""
 
-_AT_KEY, _WORDED = "at_key", "worded"
+_AT_KEY, _MESSAGES = "at_key", "messages"
 _MOST_SHOWN = 60
 
 
@@ -30,83 +30,83 @@ T = TypeVar("T", bound=SettingsTable)
 
 
 class TableSchema(GenerateJsonSchema):
-    """The JSON schema of settings: keys in order, without generated titles, and without null, which TOML lacks."""
+    """Generator of JSON schemas with keys in order, without generated titles, and without null, which TOML lacks."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
-        """Return false: the key is the title."""
+        """Return False: the key is the title."""
         return False
 
     def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:
-        """Keep the order of the declarations."""
+        """Return *value* unchanged, to keep the order of declaration."""
         return value
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """Return the schema of a value that is there."""
+        """Return the schema without null."""
         return self.generate_inner(schema["schema"])
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """Leave out a default of None."""
-        made = super().default_schema(schema)
-        return {key: value for key, value in made.items() if (key, value) != ("default", None)}
+        """Return the schema without a default of None."""
+        generated = super().default_schema(schema)
+        return {key: value for key, value in generated.items() if (key, value) != ("default", None)}
 
 
 def schema_of(model: type[SettingsTable]) -> JsonSchemaValue:
-    """Return the JSON schema of settings."""
+    """Return the JSON schema of a settings model."""
     return {"$schema": TableSchema.schema_dialect, **model.model_json_schema(schema_generator=TableSchema)}
 
 
 def fault_at(key: str, words: str) -> PydanticCustomError:
-    """Return the error of a model validator about one of its keys."""
+    """Return an error with which a model validator rejects one of its keys."""
     return PydanticCustomError(_AT_KEY, "{words}", {"key": key, "words": words})
 
 
-def worded(problems: tuple[str, ...]) -> PydanticCustomError:
-    """Return the error of a model validator whose problems already name their places."""
-    return PydanticCustomError(_WORDED, "{problems}", {"problems": problems})
+def listed_faults(problems: tuple[str, ...]) -> PydanticCustomError:
+    """Return an error with which a model validator reports complete messages, which already name table and key."""
+    return PydanticCustomError(_MESSAGES, "{problems}", {"problems": problems})
 
 
-def validated(model: type[T], said: Mapping[str, object]) -> T:
-    """Return settings.
+def validated(model: type[T], values: Mapping[str, object]) -> T:
+    """Return validated settings.
 
-    Invalid values are left out and the rest validated again, to find conflicts between the valid ones too.
+    Invalid values are removed and the rest is validated again, to find conflicts between the valid values too.
 
     Raises:
-        ConfigError: With every problem.
+        ConfigError: If there are problems. It lists all of them.
     """
     lines: dict[str, list[str]] = {}
     schema: JsonSchemaValue = {}
     while True:
         try:
-            valid = model.model_validate(said)
+            valid = model.model_validate(values)
         except ValidationError as error:
             is_first, schema = not schema, schema or schema_of(model)
-            faults = tuple(_Fault.of(schema, one) for one in error.errors(include_url=False))
+            faults = tuple(_Fault.of(schema, details) for details in error.errors(include_url=False))
             for fault in faults:
-                # What is missing in a later round is what was left out.
-                if is_first or fault.kind in (_AT_KEY, _WORDED):
-                    fault.report(said, lines)
-            rest = _rest(said, faults)
-            if rest != said:
-                said = rest
+                # Other faults of a later round are caused by the removed values.
+                if is_first or fault.kind in (_AT_KEY, _MESSAGES):
+                    fault.report(values, lines)
+            rest = _without_faults(values, faults)
+            if rest != values:
+                values = rest
                 continue
         break
     if lines:
-        raise ConfigError(tuple(line + _listed(found, "and") for line, found in lines.items()))
+        raise ConfigError(tuple(line + _listed(shown, "and") for line, shown in lines.items()))
     return valid
 
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """An error of pydantic, found in the schema.
+    """A pydantic error, located in the schema.
 
     Attributes:
-        kind: Its type.
-        context: What pydantic or a validator adds.
-        path: To the value.
-        leaf: The schema of the value.
-        table: The schema of the table that it is in.
-        kinds: The schemas of all drivers that the table may have.
-        driver: The one that it has.
+        kind: Type of the error.
+        context: Context added by pydantic or a validator.
+        path: Path to the value.
+        leaf: Schema of the value.
+        table: Schema of the table that contains it.
+        kinds: Schemas of the drivers that the table accepts, by driver. Empty for a table without drivers.
+        driver: Driver of the table, or "".
     """
 
     kind: str
@@ -119,7 +119,7 @@ class _Fault:
 
     @classmethod
     def of(cls, root: JsonSchemaValue, error: ErrorDetails) -> _Fault:
-        """Follow the location of an error, which also names drivers and the types of a union."""
+        """Resolve the location of an error, which also contains drivers and the types of unions."""
         context = error.get("ctx", {})
         node = table = root
         kinds: dict[str, JsonSchemaValue] = {}
@@ -142,24 +142,24 @@ class _Fault:
 
     @property
     def key_path(self) -> KeyPath:
-        """The path to the innermost key: without the indices of its list."""
+        """Path to the innermost key, without list indices after it."""
         return _key_path(self.path)
 
-    def report(self, said: object, lines: dict[str, list[str]]) -> None:
-        """Add a line about it to *lines*, or what was found to a line that expects the same."""
-        if self.kind == _WORDED:
+    def report(self, values: object, lines: dict[str, list[str]]) -> None:
+        """Add a line for this fault to *lines*, or add its value to an existing line with the same message."""
+        if self.kind == _MESSAGES:
             lines.update({problem: [] for problem in self.context["problems"]})
             return
-        words, found = self._words(said)
-        where = _where(self.key_path[:-1], said)
-        prefix = f"[{where}] {self.key_path[-1]}" if where else str(self.key_path[-1])
-        shown = lines.setdefault(f"{prefix}: {words}", [])
-        if found and found not in shown:
-            shown.append(found)
+        message, shown = self._message(values)
+        table = _table_name(self.key_path[:-1], values)
+        prefix = f"[{table}] {self.key_path[-1]}" if table else str(self.key_path[-1])
+        listed = lines.setdefault(f"{prefix}: {message}", [])
+        if shown and shown not in listed:
+            listed.append(shown)
 
-    def _words(self, said: object) -> tuple[str, str]:
-        """Return the words, and what was found if they ask for it."""
-        name = ".".join(one for one in self.path if isinstance(one, str))
+    def _message(self, values: object) -> tuple[str, str]:
+        """Return the message, and the value to append to it or ""."""
+        name = ".".join(step for step in self.path if isinstance(step, str))
         if self.kind == "missing":
             meaning = self.leaf.get("description")
             return f"has to be said{f': {meaning}' if meaning else ''}", ""
@@ -173,39 +173,39 @@ class _Fault:
             return f"expected [[{name}]], with two brackets, for each of them", ""
         if _is_table(self.leaf):
             return f"expected one table [{name}], with one bracket", ""
-        value = _value(said, self.path)
+        value = _value(values, self.path)
         near = get_close_matches(value, self.leaf.get("enum", ()), 1) if isinstance(value, str) else []
         hint = f"; did you mean {near[0]}?" if near else ""
         return f"expected {_expected(self.leaf)}, but got ", f"{_shown(value)}{hint}"
 
     def _unknown(self) -> str:
-        """Return what is wrong with a key that the table does not have."""
+        """Return the message for an unknown key."""
         key = str(self.path[-1])
-        keys = sorted({*self.table["properties"], *(one for kind in self.kinds.values() for one in kind["properties"])})
+        keys = sorted({*self.table["properties"], *(key for kind in self.kinds.values() for key in kind["properties"])})
         if key in keys:
             return f"has no meaning with the driver {self.driver}"
         near = get_close_matches(key, keys, 1)
         return f"is not known; did you mean {near[0]}?" if near else f"is not known; expected {_listed(keys)}"
 
 
-def _rest(said: object, faults: tuple[_Fault, ...]) -> Any:
-    """Return settings without what is wrong; a part without a key that it needs is switched off."""
-    rest = said
+def _without_faults(values: object, faults: tuple[_Fault, ...]) -> Any:
+    """Return settings without invalid values. Switch off parts with an invalid driver or a missing required key."""
+    rest = values
     for fault in faults:
         path = fault.key_path
-        if fault.kind == _WORDED:
+        if fault.kind == _MESSAGES:
             continue
-        if fault.kinds and (path[-1] == "driver" or not _has(said, path)):
+        if fault.kinds and (path[-1] == "driver" or not _has(values, path)):
             rest = _with(rest, (*path[:-1], "driver"), "none")
             continue
-        while path and not _has(said, path):
+        while path and not _has(values, path):
             path = _key_path(path[:-1])
         rest = _with(rest, path, None)
     return rest
 
 
 def _with(node: Any, path: tuple[Any, ...], value: object) -> Any:
-    """Return a copy of nested tables with another value at a path; without it if the value is None."""
+    """Return a copy of nested tables with *value* at a path. None removes the key or item."""
     if not path or not (_has(node, path[:1]) or (len(path) == 1 and value is not None)):
         return node
     copied = dict(node) if isinstance(node, Mapping) else list(node)
@@ -238,15 +238,15 @@ def _has(node: Any, path: KeyPath) -> bool:
     return True
 
 
-def _where(path: KeyPath, said: object) -> str:
-    """Return a table as people know it: one of several has a number, from 1."""
-    words = ""
+def _table_name(path: KeyPath, values: object) -> str:
+    """Return the name of a table for messages. Tables of a list of several are numbered from 1."""
+    name = ""
     for count, step in enumerate(path):
         if isinstance(step, str):
-            words += f".{step}" if words else step
-        elif len(_value(said, path[:count])) > 1:
-            words += f" {step + 1}"
-    return words
+            name += f".{step}" if name else step
+        elif len(_value(values, path[:count])) > 1:
+            name += f" {step + 1}"
+    return name
 
 
 def _resolved(root: JsonSchemaValue, node: JsonSchemaValue) -> JsonSchemaValue:
@@ -276,10 +276,10 @@ def _listed(words: Sequence[str], last: str = "or") -> str:
     return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
-def _shown(said: object) -> str:
-    """Return a value as people wrote it, not too long."""
-    if isinstance(said, bool):
-        text = str(said).lower()
+def _shown(value: object) -> str:
+    """Return a value in TOML notation, shortened to 60 characters."""
+    if isinstance(value, bool):
+        text = str(value).lower()
     else:
-        text = f'"{said}"' if isinstance(said, str) else str(said)
+        text = f'"{value}"' if isinstance(value, str) else str(value)
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."

@@ -1,1 +1,1 @@
-"""LEDs: what the table signals with light, and the drivers of LEDs."""
+"""LEDs: patterns that signal the state of the table, and drivers."""

@@ -1,4 +1,4 @@
-"""The interface of drivers of LEDs: their options in table.toml, and how they are opened."""
+"""Interface of LED drivers: their options in table.toml, and opening them."""
 
 from __future__ import annotations
 
@@ -23,34 +23,34 @@ class LedsDriver(PartSettings):
     has_colours: ClassVar[bool] = True
     """Whether `tallybone hardware test` asks for their colours."""
 
-    if TYPE_CHECKING:  # each driver declares it, behind the keys that it is checked with
+    if TYPE_CHECKING:  # Each driver declares it after the keys that its validator reads.
         shows: LedsRole
 
     @property
     @abstractmethod
     def led_count(self) -> int:
-        """How many there are."""
+        """Number of LEDs."""
 
     @abstractmethod
     def open(self, pins: OpenPins) -> LedDevice:
         """Return the LEDs.
 
         Raises:
-            LedError: If they cannot be had.
-            PinError: If there are no pins.
+            LedError: If they cannot be opened.
+            PinError: If the pins cannot be used.
         """
 
     @field_validator("shows", check_fields=False)
     @classmethod
     def _check_count(cls, shows: LedsRole, info: ValidationInfo) -> LedsRole:
-        said = info.data.get("count", info.data.get("pins"))
-        if said is None:
+        configured = info.data.get("count", info.data.get("pins"))
+        if configured is None:
             return shows
-        found, exact = said if isinstance(said, int) else len(said), LEDS_FOR.get(shows)
-        if exact is not None and found != exact:
-            raise ValueError(f"{shows} takes {exact} LED{'s' if exact > 1 else ''}, but there are {found}")
-        if shows is LedsRole.ALL and found < LEAST_FOR_ALL:
-            raise ValueError(f"all takes at least {LEAST_FOR_ALL} LEDs, but there are {found}")
+        count, exact = configured if isinstance(configured, int) else len(configured), LEDS_FOR.get(shows)
+        if exact is not None and count != exact:
+            raise ValueError(f"{shows} takes {exact} LED{'s' if exact > 1 else ''}, but there are {count}")
+        if shows is LedsRole.ALL and count < LEAST_FOR_ALL:
+            raise ValueError(f"all takes at least {LEAST_FOR_ALL} LEDs, but there are {count}")
         return shows
 
 

@@ -1,4 +1,4 @@
-"""A set of LEDs: what all kinds have in common, none, and a strict fake. They are off when they are let go."""
+"""A set of LEDs with any driver, and null and fake drivers. LEDs are turned off when they are closed."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from hardware.part_state import PartState
 
 
 class LedError(Exception):
-    """LEDs that are set up or used wrongly."""
+    """LEDs are configured or used incorrectly."""
 
 
 class LedDevice(Protocol):
-    """One kind of LEDs."""
+    """Opened LEDs of one driver."""
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of LEDs."""
 
     def write(self, colours: tuple[Rgb, ...]) -> None:
-        """Let each shine; may raise OSError."""
+        """Set the colour of each LED. May raise OSError."""
 
-    def require_there(self) -> None:
-        """Do nothing, or raise OSError where they have gone and that can be told without writing."""
+    def require_connected(self) -> None:
+        """Raise OSError if the LEDs are known to be disconnected. Do nothing if that cannot be detected."""
 
     def release(self) -> None:
-        """Let pins or buses go; may raise OSError."""
+        """Release the pins or the bus. May raise OSError."""
 
 
 class Lamps:
-    """LEDs of any kind. What they show is sent only when it changes, and again after it could not be sent."""
+    """A set of LEDs. Colours are sent only when they change, and again after an error."""
 
     def __init__(self, driver: LedDevice) -> None:
-        """Use LEDs, which are dark at first."""
+        """Use the LEDs of *driver*, and turn them off."""
         self._driver = driver
-        # A signal may come while the same thread is in here, so the lock must let it in again.
+        # Reentrant, because a signal handler may close the LEDs while the same thread holds the lock.
         self._lock = threading.RLock()
         self._shown: tuple[Rgb, ...] | None = None
         self._state = PartState()
@@ -46,19 +46,19 @@ class Lamps:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of LEDs."""
         return self._driver.count
 
     @property
     def state(self) -> PartState:
-        """Their state after the last colours were sent."""
+        """State after the last attempt to send colours."""
         return self._state
 
     def light(self, colours: tuple[Rgb, ...]) -> None:
-        """Let each LED shine; where that fails it is a problem, no error, and is tried again at the next call.
+        """Set the colour of each LED. A failure is reported by `state`, and the next call retries.
 
         Raises:
-            LedError: If there are more or fewer LEDs, or they were closed.
+            LedError: If the number of colours is wrong, or the LEDs are closed.
         """
         if len(colours) != self._driver.count:
             raise LedError(f"expected a colour for each of {self._driver.count} LEDs, but got {len(colours)}")
@@ -68,12 +68,12 @@ class Lamps:
             self._send(colours)
 
     def close(self) -> None:
-        """Turn them off and let them go. Once more does nothing."""
+        """Turn the LEDs off and release them. Further calls do nothing."""
         with self._lock:
             if self._is_closed:
                 return
             self._is_closed = True
-            self._shown = None  # off is sent in any case, whatever is thought to be shown
+            self._shown = None  # Send the colours even if they seem to be off.
             self._send((OFF,) * self._driver.count)
             try:
                 self._driver.release()
@@ -83,7 +83,7 @@ class Lamps:
     def _send(self, colours: tuple[Rgb, ...]) -> None:
         try:
             if colours == self._shown:
-                self._driver.require_there()
+                self._driver.require_connected()
                 return
             self._driver.write(colours)
         except OSError as error:
@@ -94,20 +94,20 @@ class Lamps:
 
 
 class NoLeds:
-    """Where there are none: any number that never shines."""
+    """Null driver, for a table without LEDs."""
 
     def __init__(self, count: int) -> None:
         self._count = count
 
     @property
     def count(self) -> int:
-        """How many are left out."""
+        """Number of missing LEDs."""
         return self._count
 
     def write(self, colours: tuple[Rgb, ...]) -> None:
         """Do nothing."""
 
-    def require_there(self) -> None:
+    def require_connected(self) -> None:
         """Do nothing."""
 
     def release(self) -> None:
@@ -115,7 +115,7 @@ class NoLeds:
 
 
 class FakeLeds:
-    """LEDs for tests: they keep what was shown, and take nothing after they were let go."""
+    """LEDs for tests. They record all colours in `shown`, and reject any after `release`."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -124,22 +124,22 @@ class FakeLeds:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of LEDs."""
         return self._count
 
     def unplug(self) -> None:
-        """Fail from now on."""
+        """Start failing."""
         self._is_unplugged = True
 
     def plug(self) -> None:
-        """Work again."""
+        """Stop failing."""
         self._is_unplugged = False
 
     def write(self, colours: tuple[Rgb, ...]) -> None:
-        """Keep what is shown.
+        """Record the colours.
 
         Raises:
-            OSError: If they are unplugged.
+            OSError: If the LEDs are unplugged.
         """
         assert not self._is_released, "LEDs that were let go cannot shine"
         assert len(colours) == self._count, f"expected {self._count} colours, but got {len(colours)}"
@@ -147,17 +147,17 @@ class FakeLeds:
             raise OSError("unplugged")
         self.shown.append(colours)
 
-    def require_there(self) -> None:
-        """Fail where they are unplugged.
+    def require_connected(self) -> None:
+        """Check that the LEDs are plugged in.
 
         Raises:
-            OSError: Then.
+            OSError: If they are not.
         """
         if self._is_unplugged:
             raise OSError("unplugged")
 
     def release(self) -> None:
-        """Be let go, dark and only once."""
+        """Release the LEDs. Asserts that they are off (unless unplugged), and that it is called once."""
         assert not self._is_released, "let go twice"
         assert self._is_unplugged or self.shown[-1] == (OFF,) * self._count, "let go while they shine"
         self._is_released = True

@@ -1,7 +1,7 @@
-"""Colours of the LEDs as a pure function of the state of the table and a clock.
+"""LED colours as a pure function of table state and time.
 
-Each mood has its rhythm, so that it can be told apart without colour. Nothing blinks more than twice a second: faster
-flashing is dangerous to some people.
+Each mood has its own rhythm, to be recognisable without colour. Nothing blinks more than twice a second, because faster
+flashing can trigger seizures.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ _WHITE, _GREEN, _BLUE, _RED = Rgb(255, 255, 255), Rgb(0, 90, 0), Rgb(0, 60, 255)
 _GOLD, _VIOLET, _CYAN = Rgb(255, 150, 0), Rgb(160, 0, 255), Rgb(0, 160, 160)
 _MS = 1_000_000
 _ASKS_NS, _PROBLEM_NS, _BREATH_NS, _FLASH_NS = 1000 * _MS, 500 * _MS, 4000 * _MS, 500 * _MS
-# One flash for each five points; who scores more has seen enough.
+# A flash for every five points, at most six.
 _POINTS_PER_FLASH, _MOST_FLASHES = 5, 6
 _LEAST_BREATH, _FULL = 0.1, 1.0
 
 
 class Mood(StrEnum):
-    """How the game stands."""
+    """State of the game shown by the status LED."""
 
     PLAYING = "playing"
     WAITING = "waiting"
-    """Nothing is expected: between hands, or before the game."""
+    """No action is expected, as between hands and before the game."""
     ASKING = "asking"
-    """A question is open."""
+    """A question awaits an answer."""
     PROBLEM = "problem"
-    """Something is not as the rules say, or a part does not work."""
+    """A rule is violated, or a part does not work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """Points that somebody has just made.
+    """Points just scored.
 
     Attributes:
-        seat: Whose.
-        points: How many.
-        t_ns: When.
+        seat: Seat that scored.
+        points: Number of points.
+        t_ns: Time of the score.
     """
 
     seat: int
@@ -50,15 +50,15 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """What the LEDs have to tell.
+    """State of the table that the LEDs signal.
 
     Attributes:
-        seats: How many there are, 1 or more.
-        turn: Whose turn it is; None for nobody's.
-        mood: How the game stands.
-        concerns: Whom a question or a problem is about; None for all.
-        gain: The last points, for as long as they flash.
-        is_clockwise: Which way round the table it goes; None where no direction is shown.
+        seats: Number of seats, at least 1.
+        turn: Seat to move, or None.
+        mood: State of the game.
+        concerns: Seat that a question or problem concerns. None for the whole table.
+        gain: Points to flash, or None.
+        is_clockwise: Whether play proceeds clockwise. None to show no direction.
         is_spell: Whether a spell has to be broken.
     """
 
@@ -78,14 +78,14 @@ class TableState:
 
 @dataclass(frozen=True, slots=True)
 class Glow:
-    """What each LED shows.
+    """Colours of the LEDs.
 
     Attributes:
-        seats: One for each, clockwise from seat 0.
-        status: The mood.
-        clockwise: Lit where it goes clockwise.
-        counter: Lit where it goes the other way.
-        spell: Lit while a spell holds.
+        seats: Colour for each seat, clockwise from seat 0.
+        status: Colour for the mood.
+        clockwise: Lit if play proceeds clockwise.
+        counter: Lit if play proceeds anticlockwise.
+        spell: Lit while a spell is active.
     """
 
     seats: tuple[Rgb, ...]
@@ -96,12 +96,12 @@ class Glow:
 
     @property
     def all(self) -> tuple[Rgb, ...]:
-        """All of them in the order in which they are wired: seats, status, clockwise, counter, spell."""
+        """All colours in wiring order: seats, status, clockwise, counter, spell."""
         return (*self.seats, self.status, self.clockwise, self.counter, self.spell)
 
 
 def glow_at(state: TableState, t_ns: int) -> Glow:
-    """Return what the LEDs show of a state at a time."""
+    """Return the colours of the LEDs at time *t_ns*."""
     return Glow(
         tuple(_seat(state, seat, t_ns) for seat in range(state.seats)),
         _status(state.mood, t_ns),
@@ -141,7 +141,7 @@ def _is_on(t_ns: int, period_ns: int) -> bool:
 
 
 def _breathing(colour: Rgb, t_ns: int) -> Rgb:
-    """Return a colour that slowly gets bright and dim again."""
+    """Return *colour* with a brightness that slowly rises and falls."""
     share = t_ns % _BREATH_NS / _BREATH_NS
     level = _LEAST_BREATH + (_FULL - _LEAST_BREATH) * (1 - abs(2 * share - 1))
     return Rgb(round(colour.red * level), round(colour.green * level), round(colour.blue * level))

@@ -1,4 +1,4 @@
-"""All LEDs off when the program ends, whatever ends it; only SIGKILL and a power cut are faster."""
+"""Turn the LEDs off when the program ends for any reason except SIGKILL or a power cut."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Any
 
 from hardware.leds.lamps import Lamps
 
-# Ctrl-C raises KeyboardInterrupt and needs nothing here. SIGHUP comes when the terminal is closed.
+# SIGINT raises KeyboardInterrupt and needs no handler. SIGHUP is sent when the terminal is closed.
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
 def off_at_exit(lamps: Lamps) -> Iterator[Lamps]:
-    """Yield LEDs that are turned off and closed when this block, or the program, ends.
+    """Yield LEDs that are turned off and closed when the block or the program ends.
 
-    Signals are looked after only where this is the main thread, because Python allows it nowhere else.
+    Signals are handled only if called from the main thread, the only one in which Python allows handlers to be set.
     """
     atexit.register(lamps.close)
     before: dict[signal.Signals, Any] = {}
@@ -31,7 +31,7 @@ def off_at_exit(lamps: Lamps) -> Iterator[Lamps]:
         previous = before[signal.Signals(number)]
         if callable(previous):
             previous(number, frame)
-        else:  # die of it, so that whoever started the program is told why it ended
+        else:  # Die from the signal, to give the parent process the right exit status.
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
 

@@ -1,4 +1,4 @@
-"""Assign the LEDs of a set to seats, status, direction and spell, in the order of their wiring."""
+"""Assign the LEDs of a set to seats, status, direction and spell, in wiring order."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ class LedsRole(StrEnum):
     SEATS = "seats"
     STATUS = "status"
     DIRECTION = "direction"
-    """Two: clockwise, and the other way."""
+    """Two LEDs: clockwise, and anticlockwise."""
     SPELL = "spell"
     ALL = "all"
-    """Seats, then status, clockwise, the other way, and spell, which are the last four."""
+    """Seats, followed by four LEDs: status, clockwise, anticlockwise and spell."""
 
 
 LEDS_FOR = {LedsRole.STATUS: 1, LedsRole.DIRECTION: 2, LedsRole.SPELL: 1}
-"""How many LEDs show what is not about seats."""
+"""Number of LEDs for each role with a fixed number."""
 LEAST_FOR_ALL = 1 + sum(LEDS_FOR.values())
 
 
 def lit(shows: LedsRole, count: int, glow: Glow) -> tuple[Rgb, ...]:
-    """Return the colour of each of *count* LEDs. Those of seats where nobody sits are dark.
+    """Return the colour of each of *count* LEDs. LEDs of seats without a player are off.
 
     >>> glow = Glow((Rgb(1, 1, 1), Rgb(2, 2, 2)), Rgb(3, 3, 3), OFF, OFF, Rgb(4, 4, 4))
     >>> [colour.red for colour in lit(LedsRole.SEATS, 3, glow)], [colour.red for colour in lit(LedsRole.ALL, 7, glow)]

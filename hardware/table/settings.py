@@ -10,7 +10,7 @@ from hardware.buttons.driver import BUTTONS, ButtonsDriver
 from hardware.config.fields import Lax
 from hardware.config.part import OFF, ByDriver, PartSettings
 from hardware.config.pins import conflicts, same_ports
-from hardware.config.validation import SettingsTable, worded
+from hardware.config.validation import SettingsTable, listed_faults
 from hardware.display.driver import DISPLAYS, DisplayDriver
 from hardware.knock.driver import KNOCKS, KnockDriver
 from hardware.leds.driver import LEDS, LedsDriver
@@ -71,5 +71,5 @@ class HardwareSettings(SettingsTable):
         there = self.without(OFF)
         found = (*conflicts(there.parts), *same_ports(there.displays))
         if found:
-            raise worded(found)
+            raise listed_faults(found)
         return self

@@ -55,7 +55,7 @@ class VirtualLeds:
             raise LedError("the virtual LEDs were let go: they cannot shine any more")
         self._colours = colours
 
-    def require_there(self) -> None:
+    def require_connected(self) -> None:
         """Do nothing: they are always there."""
 
     def release(self) -> None:

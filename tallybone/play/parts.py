@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from engine import Call, Decline, Draw, Game, Knock, Phase, Play, Scored, Seat, turn
 from hardware.buttons.debounce import PressKind
-from hardware.buttons.panel import OF_SEATS, ButtonPress, button_name
+from hardware.buttons.panel import SEAT_BUTTONS, ButtonPress, button_name
 from hardware.clock import Clock
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.classifier import Classifier
@@ -249,7 +249,7 @@ def configured_name(press: Press) -> str:
 
 def buttons_of(seats: int) -> dict[str, Press]:
     """Return every button that a table of so many seats can have, by its name."""
-    own = (Press(Button(button), Seat(seat)) for seat in range(seats) for button in OF_SEATS)
+    own = (Press(Button(button), Seat(seat)) for seat in range(seats) for button in SEAT_BUTTONS)
     return {configured_name(press): press for press in (*(Press(button) for button in Button), *own)}
 
 

@@ -1,1 +1,1 @@
-"""Drivers of buttons, one module each; `hardware.buttons.driver` says what a driver is."""
+"""Button drivers, one module each. `hardware.buttons.driver` defines their interface."""

@@ -1,4 +1,4 @@
-"""Buttons on pins of a Raspberry Pi, between the pin and ground."""
+"""Buttons wired between pins of a Raspberry Pi and ground."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pydantic import Field
 
 from hardware.buttons.debounce import Debouncing, PinSample, PressTiming, feed
 from hardware.buttons.driver import ButtonsDriver, Tap
-from hardware.buttons.panel import OF_SEATS, SHARED_BUTTONS, ButtonError, ButtonPress, button_name, refuse_if_closed
+from hardware.buttons.panel import SEAT_BUTTONS, SHARED_BUTTONS, ButtonError, ButtonPress, button_name, refuse_if_closed
 from hardware.clock import Clock
 from hardware.config.fields import Pin, Pins
 from hardware.config.part import PinNames
 from hardware.part_state import PartState
-from hardware.pin_factory import OpenPins, let_go, pin_errors
+from hardware.pin_factory import OpenPins, close_devices, pin_errors
 
 
 class GpioButtons:
-    """Buttons of gpiozero. Edges stamp themselves; each read looks at every pin besides, for dropped edges."""
+    """Buttons driven by gpiozero. Callbacks timestamp edges, and reads poll all pins to catch dropped edges."""
 
     state = PartState()
 
@@ -33,17 +33,17 @@ class GpioButtons:
         clock: Clock = time.monotonic_ns,
         tap: Tap | None = None,
     ) -> None:
-        """Watch pins, which a button connects to ground.
+        """Start watching pins.
 
         Args:
-            pins: Their numbers (BCM) by the names of the buttons.
-            factory: A pin factory of gpiozero (`hardware.pin_factory`); never its default.
-            timing: What counts as what.
-            clock: Monotonic, in nanoseconds.
-            tap: Is told every sample.
+            pins: BCM number of each button, by name.
+            factory: gpiozero pin factory (`hardware.pin_factory`), never gpiozero's default.
+            timing: Thresholds for detecting presses.
+            clock: Monotonic clock in nanoseconds.
+            tap: Called with every sample.
 
         Raises:
-            ButtonError: If two buttons are on one pin, or a pin is in use.
+            ButtonError: If two buttons share a pin, or a pin is in use.
         """
         from gpiozero import DigitalInputDevice
 
@@ -57,7 +57,7 @@ class GpioButtons:
         self._is_closed = False
         for name, pin in pins.items():
             try:
-                # No bounce_time: gpiozero's drops edges (see debounce.py).
+                # gpiozero's own debouncing (bounce_time) drops edges: see debounce.py.
                 device = DigitalInputDevice(pin, pull_up=True, bounce_time=None, pin_factory=factory)
             except pin_errors() as error:
                 self.close()
@@ -68,37 +68,37 @@ class GpioButtons:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Which buttons there are."""
+        """Names of the buttons."""
         return tuple(self._states)
 
     def read(self) -> tuple[ButtonPress, ...]:
-        """Return what was pressed since the last call."""
+        """Return the presses since the last call, in order of time."""
         refuse_if_closed(is_closed=self._is_closed)
         return tuple(sorted(self._poll(), key=lambda pressed: pressed.press.t_ns))
 
     def close(self) -> None:
-        """Let the pins go."""
+        """Release the pins."""
         self._is_closed = True
-        let_go(self._devices.values(), self._factory)
+        close_devices(self._devices.values(), self._factory)
 
     def _listen(self, name: str, device: Any) -> None:
-        """Keep each edge with its time; the callbacks come from a thread of gpiozero."""
+        """Queue each edge with its time. gpiozero calls back from its own thread."""
         device.when_activated = lambda: self._edges.append((name, PinSample(self._clock(), is_down=True)))
         device.when_deactivated = lambda: self._edges.append((name, PinSample(self._clock(), is_down=False)))
 
     def _poll(self) -> list[ButtonPress]:
-        found: list[ButtonPress] = []
+        presses: list[ButtonPress] = []
         while self._edges:
-            found += self._take(*self._edges.popleft())
+            presses += self._feed(*self._edges.popleft())
         for name, device in self._devices.items():
             try:
                 is_down = bool(device.value)
             except pin_errors() as error:
                 raise ButtonError(f"the pin of the button {name} cannot be read: {error}") from None
-            found += self._take(name, PinSample(self._clock(), is_down=is_down))
-        return found
+            presses += self._feed(name, PinSample(self._clock(), is_down=is_down))
+        return presses
 
-    def _take(self, name: str, sample: PinSample) -> list[ButtonPress]:
+    def _feed(self, name: str, sample: PinSample) -> list[ButtonPress]:
         if self._tap is not None:
             self._tap(name, sample)
         self._states[name], presses = feed(self._states[name], sample, self._timing)
@@ -126,13 +126,13 @@ class GpioSettings(ButtonsDriver):
 
     @property
     def wired(self) -> dict[str, int]:
-        """The pin of each button, by its name."""
-        found: dict[str, int] = {}
-        for button in (*OF_SEATS, *SHARED_BUTTONS):
-            said: int | tuple[int, ...] | None = getattr(self, button)
-            by_seat = enumerate(said) if isinstance(said, tuple) else [(None, said)]
-            found |= {button_name(button, seat): pin for seat, pin in by_seat if pin is not None}
-        return found
+        """The pin of each button, by name."""
+        wired: dict[str, int] = {}
+        for button in (*SEAT_BUTTONS, *SHARED_BUTTONS):
+            pins: int | tuple[int, ...] | None = getattr(self, button)
+            by_seat = enumerate(pins) if isinstance(pins, tuple) else [(None, pins)]
+            wired |= {button_name(button, seat): pin for seat, pin in by_seat if pin is not None}
+        return wired
 
     @property
     def pin_uses(self) -> PinNames:
@@ -140,5 +140,5 @@ class GpioSettings(ButtonsDriver):
         return [(pin, f"button {name}") for name, pin in self.wired.items()]
 
     def open(self, pins: OpenPins, clock: Clock, tap: Tap | None = None) -> GpioButtons:
-        """Return the buttons."""
+        """Open the buttons."""
         return GpioButtons(self.wired, pins(), clock=clock, tap=tap)

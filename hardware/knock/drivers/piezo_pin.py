@@ -20,7 +20,7 @@ from hardware.knock.errors import KnockSensorError
 from hardware.knock.heard import ClassifiedSound
 from hardware.knock.peaks import Hit, HitRow
 from hardware.part_state import PartState
-from hardware.pin_factory import OpenPins, is_there, let_go, pin_errors
+from hardware.pin_factory import OpenPins, close_devices, is_connected, pin_errors
 
 _MOST_WAITING = 256
 _COMES_WITH = "pip install 'tallybone[pi]'"
@@ -72,7 +72,7 @@ class PinKnockSensor:
             KnockSensorError: If the pins have gone; another sensor has to be made, on pins opened anew.
         """
         self._device.require_open()
-        if not is_there(self._factory):  # no edge comes any more, and nothing else says so
+        if not is_connected(self._factory):  # no edge comes any more, and nothing else says so
             raise KnockSensorError("the pins have gone")
         heard: list[ClassifiedSound | None] = []
         now_ns = self._clock()
@@ -86,22 +86,22 @@ class PinKnockSensor:
     def close(self) -> None:
         """Give the pins back."""
         if self._device.end():
-            self._let_go()
+            self._close_pins()
 
     def _open(self) -> None:
         for number, pin in enumerate(self._pins):
             try:
                 one = self._device.library.DigitalInputDevice(pin, pull_up=False, pin_factory=self._factory)
             except pin_errors() as error:
-                self._let_go()
+                self._close_pins()
                 self._device.failed(f"pin {pin} cannot be used: {error}")
                 return
             self._watched.append(one)
             one.when_activated = partial(self._felt, number)
         self._device.worked()
 
-    def _let_go(self) -> None:
-        let_go(self._watched, self._factory)
+    def _close_pins(self) -> None:
+        close_devices(self._watched, self._factory)
         self._watched = []
 
     def _felt(self, number: int) -> None:

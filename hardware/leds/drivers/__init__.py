@@ -1,1 +1,1 @@
-"""Drivers of LEDs, one module each; `hardware.leds.driver` says what a driver is."""
+"""LED drivers, one module each. `hardware.leds.driver` defines their interface."""

@@ -1,4 +1,4 @@
-"""LEDs on pins of a Raspberry Pi: single ones, and such with three colours."""
+"""Single-colour and RGB LEDs on pins of a Raspberry Pi."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ from hardware.config.part import PinNames
 from hardware.leds.driver import LedsDriver, Shows
 from hardware.leds.lamps import LedError
 from hardware.leds.shown import LedsRole
-from hardware.pin_factory import OpenPins, is_there, let_go, pin_errors
+from hardware.pin_factory import OpenPins, close_devices, is_connected, pin_errors
 
-# A single LED is on or off. Dim colours are off, so that it breathes where a colour would.
+# A single-colour LED is on from this brightness. It is off for dim colours, to blink where an RGB LED breathes.
 _ON_FROM = 45
 _FULL = 255
 
 
 class _PinLeds:
-    """LEDs of gpiozero."""
+    """LEDs driven by gpiozero."""
 
     def __init__(self, makers: Sequence[Callable[[], Any]], factory: Any) -> None:
-        """Make all LEDs on pins of *factory* (`hardware.pin_factory`), never gpiozero's default, or none of them.
+        """Create the LEDs with *makers*. If one fails, all are closed.
+
+        *factory* is their pin factory (`hardware.pin_factory`), never gpiozero's default.
 
         Raises:
-            LedError: If a pin is in use or named twice.
+            LedError: If a pin is in use or listed twice.
         """
         self._factory = factory
         self._leds: list[Any] = []
@@ -41,52 +43,52 @@ class _PinLeds:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of LEDs."""
         return len(self._leds)
 
     def _set(self, values: Iterable[Any]) -> None:
-        """Give each LED its value, and turn the errors of pins into what drivers of LEDs raise."""
+        """Set the value of each LED. Raises pin errors as OSError."""
         try:
             for led, value in zip(self._leds, values, strict=True):
                 led.value = value
         except pin_errors() as error:
             raise OSError(str(error)) from error
 
-    def require_there(self) -> None:
-        """Raise OSError where the chip of the pins has gone."""
-        if not is_there(self._factory):
+    def require_connected(self) -> None:
+        """Raise OSError if the GPIO chip has disappeared."""
+        if not is_connected(self._factory):
             raise OSError("the pins have gone")
 
     def release(self) -> None:
-        """Let the pins go."""
-        let_go(self._leds, self._factory)
+        """Release the pins."""
+        close_devices(self._leds, self._factory)
 
 
 class SingleLeds(_PinLeds):
-    """LEDs of one colour, each between a pin and ground with its resistor."""
+    """Single-colour LEDs, each wired with a resistor between a pin and ground."""
 
     def __init__(self, pins: tuple[int, ...], factory: Any) -> None:
-        """Use pins (BCM) with a pin factory of gpiozero."""
+        """Use *pins* (BCM) of a gpiozero pin factory."""
         from gpiozero import LED
 
         super().__init__([partial(LED, pin, pin_factory=factory) for pin in pins], factory)
 
     def write(self, colours: tuple[Rgb, ...]) -> None:
-        """Turn each on or off."""
+        """Turn each LED on or off."""
         self._set(int(max(colour.red, colour.green, colour.blue) >= _ON_FROM) for colour in colours)
 
 
 class RgbLeds(_PinLeds):
-    """LEDs of three colours with a common cathode, each on three pins."""
+    """RGB LEDs with a common cathode, each on three pins."""
 
     def __init__(self, pins: tuple[tuple[int, ...], ...], factory: Any) -> None:
-        """Use pins (BCM; red, green, blue of each) with a pin factory of gpiozero."""
+        """Use *pins* (BCM; red, green and blue of each LED) of a gpiozero pin factory."""
         from gpiozero import RGBLED
 
-        super().__init__([partial(RGBLED, *three, pin_factory=factory) for three in pins], factory)
+        super().__init__([partial(RGBLED, *rgb_pins, pin_factory=factory) for rgb_pins in pins], factory)
 
     def write(self, colours: tuple[Rgb, ...]) -> None:
-        """Let each shine in its colour."""
+        """Set the colour of each LED."""
         self._set((colour.red / _FULL, colour.green / _FULL, colour.blue / _FULL) for colour in colours)
 
 
@@ -101,7 +103,7 @@ class SingleSettings(LedsDriver):
 
     @property
     def led_count(self) -> int:
-        """One for each pin."""
+        """Number of LEDs, one for each pin."""
         return len(self.pins)
 
     @property
@@ -110,7 +112,7 @@ class SingleSettings(LedsDriver):
         return [(pin, f"LED {number}") for number, pin in enumerate(self.pins, start=1)]
 
     def open(self, pins: OpenPins) -> SingleLeds:
-        """Return the LEDs."""
+        """Open the LEDs."""
         return SingleLeds(self.pins, pins())
 
 
@@ -132,12 +134,12 @@ class RgbSettings(LedsDriver):
 
     @property
     def led_count(self) -> int:
-        """One for every three pins."""
+        """Number of LEDs, one for each three pins."""
         return len(self.pins)
 
     @property
     def pin_uses(self) -> PinNames:
-        """Three pins of each LED."""
+        """The three pins of each LED."""
         return [
             (pin, f"LED {number} {colour}")
             for number, pins in enumerate(self.pins, start=1)
@@ -145,5 +147,5 @@ class RgbSettings(LedsDriver):
         ]
 
     def open(self, pins: OpenPins) -> RgbLeds:
-        """Return the LEDs."""
+        """Open the LEDs."""
         return RgbLeds(self.pins, pins())

@@ -1,6 +1,6 @@
-"""A strip of WS2812 (NeoPixel) on SPI: rpi_ws281x, the usual way, does not work on a Raspberry Pi 5.
+"""WS2812 (NeoPixel) strip on SPI, because the usual library rpi_ws281x does not work on a Raspberry Pi 5.
 
-A bit of the strip lasts 1.25 microseconds. At 2.4 MHz that is three bits of SPI: 110 is a 1, 100 is a 0.
+A bit of the strip lasts 1.25 microseconds, three bits of SPI at 2.4 MHz: 110 encodes a 1, and 100 a 0.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from hardware.pin_factory import OpenPins
 SPI_HZ = 2_400_000
 _MOST_LEDS = 300
 _MOST_PERCENT = 100
-# The line idles high on some Pis: low for a moment, so that the first bit is not taken for a long one.
+# The data line idles high on some Pis. A low lead keeps the first bit from being too long.
 _LEAD = bytes(8)
-# Low for 300 microseconds makes the strip show what it was sent; newer ones need 280.
+# 300 microseconds of low level latch the data. Newer strips need 280.
 _LATCH = bytes(90)
 
 
 def _spread(byte: int) -> bytes:
-    """Return the 24 bits of SPI that are a byte of the strip."""
+    """Return the three SPI bytes that encode a byte of the strip."""
     bits = 0
-    for place in range(7, -1, -1):
-        bits = bits << 3 | (0b110 if byte >> place & 1 else 0b100)
+    for bit in range(7, -1, -1):
+        bits = bits << 3 | (0b110 if byte >> bit & 1 else 0b100)
     return bits.to_bytes(3, "big")
 
 
@@ -38,11 +38,11 @@ _SPREAD = tuple(_spread(byte) for byte in range(256))
 
 
 def spi_bytes(colours: Sequence[Rgb], percent: int = _MOST_PERCENT) -> bytes:
-    """Return what SPI has to send.
+    """Return the SPI bytes for a strip.
 
     Args:
-        colours: One for each LED, from the end that is wired.
-        percent: 0 to 100: how bright the brightest may be.
+        colours: Colour of each LED, starting at the wired end.
+        percent: Maximum brightness, from 0 to 100.
 
     >>> spi_bytes([Rgb(0, 255, 0)])[8:17].hex()
     'db6db6924924924924'
@@ -52,51 +52,56 @@ def spi_bytes(colours: Sequence[Rgb], percent: int = _MOST_PERCENT) -> bytes:
 
 
 class Spi(Protocol):
-    """What spidev calls a device: an open bus."""
+    """An open SPI device of spidev."""
 
     def writebytes2(self, values: bytes) -> None:
         """Send bytes."""
 
     def close(self) -> None:
-        """Let the bus go."""
+        """Close the device."""
 
 
 class Strip:
-    """A strip on an open bus."""
+    """A strip on an open SPI device."""
 
     def __init__(self, count: int, spi: Spi, *, percent: int = 30) -> None:
-        """Use *count* LEDs, 1 to 300; *percent* spares the power supply: a white LED at 100 takes 60 mA.
+        """Create a strip.
+
+        Args:
+            count: Number of LEDs, from 1 to 300.
+            spi: SPI device.
+            percent: Maximum brightness, from 0 to 100. It limits the current: a white LED draws 60 mA at 100.
 
         Raises:
-            LedError: If one of them is out of range.
+            LedError: If *count* or *percent* is out of range.
         """
-        # Linux sends 4096 bytes at once. Then comes a pause, which the strip would take for the end: 300 LEDs fit.
+        # Linux sends at most 4096 bytes without a pause, and the strip would latch in the pause. 300 LEDs fit.
         if not 1 <= count <= _MOST_LEDS or not 0 <= percent <= _MOST_PERCENT:
             raise LedError(f"expected 1 to {_MOST_LEDS} LEDs at 0 to 100 percent, but got {count} at {percent}")
         self._count, self._spi, self._percent = count, spi, percent
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of LEDs."""
         return self._count
 
     def write(self, colours: tuple[Rgb, ...]) -> None:
-        """Send all colours."""
+        """Send the colour of each LED."""
         self._spi.writebytes2(spi_bytes(colours, self._percent))
 
-    def require_there(self) -> None:
-        """Do nothing: a strip does not answer."""
+    def require_connected(self) -> None:
+        """Do nothing: a strip does not respond."""
 
     def release(self) -> None:
-        """Let the bus go."""
+        """Close the SPI device."""
         self._spi.close()
 
 
 def open_spi(bus: int = 0, device: int = 0) -> Spi:
-    """Return the bus that a strip's data line is wired to (MOSI, GPIO 10 on bus 0).
+    """Open the SPI device whose MOSI pin (GPIO 10 on bus 0) drives the data line of a strip.
 
     Raises:
-        LedError: If spidev is missing, or SPI is not switched on or not allowed.
+        LedError: If spidev is missing, SPI is not enabled, or access is denied.
     """
     try:
         import spidev
@@ -104,7 +109,7 @@ def open_spi(bus: int = 0, device: int = 0) -> Spi:
         raise LedError("a strip needs spidev: sudo apt install python3-spidev") from None
     spi: Spi = spidev.SpiDev()
     try:
-        spi.open(bus, device)  # type: ignore[attr-defined] # only here, and a test's bus is open already
+        spi.open(bus, device)  # type: ignore[attr-defined] # not part of `Spi`: tests pass an open device
     except PermissionError:
         raise LedError(f"/dev/spidev{bus}.{device} may not be used: add this user to the group spi") from None
     except OSError as error:
@@ -125,14 +130,14 @@ class StripSettings(LedsDriver):
 
     @property
     def led_count(self) -> int:
-        """How many it has."""
+        """Number of LEDs."""
         return self.count
 
     @property
     def spi_port(self) -> SpiPort:
-        """The SPI that it is wired to."""
+        """The SPI port wired to the strip."""
         return self.spi
 
     def open(self, pins: OpenPins) -> Strip:
-        """Return the strip."""
+        """Open the strip."""
         return Strip(self.count, open_spi(self.spi.bus, self.spi.chip), percent=self.percent)

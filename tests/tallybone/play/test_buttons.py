@@ -7,7 +7,7 @@ import pytest
 from engine import Seat
 from hardware.buttons.debounce import PinPress, PressKind
 from hardware.buttons.drivers.gpio import GpioSettings
-from hardware.buttons.panel import OF_SEATS, SHARED_BUTTONS, ButtonPress
+from hardware.buttons.panel import SEAT_BUTTONS, SHARED_BUTTONS, ButtonPress
 from hardware.knock.heard import ClassifiedSound
 from tallybone.play.parts import buttons_of, configured_name, knock_meant, presses_meant
 from tallybone.session.inputs import Button, KnockHeard, Press
@@ -19,7 +19,7 @@ def meant(name: str, kind: PressKind = PressKind.SHORT) -> tuple[Press, ...]:
 
 
 def test_every_button_that_can_be_configured_means_something() -> None:
-    pins = {button: pin for pin, button in enumerate((*OF_SEATS, *SHARED_BUTTONS), start=2)}
+    pins = {button: pin for pin, button in enumerate((*SEAT_BUTTONS, *SHARED_BUTTONS), start=2)}
     shared = read_hardware({"buttons": {"driver": "gpio", **pins}})
     own = read_hardware({"buttons": {"driver": "gpio", "call": [2, 3], "knock": [4, 5], "draw": [6, 7], "done": [8]}})
     assert isinstance(shared.buttons, GpioSettings)
