@@ -1,4 +1,4 @@
-"""Define what commands can choose: sets of tiles, difficulty, and sizes such as 20GB."""
+"""Choices for command options: tile sets, difficulty, and sizes such as 20GB."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?) ?([KMGT]?)B?", re.IGNORECASE | re.
 
 
 class TileSet(StrEnum):
-    """A set by its highest double, or AUTO where it is not known."""
+    """A tile set by its highest double, or AUTO if unknown."""
 
     DOUBLE_6 = "double-6"
     DOUBLE_9 = "double-9"
@@ -21,7 +21,7 @@ class TileSet(StrEnum):
 
     @property
     def max_pips(self) -> int | None:
-        """Most pips on a half, or None where the set is not known.
+        """Highest number in the set, or None if unknown.
 
         >>> TileSet.DOUBLE_9.max_pips, TileSet.AUTO.max_pips
         (9, None)
@@ -30,25 +30,25 @@ class TileSet(StrEnum):
 
     @classmethod
     def to(cls, max_pips: int) -> TileSet:
-        """Return the set whose highest double is that of *max_pips*; AUTO for one that nobody makes.
+        """Return the set with the highest number *max_pips*, or AUTO if there is no such set.
 
         >>> TileSet.to(12)
         <TileSet.DOUBLE_12: 'double-12'>
         """
-        return next((one for one in cls if one.max_pips == max_pips), cls.AUTO)
+        return next((tile_set for tile_set in cls if tile_set.max_pips == max_pips), cls.AUTO)
 
     @classmethod
-    def named(cls, said: str) -> TileSet:
-        """Return the set that a recording names; AUTO where it names none, or one that nobody knows.
+    def named(cls, name: str) -> TileSet:
+        """Return the set with a name from a recording, or AUTO if the name is unknown.
 
         >>> TileSet.named("double-9"), TileSet.named("mah-jongg")
         (<TileSet.DOUBLE_9: 'double-9'>, <TileSet.AUTO: 'auto'>)
         """
-        return next((one for one in cls if one.value == said), cls.AUTO)
+        return next((tile_set for tile_set in cls if tile_set.value == name), cls.AUTO)
 
 
 class Difficulty(StrEnum):
-    """How hard a simulated table is to follow."""
+    """Difficulty of a simulated table for the camera."""
 
     EASY = "easy"
     NORMAL = "normal"
@@ -56,13 +56,13 @@ class Difficulty(StrEnum):
 
 
 def parse_size(text: str) -> int:
-    """Return a size in bytes.
+    """Parse a size. Returns bytes.
 
     >>> parse_size("20GB"), parse_size("1.5 M"), parse_size("0")
     (20000000000, 1500000, 0)
 
     Raises:
-        ValueError: If it is none.
+        ValueError: If the text is not a size.
     """
     found = _SIZE.fullmatch(text.strip())
     if found is None:

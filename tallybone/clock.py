@@ -1,4 +1,4 @@
-"""Read the clock on the wall and the version of this program, as a recording names them at its beginning."""
+"""Wall-clock time and program version, as stored at the start of a recording."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from importlib.metadata import version
 
 
 def wall_time() -> datetime:
-    """Return the time of day, with its zone; a game itself counts from its start."""
-    return datetime.now(UTC).astimezone()  # noqa: TID251 - the one place that knows the clock on the wall
+    """Return the current local time, with its time zone. Games use times relative to their start instead."""
+    return datetime.now(UTC).astimezone()  # noqa: TID251 - the only place that reads the wall clock
 
 
 def software() -> str:
-    """Return the name of this program in recordings, with its version."""
+    """Return the name and version of this program, as stored in recordings."""
     return f"tallybone {version('tallybone')}"

@@ -1,4 +1,4 @@
-"""Write a file whole or not at all, so that a power cut leaves the old one or the new one."""
+"""Write files atomically: after a power cut, either the old or the new content is there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REASONS = {
 
 
 def reason_of(error: OSError) -> str:
-    """Return the reason of a failed system call in words, without its number and path.
+    """Return the reason of a failed system call as text, without number and path.
 
     >>> reason_of(FileNotFoundError(2, "No such file or directory", "game.dgr"))
     'there is no such file or folder'
@@ -31,7 +31,7 @@ def reason_of(error: OSError) -> str:
 
 
 def sentence_of(error: Exception) -> str:
-    """Return an error as one sentence: the path of a failed system call and the reason, or the message as it is.
+    """Return an error as one sentence: path and reason of a failed system call, or the message otherwise.
 
     >>> sentence_of(IsADirectoryError(21, "Is a directory", "games"))
     'games: expected a file, but it is a folder'
@@ -43,10 +43,10 @@ def sentence_of(error: Exception) -> str:
 
 
 def make_folder(folder: Path, option: str) -> None:
-    """Make a folder that an option names.
+    """Create the folder given by a command option.
 
     Raises:
-        OSError: If it cannot be made; the message names the option.
+        OSError: If it cannot be created. The message names the option.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -57,16 +57,16 @@ def make_folder(folder: Path, option: str) -> None:
 
 
 def write_durably(path: Path, text: str, *, mode: int = 0o644, before: Callable[[], object] = lambda: None) -> None:
-    """Write a file; when this returns, it and its name are on the disk.
+    """Write a file atomically and durably. On return, its content and name are on the disk.
 
     Args:
-        path: The file; its folder is made if it is not there.
-        text: Its new content.
-        mode: Its permissions from now on.
-        before: Called once the new content is written, while the old file is still there.
+        path: The file. Its folder is created if needed.
+        text: New content.
+        mode: Permissions of the file.
+        before: Called when the new content has been written but the old file is still in place.
 
     Raises:
-        OSError: If it cannot be written; then the file is as it was.
+        OSError: If it cannot be written. The old file is unchanged then.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     written = path.with_name(path.name + ".new")
@@ -87,10 +87,10 @@ def write_durably(path: Path, text: str, *, mode: int = 0o644, before: Callable[
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder onto the disk.
+    """Flush a folder to the disk.
 
     Raises:
-        OSError: If that cannot be.
+        OSError: If that fails.
     """
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -100,14 +100,14 @@ def sync_folder(folder: Path) -> None:
 
 
 class ExportError(OSError):
-    """A file cannot be exported; the message gives the reason."""
+    """A file cannot be exported. The message gives the reason."""
 
 
 def require_free(path: Path, *, is_forced: bool) -> None:
-    """Refuse to write over a file, or into a folder that takes no files.
+    """Check that a file can be written.
 
     Raises:
-        ExportError: If the file is there and may not be replaced, or its folder is absent or takes no files.
+        ExportError: If the file exists and must not be replaced, or its folder does not exist or is not writable.
     """
     if path.is_dir() or (path.exists() and not is_forced):
         raise ExportError(f"{path}: it is there already; --force writes over a file")
@@ -123,10 +123,10 @@ def require_free(path: Path, *, is_forced: bool) -> None:
 
 @contextmanager
 def whole_file(path: Path, *, is_forced: bool = False) -> Iterator[Path]:
-    """Yield another name in the same folder to write to; the file takes its own name once all of it is written.
+    """Yield a temporary path in the same folder. It is renamed to *path* when the block ends without an exception.
 
     Raises:
-        ExportError: If the file is there and may not be replaced, or its folder is absent.
+        ExportError: If the file exists and must not be replaced, or its folder does not exist or is not writable.
         OSError: If it cannot be written.
     """
     require_free(path, is_forced=is_forced)

@@ -1,4 +1,4 @@
-"""Describe the result of a check: the state of a part, in one sentence, and how to repair it."""
+"""Result of a check: the state of a part in one sentence, and how to repair it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from enum import StrEnum
 
 
 class Grade(StrEnum):
-    """How a part is."""
+    """Grade of a part."""
 
     OK = "ok"
     WARNING = "warning"
-    """It works, but not as well as it could."""
+    """It works, with limitations."""
     PROBLEM = "problem"
     ABSENT = "not there"
-    """Nobody asked for it, or this machine has no such thing."""
+    """It is not configured, or this machine has no such part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of a check: *words* are a sentence; *mend* and *commands* say how to repair the part, if need be."""
+    """Result of a check. *words* is a sentence. *mend* and *commands* explain how to repair the part, if needed."""
 
     part: str
     grade: Grade
@@ -29,20 +29,20 @@ class Finding:
 
 
 def ok(part: str, words: str) -> Finding:
-    """Return that a part is as it should be."""
+    """Return a finding of grade OK."""
     return Finding(part, Grade.OK, words)
 
 
 def warning(part: str, words: str, mend: str = "", *commands: str) -> Finding:
-    """Return that a part could be better, and how."""
+    """Return a finding of grade WARNING, with a remedy."""
     return Finding(part, Grade.WARNING, words, mend, commands)
 
 
 def problem(part: str, words: str, mend: str = "", *commands: str) -> Finding:
-    """Return that a part does not work, and how to repair it."""
+    """Return a finding of grade PROBLEM, with a remedy."""
     return Finding(part, Grade.PROBLEM, words, mend, commands)
 
 
 def absent(part: str, words: str) -> Finding:
-    """Return that a part is not there, and need not be."""
+    """Return a finding of grade ABSENT."""
     return Finding(part, Grade.ABSENT, words)

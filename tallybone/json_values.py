@@ -1,8 +1,8 @@
-"""Values as JSON and back: frozen dataclasses, enums, tuples and numbers, by their type hints.
+"""Convert values to JSON and back by their type hints: frozen dataclasses, enums, tuples and numbers.
 
-A value of a class that stands alone becomes an object of its fields. Where several classes may stand, as for an event,
-the object says which in "is". Fields that have their default are left out, so that files stay short and a
-field that comes later is read from older files as its default. docs/dependencies.md says why no library does it.
+A dataclass becomes an object with its fields. If its type hint allows several classes, as for an event, the key "is"
+names the class. Fields with their default value are omitted. This keeps files short and allows new fields to be added.
+docs/dependencies.md explains why no library is used.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ TAGS: Mapping[str, str] = {
     "LearnedSet": "tile_set",
     "SeenTile": "tile",
 }
-"""Names in files, and in messages about files, of classes that have another name in the code now."""
+"""Names in files and error messages for classes that were renamed in the code."""
 FIELDS: Mapping[str, Mapping[str, str]] = {
     "Around": {"came_from_own": "right", "came_from_other": "wrong", "lead_by_side": "led"},
     "Known": {"came_from": "maybe_by"},
     "Waiting": {"came_from": "by"},
     "Yard": {"came_from": "by"},
 }
-"""Names in files of fields that have another name in the code now."""
+"""Names in files for fields that were renamed in the code, by class."""
 GONE: Mapping[str, frozenset[str]] = {
     "Places": frozenset(("laid_unseen", "unchecked")),
     "Unseen": frozenset(("calls",)),
 }
-"""Fields of older files that the code has no more: what they say is left out."""
+"""Fields of older files that no longer exist in the code, by class. They are ignored."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class JsonValueError(ValueError):
-    """JSON is no such value; the message names the place in it."""
+    """JSON does not match the expected type. The message gives the place."""
 
 
 def to_json(value: object, kind: object) -> Any:
-    """Return *value*, which has the type *kind*, in a form that `json.dumps` takes.
+    """Convert *value* of type *kind* to a form that `json.dumps` accepts.
 
     >>> from engine import Event, Seat, Knock
     >>> to_json(Knock(Seat(1)), Event)
@@ -56,27 +56,27 @@ def to_json(value: object, kind: object) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, tuple):
-        return [to_json(one, item) for one, item in zip(value, _items(kind, len(value)), strict=True)]
+        return [to_json(item, item_kind) for item, item_kind in zip(value, _items(kind, len(value)), strict=True)]
     if not is_dataclass(value):
         raise TypeError(f"expected a value, got {value!r}")
     cls: type = type(value)
     tag = {_TAG: tag_of(cls)} if len(_classes(kind)) > 1 else {}
-    said = ((name, one, hint, getattr(value, one.name)) for name, (one, hint) in fields_of(cls).items())
-    return tag | {name: to_json(own, hint) for name, one, hint, own in said if not _is_default(one, own)}
+    values = ((name, each, hint, getattr(value, each.name)) for name, (each, hint) in fields_of(cls).items())
+    return tag | {name: to_json(own, hint) for name, each, hint, own in values if not _is_default(each, own)}
 
 
-def from_json(said: object, kind: type[T] | Any, where: str = "") -> T:
-    """Return the value of type *kind* that `to_json` has written as *said*.
+def from_json(data: object, kind: type[T] | Any, where: str = "") -> T:
+    """Convert JSON *data*, as written by `to_json`, to a value of type *kind*.
 
     Raises:
-        JsonValueError: If it is none; the message names the fault and its place.
+        JsonValueError: If it does not match. The message gives the fault and its place.
 
     >>> from engine import Event
     >>> from_json({"is": "knock", "seat": 1}, Event)
     Knock(seat=1)
     """
     try:
-        return _read(said, kind, where)  # type: ignore[no-any-return]
+        return _read(data, kind, where)  # type: ignore[no-any-return]
     except JsonValueError:
         raise
     except ValueError as error:
@@ -84,7 +84,7 @@ def from_json(said: object, kind: type[T] | Any, where: str = "") -> T:
 
 
 def tag_of(cls: type) -> str:
-    """Return the name of a class in JSON: from `TAGS`, or else its own.
+    """Return the name of a class in JSON: from `TAGS`, or its own name in snake case.
 
     >>> from engine import MatchStart
     >>> tag_of(MatchStart)
@@ -93,78 +93,78 @@ def tag_of(cls: type) -> str:
     return TAGS.get(cls.__name__) or _HUMP.sub("_", cls.__name__).lower()
 
 
-def _read(said: object, kind: Any, where: str) -> Any:
+def _read(data: object, kind: Any, where: str) -> Any:
     kinds = _flat(kind)
-    if said is None and NoneType in kinds:
+    if data is None and NoneType in kinds:
         return None
-    if isinstance(said, Mapping):
-        return _read_object(said, kind, where)
-    if isinstance(said, list) and any(get_origin(one) is tuple for one in kinds):
-        pairs = enumerate(zip(said, _items(kind, len(said), where), strict=True))
-        return tuple(_read(one, item, f"{where}[{at}]") for at, (one, item) in pairs)
-    for one in kinds:
-        if isinstance(one, type) and issubclass(one, Enum) and isinstance(said, str):
-            return one(said)
-        if one is float and isinstance(said, int | float) and not isinstance(said, bool):
-            return float(said)
-        if isinstance(one, type) and type(said) is one:
-            return said
-    raise JsonValueError(f"{where or 'value'}: expected {_words(kinds)}, got {said!r}")
+    if isinstance(data, Mapping):
+        return _read_object(data, kind, where)
+    if isinstance(data, list) and any(get_origin(each) is tuple for each in kinds):
+        pairs = enumerate(zip(data, _items(kind, len(data), where), strict=True))
+        return tuple(_read(item, item_kind, f"{where}[{at}]") for at, (item, item_kind) in pairs)
+    for each in kinds:
+        if isinstance(each, type) and issubclass(each, Enum) and isinstance(data, str):
+            return each(data)
+        if each is float and isinstance(data, int | float) and not isinstance(data, bool):
+            return float(data)
+        if isinstance(each, type) and type(data) is each:
+            return data
+    raise JsonValueError(f"{where or 'value'}: expected {_words(kinds)}, got {data!r}")
 
 
-def _read_object(said: Mapping[str, object], kind: Any, where: str) -> Any:
+def _read_object(data: Mapping[str, object], kind: Any, where: str) -> Any:
     classes = _classes(kind)
     known = {tag_of(cls): cls for cls in classes}
-    cls = known.get(str(said.get(_TAG))) if len(classes) > 1 else next(iter(classes), None)
+    cls = known.get(str(data.get(_TAG))) if len(classes) > 1 else next(iter(classes), None)
     if cls is None:
-        raise JsonValueError(f"{where or 'value'}: expected {_words(classes)}, got {said.get(_TAG, said)!r}")
+        raise JsonValueError(f"{where or 'value'}: expected {_words(classes)}, got {data.get(_TAG, data)!r}")
     known_fields = fields_of(cls)
-    unknown = sorted(set(said) - set(known_fields) - {_TAG} - GONE.get(cls.__name__, frozenset()))
+    unknown = sorted(set(data) - set(known_fields) - {_TAG} - GONE.get(cls.__name__, frozenset()))
     if unknown:
         raise JsonValueError(f"{where or tag_of(cls)}: {unknown[0]!r} is nothing that a {tag_of(cls)} has")
-    lacking = [name for name, (one, _) in known_fields.items() if name not in said and not _has_default(one)]
+    lacking = [name for name, (each, _) in known_fields.items() if name not in data and not _has_default(each)]
     if lacking:
         raise JsonValueError(f"{where or tag_of(cls)}: a {tag_of(cls)} needs {lacking[0]!r}")
     given = {
-        one.name: _read(said[name], hint, f"{where or tag_of(cls)}.{name}")
-        for name, (one, hint) in known_fields.items()
-        if name in said
+        each.name: _read(data[name], hint, f"{where or tag_of(cls)}.{name}")
+        for name, (each, hint) in known_fields.items()
+        if name in data
     }
     make: Callable[..., Any] = cls
     try:
         return make(**given)
-    except ValueError as error:  # what the value itself refuses
+    except ValueError as error:  # raised by the class for invalid values
         raise JsonValueError(f"{where or tag_of(cls)}: {error}") from error
 
 
 @cache
 def fields_of(cls: type) -> Mapping[str, tuple[Field[Any], Any]]:
-    """Return the fields of a dataclass by their names in JSON, each with its type."""
+    """Return the fields of a dataclass and their types, by their names in JSON."""
     hints, names = get_type_hints(cls), FIELDS.get(cls.__name__, {})
-    return {names.get(one.name, one.name): (one, hints[one.name]) for one in fields(cls) if one.init}
+    return {names.get(each.name, each.name): (each, hints[each.name]) for each in fields(cls) if each.init}
 
 
 @cache
 def _flat(kind: Any) -> tuple[Any, ...]:
-    """Return the types that *kind* stands for, in their order."""
+    """Return the alternatives of a union type, in order."""
     if isinstance(kind, NewType):
         return _flat(kind.__supertype__)
     if get_origin(kind) in (Union, UnionType):
-        return tuple(one for part in get_args(kind) for one in _flat(part))
+        return tuple(each for part in get_args(kind) for each in _flat(part))
     return (kind,)
 
 
 @cache
 def _classes(kind: Any) -> tuple[type, ...]:
-    return tuple(one for one in _flat(kind) if isinstance(one, type) and is_dataclass(one))
+    return tuple(each for each in _flat(kind) if isinstance(each, type) and is_dataclass(each))
 
 
 def _items(kind: Any, count: int, where: str = "") -> tuple[Any, ...]:
-    """Return the type of each of the *count* items of a tuple."""
+    """Return the types of the *count* items of a tuple."""
     lengths = []
-    for one in _flat(kind):
-        args = get_args(one)
-        if get_origin(one) is not tuple:
+    for each in _flat(kind):
+        args = get_args(each)
+        if get_origin(each) is not tuple:
             continue
         if args and args[-1] is Ellipsis:
             return (args[0],) * count
@@ -174,24 +174,24 @@ def _items(kind: Any, count: int, where: str = "") -> tuple[Any, ...]:
     raise JsonValueError(f"{where or 'value'}: expected {' or '.join(lengths) or 'no'} items, got {count}")
 
 
-def _has_default(one: Field[Any]) -> bool:
-    return one.default is not MISSING or one.default_factory is not MISSING
+def _has_default(each: Field[Any]) -> bool:
+    return each.default is not MISSING or each.default_factory is not MISSING
 
 
-def _is_default(one: Field[Any], own: object) -> bool:
-    if one.default_factory is not MISSING:
-        return bool(own == one.default_factory())
-    return one.default is not MISSING and type(own) is type(one.default) and own == one.default
+def _is_default(each: Field[Any], own: object) -> bool:
+    if each.default_factory is not MISSING:
+        return bool(own == each.default_factory())
+    return each.default is not MISSING and type(own) is type(each.default) and own == each.default
 
 
 def _words(kinds: tuple[Any, ...]) -> str:
     names = [
-        tag_of(one) if isinstance(one, type) and is_dataclass(one) else getattr(one, "__name__", str(one))
-        for one in kinds
+        tag_of(each) if isinstance(each, type) and is_dataclass(each) else getattr(each, "__name__", str(each))
+        for each in kinds
     ]
     return " or ".join(names) or "nothing"
 
 
 def rounded(point_px: Iterable[float]) -> list[float]:
-    """Return a point of a picture for JSON, in tenths of a pixel."""
-    return [round(value, 1) + 0.0 for value in point_px]  # + 0.0: never "-0.0"
+    """Round an image point to a tenth of a pixel, for JSON."""
+    return [round(value, 1) + 0.0 for value in point_px]  # Adding 0.0 turns -0.0 into 0.0.

@@ -1,4 +1,4 @@
-"""Texts that come from people, made fit to be shown anywhere: no control characters, no endless names."""
+"""Sanitize text from people for display: remove control characters and limit its length."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ import unicodedata
 from engine.phrases import Phrase
 
 MOST_NAME, MOST_WORDS = 40, 300
-"""So many characters of a name, and of a sentence, are shown."""
+"""Maximum number of characters displayed for a name and for a sentence."""
 
-# Joiners make letters of some scripts and pictures of people out of several characters.
+# Joiners are needed for letters of some scripts and for emoji of several characters.
 _JOINERS = "\u200c\u200d"
 
 
 def plain(text: str, most: int = MOST_WORDS) -> str:
-    r"""Return a text on one line, not longer than *most*, without characters that would turn or hide their neighbours.
+    r"""Return a text on one line, cut to *most* characters, without control, format and unassigned characters.
 
-    Letters that are written from the right stay as they are; marks that force a direction on what follows go. A phrase
-    stays one, and so do those in it.
+    Right-to-left letters are kept, but marks that override the direction are removed. A `Phrase` is returned as a
+    `Phrase`, with its values sanitized too.
 
     >>> plain("<b>Tom\u202e\x1b[31m\ud800</b>"), plain("abcdef", 4)
     ('<b>Tom[31m</b>', 'abc…')
     """
     if isinstance(text, Phrase):
-        values = {name: plain(one) if isinstance(one, str) else one for name, one in text.values.items()}
+        values = {name: plain(value) if isinstance(value, str) else value for name, value in text.values.items()}
         return Phrase(plain(str(text), most), text.key, values)
-    # Only so much is looked at: a name may be as long as somebody likes.
-    kept = "".join(_kept(one) for one in text[: 4 * most])
+    # Limit the work, because names can have any length.
+    kept = "".join(_kept(character) for character in text[: 4 * most])
     return kept if len(kept) <= most else f"{kept[: most - 1]}…"
 
 
 def names_of(players: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of players as they are shown."""
+    """Return the names of players for display."""
     return tuple(plain(name, MOST_NAME) for name in players)
 
 
-def _kept(one: str) -> str:
-    if one.isspace():
+def _kept(character: str) -> str:
+    if character.isspace():
         return " "
-    is_shown = unicodedata.category(one) not in ("Cc", "Cf", "Cs", "Co", "Cn") or one in _JOINERS
-    return one if is_shown else ""
+    is_shown = unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn") or character in _JOINERS
+    return character if is_shown else ""

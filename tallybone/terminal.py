@@ -1,4 +1,4 @@
-"""Print to a terminal safely: harmless names, tables of figures, quiet libraries, and when to stop."""
+"""Terminal output: escaped text, tables, muted libraries and stop signals."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Output:
-    """The output of a command, and its complaints so far.
+    """Output of a command.
 
     Attributes:
-        command: Its name, which stands before each complaint; "" where the complaint begins with a file.
-        out: Where results go.
-        err: Where complaints and progress go.
-        complaints: The faults so far.
+        command: Name of the command, the prefix of error messages. "" if messages start with a file name.
+        out: Stream for results.
+        err: Stream for errors and progress.
+        complaints: Errors reported so far.
     """
 
     command: str
@@ -40,12 +40,12 @@ class Output:
 
     @classmethod
     def of(cls, command: str, out: TextIO | None, err: TextIO | None) -> Output:
-        """Return the output of a command to these streams; None is stdout and stderr."""
+        """Create the output of a command. None stands for stdout or stderr."""
         return cls(command, out or sys.stdout, err or sys.stderr)
 
     @classmethod
     def lasting(cls, command: str, out: TextIO | None, err: TextIO | None) -> Output:
-        """Return the same for a command that goes on where nobody can see it: printing never fails."""
+        """Create the output of a command that keeps running if the terminal is lost. Printing never fails."""
         errors = _lasting(err or sys.stderr, lambda _: None)
 
         def complain(why: str) -> None:
@@ -56,30 +56,30 @@ class Output:
 
     @property
     def console(self) -> Console:
-        """Where tables and colours are printed."""
+        """Console for tables and colours on *out*."""
         return Console(file=self.out, highlight=False)
 
     @property
     def err_console(self) -> Console:
-        """Where progress is shown."""
+        """Console for progress on *err*."""
         return Console(file=self.err, stderr=self.err is sys.stderr, highlight=False)
 
     @property
     def exit_code(self) -> int:
-        """0, or 1 where anything was wrong."""
+        """1 if any error was reported, otherwise 0."""
         return 1 if self.complaints else 0
 
     def write(self, line: str) -> None:
-        """Print a line as it is, at once: not through rich, which would wrap and colour."""
+        """Print a line unchanged and flush. It bypasses rich, which would wrap and colour it."""
         self.out.write(line + "\n")
         self.out.flush()
 
     def say(self, text: str) -> None:
-        """Print a text that may hold any characters."""
+        """Print a text of any characters, escaped for the terminal."""
         self.write(printable(text))
 
     def complain(self, *faults: str | Exception) -> int:
-        """Print faults, a line each, and keep them; return the exit code, 1."""
+        """Report errors, one line each. Returns the exit code 1."""
         before = f"tallybone {self.command}: " if self.command else ""
         for fault in faults:
             text = fault if isinstance(fault, str) else sentence_of(fault)
@@ -90,7 +90,7 @@ class Output:
 
 
 def printable(text: str) -> str:
-    r"""Return a text with everything a terminal would obey or cannot show written out.
+    r"""Escape control sequences and unprintable characters of a text.
 
     >>> printable("a\x1b[31mb\udcff")
     'a\\x1b[31mb\\udcff'
@@ -100,9 +100,9 @@ def printable(text: str) -> str:
 
 @contextmanager
 def quiet_libraries() -> Iterator[None]:
-    """Swallow what C libraries write to stderr: libpng and libjpeg remark on harmless oddities of a picture there.
+    """Discard everything written to stderr, such as harmless warnings of libpng and libjpeg.
 
-    It holds for the whole process, so keep it short and write nothing to stderr meanwhile, from any thread.
+    This affects the whole process, including log messages. Keep the block short.
     """
     with silent_libraries(sys.stderr):
         yield
@@ -110,7 +110,7 @@ def quiet_libraries() -> Iterator[None]:
 
 @contextmanager
 def silent_libraries(err: TextIO) -> Iterator[TextIO]:
-    """Swallow what C libraries write to stderr, in any thread; yield a stream that still writes where *err* did."""
+    """Discard everything written to stderr by any thread. Yields a stream that still writes to *err*."""
     err.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     shown = os.fdopen(os.dup(kept), "w", encoding="utf-8", errors="backslashreplace") if _is_stderr(err) else err
@@ -128,20 +128,20 @@ def silent_libraries(err: TextIO) -> Iterator[TextIO]:
 def _is_stderr(stream: TextIO) -> bool:
     try:
         return stream.fileno() == 2
-    except OSError:  # it is in memory
+    except OSError:  # an in-memory stream
         return False
 
 
 @dataclass(slots=True)
 class StopRequest:
-    """Whether the user or the system has asked the program to end."""
+    """Whether the user or the system asked the program to stop."""
 
     is_requested: bool = False
 
 
 @contextmanager
 def stop_requested() -> Iterator[StopRequest]:
-    """Yield whether somebody pressed Ctrl-C or the system ends the program, which then ends by itself."""
+    """Catch SIGINT, SIGTERM and SIGHUP. Yields a `StopRequest`, which the program polls to stop cleanly."""
     stop = StopRequest()
 
     def end(number: int, frame: FrameType | None) -> None:
@@ -157,11 +157,11 @@ def stop_requested() -> Iterator[StopRequest]:
 
 @dataclass(frozen=True, slots=True)
 class TableStyle:
-    """How wide a table is.
+    """Column widths of a table.
 
     Attributes:
-        least_name, most_name: Width of the names, in cells; longer ones are cut.
-        gap: Cells between columns.
+        least_name, most_name: Minimum and maximum width of names, in cells. Longer names are cut.
+        gap: Number of cells between columns.
     """
 
     least_name: int
@@ -169,7 +169,7 @@ class TableStyle:
     gap: int
 
     def table(self, first: str, *others: str) -> Table:
-        """Return an empty table with these headings."""
+        """Return an empty table with headings."""
         table = Table(box=None, pad_edge=False, padding=(0, self.gap, 0, 0), header_style="dim")
         table.add_column(first, min_width=self.least_name, max_width=self.most_name, no_wrap=True, overflow="ellipsis")
         for heading in others:
@@ -178,19 +178,19 @@ class TableStyle:
 
 
 def print_table(console: Console, title: str, table: Table) -> None:
-    """Print a table under its title, and an empty line."""
+    """Print a title, a table and an empty line."""
     console.print(title, style="bold")
     console.print(table)
     console.print()
 
 
 def add_row(table: Table, name: str, *cells: str) -> None:
-    """Add a row; the one of all stands out."""
+    """Add a row. A row named "all" is bold."""
     table.add_row(Text(printable(name)), *cells, style="bold" if name == "all" else None)
 
 
 def counted(number: int, noun: str) -> str:
-    """Return how many there are of something.
+    """Return a number with its noun, in the plural if needed.
 
     >>> counted(1, "tile"), counted(0, "tile")
     ('1 tile', '0 tiles')
@@ -199,7 +199,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def format_total(points: int, *, is_provisional: bool) -> str:
-    """Return a total, marked while it is provisional.
+    """Return a total as text, with a mark if it is provisional.
 
     >>> format_total(45, is_provisional=True), format_total(45, is_provisional=False)
     ('~45', '45')
@@ -208,7 +208,7 @@ def format_total(points: int, *, is_provisional: bool) -> str:
 
 
 def format_totals(scores: Iterable[tuple[str, int]], *, is_provisional: bool) -> str:
-    """Return totals by name in one line.
+    """Return names and totals in one line.
 
     >>> format_totals([("Ann", 45), ("Ben", 5)], is_provisional=True)
     'Ann ~45, Ben ~5'
@@ -217,7 +217,7 @@ def format_totals(scores: Iterable[tuple[str, int]], *, is_provisional: bool) ->
 
 
 def percent(share: float | None) -> str:
-    """Return a share in per cent.
+    """Return a fraction as a percentage.
 
     >>> percent(0.995), percent(None)
     ('99.5', '-')
@@ -226,17 +226,17 @@ def percent(share: float | None) -> str:
 
 
 def _lasting(stream: TextIO, complain: Callable[[str], None]) -> TextIO:
-    """Return a stream that writes where *stream* does and drops what cannot be written; it says once why."""
+    """Return a stream that writes to the file of *stream* and drops data after an error. *complain* is called once."""
     try:
         fd = stream.fileno()
     except OSError:
-        return stream  # it is in memory
+        return stream  # an in-memory stream
     raw = io.BufferedWriter(_LastingFile(fd, complain))
     return io.TextIOWrapper(raw, encoding=stream.encoding, errors="replace", newline="\n")
 
 
 class _LastingFile(io.RawIOBase):
-    """A file that takes everything: what a full disk, a closed pipe or a lost terminal does not take is dropped."""
+    """A file whose writes never fail. Data is dropped if the disk is full or the pipe or terminal is closed."""
 
     def __init__(self, fd: int, complain: Callable[[str], None]) -> None:
         self._fd, self._complain = fd, complain

@@ -1,1 +1,1 @@
-"""Keep the files that a table owns: table.toml, calibration, and what it remembers between matches."""
+"""Files of a table: table.toml, calibrations, and settings kept between matches."""

@@ -1,4 +1,4 @@
-"""The file of a calibration: JSON with a version and a checksum, written whole or not at all, the last five kept."""
+"""Calibration files: JSON with a version and a checksum, written atomically, with five backups."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from tallybone.json_values import JsonValueError, from_json, to_json
 
 VERSION = 1
 KEPT = 5
-# So many digits are a nanometre over a table, and can still be read by people.
+# Significant digits of numbers: a nanometre at the scale of a table.
 _DIGITS = 10
 _NOT_IN_NAMES = re.compile(r"[^\w-]+", re.ASCII)
 _MOST_NAME = 40
 
 
 class CalibrationFileError(CalibrationError, ValueError):
-    """A file cannot be used; the message names it and the reason."""
+    """A calibration file cannot be used. The message contains its name and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class LightKept:
-    """How the light was when it was looked at.
+    """Light at the time of the calibration.
 
     Attributes:
-        levels: Median of blue, green and red in the picture, 0 to 255.
-        contrast: The lowest and the highest contrast of tiles and markers, in grey levels.
-        is_held: Whether the camera could hold exposure and white balance; None for a picture.
-        warnings: The faults, in words.
+        levels: Median of blue, green and red in the image, 0 to 255.
+        contrast: Lowest and highest contrast of tiles and markers, in grey levels.
+        is_held: Whether the camera could lock exposure and white balance. None for an image file.
+        warnings: Problems, as text.
     """
 
     levels: tuple[float, float, float]
@@ -52,7 +52,7 @@ class LightKept:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The measurements of a camera, its table and the tiles on it; None for those that were not made."""
+    """Calibration of a camera, its table and its tiles. None for parts that were not calibrated."""
 
     lens: Lens | None = None
     table: Table | None = None
@@ -63,7 +63,7 @@ class Calibration:
 
 
 def default_path(environment: Mapping[str, str], home: Path, camera: str) -> Path:
-    """Return the usual path of the calibration of a camera.
+    """Return the default path of a camera's calibration file.
 
     >>> default_path({"XDG_STATE_HOME": "/var/lib/anna"}, Path("/anna"), "table").as_posix()
     '/var/lib/anna/tallybone/calibration/table.json'
@@ -74,7 +74,7 @@ def default_path(environment: Mapping[str, str], home: Path, camera: str) -> Pat
 
 
 def name_of_camera(source: str) -> str:
-    """Return the name of the calibration of a camera; *source* is as `tallybone play --camera` takes it.
+    """Return the calibration name for a camera. *source* is a value for `tallybone play --camera`.
 
     >>> name_of_camera("pi:0,size=1920x1080"), name_of_camera("/dev/v4l/by-id/usb-Cam_12-index0")
     ('pi-0', 'dev-v4l-by-id-usb-Cam_12-index0')
@@ -83,7 +83,7 @@ def name_of_camera(source: str) -> str:
 
 
 def load_calibration(path: Path) -> Calibration:
-    """Return the calibration in a file; an empty one where there is no file.
+    """Load a calibration file. Returns an empty calibration if the file does not exist.
 
     Raises:
         CalibrationFileError: If it is damaged, or of another version.
@@ -100,19 +100,19 @@ def load_calibration(path: Path) -> Calibration:
 
 
 def parse_calibration(text: str) -> Calibration:
-    """Read a calibration that `format_calibration` has written.
+    """Parse a calibration written by `format_calibration`.
 
     Raises:
         ValueError: If it is damaged, or of another version.
     """
-    said = json.loads(text)
-    if not isinstance(said, dict) or not isinstance(said.get("calibration"), dict):
+    data = json.loads(text)
+    if not isinstance(data, dict) or not isinstance(data.get("calibration"), dict):
         raise JsonValueError("this is no calibration")
-    if said.get("version") != VERSION:
-        raise JsonValueError(f"expected version {VERSION}, got {said.get('version')!r}; calibrate anew")
-    if said.get("sha256") != _checksum(said["calibration"]):
+    if data.get("version") != VERSION:
+        raise JsonValueError(f"expected version {VERSION}, got {data.get('version')!r}; calibrate anew")
+    if data.get("sha256") != _checksum(data["calibration"]):
         raise JsonValueError("its checksum is wrong: it was damaged or changed by hand; calibrate anew")
-    return from_json(said["calibration"], Calibration, "calibration")
+    return from_json(data["calibration"], Calibration, "calibration")
 
 
 def format_calibration(calibration: Calibration) -> str:
@@ -121,14 +121,12 @@ def format_calibration(calibration: Calibration) -> str:
     >>> parse_calibration(format_calibration(Calibration())) == Calibration()
     True
     """
-    said = _rounded(to_json(calibration, Calibration))
-    return json.dumps({"version": VERSION, "sha256": _checksum(said), "calibration": said}, indent=1) + "\n"
+    data = _rounded(to_json(calibration, Calibration))
+    return json.dumps({"version": VERSION, "sha256": _checksum(data), "calibration": data}, indent=1) + "\n"
 
 
 def save_calibration(calibration: Calibration, path: Path) -> None:
-    """Write a file; the one before is kept as NAME.1.json, up to NAME.5.json for the oldest.
-
-    After a power cut there is the file as it was, or the new one.
+    """Write a calibration file atomically. Previous versions are kept as NAME.1.json (newest) to NAME.5.json.
 
     Raises:
         OSError: If it cannot be written.
@@ -137,7 +135,7 @@ def save_calibration(calibration: Calibration, path: Path) -> None:
 
 
 def earlier_path(path: Path, number: int) -> Path:
-    """Return where the calibration is that was replaced so many times ago.
+    """Return the path of the backup with a *number*, 1 for the newest.
 
     >>> earlier_path(Path("table.json"), 2).name
     'table.2.json'
@@ -146,12 +144,10 @@ def earlier_path(path: Path, number: int) -> Path:
 
 
 def restore_calibration(path: Path, number: int) -> Calibration:
-    """Bring back the calibration that was replaced so many times ago, with its date.
-
-    The present one becomes the newest of those that are kept.
+    """Restore the backup with a *number*, including its date. The current file becomes backup 1.
 
     Raises:
-        CalibrationFileError: If there is none, or it is damaged; then nothing has changed.
+        CalibrationFileError: If there is no such backup, or it is damaged. Nothing has changed then.
         OSError: If it cannot be read or written.
     """
     earlier = earlier_path(path, number)
@@ -164,12 +160,12 @@ def restore_calibration(path: Path, number: int) -> Calibration:
 
 
 def _keep(path: Path) -> None:
-    """Give each kept file a number more; the file itself stays until it is replaced."""
+    """Copy the file to backup 1 and renumber the others. The file itself stays in place."""
     if not path.exists():
         return
     copied = path.with_name(path.name + ".old")
     try:
-        # With its time, which shows its age. First of all, because later there may be no room.
+        # Keeps the modification time, which shows its age. Copy first, in case the disk is full.
         shutil.copy2(path, copied)
     except OSError:
         copied.unlink(missing_ok=True)
@@ -181,16 +177,16 @@ def _keep(path: Path) -> None:
     copied.replace(earlier_path(path, 1))
 
 
-def _checksum(said: Any) -> str:  # JSON
-    text = json.dumps(said, sort_keys=True, separators=(",", ":"))
+def _checksum(data: Any) -> str:  # JSON
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _rounded(said: Any) -> Any:  # JSON
-    if isinstance(said, float):
-        return float(f"{said:.{_DIGITS}g}")
-    if isinstance(said, list):
-        return [_rounded(one) for one in said]
-    if isinstance(said, dict):
-        return {name: _rounded(one) for name, one in said.items()}
-    return said
+def _rounded(data: Any) -> Any:  # JSON
+    if isinstance(data, float):
+        return float(f"{data:.{_DIGITS}g}")
+    if isinstance(data, list):
+        return [_rounded(item) for item in data]
+    if isinstance(data, dict):
+        return {name: _rounded(value) for name, value in data.items()}
+    return data

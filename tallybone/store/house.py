@@ -1,4 +1,4 @@
-"""Keep what a table remembers between matches: settings, the last match, and the owner's password as a hash."""
+"""Store the settings of a table between matches, its last match, and the hash of the owner's password."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from tallybone.json_values import JsonValueError, from_json, to_json
 from tallybone.texts import LANGUAGES
 
 HOUSE_NAME = "house.json"
-"""The name of the file, in the folder of the program's state."""
+"""Name of the file in the state folder."""
 _MOST_BYTES = 100_000
 LEAST_KEEP_BYTES, MOST_KEEP_BYTES = 10**9, 10**15
 OWNER_NAME = "owner.json"
-"""The name of the file, in the folder of the program's state."""
+"""Name of the file in the state folder."""
 LEAST_CHARACTERS, MOST_CHARACTERS = 8, 200
 _MOST_PASSWORD_BYTES = 4096
-# 16 MB and some tens of milliseconds: more would cost a Pi a game's pictures, and guesses are limited besides.
+# Takes 16 MB and some tens of milliseconds. More would delay the images of a game on a Pi. Attempts are limited too.
 _N, _R, _P = 2**14, 8, 1
 _MOST_N = 2**17
 
 
 @dataclass(frozen=True, slots=True)
 class MatchSetting:
-    """How a match is begun.
+    """Settings of a match.
 
     Attributes:
-        game: Its name.
-        options: What is agreed otherwise, key and value.
-        players: Their names, by seat.
-        tile_set: The set on the table.
+        game: Name of the game.
+        options: Changed options, as pairs of key and value.
+        players: Names of the players, by seat.
+        tile_set: Tile set on the table.
     """
 
     game: str
@@ -48,13 +48,13 @@ class MatchSetting:
 
 @dataclass(frozen=True, slots=True)
 class HouseSettings:
-    """What holds at a table.
+    """Settings of a table.
 
     Attributes:
-        keep_bytes: What all recordings together may take; None where nobody has said.
-        language: Of the page for those who have chosen none, such as "es"; None for that of their browser.
-        usual: The match that is offered first; None for the last one.
-        last: The match that was begun last; None for none.
+        keep_bytes: Maximum total size of all recordings. None if not set.
+        language: Default language of the page, such as "es". None for the language of the browser.
+        usual: Match offered first. None for the last one.
+        last: Last match started. None if there was none.
     """
 
     keep_bytes: int | None = None
@@ -70,11 +70,11 @@ class HouseSettings:
 
 
 def load_house(path: Path) -> tuple[HouseSettings, str | None]:
-    """Return the settings in a file, and None; of a damaged one empty settings, and the reason in words."""
+    """Load the settings. Returns them and None, or for a damaged file empty settings and the reason as text."""
     try:
         with path.open("rb") as file:
-            said = json.loads(file.read(_MOST_BYTES))
-        return from_json(said, HouseSettings), None
+            data = json.loads(file.read(_MOST_BYTES))
+        return from_json(data, HouseSettings), None
     except FileNotFoundError:
         return HouseSettings(), None
     except (OSError, ValueError, JsonValueError, RecursionError) as error:
@@ -82,7 +82,7 @@ def load_house(path: Path) -> tuple[HouseSettings, str | None]:
 
 
 def save_house(house: HouseSettings, path: Path) -> None:
-    """Write a file; after a power cut there is the file as it was, or the new one.
+    """Write the settings atomically.
 
     Raises:
         OSError: If it cannot be written.
@@ -91,7 +91,7 @@ def save_house(house: HouseSettings, path: Path) -> None:
 
 
 class HouseFile:
-    """The settings of a table, now and in their file; any thread may read and change them."""
+    """Settings of a table and their file. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._lock = path, threading.Lock()
@@ -99,14 +99,14 @@ class HouseFile:
 
     @property
     def house(self) -> HouseSettings:
-        """The settings now."""
+        """Current settings."""
         return self._house
 
     def change(self, to: Callable[[HouseSettings], HouseSettings]) -> HouseSettings:
-        """Change the settings and return the new ones; they are in the file when this returns.
+        """Apply *to* to the settings, write the file, and return the new settings.
 
         Raises:
-            OSError: If it cannot be written; then nothing has changed.
+            OSError: If the file cannot be written. The settings are unchanged then.
         """
         with self._lock:
             house = to(self._house)
@@ -116,12 +116,12 @@ class HouseFile:
 
 
 class PasswordError(ValueError):
-    """A password cannot be used; the message gives the reason."""
+    """A password cannot be used. The message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class PasswordHash:
-    """A hashed password: the parameters of the hash, and its result in hexadecimal."""
+    """A password hash: scrypt parameters, and salt and hash in hexadecimal."""
 
     salt: str
     hash: str
@@ -130,12 +130,12 @@ class PasswordHash:
     p: int = _P
 
     def fits(self, password: str) -> bool:
-        """Return whether it is this password."""
+        """Return True if *password* matches."""
         return hmac.compare_digest(_scrypt(password, bytes.fromhex(self.salt), self.n, self.r, self.p).hex(), self.hash)
 
 
 def set_password(password: str, path: Path) -> None:
-    """Keep the hash of a password in a file.
+    """Store the hash of a password in a file.
 
     Raises:
         PasswordError: If it is too short or too long.
@@ -149,12 +149,12 @@ def set_password(password: str, path: Path) -> None:
 
 
 def has_password(path: Path) -> bool:
-    """Return whether there is a password that can be tried."""
+    """Return True if a valid password hash is stored."""
     return _kept(path) is not None
 
 
 def is_password(password: str, path: Path) -> bool:
-    """Return whether this is the password; it takes a while, on purpose. Without one, or of a damaged one, none is."""
+    """Return True if *password* matches the stored hash. False without a valid hash. Deliberately slow."""
     kept = _kept(path)
     return kept is not None and len(password) <= MOST_CHARACTERS and kept.fits(password)
 
@@ -171,6 +171,6 @@ def _kept(path: Path) -> PasswordHash | None:
 
 
 def _scrypt(password: str, salt: bytes, n: int, r: int, p: int) -> bytes:
-    # scrypt itself takes "secret" and "secret\0" for the same.
+    # Hash first, because scrypt treats "secret" and "secret\0" as equal.
     data = hashlib.sha256(password.encode("utf-8", "surrogatepass")).digest()
     return hashlib.scrypt(data, salt=salt, n=n, r=r, p=p, maxmem=256 * n * r, dklen=32)

@@ -1,4 +1,4 @@
-"""Read table.toml: camera, parts, names of the page, where scores go; secrets are in files of their own."""
+"""Load table.toml: camera, parts, host names of the page, MQTT and webhooks. Secrets are in separate files."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from hardware.table.settings import HardwareSettings
 from tallybone.plain_text import MOST_NAME, plain
 
 USUAL_PATH = Path("/etc/tallybone/table.toml")
-"""The path of the file, unless the user names another."""
+"""Default path of the file."""
 USUAL_CAMERA = "usb:0"
-"""The camera of a table, unless the file names another."""
+"""Default camera."""
 USUAL_TABLE = "table"
 _MOST_URL = 1000
 _PORTS = {"mqtt": 1883, "mqtts": 8883}
@@ -32,18 +32,18 @@ _MOST_BYTES = 4096
 
 
 class TableFileError(ConfigError):
-    """A file cannot be used; each problem names it."""
+    """The file cannot be used. Each problem contains its name."""
 
 
 class SecretFileError(ValueError):
-    """A secret cannot be used; the message gives the reason, and never the secret."""
+    """A secret cannot be used. The message gives the reason but never the secret."""
 
 
 def secret_in(path: Path) -> str:
-    """Return the one line of a file, without its end.
+    """Return the secret in a file: its only line, without the line end.
 
     Raises:
-        SecretFileError: If it is not there, if others can read it, or if it holds no secret.
+        SecretFileError: If the file does not exist, is accessible to everybody, or does not contain a single line.
     """
     keep_from_others(path)
     try:
@@ -60,10 +60,10 @@ def secret_in(path: Path) -> str:
 
 
 def keep_from_others(path: Path) -> Path:
-    """Return a file, refusing one that everybody on the machine can read or write; its group may, as for a service.
+    """Check that a file is not accessible to everybody on the machine, and return it. Access by its group is allowed.
 
     Raises:
-        SecretFileError: If it is such, is no file, or is not there.
+        SecretFileError: If it is accessible to everybody, is not a regular file, or does not exist.
     """
     try:
         mode = path.stat().st_mode
@@ -78,7 +78,7 @@ def keep_from_others(path: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class TableIdentity:
-    """The names of a table: *table* is its id in topics, *name* is for people, *tournament* is that of the event."""
+    """Names of a table: its id in topics (*table*), its display name, and the name of the tournament."""
 
     table: str = USUAL_TABLE
     name: str = USUAL_TABLE
@@ -87,13 +87,13 @@ class TableIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MqttSettings:
-    """The settings in [mqtt].
+    """Settings of [mqtt].
 
     Attributes:
-        broker: The broker, and the user there.
-        place: Which table this is.
-        prefix: The beginning of all topics.
-        discovery: The beginning of Home Assistant's topics; None where it is not to find the table by itself.
+        broker: Broker and credentials.
+        place: Names of this table.
+        prefix: Prefix of all topics.
+        discovery: Prefix of Home Assistant's discovery topics. None to disable discovery.
     """
 
     broker: Broker
@@ -103,7 +103,7 @@ class MqttSettings:
 
 
 class EventKind(StrEnum):
-    """An event at a table that others can be told of."""
+    """Kind of event that is published."""
 
     MATCH_BEGAN = "match_began"
     MATCH_OVER = "match_over"
@@ -119,14 +119,14 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
-    """The settings of one of [[webhooks]].
+    """Settings of an entry in [[webhooks]].
 
     Attributes:
-        url: The address that events are sent to.
-        events: Which.
-        secret: The key of their signature; None for no signature.
-        ca_file: The authorities that vouch for the address; None for those that the system trusts.
-        table: Which table this is, where it is not the one of [mqtt].
+        url: URL to which events are sent.
+        events: Kinds of events to send.
+        secret: Key for the signature. None for no signature.
+        ca_file: Certificate authorities to trust. None for those of the system.
+        table: Id of this table, if it differs from the one in [mqtt].
     """
 
     url: str
@@ -138,17 +138,17 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broker:
-    """A broker, and the user there.
+    """An MQTT broker and credentials.
 
     Attributes:
-        host: Its name or address.
-        port: Its port.
-        is_tls: Whether the connection is encrypted, and the broker proves its identity.
-        user: The name of the user; None for none.
-        password: Of this user.
-        ca_file: The authorities that vouch for the broker; None for those that the system trusts.
-        cert_file: The certificate of this table; None for none.
-        key_file: Its key; None where it is in *cert_file*.
+        host: Host name or address.
+        port: Port.
+        is_tls: Whether to use TLS and verify the broker's certificate.
+        user: User name, or None.
+        password: Password of the user, or None.
+        ca_file: Certificate authorities to trust. None for those of the system.
+        cert_file: Client certificate, or None.
+        key_file: Key of the client certificate. None if it is in *cert_file*.
     """
 
     host: str
@@ -162,20 +162,20 @@ class Broker:
 
     @property
     def words(self) -> str:
-        """Where it is."""
+        """URL of the broker, for messages."""
         return f"{'mqtts' if self.is_tls else 'mqtt'}://{self.host}:{self.port}"
 
     def tls(self) -> ssl.SSLContext | None:
-        """Return the context of an encrypted connection; None for an open one.
+        """Return the TLS context, or None for an unencrypted connection.
 
         Raises:
-            OSError: If a file is none of those that are needed (`ssl.SSLError` is one).
+            OSError: If a certificate or key file is invalid (`ssl.SSLError` is an OSError).
         """
         if not self.is_tls:
             return None
         context = ssl.create_default_context(cafile=self.ca_file)
         if self.cert_file is not None:
-            # Without a terminal nobody could type the password of a key: an empty one fails at once.
+            # Without a terminal nobody can enter the password of an encrypted key. An empty one fails at once.
             context.load_cert_chain(self.cert_file, self.key_file, password="")
         return context
 
@@ -191,8 +191,8 @@ def _secret(path: str) -> str:
     return path
 
 
-def _path(said: str | None) -> Path | None:
-    return None if said is None else Path(said)
+def _path(path: str | None) -> Path | None:
+    return None if path is None else Path(path)
 
 
 def _private(path: str) -> str:
@@ -213,7 +213,7 @@ def _broker_url(url: str) -> str:
 
 
 def _web_address(url: str) -> str:
-    """Return an address of the web without a password, and of characters that requests are made of."""
+    """Check that a URL is http or https, without a user name, and contains only printable ASCII."""
     try:
         parts = urlsplit(url)
         is_plain = parts.username is None and not parts.fragment and parts.port != 0
@@ -221,7 +221,7 @@ def _web_address(url: str) -> str:
         is_plain = False
     is_printable = len(url) <= _MOST_URL and all(" " < one < "\x7f" for one in url)
     if not (is_plain and is_printable and parts.scheme in ("http", "https") and parts.hostname):
-        # The part before an @ may be a password.
+        # Hide the part before an @, which may contain a password.
         shown = f"{'...@' if '@' in url else ''}{plain(url.rpartition('@')[2], 60)}"
         raise ValueError(f'expected an address as http://HOST/PATH or https://HOST/PATH, but got "{shown}"')
     return url
@@ -301,7 +301,7 @@ class BrokerSettings(SettingsTable):
 
     @model_validator(mode="after")
     def _try_tls(self) -> Self:
-        """Refuse files that are no certificates: better now than in the middle of a game."""
+        """Reject invalid certificate files at once instead of in the middle of a game."""
         try:
             self.connection.tls()
         except OSError as error:
@@ -311,7 +311,7 @@ class BrokerSettings(SettingsTable):
 
     @property
     def connection(self) -> Broker:
-        """The broker."""
+        """Broker and credentials. Reads the password file."""
         parts = urlsplit(self.broker)
         return Broker(
             host=parts.hostname or "",
@@ -344,7 +344,7 @@ class TopicSettings(BrokerSettings):
 
     @property
     def topics(self) -> MqttSettings:
-        """The broker, and what it is told."""
+        """Settings for publishing. Reads the password file."""
         tournament = None if self.tournament is None else plain(self.tournament, MOST_NAME)
         return MqttSettings(
             broker=self.connection,
@@ -371,7 +371,7 @@ class WebhookSettings(SettingsTable):
 
     @property
     def webhook(self) -> Webhook:
-        """The address, and what it is told."""
+        """Webhook with its secret. Reads the secret file."""
         return Webhook(
             url=self.url,
             events=self.events,
@@ -393,7 +393,7 @@ class TableSettings(SettingsTable):
 
 @dataclass(frozen=True, slots=True)
 class BeyondSettings:
-    """Where scores go; nowhere unless the owner asks for it."""
+    """Destinations of scores outside the table. None by default."""
 
     mqtt: MqttSettings | None = None
     webhooks: tuple[Webhook, ...] = ()
@@ -401,14 +401,14 @@ class BeyondSettings:
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """The content of the file.
+    """Content of table.toml.
 
     Attributes:
-        camera: The camera, as `tallybone play --camera` takes it; None where the file names none.
-        hardware: The parts.
-        page: The page.
-        beyond: The broker and the addresses that get the scores.
-        path: The file; None where there is none.
+        camera: Camera, as for `tallybone play --camera`. None if the file does not set it.
+        hardware: Parts of the table.
+        page: Settings of the page.
+        beyond: Broker and webhooks.
+        path: Path of the file. None if there is no file.
     """
 
     camera: str | None = None
@@ -419,29 +419,29 @@ class TableFile:
 
 
 def load_table(path: Path | None = None, *, usual: Path = USUAL_PATH) -> TableFile:
-    """Read a file; without a *path*, the *usual* one where there is one, and otherwise nothing.
+    """Load a file. Without *path*, load *usual* if it exists, otherwise return the defaults.
 
     Raises:
-        TableFileError: With everything that is wrong.
+        TableFileError: If the content is invalid. It lists every problem.
         OSError: If *path* cannot be read.
     """
     if path is None:
         if not usual.exists():
             return TableFile()
         path = usual
-    said = load_settings(path)
+    settings = load_settings(path)
     beyond = BeyondSettings(
-        None if said.mqtt is None else said.mqtt.topics, tuple(one.webhook for one in said.webhooks)
+        None if settings.mqtt is None else settings.mqtt.topics, tuple(entry.webhook for entry in settings.webhooks)
     )
-    camera = said.camera.url if said.camera.model_fields_set else None
-    return TableFile(camera, said.hardware.without(OFF), said.page, beyond, path)
+    camera = settings.camera.url if settings.camera.model_fields_set else None
+    return TableFile(camera, settings.hardware.without(OFF), settings.page, beyond, path)
 
 
 def load_settings(path: Path) -> TableSettings:
-    """Read the settings in a file.
+    """Load the settings in a file.
 
     Raises:
-        TableFileError: With everything that is wrong.
+        TableFileError: If the content is invalid. It lists every problem.
         OSError: If it cannot be read.
     """
     try:
@@ -453,18 +453,18 @@ def load_settings(path: Path) -> TableSettings:
 
 
 def parse_toml(text: str) -> dict[str, object]:
-    """Return the content of a TOML file whose values fit into messages.
+    """Parse TOML, and reject values that cannot be shown in messages.
 
     Raises:
-        ValueError: If it is not valid TOML, is nested too deeply, or holds a number with thousands of digits.
+        ValueError: If it is not valid TOML, is nested too deeply, or contains a number with thousands of digits.
     """
     try:
-        said: dict[str, object] = tomllib.loads(text)
-        repr(said)  # fails for what no message could show
+        data: dict[str, object] = tomllib.loads(text)
+        repr(data)  # Raises for numbers that cannot be shown in a message.
     except tomllib.TOMLDecodeError:
         raise
     except ValueError:
         raise ValueError("a number has thousands of digits: shorten it") from None
     except RecursionError:
         raise ValueError("lists or tables are nested too deeply: remove the inner ones") from None
-    return said
+    return data

@@ -1,8 +1,8 @@
-"""The texts of page and program in every language: one catalogue for both, a JSON file for each language.
+"""Translations for the page and the program, in a JSON file per language.
 
-The key of a text is its English, with {names} where values go. A translation is a text with the same names, or, where
-it depends on the value `number`, ``{"one": ..., "other": ...}`` with the plural forms of that language. `en.json` has
-only those: all else is English already.
+The key of a text is its English template, with {names} as placeholders. A translation is a template with the same
+names. If it depends on the value `number`, it is ``{"one": ..., "other": ...}`` with the plural forms of the language.
+`en.json` contains only those.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import TypeAlias
 from engine.phrases import Phrase
 
 LANGUAGES = ("en", "es", "pt", "fr")
-"""The languages that there are texts for; everything is written in English."""
+"""Available languages. The source language is English."""
 TextEntry: TypeAlias = str | dict[str, str]
-"""A translation: one text, or its plural forms."""
-_HOLE = re.compile(r"\{(\w+)\}")
-# The plural rules of CLDR for en, es, pt-PT and fr, as browsers have them: in French nothing counts like one.
+"""A translation: a text, or its plural forms."""
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+# Numbers with the singular in CLDR, as in browsers, for en, es, pt-PT and fr. In French, 0 is singular too.
 _ONES: Mapping[str, frozenset[int]] = {
     "en": frozenset({1}),
     "es": frozenset({1}),
@@ -34,7 +34,7 @@ _FOLDER = Path(__file__).parent
 
 @cache
 def catalogue(language: str) -> dict[str, TextEntry]:
-    """Return the texts of one of `LANGUAGES`, by their English."""
+    """Return the translations for one of `LANGUAGES`, by their English key."""
     if language not in LANGUAGES:
         raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, but got {language!r}")
     texts: dict[str, TextEntry] = json.loads((_FOLDER / f"{language}.json").read_bytes())
@@ -42,7 +42,7 @@ def catalogue(language: str) -> dict[str, TextEntry]:
 
 
 def in_language(text: str, language: str) -> str:
-    """Return a phrase in one of `LANGUAGES`: in English where nobody has translated it; any other text as it is.
+    """Translate a phrase to one of `LANGUAGES`, or leave it in English. Other text is returned unchanged.
 
     >>> from engine.phrases import phrase
     >>> in_language(phrase("{name} knocks", name="Ann"), "es"), in_language("Ann", "es")
@@ -56,8 +56,8 @@ def in_language(text: str, language: str) -> str:
     if not isinstance(found, str):
         found = found["one" if values.get("number") in _ONES[language] else "other"]
 
-    def said(hole: re.Match[str]) -> str:
-        one = values.get(hole[1], hole[0])
-        return in_language(one, language) if isinstance(one, str) else str(one)
+    def fill(placeholder: re.Match[str]) -> str:
+        value = values.get(placeholder[1], placeholder[0])
+        return in_language(value, language) if isinstance(value, str) else str(value)
 
-    return _HOLE.sub(said, found)  # in one go: a value is never taken for a hole
+    return _PLACEHOLDER.sub(fill, found)  # In a single pass: placeholders in values are not expanded.
