@@ -1,1 +1,1 @@
-"""Score displays: a page of scores as a plain value, and everything that can show one."""
+"""Score displays: pages of scores as plain values, drivers, and emulations."""

@@ -1,4 +1,4 @@
-"""A score display: the protocol, none, a strict fake, and several that are used as one."""
+"""The score display interface, and a strict fake."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from hardware.part_state import PartState
 
 
 class DisplayError(Exception):
-    """A display that is set up or used wrongly; that one is unplugged is no error, it is a state."""
+    """A display is configured or used incorrectly. An unplugged display is reported by its state instead."""
 
 
 class ScoreDisplay(Protocol):
-    """Shows the newest page. The game never waits for it."""
+    """Shows the newest page. No method except `close` blocks."""
 
     @property
     def state(self) -> PartState:
-        """How it is, at once."""
+        """State of the display."""
 
     def show(self, page: DisplayPage) -> None:
-        """Take a page to show, at once; a newer one replaces it even where it was not shown yet.
+        """Queue a page. It replaces the previous page, even if that was not shown yet.
 
         Raises:
-            DisplayError: If it was closed.
+            DisplayError: If the display is closed.
         """
 
     def close(self) -> None:
-        """Show the last page, if it is there, and let it go. Once more does nothing."""
+        """Show the last page, if the display is connected, and release it. Further calls do nothing."""
 
 
 class FakeDisplay:
-    """A display for tests: it keeps every page, and takes nothing that is no page."""
+    """A display for tests. It records every page, and rejects anything else."""
 
     def __init__(self) -> None:
         self._pages: list[DisplayPage] = []
@@ -40,32 +40,33 @@ class FakeDisplay:
 
     @property
     def pages(self) -> tuple[DisplayPage, ...]:
-        """What was to be shown, oldest first."""
+        """All pages passed to `show`, oldest first."""
         return tuple(self._pages)
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was let go."""
+        """True if the display was closed."""
         return self._is_closed
 
     @property
     def state(self) -> PartState:
-        """How a test says that it is."""
+        """State set by the test."""
         return self._state
 
     def unplug(self) -> None:
-        """Be unplugged from now on."""
+        """Simulate that the display is unplugged."""
         self._state = PartState("the display was unplugged")
 
     def plug(self) -> None:
-        """Be plugged in again."""
+        """Simulate that the display is plugged in again."""
         self._state = PartState()
 
     def show(self, page: DisplayPage) -> None:
-        """Keep a page.
+        """Record a page.
 
         Raises:
-            TypeError: If it is none.
+            DisplayError: If the display is closed.
+            TypeError: If *page* is not a `DisplayPage`.
         """
         refuse_if_closed(is_closed=self._is_closed)
         if not isinstance(page, DisplayPage):
@@ -73,11 +74,11 @@ class FakeDisplay:
         self._pages.append(page)
 
     def close(self) -> None:
-        """Take no more pages."""
+        """Reject further pages."""
         self._is_closed = True
 
 
 def refuse_if_closed(*, is_closed: bool) -> None:
-    """Raise where something is to be shown on a display that was let go."""
+    """Raise DisplayError if the display is closed."""
     if is_closed:
         raise DisplayError("the display was closed: nothing can be shown on it any more")

@@ -1,4 +1,4 @@
-"""The interface of drivers of score displays: how they are opened, checked and emulated."""
+"""Interface of score display drivers: their options in table.toml, opening and emulating them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hardware.display.encoder import DisplayEncoder
 from hardware.display.link import LinkedDisplay
 from hardware.display.serial_port import serial_port
 
-if TYPE_CHECKING:  # a table starts without them
+if TYPE_CHECKING:  # Emulations are not needed at run time.
     from hardware.display.emulation.intake import Emulated
 
 
@@ -31,10 +31,10 @@ class DisplayEmulation:
     """An emulated display.
 
     Attributes:
-        name: The name for `tallybone emulate-display`.
-        title: The name of the display for people.
-        make: Makes one that listens at a number of bits a second.
-        draw: Makes lines of text of its screen.
+        name: Name for `tallybone emulate-display`.
+        title: Name for users.
+        make: Creates an emulated display for a baud rate.
+        draw: Converts its screen to lines of text.
     """
 
     name: str
@@ -47,19 +47,19 @@ class DisplayDriver(PartSettings):
     """One of [[hardware.displays]]."""
 
     emulations: ClassVar[tuple[DisplayEmulation, ...]] = ()
-    """What `tallybone emulate-display` can show."""
+    """Emulations for `tallybone emulate-display`."""
 
     @property
     def bus_uses(self) -> PinNames:
-        """The pins of a UART if it is connected to them."""
+        """The UART pins, if the display is connected to them."""
         return _UART_PINS if self.location in UARTS else ()
 
     @abstractmethod
     def open(self, clock: Clock) -> ScoreDisplay:
-        """Return the display, plugged in or not; *clock* is monotonic, in nanoseconds.
+        """Open the display, even if it is unplugged. *clock* is monotonic, in nanoseconds.
 
         Raises:
-            DisplayError: If a library is missing, or there can be no such port.
+            DisplayError: If a library is missing, or the port name is invalid.
         """
 
 
@@ -79,10 +79,10 @@ class SerialDisplay(DisplayDriver):
     @property
     @abstractmethod
     def encoder(self) -> DisplayEncoder:
-        """What turns pages into bytes."""
+        """The encoder of the display."""
 
     def open(self, clock: Clock) -> ScoreDisplay:
-        """Return the display, plugged in or not."""
+        """Open the display, even if it is unplugged."""
         return LinkedDisplay(self.encoder, serial_port(self.url, self.baud), name=self.url, clock=clock)
 
 
@@ -90,5 +90,5 @@ DISPLAYS = Registry("tallybone.displays", DisplayDriver, "hardware.display.drive
 
 
 def emulations() -> dict[str, DisplayEmulation]:
-    """Return the displays that can be emulated, by name."""
-    return {one.name: one for driver in DISPLAYS.drivers() for one in driver.emulations}
+    """Return the emulations of all drivers, by name."""
+    return {emulation.name: emulation for driver in DISPLAYS.drivers() for emulation in driver.emulations}

@@ -1,4 +1,4 @@
-"""The display encoder interface: a page to the look of the display, and to the bytes that produce it. Pure."""
+"""The display encoder interface: pure conversion of a page to the look of a display, and to bytes."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from typing import Protocol, TypeAlias
 from hardware.display.page import DisplayPage
 
 DisplayLook: TypeAlias = tuple[str, ...]
-"""What a display shows, as texts that are reduced already: its rows, its digits or its fields."""
+"""Content of a display: the texts of its rows, digits or fields, reduced to characters that it can show."""
 
-_BITS_PER_BYTE = 10  # 8N1: a start bit, eight of data, a stop bit
+_BITS_PER_BYTE = 10  # 8N1: a start bit, eight data bits and a stop bit
 _NS_PER_S = 1_000_000_000
-# Clocks of small parts are off by a few percent; it also covers what an adapter keeps back for a moment.
+# Allows for clock errors of a few percent, and for buffering in a USB adapter.
 _SLACK = 1.1
 
 
 @dataclass(frozen=True, slots=True)
 class WireTiming:
-    """How quickly a part can be talked to.
+    """Speed at which a display can receive data.
 
     Attributes:
-        baud: Bits a second.
-        buffer_bytes: What it surely keeps while it is busy.
-        byte_ns: The longest that it is busy with one byte.
-        refresh_ns: After so long everything is sent again, because it may have been replugged unseen; None for never.
+        baud: Bits per second.
+        buffer_bytes: Number of bytes that the display can buffer while it is busy.
+        byte_ns: Maximum time that it needs to process a byte.
+        refresh_ns: Interval after which everything is sent again, in case the display was replugged unnoticed. None for
+            never.
     """
 
     baud: int
@@ -40,11 +41,11 @@ class WireTiming:
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """Bytes that belong together.
+    """Bytes sent together.
 
     Attributes:
-        data: What is sent.
-        busy_ns: How long the part is busy after the last byte, beside `WireTiming.byte_ns` for each.
+        data: Bytes to send.
+        busy_ns: Time that the display is busy after the last byte, in addition to `WireTiming.byte_ns` per byte.
     """
 
     data: bytes
@@ -52,35 +53,35 @@ class Burst:
 
 
 class DisplayEncoder(Protocol):
-    """Turns pages into the bytes of one kind of display. It has no memory: what is shown is a parameter."""
+    """Encodes pages for one kind of display. Stateless."""
 
     @property
     def wire(self) -> WireTiming:
-        """How quickly it can be talked to."""
+        """Speed at which the display can receive data."""
 
     @property
     def setup(self) -> tuple[Burst, ...]:
-        """What it remembers without power (EEPROM wears out): sent once while the program runs."""
+        """Persistent settings, sent once per run because EEPROM wears out."""
 
     def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
-        """Return what it shows of a page at a time; what does not fit is shown in turns."""
+        """Return the look of *page* at time *t_ns*. Content that does not fit on one screen alternates."""
 
     def encode(self, look: DisplayLook, before: DisplayLook | None) -> tuple[Burst, ...]:
-        """Return what turns one look into another; *before* is None where nothing is known about the part's state."""
+        """Return the data that changes the look *before* to *look*. *before* is None if it is unknown."""
 
     def is_lost(self, heard: bytes) -> bool:
-        """Say whether what the part has sent means that it does not show what it was told."""
+        """Return True if bytes from the display show that it was restarted or lost data."""
 
 
 def paced(bursts: tuple[Burst, ...], wire: WireTiming) -> Iterator[tuple[bytes, int]]:
-    """Yield pieces to send and how many nanoseconds to wait after each.
+    """Yield chunks to send, each with the time in nanoseconds to wait after it.
 
-    When a piece begins, the part has read all of those before it. No piece is longer than its buffer, so the buffer
-    cannot overflow.
+    The display has processed each chunk before the next one is sent. No chunk exceeds its buffer, so the buffer cannot
+    overflow.
     """
     per_byte_ns = max(_BITS_PER_BYTE * _NS_PER_S // wire.baud, wire.byte_ns)
     for burst in bursts:
         for begin in range(0, len(burst.data), wire.buffer_bytes):
-            piece = burst.data[begin : begin + wire.buffer_bytes]
+            chunk = burst.data[begin : begin + wire.buffer_bytes]
             is_last = begin + wire.buffer_bytes >= len(burst.data)
-            yield piece, round(len(piece) * per_byte_ns * _SLACK) + (burst.busy_ns if is_last else 0)
+            yield chunk, round(len(chunk) * per_byte_ns * _SLACK) + (burst.busy_ns if is_last else 0)

@@ -1,4 +1,4 @@
-"""A display at the end of a wire: a thread sends it the newest page, and finds it again when it was unplugged."""
+"""A display on a byte port, with a thread that sends the newest page and reconnects after unplugging."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ from hardware.display.page import DisplayPage
 from hardware.part_state import PartState
 
 _NS_PER_S = 1_000_000_000
-# So long is waited before an unplugged display is tried again. Opening fails in microseconds, and a page is to be back
-# within 2 s of plugging it in.
+# Delays before reconnecting. They are short, because opening fails within microseconds and a display must show its page
+# within 2 s of being plugged in.
 _BACK_OFF_S = (0.1, 0.2, 0.4, 0.8)
-# How often it is looked whether another screen has its turn, or everything is to be sent again.
+# Interval for alternating screens and for refreshes.
 _TICK_S = 0.05
-# What it remembers is told only when it has surely started, so that nothing has to be written to its EEPROM twice.
+# Persistent settings are sent only after the display has started, to avoid writing its EEPROM twice.
 _SETTLES_NS = 1_500_000_000
 _CLOSES_S = 2.0
 _TAIL_BYTES = 5
 
 
 class BytePort(Protocol):
-    """Bytes to a display and back. Every method may raise OSError: then it was unplugged."""
+    """A bidirectional byte stream to a display. Every method raises OSError if the display is unplugged."""
 
     def write(self, data: bytes) -> None:
-        """Send some bytes; does not wait until they are gone."""
+        """Send bytes, without waiting until they are transmitted."""
 
     def read(self) -> bytes:
-        """Return what has come, at once."""
+        """Return the bytes received so far, without waiting."""
 
     def close(self) -> None:
-        """Let the wire go."""
+        """Close the port."""
 
 
 OpenPort: TypeAlias = Callable[[], BytePort]
-"""Opens the wire. Raises OSError if it is not there."""
+"""Opens a port. Raises OSError if it does not exist."""
 
 
 class LinkedDisplay:
-    """A display that shows the newest page as soon as it can."""
+    """A display that shows the newest page as soon as it is connected."""
 
     def __init__(
         self, encoder: DisplayEncoder, open_port: OpenPort, *, name: str, clock: Clock = time.monotonic_ns
     ) -> None:
-        """Look for a display in a thread of its own; people call it *name*."""
+        """Start a thread that opens and uses the display. *name* appears in messages."""
         self._encoder, self._open, self._name, self._clock = encoder, open_port, name, clock
         self._lock = threading.Lock()
         self._newest: DisplayPage | None = None
@@ -63,19 +63,19 @@ class LinkedDisplay:
 
     @property
     def state(self) -> PartState:
-        """How it is."""
+        """State of the display."""
         with self._lock:
             return self._state
 
     def show(self, page: DisplayPage) -> None:
-        """Leave a page for the thread."""
+        """Pass a page to the thread."""
         refuse_if_closed(is_closed=self._stops.is_set())
         with self._lock:
             self._newest = page
         self._wakes.set()
 
     def close(self) -> None:
-        """Let the thread show the last page and end."""
+        """Show the last page and stop the thread. Waits up to 2 s."""
         self._stops.set()
         self._wakes.set()
         self._thread.join(_CLOSES_S)
@@ -86,7 +86,7 @@ class LinkedDisplay:
             try:
                 port = self._open()
             except OSError as error:
-                self._say(PartState(self._problem(error)))
+                self._set_state(PartState(self._problem(error)))
                 self._stops.wait(_BACK_OFF_S[min(failures, len(_BACK_OFF_S) - 1)])
                 failures += 1
                 continue
@@ -95,23 +95,23 @@ class LinkedDisplay:
 
     def _use(self, port: BytePort) -> None:
         """Show pages until the display is unplugged or closed."""
-        self._say(PartState())
+        self._set_state(PartState())
         try:
-            self._converse(port)
+            self._show_pages(port)
         except OSError as error:
-            self._say(PartState(self._problem(error)))
-            # An adapter that opens but takes nothing would otherwise be opened without end.
+            self._set_state(PartState(self._problem(error)))
+            # Avoids a busy loop if an adapter opens but fails on every write.
             self._stops.wait(_BACK_OFF_S[0])
         finally:
-            with contextlib.suppress(OSError):  # what was unplugged need not be closed
+            with contextlib.suppress(OSError):  # it may be unplugged
                 port.close()
 
-    def _converse(self, port: BytePort) -> None:
+    def _show_pages(self, port: BytePort) -> None:
         opened_ns = full_ns = self._clock()
         before: DisplayLook | None = None
         tail = b""
         while True:
-            is_last = self._stops.is_set()  # asked first: the page that was left before is still shown
+            is_last = self._stops.is_set()  # Read first, so that a page passed before closing is still shown.
             self._wakes.clear()
             t_ns = self._clock()
             if self._is_refresh_due(t_ns - full_ns):
@@ -135,7 +135,7 @@ class LinkedDisplay:
         return refresh_ns is not None and since_ns >= refresh_ns
 
     def _step(self, port: BytePort, before: DisplayLook | None, t_ns: int) -> DisplayLook | None:
-        """Send what has changed, and return how the display looks then."""
+        """Send the changes of the newest page, and return the new look. None if there is no page yet."""
         with self._lock:
             page = self._newest
         if page is None:
@@ -149,7 +149,7 @@ class LinkedDisplay:
             port.write(data)
             self._never.wait(wait_ns / _NS_PER_S)
 
-    def _say(self, state: PartState) -> None:
+    def _set_state(self, state: PartState) -> None:
         with self._lock:
             self._state = state
 

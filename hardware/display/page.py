@@ -1,4 +1,4 @@
-"""Page of a score display: names, points, whose turn it is, and one message."""
+"""Page of a score display: names, points, turn mark, and a message."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _MOST_SCORES = 16
 
 @dataclass(frozen=True, slots=True)
 class ScoreLine:
-    """One player's or team's line.
+    """Line of a player or team.
 
     Attributes:
-        name: As the players wrote it; each display reduces it to what it can show.
-        points: The total so far.
+        name: Name as entered. Each display reduces it to characters that it can show.
+        points: Current total.
         is_turn: Whether it is their turn.
-        is_provisional: Whether the points rely on plays that nobody saw or confirmed.
+        is_provisional: Whether the points depend on plays that were neither seen nor confirmed.
     """
 
     name: str
@@ -26,11 +26,11 @@ class ScoreLine:
 
 @dataclass(frozen=True, slots=True)
 class DisplayPage:
-    """Everything a display shows at one time.
+    """Content of a score display.
 
     Attributes:
-        scores: Clockwise from seat 0; at most 16.
-        message: What happened or what is asked, in words; empty for nothing.
+        scores: Lines clockwise from seat 0, at most 16.
+        message: Last event or open question in words, or "".
     """
 
     scores: tuple[ScoreLine, ...] = ()

@@ -1,4 +1,4 @@
-"""A wire of pyserial: any of its URLs, a device of its own or one on another machine."""
+"""Serial ports of pyserial, local or on another machine."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 from hardware.display.display import DisplayError
 from hardware.display.link import OpenPort
 
-# A display that takes nothing for so long is gone, or its adapter hangs.
+# Write timeout. A display that accepts nothing for longer is unplugged, or its adapter hangs.
 _WRITES_S = 1.0
 
 
 class SerialPort:
-    """An open port of pyserial."""
+    """An open serial port."""
 
     def __init__(self, serial: Any) -> None:
-        """Use what pyserial has opened."""
+        """Use an open port of pyserial."""
         self._serial = serial
 
     def write(self, data: bytes) -> None:
-        """Send some bytes."""
+        """Send bytes."""
         self._serial.write(data)
 
     def read(self) -> bytes:
-        """Return what has come."""
+        """Return the bytes received so far."""
         waiting = self._serial.in_waiting
         return bytes(self._serial.read(waiting)) if waiting else b""
 
@@ -34,13 +34,14 @@ class SerialPort:
 
 
 def serial_port(url: str, baud: int) -> OpenPort:
-    """Return what opens a port at *baud* bits a second.
+    """Return a function that opens a serial port.
 
     Args:
-        url: A path such as /dev/ttyUSB0, or any URL of pyserial: `socket://`, `rfc2217://`, `loop://`.
+        url: Path such as /dev/ttyUSB0, or a URL of pyserial: `socket://`, `rfc2217://`, `loop://`.
+        baud: Bits per second.
 
     Raises:
-        DisplayError: If pyserial is not installed, or knows no such URL.
+        DisplayError: If pyserial is not installed, or does not support the URL.
     """
     try:
         import serial
@@ -51,13 +52,13 @@ def serial_port(url: str, baud: int) -> OpenPort:
     except ValueError as error:
         raise DisplayError(f"{url}: expected a port such as /dev/ttyUSB0 or socket://host:port ({error})") from None
 
-    def opened() -> SerialPort:
-        # Nothing may be waited for when reading; exclusive, because two programs on one display would mix their bytes.
-        kind = {"exclusive": True} if "://" not in url else {}
+    def open_port() -> SerialPort:
+        # Exclusive, because two programs on one display would interleave their bytes.
+        options = {"exclusive": True} if "://" not in url else {}
         try:
-            port = serial.serial_for_url(url, baudrate=baud, timeout=0, write_timeout=_WRITES_S, **kind)
-        except termios.error as error:  # pyserial lets it through where a port goes while it is being opened
+            port = serial.serial_for_url(url, baudrate=baud, timeout=0, write_timeout=_WRITES_S, **options)
+        except termios.error as error:  # Not wrapped by pyserial if the port disappears while it is opened.
             raise OSError(*error.args) from None
         return SerialPort(port)
 
-    return opened
+    return open_port

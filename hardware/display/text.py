@@ -1,13 +1,13 @@
-"""Texts reduced to the characters that a display can show. Whatever is left cannot be taken for a command."""
+"""Reduce texts to characters that a display can show and does not interpret as commands."""
 
 from __future__ import annotations
 
 import unicodedata
 
-# Longer texts are cut before anything else looks at them: no display shows more, and a name may be a megabyte long.
+# Longer texts are cut first. No display shows more, and a name may be a megabyte long.
 _MOST_CHARACTERS = 200
 _UNKNOWN = "?"
-# Letters and signs that Unicode does not take apart.
+# Characters without a Unicode decomposition.
 _WRITTEN_OUT = {
     "Æ": "AE", "æ": "ae", "Ø": "O", "ø": "o", "Œ": "OE", "œ": "oe", "ß": "ss", "ẞ": "SS", "Ł": "L", "ł": "l", "Đ": "D",
     "đ": "d", "Ð": "D", "ð": "d", "Þ": "Th", "þ": "th", "ı": "i", "–": "-", "—": "-", "−": "-", "‘": "'", "’": "'",
@@ -15,15 +15,15 @@ _WRITTEN_OUT = {
     "~": "-", "[": "(", "]": ")", "{": "(", "}": ")", "`": "'",
 }  # fmt: skip
 
-# HD44780 with the usual character set (A00) shows a yen sign for \ and an arrow for ~; | begins a setting of a SerLCD.
+# HD44780 with the usual character set (A00) shows a yen sign for \ and an arrow for ~. A SerLCD interprets |.
 LCD_CHARACTERS = frozenset(map(chr, range(0x20, 0x7E))) - {"|", "\\"}
-# " ends a text of a Nextion, \ begins an escape there.
+# In a Nextion text " is the terminator and \ the escape character.
 NEXTION_CHARACTERS = frozenset(map(chr, range(0x20, 0x7F))) - {'"', "\\"}
 TERMINAL_CHARACTERS = frozenset(map(chr, range(0x20, 0x7F)))
 
 
 def reduce_text(text: str, permitted: frozenset[str]) -> str:
-    r"""Return a text with accents taken off, gaps as single blanks, and a question mark for what cannot be shown.
+    r"""Return a text without accents, with whitespace collapsed, and with "?" for unsupported characters.
 
     >>> reduce_text("José\t|\x1b[2J Öl", LCD_CHARACTERS)
     'Jose /[2J Ol'
@@ -38,13 +38,13 @@ def reduce_text(text: str, permitted: frozenset[str]) -> str:
 
 
 def _replaced(character: str, permitted: frozenset[str]) -> str:
-    """Return what stands for a character that cannot be shown."""
+    """Return the replacement for an unsupported character, of up to four characters."""
     if character in _WRITTEN_OUT:
         return "".join(c for c in _WRITTEN_OUT[character] if c in permitted) or _UNKNOWN
     if character.isspace():
         return " "
     kind = unicodedata.category(character)
-    if kind.startswith("M") or kind in ("Cc", "Cf"):  # accents of their own, controls, marks of direction
+    if kind.startswith("M") or kind in ("Cc", "Cf"):  # combining accents, control and formatting characters
         return ""
     plain = "".join(c for c in unicodedata.normalize("NFKD", character) if c in permitted)
     return plain[:4] or _UNKNOWN

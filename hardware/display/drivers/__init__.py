@@ -1,1 +1,1 @@
-"""The drivers of score displays, one file each."""
+"""Score display drivers, one module each. `hardware.display.driver` defines their interface."""

@@ -1,4 +1,4 @@
-"""Nextion HMI: a page to instructions. docs/nextion.md says how to build the page it shows."""
+"""Nextion HMI display. docs/nextion.md explains how to build its page."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from hardware.display.rows import points_text, provisional_mark
 from hardware.display.serial_port import serial_port
 from hardware.display.text import NEXTION_CHARACTERS, reduce_text
 
-if TYPE_CHECKING:  # a table starts without them
+if TYPE_CHECKING:  # Emulations are not needed at run time.
     from hardware.display.emulation.intake import Emulated
 
 _END = b"\xff\xff\xff"
-_BUFFER_BYTES = 512  # of 1024
+_BUFFER_BYTES = 512  # half of the display's 1024
 _BYTE_NS = 0
-# A component takes a few milliseconds to draw; the first after a wake-up a quarter of a second, which the buffer bears.
+# Drawing a component takes a few milliseconds. The first one after a wake-up takes 250 ms, which the buffer absorbs.
 _DRAWS_NS = 5_000_000
 _REFRESH_NS = 900_000_000
 _SCREEN_NS = 2_500_000_000
-# Ends whatever was begun. Where that took only a part of it, the rest spoils the next instruction, which matters not.
+# Terminates an incomplete instruction. If that consumes only a part, the rest harmlessly spoils "bkcmd".
 _RESYNC = _END + b"bkcmd=2" + _END
-# The maker's own editor sends this, so that a display that passes bytes through listens again.
+# Sent by the Nextion editor to end the pass-through mode of a display.
 _LISTEN = b"DRAKJHSUYDGBNCJHGJKSHBDN" + _END
-_CONNECT, _HERE = b"connect" + _END, b"comok"
+_CONNECT, _CONNECT_REPLY = b"connect" + _END, b"comok"
 BAUDS = (9600, 115_200, 19_200, 38_400, 57_600, 4800, 2400, 230_400)
 _MS_PER_S = 1000
 _STARTED, _READY, _OVERFLOW = b"\x00\x00\x00" + _END, b"\x88" + _END, b"\x24" + _END
@@ -38,22 +38,22 @@ _STARTED, _READY, _OVERFLOW = b"\x00\x00\x00" + _END, b"\x88" + _END, b"\x24" + 
 
 @dataclass(frozen=True, slots=True)
 class Nextion:
-    """A Nextion with the page of docs/nextion.md. It shows four players; more in turns.
+    """Encoder for a Nextion with the page of docs/nextion.md. More than four players alternate.
 
     Attributes:
-        baud: What its page sets; 9600 as it comes.
+        baud: Bits per second set by the page. 9600 by default.
     """
 
     baud: int = 9600
 
     @property
     def wire(self) -> WireTiming:
-        """How quickly it can be talked to."""
+        """Speed at which the display can receive data."""
         return WireTiming(self.baud, _BUFFER_BYTES, _BYTE_NS, _REFRESH_NS)
 
     @property
     def setup(self) -> tuple[Burst, ...]:
-        """Nothing: it is told nothing that it would store."""
+        """Empty: there are no persistent settings."""
         return ()
 
     def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
@@ -70,55 +70,55 @@ class Nextion:
         return (*fields, reduce_text(page.message, NEXTION_CHARACTERS)[:MESSAGE_CHARACTERS])
 
     def encode(self, look: DisplayLook, before: DisplayLook | None) -> tuple[Burst, ...]:
-        """Return an instruction for each text that changes, or a resync and all of them."""
+        """Return an instruction for each text that changes, or a resync and instructions for all texts."""
         if before is None:
-            return (Burst(_RESYNC), *(_told(name, text) for name, text in zip(FIELDS, look, strict=True)))
+            return (Burst(_RESYNC), *(_set_text(name, text) for name, text in zip(FIELDS, look, strict=True)))
         triples = zip(FIELDS, look, before, strict=True)
-        return tuple(_told(name, text) for name, text, old in triples if text != old)
+        return tuple(_set_text(name, text) for name, text, old in triples if text != old)
 
     def is_lost(self, heard: bytes) -> bool:
-        """Say whether it has just started, or lost bytes."""
-        return any(said in heard for said in (_STARTED, _READY, _OVERFLOW))
+        """Return True if the display has just started, or reports a buffer overflow."""
+        return any(reply in heard for reply in (_STARTED, _READY, _OVERFLOW))
 
 
-def _told(name: str, text: str) -> Burst:
+def _set_text(name: str, text: str) -> Burst:
     return Burst(f'{name}.txt="{text}"'.encode("ascii") + _END, _DRAWS_NS)
 
 
-def doubt_of_nextion(open_at: Callable[[int], BytePort], baud: int, wait: Callable[[float], object]) -> str:
-    """Return why a Nextion seems wrong; "" if it answers at the speed at which it is used.
+def nextion_problem(open_at: Callable[[int], BytePort], baud: int, wait: Callable[[float], object]) -> str:
+    """Return a message if no Nextion answers at *baud*, or "" if one does. Tries all other baud rates too.
 
     Args:
-        open_at: Opens its wire at a number of bits a second.
-        baud: The speed at which it is used.
-        wait: Waits a number of seconds.
+        open_at: Opens the port at a baud rate.
+        baud: Configured baud rate.
+        wait: Sleep function that takes seconds.
 
     Raises:
-        OSError: If the wire cannot be opened.
+        OSError: If the port cannot be opened.
     """
-    for tried in (baud, *(other for other in BAUDS if other != baud)):
-        if _answers(open_at(tried), tried, wait):
-            return "" if tried == baud else f"it talks at {tried} baud: write baud = {tried} in table.toml"
+    for rate in (baud, *(other for other in BAUDS if other != baud)):
+        if _answers(open_at(rate), rate, wait):
+            return "" if rate == baud else f"it talks at {rate} baud: write baud = {rate} in table.toml"
     return "it does not answer: its TX is not wired, or this is no Nextion"
 
 
 def _answers(port: BytePort, baud: int, wait: Callable[[float], object]) -> bool:
-    """Return whether a Nextion answers; closes the wire."""
+    """Return True if a Nextion answers. Closes the port."""
     try:
         port.write(_LISTEN)
-        # Its maker's rule: so long it may take to read the bytes before.
+        # Time that the display may need for the preceding bytes, by the manufacturer's rule.
         reads_s = (1_000_000 / baud + 30) / _MS_PER_S
         wait(reads_s)
         port.read()
         port.write(_CONNECT)
         wait(reads_s)
-        return _HERE in port.read()
+        return _CONNECT_REPLY in port.read()
     finally:
         port.close()
 
 
 def _draw(screen: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a line for each player, and the message."""
+    """Return a line for each player, then the message."""
     lines = []
     for first in range(0, 3 * PLAYERS, 3):
         name, points, turn = screen[first : first + 3]
@@ -141,13 +141,13 @@ class NextionDriver(SerialDisplay):
 
     @property
     def encoder(self) -> Nextion:
-        """What turns pages into bytes."""
+        """The encoder of the display."""
         return Nextion(self.baud)
 
     def doubt(self, wait: Callable[[float], object]) -> str:
-        """Ask it whether it is one."""
+        """Return a message if no Nextion answers at the configured baud rate; "" if one does or the port fails."""
         try:
-            doubt = doubt_of_nextion(lambda baud: serial_port(self.url, baud)(), self.baud, wait)
+            problem = nextion_problem(lambda baud: serial_port(self.url, baud)(), self.baud, wait)
         except (OSError, DisplayError):
-            return ""  # the trial with a word reports that it cannot be opened
-        return f"{self.url}: {doubt}" if doubt else ""
+            return ""  # Reported when the display is opened for its test.
+        return f"{self.url}: {problem}" if problem else ""

@@ -1,7 +1,7 @@
-"""SparkFun OpenSegment and Serial 7-Segment, four digits: a page to bytes.
+"""SparkFun OpenSegment and Serial 7-Segment displays with four digits.
 
-One display per seat shows that seat's points; one for all shows seat and points in turns. Only digits, blanks, minus
-and P are ever sent as text: from `v` upwards letters are commands, some of which write EEPROM.
+A display either shows the points of one seat, or alternates between all seats. Only digits, blanks, minus and P are
+sent as text. Letters from `v` upwards are commands, and some of these write EEPROM.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from hardware.display.encoder import Burst, DisplayLook, WireTiming
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.display.rows import points_text
 
-if TYPE_CHECKING:  # a table starts without them
+if TYPE_CHECKING:  # Emulations are not needed at run time.
     from hardware.display.emulation.intake import Emulated
 
 DIGITS = 4
 _DECIMALS, _CURSOR, _BRIGHTNESS = 0x77, 0x79, 0x7A
-# The firmware keeps 63 bytes; a page has 9.
+# The firmware buffers 63 bytes. A page has up to 9.
 _BUFFER_BYTES = 32
-# It shows four digits, some milliseconds, before it looks for bytes again; then it reads all of them.
+# The firmware multiplexes four digits for some milliseconds between reads. Each read takes all buffered bytes.
 _BYTE_NS = 500_000
 _REFRESH_NS = 600_000_000
 _STORES_NS = 10_000_000
@@ -36,12 +36,12 @@ _TOO_LARGE = "----"
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A display of four digits. A dot at the right marks whose turn it is, the apostrophe provisional points.
+    """Encoder for a four-digit display. The last dot marks the turn, and the apostrophe marks provisional points.
 
     Attributes:
-        seat: Whose points it shows, 0 upwards; None for all, in turns.
-        baud: What it was set to; 9600 as it comes.
-        brightness: 0 to 100 percent, which it writes to EEPROM each time it is told; None leaves it.
+        seat: Seat whose points are shown, from 0. None to alternate between all seats.
+        baud: Configured bits per second. 9600 by default.
+        brightness: Brightness from 0 to 100 percent. Setting it writes EEPROM. None leaves it unchanged.
     """
 
     seat: int | None = None
@@ -56,47 +56,48 @@ class Segment:
 
     @property
     def wire(self) -> WireTiming:
-        """How quickly it can be talked to."""
+        """Speed at which the display can receive data."""
         return WireTiming(self.baud, _BUFFER_BYTES, _BYTE_NS, _REFRESH_NS)
 
     @property
     def setup(self) -> tuple[Burst, ...]:
-        """The brightness, which it keeps in EEPROM."""
+        """Command to set the brightness, which the display stores in EEPROM."""
         return () if self.brightness is None else (Burst(bytes((_BRIGHTNESS, self.brightness)), _STORES_NS),)
 
     def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
-        """Return four digits, and the places of the dots that are lit."""
+        """Return the four digits, and the positions of lit dots."""
         if self.seat is not None:
-            screens = _of_seat(page, self.seat)
+            screens = _points_screens(page, self.seat)
         else:
-            screens = [screen for seat in range(len(page.scores)) for screen in _in_turns(page, seat)]
+            screens = [screen for seat in range(len(page.scores)) for screen in _seat_screens(page, seat)]
         return screens[t_ns // _SCREEN_NS % len(screens)] if screens else (" " * DIGITS, "")
 
     def encode(self, look: DisplayLook, before: DisplayLook | None) -> tuple[Burst, ...]:
-        """Return all digits and dots, they are no more than the commands to reach some."""
+        """Return all digits and dots. Addressing only the changed ones would not be shorter."""
         if look == before:
             return ()
         digits, dots = look
-        lit = sum(1 << int(place) for place in dots)
-        # The cursor is at 0 after four digits, so the first one sent once more shows nothing else. Where a command
-        # waits for its byte, it takes this one: no cursor is that far right, and the dots follow.
+        lit = sum(1 << int(position) for position in dots)
+        # Completes a pending command: the cursor ignores such a value, and the dots are set below. Otherwise it prints
+        # the first digit once more at the cursor, which is overwritten.
         resync = digits[:1].encode("ascii") if before is None else b""
         return (Burst(resync + bytes((_CURSOR, 0)) + digits.encode("ascii") + bytes((_DECIMALS, lit))),)
 
     def is_lost(self, heard: bytes) -> bool:
-        """It never says anything."""
+        """Return False: the display never replies."""
         return False
 
 
-def _of_seat(page: DisplayPage, seat: int) -> list[DisplayLook]:
+def _points_screens(page: DisplayPage, seat: int) -> list[DisplayLook]:
+    """Return the screen with the points of *seat*, or nothing if the page has no such seat."""
     if seat >= len(page.scores):
         return []
     score = page.scores[seat]
     return [(_digits(score.points), _marks(score))]
 
 
-def _in_turns(page: DisplayPage, seat: int) -> list[DisplayLook]:
-    """Return the seat's number and points on one screen, or on two where they do not fit on one."""
+def _seat_screens(page: DisplayPage, seat: int) -> list[DisplayLook]:
+    """Return the number and points of *seat* on one screen if they fit, else on two."""
     score = page.scores[seat]
     marks = _marks(score)
     number, points = str(seat + 1), points_text(score.points, DIGITS)
@@ -106,7 +107,7 @@ def _in_turns(page: DisplayPage, seat: int) -> list[DisplayLook]:
 
 
 def _marks(score: ScoreLine) -> str:
-    """Return the places of the dots that mark the turn and provisional points."""
+    """Return the positions of the dots that mark the turn and provisional points."""
     return f"{_TURN_DOT if score.is_turn else ''}{_PROVISIONAL_DOT if score.is_provisional else ''}"
 
 
@@ -116,9 +117,9 @@ def _digits(points: int) -> str:
 
 
 def _draw(screen: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the four digits with their dots on one line; the apostrophe is left of the last digit."""
+    """Return the four digits with their dots on one line. The apostrophe is left of the last digit."""
     digits, lit = screen
-    gaps = ["." if str(place) in lit else " " for place in range(len(digits))]
+    gaps = ["." if str(position) in lit else " " for position in range(len(digits))]
     if str(_PROVISIONAL_DOT) in lit:
         gaps[-2] = "'"
     return ("".join(f"{digit}{gap}" for digit, gap in zip(digits, gaps, strict=True)),)
@@ -141,5 +142,5 @@ class SegmentDriver(SerialDisplay):
 
     @property
     def encoder(self) -> Segment:
-        """What turns pages into bytes."""
+        """The encoder of the display."""
         return Segment(self.seat, self.baud, self.brightness)

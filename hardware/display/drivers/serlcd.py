@@ -1,7 +1,7 @@
-"""SparkFun SerLCD (OpenLCD firmware), 16x2 and 20x4: a page to bytes.
+"""SparkFun SerLCD displays (OpenLCD firmware) with 16x2 or 20x4 characters.
 
-A lost byte must do no harm. After `|` the firmware writes EEPROM for many an ordinary letter, so `|` is never sent in
-play: the cursor is set with FE, and rows are written over instead of clearing.
+A lost byte must be harmless. After `|` the firmware treats many ordinary characters as settings and writes EEPROM, so
+`|` is never sent during play: FE commands move the cursor, and rows are overwritten instead of cleared.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from hardware.display.page import DisplayPage
 from hardware.display.rows import screen_at
 from hardware.display.text import LCD_CHARACTERS
 
-if TYPE_CHECKING:  # a table starts without them
+if TYPE_CHECKING:  # Emulations are not needed at run time.
     from hardware.display.emulation.intake import Emulated
 
 _COMMAND, _SETTING, _SET_CURSOR, _SET_RGB = 0xFE, 0x7C, 0x80, 0x2B
 _ROW_ADDRESS = (0x00, 0x40, 0x14, 0x54)
-# The firmware's loop copies 64 bytes of the UART's ring only when it is not busy.
+# The firmware empties the UART's 64-byte ring buffer only when it is idle.
 _BUFFER_BYTES = 48
 _BYTE_NS = 200_000
 _REFRESH_NS = 600_000_000
 # Three bytes of EEPROM at 3.4 ms each, and slack.
 _STORES_NS = 30_000_000
-# While its splash is shown this byte sets its speed back (Ctrl-R), in EEPROM. As a shade of a colour nobody misses it.
+# During the splash screen this byte (Ctrl-R) resets the baud rate in EEPROM. Colours avoid it by one level.
 _RESETS_BAUD = 0x12
-# Whether it waits for nothing or for the byte after FE: then it waits for nothing, and what it printed is overwritten.
+# Completes a pending FE command. Anything that it prints is overwritten.
 _RESYNC = bytes((_COMMAND, _SET_CURSOR, 0x20))
 
 
 @dataclass(frozen=True, slots=True)
 class SerLcd:
-    """A SerLCD.
+    """Encoder for a SerLCD.
 
     Attributes:
         columns: 16 or 20.
         rows: 2 or 4.
-        baud: What it was set to; 9600 as it comes.
-        backlight: Its colour, which it remembers; None leaves it as it is, and then nothing ever writes its EEPROM.
+        baud: Configured bits per second. 9600 by default.
+        backlight: Backlight colour, which the display stores in EEPROM. None leaves it unchanged.
     """
 
     columns: int = 16
@@ -59,26 +59,26 @@ class SerLcd:
 
     @property
     def wire(self) -> WireTiming:
-        """How quickly it can be talked to."""
+        """Speed at which the display can receive data."""
         return WireTiming(self.baud, _BUFFER_BYTES, _BYTE_NS, _REFRESH_NS)
 
     @property
     def setup(self) -> tuple[Burst, ...]:
-        """The colour, which it keeps in EEPROM."""
+        """Command to set the backlight colour, which the display stores in EEPROM."""
         if self.backlight is None:
             return ()
-        shades = (self.backlight.red, self.backlight.green, self.backlight.blue)
-        safe = (shade + (shade == _RESETS_BAUD) for shade in shades)
+        levels = (self.backlight.red, self.backlight.green, self.backlight.blue)
+        safe = (level + (level == _RESETS_BAUD) for level in levels)
         return (Burst(bytes((_SETTING, _SET_RGB, *safe)), _STORES_NS),)
 
     def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
-        """Return its rows."""
+        """Return the rows."""
         return screen_at(page, self.columns, self.rows, t_ns, LCD_CHARACTERS)
 
     def encode(self, look: DisplayLook, before: DisplayLook | None) -> tuple[Burst, ...]:
-        """Return the parts of rows that change, or a resync and all rows."""
+        """Return the changed parts of rows, or a resync and all rows."""
         if before is None:
-            rows = (Burst(_at(row, 0) + text.encode("ascii")) for row, text in enumerate(look))
+            rows = (Burst(_cursor(row, 0) + text.encode("ascii")) for row, text in enumerate(look))
             return (Burst(_RESYNC), *rows)
         return tuple(
             Burst(_changed(row, new, old))
@@ -87,18 +87,18 @@ class SerLcd:
         )
 
     def is_lost(self, heard: bytes) -> bool:
-        """It never says anything."""
+        """Return False: the display never replies."""
         return False
 
 
-def _at(row: int, column: int) -> bytes:
+def _cursor(row: int, column: int) -> bytes:
     return bytes((_COMMAND, _SET_CURSOR | (_ROW_ADDRESS[row] + column)))
 
 
 def _changed(row: int, new: str, old: str) -> bytes:
-    """Return the bytes from the first to the last character of a row that differs."""
-    differ = [column for column, (a, b) in enumerate(zip(new, old, strict=True)) if a != b]
-    return _at(row, differ[0]) + new[differ[0] : differ[-1] + 1].encode("ascii")
+    """Return a cursor command, and the text from the first to the last changed character of a row."""
+    changed = [column for column, (a, b) in enumerate(zip(new, old, strict=True)) if a != b]
+    return _cursor(row, changed[0]) + new[changed[0] : changed[-1] + 1].encode("ascii")
 
 
 Shades = Annotated[
@@ -127,6 +127,6 @@ class SerLcdDriver(SerialDisplay):
 
     @property
     def encoder(self) -> SerLcd:
-        """What turns pages into bytes."""
+        """The encoder of the display."""
         columns, rows = (16, 2) if self.driver == "serlcd-16x2" else (20, 4)
         return SerLcd(columns, rows, self.baud, None if self.backlight is None else Rgb(*self.backlight))

@@ -1,4 +1,4 @@
-"""The scores as plain lines of a terminal, or of whatever takes text: a page to bytes."""
+"""Scores as plain lines of text on a terminal or in a file."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from hardware.display.rows import points_text, provisional_mark
 from hardware.display.text import TERMINAL_CHARACTERS, reduce_text
 
 _NAME_COLUMNS, _POINTS_COLUMNS = 20, 6
-# A terminal takes bytes as fast as they come.
+# A terminal needs no pacing.
 _WIRE = WireTiming(baud=10_000_000, buffer_bytes=4096, byte_ns=0, refresh_ns=None)
 
 
 @dataclass(frozen=True, slots=True)
 class PlainTerminal:
-    """A terminal: each page that differs from the last one is printed below it."""
+    """Encoder for a terminal. Prints each page that differs from the previous one."""
 
     @property
     def wire(self) -> WireTiming:
-        """How quickly it can be talked to."""
+        """Speed at which the terminal can receive data."""
         return _WIRE
 
     @property
     def setup(self) -> tuple[Burst, ...]:
-        """Nothing."""
+        """Empty: there are no persistent settings."""
         return ()
 
     def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
-        """Return a line for each score, and one for the message."""
+        """Return a line for each score, and a line for the message if there is one."""
         lines = []
         for score in page.scores:
             name = reduce_text(score.name, TERMINAL_CHARACTERS)[:_NAME_COLUMNS]
@@ -50,19 +50,19 @@ class PlainTerminal:
         return (*lines, message) if message else tuple(lines)
 
     def encode(self, look: DisplayLook, before: DisplayLook | None) -> tuple[Burst, ...]:
-        """Return all lines."""
+        """Return all lines, or nothing if they have not changed."""
         return () if look == before else (Burst("".join(f"{line}\n" for line in (*look, "")).encode("ascii")),)
 
     def is_lost(self, heard: bytes) -> bool:
-        """It never says anything."""
+        """Return False: a terminal never replies."""
         return False
 
 
 class _TextFile:
-    """Another terminal, such as /dev/tty1, as a port."""
+    """Byte port for another terminal, such as /dev/tty1, or a file."""
 
     def __init__(self, path: Path) -> None:
-        # Not as a file of Python's: a terminal that is gone would fail once more when that is thrown away.
+        # A file descriptor, because a Python file on a vanished terminal raises again when it is garbage-collected.
         self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOCTTY | os.O_NONBLOCK, 0o644)
 
     def write(self, data: bytes) -> None:
@@ -72,7 +72,7 @@ class _TextFile:
         return b""
 
     def close(self) -> None:
-        """Let it go."""
+        """Close the file descriptor."""
         os.close(self._fd)
 
 
@@ -88,5 +88,5 @@ class TerminalDriver(DisplayDriver):
         return self.url
 
     def open(self, clock: Clock) -> ScoreDisplay:
-        """Return the display, plugged in or not."""
+        """Open the display, even if the terminal does not exist yet."""
         return LinkedDisplay(PlainTerminal(), lambda: _TextFile(Path(self.url)), name=self.url, clock=clock)

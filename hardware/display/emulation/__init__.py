@@ -1,1 +1,1 @@
-"""Score displays that are not there: their firmware step by step, behind a pty."""
+"""Emulated score displays: models of their firmware behind a pseudo-terminal."""

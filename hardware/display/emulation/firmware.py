@@ -1,4 +1,4 @@
-"""Base of the emulated firmwares: receive bytes over the wire and count the work they cause."""
+"""Base class of emulated firmware."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from hardware.display.emulation.intake import Intake
 
 
 class Firmware(ABC):
-    """A firmware that obeys one byte after the other."""
+    """Firmware that processes its input byte by byte."""
 
     def __init__(self, *, baud: int, uart_bytes: int, ring_bytes: int) -> None:
-        """Start with nothing counted; the buffers hold so many bytes."""
+        """Create firmware with empty buffers of *uart_bytes* and *ring_bytes*."""
         self._baud = baud
         self._writes = 0
         self._commands: list[str] = []
-        self._intake = Intake(self._obey, baud=baud, uart_bytes=uart_bytes, ring_bytes=ring_bytes)
+        self._intake = Intake(self._process, baud=baud, uart_bytes=uart_bytes, ring_bytes=ring_bytes)
 
     @property
     def baud(self) -> int:
-        """Bits a second at which it listens and talks."""
+        """Bits per second."""
         return self._baud
 
     @property
     def eeprom_writes(self) -> int:
-        """How many cells of memory that wears out were written since it was made."""
+        """Number of EEPROM cells written so far."""
         return self._writes
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """What it was told beside texts and places for them, since it was made."""
+        """Commands received so far, except for text and cursor positions."""
         return tuple(self._commands)
 
     @property
     def lost_bytes(self) -> int:
-        """How many bytes came when its buffers were full."""
+        """Number of bytes lost to full buffers."""
         return self._intake.lost_bytes
 
     def receive(self, data: bytes, t_ns: int) -> None:
-        """Take bytes from the wire, sent from *t_ns* on."""
+        """Receive bytes whose transmission starts at *t_ns*."""
         self._intake.receive(data, t_ns)
 
     @abstractmethod
-    def _obey(self, byte: int, t_ns: int) -> int:
-        """Take a byte; return for how many nanoseconds it is busy with it."""
+    def _process(self, byte: int, t_ns: int) -> int:
+        """Process a byte, and return the time in nanoseconds that it takes."""

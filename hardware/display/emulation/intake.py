@@ -1,4 +1,4 @@
-"""Receive buffer of a small firmware: bytes arrive at the pace of the wire, and are lost if the ring is full."""
+"""Receive buffers of emulated firmware. Bytes arrive at the baud rate and are lost if a buffer is full."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ from typing import Protocol, TypeAlias
 _BITS_PER_BYTE = 10
 _NS_PER_S = 1_000_000_000
 
-Obey: TypeAlias = Callable[[int, int], int]
-"""Takes a byte and the time; returns for how many nanoseconds the firmware is busy with it and reads nothing."""
+ProcessByte: TypeAlias = Callable[[int, int], int]
+"""Processes a byte at a time, and returns for how many nanoseconds the firmware is busy."""
 
 
 class Emulated(Protocol):
-    """A part that is emulated."""
+    """An emulated display."""
 
     def power_on(self, t_ns: int) -> None:
-        """Start again without the memory that needs power."""
+        """Restart. Only EEPROM is preserved."""
 
     def receive(self, data: bytes, t_ns: int) -> None:
-        """Take bytes that are sent from *t_ns* on."""
+        """Receive bytes whose transmission starts at *t_ns*."""
 
     def screen(self, t_ns: int) -> tuple[str, ...]:
-        """Return what a person reads."""
+        """Return the visible content."""
 
     def replies(self) -> bytes:
-        """Return what it has sent since the last call."""
+        """Return the bytes sent since the last call."""
 
     @property
     def baud(self) -> int:
-        """Bits a second at which it listens and talks."""
+        """Bits per second."""
 
     @property
     def eeprom_writes(self) -> int:
-        """How many cells of memory that wears out were written since it was made."""
+        """Number of EEPROM cells written so far."""
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """What it was told beside texts and places for them, since it was made."""
+        """Commands received so far, except for text and cursor positions."""
 
     @property
     def lost_bytes(self) -> int:
-        """How many bytes came when its buffer was full."""
+        """Number of bytes lost to full buffers."""
 
 
 class Intake:
-    """The ring of the UART, filled by an interrupt, and the ring of the firmware, filled when its loop comes round."""
+    """Two ring buffers: an interrupt fills the one of the UART, and the main loop moves bytes to the firmware's own."""
 
-    def __init__(self, obey: Obey, *, baud: int, uart_bytes: int, ring_bytes: int) -> None:
-        """Give each byte to *obey*."""
-        self._obey, self._uart_bytes, self._ring_bytes = obey, uart_bytes, ring_bytes
+    def __init__(self, process: ProcessByte, *, baud: int, uart_bytes: int, ring_bytes: int) -> None:
+        """Pass each received byte to *process*."""
+        self._process, self._uart_bytes, self._ring_bytes = process, uart_bytes, ring_bytes
         self._byte_ns = _BITS_PER_BYTE * _NS_PER_S // baud
         self._uart: deque[tuple[int, int]] = deque()
         self._ring: deque[int] = deque()
@@ -58,13 +58,13 @@ class Intake:
         self.lost_bytes = 0
 
     def power_on(self, ready_ns: int) -> None:
-        """Forget what waits, and hear nothing until *ready_ns*."""
+        """Clear the buffers, and ignore input until *ready_ns*."""
         self._uart.clear()
         self._ring.clear()
         self._ready_ns = self._free_ns = ready_ns
 
     def receive(self, data: bytes, t_ns: int) -> None:
-        """Take bytes as the wire brings them, one after the other."""
+        """Receive bytes one after the other, at the baud rate."""
         for byte in data:
             self._line_free_ns = at_ns = max(t_ns, self._line_free_ns) + self._byte_ns
             self.run_until(at_ns)
@@ -76,17 +76,17 @@ class Intake:
                 self.lost_bytes += 1
 
     def run_until(self, t_ns: int) -> None:
-        """Let the firmware do what it has come to by *t_ns*."""
+        """Run the firmware until *t_ns*."""
         while self._free_ns <= t_ns:
             if not self._ring:
                 self._copy()
             if not self._ring:
                 return
             byte = self._ring.popleft()
-            self._free_ns += self._obey(byte, self._free_ns)
+            self._free_ns += self._process(byte, self._free_ns)
 
     def _copy(self) -> None:
-        """Move what the UART has into the ring, as the firmware's loop does when it has obeyed all it had."""
+        """Move bytes from the UART to the ring, as the main loop does when the ring is empty."""
         if self._uart:
             self._free_ns = max(self._free_ns, self._uart[0][0])
         while self._uart and self._uart[0][0] <= self._free_ns:

@@ -1,4 +1,4 @@
-"""A Nextion HMI with the page of docs/nextion.md: instructions, their terminators, its buffer and its replies."""
+"""Emulated Nextion HMI with the page of docs/nextion.md, including its buffer and replies."""
 
 from __future__ import annotations
 
@@ -13,48 +13,48 @@ _BOOTS_NS, _DRAWS_NS, _BYTE_NS = 300 * _MS, 3 * _MS, 20_000
 _BUFFER_BYTES = 1024
 _STARTED, _READY = b"\x00\x00\x00", b"\x88"
 _INVALID, _NO_VARIABLE, _OVERFLOW, _ON_PAGE = b"\x00", b"\x1a", b"\x24", b"\x66\x00"
-# What the maker's editor asks with; an NX4832T035 answers touch, address, model, firmware, chip, number, flash.
+# Queries of the Nextion editor, and the reply of an NX4832T035: touch, address, model, firmware, chip, number, flash.
 _LISTEN, _CONNECT = b"DRAKJHSUYDGBNCJHGJKSHBDN", b"connect"
-_HERE = b"comok 1,30601-0,NX4832T035_011R,163,61488,D264B8204F0E1828,16777216"
+_CONNECT_REPLY = b"comok 1,30601-0,NX4832T035_011R,163,61488,D264B8204F0E1828,16777216"
 _TEXT = re.compile(rb'(\w+)\.txt="((?:[^"\\]|\\.)*)"', re.DOTALL)
-# With an s at the end a setting is kept without power; wepo writes user EEPROM.
+# Settings with a trailing s are persistent. wepo writes user EEPROM.
 _STORES = re.compile(rb"(bauds|dims|wepo|recmods)\b")
-_ROOM = {"n": NAME_CHARACTERS, "p": POINTS_CHARACTERS, "t": 1, "m": MESSAGE_CHARACTERS}
+_LENGTHS = {"n": NAME_CHARACTERS, "p": POINTS_CHARACTERS, "t": 1, "m": MESSAGE_CHARACTERS}
 
 
 class EmulatedNextion(Firmware):
-    """A Nextion that shows the page for four players."""
+    """A Nextion with the page for four players."""
 
     def __init__(self, *, baud: int = 9600) -> None:
-        """Make one with the page on it, without power yet."""
+        """Create a display without power."""
         super().__init__(baud=baud, uart_bytes=_BUFFER_BYTES, ring_bytes=_BUFFER_BYTES)
         self._sent = b""
-        self._told_lost = 0
+        self._reported_lost = 0
         self._starts_ns: int | None = None
         self._restart()
 
     def power_on(self, t_ns: int) -> None:
-        """Start: all texts are empty, and it says that it has started."""
+        """Start with empty texts. Once booted, the display sends its start messages."""
         self._restart()
         self._sent, self._starts_ns = b"", t_ns + _BOOTS_NS
         self._intake.power_on(self._starts_ns)
 
     def receive(self, data: bytes, t_ns: int) -> None:
-        """Take bytes from the wire."""
+        """Receive bytes. Sends an overflow message if bytes were lost."""
         super().receive(data, t_ns)
-        if self.lost_bytes > self._told_lost:
-            self._told_lost = self.lost_bytes
+        if self.lost_bytes > self._reported_lost:
+            self._reported_lost = self.lost_bytes
             self._sent += _OVERFLOW + _END
 
     def screen(self, t_ns: int) -> tuple[str, ...]:
-        """Return the texts of its fields."""
+        """Return the texts of the fields."""
         self._intake.run_until(t_ns)
         if self._starts_ns is not None and t_ns >= self._starts_ns:
             self._sent, self._starts_ns = _STARTED + _END + _READY + _END + self._sent, None
         return tuple(self._texts[name] for name in FIELDS)
 
     def replies(self) -> bytes:
-        """Return what it has said."""
+        """Return the bytes sent since the last call."""
         sent, self._sent = self._sent, b""
         return sent
 
@@ -62,19 +62,19 @@ class EmulatedNextion(Firmware):
         self._texts = dict.fromkeys(FIELDS, "")
         self._line = b""
 
-    def _obey(self, byte: int, t_ns: int) -> int:
+    def _process(self, byte: int, t_ns: int) -> int:
         self._line += bytes((byte,))
         if not self._line.endswith(_END):
             return _BYTE_NS
         line, self._line = self._line.removesuffix(_END), b""
-        return self._instruct(line) if line else _BYTE_NS
+        return self._execute(line) if line else _BYTE_NS
 
-    def _instruct(self, line: bytes) -> int:
+    def _execute(self, line: bytes) -> int:
         text = _TEXT.fullmatch(line)
         if text is not None:
             return self._set_text(text[1].decode("ascii", "replace"), text[2].decode("latin-1"))
         if line in (_LISTEN, _CONNECT):
-            self._sent += _HERE + _END if line == _CONNECT else b""
+            self._sent += _CONNECT_REPLY + _END if line == _CONNECT else b""
             return _BYTE_NS
         known = re.fullmatch(
             rb"bkcmd=\d|page \d+|sendme|(ref|vis|get|dim|dims|baud|bauds|wepo|rest|recmods?)\b.*", line
@@ -91,5 +91,5 @@ class EmulatedNextion(Firmware):
         if name not in self._texts:
             self._sent += _NO_VARIABLE + _END
             return _BYTE_NS
-        self._texts[name] = text[: _ROOM[name[0]]]
+        self._texts[name] = text[: _LENGTHS[name[0]]]
         return _DRAWS_NS

@@ -1,4 +1,4 @@
-"""The firmware of SparkFun's Serial 7-Segment and OpenSegment (3.0.1, sparkfun/Serial7SegmentDisplay), byte by byte."""
+"""Emulated firmware 3.0.1 of SparkFun's Serial 7-Segment and OpenSegment (sparkfun/Serial7SegmentDisplay)."""
 
 from __future__ import annotations
 
@@ -8,46 +8,46 @@ _MS = 1_000_000
 _RESET, _DECIMALS, _BLANK, _CURSOR, _BRIGHTNESS, _DIGIT_1 = 0x76, 0x77, 0x78, 0x79, 0x7A, 0x7B
 _BAUD, _TWI, _FACTORY_RESET, _MODE = 0x7F, 0x80, 0x81, 0x82
 _STORES = {_BRIGHTNESS: 0, _BAUD: 1, _TWI: 2, _MODE: 3}
-# A timer comes to one byte every 32 microseconds; between two looks at the UART the digits are shown once.
+# A timer processes a byte every 32 microseconds. The digits are multiplexed once between two reads of the UART.
 _BYTE_NS, _SHOWS_NS, _WRITE_NS, _BOOTS_NS = 32_000, 400_000, 3_400_000, 400 * _MS
 _DIGITS = 4
 _MOST_BRIGHTNESS = 100
 
 
 class EmulatedSegment(Firmware):
-    """A display of four digits."""
+    """An emulated four-digit display."""
 
     def __init__(self, *, baud: int = 9600) -> None:
-        """Make one as it comes, without power yet."""
+        """Create a display with factory settings and without power."""
         self.eeprom: dict[int, int] = {}
         super().__init__(baud=baud, uart_bytes=63, ring_bytes=63)
         self._restart()
 
     @property
     def brightness(self) -> int:
-        """Percent."""
+        """Brightness in percent."""
         return self.eeprom.get(0, _MOST_BRIGHTNESS)
 
     def power_on(self, t_ns: int) -> None:
-        """Start: it shows 1234 until it is told otherwise."""
+        """Start. The display shows 1234."""
         self._restart()
         self._intake.power_on(t_ns + _BOOTS_NS)
 
     def screen(self, t_ns: int) -> tuple[str, ...]:
-        """Return the four digits, and the places of the dots that are lit (4 is the colon, 5 the apostrophe)."""
+        """Return the four digits, and the positions of lit dots (4 is the colon, 5 the apostrophe)."""
         self._intake.run_until(t_ns)
         shown = "".join(_segments(code) for code in self._digits)
-        return shown, "".join(str(place) for place in range(6) if self._decimals >> place & 1)
+        return shown, "".join(str(position) for position in range(6) if self._decimals >> position & 1)
 
     def replies(self) -> bytes:
-        """It never says anything."""
+        """Return nothing: the display never replies."""
         return b""
 
     def _restart(self) -> None:
         self._command, self._cursor, self._decimals = 0, 0, 0
         self._digits = [1, 2, 3, 4]
 
-    def _obey(self, byte: int, t_ns: int) -> int:
+    def _process(self, byte: int, t_ns: int) -> int:
         command, self._command = self._command, 0
         if command:
             return self._finish(command, byte)
@@ -62,7 +62,7 @@ class EmulatedSegment(Firmware):
         return _BYTE_NS + _SHOWS_NS
 
     def _finish(self, command: int, byte: int) -> int:
-        """Obey a command whose byte has come."""
+        """Execute a command with its argument byte."""
         if command == _CURSOR:
             self._cursor = byte if byte < _DIGITS else self._cursor
         elif command == _DECIMALS:
@@ -84,7 +84,7 @@ class EmulatedSegment(Firmware):
 
 
 def _segments(code: int) -> str:
-    """Return what a person reads for a code: 0 to 15 are digits too, of the segments of others little can be said."""
+    """Return the character shown for a code. 0 to 15 are hexadecimal digits. Unknown shapes are shown as blocks."""
     if code <= 0x0F:
         return "0123456789ABCDEF"[code]
     if code == _BLANK or code == 0x20:

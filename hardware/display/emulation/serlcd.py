@@ -1,4 +1,4 @@
-"""The firmware of SparkFun's SerLCD (OpenLCD 1.2, sparkfun/OpenLCD), byte by byte: modes, EEPROM, splash, delays."""
+"""Emulated firmware OpenLCD 1.2 of SparkFun's SerLCD (sparkfun/OpenLCD): modes, EEPROM, splash screen and delays."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _COMMAND, _SETTING, _BACKSPACE = 254, 124, 8
 _MS = 1_000_000
 _MESSAGE_NS, _WRITE_NS, _BYTE_NS, _CLEAR_NS = 500 * _MS, 3_400_000, 100_000, 2 * _MS
 _BOOTS_NS, _SPLASH_NS = 50 * _MS, 500 * _MS
-# SerLCD.write goes through the display's own memory: rows 1 and 3 lie behind each other, and so do 2 and 4.
+# Display memory has two lines: rows 1 and 3 are consecutive, and so are rows 2 and 4.
 _ROW_ADDRESS = (0x00, 0x40, 0x14, 0x54)
 _LINE_BYTES = 40
-# Where in its EEPROM what is kept.
+# EEPROM addresses.
 _BAUD, _SPLASH_ON, _LINES, _WIDTH, _RED, _IGNORE_RX, _TWI, _CONTRAST = 0, 2, 3, 4, 5, 8, 9, 10
 _SPLASH, _CUSTOM = 20, 100
 
@@ -29,10 +29,10 @@ class _Mode(Enum):
 
 
 class EmulatedSerLcd(Firmware):
-    """A SerLCD with 16x2 or 20x4 characters."""
+    """An emulated SerLCD with 16x2 or 20x4 characters."""
 
     def __init__(self, columns: int = 16, rows: int = 2, *, baud: int = 9600) -> None:
-        """Make one as it comes, without power yet."""
+        """Create a display with factory settings and without power."""
         self._columns, self._rows = columns, rows
         self.eeprom: dict[int, int] = {}
         super().__init__(baud=baud, uart_bytes=63, ring_bytes=127)
@@ -40,18 +40,18 @@ class EmulatedSerLcd(Firmware):
 
     @property
     def backlight(self) -> tuple[int, int, int]:
-        """Its colour: red, green, blue."""
-        red, green, blue = (self.eeprom.get(_RED + part, 255) for part in range(3))
+        """Red, green and blue of the backlight."""
+        red, green, blue = (self.eeprom.get(_RED + channel, 255) for channel in range(3))
         return red, green, blue
 
     def power_on(self, t_ns: int) -> None:
-        """Start: the splash is shown for half a second, and nothing is heard meanwhile."""
+        """Start. The splash screen is shown for half a second, during which input is ignored."""
         self._restart()
         self._message, self._message_until_ns = "SparkFun OpenLCD", t_ns + _BOOTS_NS + _SPLASH_NS
         self._intake.power_on(self._message_until_ns)
 
     def screen(self, t_ns: int) -> tuple[str, ...]:
-        """Return the rows; a code that is no ASCII is shown as a block."""
+        """Return the rows. Codes that are not ASCII are shown as blocks."""
         self._intake.run_until(t_ns)
         if t_ns < self._message_until_ns:
             return tuple(
@@ -61,47 +61,47 @@ class EmulatedSerLcd(Firmware):
         return tuple(self._row(row) for row in range(self._rows))
 
     def replies(self) -> bytes:
-        """It never says anything."""
+        """Return nothing: the display never replies."""
         return b""
 
     def _restart(self) -> None:
         self._mode = _Mode.NORMAL
         self._memory = bytearray(b" " * 2 * _LINE_BYTES)
         self._address = 0
-        self._kept: list[int] = []
+        self._collected: list[int] = []
         self._custom = 0
         self._message, self._message_until_ns = "", 0
 
     def _row(self, row: int) -> str:
-        first = self._place(_ROW_ADDRESS[row])
+        first = self._offset(_ROW_ADDRESS[row])
         codes = self._memory[first : first + self._columns]
         return "".join(chr(code) if 0x20 <= code < 0x7E else "\u2588" for code in codes)
 
-    def _place(self, address: int) -> int:
-        """Return where an address of the display lies in its memory of two lines."""
+    def _offset(self, address: int) -> int:
+        """Return the offset of a display address in memory."""
         line, column = divmod(address, 0x40)
         return line * _LINE_BYTES + column % _LINE_BYTES
 
     def _write(self, code: int) -> int:
-        self._memory[self._place(self._address)] = code
+        self._memory[self._offset(self._address)] = code
         self._address += 1
         if self._address in (_LINE_BYTES, 0x40 + _LINE_BYTES):
             self._address = 0x40 if self._address == _LINE_BYTES else 0
         return _BYTE_NS
 
-    def _store(self, place: int, *values: int) -> int:
-        """Write EEPROM; what is there already is written all the same, as versions before 11 did."""
+    def _store(self, address: int, *values: int) -> int:
+        """Write EEPROM, and return the time taken. Unchanged values are rewritten, as in versions before 11."""
         for offset, value in enumerate(values):
-            self.eeprom[place + offset] = value
+            self.eeprom[address + offset] = value
         self._writes += len(values)
         return _WRITE_NS * len(values)
 
-    def _say(self, message: str, t_ns: int) -> int:
-        """Show a message for half a second; the firmware reads nothing meanwhile."""
+    def _show(self, message: str, t_ns: int) -> int:
+        """Show a message for half a second, and return this time. The firmware reads nothing meanwhile."""
         self._message, self._message_until_ns = message, t_ns + _MESSAGE_NS
         return _MESSAGE_NS
 
-    def _obey(self, byte: int, t_ns: int) -> int:
+    def _process(self, byte: int, t_ns: int) -> int:
         match self._mode:
             case _Mode.NORMAL:
                 return self._print(byte)
@@ -112,13 +112,13 @@ class EmulatedSerLcd(Firmware):
                 self._mode = _Mode.NORMAL
                 return self._command(byte)
             case _Mode.CONTRAST | _Mode.TWI:
-                place = _CONTRAST if self._mode is _Mode.CONTRAST else _TWI
+                address = _CONTRAST if self._mode is _Mode.CONTRAST else _TWI
                 self._mode = _Mode.NORMAL
-                return self._store(place, byte) + self._say("Contrast Set", t_ns)
+                return self._store(address, byte) + self._show("Contrast Set", t_ns)
             case _Mode.CUSTOM:
-                return self._keep(byte, 8, _CUSTOM + 8 * self._custom)
+                return self._collect(byte, 8, _CUSTOM + 8 * self._custom)
             case _Mode.RGB:
-                return self._keep(byte, 3, _RED)
+                return self._collect(byte, 3, _RED)
 
     def _print(self, byte: int) -> int:
         if byte == _SETTING:
@@ -131,41 +131,41 @@ class EmulatedSerLcd(Firmware):
             return self._write(byte)
         return 0
 
-    def _keep(self, byte: int, count: int, place: int) -> int:
-        """Take one of several bytes that belong together, and store them when all are there."""
-        self._kept.append(byte)
-        if len(self._kept) < count:
+    def _collect(self, byte: int, count: int, address: int) -> int:
+        """Collect *count* bytes, and store them at *address* once complete."""
+        self._collected.append(byte)
+        if len(self._collected) < count:
             return 0
-        kept, self._kept = self._kept, []
+        values, self._collected = self._collected, []
         self._mode = _Mode.NORMAL
-        return self._store(place, *kept)
+        return self._store(address, *values)
 
     def _set(self, byte: int, t_ns: int) -> int:
-        """Obey the byte after `|`."""
+        """Execute the setting byte after `|`."""
         self._commands.append(f"setting {byte}")
         modes = {24: _Mode.CONTRAST, 25: _Mode.TWI, 43: _Mode.RGB} | dict.fromkeys(range(27, 35), _Mode.CUSTOM)
         stores = {9: _SPLASH_ON, 26: _IGNORE_RX, 48: _SPLASH_ON, 49: _SPLASH_ON} | dict.fromkeys(range(11, 24), _BAUD)
         if byte in modes:
             self._mode, self._custom = modes[byte], (byte - 27) % 8
         elif 3 <= byte <= 7:
-            return self._store(_LINES, self._rows) + self._store(_WIDTH, self._columns) + self._say("Lines", t_ns)
+            return self._store(_LINES, self._rows) + self._store(_WIDTH, self._columns) + self._show("Lines", t_ns)
         elif byte == 8:
             self.power_on(t_ns + 250 * _MS)  # the watchdog
         elif byte == 10:
-            return self._store(_SPLASH, *self._memory) + self._say("Splash Recorded", t_ns)
+            return self._store(_SPLASH, *self._memory) + self._show("Splash Recorded", t_ns)
         elif byte == 45:
             self._memory, self._address = bytearray(b" " * 2 * _LINE_BYTES), 0
             return _CLEAR_NS
         elif byte == _SETTING or 35 <= byte <= 42:
             return self._write(byte if byte == _SETTING else byte - 35)
         elif byte in stores:
-            return self._store(stores[byte], byte) + self._say("Setting", t_ns)
+            return self._store(stores[byte], byte) + self._show("Setting", t_ns)
         elif 128 <= byte <= 217:
-            return self._store(_RED + (byte - 128) // 30, (byte - 128) % 30 * 255 // 29) + self._say("Backlight", t_ns)
-        return self._say("Firmware v1.2", t_ns) if byte == 44 else 0
+            return self._store(_RED + (byte - 128) // 30, (byte - 128) % 30 * 255 // 29) + self._show("Backlight", t_ns)
+        return self._show("Firmware v1.2", t_ns) if byte == 44 else 0
 
     def _command(self, byte: int) -> int:
-        """Obey the byte after FE."""
+        """Execute the command byte after FE."""
         if byte >= 0x80:
             lines = {base: range(base, base + 20) for base in _ROW_ADDRESS}
             address = byte & 0x7F

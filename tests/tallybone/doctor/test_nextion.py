@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hardware.display.drivers.nextion import doubt_of_nextion
+from hardware.display.drivers.nextion import nextion_problem
 from hardware.display.emulation.nextion import EmulatedNextion
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.link import BytePort
@@ -48,7 +48,7 @@ class FakeNextion:
 def test_a_nextion_answers_at_its_speed(baud: int, doubt: str) -> None:
     nextion = FakeNextion(baud)
     waited: list[float] = []
-    found = doubt_of_nextion(nextion.open_at, 9600, waited.append)
+    found = nextion_problem(nextion.open_at, 9600, waited.append)
     assert found.startswith(doubt)
     assert bool(found) == (len(waited) > 2)
     assert not nextion.is_open
@@ -70,7 +70,7 @@ def test_the_emulated_one_answers_at_its_speed_and_at_no_other(baud: int, doubt:
         threading.Event().wait(wait_s + 0.3)  # a busy machine is slower than a wire
 
     try:
-        assert doubt_of_nextion(open_at, 9600, wait) == doubt
+        assert nextion_problem(open_at, 9600, wait) == doubt
     finally:
         port.close()
     assert emulated.commands == ()
