@@ -1,1 +1,1 @@
-"""Show all tables of a club or a tournament on one page, from their messages to a broker."""
+"""Page with all tables of a club or tournament, from their MQTT messages."""

@@ -1,6 +1,6 @@
-"""Show all tables on one page: take the broker's messages, send changes at most ten times a second."""
+"""Serve the page of all tables: receive messages from the broker, and send changes at most ten times a second."""
 
-# Annotations are not put off here: FastAPI could not find the functions that are named in them.
+# No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ from tallybone.web.hosts import KnownHosts
 log = logging.getLogger(__name__)
 PACE_S = 0.1
 _HEARD = ("availability", "scores", "state")
-# A broker hands over thousands of messages at once where a hub begins: pages are served meanwhile.
+# At start the broker delivers thousands of messages. The event loop yields after this many, to serve pages meanwhile.
 _AT_ONCE = 200
 _MARKS_KEPT = 600
 
@@ -45,7 +45,7 @@ _ABOUT = "All tables of a club or a tournament, as they tell a broker how they s
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A table, and how it is shown: as a value, and as JSON."""
+    """A table, and its representation for viewers as a value and as JSON."""
 
     table: KnownTable
     seen: TableSeen
@@ -53,16 +53,16 @@ class _Seen:
 
 
 class Hall:
-    """Knows all tables, and sends their changes to all that wait. Everything happens in one loop."""
+    """Tracks all tables and sends changes to viewers. Runs in one event loop."""
 
     def __init__(self, line: BrokerConnection, prefix: str, results: Results, now: Callable[[], datetime]) -> None:
-        """Take messages over *line* whose topics begin with *prefix*; *now* is the time of day."""
+        """Receive messages on topics with *prefix* over the connection *line*. *now* returns the current time."""
         self._line, self._prefix, self._results, self._now = line, prefix, results, now
         self._tables = Tables()
         self._seen: dict[str, _Seen] = {}
         self._standings: tuple[int, dict[str | None, tuple[Standing, ...]]] = (-1, {})
         self._changed = asyncio.Event()
-        # The parts of a version: the versions of tables and results, and the problem of the line.
+        # Parts of a version: the versions of tables and results, and the problem of the connection.
         self._told: tuple[int, int, str | None] | None = None
         self._bodies: dict[int, str] = {}
         self._marks: list[tuple[int, int, int]] = []
@@ -70,38 +70,38 @@ class Hall:
         self.junk = self.viewers = 0
 
     async def run(self) -> None:
-        """Take messages and publish changes until it is cancelled."""
+        """Receive messages and publish changes until cancelled."""
         await asyncio.gather(self._line.keep(self._listen), self._publish())
 
     async def after(self, version: int) -> str:
-        """Return the changes since a version, as JSON, once there are any."""
+        """Wait for a newer version, and return the changes since *version* as JSON."""
         while self.version == version:
             await self._changed.wait()
         return self.body(version)
 
     def body(self, since: int = 0) -> str:
-        """Return the changes since a version, as JSON; everything for an unknown one, such as 0."""
+        """Return the changes since a version as JSON, or the whole state if the version is unknown, such as 0."""
         if since not in self._bodies:
             self._bodies[since] = self._text(since)
         return self._bodies[since]
 
     def _text(self, since: int) -> str:
-        """Return the JSON of `body`; its fields are those of `HubShown`."""
-        mark = next((one for one in reversed(self._marks) if one[0] == since), None) if since else None
+        """Return the JSON for `body`, with the fields of `HubShown`."""
+        mark = next((known for known in reversed(self._marks) if known[0] == since), None) if since else None
         changes = None if mark is None else self._tables.since(mark[1])
         tables, gone = (tuple(self._tables), ()) if changes is None else changes
         is_new = changes is None or mark is None or mark[2] != self._results.version
         stood = tournaments_seen(self.standings) if is_new else None
-        said = {
+        snapshot = {
             "type": "snapshot",
             "version": self.version,
             "whole": changes is None,
             "line": self._line.problem,
             "gone": gone,
-            "standings": None if stood is None else [asdict(one) for one in stood],
+            "standings": None if stood is None else [asdict(tournament) for tournament in stood],
         }
-        # A table is made into JSON once for each change of it, however many look: 500 of them take a tenth of a second.
-        return f'{_json(said)[:-1]},"tables":[{",".join(self._table(one).text for one in tables)}]}}'
+        # The JSON of each table is cached until it changes, because encoding 500 tables takes 0.1 s.
+        return f'{_json(snapshot)[:-1]},"tables":[{",".join(self._table(table).text for table in tables)}]}}'
 
     def tables(self) -> tuple[TableSeen, ...]:
         """Return all tables."""
@@ -109,34 +109,34 @@ class Hall:
 
     @property
     def standings(self) -> dict[str | None, tuple[Standing, ...]]:
-        """How all stand, by tournament."""
+        """Standings by tournament."""
         if self._standings[0] != self._results.version:
             self._standings = (self._results.version, standings(self._results))
         return self._standings[1]
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """The problems of the line to the broker and of the file of results."""
+        """Problems with the broker connection and the results file."""
         named = (("broker", self._line.problem), ("results", self._results.problem))
         return tuple(f"{part}: {words}" for part, words in named if words is not None)
 
     def hear(self, topic: str, payload: bytes) -> None:
-        """Take a message; those that no table can have sent are counted, and ignored."""
+        """Process a message. Invalid messages are counted and ignored, and the first one is logged."""
         try:
-            table, said = heard(self._prefix, topic, payload)
+            table, news = heard(self._prefix, topic, payload)
         except JunkError as error:
             self.junk += 1
             if self.junk == 1:
-                log.warning("somebody says what no table does, such as %r: %s", topic[:80], error)
+                log.warning("ignored a message that no table sends, on topic %r: %s", topic[:80], error)
             return
-        if isinstance(said, Scores):
-            self._results.take(table, said)
-        if isinstance(said, Gone):
+        if isinstance(news, Scores):
+            self._results.take(table, news)
+        if isinstance(news, Gone):
             self._seen.pop(table, None)
-        self._tables.hear(table, said, self._now())
+        self._tables.hear(table, news, self._now())
 
     def publish(self) -> None:
-        """Make a new version where something has changed since the last one."""
+        """Create a new version if anything has changed."""
         known = (self._tables.version, self._results.version, self._line.problem)
         if known == self._told:
             return
@@ -163,7 +163,7 @@ class Hall:
                 await asyncio.sleep(0)
 
     def _table(self, table: KnownTable) -> _Seen:
-        """Return a table as it is shown, made once for each change of it."""
+        """Return the representation of a table, cached until the table changes."""
         known = self._seen.get(table.id)
         if known is None or known.table is not table:
             seen = table_seen(table)
@@ -171,21 +171,21 @@ class Hall:
         return known
 
 
-def _json(said: dict[str, Any]) -> str:
-    return json.dumps(said, separators=(",", ":"))
+def _json(data: dict[str, Any]) -> str:
+    return json.dumps(data, separators=(",", ":"))
 
 
 OWN_STATIC = Path(__file__).with_name("static")
 
 
 def hub_app(hall: Hall, hosts: KnownHosts) -> Guard:
-    """Return the page of a hall, which may be asked for by these names."""
+    """Return the web application of a hall, reachable under the host names *hosts*."""
     routers = (hub_routes(hall), verdict_routes(lambda: verdict_on(hall.problems)))
     return guarded(routers, _ABOUT, OWN_STATIC, STATIC, snapshot=lambda _: hall.body(), hosts=hosts)
 
 
 def hub_routes(hall: Hall) -> APIRouter:
-    """Return the paths of the API."""
+    """Return the routes of the API."""
     router = APIRouter()
 
     @router.get("/state", response_model=HubShown)

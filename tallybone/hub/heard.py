@@ -1,4 +1,4 @@
-"""Turn messages of a broker into values; check everything, since anybody may have written them."""
+"""Parse messages from the broker. They are untrusted, so everything is validated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tallybone.notify.mqtt import OFFLINE, ONLINE, VERSION
 from tallybone.plain_text import MOST_NAME, MOST_WORDS, plain
 
 MOST_BYTES = 16 * 1024
-"""Of a message; a table's largest has a few thousand."""
+"""Maximum size of a message. The largest of a table has a few thousand bytes."""
 MOST_PLAYERS = 16
 _MOST_POINTS = 1_000_000
 _TABLE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
@@ -21,12 +21,12 @@ _MATCH = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class JunkError(ValueError):
-    """A message that no table has written."""
+    """A message that no table sends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """A player of a match, and the points; *team* is a number where partners play."""
+    """A player and their points. *team* is the number of the team if partners play, else None."""
 
     name: str
     total: int
@@ -35,9 +35,10 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The score of a table; *winner* is a seat, the place of a player in *players*.
+    """Score of a table.
 
-    *provisional* is true while totals rely on plays that nobody saw or confirmed; older tables do not send it.
+    *winner* is a seat, which is an index into *players*. *provisional* is True while totals rely on inferred plays.
+    Older tables do not send it.
     """
 
     name: str
@@ -55,7 +56,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class MatchProgress:
-    """Progress of a match at a table: whose *turn* it is (a seat), its open question, the last play."""
+    """Progress of a match: the seat to move (*turn*), the open question and the last play."""
 
     match: str | None
     hand: int | None
@@ -67,24 +68,24 @@ class MatchProgress:
 
 @dataclass(frozen=True, slots=True)
 class Online:
-    """Whether a table has a line to the broker."""
+    """Whether a table is connected to the broker."""
 
     is_online: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Somebody has deleted the messages of a table."""
+    """The retained messages of a table were deleted."""
 
 
 TableNews: TypeAlias = Scores | MatchProgress | Online | Gone
 
 
 def heard(prefix: str, topic: str, payload: bytes) -> tuple[str, TableNews]:
-    """Return the id of a table, and its news.
+    """Parse a message. Returns the id of the table and its news.
 
     Raises:
-        JunkError: If no table can have sent this.
+        JunkError: If no table sends such a message.
     """
     head, what = f"{prefix}/v{VERSION}/", topic.rpartition("/")[2]
     table = topic.removeprefix(head).removesuffix(f"/{what}")
@@ -96,11 +97,11 @@ def heard(prefix: str, topic: str, payload: bytes) -> tuple[str, TableNews]:
         if payload not in (ONLINE, OFFLINE):
             raise JunkError("expected online or offline")
         return table, Online(payload == ONLINE)
-    said = _object(payload)
+    data = _object(payload)
     if what == "scores":
-        return table, scores_of(said, table)
+        return table, scores_of(data, table)
     if what == "state":
-        return table, _state(said)
+        return table, _state(data)
     raise JunkError("this is no topic of a table")
 
 
@@ -108,79 +109,79 @@ def _object(payload: bytes) -> Mapping[str, Any]:
     if len(payload) > MOST_BYTES:
         raise JunkError("this is too large")
     try:
-        said = json.loads(payload)
+        data = json.loads(payload)
     except (ValueError, RecursionError):
         raise JunkError("this is no JSON") from None
-    if not isinstance(said, dict) or said.get("v") != VERSION:
+    if not isinstance(data, dict) or data.get("v") != VERSION:
         raise JunkError(f"expected an object of version {VERSION}")
-    return said
+    return data
 
 
-def scores_of(said: Mapping[str, Any], table: str) -> Scores:
-    """Return the score in a message.
+def scores_of(data: Mapping[str, Any], table: str) -> Scores:
+    """Parse the score in a message.
 
     Raises:
-        JunkError: If there is none in it.
+        JunkError: If it contains no valid score.
     """
-    listed = said.get("players")
+    listed = data.get("players")
     if not isinstance(listed, list) or len(listed) > MOST_PLAYERS:
         raise JunkError(f"expected up to {MOST_PLAYERS} players")
-    players = tuple(_player(one) for one in listed)
-    over, winner = said.get("over") is True, _whole(said.get("winner"), 0, len(players) - 1)
+    players = tuple(_player(player) for player in listed)
+    over, winner = data.get("over") is True, _whole(data.get("winner"), 0, len(players) - 1)
     return Scores(
-        name=_text(said.get("name"), MOST_NAME) or table,
-        tournament=_text(said.get("tournament"), MOST_NAME),
-        match=_match(said.get("match")),
-        game=_text(said.get("game"), MOST_NAME) or "",
-        target=_whole(said.get("target"), 0, _MOST_POINTS),
-        playing=said.get("playing") is True,
+        name=_text(data.get("name"), MOST_NAME) or table,
+        tournament=_text(data.get("tournament"), MOST_NAME),
+        match=_match(data.get("match")),
+        game=_text(data.get("game"), MOST_NAME) or "",
+        target=_whole(data.get("target"), 0, _MOST_POINTS),
+        playing=data.get("playing") is True,
         over=over,
         winner=winner if over else None,
-        provisional=said.get("provisional") is True,
+        provisional=data.get("provisional") is True,
         players=players,
-        at=_time(said.get("at")),
+        at=_time(data.get("at")),
     )
 
 
-def _state(said: Mapping[str, Any]) -> MatchProgress:
-    last = said.get("last")
+def _state(data: Mapping[str, Any]) -> MatchProgress:
+    last = data.get("last")
     return MatchProgress(
-        match=_match(said.get("match")),
-        hand=_whole(said.get("hand"), 0, _MOST_POINTS),
-        turn=_whole(said.get("turn"), 0, MOST_PLAYERS - 1),
-        question=_text(said.get("question"), MOST_WORDS),
+        match=_match(data.get("match")),
+        hand=_whole(data.get("hand"), 0, _MOST_POINTS),
+        turn=_whole(data.get("turn"), 0, MOST_PLAYERS - 1),
+        question=_text(data.get("question"), MOST_WORDS),
         last=_text(last.get("words"), MOST_WORDS) if isinstance(last, dict) else None,
-        at=_time(said.get("at")),
+        at=_time(data.get("at")),
     )
 
 
-def _player(said: object) -> Player:
-    if not isinstance(said, dict):
+def _player(data: object) -> Player:
+    if not isinstance(data, dict):
         raise JunkError("expected a player")
-    total = _whole(said.get("total"), -_MOST_POINTS, _MOST_POINTS)
+    total = _whole(data.get("total"), -_MOST_POINTS, _MOST_POINTS)
     if total is None:
         raise JunkError("expected the points of a player")
-    return Player(_text(said.get("name"), MOST_NAME) or "", total, _whole(said.get("team"), 0, MOST_PLAYERS))
+    return Player(_text(data.get("name"), MOST_NAME) or "", total, _whole(data.get("team"), 0, MOST_PLAYERS))
 
 
-def _text(said: object, most: int) -> str | None:
-    return plain(said, most).strip() or None if isinstance(said, str) else None
+def _text(data: object, most: int) -> str | None:
+    return plain(data, most).strip() or None if isinstance(data, str) else None
 
 
-def _match(said: object) -> str | None:
-    return said if isinstance(said, str) and _MATCH.fullmatch(said) else None
+def _match(data: object) -> str | None:
+    return data if isinstance(data, str) and _MATCH.fullmatch(data) else None
 
 
-def _whole(said: object, lowest: int, highest: int) -> int | None:
-    return said if type(said) is int and lowest <= said <= highest else None  # a bool is none
+def _whole(data: object, lowest: int, highest: int) -> int | None:
+    return data if type(data) is int and lowest <= data <= highest else None  # a bool is none
 
 
-def _time(said: object) -> datetime | None:
+def _time(data: object) -> datetime | None:
     """Return a time of day, in UTC; None for none."""
-    if not isinstance(said, str) or len(said) > 40:
+    if not isinstance(data, str) or len(data) > 40:
         return None
     try:
-        at = datetime.fromisoformat(said)
+        at = datetime.fromisoformat(data)
         return None if at.tzinfo is None else at.astimezone(UTC)
     except (ValueError, OverflowError):
         return None

@@ -1,4 +1,4 @@
-"""Count who won how often; keep the results in a file, a line of JSON each, written before they are shown."""
+"""Standings of tournaments, and the results file with one line of JSON per result."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tallybone.hub.heard import Scores, scores_of
 
 log = logging.getLogger(__name__)
 MOST_RESULTS = 20_000
-"""So many matches are remembered; with more, the oldest go."""
+"""Maximum number of matches kept. The oldest are dropped."""
 MOST_LINES = 5 * MOST_RESULTS
-"""Of the file, two for each result that was written."""
+"""Maximum number of lines in the file before it is rewritten. Each result takes two lines."""
 _MOST_LINE = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Somebody's share of a match that is over."""
+    """Result of a player in a finished match."""
 
     name: str
     total: int
@@ -32,7 +32,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """A match that is over; *key* is its own, whatever becomes of it."""
+    """Result of a finished match. *key* identifies the match, even if it is continued after a correction."""
 
     key: str
     tournament: str | None
@@ -43,7 +43,7 @@ class MatchResult:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How somebody stands in a tournament: matches played and won, and the points of all of them."""
+    """Standing of a player in a tournament: matches played and won, and total points."""
 
     rank: int
     player: str
@@ -53,20 +53,20 @@ class Standing:
 
 
 def match_result(table: str, scores: Scores) -> MatchResult | None:
-    """Return the result of a table's match; None where it is not over."""
+    """Return the result of a table's match, or None if it is not over."""
     if not scores.over or scores.winner is None or scores.match is None:
         return None
     team = scores.players[scores.winner].team
     players = tuple(
-        Finished(one.name, one.total, seat == scores.winner or (team is not None and one.team == team))
-        for seat, one in enumerate(scores.players)
-        if one.name
+        Finished(player.name, player.total, seat == scores.winner or (team is not None and player.team == team))
+        for seat, player in enumerate(scores.players)
+        if player.name
     )
     return MatchResult(key_of(table, scores.match), scores.tournament, scores.game, scores.at, players)
 
 
 def key_of(table: str, match: str) -> str:
-    """Return the key of a match of a table.
+    """Return the key of a match.
 
     >>> key_of("table-3", "ab12-1")
     'table-3/ab12-1'
@@ -75,21 +75,21 @@ def key_of(table: str, match: str) -> str:
 
 
 def standings(results: Iterable[MatchResult]) -> dict[str | None, tuple[Standing, ...]]:
-    """Return the standings of each tournament, the best first; players with the same name are one."""
+    """Return the standings of each tournament, best first. Names are compared without regard to case."""
     sums: dict[str | None, dict[str, list[int]]] = defaultdict(dict)
     names: dict[str, str] = {}
     for result in results:
-        for one in result.players:
-            key = one.name.casefold()
-            names.setdefault(key, one.name)
+        for player in result.players:
+            key = player.name.casefold()
+            names.setdefault(key, player.name)
             row = sums[result.tournament].setdefault(key, [0, 0, 0])
-            for at, more in enumerate((1, int(one.won), one.total)):
+            for at, more in enumerate((1, int(player.won), player.total)):
                 row[at] += more
     return {tournament: tuple(_ranked(rows, names)) for tournament, rows in sums.items()}
 
 
 def _ranked(rows: dict[str, list[int]], names: dict[str, str]) -> Iterable[Standing]:
-    """Yield the rows, the best first; a player with as many wins and points as the one before shares the rank."""
+    """Yield standings, best first. Players with equal wins and points share a rank."""
     best = sorted(rows.items(), key=lambda row: (-row[1][1], -row[1][2], row[0]))
     rank, before = 0, (-1, 0)
     for place, (key, (played, wins, points)) in enumerate(best, start=1):
@@ -100,7 +100,7 @@ def _ranked(rows: dict[str, list[int]], names: dict[str, str]) -> Iterable[Stand
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """The last score of a match that is over, and its result."""
+    """The last score of a finished match, and its result."""
 
     table: str
     scores: Scores
@@ -108,28 +108,28 @@ class _Kept:
 
 
 class Results:
-    """The results of all matches that were seen, kept in a file where there is one."""
+    """Results of all finished matches, stored in a file if a path is given."""
 
     def __init__(self, path: Path | None) -> None:
-        """Begin with the results in the file; a line that was cut off or damaged is left out.
+        """Load the results in the file. Truncated and damaged lines are ignored.
 
         Raises:
-            OSError: If it is there and cannot be read.
+            OSError: If the file exists but cannot be read.
         """
         self._path, self._kept = path, dict[str, _Kept]()
         self._lines = 0
         self.version = 0
         self.problem: str | None = None
-        """Why results are not kept; None while they are."""
+        """Reason why results cannot be stored, or None."""
         if path is not None and path.exists():
             self._load(path)
 
     def __iter__(self) -> Iterator[MatchResult]:
-        """Give every result, the oldest first."""
-        return iter(tuple(one.result for one in self._kept.values()))
+        """Iterate over the results, oldest first."""
+        return iter(tuple(kept.result for kept in self._kept.values()))
 
     def take(self, table: str, scores: Scores) -> None:
-        """Take the score of a match: it may be over, or not over any more because its last play was taken back."""
+        """Process the score of a match. A match can continue after it was over, if its last play is undone."""
         if scores.match is None:
             return
         key, result = key_of(table, scores.match), match_result(table, scores)
@@ -154,22 +154,22 @@ class Results:
             while line := file.readline(_MOST_LINE):
                 self._lines += 1
                 try:
-                    said = json.loads(line)
-                    table = str(said["table"])
-                    scores = scores_of(said, table)
+                    data = json.loads(line)
+                    table = str(data["table"])
+                    scores = scores_of(data, table)
                 except (ValueError, KeyError, TypeError, RecursionError):
                     continue
                 if scores.match is not None:
                     self._put(key_of(table, scores.match), table, scores)
 
     def _write(self, lines: tuple[bytes, ...]) -> None:
-        """Add to the file; one that has grown far beyond its results is rewritten first."""
+        """Append lines to the file. If it has too many lines, it is rewritten with the current results first."""
         if self._path is None:
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             if self._lines > MOST_LINES:
-                fresh = tuple(_line(one.table, one.scores) for one in self._kept.values())
+                fresh = tuple(_line(kept.table, kept.scores) for kept in self._kept.values())
                 written = self._path.with_name(self._path.name + ".new")
                 _append(written, fresh, "wb")
                 written.replace(self._path)
@@ -190,7 +190,7 @@ def _append(path: Path, lines: Iterable[bytes], mode: str) -> None:
 
 
 def _line(table: str, scores: Scores) -> bytes:
-    """Return a score as a line of the file, in the fields of the table's message."""
-    said = {"table": table, **asdict(scores), "at": None if scores.at is None else scores.at.isoformat()}
-    # A line that was cut off before it must not spoil this one: it begins on a line of its own.
-    return ("\n" + json.dumps(said, separators=(",", ":")) + "\n").encode("ascii")
+    """Return a score as a line of the file, with the fields of the MQTT message."""
+    data = {"table": table, **asdict(scores), "at": None if scores.at is None else scores.at.isoformat()}
+    # Start a new line, in case the previous one was truncated.
+    return ("\n" + json.dumps(data, separators=(",", ":")) + "\n").encode("ascii")

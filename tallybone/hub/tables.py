@@ -1,4 +1,4 @@
-"""Remember all tables, and their changes since a version, as the JSON of docs/mqtt.md."""
+"""State of all tables, and changes since a version, with the JSON fields of docs/mqtt.md."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from tallybone.hub.heard import Gone, MatchProgress, Online, Scores, TableNews
 from tallybone.hub.standings import Standing
 
 MOST_TABLES = 5000
-"""Of more than so many none is shown: somebody fills the broker with junk."""
+"""Maximum number of tables. Further ones are ignored, as a protection from junk on the broker."""
 _MOST_GONE = 1000
 
 MOST_STANDINGS = 50
-"""So many of each tournament are in a snapshot; all are in `standings`."""
+"""Maximum number of players per tournament in a snapshot. The route `standings` returns all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownTable:
-    """A table as far as it is known.
+    """State of a table.
 
     Attributes:
-        id: Its name in topics.
-        scores: Its score; None before it has sent one.
-        state: Its other news of the same match; None for none.
-        is_online: Whether it has a line to the broker.
-        changed: When it last said something new, by its own clock but never in the future; None for never.
-        version: The version in which it came to be like this.
+        id: Id in topics.
+        scores: Latest score. None before the first.
+        state: Latest progress of its match. None before the first.
+        is_online: Whether it is connected to the broker.
+        changed: Time of its latest news by its own clock, but not in the future. None if there were none.
+        version: Version in which it last changed.
     """
 
     id: str
@@ -42,23 +42,23 @@ class KnownTable:
 
 
 class Tables:
-    """Takes the news of tables, one after the other."""
+    """State of all tables, updated by news."""
 
     def __init__(self) -> None:
-        """Know of no table."""
+        """Start without tables."""
         self.version = 0
         self._tables: dict[str, KnownTable] = {}
         self._gone: deque[tuple[int, str]] = deque(maxlen=_MOST_GONE)
         self._forgotten = 0
 
-    def hear(self, table: str, said: TableNews, now: datetime) -> bool:
-        """Take the news of a table at the time *now*; return whether it changes anything."""
+    def hear(self, table: str, news: TableNews, now: datetime) -> bool:
+        """Process news of a table. Returns True if anything changed."""
         before = self._tables.get(table)
-        if isinstance(said, Gone):
+        if isinstance(news, Gone):
             return self._forget(table)
         if before is None and len(self._tables) >= MOST_TABLES:
             return False
-        after = _after(before or KnownTable(table), said, now)
+        after = _after(before or KnownTable(table), news, now)
         if after == before:
             return False
         self.version += 1
@@ -66,14 +66,14 @@ class Tables:
         return True
 
     def __iter__(self) -> Iterator[KnownTable]:
-        """Give every table, in the order in which they were heard of."""
+        """Iterate over the tables, in the order in which they appeared."""
         return iter(tuple(self._tables.values()))
 
     def since(self, version: int) -> tuple[tuple[KnownTable, ...], tuple[str, ...]] | None:
-        """Return the tables that changed after a version, and the ids of removed ones; None for an unknown version."""
+        """Return the tables that changed after a version, and the ids of removed ones. None for an unknown version."""
         if version < self._forgotten:
             return None
-        changed = tuple(one for one in self._tables.values() if one.version > version)
+        changed = tuple(known for known in self._tables.values() if known.version > version)
         return changed, tuple(table for gone, table in self._gone if gone > version and table not in self._tables)
 
     def _forget(self, table: str) -> bool:
@@ -86,20 +86,20 @@ class Tables:
         return True
 
 
-def _after(before: KnownTable, said: Scores | MatchProgress | Online, now: datetime) -> KnownTable:
-    match said:
+def _after(before: KnownTable, news: Scores | MatchProgress | Online, now: datetime) -> KnownTable:
+    match news:
         case Scores():
-            return replace(before, scores=said, changed=_changed(before, said.at, now))
+            return replace(before, scores=news, changed=_changed(before, news.at, now))
         case MatchProgress():
-            return replace(before, state=said, changed=_changed(before, said.at, now))
+            return replace(before, state=news, changed=_changed(before, news.at, now))
         case Online():
-            return replace(before, is_online=said.is_online)
+            return replace(before, is_online=news.is_online)
         case _:
-            assert_never(said)
+            assert_never(news)
 
 
 def _changed(before: KnownTable, at: datetime | None, now: datetime) -> datetime | None:
-    """Return when a table last sent something; a clock that goes ahead does not make it younger than now."""
+    """Return the time of the latest news of a table, limited to *now* in case its clock is fast."""
     if at is None:
         return before.changed
     at = min(at, now)
@@ -162,7 +162,7 @@ class HubShown:
 
 
 def table_seen(table: KnownTable) -> TableSeen:
-    """Return a table as it is shown; a state of another match than that of its score is old."""
+    """Return a table for viewers. Progress of another match than that of the score is outdated and ignored."""
     scores, state = table.scores or Scores(table.id), table.state
     if state is not None and (table.scores is None or state.match != scores.match):
         state = None
@@ -173,9 +173,13 @@ def table_seen(table: KnownTable) -> TableSeen:
     team = None if winner is None else scores.players[winner].team
     seen = tuple(
         PlayerSeen(
-            one.name, one.total, one.team, seat == turn, seat == winner or (team is not None and team == one.team)
+            player.name,
+            player.total,
+            player.team,
+            seat == turn,
+            seat == winner or (team is not None and team == player.team),
         )
-        for seat, one in enumerate(scores.players)
+        for seat, player in enumerate(scores.players)
     )
     return TableSeen(
         id=table.id,
@@ -198,25 +202,25 @@ def table_seen(table: KnownTable) -> TableSeen:
 def tournaments_seen(
     standings: Mapping[str | None, tuple[Standing, ...]], most: int | None = MOST_STANDINGS
 ) -> tuple[TournamentSeen, ...]:
-    """Return the standings of all tournaments, by name; at most so many of each."""
-    named = sorted(standings.items(), key=lambda one: (one[0] is None, one[0] or ""))
+    """Return the standings of all tournaments, sorted by name, with at most *most* players each."""
+    named = sorted(standings.items(), key=lambda item: (item[0] is None, item[0] or ""))
     return tuple(TournamentSeen(name, len(rows), rows[:most]) for name, rows in named)
 
 
 def matching_tables(tables: Iterable[TableSeen], wanted: str) -> tuple[TableSeen, ...]:
-    """Return the tables whose name, tournament or players have a text in them; "" is in all of them."""
+    """Return the tables whose name, id, tournament or players contain a text. All tables for ""."""
     key = folded(wanted)
     return tuple(table for table in tables if key in folded(" \n".join(_words(table))))
 
 
 def folded(text: str) -> str:
-    """Return a text as it is looked for: without capitals and accents.
+    """Normalise a text for searching: lower case, without accents.
 
     >>> folded("ÉVA Müller")
     'eva muller'
     """
     apart = unicodedata.normalize("NFD", text.casefold())
-    return "".join(one for one in apart if not unicodedata.combining(one))
+    return "".join(character for character in apart if not unicodedata.combining(character))
 
 
 def _words(table: TableSeen) -> Iterable[str]:

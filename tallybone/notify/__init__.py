@@ -1,1 +1,1 @@
-"""Report the game beyond the table, where its owner asks for it: to a broker (MQTT), Home Assistant, web addresses."""
+"""Publish the game outside the table if configured: MQTT, Home Assistant and webhooks."""

@@ -1,4 +1,4 @@
-"""Keep the line to a broker open, and send waiting messages. The only module that needs aiomqtt."""
+"""Keep a connection to the MQTT broker and send queued messages. The only module that needs aiomqtt."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ from tallybone.store.table_file import Broker, MqttSettings
 
 log = logging.getLogger(__name__)
 BrokerError = aiomqtt.MqttError
-"""A failure while a line is open; the line is then opened again."""
+"""A connection failure, after which the connection is retried."""
 KEEP_ALIVE_S = 20
-"""A broker that hears nothing for one and a half times as long tells others that a table is offline."""
+"""Keep-alive interval. After 1.5 times as long without a packet, the broker reports the table as offline."""
 MOST_PACKET = 64 * 1024
-"""Bytes of a message that the broker may hand over; a table's largest has a few thousand."""
+"""Maximum size of a packet from the broker. The largest of a table has a few thousand bytes."""
 _MOST_WAITING = 20_000
 _ANSWERS_WITHIN_S = 8.0
-# Codes of MQTT 3.1.1 and of 5 for a user or password that does not fit.
+# Reason codes of MQTT 3.1.1 and 5 for a wrong user or password.
 _REFUSED = frozenset({4, 5, 134, 135})
 
 _ENDS_WITHIN_S = 2.0
 
 
 class BrokerConnection:
-    """Opens a line to a broker again and again, and lets somebody talk over it while it is open."""
+    """Connection to a broker with automatic retries."""
 
     def __init__(self, broker: Broker, rng: Random, *, will: Message | None = None) -> None:
-        """Connect to *broker*, which publishes *will* for this program once it hears nothing from it any more."""
+        """Prepare a connection to *broker*, which publishes the last *will* if the connection is lost."""
         self._broker, self._rng, self._will = broker, rng, will
         self.problem: str | None = phrase("no line to {broker} yet", broker=broker.words)
 
     async def keep(self, talk: Callable[[aiomqtt.Client], Awaitable[None]]) -> None:
-        """Let *talk* use the line whenever it is open, until it returns by itself."""
+        """Connect, call *talk*, and reconnect after failures, until *talk* returns."""
         failures = 0
         while True:
             was_open = False
@@ -71,7 +71,7 @@ class BrokerConnection:
             await asyncio.sleep(wait_s(failures, self._rng))
 
     async def once(self) -> str | None:
-        """Open a line and close it without a message; return why that fails."""
+        """Connect once and disconnect. Returns the reason for a failure, or None."""
         try:
             async with asyncio.timeout(_ANSWERS_WITHIN_S), self._client():
                 return None
@@ -81,12 +81,12 @@ class BrokerConnection:
             return self.words_of(error)
 
     def words_of(self, error: Exception) -> str:
-        """Return why there is no line, with the settings to check."""
+        """Return the reason for a failed connection, and the settings to check."""
         broker = self._broker
         code = getattr(getattr(error, "rc", None), "value", getattr(error, "rc", None))
-        cause = error.__context__ or error  # the library turns errors into texts, and hides them
+        cause = error.__context__ or error  # aiomqtt converts errors to text and hides the original.
         if code in _REFUSED:
-            # Everybody may read this at /health: it does not say which user.
+            # The user name is omitted, because everybody can read this at /health.
             if broker.user is None:
                 return phrase("{broker} lets nobody in without a user: set user and password_file", broker=broker.words)
             return phrase("{broker} does not let in the user: check user and password_file", broker=broker.words)
@@ -125,7 +125,7 @@ class BrokerConnection:
         )
 
     def _report(self, problem: str | None) -> None:
-        """Log how the line is, where that is new."""
+        """Log a change in the state of the connection."""
         if problem == self.problem:
             return
         self.problem = problem
@@ -136,17 +136,17 @@ class BrokerConnection:
 
 
 def _quiet() -> logging.Logger:
-    """Return a silent logger for the library: this module logs the facts that matter."""
+    """Return a silenced logger for the library, because this module logs what matters."""
     logger = logging.getLogger("tallybone.beyond.library")
     logger.setLevel(logging.CRITICAL)
     return logger
 
 
 class Publishing:
-    """The side of a table that speaks MQTT; all of it happens in one loop."""
+    """Publishes a table over MQTT. Runs in one event loop."""
 
     def __init__(self, settings: MqttSettings, rng: Random, version: str) -> None:
-        """Publish as *settings* say; *version* is that of this program."""
+        """Publish according to *settings*. *version* is the version of this program."""
         self._settings, self._version = settings, version
         self._topics = Topics(settings.prefix, settings.place.table)
         self._outbox = Outbox()
@@ -159,37 +159,37 @@ class Publishing:
 
     @property
     def found(self) -> Finding:
-        """How the broker is reached; any thread may ask."""
+        """State of the connection, for the doctor. Thread-safe."""
         return broker_found(self._settings.broker.words, self._line.problem, self._outbox.lost)
 
     def tell(self, told: ToTell) -> None:
-        """Send the news as soon as there is a line."""
-        for what, said in told.states.items():
-            players = said.get("players")
+        """Queue news. They are sent as soon as there is a connection."""
+        for name, state in told.states.items():
+            players = state.get("players")
             if isinstance(players, list):
                 self._let_find(len(players))
-            self._outbox.put(Message(self._topics.of(what), as_payload(said), is_retained=True))
+            self._outbox.put(Message(self._topics.of(name), as_payload(state), is_retained=True))
         for event in told.events:
             self._outbox.put(Message(self._topics.of("events"), as_payload(event.said), is_retained=False))
         self._something.set()
 
     def end(self) -> None:
-        """Send the messages that are left, then that the table is offline, and return from `run`."""
+        """Send the queued messages and the offline message, and make `run` return."""
         self._ends.set()
         self._something.set()
 
     async def run(self) -> None:
-        """Publish until it is ended."""
+        """Publish until `end` is called."""
         keeping = asyncio.create_task(self._line.keep(self._talk))
         ending = asyncio.create_task(self._ends.wait())
         await asyncio.wait((keeping, ending), return_when=asyncio.FIRST_COMPLETED)
-        # Without a line nobody can take the goodbye.
+        # Without a connection, do not wait for the offline message.
         with suppress(TimeoutError):
             await asyncio.wait_for(keeping, _ENDS_WITHIN_S if self._line.problem is None else 0.0)
         ending.cancel()
 
     def _let_find(self, seats: int) -> None:
-        """Announce the table to Home Assistant, again where there are more players than it knows."""
+        """Announce the table to Home Assistant, again if the number of players has increased."""
         if self._settings.discovery is None or seats <= self._seats:
             return
         self._seats = seats
@@ -200,7 +200,7 @@ class Publishing:
         )
 
     async def _talk(self, client: aiomqtt.Client) -> None:
-        """Send all waiting messages, then each new one; return at the end."""
+        """Send all queued and new messages, until `end` is called."""
         self._outbox.all_again()
         tasks = (asyncio.create_task(self._send(client)), asyncio.create_task(self._hear(client)))
         try:
@@ -226,7 +226,7 @@ class Publishing:
                 await self._something.wait()
 
     async def _hear(self, client: aiomqtt.Client) -> None:
-        """Send everything again whenever Home Assistant restarts; fails as soon as the line breaks."""
+        """Resend everything whenever Home Assistant restarts. Raises when the connection is lost."""
         if self._settings.discovery is not None:
             await client.subscribe(birth_topic(self._settings.discovery), qos=1)
         async for message in client.messages:

@@ -1,6 +1,6 @@
-"""Turn the difference between two snapshots of a table into events for others. Pure.
+"""Derive events from two snapshots of a table. Pure.
 
-Points come with the total after them: a receiver that misses an event, or gets it twice, still knows the score.
+Events with points include the new total, so that a receiver knows the score even if it misses or repeats an event.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | Non
 
 @dataclass(frozen=True, slots=True)
 class TableEvent:
-    """Something that has happened, and the fields of its message."""
+    """An event, and the fields of its message."""
 
     kind: EventKind
     said: Mapping[str, Json]
 
 
 def events_between(before: Snapshot | None, after: Snapshot, *, is_same_match: bool) -> tuple[TableEvent, ...]:
-    """Return the events between two snapshots, in the order of a table.
+    """Return the events between two snapshots, in order.
 
     Args:
-        before: The earlier snapshot; None for a table that nobody knows yet, whose past is not reported.
-        after: The later one.
-        is_same_match: Whether *after* is of the match of *before*.
+        before: Earlier snapshot. None if there is none. The past is then not reported.
+        after: Later snapshot.
+        is_same_match: Whether both are from the same match.
     """
     known = before if before is not None and is_same_match and before.match.phase != LOBBY else None
     if after.match.phase == LOBBY:
@@ -44,7 +44,7 @@ def events_between(before: Snapshot | None, after: Snapshot, *, is_same_match: b
 
 
 def play_said(play: PlayShown, shown: Snapshot) -> dict[str, Json]:
-    """Return the message of a play; its `seq` is its place in the match, and stays the same when it is corrected."""
+    """Return the message fields of a play. Its `seq` identifies it in the match, and does not change by corrections."""
     return {
         "seq": play.seq,
         "kind": play.kind,
@@ -115,7 +115,7 @@ def _asked(before: Snapshot | None, after: Snapshot) -> Iterator[TableEvent]:
     if old is not None and (new is None or new.topic != old):
         yield TableEvent(EventKind.ANSWERED, {"topic": old})
     if new is not None and new.topic != old:
-        choices: list[Json] = [str(one) for one in new.choices]
+        choices: list[Json] = [str(choice) for choice in new.choices]
         yield TableEvent(EventKind.QUESTION, {"topic": new.topic, "words": str(new.words), "choices": choices})
 
 

@@ -1,4 +1,4 @@
-"""Report to the doctor whether broker and webhooks are reachable; time the retries. Pure."""
+"""Findings about the broker and webhooks for the doctor, and retry delays. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FIRST_S, MOST_S = 1.0, 60.0
 
 
 def broker_found(broker: str, why_not: str | None, lost: int = 0) -> Finding:
-    """Return how a broker is reached; *why_not* is the problem, *lost* the number of events that it will never get.
+    """Return a finding about a broker. *why_not* is its problem, *lost* the number of events that were dropped.
 
     >>> broker_found("mqtt://hub:1883", None, 3).words
     'mqtt://hub:1883: 3 events were never told, the line was away for too long'
@@ -30,7 +30,7 @@ def broker_found(broker: str, why_not: str | None, lost: int = 0) -> Finding:
 
 
 def webhook_found(address: str, why_not: str | None, lost: int = 0) -> Finding:
-    """Return how a web address takes events; *lost* is how many of them it did not take."""
+    """Return a finding about a webhook. *why_not* is its problem, *lost* the number of events that it did not accept."""
     part = phrase("webhook")
     if why_not is not None:
         words = listed((why_not, _never_taken(lost)), "; ") if lost else why_not
@@ -45,9 +45,9 @@ def _never_taken(number: int) -> Phrase:
 
 
 def wait_s(failures: int, rng: Random, *, first_s: float = FIRST_S, most_s: float = MOST_S) -> float:
-    """Return the seconds to wait: twice as long after each failure, and not as long as all the others.
+    """Return the delay before a retry in seconds: exponential backoff with jitter.
 
-    Five hundred tables must not all connect at once when their broker comes back.
+    The jitter keeps hundreds of tables from reconnecting at once when their broker restarts.
 
     >>> [round(wait_s(failures, Random(1)), 1) for failures in (1, 2, 3, 20)]
     [0.6, 1.1, 2.3, 34.0]

@@ -1,4 +1,4 @@
-"""Turn snapshots into MQTT messages, Home Assistant discovery, and a bounded outbox. Pure."""
+"""MQTT messages for snapshots, Home Assistant discovery, and a bounded outbox. Pure."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from tallybone.web.shapes import Snapshot
 from tallybone.web.snapshot import LOBBY
 
 VERSION = 1
-"""Of the message format: it is in every topic and every message."""
+"""Version of the message format, contained in every topic and message."""
 ONLINE, OFFLINE = b"online", b"offline"
 _BAD_FIRST = (Grade.PROBLEM, Grade.WARNING)
 
 LEAST_SEATS = 2
 
 MOST_EVENTS = 500
-"""So many events wait while there is no broker; with more, the oldest go, and their numbers are missing."""
+"""Maximum number of events queued without a broker. The oldest are dropped, leaving gaps in their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message for a broker, which sends retained ones to later subscribers, too."""
+    """An MQTT message. The broker sends retained messages to later subscribers too."""
 
     topic: str
     payload: bytes
@@ -42,7 +42,7 @@ class Topics:
     table: str
 
     def of(self, what: str) -> str:
-        """Return that of something: scores, state, health, events or availability.
+        """Return the topic for scores, state, health, events or availability.
 
         >>> Topics("tallybone", "table-3").of("scores")
         'tallybone/v1/table-3/scores'
@@ -51,12 +51,12 @@ class Topics:
 
 
 def scores_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dict[str, Json]:
-    """Return the score: it changes when points are paid, and when a match begins or ends.
+    """Return the message fields of the score.
 
     Args:
-        place: Which table this is.
-        match: The id of this match; None before the first.
-        shown: The newest snapshot of the table.
+        place: Names of the table.
+        match: Id of the match. None before the first.
+        shown: Latest snapshot of the table.
     """
     players: list[Json] = [
         {"seat": player.seat, "name": player.name, "team": player.team, "total": player.total}
@@ -76,7 +76,7 @@ def scores_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dic
 
 
 def state_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dict[str, Json]:
-    """Return all other facts of a match: the turn, the last play, the open question."""
+    """Return the message fields for the progress of a match: turn, last play, open question."""
     problems: list[Json] = [str(words) for words in shown.problems]
     return {
         **_head(place),
@@ -94,19 +94,24 @@ def state_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dict
 
 
 def health_said(place: TableIdentity, findings: Iterable[Finding]) -> dict[str, Json]:
-    """Return the health of the table, by the doctor's checks."""
+    """Return the message fields for the health of the table."""
     found = tuple(findings)
-    grades = {one.grade for one in found}
+    grades = {finding.grade for finding in found}
     listed: list[Json] = [
-        {"part": one.part, "grade": one.grade.value, "words": plain(one.words), "mend": plain(one.mend)}
-        for one in found
+        {
+            "part": finding.part,
+            "grade": finding.grade.value,
+            "words": plain(finding.words),
+            "mend": plain(finding.mend),
+        }
+        for finding in found
     ]
     worst = next((grade for grade in _BAD_FIRST if grade in grades), Grade.OK)
     return {**_head(place), "grade": worst.value, "findings": listed}
 
 
 def as_payload(said: Mapping[str, Json]) -> bytes:
-    """Return a message as it is sent: JSON, with everything that is no ASCII escaped."""
+    """Encode message fields as ASCII JSON."""
     return json.dumps(said, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
@@ -115,19 +120,19 @@ def _head(place: TableIdentity) -> dict[str, Json]:
 
 
 def birth_topic(discovery: str) -> str:
-    """Return the topic in which Home Assistant says that it has restarted, and needs everything again."""
+    """Return the topic on which Home Assistant announces a restart."""
     return f"{discovery}/status"
 
 
 def discovery_message(discovery: str, topics: Topics, place: TableIdentity, *, seats: int, version: str) -> Message:
-    """Return the message that makes a device of a table.
+    """Return the discovery message that creates a device for a table in Home Assistant.
 
     Args:
-        discovery: The prefix of Home Assistant's topics.
-        topics: Those of the table.
-        place: Which table this is.
-        seats: So many players have a sensor each; of seats that are free nothing is known.
-        version: Of this program.
+        discovery: Prefix of Home Assistant's topics.
+        topics: Topics of the table.
+        place: Names of the table.
+        seats: Number of players with sensors. Sensors of free seats are unknown.
+        version: Version of this program.
     """
     device = f"tallybone_{place.table}"
     said: dict[str, Json] = {
@@ -180,7 +185,7 @@ def _components(device: str, topics: Topics, seats: int) -> dict[str, Json]:
 
 
 def _of_seat(seat: int, what: str) -> str:
-    """Return a template; for none, Home Assistant shows an unknown value."""
+    """Return a template for a field of a player. Home Assistant shows none as unknown."""
     return f"{{{{ value_json.players[{seat}].{what} if value_json.players | length > {seat} else none }}}}"
 
 
@@ -189,18 +194,18 @@ def _on_off(condition: str) -> str:
 
 
 class Outbox:
-    """Messages in the order in which they go: first the newest states, then the events."""
+    """Queue of messages: the latest states first, then events."""
 
     def __init__(self, most_events: int = MOST_EVENTS) -> None:
-        """Keep so many events at most."""
+        """Create an empty queue for at most *most_events* events."""
         self._newest: dict[str, Message] = {}
         self._due: dict[str, None] = {}
         self._events: deque[Message] = deque(maxlen=most_events)
         self.lost = 0
-        """The number of events that were dropped without being sent."""
+        """Number of events that were dropped unsent."""
 
     def put(self, message: Message) -> None:
-        """Take a message that has to go."""
+        """Queue a message. An unchanged state is ignored."""
         if not message.is_retained:
             self.lost += len(self._events) == self._events.maxlen
             self._events.append(message)
@@ -209,21 +214,21 @@ class Outbox:
             self._due[message.topic] = None
 
     def all_again(self) -> None:
-        """Send all retained messages once more: a restarted broker may have none of them."""
+        """Queue all retained messages again, because a restarted broker may have lost them."""
         self._due = dict.fromkeys(self._newest)
 
     def next(self) -> Message | None:
-        """Return the next message; None for none."""
+        """Return the next message, or None if the queue is empty."""
         for topic in self._due:
             return self._newest[topic]
         return self._events[0] if self._events else None
 
     def went(self, message: Message) -> None:
-        """Take that the broker has a message."""
+        """Remove a message that was sent."""
         if message.is_retained:
-            if self._newest.get(message.topic) is message:  # otherwise a newer one has to go as well
+            if self._newest.get(message.topic) is message:  # Otherwise a newer one is queued.
                 self._due.pop(message.topic, None)
-        elif self._events and self._events[0] is message:  # otherwise it was pushed out meanwhile
+        elif self._events and self._events[0] is message:  # Otherwise it was dropped meanwhile.
             self._events.popleft()
 
 
@@ -232,8 +237,8 @@ class ToTell:
     """News of a table.
 
     Attributes:
-        states: The states that receivers keep, by name: only the newest counts.
-        events: The events, in order.
+        states: Changed states by name. Receivers keep only the latest of each.
+        events: Events in order.
     """
 
     states: Mapping[str, Mapping[str, Json]]
@@ -241,24 +246,24 @@ class ToTell:
 
 
 class Teller:
-    """Remembers the last report of a table, and returns the news."""
+    """Derives news from snapshots by comparing them with the last report."""
 
     def __init__(self, place: TableIdentity, run: str) -> None:
-        """Speak for the table *place*; *run* is a word that no other run of the program has."""
+        """Report on the table *place*. *run* is unique for this run of the program."""
         self._place, self._run = place, run
         self._before: Snapshot | None = None
         self._number: int | None = None
         self._match: str | None = None
         self._seq = 0
-        self._told: dict[str, Mapping[str, Json]] = {}
+        self._reported: dict[str, Mapping[str, Json]] = {}
 
     def follow(self, shown: Snapshot, number: int, at: str) -> ToTell:
-        """Take the newest snapshot; return the news.
+        """Return the news in a snapshot.
 
         Args:
-            shown: The snapshot.
-            number: Of its match: rises when another one begins.
-            at: The time of day, with its zone (ISO 8601).
+            shown: Latest snapshot.
+            number: Number of its match, which increases with each match.
+            at: Current time with time zone, in ISO 8601 format.
         """
         is_lobby = shown.match.phase == LOBBY
         is_same = is_lobby or number == self._number
@@ -270,23 +275,23 @@ class Teller:
             "scores": scores_said(self._place, self._match, shown),
             "state": state_said(self._place, self._match, shown),
         }
-        return ToTell(self._fresh(states, at), tuple(self._numbered(one, at) for one in events))
+        return ToTell(self._fresh(states, at), tuple(self._numbered(event, at) for event in events))
 
     def health(self, findings: Iterable[Finding], at: str) -> ToTell:
-        """Take the health of the table; return it where it is new."""
+        """Return the health of the table if it has changed."""
         return ToTell(self._fresh({"health": health_said(self._place, findings)}, at))
 
     def _fresh(self, states: Mapping[str, dict[str, Json]], at: str) -> dict[str, Mapping[str, Json]]:
-        """Return the states that differ from the last report, with the time from which they hold."""
+        """Return the states that differ from the last report, with the time of the change."""
         fresh: dict[str, Mapping[str, Json]] = {}
-        for name, said in states.items():
-            if self._told.get(name) != said:
-                self._told[name] = said
-                fresh[name] = {**said, "at": at}
+        for name, state in states.items():
+            if self._reported.get(name) != state:
+                self._reported[name] = state
+                fresh[name] = {**state, "at": at}
         return fresh
 
     def _numbered(self, event: TableEvent, at: str) -> TableEvent:
-        """Return an event as others get it: with its number, and the table and match that it belongs to."""
+        """Return an event with its number, table and match."""
         self._seq += 1
         head: dict[str, Json] = {
             **_head(self._place),

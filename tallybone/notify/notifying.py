@@ -1,4 +1,4 @@
-"""Report a table to others in a thread of its own: it follows the page's snapshots, and nothing waits for it."""
+"""Publish a table to MQTT and webhooks from a separate thread, driven by the snapshots of the page."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ log = logging.getLogger(__name__)
 
 FindingsSource: TypeAlias = Callable[[], Iterable[Finding]]
 Found: TypeAlias = Callable[[], tuple[Finding, ...]]
-"""Returns how each receiver is reached; any thread may ask."""
-# Snapshots come at most twenty a second, and are taken at once: more than these wait only where the machine hangs.
+"""Returns the state of each receiver. Thread-safe."""
+# At most twenty snapshots arrive per second and are processed at once. The queue fills only if the machine hangs.
 _MOST_WAITING = 200
 _HEALTH_EVERY_S = 30.0
 _ENDS_WITHIN_S = 4.0
 
 
 class Beyond:
-    """Reports a table to others until it is closed."""
+    """Publishes a table until it is closed."""
 
     def __init__(
         self, settings: BeyondSettings, health: FindingsSource, rng: Random, now: Callable[[], datetime]
     ) -> None:
-        """Report to those that *settings* name; *health* may be called from any thread, *now* is the time of day."""
+        """Publish to the receivers in *settings*. *health* must be thread-safe. *now* returns the current time."""
         self._settings, self._health, self._rng, self._now = settings, health, rng, now
         place = TableIdentity() if settings.mqtt is None else settings.mqtt.place
         self._teller = Teller(place, f"{rng.getrandbits(48):012x}")
@@ -53,17 +53,17 @@ class Beyond:
         self._thread.start()
 
     def follow(self, shown: Snapshot, number: int) -> None:
-        """Take a snapshot, of the match with this number; from any thread, at once."""
+        """Queue a snapshot of the match with a number. Returns immediately. Thread-safe."""
         self._came.append((shown, number))
         self._stir()
 
     def found(self) -> tuple[Finding, ...]:
-        """Return how each receiver is reached."""
+        """Return the state of each receiver."""
         broker = () if self._publishing is None else (self._publishing.found,)
         return (*broker, *(hook.found for hook in self._hooks))
 
     def close(self) -> None:
-        """Say goodbye, and stop."""
+        """Send the offline message and stop."""
         self._ends = True
         self._stir()
         self._thread.join(_ENDS_WITHIN_S)
@@ -73,13 +73,13 @@ class Beyond:
     def _stir(self) -> None:
         loop = self._loop
         if loop is not None:
-            with suppress(RuntimeError):  # it was closed just now
+            with suppress(RuntimeError):  # the loop was closed meanwhile
                 loop.call_soon_threadsafe(self._wake.set)
 
     async def _run(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._loop.set_exception_handler(_went_wrong)
-        self._wake.set()  # something may have come before
+        self._wake.set()  # Snapshots may have arrived before the loop started.
         if self._publishing is None:
             await self._tell_all()
             return
@@ -98,7 +98,7 @@ class Beyond:
         return Publishing(self._settings.mqtt, self._rng, software().rpartition(" ")[2])
 
     async def _tell_all(self) -> None:
-        """Report every snapshot until this is closed."""
+        """Publish every snapshot until closed."""
         while not self._ends:
             await self._wake.wait()
             self._wake.clear()
@@ -112,7 +112,7 @@ class Beyond:
             hook.tell(told.events)
 
     async def _look_after(self) -> None:
-        """Report the health of the table again and again."""
+        """Publish the health of the table every 30 s."""
         while True:
             self._tell(self._teller.health(tuple(await asyncio.to_thread(self._health)), self._at))
             await asyncio.sleep(_HEALTH_EVERY_S)
@@ -123,7 +123,7 @@ class Beyond:
 
 
 def _went_wrong(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Handle errors that nobody waits for: the library looks once more at a line that has just broken."""
+    """Handle uncaught errors. Those of a lost connection are expected, because the library still uses its socket."""
     if isinstance(context.get("exception"), OSError):
         log.debug("%s", context["exception"])
     else:
@@ -132,9 +132,9 @@ def _went_wrong(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> Non
 
 @contextmanager
 def telling(settings: BeyondSettings, feed: LiveFeed, health: FindingsSource) -> Iterator[Found]:
-    """Report the table of a *feed* to others until the end of the block, if *settings* name any.
+    """Publish the table of *feed* to the receivers in *settings*, if any, until the end of the block.
 
-    Yields a function that returns how they are reached.
+    Yields a function that returns the state of each receiver.
 
     Raises:
         OSError: If the MQTT library is not installed.
@@ -144,7 +144,7 @@ def telling(settings: BeyondSettings, feed: LiveFeed, health: FindingsSource) ->
         return
     if settings.mqtt is not None:
         try:
-            import aiomqtt as _  # noqa: F401 - only whether it is there
+            import aiomqtt as _  # noqa: F401 - only to check that it is installed
         except ModuleNotFoundError as error:
             raise OSError(
                 f"[mqtt] needs {error.name}, which is not installed: pip install 'tallybone[mqtt]'"

@@ -1,4 +1,4 @@
-"""Send signed events to a web address, one after another, in a thread of its own."""
+"""Send signed events to a webhook, in order, from a separate thread."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from tallybone.store.table_file import Webhook
 
 log = logging.getLogger(__name__)
 MOST_WAITING = 200
-"""So many events wait for an address; with more, the oldest go."""
+"""Maximum number of queued events. The oldest are dropped."""
 MOST_TRIES = 5
 _TIMEOUT_S = 5.0
 _FIRST_WAIT_S, _MOST_WAIT_S = 0.5, 30.0
 _ENDS_WITHIN_S = 1.0
-# With these codes an address may take it later; any other "no" stays one.
+# Status codes after which a retry may succeed. Other client errors are final.
 _LATER = frozenset({408, 425, 429})
 _MOST_ANSWER = 1024
 
@@ -37,7 +37,7 @@ HEADER = "Tallybone-Signature"
 
 
 def name_of(hook: Webhook) -> str:
-    """Return its scheme and host; the path behind them may be a secret.
+    """Return scheme and host of a webhook, without the path, which may be secret.
 
     >>> name_of(Webhook(url="https://lights.local:8443/hooks/a-long-secret"))
     'https://lights.local:8443'
@@ -47,13 +47,13 @@ def name_of(hook: Webhook) -> str:
 
 
 def line_to(hook: Webhook) -> http.client.HTTPConnection:
-    """Return a connection to a web address, which is not open yet.
+    """Return an unopened connection to a webhook.
 
     Raises:
-        OSError: If the file of certificates cannot be read.
+        OSError: If the certificate file cannot be read.
     """
     where = urlsplit(hook.url)
-    assert where.hostname is not None  # the settings have looked
+    assert where.hostname is not None  # validated with the settings
     if where.scheme == "http":
         return http.client.HTTPConnection(where.hostname, where.port, timeout=_TIMEOUT_S)
     context = ssl.create_default_context(cafile=hook.ca_file)
@@ -61,7 +61,7 @@ def line_to(hook: Webhook) -> http.client.HTTPConnection:
 
 
 def try_webhook(hook: Webhook) -> str | None:
-    """Open a line to a web address and close it without a message; return why that fails."""
+    """Connect to a webhook and disconnect. Returns the reason for a failure, or None."""
     try:
         with closing(line_to(hook)) as line:
             line.connect()
@@ -71,10 +71,10 @@ def try_webhook(hook: Webhook) -> str | None:
 
 
 class WebhookThread:
-    """Sends events to one address until it is closed."""
+    """Sends events to a webhook until it is closed."""
 
     def __init__(self, hook: Webhook, wall_time: Callable[[], datetime], rng: Random, user_agent: str) -> None:
-        """Send the events that *hook* wants."""
+        """Start a thread that sends the events selected by *hook*."""
         self._hook, self._wall_time, self._rng, self._agent = hook, wall_time, rng, user_agent
         self._where, self._name = urlsplit(hook.url), name_of(hook)
         self._waiting: deque[bytes] = deque(maxlen=MOST_WAITING)
@@ -86,11 +86,11 @@ class WebhookThread:
 
     @property
     def found(self) -> Finding:
-        """How the address takes events; any thread may ask."""
+        """State of the webhook, for the doctor. Thread-safe."""
         return webhook_found(self._name, self.problem, self._lost)
 
     def tell(self, events: tuple[TableEvent, ...]) -> None:
-        """Send the events that are wanted, as soon as possible."""
+        """Queue the selected events."""
         wanted = [event for event in events if event.kind in self._hook.events]
         for event in wanted:
             table = {} if self._hook.table is None else {"table": self._hook.table}
@@ -100,7 +100,7 @@ class WebhookThread:
             self._something.set()
 
     def close(self) -> None:
-        """Send no more; an event on its way gets a moment."""
+        """Stop. An event being sent gets one second to finish."""
         self._ends.set()
         self._something.set()
         self._thread.join(_ENDS_WITHIN_S)
@@ -113,7 +113,7 @@ class WebhookThread:
                 self._deliver(self._waiting.popleft())
 
     def _deliver(self, body: bytes) -> None:
-        """Send an event, and retry a few times; then drop it."""
+        """Send an event with up to five tries, then drop it."""
         for failures in range(1, MOST_TRIES + 1):
             problem, may_help = self._post(body)
             self._report(problem)
@@ -126,7 +126,7 @@ class WebhookThread:
                 return
 
     def _post(self, body: bytes) -> tuple[str | None, bool]:
-        """Send it once; return the problem, and whether a retry may help."""
+        """Send an event once. Returns the problem, or None, and whether a retry may help."""
         headers = {"Content-Type": "application/json", "User-Agent": self._agent}
         if self._hook.secret is not None:
             headers[HEADER] = signature(self._hook.secret, int(self._wall_time().timestamp()), body)
@@ -157,7 +157,7 @@ class WebhookThread:
 
 
 def signature(secret: str, at_s: int, body: bytes) -> str:
-    """Return the value of the header: the time (seconds since 1970), and HMAC-SHA256 over "TIME.BODY".
+    """Return the signature header: the Unix time in seconds, and the HMAC-SHA256 of "TIME.BODY".
 
     >>> signature("secret", 1700000000, b"{}")[:30]
     't=1700000000,v1=b8569b78799ff9'
