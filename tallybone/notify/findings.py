@@ -30,7 +30,7 @@ def broker_found(broker: str, why_not: str | None, lost: int = 0) -> Finding:
 
 
 def webhook_found(address: str, why_not: str | None, lost: int = 0) -> Finding:
-    """Return a finding about a webhook. *why_not* is its problem, *lost* the number of events that it did not accept."""
+    """Return a finding about a webhook. *why_not* is its problem, *lost* the number of events it did not accept."""
     part = phrase("webhook")
     if why_not is not None:
         words = listed((why_not, _never_taken(lost)), "; ") if lost else why_not
