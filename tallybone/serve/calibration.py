@@ -1,4 +1,4 @@
-"""Run the calibration of a table that is always on: start it from the page, keep, check and restore it."""
+"""Calibration of an always-on table from the page: run, store and check it."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ GoesOn = Callable[[], bool]
 See = Callable[[Shot], None]
 
 _NS_PER_S = 1_000_000_000
-# A board is held before the camera for a minute or two, and the phone may sleep meanwhile.
+# Holding a board in front of the camera takes a minute or two, during which the phone may sleep.
 _NOBODY_AFTER_NS = 5 * 60 * _NS_PER_S
 _SHOWN_EVERY_NS = _NS_PER_S // 2
 _RESTS_S = 0.01
 
 
 class ServedCalibration:
-    """One calibration at a time, in the table's thread; other threads follow it by `calibrating`."""
+    """Runs a calibration in the table's thread. Other threads follow it through `calibrating`."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class ServedCalibration:
         *,
         read_tiles: ReadTiles | None = None,
     ) -> None:
-        """Calibrate *camera*; keep the result in the file that *path* returns at that moment."""
+        """Calibrate *camera*, and store the result in the file that *path* returns at the time."""
         self._camera, self._parts, self._clock, self._read_tiles = camera, parts, clock, read_tiles
         self._waits = threading.Event()
         self.path = path
@@ -57,24 +57,24 @@ class ServedCalibration:
 
     @property
     def camera(self) -> str:
-        """The source that is calibrated."""
+        """Source of the camera."""
         return self._camera.source
 
     def run(self, goes_on: GoesOn, see: See, began: Callable[[], None]) -> None:
-        """Lead through the steps until somebody ends it, or nobody has looked for some minutes.
+        """Run the guided calibration until it ends, or nobody has watched for five minutes.
 
         Args:
-            goes_on: Asked often; False ends it.
-            see: Takes the camera's picture, twice a second.
-            began: Called as soon as it can be followed.
+            goes_on: Polled often. Returning False ends the calibration.
+            see: Called with a camera image twice a second.
+            began: Called when the calibration can be followed.
 
         Raises:
             CalibrationError: If the stored calibration is damaged.
-            VisionError: If tiles cannot be read, or the film holds no picture.
-            OSError: If there is no camera, or a file cannot be read.
+            VisionError: If tiles cannot be read, or the video contains no image.
+            OSError: If the camera cannot be opened, or a file cannot be read.
         """
         from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
-        from tallybone.calibrate.lens_and_table import shipped_eye  # much to load, and seldom needed
+        from tallybone.calibrate.lens_and_table import shipped_eye  # Slow to import and rarely needed.
 
         into = self.path()
         wish = GuideSettings(self.camera, into, microphone=microphone_of(self._parts.hardware), asks_always=True)
@@ -82,7 +82,7 @@ class ServedCalibration:
         with ExitStack() as stack:
             look = stack.enter_context(closing(_Shared(self._camera.for_calibration(), self.camera, see, self._clock)))
             if wish.microphone is not None:
-                stack.enter_context(self._parts.lent())  # no two can hear through one microphone
+                stack.enter_context(self._parts.lent())  # Only one user can open a microphone.
             course = stack.enter_context(
                 closing(GuideCourse(wish, look, before, self._read_tiles or shipped_eye, self._clock))
             )
@@ -95,12 +95,12 @@ class ServedCalibration:
                 self._waits.wait(_RESTS_S)
 
     def check(self, goes_on: GoesOn, see: See) -> None:
-        """Compare a picture with the stored calibration; the result is in `findings`.
+        """Compare an image with the stored calibration, and store the result in `findings`.
 
         Raises:
             CalibrationError: If the stored calibration is damaged.
             VisionError: If tiles cannot be read.
-            OSError: If there is no picture.
+            OSError: If there is no image.
         """
         from tallybone.calibrate.lens_and_table import shipped_eye
         from tallybone.calibrate.stored import compare_with_picture
@@ -118,7 +118,7 @@ class ServedCalibration:
 
 
 def microphone_of(hardware: HardwareSettings) -> str | None:
-    """Return the microphone that hears knocks, as `calibrate.knock.sensor_for` takes it; None for none."""
+    """Return the microphone for knocks, as for `calibrate.knock.sensor_for`. None if knocks use another sensor."""
     knock = hardware.knock
     if not isinstance(knock, MicrophoneSettings):
         return None
@@ -126,7 +126,7 @@ def microphone_of(hardware: HardwareSettings) -> str | None:
 
 
 class _Shared:
-    """A look at the table for a calibration and for all viewers of the page."""
+    """A camera view shared by a calibration and the viewers of the page."""
 
     def __init__(self, look: Onlooker, name: str, see: See, clock: Clock) -> None:
         self._look, self._name, self._see, self._clock = look, name, see, clock
@@ -136,23 +136,23 @@ class _Shared:
 
     @property
     def problem(self) -> str | None:
-        """Why it gives no pictures; None while it does."""
+        """Reason why there are no images, or None."""
         return self._look.problem
 
     @property
     def light(self) -> Light:
-        """How it adapts to the light."""
+        """Exposure and white balance of the camera."""
         return self._look.light
 
     def take(self) -> Image | None:
-        """Return the newest picture, once."""
+        """Return the latest image, or None if it was returned already."""
         image = self._look.take()
         if image is not None:
             self._newest, self._taken_ns = image, self._clock()
         return image
 
     def turn(self) -> None:
-        """Show the newest picture; while the calibration takes none, take one."""
+        """Show the latest image to viewers. Take one if the calibration does not."""
         now_ns = self._clock()
         if now_ns - self._shown_ns < _SHOWN_EVERY_NS:
             return

@@ -1,4 +1,4 @@
-"""Keep the camera of a table that is always on: show it between games too, and look for it while it is missing."""
+"""Camera of an always-on table: keeps it open between games, and retries while it is missing."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _LOOKS_EVERY_NS = 500_000_000
 
 
 class TableCamera:
-    """A camera that is plugged in stays open; a simulation or a film starts again with each game."""
+    """Camera of a table. A device stays open. A simulation or video restarts with each game."""
 
     def __init__(self, source: str, clock: Clock, *, speed: float = 1.0, opener: OpenDevice = open_device) -> None:
-        """Look through *source*, as `play.start.open_camera` takes it; *speed* is the pace of a film."""
+        """Use *source*, as for `play.start.open_camera`. *speed* is the playback speed of a video."""
         self.source = source
         self._clock, self._speed, self._opener = clock, speed, opener
         self._device: CameraDevice | None = None
@@ -35,21 +35,21 @@ class TableCamera:
 
     @property
     def problem(self) -> str | None:
-        """Why there are no pictures, in words; None while there are, or will be when a game begins."""
+        """Reason why there are no images, as text. None if there are, or will be when a game begins."""
         if self._missing is not None or self._device is None:
             return self._missing
         return problem_of(self.source, self._device)
 
     @property
     def is_silent(self) -> bool:
-        """Whether missing pictures are no fault: none are wanted, the search is on, or they begin with a match."""
+        """True if missing images are expected: no camera, a known problem, or a source that starts with a match."""
         hangs = self._device is not None and self._device.hangs
         will_come = is_device(self.source) and not is_no_camera(self.source)
         return not hangs and (self.problem is not None or not will_come)
 
     @property
     def words(self) -> str:
-        """Its condition, in words."""
+        """State of the camera as text."""
         if not is_device(self.source):
             return phrase("{source}: begins with the match", source=self.source)
         problem = self.problem
@@ -59,7 +59,7 @@ class TableCamera:
         return self.source if mode is None else f"{self.source}, {mode.width_px} x {mode.height_px}"
 
     def look(self) -> Shot | None:
-        """Return a picture for viewers, twice a second at most; look for a missing camera."""
+        """Return an image for viewers, at most twice a second. Retries a missing camera."""
         if not is_device(self.source):
             return None
         if self._device is None:
@@ -75,32 +75,32 @@ class TableCamera:
         return shot_of(picture.image, picture.t_ns, self.source)
 
     def for_game(self, game: MatchPlan) -> tuple[Camera, MatchPlan]:
-        """Return the camera of a game, and the game with the facts of its table; closing the camera leaves this open.
+        """Return a camera for a game, and the game completed with facts from the source. Closing it keeps this open.
 
         Raises:
-            OSError: If there is no such camera.
-            VisionError: If there is no picture in the film.
+            OSError: If the camera cannot be opened.
+            VisionError: If the video contains no image.
         """
         if not is_device(self.source):
             return open_camera(self.source, game, self._clock, speed=self._speed)
         return LentCamera(self.source, self._opened(), self._clock), game
 
     def for_calibration(self) -> Onlooker:
-        """Return a look at a table that is measured; closing it leaves this open.
+        """Return a camera view for calibration. Closing it keeps this open.
 
         Raises:
-            CameraError: If there is no such camera.
-            OSError: If a picture cannot be read.
-            VisionError: If it is none at all.
+            CameraError: If the camera cannot be opened.
+            OSError: If an image file cannot be read.
+            VisionError: If it is not an image.
         """
         if not is_device(self.source):
-            # The options of a simulated game mean nothing here.
+            # The options of a simulated game have no meaning here.
             is_simulated = self.source.partition(":")[0] == "simulated"
             return open_look("simulated" if is_simulated else self.source, self._clock)
         return LentLook(self._opened())
 
     def close(self) -> None:
-        """Let it go."""
+        """Close the camera."""
         if self._device is not None:
             self._device.close()
 

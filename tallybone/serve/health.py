@@ -1,4 +1,4 @@
-"""Report the health of a table: camera, parts, room for recordings, heat, power, clock."""
+"""Check the health of a table: camera, parts, disk space, temperature, power and clock."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from tallybone.finding import Finding, Grade, absent, ok, problem, warning
 from tallybone.play.counts import Counts, MeanPace
 from tallybone.play.recorder import NOT_RECORDED
 
-if TYPE_CHECKING:  # a game without a page loads no part of it
+if TYPE_CHECKING:  # A game without a page does not load the web packages.
     from tallybone.web.feed import LiveFeed
 
 _NS_PER_S = 1_000_000_000
-# The computer is checked again after this: to read its power state costs a process.
+# Checks of the computer are cached for this time, because reading the power state starts a process.
 _KEPT_NS = 5 * _NS_PER_S
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How the table is; *picture_age_s* is the age of the camera's last picture, null for none."""
+    """Health of the table. *picture_age_s* is the age of the last camera image, null if there is none."""
 
     version: str
     picture_age_s: float | None
@@ -37,18 +37,18 @@ class Health:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSources:
-    """The sources of a table's health and numbers, beside its page. Any thread may call the functions.
+    """Sources for the health and metrics of a table. The functions are thread-safe.
 
     Attributes:
-        source: The name of the camera.
-        camera: Returns the finding about the camera while nothing is played.
-        hardware: The parts that there should be.
-        problems: Returns the problems of those that do not work as they should, by name.
-        folder: Where recordings go.
+        source: Name of the camera.
+        camera: Returns the finding about the camera between matches.
+        hardware: Configured parts.
+        problems: Returns the problems of parts, by name.
+        folder: Folder of the recordings.
         machine: Checks the computer.
         disk: Checks the disk of a folder.
-        clock: Monotonic, in nanoseconds.
-        counts: The counters of the table.
+        clock: Monotonic clock in nanoseconds.
+        counts: Counters of the table.
     """
 
     source: str
@@ -63,7 +63,7 @@ class TableSources:
 
 
 class HealthMonitor:
-    """Checks the health of a table, for any number of readers."""
+    """Checks the health of a table. Thread-safe."""
 
     def __init__(self, feed: LiveFeed, table: TableSources) -> None:
         """Check *table*, whose page shows *feed*."""
@@ -73,11 +73,11 @@ class HealthMonitor:
         self._others: tuple[Callable[[], Iterable[Finding]], ...] = ()
 
     def also_ask(self, other: Callable[[], Iterable[Finding]]) -> None:
-        """Take the findings of *other* too from now on; any thread may call it."""
+        """Include the findings of *other*, which must be thread-safe."""
         self._others = (*self._others, other)
 
     def now(self) -> Health:
-        """Return the health; that of the computer is some seconds old at most."""
+        """Return the health. The state of the computer is at most 5 s old."""
         table, feed = self._table, self._feed
         camera, game, seen_ns = table.camera(), feed.now, feed.seen_ns
         if game is not None and camera.grade is Grade.OK:
@@ -98,7 +98,7 @@ class HealthMonitor:
         return Health(version("tallybone"), age_s, findings)
 
     def computer(self) -> tuple[Machine, Disk]:
-        """Return the computer and the disk of the recordings at their last check."""
+        """Return the state of the computer and the recordings disk, at most 5 s old."""
         with self._lock:
             now_ns = self._table.clock()
             if self._computer is None or now_ns - self._asked_ns >= _KEPT_NS:
@@ -120,7 +120,7 @@ def _of_recording(words: str) -> tuple[Finding, ...]:
 
 
 def parts_found(hardware: HardwareSettings, problems: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Return a finding of each part that should be at a table."""
+    """Return a finding for each configured part."""
     kinds = (
         (phrase("LEDs"), tuple(part.name for part in hardware.leds)),
         (phrase("buttons"), () if hardware.buttons is None else (hardware.buttons.name,)),
@@ -137,7 +137,7 @@ def _of_kind(kind: str, names: tuple[str, ...], problems: Mapping[str, str]) -> 
 
 
 def pace_found(pace: MeanPace | None) -> Finding:
-    """Return whether the machine is fast enough for its camera; *pace* is None while nothing is measured."""
+    """Return a finding about the speed of the machine. *pace* is None if it was not measured."""
     part = phrase("speed")
     if pace is None:
         return absent(part, phrase("measured while a match is played"))
@@ -147,7 +147,7 @@ def pace_found(pace: MeanPace | None) -> Finding:
 
 
 def camera_found(words: str, why_not: str | None) -> Finding:
-    """Return the finding about a camera: its condition in *words*, or why it gives no pictures."""
+    """Return a finding about a camera: its state in *words*, or the reason why it delivers no images."""
     if why_not is not None:
         return problem(phrase("camera"), why_not, phrase("`tallybone doctor` at the terminal says more."))
     return ok(phrase("camera"), words)

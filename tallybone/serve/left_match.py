@@ -1,4 +1,4 @@
-"""Find the match that was left before it was over: in the background, since reading a recording takes long."""
+"""Find the latest unfinished match, in the background because reading a recording takes long."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from engine import EngineError
 from tallybone.play.start import newest_left, state_of
 from tallybone.recording.format import RecordingError
 
-# Nobody means a match that was left many matches ago; `play --resume-from` continues any.
+# Only the latest recordings are searched. `play --resume-from` can continue any match.
 _MOST_RECORDINGS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class LeftMatch:
-    """A match that was left.
+    """An unfinished match.
 
     Attributes:
         path: Its recording.
-        game: Its game.
-        players: Their names, by seat.
-        totals: Their points.
-        written_s: When it was left, in seconds of the clock on the wall.
+        game: Name of the game.
+        players: Names of the players, by seat.
+        totals: Points, by seat.
+        written_s: Time of its last entry, as Unix time in seconds.
     """
 
     path: Path
@@ -34,32 +34,32 @@ class LeftMatch:
 
 
 class LeftMatches:
-    """Knows the newest match in a folder that is not over, after a search."""
+    """Finds the latest unfinished match in a folder. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
-        """Look in *folder* when it is asked to."""
+        """Prepare to search *folder*."""
         self._folder, self._lock = folder, threading.Lock()
         self._found: LeftMatch | None = None
-        self._wanted, self._known = 1, 0  # a match may lie there: nothing is known before the first search has ended
+        self._wanted, self._known = 1, 0  # Unknown until the first search has finished.
 
     @property
     def is_known(self) -> bool:
-        """Whether the search has ended since the last change; not before the first."""
+        """True if a search has finished since the last change."""
         return self._known == self._wanted
 
     @property
     def newest(self) -> LeftMatch | None:
-        """The newest; None for none, or during the search."""
+        """The latest unfinished match. None if there is none, or during the search."""
         return self._found if self.is_known else None
 
     def look(self) -> None:
-        """Look again, in a thread of its own: a match has ended."""
+        """Search again in a new thread, after a match has ended."""
         with self._lock:
             self._wanted += 1
         threading.Thread(target=self._look, name="left matches", daemon=True).start()
 
     def forget(self) -> None:
-        """Know none: a match has begun."""
+        """Discard the result, because a match has begun."""
         with self._lock:
             self._wanted += 1
             self._found, self._known = None, self._wanted
@@ -68,7 +68,7 @@ class LeftMatches:
         asked = self._wanted
         found = _newest_in(self._folder)
         with self._lock:
-            if asked == self._wanted:  # otherwise something has changed meanwhile, and another thread looks
+            if asked == self._wanted:  # Otherwise it is outdated, and another thread is searching.
                 self._found, self._known = found, asked
 
 

@@ -1,6 +1,6 @@
-"""Serve `/health` and `/metrics`, the numbers of a table in Prometheus' text format. No player's name is in them."""
+"""Serve `/health` and `/metrics` in the Prometheus text format. They contain no names of players."""
 
-# Annotations are not put off here: FastAPI could not find the functions that are named in them.
+# No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
 
 import asyncio
 import threading
@@ -21,10 +21,10 @@ from tallybone.web.app import AtRoot, Language
 from tallybone.web.feed import LiveFeed
 from tallybone.web.snapshot import as_json
 
-if TYPE_CHECKING:  # prometheus-client is imported when somebody asks for the numbers: a table starts without it
+if TYPE_CHECKING:  # prometheus-client is imported at the first request, to start faster.
     from prometheus_client.core import Metric
 
-# Bits of `vcgencmd get_throttled`: limits that hold now; 16 higher, those that have held since the start.
+# Bits of `vcgencmd get_throttled`: current limits. Limits since the start are 16 bits higher.
 _POWER_BITS = {"undervoltage": 0x1, "frequency_capped": 0x2, "throttled": 0x4, "soft_temperature_limit": 0x8}
 _SINCE_START = 16
 
@@ -35,7 +35,7 @@ _TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {CONTENT_TYPE: {"sche
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a table works; *reasons* say in plain words why not, and are empty where it does."""
+    """Whether a table works. *reasons* lists the problems as text, and is empty if it does."""
 
     ok: bool
     version: str
@@ -47,14 +47,14 @@ _NOT_WELL: dict[int | str, dict[str, Any]] = {503: {"model": Verdict, "descripti
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observed:
-    """A table at a moment, as a collector of prometheus-client.
+    """State of a table, as a collector for prometheus-client.
 
     Attributes:
-        counts: The counters.
-        health: The health of its parts.
-        machine: The computer at its last check.
-        free_bytes: Room that is left where recordings go; None where nothing can be kept.
-        viewers: The number of viewers of its page.
+        counts: Counters.
+        health: Health of the parts.
+        machine: State of the computer.
+        free_bytes: Free disk space for recordings. None if it is unknown.
+        viewers: Number of viewers of the page.
         is_played: Whether there is a match.
     """
 
@@ -66,17 +66,17 @@ class Observed:
     is_played: bool
 
     def collect(self) -> Iterator["Metric"]:
-        """Yield its numbers, without those of parts that this table lacks."""
+        """Yield the metrics, without those of missing parts."""
         return (family for family in _families(self) if family.samples)
 
 
 def observed_routes(health: Callable[[], Health], observed: Callable[[Health], Observed]) -> AtRoot:
-    """Return the paths, which need no PIN; any thread may call *health* and *observed*."""
+    """Return the routes, which need no PIN. *health* and *observed* must be thread-safe."""
     router = AtRoot()
 
     @router.get("/metrics", responses=_TEXT, response_class=Response)
     async def metrics() -> Response:
-        """All numbers of the table, in the text format of Prometheus."""
+        """All metrics of the table, in the Prometheus text format."""
         found = await asyncio.to_thread(health)
         return Response(prometheus_text(observed(found)), headers={"content-type": CONTENT_TYPE})
 
@@ -85,13 +85,13 @@ def observed_routes(health: Callable[[], Health], observed: Callable[[Health], O
 
 
 def verdict_routes(verdict: Callable[[], Verdict]) -> AtRoot:
-    """Return the path of the verdict; any thread may call *verdict*."""
+    """Return the route of the verdict. *verdict* must be thread-safe."""
     router = AtRoot()
 
     @router.head("/health", include_in_schema=False)
     @router.get("/health", responses=_NOT_WELL)
     async def is_well(response: Response) -> Verdict:
-        """Whether all works here: status 200 if it does, 503 and the reasons if not."""
+        """Whether the table works: status 200 if it does, 503 and the reasons if not."""
         found = await asyncio.to_thread(verdict)
         response.status_code = 200 if found.ok else 503
         return found
@@ -100,26 +100,28 @@ def verdict_routes(verdict: Callable[[], Verdict]) -> AtRoot:
 
 
 def verdict_of(health: Health) -> Verdict:
-    """Return whether a table works: it does as long as nothing is a problem."""
-    return verdict_on(f"{one.part}: {one.words}" for one in health.findings if one.grade is Grade.PROBLEM)
+    """Return the verdict for a table. It works if no finding is a problem."""
+    problems = (finding for finding in health.findings if finding.grade is Grade.PROBLEM)
+    return verdict_on(f"{finding.part}: {finding.words}" for finding in problems)
 
 
 def verdict_on(problems: Iterable[str]) -> Verdict:
-    """Return that all works where there are no problems."""
+    """Return the verdict for a list of problems."""
     reasons = tuple(plain(words) for words in problems)
     return Verdict(not reasons, version("tallybone"), reasons)
 
 
 def health_routes(now: Callable[[], Health]) -> APIRouter:
-    """Return the path; *now* may be called from any thread."""
+    """Return the route of the health. *now* must be thread-safe."""
     router = APIRouter()
 
     @router.get("/health", response_model=Health)
     async def health(lang: Language = "en") -> Response:
-        """How camera, parts, recordings and the computer are, as `tallybone doctor` says it."""
+        """State of camera, parts, recordings and computer, as reported by `tallybone doctor`."""
         found = await asyncio.to_thread(now)
         findings = tuple(
-            replace(one, part=plain(one.part), words=plain(one.words), mend=plain(one.mend)) for one in found.findings
+            replace(finding, part=plain(finding.part), words=plain(finding.words), mend=plain(finding.mend))
+            for finding in found.findings
         )
         return Response(as_json(replace(found, findings=findings), lang), media_type="application/json")
 
@@ -127,7 +129,7 @@ def health_routes(now: Callable[[], Health]) -> APIRouter:
 
 
 def prometheus_text(seen: Observed) -> bytes:
-    """Return all numbers of a table, and of its process, in the text format of Prometheus."""
+    """Return all metrics of a table and its process, in the Prometheus text format."""
     from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 
     registry = CollectorRegistry()
@@ -137,7 +139,7 @@ def prometheus_text(seen: Observed) -> bytes:
 
 
 def _families(seen: Observed) -> Iterator["Metric"]:
-    """Yield the numbers of a table; a family without samples belongs to a part that it lacks."""
+    """Yield the metrics of a table. Families of missing parts have no samples."""
     from prometheus_client.core import GaugeMetricFamily
 
     yield _labelled("info", "The version that runs.", "version", {seen.health.version: 1})
@@ -164,11 +166,11 @@ def _of_game(seen: Observed) -> Iterator["Metric"]:
 
 
 def _of_health(health: Health) -> Iterator["Metric"]:
-    """Yield which parts work; several of a kind work if all do."""
+    """Yield the metrics of health. Several parts of a kind work if all of them do."""
     works: dict[str, bool] = {}
-    for one in health.findings:
-        if one.grade is not Grade.ABSENT:
-            works[one.part] = works.get(one.part, True) and one.grade is not Grade.PROBLEM
+    for finding in health.findings:
+        if finding.grade is not Grade.ABSENT:
+            works[finding.part] = works.get(finding.part, True) and finding.grade is not Grade.PROBLEM
     yield _labelled("part_up", "1 for a part that works, 0 for one that has a problem.", "part", works)
     yield _gauge("picture_age_seconds", "Age of the camera's last picture.", health.picture_age_s)
 
@@ -214,7 +216,7 @@ def _histogram(times: Mapping[str, Times]) -> "Metric":
     family = HistogramMetricFamily("tallybone_stage_seconds", "Duration of each stage.", labels=["stage"])
     bounds = [*map(str, BOUNDS_S), "+Inf"]
     for stage, of_stage in times.items():
-        # Copied once: the game goes on meanwhile, and the buckets have to add up.
+        # Copy once, because the game updates the counts meanwhile and the buckets must be consistent.
         sums = accumulate(tuple(of_stage.within))
         family.add_metric([stage], list(zip(bounds, sums, strict=True)), of_stage.total_s)
     return family
@@ -230,7 +232,7 @@ class Observing:
 
     @property
     def routes(self) -> tuple[APIRouter, ...]:
-        """The paths of health and metrics."""
+        """Routes of health and metrics."""
         return health_routes(self.health.now), observed_routes(self.health.now, self._observed)
 
     def _observed(self, found: Health) -> Observed:

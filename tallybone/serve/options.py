@@ -1,4 +1,4 @@
-"""Define the options of `tallybone serve`, those that it shares with `play`, and the surroundings of a table."""
+"""Options of `tallybone serve`, those shared with `play`, and the environment of a table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def kept_bytes(text: str) -> int:
-    """Return the size of `--keep`, in bytes."""
+    """Parse the value of `--keep`. Returns bytes."""
     try:
         return parse_size(text)
     except ValueError as error:
@@ -55,17 +55,17 @@ SpeedOption = Annotated[
 
 
 def recordings_folder(record: str, environment: Mapping[str, str], home: Path) -> Path:
-    """Return the folder that `--record` means; `none` means no recording, and the usual folder."""
+    """Return the folder for a value of `--record`: the default folder for "auto" and "none"."""
     from tallybone.recording.folder import default_folder
 
     return default_folder(environment, home) if record in ("auto", "none") else Path(record)
 
 
 def make_recordings_folder(record: str, folder: Path) -> None:
-    """Make the folder that `--record` names. The usual one is made by the first recording, which may wait for a disk.
+    """Create the folder given by `--record`. The default folder is created by the first recording instead.
 
     Raises:
-        OSError: If it cannot be made.
+        OSError: If it cannot be created.
     """
     if record in ("auto", "none"):
         return
@@ -76,7 +76,7 @@ def make_recordings_folder(record: str, folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
-    """What a table that is always on is asked for."""
+    """Options of `tallybone serve`."""
 
     at: Annotated[
         str, typer.Option(metavar="[ADDRESS:]PORT", help="Where the page is; else port 8080 of the whole network.")
@@ -107,7 +107,7 @@ def _is_at_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-# Slow imports are made at their first use: help is quick.
+# Slow imports happen at first use, to keep --help fast.
 
 
 def _shipped_reader(max_pips: int) -> Reader:
@@ -136,20 +136,20 @@ def _signals() -> AbstractContextManager[StopRequest]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """The surroundings of a served table; tests give their own.
+    """Environment of a served table. Tests replace parts of it.
 
     Attributes:
-        clock: Monotonic, in nanoseconds.
-        out: Where events are printed; None for stdout.
-        err: Where errors go; None for stderr.
-        is_terminal: Whether somebody reads *out*, and no log keeps it.
-        environment: The variables that name the folder of the state.
-        home: The user's folder.
-        load: Returns the reader of a set's tiles by its highest double.
-        open_device: Opens a camera that is plugged in.
+        clock: Monotonic clock in nanoseconds.
+        out: Stream for events. None for stdout.
+        err: Stream for errors. None for stderr.
+        is_terminal: Whether *out* is a terminal and not a log.
+        environment: Environment variables, which determine the state folder.
+        home: Home folder of the user.
+        load: Loads the reader for a tile set with this highest number.
+        open_device: Opens a camera device.
         machine: Checks the computer.
-        pin: Of every match; None for a new one each time.
-        stop: Yields whether the program has to end.
+        pin: PIN of every match. None for a new one each time.
+        stop: Context that yields a stop request.
     """
 
     clock: Clock = time.monotonic_ns

@@ -1,4 +1,4 @@
-"""Serve the page of an always-on table: before, between and after matches; pass wishes between threads."""
+"""Page of an always-on table, before, between and after matches. Passes requests between threads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _IS_PLAYED = "a match is being played: end it first"
 
 
 class TablePage(LivePage):
-    """A page for all matches of a table: a game sees it as its own, the lobby as its own."""
+    """Page for all matches of a table, used by each game and by the lobby between games."""
 
     def __init__(
         self,
@@ -40,12 +40,12 @@ class TablePage(LivePage):
         hosts: KnownHosts = THIS_MACHINE,
         more: Callable[[Access, TablePage], tuple[APIRouter, ...]],
     ) -> None:
-        """Serve at *where*, with *more* paths, which may ask this page; wishes for matches come to *desk*.
+        """Serve at *where* with additional routes *more*. Requests for matches arrive at *desk*.
 
-        Each match has *pin*, or a new one if none is given; all else is as for `LivePage`.
+        Every match uses *pin*, or a new PIN if it is None. Other arguments are as for `LivePage`.
 
         Raises:
-            OSError: If it cannot be served there.
+            OSError: If the page cannot be served at *where*.
         """
         self._desk = desk
         self._begun: PendingRequest | None = None
@@ -53,7 +53,7 @@ class TablePage(LivePage):
         self._kept: list[PendingRequest] = []
         self._now: LiveState | None = None
         self.is_played = False
-        """Whether there is a match, over or not."""
+        """Whether there is a match, even if it is over."""
         self._next_pin = pin
         super().__init__(
             where,
@@ -69,7 +69,7 @@ class TablePage(LivePage):
     # Called by a game.
 
     def see_to(self, live: LiveGame) -> bool:
-        """Fulfil the wishes of pages; return whether the game goes on."""
+        """Handle requests from viewers. Returns whether the game goes on."""
         if self._begun is not None:
             self._begun.answer(None)
             self._begun = None
@@ -80,34 +80,34 @@ class TablePage(LivePage):
     # Called by the lobby.
 
     def came(self) -> Iterator[PendingRequest]:
-        """Yield the wishes for matches; wishes for a game are refused first, since there is none."""
+        """Yield the pending requests for matches. Requests that need a running game are refused."""
         for wanted in self.feed.desk.came():
             wanted.answer(Refused(Refusal.SENSELESS, NO_MATCH))
         kept, self._kept = self._kept, []
-        for one in (*kept, *self._desk.came()):
-            if one.wish is PlainRequest.END_MATCH:
-                one.answer(Refused(Refusal.CHANGED, NO_MATCH))
+        for request in (*kept, *self._desk.came()):
+            if request.wish is PlainRequest.END_MATCH:
+                request.answer(Refused(Refusal.CHANGED, NO_MATCH))
             else:
-                yield one
+                yield request
 
     @property
     def is_over(self) -> bool:
-        """Whether the match that is played, if one is, is over."""
+        """True if the current match is over. False without a match."""
         game = None if self._now is None else self._now.session.state.game
         return game is not None and game.phase is Phase.MATCH_OVER
 
     def refuse(self, words: str) -> None:
-        """Refuse all wishes that wait."""
+        """Refuse all pending requests."""
         for wanted in self.came():
             wanted.answer(Refused(Refusal.CHANGED, words))
 
     def begin(self, wanted: PendingRequest) -> None:
-        """Get ready for a match; its wish is answered when it runs."""
+        """Prepare for a match. Its request is answered when the match runs."""
         self.begin_anew(self._next_pin)
         self._begun, self._now, self.is_played = wanted, None, True
 
     def end(self, problem: str | None = None) -> None:
-        """End the match, or give it up because of a *problem*; answer the wishes that wait for that."""
+        """End the match, or abort it because of a *problem*, and answer the requests that wait for it."""
         if self._begun is not None:
             self._begun.answer(None if problem is None else Refused(Refusal.SENSELESS, problem))
         if self._ended is not None:
@@ -116,15 +116,15 @@ class TablePage(LivePage):
         self.is_played = False
 
     def rest(self, camera: str, problems: tuple[str, ...]) -> None:
-        """Show that no match is played, the condition of the camera and the problems of the table."""
+        """Show the lobby, with the state of the camera and the problems of the table."""
         self.feed.show_lobby(Lobby(camera, problems, self._now))
 
     def see(self, shot: Shot) -> None:
-        """Show a picture of the camera."""
+        """Show a camera image."""
         self.feed.see(CameraPicture(shot.jpeg(), shot.t_ns))
 
     def _goes_on_after(self, wanted: PendingRequest, live: LiveGame) -> bool:
-        """Take a wish while a game is played; return whether it goes on."""
+        """Handle a request for a match during a game. Returns whether the game goes on."""
         game = live.session.state.game
         is_over = game is None or game.phase is Phase.MATCH_OVER
         match wanted.wish:
@@ -141,7 +141,7 @@ class TablePage(LivePage):
 
 @dataclass(frozen=True, slots=True)
 class RestoreCalibration:
-    """The calibration that was replaced so many times ago is stored again."""
+    """Request to restore the calibration backup with a number."""
 
     number: int
 

@@ -1,4 +1,4 @@
-"""Test the parts of a table one by one, with somebody at the page or the terminal."""
+"""Interactive test of the parts of a table, from the page or the terminal."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from hardware.virtual.drivers import VirtualSettings
 from tallybone.play.keys import Typed
 from tallybone.play.parts import LiveParts
 
-# A person who has closed the page answers no more, and others want the table.
+# The test ends if nobody has polled its state for this time, for example because the page was closed.
 _NOBODY_AFTER_NS = 60 * NS_PER_S
 _MOST_CHARACTERS = 20_000
 P = TypeVar("P")
 LEAVES = "q"
-"""The key that ends a walk."""
+"""Key that ends the test."""
 
 _WORDS = {
     Sound.KNOCK: "a knock",
@@ -50,7 +50,7 @@ _WORDS = {
     Sound.SPEECH: "somebody speaking",
     Sound.NOTHING: "nothing that counts",
 }
-# An LED goes on and off so that it is noticed: twice a second at most (the reason is in hardware/leds/patterns.py).
+# An LED under test blinks, but not faster than allowed in hardware/leds/patterns.py.
 _BLINK_S, _TICK_S = 0.4, 0.02
 _WHITE = Rgb(255, 255, 255)
 _COLOURS = (Rgb(255, 0, 0), Rgb(0, 255, 0), Rgb(0, 0, 255))
@@ -63,13 +63,13 @@ _CANNOT = (LedError, ButtonError, KnockError, DisplayError, PinError)
 
 @dataclass(frozen=True, slots=True)
 class WalkProgress:
-    """Progress of a walk through the parts.
+    """Progress of a test.
 
     Attributes:
-        is_running: Whether there is one.
-        words: All words shown so far.
-        keys: The answers that it takes now; those of `Walk`.
-        results: The result of each part.
+        is_running: Whether a test is running.
+        words: All text shown so far.
+        keys: Keys that it accepts now.
+        results: Results of the parts tested so far.
     """
 
     is_running: bool = False
@@ -79,22 +79,22 @@ class WalkProgress:
 
 
 class PartsTest:
-    """One test at a time. The table walks in its own thread; any other reads its state, and answers."""
+    """A test that runs in the table's thread, while other threads poll its state and answer."""
 
     def __init__(self, clock: Callable[[], int]) -> None:
-        """Have no test yet; *clock* is monotonic, in nanoseconds."""
+        """Start without a test. *clock* is monotonic, in nanoseconds."""
         self._clock, self._lock = clock, threading.Lock()
         self._state, self._typed = WalkProgress(), queue.SimpleQueue[str]()
         self._asked_ns = 0
 
     @property
     def state(self) -> WalkProgress:
-        """Its state; to ask for it shows that somebody is there to answer."""
+        """Current progress. Polling it keeps the test alive."""
         self._asked_ns = self._clock()
         return self._state
 
     def answer(self, key: str) -> bool:
-        """Answer with a key; False where it is none that is asked for."""
+        """Answer with a key. Returns False if the key is not accepted now."""
         with self._lock:
             state = self._state
             if not state.is_running or key not in (*state.keys, LEAVES):
@@ -103,7 +103,7 @@ class PartsTest:
             return True
 
     def run(self, hardware: HardwareSettings, opener: OpensParts, meanwhile: Callable[[], bool]) -> None:
-        """Walk through *hardware*; *meanwhile* is called often, and returns whether the walk goes on."""
+        """Test all parts of *hardware*. *meanwhile* is called often, and ends the test by returning False."""
         self._typed = queue.SimpleQueue()
         self._asked_ns = self._clock()
         self._change(WalkProgress(is_running=True))
@@ -132,14 +132,14 @@ class PartsTest:
 
 
 class _Answers:
-    """Keys that somebody presses on the page."""
+    """Keys pressed on the page."""
 
     def __init__(self, typed: queue.SimpleQueue[str], goes_on: Callable[[], bool]) -> None:
         self._typed, self._goes_on = typed, goes_on
         self.is_over = False
 
     def pressed(self, wait_s: float) -> str:
-        """Return the key that was pressed, after up to so many seconds."""
+        """Wait up to *wait_s* seconds for a key. Returns "" if there was none."""
         self.is_over = not self._goes_on()
         try:
             return self._typed.get(timeout=wait_s)
@@ -148,18 +148,18 @@ class _Answers:
 
 
 class ServedParts:
-    """Parts that are opened again after they were lent to a test."""
+    """Parts of a table, which can be lent to a test and are reopened afterwards."""
 
     def __init__(self, hardware: HardwareSettings, open_all: Callable[[], LiveParts], clock: Callable[[], int]) -> None:
-        """Have the parts of *hardware*, which *open_all* opens."""
+        """Open the parts of *hardware* with *open_all*."""
         self.hardware = hardware
         self._open_all, self._clock = open_all, clock
         self.now = open_all()
-        """The parts as they are open now; any thread may ask."""
+        """Currently open parts. Thread-safe."""
 
     @contextmanager
     def lent(self) -> Iterator[OpensParts]:
-        """Yield the opener of each part by itself; until this ends nothing else uses them."""
+        """Close all parts and yield an opener for single ones. They are reopened at the end of the block."""
         panel = self.now.panel
         self.now.close()
         try:
@@ -168,12 +168,12 @@ class ServedParts:
             self.now = self._open_all()
 
     def close(self) -> None:
-        """Let every part go."""
+        """Close all parts."""
         self.now.close()
 
 
 class PartVerdict(StrEnum):
-    """The result of a step."""
+    """Outcome of a test step."""
 
     WELL = "ok"
     FAILED = "failed"
@@ -182,29 +182,29 @@ class PartVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """The result of a part: *outcome* is ok, failed or skipped; *words* name what was seen, pressed or heard."""
+    """Result of testing a part. *words* describes what was seen, pressed or heard."""
 
     part: str
     outcome: PartVerdict
     words: str
 
 
-class Leaves(Exception):  # noqa: N818 - somebody's wish, no error
-    """Somebody has typed q."""
+class Leaves(Exception):  # noqa: N818 - a request of the user, not an error
+    """The user ended the test."""
 
 
 class Walk:
-    """A walk through the parts with somebody who sees, presses and knocks."""
+    """Dialogue of a test: asks the user to watch, press and knock."""
 
     def __init__(
         self, keyboard: Typed, write: Callable[[str], None], asks: Callable[[str], None] = lambda keys: None
     ) -> None:
-        """Read answers from *keyboard*, *write* instructions, with line ends; *asks* gets the allowed keys."""
+        """Read answers from *keyboard*, and pass instructions to *write* and the allowed keys to *asks*."""
         self._keyboard, self._write, self._asks = keyboard, write, asks
         self._typed: deque[str] = deque()
 
     def leds(self, part: str, lamps: Lamps, *, has_colours: bool) -> PartResult:
-        """Let each LED blink until somebody says whether they see it."""
+        """Blink each LED and ask whether it is visible."""
         looks = "goes red, green and blue" if has_colours else "goes on and off"
         self._begin(part, f"each {looks}. y seen, n not, a again from 1, s skip")
         unseen: list[int] = []
@@ -229,14 +229,14 @@ class Walk:
         return PartResult(part, PartVerdict.WELL, f"{lamps.count} seen")
 
     def buttons(self, part: str, buttons: Buttons, pins: Mapping[str, int]) -> PartResult:
-        """Ask for each button, and compare the one that is pressed."""
+        """Ask for each button, and check which one is pressed."""
         self._begin(part, "press each when it is named. n nothing happens, s skip it")
         odd: list[str] = []
         skipped = 0
         for name in buttons.names:
             prompt = f"  {name} (GPIO {pins[name]}): " if name in pins else f"  {name}: "
             others: list[str] = []
-            buttons.read()  # earlier presses do not count
+            buttons.read()  # Discard earlier presses.
             self._write(prompt)
             answer = self._answer("ns", partial(self._came, buttons, name, prompt, others), _TICK_S)
             if answer:
@@ -254,7 +254,7 @@ class Walk:
         return PartResult(part, PartVerdict.WELL, f"all {len(buttons.names)} came as they should")
 
     def _came(self, buttons: Buttons, name: str, prompt: str, others: list[str]) -> bool:
-        """Return whether the button was pressed; name others that were instead."""
+        """Return True if the button was pressed. Other buttons are reported and added to *others*."""
         for pressed in buttons.read():
             if pressed.button == name:
                 self._write(f"{pressed.press.kind}\n")
@@ -265,14 +265,14 @@ class Walk:
         return False
 
     def knock(self, part: str, sensor: KnockSensor, now_ns: int) -> PartResult:
-        """Ask for three knocks, and write the strength of each."""
+        """Ask for three knocks, and report the strength of each."""
         self._begin(part, f"knock {_KNOCKS} times, as in a game. n it does not hear me, s skip")
         strengths: list[float] = []
 
         def heard() -> bool:
-            for one in sensor.read():
-                self._write(f"{sentence(replace(one, t_ns=max(0, one.t_ns - now_ns)))}\n")
-                strengths.extend([one.strength] if one.kind is Sound.KNOCK else [])
+            for sound in sensor.read():
+                self._write(f"{sentence(replace(sound, t_ns=max(0, sound.t_ns - now_ns)))}\n")
+                strengths.extend([sound.strength] if sound.kind is Sound.KNOCK else [])
             return len(strengths) >= _KNOCKS
 
         answer = self._answer("ns", heard, _TICK_S)
@@ -287,7 +287,7 @@ class Walk:
         return PartResult(part, PartVerdict.WELL, words)
 
     def display(self, part: str, display: ScoreDisplay) -> PartResult:
-        """Show a page, and ask whether it can be read."""
+        """Show a test page, and ask whether it is readable."""
         display.show(TEST_PAGE)
         self._begin(part, f'Ann 35, Ben 128, "{TEST_PAGE.message}". y yes, n no, s skip')
         self._write("  what it shows: ")
@@ -304,10 +304,13 @@ class Walk:
         self._write(f"{part}: {words}\n")
 
     def _answer(self, keys: str, step: Callable[[], bool | None], every_s: float) -> str:
-        """Repeat a step until it returns that all is done, "", or one of *keys* is typed.
+        """Repeat *step* until it returns True or a key is typed.
+
+        Returns:
+            The key, or "" if *step* returned True.
 
         Raises:
-            Leaves: If it is q, or nobody can type any more.
+            Leaves: If the key is q, or the keyboard is closed.
         """
         self._asks(keys)
         while True:
@@ -333,21 +336,21 @@ def _shine(lamps: Lamps, phases: Iterator[tuple[Rgb, ...]]) -> None:
 
 
 def _phases(count: int, number: int, *, has_colours: bool) -> Iterator[tuple[Rgb, ...]]:
-    """Yield without end the colours of a set while one of its LEDs is tested."""
+    """Yield colours of all LEDs in an endless cycle, for testing the one with index *number*."""
     while True:
         for colour in (*(_COLOURS if has_colours else (_WHITE,)), OFF):
             yield tuple(colour if place == number else OFF for place in range(count))
 
 
 def sentence(heard: ClassifiedSound) -> str:
-    """Return a sound in words."""
+    """Describe a sound."""
     again = ", again" if heard.in_row > 1 else ""
     how = f"strength {heard.strength:.2f}, {heard.confidence:.0%} sure"
     return f"{heard.t_ns / NS_PER_S:8.3f} s  {_WORDS[heard.kind]}{again} ({how})"
 
 
 def walked(hardware: HardwareSettings, steps: PartsWalk) -> Iterator[PartResult]:
-    """Yield the result of each part, until somebody types q."""
+    """Yield the result of each part, until the user types q."""
     try:
         for leds in hardware.leds:
             yield _tried(f"LEDs ({leds.shows})", steps.leds, leds)
@@ -362,7 +365,7 @@ def walked(hardware: HardwareSettings, steps: PartsWalk) -> Iterator[PartResult]
 
 
 def _tried(name: str, test: Callable[[str, P], PartResult], part: P) -> PartResult:
-    """Return the result of a test; a part that cannot be had or read has failed."""
+    """Return the result of a test. A part that cannot be opened or read has failed."""
     try:
         return test(name, part)
     except _CANNOT as error:
@@ -370,10 +373,10 @@ def _tried(name: str, test: Callable[[str, P], PartResult], part: P) -> PartResu
 
 
 class PartsWalk:
-    """Opens each part for its step."""
+    """Opens each part and runs its test step."""
 
     def __init__(self, opener: OpensParts, walk: Walk, clock: Callable[[], int]) -> None:
-        """Let *walk* ask for parts that *opener* opens; *clock* is monotonic, in nanoseconds."""
+        """Run the dialogue *walk* with parts from *opener*. *clock* is monotonic, in nanoseconds."""
         self._opener, self._walk, self._clock = opener, walk, clock
 
     def leds(self, name: str, part: LedsDriver) -> PartResult:

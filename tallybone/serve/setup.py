@@ -1,4 +1,4 @@
-"""Build a table that is always on: its camera, its parts, its page, and the links between them."""
+"""Assemble an always-on table: camera, parts, page, and their connections."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ from tallybone.web.recordings import recording_pages
 
 log = logging.getLogger(__name__)
 
-# Of virtual LEDs and buttons there are so many; a match may have more or fewer players.
+# Number of seats with virtual LEDs and buttons, regardless of the number of players.
 _VIRTUAL_SEATS = 4
 
 
 @contextmanager
 def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTable]:
-    """Yield a table whose page is served until this ends.
+    """Yield a table whose page is served until the end of the block.
 
     Raises:
-        ConfigError: If table.toml is wrong.
-        OSError: If its page cannot be served, table.toml not be read, or the folder of `--record` not be made.
+        ConfigError: If table.toml is invalid.
+        OSError: If the page cannot be served, table.toml cannot be read, or the recordings folder cannot be created.
     """
     at_table = load_table(options.config)
     hardware = with_panel(at_table.hardware, _VIRTUAL_SEATS) if options.panel else at_table.hardware
@@ -105,7 +105,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
 def _open_page(
     setup: Setup, feed: LiveFeed, hosts: KnownHosts, more: Callable[[Access, TablePage], tuple[APIRouter, ...]]
 ) -> TablePage:
-    """Return the page of a table, which is served from now on; *more* returns its paths beside those of a game."""
+    """Start the page of a table. *more* returns its additional routes."""
     world, displays = setup.world, setup.parts.hardware.displays
     return TablePage(
         setup.options.at,
@@ -114,15 +114,15 @@ def _open_page(
         pin=world.pin,
         feed=feed,
         language=lambda: setup.house.house.language,
-        # A log gets the PIN only if no display on the table shows it. A virtual one is behind the PIN itself.
-        says_pin=world.is_terminal or all(isinstance(one, VirtualSettings) for one in displays),
+        # Log the PIN only if no real display shows it. A virtual display is itself protected by the PIN.
+        says_pin=world.is_terminal or all(isinstance(display, VirtualSettings) for display in displays),
         hosts=hosts,
         more=more,
     )
 
 
 def _routes(setup: Setup, owner: Owner, observing: Observing, access: Access, page: TablePage) -> tuple[APIRouter, ...]:
-    """Return the paths that a table has beside those of a game."""
+    """Return the routes of a table besides those of a game."""
     clock, offered = setup.world.clock, partial(_offered, setup, page)
     return (
         rules_routes(),
@@ -153,10 +153,10 @@ def _sources_of(setup: Setup) -> TableSources:
 
 
 def _finish_restore(state: Path) -> str | None:
-    """Finish or undo a restore that was cut off; return why that cannot be."""
+    """Finish or undo an interrupted restore. Returns the reason if that fails, or None."""
     try:
         if finish_at_start(state):
-            log.info("a restore that was cut off is finished or undone state=%s", state)
+            log.info("finished or undid an interrupted restore state=%s", state)
     except OSError as error:
         return f"A restore was cut off and cannot be finished: {error}"
     return None
@@ -167,7 +167,7 @@ def _open_parts(hardware: HardwareSettings, clock: Clock, knocks: _Knocks) -> Li
 
 
 def _offered(setup: Setup, page: TablePage) -> Offered:
-    """Return the choices that people at the table have now; any thread may ask."""
+    """Return the choices offered on the page now. Thread-safe."""
     house = setup.house.house
     return Offered(
         playing=page.is_played,
@@ -191,14 +191,14 @@ def _shown_left(left: LeftMatch | None) -> LeftShown | None:
 
 
 class _Knocks:
-    """Loads the classifier of knocks from the calibration of this table, whenever it is needed."""
+    """Loads the knock classifier from the calibration of this table on demand."""
 
     def __init__(self, stored: Callable[[], Path | None]) -> None:
         self._stored = stored
         self.problem: str | None = None
 
     def classifier(self) -> Classifier | None:
-        """Return it, None for the shipped one; `problem` says why it cannot be loaded."""
+        """Return the classifier, or None for the built-in one. `problem` is set if the calibration cannot be loaded."""
         self.problem, path = None, self._stored()
         if path is None:
             return None
@@ -211,7 +211,7 @@ class _Knocks:
 
 
 def _kept_in(source: str, options: ServeOptions, world: Environment) -> Path:
-    """Return the file that a calibration is kept in: the one that the next match uses, or would use."""
+    """Return the calibration file that the next match uses, or would use if it existed."""
     stored = stored_for(source, options.calibration, world.environment, world.home)
     kind = source.partition(":")[0]
     name = name_of_camera(source) if is_device(source) else kind if kind == SIMULATED else USUAL

@@ -1,4 +1,4 @@
-"""Notify systemd of the table: that it is ready, its status, that it lives and ends (sd_notify, no library)."""
+"""Notify systemd of readiness, status, watchdog and stopping (the sd_notify protocol, without a library)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from hardware.clock import Clock
 log = logging.getLogger(__name__)
 
 Send: TypeAlias = Callable[[bytes], bool]
-"""Takes a message, and returns whether it went; it never waits."""
+"""Sends a message without blocking. Returns whether it was sent."""
 
 _NS_PER_US = 1000
 _MOST_STATUS = 200
 
 
 class Sign(Enum):
-    """A sign that a table lives, besides the turns of its loop. The value is logged when it stays away."""
+    """Sign of life of a table, besides its main loop. The value is logged if it is missing."""
 
     CAMERA = "no pictures come, and the camera does not say why"
     PAGE = "the page's thread does not answer"
@@ -31,15 +31,15 @@ class Sign(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """The life of a table, and how much of it systemd knows. Times are monotonic nanoseconds.
+    """State of the signs of life, and what systemd has been notified of. Times are monotonic, in nanoseconds.
 
     Attributes:
-        camera_ns: When a picture came last, or the camera gave a reason for none; None for never.
-        page_ns: When the page's thread answered last; None for never.
-        status: The activity of the table, in words.
-        is_ready: Whether systemd knows that the table is ready.
-        told_status: The last *status* that systemd got.
-        fed_ns: When the watchdog was fed last; None for never.
+        camera_ns: Time of the last image, or of the last known reason for having none. None for never.
+        page_ns: Time of the last response of the page's thread. None for never.
+        status: Activity of the table, as text.
+        is_ready: Whether systemd was notified of readiness.
+        told_status: Last status sent to systemd.
+        fed_ns: Time of the last watchdog message. None for never.
     """
 
     camera_ns: int | None = None
@@ -50,23 +50,23 @@ class Life:
     fed_ns: int | None = None
 
     def after(self, sign: Sign, t_ns: int) -> Life:
-        """Return it after a sign of life."""
+        """Return the state after a sign of life."""
         return replace(self, camera_ns=t_ns) if sign is Sign.CAMERA else replace(self, page_ns=t_ns)
 
     def missing(self, t_ns: int, within_ns: int | None) -> tuple[Sign, ...]:
-        """Return the signs that have not come within so many nanoseconds; with None, those that have never come."""
+        """Return the signs missing for longer than *within_ns*. With None, return those that never occurred."""
         times = ((Sign.CAMERA, self.camera_ns), (Sign.PAGE, self.page_ns))
         return tuple(
-            sign for sign, came in times if came is None or (within_ns is not None and t_ns - came > within_ns)
+            sign for sign, last in times if last is None or (within_ns is not None and t_ns - last > within_ns)
         )
 
     def told(self, t_ns: int, watchdog_ns: int | None) -> tuple[Life, tuple[str, ...]]:
-        """Return the life once systemd is up to date, and the lines of the message for that.
+        """Return the state after notifying systemd, and the lines of the message.
 
         Args:
-            t_ns: Now.
-            watchdog_ns: Within this systemd wants to hear of a table that lives; None where it does not ask.
-                Signs may be half as old, and it hears four times as often.
+            t_ns: Current time.
+            watchdog_ns: Watchdog interval. None if it is disabled. Messages are sent four times per interval, as long
+                as all signs of life are at most half an interval old.
         """
         lines: list[str] = []
         after = self
@@ -88,16 +88,17 @@ class Life:
 
 
 def plain_status(words: str) -> str:
-    r"""Return words as one line of a status: the names of players cannot send systemd anything else.
+    r"""Return a text as a single line, so that names of players cannot inject other messages.
 
     >>> plain_status("Ann\nREADY=1 leads")
     'Ann READY=1 leads'
     """
-    return " ".join("".join(one if one.isprintable() else " " for one in words).split())[:_MOST_STATUS]
+    printable = "".join(character if character.isprintable() else " " for character in words)
+    return " ".join(printable.split())[:_MOST_STATUS]
 
 
 def watchdog_of(environment: Mapping[str, str], pid: int) -> int | None:
-    """Return within how many nanoseconds systemd wants to hear of this process; None where it does not ask.
+    """Return the watchdog interval for this process in nanoseconds, or None if it is disabled.
 
     >>> watchdog_of({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "7"}, 7)
     30000000000
@@ -110,14 +111,14 @@ def watchdog_of(environment: Mapping[str, str], pid: int) -> int | None:
 
 
 class Notifier:
-    """Notifies systemd of a table, if systemd has started it.
+    """Notifies systemd of the state of a table, if it was started by systemd.
 
-    The loop of the table calls `turn` each time it goes round. A loop that hangs sends nothing more, and neither does
-    one whose camera or page has hung: then systemd restarts the program.
+    The main loop of the table calls `turn` in each iteration. If the loop, the camera or the page hangs, no watchdog
+    messages are sent, and systemd restarts the program.
     """
 
     def __init__(self, send: Send | None, clock: Clock, watchdog_ns: int | None = None) -> None:
-        """Notify with *send*; *watchdog_ns* is the time within which systemd wants to hear that the table lives."""
+        """Send messages with *send*, or none if it is None. *watchdog_ns* is the watchdog interval."""
         self._send, self._clock, self._watchdog_ns = send, clock, watchdog_ns
         self._lock = threading.Lock()
         self._life = Life()
@@ -125,52 +126,52 @@ class Notifier:
         self.feeds = 0
 
     def seen(self, sign: Sign) -> None:
-        """Take a sign of life; any thread may call it."""
+        """Record a sign of life. Thread-safe."""
         with self._lock:
             self._life = self._life.after(sign, self._clock())
 
     def say(self, words: str) -> None:
-        """Have `systemctl status` show the activity of the table."""
+        """Set the status shown by `systemctl status`."""
         with self._lock:
             self._life = replace(self._life, status=plain_status(words))
 
     def turn(self) -> None:
-        """Send the news that systemd needs now; the table's loop calls this each time."""
+        """Send due messages. Called in each iteration of the main loop."""
         with self._lock:
             t_ns = self._clock()
             self._complain(t_ns)
             after, lines = self._life.told(t_ns, self._watchdog_ns)
-            # A message that did not go is sent again at the next turn.
+            # A message that could not be sent is retried at the next turn.
             if lines and self._send is not None and self._send("\n".join(lines).encode()):
                 self.feeds += after.fed_ns != self._life.fed_ns
                 self._life = after
 
     def stopping(self) -> None:
-        """Send that the table ends."""
+        """Notify systemd that the table is stopping."""
         if self._send is not None:
             self._send(b"STOPPING=1")
 
     def _complain(self, t_ns: int) -> None:
-        """Log once why systemd will restart the program."""
+        """Log once why systemd is going to restart the program."""
         if self._watchdog_ns is None or not self._life.is_ready:
             return
         missing = self._life.missing(t_ns, self._watchdog_ns // 2)
         if missing != self._missing and missing:
-            log.warning("systemd is not told that the table lives: %s", "; ".join(sign.value for sign in missing))
+            log.warning("no watchdog message to systemd: %s", "; ".join(sign.value for sign in missing))
         self._missing = missing
 
 
 @contextmanager
 def notifying(environment: Mapping[str, str], clock: Clock, pid: int) -> Iterator[Notifier]:
-    """Yield the notifier of systemd; at the end it sends that the table ends.
+    """Yield a notifier, which notifies systemd of stopping at the end of the block.
 
     Args:
-        environment: The variables of systemd, if it has started this: where it listens, the watchdog.
-        clock: Monotonic, in nanoseconds.
-        pid: Of this process.
+        environment: Environment variables. Those of systemd contain the socket and the watchdog interval.
+        clock: Monotonic clock in nanoseconds.
+        pid: Id of this process.
 
     Raises:
-        OSError: If NOTIFY_SOCKET is neither a path, nor `@` and a name.
+        OSError: If NOTIFY_SOCKET is neither a path nor `@` and a name.
     """
     address = environment.get("NOTIFY_SOCKET", "")
     if not address:
@@ -184,7 +185,7 @@ def notifying(environment: Mapping[str, str], clock: Clock, pid: int) -> Iterato
         def send(message: bytes) -> bool:
             try:
                 sending.sendto(message, "\0" + address[1:] if address.startswith("@") else address)
-            except OSError:  # a full queue or a restarting systemd must not stop a game
+            except OSError:  # A full queue or a restart of systemd must not interrupt a game.
                 return False
             return True
 

@@ -1,4 +1,4 @@
-"""Run the table that is always on: wait between matches, fulfil the wishes of pages, notify systemd."""
+"""Run an always-on table: wait between matches, handle requests from the page, notify systemd."""
 
 from __future__ import annotations
 
@@ -42,34 +42,34 @@ from tallybone.web.actions import Refusal, Refused
 from vision.errors import VisionError
 from vision.reader.reader import Reader
 
-# Errors at the beginning of a match, which are shown in their own words.
+# Errors at the start of a match whose message is shown to users.
 _CANNOT = (EngineError, VisionError, CalibrationError, OSError)
 _RESTS_S = 0.05
 _IS_TESTED = phrase("the parts of the table are being tested: end that first")
 _IS_CALIBRATED = phrase("the table is being calibrated: end that first")
 
 RunOnPage: TypeAlias = Callable[[Callable[[], object]], None]
-"""Has the page's thread do something as soon as it can."""
+"""Schedules a call in the page's thread."""
 _ASKS_EVERY_NS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """All parts of a table that is always on, for all its matches.
+    """Components of an always-on table.
 
     Attributes:
-        options: Its options.
-        world: Its surroundings.
-        camera: Its camera.
-        parts: Lights, buttons, displays, which stay open.
-        test: The test of these parts.
-        calibration: Its calibration, step by step.
-        house: Its memory between matches.
-        desk: The wishes of pages.
-        folder: Where recordings are.
-        left: The match in them that can go on.
-        counts: Its counters.
-        load: Returns the reader of a set's tiles by its highest double.
+        options: Command options.
+        world: Environment.
+        camera: Camera.
+        parts: LEDs, buttons, knock sensor and displays, which stay open.
+        test: Test of the parts.
+        calibration: Guided calibration.
+        house: Settings kept between matches.
+        desk: Requests from the page.
+        folder: Folder of the recordings.
+        left: Unfinished match that can be resumed.
+        counts: Counters.
+        load: Loads the reader for a tile set with this highest number.
     """
 
     options: ServeOptions
@@ -87,27 +87,27 @@ class Setup:
 
     @property
     def room(self) -> RecordingQuota | None:
-        """Where the next match is recorded; None for nowhere."""
+        """Folder and quota for the next recording. None if matches are not recorded."""
         if self.options.record == "none":
             return None
         return RecordingQuota(self.folder, self.options.keep or self.house.house.keep_bytes or KEEP_BYTES)
 
 
 class ServedTable:
-    """One thing is done at a time: a match, or nothing."""
+    """An always-on table. It plays, tests or calibrates one thing at a time."""
 
     def __init__(self, setup: Setup, page: TablePage, problem: Callable[[], str | None] = lambda: None) -> None:
-        """Run the parts of *setup*, and a *page* that is always served; *problem* returns that of the table."""
+        """Run the components of *setup* and the *page*. *problem* returns a general problem of the table."""
         self._setup, self._page, self._problem = setup, page, problem
         self._waits = threading.Event()
 
     @property
     def words(self) -> str:
-        """Where its page is, and the PIN."""
+        """Address of the page, and the PIN."""
         return self._page.words
 
     def life(self, notifier: Notifier) -> ServedLife:
-        """Return the watch over this table that notifies systemd."""
+        """Return the watchdog of this table, which notifies systemd."""
         setup = self._setup
         look = LifeSigns(
             seen_ns=lambda: self._page.feed.seen_ns,
@@ -117,7 +117,7 @@ class ServedTable:
         return ServedLife(notifier, look, self._page.feed.answer, setup.world.clock, setup.counts)
 
     def run(self, shown: Listener, is_stopped: Callable[[], bool]) -> None:
-        """Wait for matches and play them until it is stopped; events are *shown* at the terminal too."""
+        """Play matches on request until stopped. Events are also *shown* in the terminal."""
         self._setup.left.look()
         while not is_stopped():
             for wanted in self._page.came():
@@ -132,24 +132,24 @@ class ServedTable:
             self._waits.wait(_RESTS_S)
 
     def _rest(self) -> None:
-        """Look at the table, and show that no match is played."""
+        """Show the camera image and the lobby between matches."""
         setup, parts = self._setup, self._setup.parts.now
         self._look()
-        parts.came()  # presses mean nothing now
+        parts.came()  # Discard button presses.
         parts.rest(f"no match  {self._page.pin_words}")
         own = (self._problem(), setup.camera.problem)
         problems = (*(words for words in own if words is not None), *map(": ".join, parts.problems.items()))
         self._page.rest(setup.camera.words, problems)
 
     def _look(self) -> None:
-        """Show the camera's picture, if there is one."""
+        """Show the camera image, if there is one."""
         shot = self._setup.camera.look()
         if shot is not None:
-            with suppress(VisionError):  # the next one may be a picture again
+            with suppress(VisionError):  # The next image may be valid again.
                 self._page.see(shot)
 
     def _play(self, wanted: PendingRequest, shown: Listener, is_stopped: Callable[[], bool]) -> None:
-        """Play a match to its end; refuse one that cannot be played."""
+        """Play a match. Refuse the request if that is not possible."""
         page = self._page
         problem: str | None = None
         try:
@@ -167,7 +167,7 @@ class ServedTable:
             page.end(problem)
 
     def _test(self, wanted: PendingRequest, is_stopped: Callable[[], bool]) -> None:
-        """Let somebody walk through the parts; nothing else is done meanwhile."""
+        """Run the test of the parts. Other requests are refused meanwhile."""
         setup = self._setup
 
         def goes_on() -> bool:
@@ -180,7 +180,7 @@ class ServedTable:
             setup.test.run(setup.parts.hardware, opener, goes_on)
 
     def _calibrate(self, wanted: PendingRequest, wish: CalibrationRequest, is_stopped: Callable[[], bool]) -> None:
-        """Calibrate, check a calibration or bring one back; nothing else is done meanwhile."""
+        """Calibrate, or check or restore a calibration. Other requests are refused meanwhile."""
         page, calibration = self._page, self._setup.calibration
 
         def goes_on() -> bool:
@@ -211,7 +211,7 @@ class ServedTable:
         return game_that_goes_on(path, self._setup.folder, began=wall_time(), software=software())
 
     def _table(self, wanted: PendingRequest, game: MatchPlan, camera: Camera) -> LiveTable:
-        """Return a match that is about to be played."""
+        """Set up a match."""
         setup = self._setup
         match = set_up(
             game,
@@ -239,7 +239,7 @@ class ServedTable:
 
 
 class _NobodyTypes:
-    """The keyboard of a table that has none."""
+    """Keyboard input of a table without a keyboard."""
 
     is_over = True
 
@@ -247,19 +247,19 @@ class _NobodyTypes:
         self._waits = threading.Event()
 
     def pressed(self, wait_s: float) -> str:
-        """Wait; no key ever comes."""
+        """Wait, and return no key."""
         self._waits.wait(wait_s)
         return ""
 
 
 @dataclass(frozen=True, slots=True)
 class LifeSigns:
-    """The signs of life of a table.
+    """Signs of life of a table.
 
     Attributes:
-        seen_ns: Returns when the last picture came; None for never.
-        is_silent: Returns whether there is a known reason for missing pictures.
-        words: Returns the activity of the table, for its owner.
+        seen_ns: Returns the time of the last image, or None.
+        is_silent: Returns whether missing images have a known reason.
+        words: Returns the activity of the table, for `systemctl status`.
     """
 
     seen_ns: Callable[[], int | None]
@@ -268,17 +268,17 @@ class LifeSigns:
 
 
 class ServedLife:
-    """Gathers the signs of life of a table in its loop."""
+    """Collects signs of life in the table's loop, and forwards them to systemd."""
 
     def __init__(self, notifier: Notifier, look: LifeSigns, answer: RunOnPage, clock: Clock, counts: Counts) -> None:
-        """Give *notifier* the signs of *look*, and each answer of the page's thread."""
+        """Report the signs of *look*, and responses of the page's thread, to *notifier*."""
         self._counts = counts
         self._notifier, self._look, self._answer, self._clock = notifier, look, answer, clock
         self._seen_ns: int | None = None
         self._asked_ns: int | None = None
 
     def turn(self) -> None:
-        """Ask camera and page, once a second at most, and send systemd the news."""
+        """Check camera and page at most once a second, and notify systemd."""
         now_ns = self._clock()
         if self._asked_ns is None or now_ns - self._asked_ns >= _ASKS_EVERY_NS:
             self._asked_ns = now_ns

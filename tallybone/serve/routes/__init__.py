@@ -1,1 +1,1 @@
-"""HTTP paths of an always-on table, one module per subject."""
+"""HTTP routes of an always-on table, one module per subject."""

@@ -1,4 +1,4 @@
-"""HTTP paths of the stored calibration: show, begin, end, check and restore."""
+"""HTTP routes of the calibration: show, start, end, check and restore."""
 
 # No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
 
@@ -31,7 +31,7 @@ from tallybone.web.snapshot import as_json
 
 @dataclass(frozen=True, slots=True)
 class EarlierShown:
-    """A calibration that was replaced: which parts of it are known, or why it cannot be read."""
+    """A calibration backup: its calibrated parts, or the reason why it cannot be read."""
 
     number: int
     written_at: str
@@ -41,9 +41,9 @@ class EarlierShown:
 
 @dataclass(frozen=True, slots=True)
 class StoredShown:
-    """What is stored for the camera of this table; *written_at* is null for nothing.
+    """Stored calibration of the table's camera. *written_at* is null if there is none.
 
-    While one *is_running*, `GET calibration` says how it stands.
+    While a calibration *is_running*, `GET calibration` returns its progress.
     """
 
     camera: str
@@ -56,38 +56,38 @@ class StoredShown:
 
 @dataclass(frozen=True, slots=True)
 class FoundShown:
-    """Something that a check has found: whether all is well with it, and what it is, in words."""
+    """Result of a check: whether it passed, and a description."""
 
     well: bool
     words: str
 
 
 class RestoreSaid(StrictModel):
-    """Which calibration is brought back: 1 is the one before this."""
+    """Backup to restore: 1 is the newest."""
 
     number: Annotated[int, Field(ge=1, le=KEPT)]
 
 
 def stored_calibration_routes(calibration: ServedCalibration, desk: Requests, access: Access) -> APIRouter:
-    """Return the paths of the stored calibration."""
+    """Return the routes of the calibration."""
     router = APIRouter()
     insider = insider_by(access)
 
     @router.get("/calibration/stored", response_model=StoredShown)
     async def stored(lang: Language = "en") -> Response:
-        """What is stored, and the last five before it."""
+        """The stored calibration and its five backups."""
         shown = await asyncio.to_thread(_stored, calibration)
         return Response(as_json(shown, lang), media_type="application/json")
 
     @router.post("/calibration", status_code=204)
     async def begin(author: Annotated[Author, Depends(insider)]) -> Response:
-        """Calibrate camera and table, step by step; it ends by itself when nobody looks for five minutes."""
+        """Start the guided calibration of camera and table. It ends if nobody watches for five minutes."""
         await fulfil(PlainRequest.CALIBRATE, desk)
         return Response(status_code=204)
 
     @router.post("/calibration/end", status_code=204)
     async def end(author: Annotated[Author, Depends(insider)]) -> Response:
-        """End it; what was kept stays."""
+        """End the calibration. Parts already stored are kept."""
         await fulfil_calibration(EndCalibration(), calibration.calibrating)
         if not await asyncio.to_thread(calibration.calibrating.wait_for_end, ANSWERS_WITHIN_S):
             raise HTTPException(503, phrase("the table does not answer"), {"Retry-After": "5"})
@@ -95,14 +95,14 @@ def stored_calibration_routes(calibration: ServedCalibration, desk: Requests, ac
 
     @router.post("/calibration/check", response_model=list[FoundShown])
     async def check(author: Annotated[Author, Depends(insider)], lang: Language = "en") -> Response:
-        """Compare what the camera sees now with what is stored."""
+        """Compare the current camera image with the stored calibration."""
         await fulfil(PlainRequest.CHECK_CALIBRATION, desk)
-        found = tuple(FoundShown(one.grade is Grade.OK, plain(one.words)) for one in calibration.findings)
+        found = tuple(FoundShown(each.grade is Grade.OK, plain(each.words)) for each in calibration.findings)
         return Response(as_json(found, lang), media_type="application/json")
 
     @router.post("/calibration/restore", status_code=204)
     async def restore(said: Annotated[RestoreSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
-        """Bring an earlier one back; what is stored now becomes the one before it."""
+        """Restore a backup. The current calibration becomes backup 1."""
         await fulfil(RestoreCalibration(said.number), desk)
         return Response(status_code=204)
 
@@ -119,7 +119,7 @@ def _stored(calibration: ServedCalibration) -> StoredShown:
         written_at,
         () if now is None else tuple(plain(words) for words in known_words(now)),
         problem,
-        tuple(_earlier(number, one) for number, one in earlier if one.exists()),
+        tuple(_earlier(number, backup) for number, backup in earlier if backup.exists()),
     )
 
 
@@ -129,7 +129,7 @@ def _earlier(number: int, path: Path) -> EarlierShown:
 
 
 def _read(path: Path) -> tuple[str | None, Calibration | None, str | None]:
-    """Return when a file was written, its calibration, and its problem; None for each that there is not."""
+    """Return the time of a file, its calibration, and its problem, each None if there is none."""
     try:
         if not path.exists():
             return None, None, None

@@ -1,4 +1,4 @@
-"""HTTP paths of games and matches: list, begin, continue and end."""
+"""HTTP routes of games and matches: list, start, resume and end."""
 
 # No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
 
@@ -37,7 +37,7 @@ _Name = Annotated[str, StringConstraints(max_length=200)]
 
 
 class NewMatch(StrictModel):
-    """How a match is begun: what is not given is as usual in the game."""
+    """Settings of a new match. Omitted options have the defaults of the game."""
 
     game: Annotated[str, StringConstraints(max_length=40)]
     options: Annotated[dict[_Key, _Value], Field(max_length=_MOST_OPTIONS)] = {}  # noqa: RUF012 - pydantic copies it
@@ -46,18 +46,18 @@ class NewMatch(StrictModel):
 
 
 class NotBegun(BaseModel):
-    """Why a match was not begun; *faults* say it of each field."""
+    """Reason why a match was not started. *faults* lists the problems by field."""
 
     error: str
     faults: list[FaultShown]
 
 
-# A request that cannot be parsed has an error, but no faults of fields.
+# A request that cannot be parsed gets an error without problems by field.
 NOT_BEGUN: dict[int | str, dict[str, Any]] = {422: {"model": NotBegun | Error}}
 
 
 class LeftShown(BaseModel):
-    """A match that was left before it was over."""
+    """An unfinished match."""
 
     game: str
     players: list[str]
@@ -66,9 +66,9 @@ class LeftShown(BaseModel):
 
 
 class Offered(BaseModel):
-    """What can be done now: *usual* is the match that is offered first, *left* the newest that is not over.
+    """Possible actions: *usual* is the match offered first, *left* the latest unfinished one.
 
-    While *is_looking*, nobody knows yet whether there is one.
+    While *is_looking*, the search for an unfinished match is not complete.
     """
 
     playing: bool
@@ -79,12 +79,12 @@ class Offered(BaseModel):
 
 
 def rules_routes() -> APIRouter:
-    """Return the paths that describe games and check their options."""
+    """Return the routes that describe games and check options."""
     router = APIRouter()
 
     @router.get("/games")
     async def games() -> GamesShown:
-        """Every game that the score can be kept of, and what can be agreed on."""
+        """All games and their options."""
         return games_shown()
 
     @router.get("/games/{game}")
@@ -95,8 +95,8 @@ def rules_routes() -> APIRouter:
         ] = [],  # noqa: B006
         players: Annotated[int | None, Query(ge=1, le=_MOST_PLAYERS)] = None,
     ) -> CheckedShown:
-        """What holds in a game with options, each key=value; or what is wrong with them."""
-        return checked(game, dict(_pair(one) for one in option), players)
+        """The rules of a game with options (each key=value), or the problems with them."""
+        return checked(game, dict(_pair(pair) for pair in option), players)
 
     return router
 
@@ -104,26 +104,26 @@ def rules_routes() -> APIRouter:
 def match_routes(
     access: Access, desk: Requests, house: HouseFile, *, offered: Callable[[], Offered], publish: Callable[[], object]
 ) -> APIRouter:
-    """Return the paths of matches.
+    """Return the routes of matches.
 
     Args:
         access: Checks the PIN.
-        desk: Queues the requests of pages.
-        house: Stores the setting of each match.
+        desk: Queues requests from pages.
+        house: Stores the settings of each match.
         offered: Returns the current choices.
-        publish: Publishes the state of the table; called in the page's thread before a request is answered.
+        publish: Publishes the state of the table. Called in the page's thread before a request is answered.
     """
     router = APIRouter()
     insider = insider_by(access)
 
     @router.get("/match")
     async def match() -> Offered:
-        """What can be done now: begin a match, and which one; go on with one; or end the one that is played."""
+        """Possible actions: start a match, resume one, or end the current one."""
         return offered()
 
     @router.post("/match", status_code=204, responses=NOT_BEGUN)
     async def begin(said: Annotated[NewMatch, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
-        """Begin a match. The table has a new PIN from then on; whoever began it is in."""
+        """Start a match. The table gets a new PIN, and the sender of the request stays signed in."""
         setting, faults = setting_of(said)
         if setting is None:
             return not_begun(faults)
@@ -137,14 +137,14 @@ def match_routes(
 
     @router.post("/match/goes_on", status_code=204)
     async def goes_on(author: Annotated[Author, Depends(insider)]) -> Response:
-        """Go on with the newest match that is not over."""
+        """Resume the latest unfinished match."""
         await fulfil(PlainRequest.RESUME_MATCH, desk)
         publish()
         return let_in(access.cookie_for(author.name))
 
     @router.post("/match/end", status_code=204)
     async def end(author: Annotated[Author, Depends(insider)]) -> Response:
-        """End the match; one that is not over can go on another time."""
+        """End the match. An unfinished match can be resumed later."""
         await fulfil(PlainRequest.END_MATCH, desk)
         return Response(status_code=204)
 
@@ -152,15 +152,15 @@ def match_routes(
 
 
 def _keep(house: HouseFile, setting: MatchSetting) -> None:
-    """Store the setting of a match; if that fails, the match is played all the same."""
+    """Store the settings of a match. A failure is logged and does not affect the match."""
     try:
         house.change(lambda kept: replace(kept, last=setting))
     except OSError as error:
-        log.warning("how the match was begun is not kept: %s", error)
+        log.warning("the settings of the match could not be stored: %s", error)
 
 
 def _planned(setting: MatchSetting) -> MatchPlan | tuple[FaultShown, ...]:
-    """Return the plan of a match, or its faults."""
+    """Return the plan of a match, or its problems."""
     try:
         return new_game(
             setting.game,
@@ -176,7 +176,7 @@ def _planned(setting: MatchSetting) -> MatchPlan | tuple[FaultShown, ...]:
 
 
 def setting_of(said: NewMatch) -> tuple[MatchSetting | None, tuple[FaultShown, ...]]:
-    """Return the setting of a match, or None and its faults."""
+    """Return the settings of a match, or None and its problems."""
     players = tuple(plain(name, MOST_NAME).strip() for name in said.players)
     faults = _faults_of(said, players)
     if faults:
@@ -185,7 +185,7 @@ def setting_of(said: NewMatch) -> tuple[MatchSetting | None, tuple[FaultShown, .
 
 
 def shown_setting(setting: MatchSetting | None) -> NewMatch | None:
-    """Return a setting as a page sends it; None for one that no page can send."""
+    """Convert settings to the request model. None if they are not valid for it."""
     if setting is None:
         return None
     with contextlib.suppress(ValidationError):
@@ -201,20 +201,20 @@ def _faults_of(said: NewMatch, players: tuple[str, ...]) -> tuple[FaultShown, ..
         faults.append(FaultShown("players", "each player needs a name"))
     if len(set(players)) < len(players):
         faults.append(FaultShown("players", "two players have the same name"))
-    if said.set not in {one.value for one in TileSet}:
+    if said.set not in {tile_set.value for tile_set in TileSet}:
         faults.append(FaultShown("set", f"expected {', '.join(TileSet)}"))
     return tuple(faults)
 
 
 def not_begun(faults: tuple[FaultShown, ...]) -> Response:
-    """Return the answer with the faults of a match."""
-    shown = [FaultShown(one.field, plain(one.words)) for one in faults]
-    words = "; ".join(f"{one.field}: {one.words}" if one.field else one.words for one in shown)
+    """Return the response with the problems of a match."""
+    shown = [FaultShown(fault.field, plain(fault.words)) for fault in faults]
+    words = "; ".join(f"{fault.field}: {fault.words}" if fault.field else fault.words for fault in shown)
     return JSONResponse(NotBegun(error=plain(words), faults=shown).model_dump(), 422)
 
 
 async def fulfil(wish: TableRequest, desk: Requests) -> None:
-    """Wait until the table has done something; the errors are those of `answer_to`."""
+    """Wait until the table has handled a request. Raises the errors of `answer_to`."""
     await answer_to(wish, desk, _ANSWERS_WITHIN_S, phrase("the table does not answer"))
 
 

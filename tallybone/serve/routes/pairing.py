@@ -1,4 +1,4 @@
-"""HTTP paths that let another phone in by a QR code."""
+"""HTTP routes for admitting another phone by a QR code."""
 
 # No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
 
@@ -16,7 +16,7 @@ from tallybone.web.actions import StrictModel
 
 
 class Pair(StrictModel):
-    """A code that was scanned, and who scanned it."""
+    """A scanned code, and the name of the person."""
 
     code: Annotated[str, StringConstraints(max_length=40)]
     name: Annotated[str, StringConstraints(max_length=200)] = ""
@@ -24,7 +24,7 @@ class Pair(StrictModel):
 
 @dataclass(frozen=True, slots=True)
 class PairingShown:
-    """A code to scan: its address, the rows of its squares ("1" is dark), and how long it lets one in."""
+    """A QR code: its URL, its rows ("1" is dark), and its validity in seconds."""
 
     address: str
     rows: tuple[str, ...]
@@ -32,26 +32,26 @@ class PairingShown:
 
 
 def pairing_routes(access: Access, url: Callable[[], str]) -> APIRouter:
-    """Return the paths; *url* returns the address of the page."""
+    """Return the routes. *url* returns the address of the page."""
     router = APIRouter()
     insider = insider_by(access)
 
     @router.post("/pairing")
     async def pairing(author: Annotated[Author, Depends(insider)]) -> PairingShown:
-        """Get a code that lets one more in, once. It stands behind the #, so that no server is ever sent it."""
+        """Create a code that admits one device once. It is in the URL fragment, which is never sent to a server."""
         address = f"{url()}/#pair/{access.new_code()}"
         return PairingShown(address, qr_rows(address), CODE_LASTS_S)
 
     @router.post("/pair", status_code=204)
     async def pair(said: Annotated[Pair, Body()], request: Request) -> Response:
-        """Come in with a code."""
+        """Enter with a code."""
         return come_in_by_code(request, access, said.code, said.name)
 
     return router
 
 
 def qr_rows(text: str) -> tuple[str, ...]:
-    """Return the rows of a QR code, "1" for a dark square, without the margin; a page leaves four squares around it.
+    """Return the rows of a QR code, "1" for a dark module, without the quiet zone of four modules.
 
     >>> len(qr_rows("http://192.168.1.5:8080/")) == len(qr_rows("http://192.168.1.5:8080/")[0])
     True
@@ -59,4 +59,4 @@ def qr_rows(text: str) -> tuple[str, ...]:
     dark = np.asarray(cv2.QRCodeEncoder.create().encode(text)) == 0
     rows, columns = np.flatnonzero(dark.any(axis=1)), np.flatnonzero(dark.any(axis=0))
     inner = dark[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    return tuple("".join("1" if one else "0" for one in row) for row in inner)
+    return tuple("".join("1" if is_dark else "0" for is_dark in row) for row in inner)

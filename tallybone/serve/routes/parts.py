@@ -1,4 +1,4 @@
-"""HTTP paths of the virtual panel and the test of the parts."""
+"""HTTP routes of the virtual panel and the test of the parts."""
 
 # No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
 
@@ -23,20 +23,20 @@ _MOST_WORDS = 20_000
 
 
 class Answer(StrictModel):
-    """The answer to what the test asks: y yes, n no, a again, s skip, q end."""
+    """Answer to the test: y yes, n no, a again, s skip, q end."""
 
     key: Annotated[str, StringConstraints(pattern=r"^[ynasq]$")]
 
 
 class PanelPress(StrictModel):
-    """What is pressed on the virtual panel: a button by its name, null for a knock on the table."""
+    """Input on the virtual panel: the name of a button, or null for a knock on the table."""
 
     button: Annotated[str, StringConstraints(max_length=40)] | None
 
 
 @dataclass(frozen=True, slots=True)
 class LedsShown:
-    """A set of virtual LEDs: what it is for, and the colour of each, as #rrggbb."""
+    """A group of virtual LEDs: its purpose, and the colour of each as #rrggbb."""
 
     shows: str
     colours: tuple[str, ...]
@@ -44,7 +44,7 @@ class LedsShown:
 
 @dataclass(frozen=True, slots=True)
 class PanelShown:
-    """What is seen of the virtual parts; all of it is empty where there are none."""
+    """State of the virtual parts. Empty if there are none."""
 
     leds: tuple[LedsShown, ...]
     screen: tuple[str, ...]
@@ -56,9 +56,9 @@ class PanelShown:
 
 @dataclass(frozen=True, slots=True)
 class TestShown:
-    """How the test stands: all that it said, a line each; the *keys* that it takes now; what came of each part."""
+    """Progress of the test: its text by lines, the *keys* that it accepts now, and the results so far."""
 
-    __test__ = False  # it is no test of pytest
+    __test__ = False  # not a pytest class
 
     running: bool
     lines: tuple[str, ...]
@@ -67,15 +67,17 @@ class TestShown:
 
 
 def panel_routes(access: Access, parts: ServedParts, clock: Callable[[], int]) -> APIRouter:
-    """Return the paths of the virtual panel; *clock* is monotonic, in nanoseconds."""
+    """Return the routes of the virtual panel. *clock* is monotonic, in nanoseconds."""
     router = APIRouter()
     insider = insider_by(access)
 
     @router.get("/panel")
     async def panel(author: Annotated[Author, Depends(insider)]) -> PanelShown:
-        """What is seen of the virtual parts now. The display among them shows the PIN, and so not everybody sees it."""
+        """Current state of the virtual parts. Requires the PIN, because the virtual display shows it."""
         look = parts.now.panel.look(clock())
-        leds = tuple(LedsShown(one.shows.value, tuple(_hex(colour) for colour in one.colours)) for one in look.leds)
+        leds = tuple(
+            LedsShown(group.shows.value, tuple(_hex(colour) for colour in group.colours)) for group in look.leds
+        )
         return PanelShown(
             leds, look.screen, look.buttons, tuple(sorted(look.pressed)), hears=look.hears, knocked=look.is_knocked
         )
@@ -98,28 +100,28 @@ def panel_routes(access: Access, parts: ServedParts, clock: Callable[[], int]) -
 
 
 def parts_test_routes(access: Access, test: PartsTest, desk: Requests) -> APIRouter:
-    """Return the paths of the test of the parts."""
+    """Return the routes of the test of the parts."""
     router = APIRouter()
     insider = insider_by(access)
 
     @router.get("/parts/test")
     async def state() -> TestShown:
-        """How the test of the parts stands, or how the last one ended."""
+        """Progress of the test of the parts, or the result of the last one."""
         now = test.state
         lines = tuple(plain(line) for line in now.words[-_MOST_WORDS:].split("\n") if line.strip())
-        results = tuple(replace(one, words=plain(one.words)) for one in now.results)
+        results = tuple(replace(result, words=plain(result.words)) for result in now.results)
         keys = (*now.keys, LEAVES) if now.is_running else ()
         return TestShown(now.is_running, lines, keys, results)
 
     @router.post("/parts/test", status_code=204)
     async def begin(author: Annotated[Author, Depends(insider)]) -> Response:
-        """Test the parts, one after the other; it ends by itself when nobody asks for a minute how it stands."""
+        """Start the test of the parts. It ends if its progress is not polled for a minute."""
         await fulfil(PlainRequest.TEST_PARTS, desk)
         return Response(status_code=204)
 
     @router.post("/parts/test/answer", status_code=204)
     async def answer(said: Annotated[Answer, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
-        """Answer what the test asks."""
+        """Answer a question of the test."""
         if not test.answer(said.key):
             raise HTTPException(409, "that is not asked now")
         return Response(status_code=204)

@@ -1,4 +1,4 @@
-"""HTTP paths of the table's settings, which only its owner may change."""
+"""HTTP routes of the table's settings, which only the owner can change."""
 
 # No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
 
@@ -31,7 +31,7 @@ class Password(StrictModel):
 
 
 class Settings(StrictModel):
-    """What holds at the table. Null is: 20 GB; the language of each browser; the match that was begun last."""
+    """Settings of the table. Defaults for null: 20 GB, the language of the browser, the last match."""
 
     keep_gb: Annotated[int, Field(ge=LEAST_KEEP_BYTES // _GB, le=MOST_KEEP_BYTES // _GB)] | None = None
     language: Literal["en", "es", "pt", "fr"] | None = None
@@ -39,34 +39,34 @@ class Settings(StrictModel):
 
 
 class SettingsShown(Settings):
-    """The settings; whether there is a password at all, and whether whoever asks has given it."""
+    """Settings, whether there is a password, and whether the sender of the request has entered it."""
 
     has_password: bool
     is_owner: bool
 
 
 class Owner:
-    """Checks the owner's password, and remembers which browsers have given it."""
+    """Checks the owner's password, and issues cookies to browsers that entered it."""
 
     def __init__(self, password_file: Path, clock: Clock) -> None:
-        """Check against the hash in *password_file*; *clock* is monotonic, in nanoseconds."""
+        """Check against the hash in *password_file*. *clock* is monotonic, in nanoseconds."""
         self._file = password_file
         self._cookies, self._tries = Cookies(secrets.token_bytes(32), clock, LASTS_S), Tries(clock)
-        self._trying = asyncio.Lock()  # one password is tried at a time: each takes 16 MB
+        self._trying = asyncio.Lock()  # Only one check at a time, because each takes 16 MB.
 
     async def has_password(self) -> bool:
-        """Return whether the table has an owner's password."""
+        """Return True if an owner's password is set."""
         return await asyncio.to_thread(has_password, self._file)
 
     def author(self, request: Request) -> Author | None:
-        """Return the owner if the request has their cookie, else None."""
+        """Return the owner if the request has a valid cookie, else None."""
         return self._cookies.author_of(request.cookies.get(COOKIE))
 
     async def let_in(self, password: str, request: Request) -> Response:
-        """Return the answer that brings the owner's cookie.
+        """Check the password, and return a response that sets the owner's cookie.
 
         Raises:
-            HTTPException: 409 without a password to compare with, 403 for a wrong one, 429 after too many tries.
+            HTTPException: 409 if no password is set, 403 if it is wrong, 429 after too many tries.
         """
         if not await self.has_password():
             raise HTTPException(
@@ -83,7 +83,7 @@ class Owner:
 
 
 def settings_routes(house: HouseFile, owner: Owner) -> APIRouter:
-    """Return the paths of the settings in *house*."""
+    """Return the routes of the settings in *house*."""
     router = APIRouter()
 
     async def only_owner(request: Request) -> Author:
@@ -94,16 +94,16 @@ def settings_routes(house: HouseFile, owner: Owner) -> APIRouter:
 
     @router.post("/owner/login", status_code=204)
     async def login(said: Annotated[Password, Body()], request: Request) -> Response:
-        """Come in with the owner's password, for half an hour."""
+        """Sign in with the owner's password for half an hour."""
         return await owner.let_in(said.password, request)
 
     @router.get("/settings")
     async def settings(request: Request) -> SettingsShown:
-        """What holds at the table."""
+        """The settings of the table."""
         held = house.house
         return SettingsShown(
             keep_gb=None if held.keep_bytes is None else held.keep_bytes // _GB,
-            language=held.language,  # type: ignore[arg-type]  # it was checked when it was set, and is again
+            language=held.language,  # type: ignore[arg-type]  # validated when it was set, and again here
             usual=shown_setting(held.usual),
             has_password=await owner.has_password(),
             is_owner=owner.author(request) is not None,
@@ -111,7 +111,7 @@ def settings_routes(house: HouseFile, owner: Owner) -> APIRouter:
 
     @router.put("/settings", status_code=204, responses=NOT_BEGUN)
     async def change(said: Annotated[Settings, Body()], author: Annotated[Author, Depends(only_owner)]) -> Response:
-        """Change what holds at the table, from the next match on."""
+        """Change the settings, with effect from the next match."""
         setting, faults = (None, ()) if said.usual is None else setting_of(said.usual)
         if faults:
             return not_begun(faults)
