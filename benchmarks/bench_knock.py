@@ -154,8 +154,8 @@ def _far_s(samples: NDArray[np.float32], hits_s: NDArray[np.float64]) -> NDArray
 
 def _knocks_s(samples: NDArray[np.float32]) -> list[float]:
     """Return when knocks are heard in samples at 16 kHz."""
-    with_end = np.concatenate([samples, np.zeros(RATE_HZ // 2, np.float32)])
-    heard = KnockDetector().feed(SoundBlock(with_end, 0, RATE_HZ))
+    with_trailing_silence = np.concatenate([samples, np.zeros(RATE_HZ // 2, np.float32)])
+    heard = KnockDetector().feed(SoundBlock(with_trailing_silence, 0, RATE_HZ))
     return [one.t_ns / NS_PER_S for one in heard if one.kind is Sound.KNOCK]
 
 

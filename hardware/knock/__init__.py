@@ -1,1 +1,1 @@
-"""Knock detection: a pure detector of knuckle knocks in sound, and the sensors that feed it."""
+"""Knock detection: a pure detector of knuckle knocks in audio, and knock sensors."""

@@ -1,4 +1,4 @@
-"""The classifier of sudden sounds as plain arrays: what scikit-learn trained, evaluated with numpy alone."""
+"""Classifier of sudden sounds, trained with scikit-learn and evaluated with numpy."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ FORMAT = "tallybone-knock"
 VERSION = 1
 SOUNDS = tuple(Sound)
 _SHIPPED = "models/knock.npz"
-# What numpy and zipfile raise for bytes that are none of theirs, or that the checksums within do not fit: a flipped bit
-# may also ask for a way of packing that nobody knows (NotImplementedError), or for a password (RuntimeError).
+# Raised by numpy and zipfile for damaged files. A flipped bit may also request an unknown compression method
+# (NotImplementedError, a RuntimeError) or a password (RuntimeError).
 _UNREADABLE = (
     OSError,
     EOFError,
@@ -37,16 +37,16 @@ _UNREADABLE = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classifier:
-    """A multi-layer perceptron with ReLU between its layers; its outputs are the sounds in their order.
+    """A multi-layer perceptron with ReLU activations. Its outputs are in the order of `SOUNDS`.
 
     Attributes:
-        mean, scale: Shape (FEATURES,), how features are standardised.
-        weights: One (I, O) array a layer.
-        biases: One (O,) array a layer.
-        least_knock: A sound is a knock from this probability on.
-        notes: How it was trained, and its figures on sound kept back.
-        brighter_db: By how much in each octave the microphone is brighter than those learned from: sounds are measured
-            without that.
+        mean, scale: Arrays of shape (FEATURES,) that standardise the features.
+        weights: Array of shape (inputs, outputs) for each layer.
+        biases: Array of shape (outputs,) for each layer.
+        least_knock: Minimum probability of a knock.
+        notes: Notes on the training, with figures on held-out sounds.
+        brighter_db: Spectral tilt of the microphone relative to those of the training data, in dB per octave. It is
+            removed before features are measured.
     """
 
     mean: NDArray[np.float32]
@@ -58,8 +58,8 @@ class Classifier:
     brighter_db: float = 0.0
 
     def probabilities(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return how likely each sound is for features of shape (N, FEATURES), shape (N, number of sounds)."""
-        # What lies far outside of all that was learned says no more than what lies at its border.
+        """Return the probability of each sound, shape (N, number of sounds), for features of shape (N, FEATURES)."""
+        # Features far outside the range of the training data carry no more information than its border.
         values = np.clip((features - self.mean) / self.scale, -5, 5)
         for index, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             if index:
@@ -69,10 +69,10 @@ class Classifier:
         return np.asarray(values / values.sum(axis=1, keepdims=True), np.float32)
 
     def decide(self, chances: NDArray[np.float32]) -> tuple[Sound, float]:
-        """Return what a sound is, and how likely it is that.
+        """Return the most likely sound and its probability. A knock from `least_knock` on always wins.
 
         Args:
-            chances: Shape (number of sounds,), its probabilities.
+            chances: Probabilities, shape (number of sounds,).
         """
         if chances[0] >= self.least_knock:
             return Sound.KNOCK, float(chances[0])
@@ -81,7 +81,7 @@ class Classifier:
 
 
 def save_classifier(path: Path, classifier: Classifier) -> None:
-    """Write a classifier as a compressed npz file of float16 arrays with a JSON header."""
+    """Write a classifier to a compressed npz file of float16 arrays with a JSON header. Omits `brighter_db`."""
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -103,10 +103,10 @@ def save_classifier(path: Path, classifier: Classifier) -> None:
 
 
 def load_classifier(path: Path | None = None) -> Classifier:
-    """Return the classifier in a file, by default the one that the package ships.
+    """Load a classifier, by default the shipped one.
 
     Raises:
-        KnockModelError: If the file is not one of ours, or is of another version.
+        KnockModelError: If the file is unreadable, of another format or version, or has other sounds or features.
     """
     source = path if path is not None else resources.files("hardware").joinpath(_SHIPPED)
     try:
@@ -121,8 +121,8 @@ def load_classifier(path: Path | None = None) -> Classifier:
 def _classifier(source: str, stored: np.lib.npyio.NpzFile) -> Classifier:
     header = json.loads(stored["header"].tobytes())
     if header.get("format") != FORMAT or header.get("version") != VERSION:
-        came = f"{header.get('format')} version {header.get('version')}"
-        raise KnockModelError(f"{source}: expected {FORMAT} version {VERSION}, got {came}")
+        actual = f"{header.get('format')} version {header.get('version')}"
+        raise KnockModelError(f"{source}: expected {FORMAT} version {VERSION}, got {actual}")
     if header["sounds"] != [sound.value for sound in SOUNDS]:
         raise KnockModelError(f"{source}: expected the sounds {', '.join(SOUNDS)}, got {header['sounds']}")
 

@@ -1,4 +1,4 @@
-"""The knock detector: blocks of sound in, what was heard out. No clock, no device, nothing but the samples."""
+"""Detect and classify sudden sounds in blocks of audio. Pure: it uses only the samples and their times."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from hardware.knock.onsets import PORTION, RATE_HZ, STEP, OnsetFinder, first_sam
 from hardware.knock.stream import Portion, Stream
 from hardware.knock.tone import without_tilt
 
-# A second knock within so long belongs to the first: people knock twice for one pass.
+# Maximum time between knocks that belong together: players often knock twice for one pass.
 DOUBLE_NS = 600_000_000
-# The begin of a sound is looked for from so long before the step that it was found at to so long after.
+# Samples searched before and after the detected step for the first sample of a sound.
 _LOOK_BACK, _LOOK_ON = 3 * STEP, 2 * STEP
-# Two steps more before the sound, because its first sample may lie before the step.
+# Samples needed before the detected step, because the first sample may precede it.
 _KEPT_BEFORE = BEFORE + _LOOK_BACK
 _PEAK_WITHIN = RATE_HZ // 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SuddenSound:
-    """A sudden sound.
+    """A sudden sound and its samples.
 
     Attributes:
-        t_ns: When it began.
-        strength: Its highest peak, 0 to 1.
-        around: Shape (BEFORE + AFTER,), its samples: it begins at BEFORE.
+        t_ns: Time of the onset.
+        strength: Peak amplitude, from 0 to 1.
+        around: Samples around the onset, shape (BEFORE + AFTER,). The onset is at index BEFORE.
     """
 
     t_ns: int
@@ -39,63 +39,63 @@ class SuddenSound:
 
 
 class SoundFinder:
-    """Finds the sudden sounds of a stream, each as soon as enough of it is there (0.15 s)."""
+    """Finds sudden sounds in a stream, and returns each about 0.15 s after its onset."""
 
     def __init__(self) -> None:
         self._stream = Stream()
-        self._begin()
+        self._restart()
 
     def feed(self, block: SoundBlock) -> list[SuddenSound]:
-        """Return the sounds that can be told with this block, in the order of time."""
-        return [one for portion in self._stream.feed(block) for one in self._hear(portion)]
+        """Return the sounds that this block completes, in order of time."""
+        return [sound for portion in self._stream.feed(block) for sound in self._feed_portion(portion)]
 
-    def _begin(self) -> None:
+    def _restart(self) -> None:
         self._onsets = OnsetFinder()
-        self._kept = np.zeros(_KEPT_BEFORE, np.float32)
-        self._found: list[int] = []
+        self._buffer = np.zeros(_KEPT_BEFORE, np.float32)
+        self._pending: list[int] = []
 
-    def _hear(self, portion: Portion) -> list[SuddenSound]:
-        if portion.begins_anew:
-            self._begin()
-        first = len(self._kept)
-        self._kept = np.concatenate([self._kept, portion.samples])
+    def _feed_portion(self, portion: Portion) -> list[SuddenSound]:
+        if portion.is_restart:
+            self._restart()
+        first = len(self._buffer)
+        self._buffer = np.concatenate([self._buffer, portion.samples])
         for onset in self._onsets.feed(portion.samples):
-            if onset.replaces_last and self._found:
-                self._found.pop()
-            self._found.append(first + onset.step)
+            if onset.replaces_last and self._pending:
+                self._pending.pop()
+            self._pending.append(first + onset.step)
         end_ns = portion.t_ns + PORTION * NS_PER_S // RATE_HZ
-        heard = []
-        while self._found and self._found[0] + _LOOK_ON + AFTER <= len(self._kept):
-            heard.append(self._cut_out(self._found.pop(0), end_ns))
-        self._forget()
-        return heard
+        sounds = []
+        while self._pending and self._pending[0] + _LOOK_ON + AFTER <= len(self._buffer):
+            sounds.append(self._cut_out(self._pending.pop(0), end_ns))
+        self._discard_processed()
+        return sounds
 
     def _cut_out(self, step: int, end_ns: int) -> SuddenSound:
-        """Return the sound at a step of what is kept, which ends at *end_ns*."""
-        begin = step - _LOOK_BACK + first_sample(self._kept[step - _LOOK_BACK : step + _LOOK_ON])
-        peak = np.abs(self._kept[begin : begin + _PEAK_WITHIN]).max()
-        back = len(self._kept) - begin
+        """Return the sound detected at index *step* of the buffer, whose last sample ends at *end_ns*."""
+        begin = step - _LOOK_BACK + first_sample(self._buffer[step - _LOOK_BACK : step + _LOOK_ON])
+        peak = np.abs(self._buffer[begin : begin + _PEAK_WITHIN]).max()
+        back = len(self._buffer) - begin
         return SuddenSound(
             end_ns - back * NS_PER_S // RATE_HZ,
             min(1.0, float(peak)),
-            self._kept[begin - BEFORE : begin + AFTER],
+            self._buffer[begin - BEFORE : begin + AFTER],
         )
 
-    def _forget(self) -> None:
-        """Keep what the oldest sound that waits, or the next one, still needs."""
-        oldest = self._found[0] if self._found else len(self._kept)
-        done = oldest - _KEPT_BEFORE
-        if done > 0:
-            self._kept = self._kept[done:]
-            self._found = [step - done for step in self._found]
+    def _discard_processed(self) -> None:
+        """Discard samples that neither the oldest pending sound nor the next one needs."""
+        oldest = self._pending[0] if self._pending else len(self._buffer)
+        processed = oldest - _KEPT_BEFORE
+        if processed > 0:
+            self._buffer = self._buffer[processed:]
+            self._pending = [step - processed for step in self._pending]
 
 
 class KnockDetector:
-    """Tells knuckle knocks from all else that sounds at a table.
+    """Detects knuckle knocks among the sounds at a table.
 
     Args:
-        classifier: By default the one that the package ships.
-        seat: Whose side the sensor listens to; None where it hears the whole table.
+        classifier: Classifier of sounds, by default the shipped one.
+        seat: Seat that the sensor belongs to. None if it listens to the whole table.
     """
 
     def __init__(self, classifier: Classifier | None = None, *, seat: int | None = None) -> None:
@@ -106,17 +106,17 @@ class KnockDetector:
         self._in_row = 0
 
     def feed(self, block: SoundBlock) -> tuple[ClassifiedSound, ...]:
-        """Return what can be told with this block, in the order of time: every sudden sound, with its kind."""
-        return tuple(self._told(one) for one in self._finder.feed(block))
+        """Return every sudden sound that this block completes, classified, in order of time."""
+        return tuple(self._classify(sound) for sound in self._finder.feed(block))
 
-    def _told(self, one: SuddenSound) -> ClassifiedSound:
-        heard = without_tilt(one.around, self._classifier.brighter_db)
-        chances = self._classifier.probabilities(measure(heard)[None])[0]
+    def _classify(self, sound: SuddenSound) -> ClassifiedSound:
+        samples = without_tilt(sound.around, self._classifier.brighter_db)
+        chances = self._classifier.probabilities(measure(samples)[None])[0]
         kind, confidence = self._classifier.decide(chances)
-        in_row = self._place(one.t_ns) if kind is Sound.KNOCK else 0
-        return ClassifiedSound(one.t_ns, self._seat, one.strength, min(1.0, confidence), kind, in_row)
+        in_row = self._count_in_row(sound.t_ns) if kind is Sound.KNOCK else 0
+        return ClassifiedSound(sound.t_ns, self._seat, sound.strength, min(1.0, confidence), kind, in_row)
 
-    def _place(self, t_ns: int) -> int:
+    def _count_in_row(self, t_ns: int) -> int:
         follows = self._last_knock_ns is not None and t_ns - self._last_knock_ns <= DOUBLE_NS
         self._in_row = self._in_row + 1 if follows else 1
         self._last_knock_ns = t_ns

@@ -1,4 +1,4 @@
-"""Shared parts of knock sensors on a device: library, life cycle, problem and retry."""
+"""Common state of knock sensors on a device: library, life cycle, problem and retries."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from hardware.part_state import PartState
 
 
 class SensorDevice:
-    """The device of a knock sensor: its library, its state, and when to try it again; the sensor itself reads it.
+    """Device of a knock sensor: its library, its state, and when to retry. The sensor reads the device itself.
 
     Args:
-        name: What it is called where something is wrong.
-        clock: Tells the time in ns on the clock of the game.
-        library: Imports the library that speaks to it, and returns the module.
-        comes_with: The command that installs the library.
+        name: Name used in messages.
+        clock: Clock of the game, in nanoseconds.
+        library: Imports and returns the module that accesses the device.
+        comes_with: Command that installs the library.
     """
 
     def __init__(self, name: str, *, clock: Clock, library: Callable[[], Any], comes_with: str) -> None:
@@ -32,45 +32,45 @@ class SensorDevice:
 
     @property
     def state(self) -> PartState:
-        """How it is."""
+        """State of the device."""
         return PartState(self.problem, lost=self.lost)
 
     def start(self) -> None:
-        """Load the library and begin.
+        """Import the library and start the life cycle.
 
         Raises:
-            KnockSensorError: If the library is missing, or a part of it.
-            KnockError: If it has begun before.
+            KnockSensorError: If the library cannot be imported.
+            KnockError: If the sensor was started or closed before.
         """
         if self.library is None:
             try:
                 self.library = self._import_library()
-            except (ImportError, OSError) as error:  # OSError: what the library itself loads is missing
+            except (ImportError, OSError) as error:  # OSError if a shared library is missing
                 raise KnockSensorError(f"{self._name}: {error}; it comes with: {self._comes_with}") from error
         self._life.start()
 
     def require_open(self) -> None:
-        """Refuse to be read.
+        """Check that the sensor is open.
 
         Raises:
-            KnockError: If it has not begun, or has ended.
+            KnockError: If it is not started, or is closed.
         """
         self._life.require_open()
 
     def end(self) -> bool:
-        """End, and return whether anything has to be given back."""
+        """End the life cycle. Return True if the device must be released."""
         return self._life.end()
 
     def failed(self, problem: str) -> None:
-        """Note what is wrong since now, in plain words."""
+        """Record a failure, described by *problem*."""
         self.problem = problem
         self._back_off.failed(self._clock())
 
     def worked(self) -> None:
-        """Note that it works."""
+        """Record a success."""
         self.problem = None
         self._back_off.worked()
 
     def is_due(self) -> bool:
-        """Return whether it is time to try it."""
+        """Return True if the device should be tried now."""
         return self._back_off.is_due(self._clock())

@@ -1,4 +1,4 @@
-"""The interface of drivers of knock sensors: their options in table.toml, and how they are opened."""
+"""Interface of knock sensor drivers: their options in table.toml, and opening them."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ class KnockDriver(PartSettings):
 
     @abstractmethod
     def open(self, pins: OpenPins, clock: Clock, detector: Callable[[], KnockDetector]) -> KnockSensor:
-        """Return the sensor, which is not started yet.
+        """Return the sensor, not yet started.
 
         Args:
-            pins: Opens the pins.
-            clock: Monotonic, in nanoseconds.
-            detector: Makes a detector of knocks, for a sensor that hears sound.
+            pins: Returns the pin factory.
+            clock: Monotonic clock in nanoseconds.
+            detector: Creates a knock detector, for sensors that record sound.
 
         Raises:
-            PinError: If there are no pins.
+            PinError: If the pins cannot be used.
         """
 
 
 class PiezoDriver(KnockDriver):
-    """Piezos, one or one for each seat."""
+    """Piezos: a single one, or one for each seat."""
 
     @field_validator("pin", "channel", "seat", check_fields=False)
     @classmethod

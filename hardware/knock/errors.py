@@ -2,16 +2,16 @@
 
 
 class KnockError(Exception):
-    """Base of every error that the knock sensor raises on purpose."""
+    """Base class of knock sensor errors."""
 
 
 class KnockModelError(KnockError, ValueError):
-    """A file of the trained classifier cannot be used."""
+    """A classifier file cannot be used."""
 
 
 class KnockSensorError(KnockError, OSError):
-    """A sensor cannot be opened: it, its driver or its library is missing. The message says what mends it."""
+    """A sensor cannot be opened: the device, its driver or its library is missing. The message suggests a fix."""
 
 
 class WavError(KnockError, ValueError):
-    """A file is no WAV file that can be read, or it is not whole."""
+    """A file is not a supported WAV file, or is truncated."""

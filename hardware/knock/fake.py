@@ -1,4 +1,4 @@
-"""Knock sensors without a device: none at all, and one for tests that is stricter than any real one."""
+"""Knock sensors without a device: a null sensor, and a strict fake for tests."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from hardware.part_state import PartState
 
 
 class NoKnockSensor:
-    """A table without a knock sensor: `driver = "none"`."""
+    """Null sensor, for a table without a knock sensor."""
 
     def __init__(self) -> None:
         self._life = SensorLifecycle("none")
 
     @property
     def state(self) -> PartState:
-        """Never a problem: none is wanted."""
+        """State without a problem."""
         return PartState()
 
     def start(self) -> None:
-        """Begin to hear nothing."""
+        """Start the sensor."""
         self._life.start()
 
     def read(self) -> tuple[ClassifiedSound, ...]:
-        """Return nothing."""
+        """Return no sounds."""
         self._life.require_open()
         return ()
 
     def close(self) -> None:
-        """End."""
+        """Close the sensor."""
         self._life.end()
 
 
 class FakeKnockSensor:
-    """Hears what a test tells it; complains about time that runs backwards and about knocks that nobody read."""
+    """Sensor for tests that returns given sounds. It rejects times out of order, and unread sounds on closing."""
 
     def __init__(self) -> None:
         self._life = SensorLifecycle("fake")
@@ -46,48 +46,48 @@ class FakeKnockSensor:
 
     @property
     def state(self) -> PartState:
-        """How the test says it is."""
+        """State set by the test."""
         return self._state
 
     def start(self) -> None:
-        """Begin."""
+        """Start the sensor."""
         self._life.start()
 
-    def hear(self, *heard: ClassifiedSound) -> None:
-        """Let it hear something.
+    def hear(self, *sounds: ClassifiedSound) -> None:
+        """Queue sounds for `read`.
 
         Raises:
-            KnockError: If it is not open, is unplugged, or this was before what it heard last.
+            KnockError: If the sensor is not open, is unplugged, or a sound is older than the previous one.
         """
         self._life.require_open()
         if self._state.problem is not None:
             raise KnockError(f"fake: told to hear, but it cannot: {self._state.problem}")
-        for one in heard:
-            if self._last_ns is not None and one.t_ns < self._last_ns:
-                raise KnockError(f"fake: expected times in order, but {one.t_ns} ns came after {self._last_ns} ns")
-            self._last_ns = one.t_ns
-            self._waiting.append(one)
+        for sound in sounds:
+            if self._last_ns is not None and sound.t_ns < self._last_ns:
+                raise KnockError(f"fake: expected times in order, but {sound.t_ns} ns came after {self._last_ns} ns")
+            self._last_ns = sound.t_ns
+            self._waiting.append(sound)
 
     def unplug(self, problem: str) -> None:
-        """Let it fail from now on."""
+        """Simulate *problem*."""
         self._state = PartState(problem)
 
     def plug_in(self) -> None:
-        """Let it work again."""
+        """End the simulated problem."""
         self._state = PartState()
 
     def read(self) -> tuple[ClassifiedSound, ...]:
-        """Return what it was told to hear."""
+        """Return the queued sounds."""
         self._life.require_open()
-        heard = tuple(self._waiting)
+        sounds = tuple(self._waiting)
         self._waiting.clear()
-        return heard
+        return sounds
 
     def close(self) -> None:
-        """End.
+        """Close the sensor.
 
         Raises:
-            KnockError: If something was heard and never read.
+            KnockError: If queued sounds were not read.
         """
         if self._life.end() and self._waiting:
             raise KnockError(f"fake: closed, but {len(self._waiting)} sounds were never read")

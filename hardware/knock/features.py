@@ -1,11 +1,11 @@
-"""Features of a sudden sound: spectrum, decay of each band, contacts, and the sound before it."""
+"""Features of a sudden sound: spectrum, decay of each band, contacts, and preceding sound."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Of samples at 16 kHz around the first of a sound: a third of a second before, and what is looked at after it.
+# Number of samples at 16 kHz before (0.256 s) and after (0.12 s) the onset.
 BEFORE, AFTER = 4_096, 1_920
 
 _EVENT_BEFORE = 32
@@ -15,7 +15,7 @@ _EARLY = 192
 _EARLY_EDGES_HZ = (200, 400, 600, 850, 1150, 1500, 1900, 2400, 3000, 3700, 4500, 5500, 6600, 7900)
 _FRAME, _HOP = 128, 64
 _BROAD_HZ = (60, 450, 1000, 2000, 3400, 5200, 7900)
-# Frames of 4 ms that are taken together: short at first, then longer.
+# Ranges of frames (4 ms apart) that are averaged: short at first, then longer.
 _SPANS = ((0, 1), (1, 2), (2, 3), (3, 5), (5, 8), (8, 13), (13, 20), (20, 29))
 _CONTACT_STEP = 16
 _CONTACT_STEPS = 40
@@ -26,10 +26,10 @@ Row = NDArray[np.float32]
 
 
 def measure(samples: NDArray[np.float32]) -> Row:
-    """Return the features of sounds; how loud one is does not matter.
+    """Return the features of sounds. They do not depend on loudness.
 
     Args:
-        samples: Shape (..., BEFORE + AFTER): each sound begins at BEFORE.
+        samples: Shape (..., BEFORE + AFTER), with the onset of each sound at index BEFORE.
 
     Returns:
         Shape (..., FEATURES).
@@ -40,9 +40,9 @@ def measure(samples: NDArray[np.float32]) -> Row:
     event, earlier = event / highest, values[..., : BEFORE - _EVENT_BEFORE] / highest
     sharp = np.diff(event, n=2, prepend=event[..., :1], append=event[..., -1:])
     parts = (
-        _colours(event, _LONG, _EDGES_HZ),
-        _colours(event, _EARLY, _EARLY_EDGES_HZ),
-        _fading(event),
+        _spectrum(event, _LONG, _EDGES_HZ),
+        _spectrum(event, _EARLY, _EARLY_EDGES_HZ),
+        _decay(event),
         _contacts(sharp),
         _shape(event),
         _shape(sharp),
@@ -52,29 +52,29 @@ def measure(samples: NDArray[np.float32]) -> Row:
     return np.concatenate(parts, axis=-1).astype(np.float32)
 
 
-def _colours(event: NDArray[np.float64], length: int, edges_hz: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return the share of each band in the first samples, as logarithms."""
+def _spectrum(event: NDArray[np.float64], length: int, edges_hz: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return the log power share of each band in the first *length* samples."""
     window = np.concatenate([np.ones(length // 2), 0.5 + 0.5 * np.cos(np.linspace(0, np.pi, length // 2))])
     powers = np.abs(np.fft.rfft(event[..., :length] * window, 2 * length)) ** 2
     bands = np.add.reduceat(powers, _bins(edges_hz, 2 * length), axis=-1)[..., :-1]
     return np.asarray(np.log10(bands / (bands.sum(axis=-1, keepdims=True) + 1e-12) + _LEAST))
 
 
-def _fading(event: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the power of broad bands over time, each beside the highest of its band, as logarithms."""
+def _decay(event: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log powers of broad bands over time, relative to each band's maximum, then log shares of the maxima."""
     frames = np.lib.stride_tricks.sliding_window_view(event, _FRAME, axis=-1)[..., ::_HOP, :] * np.hanning(_FRAME)
     powers = np.abs(np.fft.rfft(frames, 2 * _FRAME, axis=-1)) ** 2
     bands = np.add.reduceat(powers, _bins(_BROAD_HZ, 2 * _FRAME), axis=-1)[..., :-1]
     spans = np.stack([bands[..., first:end, :].mean(axis=-2) for first, end in _SPANS], axis=-2)
     highest = spans.max(axis=-2, keepdims=True)
-    own = np.log10(spans / (highest + 1e-12) + 1e-4)
-    broad = highest[..., 0, :]
-    shares = np.log10(broad / (broad.sum(axis=-1, keepdims=True) + 1e-12) + _LEAST)
-    return np.concatenate([own.reshape(*own.shape[:-2], -1), shares], axis=-1)
+    relative = np.log10(spans / (highest + 1e-12) + 1e-4)
+    maxima = highest[..., 0, :]
+    shares = np.log10(maxima / (maxima.sum(axis=-1, keepdims=True) + 1e-12) + _LEAST)
+    return np.concatenate([relative.reshape(*relative.shape[:-2], -1), shares], axis=-1)
 
 
 def _contacts(sharp: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the envelope of the high tones by milliseconds, and how many contacts stand out of it."""
+    """Return the envelope of high frequencies in steps of 2 ms, and the number of its peaks at three thresholds."""
     steps = sharp[..., : _CONTACT_STEP * _CONTACT_STEPS].reshape(*sharp.shape[:-1], _CONTACT_STEPS, _CONTACT_STEP)
     envelope = np.sqrt((steps**2).mean(axis=-1))
     envelope = envelope / (envelope.max(axis=-1, keepdims=True) + 1e-12)
@@ -88,28 +88,28 @@ def _contacts(sharp: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _shape(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return when shares of the energy have come, as logarithms of milliseconds, and how peaked it is."""
+    """Return the log times by which shares of the energy have arrived, and the log crest factor."""
     energy = np.cumsum(values**2, axis=-1)
     reached = np.stack([(energy < share * energy[..., -1:]).sum(axis=-1) for share in _SHARES], axis=-1)
     level = np.sqrt((values**2).mean(axis=-1, keepdims=True)) + 1e-9
-    peaked = np.abs(values).max(axis=-1, keepdims=True) / level
-    return np.concatenate([np.log10((reached + 8) / 16), np.log10(peaked + 1e-3)], axis=-1)
+    crest = np.abs(values).max(axis=-1, keepdims=True) / level
+    return np.concatenate([np.log10((reached + 8) / 16), np.log10(crest + 1e-3)], axis=-1)
 
 
 def _crossings(event: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how often the sound crosses zero in its first 8, the next 24 and the next 64 ms, in kHz."""
-    signs = event < 0  # not the sign bit: floats know a negative zero, whole numbers do not
+    """Return the zero-crossing rates of the first 8, the next 24 and the next 64 ms, in kHz."""
+    signs = event < 0  # Not np.signbit, which is True for the negative zero of floats.
     changes = signs[..., 1:] != signs[..., :-1]
     spans = ((_EVENT_BEFORE, 160), (160, 544), (544, 1_568))
     return np.stack([changes[..., first:end].mean(axis=-1) * 16 for first, end in spans], axis=-1)
 
 
 def _context(earlier: NDArray[np.float64], event: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how loud it was before, in parts of the last quarter second, in all tones and in high ones."""
+    """Return log levels and peaks before the onset relative to the sound, for four parts, full-band and high-pass."""
     rows = []
     for now, before in ((event, earlier), (np.diff(event, n=2), np.diff(earlier, n=2))):
         level = np.sqrt((now[..., : _LONG // 2] ** 2).mean(axis=-1, keepdims=True)) + 1e-9
-        # The last 25 ms are left out: some recorders smear a sound over what was before it.
+        # Skips the last 25 ms, over which some audio codecs smear a following sound.
         parts = before[..., -4_060:-400].reshape(*before.shape[:-1], 4, -1)
         loudest = np.abs(now).max(axis=-1, keepdims=True) + 1e-9
         rows += [np.sqrt((parts**2).mean(axis=-1)) / level, np.abs(parts).max(axis=-1) / loudest]

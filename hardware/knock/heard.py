@@ -1,4 +1,4 @@
-"""Input and output of the knock detector: blocks of sound, and classified sounds."""
+"""Input and output of the knock detector: blocks of audio, and classified sounds."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 Samples: TypeAlias = NDArray[np.float32] | NDArray[np.int16]
-"""Samples of a microphone: shape (N,), float32 from -1 to 1, or int16."""
+"""Audio samples: shape (N,), float32 from -1 to 1, or int16."""
 
 NS_PER_S = 1_000_000_000
 
 
 class Sound(StrEnum):
-    """What makes a sudden sound at a table; only the first is a knock."""
+    """Kind of a sudden sound at a table. Only KNOCK is a knock with the knuckles."""
 
     KNOCK = "knock"
     FINGER = "finger"
@@ -32,12 +32,12 @@ class Sound(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SoundBlock:
-    """Some sound.
+    """A block of audio.
 
     Attributes:
-        samples: Shape (N,): float32 from -1 to 1, or int16. NaN and infinity count as silence.
-        t_ns: When the first sample was taken, on the clock of the game.
-        rate_hz: Samples in a second, 4000 to 384000.
+        samples: Shape (N,): float32 from -1 to 1, or int16. NaN and infinity are treated as silence.
+        t_ns: Time of the first sample, on the clock of the game.
+        rate_hz: Samples per second, from 4000 to 384000.
     """
 
     samples: Samples
@@ -45,25 +45,25 @@ class SoundBlock:
     rate_hz: int = 16_000
 
     def __post_init__(self) -> None:
-        """Refuse what is no sound."""
+        """Check type, shape and rate."""
         if self.samples.ndim != 1 or self.samples.dtype not in (np.float32, np.int16):
-            came = f"{self.samples.dtype} of shape {self.samples.shape}"
-            raise ValueError(f"samples must be float32 or int16 of shape (N,), but got {came}")
+            actual = f"{self.samples.dtype} of shape {self.samples.shape}"
+            raise ValueError(f"samples must be float32 or int16 of shape (N,), but got {actual}")
         if not 4_000 <= self.rate_hz <= 384_000:
             raise ValueError(f"rate_hz must be 4000 to 384000, but got {self.rate_hz}")
 
 
 @dataclass(frozen=True, slots=True)
 class ClassifiedSound:
-    """A sudden sound, and what it most likely is.
+    """A sudden sound with its most likely kind.
 
     Attributes:
-        t_ns: When it began.
-        seat: Whose side of the table it came from; None where the sensor cannot tell.
-        strength: Its highest peak, as a share of the loudest that the sensor can hear, 0 to 1.
-        confidence: How likely it is what *kind* says, 0 to 1.
-        kind: What it is.
-        in_row: 1, or 2 for the second knock of a double knock, and so on; 0 for what is no knock.
+        t_ns: Time of the onset.
+        seat: Seat from whose side it came. None if the sensor cannot determine it.
+        strength: Peak amplitude as a share of the sensor's full scale, from 0 to 1.
+        confidence: Probability of *kind*, from 0 to 1.
+        kind: Most likely kind.
+        in_row: Position in a series of knocks: 1 for the first, 2 for the second, and so on. 0 for other sounds.
     """
 
     t_ns: int
@@ -74,7 +74,7 @@ class ClassifiedSound:
     in_row: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Check the ranges, and that *in_row* agrees with *kind*."""
         for name, value in (("strength", self.strength), ("confidence", self.confidence)):
             if not 0 <= value <= 1:
                 raise ValueError(f"{name} must be 0 to 1, but got {value}")

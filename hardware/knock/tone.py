@@ -1,4 +1,4 @@
-"""A sound without the tilt of its microphone, which hears each octave so much louder or quieter than the one below."""
+"""Remove the spectral tilt of a microphone from a sound."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from numpy.typing import NDArray
 
 from hardware.knock.onsets import RATE_HZ
 
-# Below this no tilt goes on: no microphone hears more and more of what is lower and lower.
+# The tilt is constant below the lowest frequency, as the response of microphones is not a straight line there.
 _LOWEST_HZ, _MIDDLE_HZ = 60.0, 1_000.0
 _LENGTH = 8_192
 
 
 def octaves(hz: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how many octaves frequencies lie above 1 kHz; what lies below 60 Hz counts as 60 Hz."""
+    """Return frequencies in octaves above 1 kHz. Frequencies below 60 Hz are treated as 60 Hz."""
     return np.asarray(np.log2(np.maximum(hz, _LOWEST_HZ) / _MIDDLE_HZ))
 
 
 def without_tilt(samples: NDArray[np.float32], brighter_db: float) -> NDArray[np.float32]:
-    """Return sounds as a microphone would hear them that is not so bright.
+    """Return sounds with the spectral tilt of the microphone removed.
 
     Args:
-        samples: Shape (..., N) with N up to 8192, at 16 kHz.
-        brighter_db: By so many decibels in each octave; below 0 where the microphone is duller than most.
+        samples: Samples at 16 kHz, shape (..., N) with N up to 8192.
+        brighter_db: Spectral tilt in dB per octave. Negative for a microphone that is duller than most.
 
     Returns:
-        The same shape.
+        Filtered samples of the same shape. *samples* itself if the tilt is 0.
 
     Raises:
-        ValueError: If there are more samples.
+        ValueError: If N exceeds 8192.
     """
     count = samples.shape[-1]
     if count > _LENGTH:

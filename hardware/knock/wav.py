@@ -1,4 +1,4 @@
-"""WAV files as blocks of sound: 8, 16, 24 and 32 bits or floating point, any rate, any number of channels."""
+"""Read WAV files: 8, 16, 24 or 32 bits or floating point, 4 to 384 kHz, up to 64 channels."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from numpy.typing import NDArray
 from hardware.knock.errors import KnockError, WavError
 from hardware.knock.heard import NS_PER_S, SoundBlock
 
-# So much silence after the end lets the detector judge what came last.
+# Silence appended to the end, for the detector to complete the last sound.
 _AFTER_S = 0.5
 
 _PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
-# A program that writes a stream does not know its length and leaves one of these.
+# Lengths written by programs that stream audio without knowing its length.
 _UNKNOWN_LENGTHS = (0, 0xFFFFFFFF, 0x7FFFFFFF)
 _MOST_CHANNELS = 64
-# A header may hold other things before the sound, but not for ever.
+# Maximum size of the chunks before the audio data.
 _MOST_HEADER_BYTES = 1_000_000
 _BLOCK_S = 0.25
-# A sitting. A sparse file of a few blocks of the disk can hold days of silence.
+# Maximum length of a session. A sparse file could otherwise contain days of silence in a few disk blocks.
 _MOST_S, _MOST_SOUND_BYTES = 4 * 3600, 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
 class WavForm:
-    """How the samples of a file are written.
+    """Sample format of a WAV file.
 
     Attributes:
-        is_float: Floating point instead of integers.
-        channels: 1 for mono, 2 for stereo.
-        rate_hz: Samples of each channel in a second.
-        sample_bytes: Of one sample of one channel.
-        sound_bytes: Length of the sound; None where the file does not say it.
+        is_float: Whether samples are floating-point numbers instead of integers.
+        channels: Number of channels: 1 for mono, 2 for stereo.
+        rate_hz: Samples per second and channel.
+        sample_bytes: Size of a sample of a single channel.
+        sound_bytes: Size of the audio data. None if the header does not contain it.
     """
 
     is_float: bool
@@ -48,12 +48,12 @@ class WavForm:
     sound_bytes: int | None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be read."""
+        """Check that the format is supported."""
         allowed = (4, 8) if self.is_float else (1, 2, 3, 4)
         if self.sample_bytes not in allowed:
-            what = "floating point" if self.is_float else "integers"
+            kind = "floating point" if self.is_float else "integers"
             raise WavError(
-                f"expected 8, 16, 24 or 32 bits, or 32 or 64 as floats, got {self.sample_bytes * 8} ({what})"
+                f"expected 8, 16, 24 or 32 bits, or 32 or 64 as floats, got {self.sample_bytes * 8} ({kind})"
             )
         if not 1 <= self.channels <= _MOST_CHANNELS:
             raise WavError(f"expected 1 to {_MOST_CHANNELS} channels, got {self.channels}")
@@ -62,11 +62,11 @@ class WavForm:
 
 
 def read_wav(path: Path) -> Iterator[SoundBlock]:
-    """Yield the sound of a file in blocks, the channels mixed, its begin at 0 ns.
+    """Yield a file as blocks of 0.25 s, mixed to mono, starting at 0 ns.
 
     Raises:
-        WavError: If the file is no WAV file of a known form, has more than 4 hours or 1 GB of sound, or ends too early:
-            what is there has been yielded by then.
+        WavError: If the file is not a supported WAV file, or has more than 4 hours or 1 GB of audio. Also if it is
+            truncated, after all available blocks were yielded.
         OSError: If it cannot be opened or read.
     """
     with path.open("rb") as file:
@@ -75,26 +75,26 @@ def read_wav(path: Path) -> Iterator[SoundBlock]:
         frame_bytes = form.sample_bytes * form.channels
         left, frames = form.sound_bytes, 0
         while left is None or left > 0:
-            wanted = max(1, round(_BLOCK_S * form.rate_hz)) * frame_bytes
-            data = file.read(wanted if left is None else min(wanted, left))
-            whole = len(data) // frame_bytes
-            if whole:
-                samples = decode(data[: whole * frame_bytes], form)
+            block_bytes = max(1, round(_BLOCK_S * form.rate_hz)) * frame_bytes
+            data = file.read(block_bytes if left is None else min(block_bytes, left))
+            complete = len(data) // frame_bytes
+            if complete:
+                samples = decode(data[: complete * frame_bytes], form)
                 yield SoundBlock(samples, frames * NS_PER_S // form.rate_hz, form.rate_hz)
-            frames += whole
-            if not data or whole * frame_bytes < len(data):
+            frames += complete
+            if not data or complete * frame_bytes < len(data):
                 break
             left = None if left is None else left - len(data)
         _require_whole(form, frames)
 
 
-def _require_bounded(form: WavForm, there_bytes: int) -> None:
-    sound_bytes = there_bytes if form.sound_bytes is None else min(there_bytes, form.sound_bytes)
+def _require_bounded(form: WavForm, file_bytes: int) -> None:
+    sound_bytes = file_bytes if form.sound_bytes is None else min(file_bytes, form.sound_bytes)
     if sound_bytes > _MOST_SOUND_BYTES:
         raise WavError(f"expected at most {_MOST_SOUND_BYTES >> 20} MB of sound, got {sound_bytes >> 20}")
-    lasts_s = sound_bytes / (form.rate_hz * form.channels * form.sample_bytes)
-    if lasts_s > _MOST_S:
-        raise WavError(f"expected at most {_MOST_S // 3600} hours of sound, got {lasts_s / 3600:.1f}")
+    duration_s = sound_bytes / (form.rate_hz * form.channels * form.sample_bytes)
+    if duration_s > _MOST_S:
+        raise WavError(f"expected at most {_MOST_S // 3600} hours of sound, got {duration_s / 3600:.1f}")
 
 
 def _require_whole(form: WavForm, frames: int) -> None:
@@ -106,15 +106,15 @@ def _require_whole(form: WavForm, frames: int) -> None:
 
 
 def read_header(file: BinaryIO) -> WavForm:
-    """Return how the samples are written; the file stands at the first of them then.
+    """Parse the header of a WAV file, and leave *file* at the first sample.
 
     Raises:
-        WavError: If this is no WAV file of a known form.
+        WavError: If the file is not a supported WAV file.
     """
     head = file.read(12)
     if len(head) < 12 or head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
         raise WavError("expected a WAV file (RIFF ... WAVE), but it begins otherwise")
-    said: tuple[int, int, int, int] | None = None
+    fields: tuple[int, int, int, int] | None = None
     read_bytes = 12
     while True:
         head = file.read(8)
@@ -128,17 +128,17 @@ def read_header(file: BinaryIO) -> WavForm:
             raise WavError(f"expected the sound within the first {_MOST_HEADER_BYTES} bytes, but it is not there")
         body = file.read(length + length % 2)
         if name == b"fmt ":
-            said = _form_of(body[:length])
-    if said is None:
+            fields = _parse_format(body[:length])
+    if fields is None:
         raise WavError("the file does not say how its sound is written (no fmt chunk)")
-    code, channels, rate_hz, bits = said
+    code, channels, rate_hz, bits = fields
     if code not in (_PCM, _FLOAT):
         raise WavError(f"expected plain samples (format 1 or 3), got format {code}; convert it to PCM")
     return WavForm(code == _FLOAT, channels, rate_hz, (bits + 7) // 8, None if length in _UNKNOWN_LENGTHS else length)
 
 
-def _form_of(body: bytes) -> tuple[int, int, int, int]:
-    """Return format, channels, rate and bits of a fmt chunk."""
+def _parse_format(body: bytes) -> tuple[int, int, int, int]:
+    """Return format code, channels, rate and bits per sample of a fmt chunk."""
     if len(body) < 16:
         raise WavError(f"expected a fmt chunk of 16 bytes or more, got {len(body)}")
     code, channels, rate_hz, _, _, bits = struct.unpack_from("<HHIIHH", body)
@@ -150,16 +150,16 @@ def _form_of(body: bytes) -> tuple[int, int, int, int]:
 
 
 def decode(data: bytes, form: WavForm) -> NDArray[np.float32]:
-    """Return samples as float32 from -1 to 1, shape (N,), the mean of the channels.
+    """Return the mean of the channels as float32 from -1 to 1, shape (N,).
 
     Args:
-        data: Whole frames.
-        form: How they are written.
+        data: Complete frames.
+        form: Sample format.
     """
     if form.is_float:
         values = np.frombuffer(data, f"<f{form.sample_bytes}").astype(np.float64)
         values = np.clip(np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0), -1, 1)
-    elif form.sample_bytes == 1:  # bytes of WAV have no sign
+    elif form.sample_bytes == 1:  # 8-bit samples are unsigned
         values = (np.frombuffer(data, np.uint8).astype(np.float64) - 128) / 128
     elif form.sample_bytes == 3:
         low = np.frombuffer(data, np.uint8).reshape(-1, 3)
@@ -171,8 +171,8 @@ def decode(data: bytes, form: WavForm) -> NDArray[np.float32]:
     return np.asarray(values.reshape(-1, form.channels).mean(axis=1), np.float32)
 
 
-def with_end(blocks: Iterator[SoundBlock]) -> Iterator[SoundBlock]:
-    """Yield the blocks, and silence after them, also where the file turns out to be cut."""
+def with_trailing_silence(blocks: Iterator[SoundBlock]) -> Iterator[SoundBlock]:
+    """Yield the blocks, followed by 0.5 s of silence, even if *blocks* raises an error for a truncated file."""
     last: SoundBlock | None = None
     try:
         for block in blocks:

@@ -18,7 +18,7 @@ from hardware.knock.drivers.microphone import MicrophoneKnockSensor
 from hardware.knock.errors import KnockError
 from hardware.knock.heard import NS_PER_S
 from hardware.knock.sensor import KnockSensor
-from hardware.knock.wav import read_wav, with_end
+from hardware.knock.wav import read_wav, with_trailing_silence
 from tallybone.calibrate.known import about_knock
 from tallybone.calibrate.scenes import TimetablePart, timetable
 from tallybone.store.calibration_file import load_calibration, save_calibration
@@ -102,7 +102,7 @@ def print_knock(kept: KnockCalibration, output: Output) -> None:
 
 def _from_file(wav: Path) -> list[JudgedSound]:
     detector = KeepingDetector()
-    for block in with_end(read_wav(wav)):
+    for block in with_trailing_silence(read_wav(wav)):
         detector.feed(block)
     return list(detector.taken())
 

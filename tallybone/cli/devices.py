@@ -211,7 +211,7 @@ def listen(
     from hardware.knock.detector import KnockDetector
     from hardware.knock.errors import KnockError
     from hardware.knock.heard import Sound
-    from hardware.knock.wav import read_wav, with_end
+    from hardware.knock.wav import read_wav, with_trailing_silence
     from tallybone.files import reason_of
     from tallybone.serve.parts_test import sentence
     from tallybone.terminal import Output
@@ -220,7 +220,7 @@ def listen(
     detector = detector or KnockDetector()
     count = 0
     try:
-        for block in with_end(read_wav(path)):
+        for block in with_trailing_silence(read_wav(path)):
             for heard in detector.feed(block):
                 if says_all or heard.kind is Sound.KNOCK:
                     count += 1

@@ -1,1 +1,1 @@
-"""Drivers of knock sensors, one module each; `hardware.knock.driver` says what a driver is."""
+"""Knock sensor drivers, one module each. `hardware.knock.driver` defines their interface."""

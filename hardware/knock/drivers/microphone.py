@@ -26,28 +26,27 @@ from hardware.part_state import PartState
 from hardware.pin_factory import OpenPins
 
 _BLOCK = 1_024
-# On ALSA PortAudio's buffer is this and one period, a multiple of the block (PaAlsaStreamComponent_FinishConfigure). A
-# device's own "high" latency may be less than a block: then a thread that comes late loses one. So 1.09 of 3 s of a
-# snd-aloop came, and with this 2.94 s, which lacks the block that was being filled. Blocks do not come later for it.
+# On ALSA this and one period are PortAudio's buffer size. The default "high" latency may be shorter than a block, and a
+# late thread then loses blocks: 1.09 of 3 s arrived from snd-aloop, but 2.94 s with this. It does not delay blocks.
 _LATENCY_S = 0.2
-# Four seconds of sound wait at most: what nobody takes by then is lost, and counted.
+# Maximum number of queued blocks, 4 s of audio. Later blocks are dropped and counted.
 _MOST_WAITING = 64
-# A microphone that gives nothing for so long was unplugged: PortAudio does not always say so.
+# Time without a block after which the microphone counts as unplugged. PortAudio does not always report it.
 _SILENT_NS = 2 * NS_PER_S
-# One block of 64 ms that is lost in ten seconds costs no knock, most likely; more of them do.
+# Share of lost audio that triggers a warning. A single lost block of 64 ms in ten seconds is tolerable.
 _LOSES_FROM = 0.05
 _COMES_WITH = "pip install 'tallybone[pi]', and sudo apt install libportaudio2"
 _sounddevice = partial(import_module, "sounddevice")
 
 
 class MicrophoneKnockSensor:
-    """Listens to a microphone; the detector runs where `read` is called.
+    """Detects knocks with a microphone. The detector runs in the thread that calls `read`.
 
     Args:
-        clock: Tells the time in ns on the clock of the game.
-        device: Its number, or a part of its name; None for the system's own choice.
-        detector: What listens, by default the shipped one.
-        library: What gives the module sounddevice.
+        clock: Clock of the game, in nanoseconds.
+        device: Number of the device, or part of its name. None for the system's default.
+        detector: Knock detector, by default with the shipped classifier.
+        library: Returns the module sounddevice.
     """
 
     def __init__(
@@ -58,7 +57,7 @@ class MicrophoneKnockSensor:
         detector: KnockDetector | None = None,
         library: Callable[[], Any] = _sounddevice,
     ) -> None:
-        self._clock, self._which = clock, device
+        self._clock, self._device_name = clock, device
         self._detector = detector or KnockDetector()
         self._device = SensorDevice("microphone", clock=clock, library=library, comes_with=_COMES_WITH)
         self._blocks: deque[SoundBlock] = deque()
@@ -68,7 +67,7 @@ class MicrophoneKnockSensor:
 
     @property
     def state(self) -> PartState:
-        """Its state, with a warning if so much sound is lost that knocks are missed."""
+        """State of the microphone, with a warning if it loses 5 % of the audio or more."""
         missing = self._arrivals.missing
         warning = (
             f"it loses sound, {missing:.0%} in the last ten seconds, and knocks with it: is the computer busy, or the"
@@ -77,25 +76,25 @@ class MicrophoneKnockSensor:
         return replace(self._device.state, warning=None if missing < _LOSES_FROM else warning)
 
     def start(self) -> None:
-        """Begin to listen."""
+        """Start listening."""
         self._device.start()
         self._open()
 
     def read(self) -> tuple[ClassifiedSound, ...]:
-        """Return what was heard; a microphone that was unplugged is looked for again, now and then."""
+        """Return the sounds since the last call. Reopens a microphone that was unplugged, with increasing delays."""
         self._device.require_open()
-        heard: list[ClassifiedSound] = []
+        sounds: list[ClassifiedSound] = []
         while self._blocks:
-            heard += self._detector.feed(self._blocks.popleft())
-        self._watch()
-        return tuple(heard)
+            sounds += self._detector.feed(self._blocks.popleft())
+        self._check_stream()
+        return tuple(sounds)
 
     def close(self) -> None:
-        """Stop and give the microphone back."""
+        """Stop and release the microphone."""
         if self._device.end():
             self._shut()
 
-    def _watch(self) -> None:
+    def _check_stream(self) -> None:
         now_ns = self._clock()
         if self._stream is not None and (not self._stream.active or now_ns - self._last_ns > _SILENT_NS):
             self._fail("the microphone gives no sound any more: is it unplugged?")
@@ -107,28 +106,28 @@ class MicrophoneKnockSensor:
         self._arrivals = Arrivals(RATE_HZ)
         try:
             if self._device.problem is not None:
-                # PortAudio lists the devices once; only a new beginning shows one that was plugged in since.
+                # PortAudio lists devices only when it is initialised, so a new device requires a restart.
                 library._terminate()
                 library._initialize()
             self._stream = library.InputStream(
                 samplerate=RATE_HZ,
                 blocksize=_BLOCK,
                 latency=_LATENCY_S,
-                device=self._which,
+                device=self._device_name,
                 channels=1,
                 dtype="float32",
-                callback=self._take,
+                callback=self._queue_block,
             )
             self._stream.start()
-        # ValueError: no device of this name; sounddevice says so only with that.
+        # sounddevice raises ValueError if no device has this name.
         except (library.PortAudioError, ValueError, OSError) as error:
             self._fail(f"the microphone cannot be opened: {error}")
             return
         self._last_ns = self._clock()
         self._device.worked()
 
-    def _take(self, samples: Any, frames: int, times: Any, status: Any) -> None:
-        """Keep a block; called by PortAudio's own thread, so that it only stores."""
+    def _queue_block(self, samples: Any, frames: int, times: Any, status: Any) -> None:
+        """Queue a block. Does nothing else, because it runs in PortAudio's thread."""
         now_ns = self._clock()
         self._last_ns = now_ns
         if status.input_overflow:
@@ -138,7 +137,7 @@ class MicrophoneKnockSensor:
             self._arrivals.feed(now_ns, 0)
             return
         self._arrivals.feed(now_ns, frames)
-        # How long ago the first sample was taken, by PortAudio's own clock; some drivers leave it at 0.
+        # Age of the first sample on PortAudio's clock. Some drivers report 0.
         ago_s = times.currentTime - times.inputBufferAdcTime
         ago_ns = round(ago_s * NS_PER_S) if 0 < ago_s < 1 else frames * NS_PER_S // RATE_HZ
         self._blocks.append(SoundBlock(np.array(samples[:, 0], np.float32), now_ns - ago_ns, RATE_HZ))
@@ -153,7 +152,7 @@ class MicrophoneKnockSensor:
             return
         try:
             stream.close()
-        except (self._device.library.PortAudioError, OSError) as error:  # it is gone already
+        except (self._device.library.PortAudioError, OSError) as error:  # the device may be unplugged
             self._device.problem = str(error)
 
 
@@ -181,14 +180,14 @@ class MicrophoneSettings(KnockDriver):
 
     @property
     def location(self) -> str:
-        """The folder of all sound cards."""
+        """Directory of the sound devices."""
         return "/dev/snd"
 
     @property
     def bus_uses(self) -> PinNames:
-        """The pins of I2S if it is wired to them."""
+        """The I2S pins, if the microphone is wired to them."""
         return _I2S_PINS if self.wire is MicrophoneWire.I2S else ()
 
     def open(self, pins: OpenPins, clock: Clock, detector: Callable[[], KnockDetector]) -> MicrophoneKnockSensor:
-        """Return the sensor."""
+        """Return the sensor, not yet started."""
         return MicrophoneKnockSensor(clock=clock, device=self.device, detector=detector())

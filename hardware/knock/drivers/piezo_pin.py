@@ -1,4 +1,4 @@
-"""Piezos with comparators on pins, through gpiozero: they say when, and with several, at whose side."""
+"""Piezos with comparators on pins, read by gpiozero. They give the time of a knock, and several give its seat."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hardware.knock.device import SensorDevice
 from hardware.knock.driver import PiezoDriver
 from hardware.knock.errors import KnockSensorError
 from hardware.knock.heard import ClassifiedSound
-from hardware.knock.peaks import Hit, HitRow
+from hardware.knock.peaks import Hit, HitMerger
 from hardware.part_state import PartState
 from hardware.pin_factory import OpenPins, close_devices, is_connected, pin_errors
 
@@ -28,14 +28,14 @@ _gpiozero = partial(import_module, "gpiozero")
 
 
 class PinKnockSensor:
-    """Listens to pins that go high while their piezo is hit.
+    """Detects knocks with pins that go high when their piezo is hit.
 
     Args:
-        pins: Their BCM numbers, one for each piezo.
-        clock: Tells the time in ns on the clock of the game.
-        pin_factory: Of gpiozero. It is always chosen: gpiozero's own guess raises on a laptop.
-        seats: Whose side each piezo is at, None where it serves the whole table; None for all of them so.
-        library: What gives the module gpiozero.
+        pins: BCM number of the pin of each piezo.
+        clock: Clock of the game, in nanoseconds.
+        pin_factory: gpiozero pin factory. Required, because gpiozero's default fails on a laptop.
+        seats: Seat of each piezo, or None for a piezo that serves the whole table. None if all do.
+        library: Returns the module gpiozero.
     """
 
     def __init__(
@@ -50,66 +50,66 @@ class PinKnockSensor:
         self._pins, self._clock, self._factory = tuple(pins), clock, pin_factory
         name = f"piezo on pin {', '.join(map(str, self._pins))}"
         self._device = SensorDevice(name, clock=clock, library=library, comes_with=_COMES_WITH)
-        self._row = HitRow([None] * len(self._pins) if seats is None else seats)
+        self._merger = HitMerger([None] * len(self._pins) if seats is None else seats)
         self._hits: deque[Hit] = deque()
-        self._watched: list[Any] = []
+        self._inputs: list[Any] = []
 
     @property
     def state(self) -> PartState:
-        """Whether the pins could be had."""
+        """State of the sensor, with a problem if a pin could not be opened."""
         return self._device.state
 
     def start(self) -> None:
-        """Begin to watch the pins."""
+        """Start watching the pins."""
         self._device.start()
         self._open()
 
     def read(self) -> tuple[ClassifiedSound, ...]:
-        """Return what hit the table; a pin that could not be had is asked for again, now and then.
+        """Return the knocks since the last call. Retries pins that could not be opened, with increasing delays.
 
         Raises:
-            KnockError: If it was not started, or is closed.
-            KnockSensorError: If the pins have gone; another sensor has to be made, on pins opened anew.
+            KnockError: If the sensor is not started, or is closed.
+            KnockSensorError: If the GPIO chip has disappeared. A new sensor with a new pin factory is required.
         """
         self._device.require_open()
-        if not is_connected(self._factory):  # no edge comes any more, and nothing else says so
+        if not is_connected(self._factory):  # Otherwise unnoticed: edges would simply cease.
             raise KnockSensorError("the pins have gone")
-        heard: list[ClassifiedSound | None] = []
+        knocks: list[ClassifiedSound | None] = []
         now_ns = self._clock()
         while self._hits:
-            heard.append(self._row.feed(self._hits.popleft()))
-        heard.append(self._row.until(now_ns))
-        if not self._watched and self._device.is_due():
+            knocks.append(self._merger.feed(self._hits.popleft()))
+        knocks.append(self._merger.until(now_ns))
+        if not self._inputs and self._device.is_due():
             self._open()
-        return tuple(one for one in heard if one is not None)
+        return tuple(knock for knock in knocks if knock is not None)
 
     def close(self) -> None:
-        """Give the pins back."""
+        """Release the pins."""
         if self._device.end():
             self._close_pins()
 
     def _open(self) -> None:
         for number, pin in enumerate(self._pins):
             try:
-                one = self._device.library.DigitalInputDevice(pin, pull_up=False, pin_factory=self._factory)
+                device = self._device.library.DigitalInputDevice(pin, pull_up=False, pin_factory=self._factory)
             except pin_errors() as error:
                 self._close_pins()
                 self._device.failed(f"pin {pin} cannot be used: {error}")
                 return
-            self._watched.append(one)
-            one.when_activated = partial(self._felt, number)
+            self._inputs.append(device)
+            device.when_activated = partial(self._queue_hit, number)
         self._device.worked()
 
     def _close_pins(self) -> None:
-        close_devices(self._watched, self._factory)
-        self._watched = []
+        close_devices(self._inputs, self._factory)
+        self._inputs = []
 
-    def _felt(self, number: int) -> None:
-        """Note the moment; called by gpiozero's own thread, so that it only stores."""
+    def _queue_hit(self, number: int) -> None:
+        """Queue a hit. Does nothing else, because it runs in gpiozero's thread."""
         if len(self._hits) >= _MOST_WAITING:
             self._device.lost += 1
             return
-        # A comparator does not say how hard: that it was beyond its threshold is all there is.
+        # The strength is unknown: a comparator only signals that its threshold was exceeded.
         self._hits.append(Hit(self._clock(), number))
 
 
@@ -128,7 +128,7 @@ class PiezoPinSettings(PiezoDriver):
 
     @property
     def seats(self) -> tuple[int | None, ...]:
-        """Whose side each piezo is at, 0 upwards; None for the whole table."""
+        """Seat of each piezo, from 0. None for a piezo that serves the whole table."""
         return (self.seat,) if self.pins is None else tuple(range(len(self.pins)))
 
     @property
@@ -138,5 +138,5 @@ class PiezoPinSettings(PiezoDriver):
         return list(zip(self.wired, names, strict=False))
 
     def open(self, pins: OpenPins, clock: Clock, detector: Callable[[], KnockDetector]) -> PinKnockSensor:
-        """Return the sensor."""
+        """Return the sensor, not yet started."""
         return PinKnockSensor(self.wired, clock=clock, pin_factory=pins(), seats=self.seats)

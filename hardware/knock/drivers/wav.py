@@ -1,4 +1,4 @@
-"""A knock sensor that hears a WAV file as if it happened now: for demonstrations and for tests of a whole table."""
+"""A knock sensor that plays a WAV file in real time, for demonstrations and tests."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from hardware.pin_factory import OpenPins
 
 
 class WavKnockSensor:
-    """Plays a file once, at the pace of the clock, and hears what knocks in it.
+    """Detects knocks in a file that is played once, at the pace of the clock.
 
     Args:
-        path: The file.
-        clock: Tells the time in ns on the clock of the game.
-        detector: What listens, by default the shipped one.
+        path: Path of the file.
+        clock: Clock of the game, in nanoseconds.
+        detector: Knock detector, by default with the shipped classifier.
     """
 
     def __init__(self, path: Path, *, clock: Clock, detector: KnockDetector | None = None) -> None:
@@ -41,39 +41,39 @@ class WavKnockSensor:
 
     @property
     def state(self) -> PartState:
-        """A problem where the file is missing, no WAV file, or at its end."""
+        """State of the sensor, with a problem if the file cannot be read or has ended."""
         return self._state
 
     def start(self) -> None:
-        """Begin with the first sample now."""
+        """Start playing now."""
         self._life.start()
         self._started_ns = self._clock()
         self._blocks = read_wav(self._path)
-        self._next = self._take()
+        self._next = self._read_block()
 
     def read(self) -> tuple[ClassifiedSound, ...]:
-        """Return what was heard in the part of the file that is over by now."""
+        """Return the sounds in the blocks that have ended since the last call."""
         self._life.require_open()
-        heard: list[ClassifiedSound] = []
+        sounds: list[ClassifiedSound] = []
         while (block := self._next) is not None:
-            lasts_ns = len(block.samples) * NS_PER_S // block.rate_hz
-            if self._started_ns + block.t_ns + lasts_ns > self._clock():
+            duration_ns = len(block.samples) * NS_PER_S // block.rate_hz
+            if self._started_ns + block.t_ns + duration_ns > self._clock():
                 break
-            heard += self._detector.feed(replace(block, t_ns=self._started_ns + block.t_ns))
-            self._next = self._take()
-        return tuple(heard)
+            sounds += self._detector.feed(replace(block, t_ns=self._started_ns + block.t_ns))
+            self._next = self._read_block()
+        return tuple(sounds)
 
     def close(self) -> None:
         """Stop playing."""
         self._life.end()
         self._next, self._blocks = None, iter(())
 
-    def _take(self) -> SoundBlock | None:
+    def _read_block(self) -> SoundBlock | None:
         try:
             block = next(self._blocks, None)
         except (OSError, WavError) as error:
-            why = error.strerror if isinstance(error, OSError) else str(error)
-            self._state = PartState(f"{self._path}: {why}")
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            self._state = PartState(f"{self._path}: {reason}")
             return None
         if block is None:
             self._state = PartState(f"{self._path}: at its end")
@@ -87,5 +87,5 @@ class WavSettings(KnockDriver):
     file: Annotated[NonEmpty, Field(description="the file")]
 
     def open(self, pins: OpenPins, clock: Clock, detector: Callable[[], KnockDetector]) -> WavKnockSensor:
-        """Return the sensor."""
+        """Return the sensor, not yet started."""
         return WavKnockSensor(Path(self.file), clock=clock, detector=detector())

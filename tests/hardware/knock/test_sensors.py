@@ -17,12 +17,12 @@ from gpiozero.pins.mock import MockFactory
 
 from hardware.knock.drivers.microphone import MicrophoneKnockSensor
 from hardware.knock.drivers.piezo_pin import PinKnockSensor
-from hardware.knock.drivers.piezo_spi import SpiKnockSensor, asked, level_of
+from hardware.knock.drivers.piezo_spi import SpiKnockSensor, parse_level, read_command
 from hardware.knock.drivers.wav import WavKnockSensor
 from hardware.knock.errors import KnockError, KnockSensorError
 from hardware.knock.fake import FakeKnockSensor, NoKnockSensor
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound
-from hardware.knock.peaks import Hit, HitRow, PeakFinder
+from hardware.knock.peaks import Hit, HitMerger, PeakFinder
 from hardware.knock.sensor import BackOff, KnockSensor
 from hardware.virtual.drivers import VirtualKnock
 from tests.hardware.knock.sounds import with_hits, write_wav
@@ -385,10 +385,10 @@ class TestPin:
 
 class TestSpi:
     def test_the_bytes_are_those_of_the_data_sheet(self) -> None:
-        assert asked(0) == [1, 0x80, 0]
-        assert asked(7) == [1, 0xF0, 0]
-        assert level_of([255, 0xFB, 0xFF]) == 1023
-        assert level_of([0, 0xFC, 0x05]) == 5
+        assert read_command(0) == [1, 0x80, 0]
+        assert read_command(7) == [1, 0xF0, 0]
+        assert parse_level([255, 0xFB, 0xFF]) == 1023
+        assert parse_level([0, 0xFC, 0x05]) == 5
 
     def test_a_channel_that_is_none_is_refused(self, clock: Clock) -> None:
         with pytest.raises(ValueError, match="channel must be 0 to 7, but got 8"):
@@ -413,7 +413,7 @@ class TestSpi:
 class TestPeaks:
     def levels(self, *hits: tuple[int, int], rest: int = 20) -> list[ClassifiedSound]:
         """What is found at 500 levels a second; each hit is a time in ms and a height that falls by half in 20 ms."""
-        finder, row = PeakFinder(full_level=1023), HitRow([None])
+        finder, row = PeakFinder(full_level=1023), HitMerger([None])
         found: list[ClassifiedSound | None] = []
         for t_ms in range(0, 3_000, 2):
             held = [height * 0.5 ** ((t_ms - at_ms) / 20) for at_ms, height in hits if t_ms >= at_ms]
@@ -442,7 +442,7 @@ class TestPeaks:
 class TestSeveralPiezos:
     def heard(self, *hits: Hit, seats: tuple[int | None, ...] = (0, 1, 2, 3)) -> list[tuple[int, int | None]]:
         """When knocks began, in ms, and whose they are."""
-        row = HitRow(seats)
+        row = HitMerger(seats)
         found = [*(row.feed(hit) for hit in hits), row.until(hits[-1].t_ns + NS_PER_S)]
         return [(one.t_ns // MS, one.seat) for one in found if one is not None]
 
