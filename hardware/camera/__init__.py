@@ -1,1 +1,1 @@
-"""Cameras: Raspberry Pi, USB, none, and a strict fake."""
+"""Cameras: Raspberry Pi and USB cameras, and null and fake implementations."""

@@ -1,4 +1,4 @@
-"""The camera interface: newest picture, light held or free, state, close."""
+"""The camera interface, and the interface of camera drivers."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from hardware.part_state import PartState
 NS_PER_S = 1_000_000_000
 
 Pixels: TypeAlias = NDArray[np.uint8]
-"""What a camera gives: shape (H, W, 3), BGR, or (h, w), grey; uint8."""
+"""Pixels of a picture, uint8: BGR of shape (H, W, 3), or grey of shape (h, w)."""
 
 
 class CameraError(OSError):
-    """A camera that cannot be used, or is used wrongly; the message names it and says what helps."""
+    """A camera cannot be used, or is used incorrectly. The message names it and suggests a fix."""
 
 
 @dataclass(frozen=True, slots=True)
-class CameraWish:
-    """What a camera is asked for; it may give something else.
+class CameraRequest:
+    """Mode requested from a camera, which may choose another.
 
     Attributes:
-        width_px: Width of its pictures.
-        height_px: Their height.
-        per_s: How many a second.
+        width_px: Width of the pictures, an even number from 160 to 8192.
+        height_px: Height of the pictures, an even number from 160 to 6144.
+        per_s: Pictures per second, from 1 to 120.
 
     Raises:
-        ValueError: If no camera can be so.
+        ValueError: If a value is out of range.
     """
 
     width_px: int = 1280
@@ -49,13 +49,13 @@ class CameraWish:
 
 @dataclass(frozen=True, slots=True)
 class CameraMode:
-    """What a camera really gives.
+    """Actual mode of a camera.
 
     Attributes:
-        width_px: Width of its pictures.
-        height_px: Their height.
-        per_s: How many a second it says; in dim light many give fewer.
-        coding: How they come over the wire, such as MJPG.
+        width_px: Width of the pictures.
+        height_px: Height of the pictures.
+        per_s: Nominal pictures per second. Many cameras deliver fewer in dim light.
+        coding: Pixel format, such as MJPG.
     """
 
     width_px: int
@@ -66,13 +66,13 @@ class CameraMode:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picture:
-    """A picture of the table; it belongs to whoever has it.
+    """A picture of the table. Its arrays are not shared with the camera.
 
     Attributes:
-        t_ns: When its exposure began, on the clock of the game.
-        image: Shape (H, W, 3), BGR.
-        grey: The same in grey and small, shape (h, w); its light is watched on it.
-        is_light_settled: Whether the camera has adapted to the light; None where it does not say.
+        t_ns: Start of the exposure, on the clock of the game.
+        image: BGR image, shape (H, W, 3).
+        grey: Small grey image, shape (h, w), used to check the light.
+        is_light_settled: Whether the camera has adapted to the light. None if it does not report this.
     """
 
     t_ns: int
@@ -82,93 +82,93 @@ class Picture:
 
 
 class Light(StrEnum):
-    """What a camera does about light: its exposure, gain, white balance and focus."""
+    """Handling of light: exposure, gain, white balance and focus of a camera."""
 
     FREE = "free"
-    """It adapts by itself."""
+    """The camera adapts automatically."""
     SETTLING = "settling"
-    """It adapts, and is about to be held."""
+    """The camera adapts, and will be held."""
     HELD = "held"
-    """It stays as it is, so that a hand over the table changes no colours."""
+    """The settings are locked, to keep colours constant when a hand is over the table."""
     CANNOT_BE_HELD = "cannot be held"
-    """It was tried, and the picture changed; so it adapts by itself."""
+    """Locking changed the picture, so the camera adapts automatically."""
 
 
 class Blind(Enum):
-    """Why pictures show nothing new. The value is what is said of a camera that is so for long."""
+    """Reason why pictures show nothing new. The value is the message about it."""
 
     BLACK = "shows nothing but black: is its lens covered, or the light off?"
     SAME = "shows the same picture again and again: it hangs; if it does not come back, unplug it and plug it in again"
 
 
 class CameraDevice(Protocol):
-    """A camera that is asked, never waits, and calls nobody back. Only its newest picture waits."""
+    """A camera that is polled, and holds only its newest picture. No method except `close` blocks."""
 
     @property
     def state(self) -> PartState:
-        """Its state. A camera that was unplugged is a problem here, and is looked for again by itself."""
+        """State of the camera. A lost camera is reported as a problem, and is reopened automatically."""
 
     @property
     def mode(self) -> CameraMode | None:
-        """The mode of its pictures; None before the first."""
+        """Mode of the camera. None if there is no camera."""
 
     @property
     def light(self) -> Light:
-        """Its present reaction to light."""
+        """Current handling of light."""
 
     @property
     def blind(self) -> Blind | None:
-        """Why its pictures show nothing new, if that is its problem."""
+        """Reason why pictures show nothing new, if this is the current problem."""
 
     @property
     def hangs(self) -> bool:
-        """Whether nothing looks for it any more, because its driver does not come back."""
+        """True if the driver no longer responds, so that the camera cannot be reopened."""
 
     @property
     def pictures(self) -> int:
-        """Number of pictures it has given, decoded or not, except those that only show it how its light settles."""
+        """Number of pictures, decoded or not, without those during which the light settled."""
 
     def take(self, since_ns: int = 0) -> Picture | None:
-        """Return the newest picture, once and at once; None while there is no new one.
+        """Return the newest picture once, without waiting, or None if there is no new one.
 
-        Only pictures that a call has asked for are decoded: after None the next one taken at *since_ns* or later.
+        Only requested pictures are decoded: returning None requests the next one taken at *since_ns* or later.
 
         Raises:
-            CameraError: If it is closed.
+            CameraError: If the camera is closed.
         """
 
     def hold_light(self) -> None:
-        """Let it adapt to the light, then stay so, for a game. No picture is given before that is done (about 3 s)."""
+        """Let the camera adapt to the light, then lock it for a game. Takes about 3 s without pictures."""
 
     def free_light(self) -> None:
-        """Let it adapt to the light all the time, to set a table up."""
+        """Let the camera adapt to the light continuously, for setup."""
 
     def close(self) -> None:
-        """Let it go; further calls do nothing."""
+        """Release the camera. Further calls do nothing."""
 
 
 class Feed(Protocol):
-    """An open camera, used from one thread. Everything but `close` may raise CameraError: then it is gone."""
+    """An open camera, used from a single thread. All methods but `close` raise CameraError if the camera is lost."""
 
     @property
     def mode(self) -> CameraMode:
-        """What it gives."""
+        """Negotiated mode."""
 
     def grab(self) -> int:
-        """Wait for a new picture and return its time, without decoding it; skip pictures that are no longer new."""
+        """Wait for a new picture and return its time without decoding it. Skips outdated pictures."""
 
     def read(self) -> Picture:
-        """Return the grabbed picture, decoded; grab one first if the last one was read already."""
+        """Decode the grabbed picture. Grabs one first if the last one was already read."""
 
     def hold_light(self) -> None:
-        """Keep exposure, gain, white balance and focus as they are now."""
+        """Lock exposure, gain, white balance and focus at their current values."""
 
     def free_light(self) -> None:
-        """Let it adapt by itself."""
+        """Let the camera adapt automatically."""
 
     def close(self) -> None:
-        """Let it go, adapting by itself as it was found."""
+        """Release the camera, with automatic settings for the next program."""
 
 
 OpenFeed: TypeAlias = Callable[[], Feed]
-"""Opens a camera. Raises CameraError if it cannot be had now."""
+"""Opens a camera. Raises CameraError if it cannot be opened."""

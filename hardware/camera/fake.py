@@ -1,4 +1,4 @@
-"""Cameras without a device: none at all, and one for tests that is stricter than any real one."""
+"""Cameras without a device: a null camera, and a strict fake for tests."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from hardware.part_state import PartState
 
 
 class NoCamera:
-    """A table without a camera: `none`."""
+    """Null camera, for a table without a camera (`none`)."""
 
     def __init__(self) -> None:
         self._is_closed = False
 
     state = PartState()
-    """Never a problem: none is wanted."""
+    """State without a problem."""
     mode: CameraMode | None = None
     light, blind, hangs, pictures = Light.FREE, None, False, 0
 
     def take(self, since_ns: int = 0) -> Picture | None:
-        """Nothing is ever seen."""
+        """Return None. Raises CameraError if the camera is closed."""
         if self._is_closed:
             raise CameraError("none: it is closed, and gives no more pictures")
         return None
@@ -30,17 +30,17 @@ class NoCamera:
         """Do nothing."""
 
     def close(self) -> None:
-        """See nothing any more."""
+        """Reject further calls of `take`."""
         self._is_closed = True
 
 
 class FakeCamera:
-    """Shows what a test lets it; complains about time that runs backwards, other sizes, and use after it was closed."""
+    """Camera for tests that returns given pictures. Rejects times out of order, other sizes, and use after closing."""
 
     blind, hangs = None, False
 
     def __init__(self, mode: CameraMode) -> None:
-        """Show pictures of a size."""
+        """Create a camera with the given mode."""
         self.mode = mode
         self.light = Light.FREE
         self.state = PartState()
@@ -50,10 +50,10 @@ class FakeCamera:
         self.is_closed = False
 
     def show(self, picture: Picture) -> None:
-        """Let it see something.
+        """Set the newest picture.
 
         Raises:
-            CameraError: If it cannot, or no camera would.
+            CameraError: If the camera is closed or unplugged, or time or shape of the picture are wrong.
         """
         self._require_open("shown something")
         if self.state.problem is not None:
@@ -67,15 +67,15 @@ class FakeCamera:
         self.pictures += 1
 
     def unplug(self, problem: str) -> None:
-        """Let it fail from now on."""
+        """Simulate *problem*."""
         self.state = PartState(problem)
 
     def plug_in(self) -> None:
-        """Let it work again."""
+        """End the simulated problem."""
         self.state = PartState()
 
     def take(self, since_ns: int = 0) -> Picture | None:
-        """Return what it was let see last."""
+        """Return the newest picture once, if it was taken at *since_ns* or later."""
         self._require_open("asked for a picture")
         if self._newest is not None and self._newest.t_ns < since_ns:
             return None
@@ -83,19 +83,19 @@ class FakeCamera:
         return newest
 
     def hold_light(self) -> None:
-        """Hold it at once."""
+        """Hold the light immediately."""
         self._require_open("told to hold its light")
         self.light = Light.HELD
 
     def free_light(self) -> None:
-        """Free it at once."""
+        """Free the light immediately."""
         self._require_open("told to free its light")
         self.light = Light.FREE
 
     def close(self) -> None:
-        """See nothing any more."""
+        """Reject further use."""
         self.is_closed = True
 
-    def _require_open(self, what: str) -> None:
+    def _require_open(self, action: str) -> None:
         if self.is_closed:
-            raise CameraError(f"fake: {what}, but it is closed")
+            raise CameraError(f"fake: {action}, but it is closed")

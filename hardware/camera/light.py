@@ -1,4 +1,4 @@
-"""Decide when to lock exposure and white balance, and check that the lock holds; pure, from picture to picture."""
+"""Decide when to lock exposure and white balance, and check that the lock works. Pure."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from hardware.camera.device import NS_PER_S, Light, Picture, Pixels
 from hardware.camera.sight import is_black
 
 Levels: TypeAlias = tuple[float, float, float]
-"""Blue, green and red of a picture, 0 to 255."""
+"""Median blue, green and red of a picture, from 0 to 255."""
 
-# A camera that does not say whether it has adapted surely has by then: webcams take about a second.
+# Time to adapt for a camera that does not report it. Webcams need about a second.
 _ADAPTS_NS = 2 * NS_PER_S
-# One that says so, and still searches by then (somebody moves over the table), is taken as it is.
+# Maximum time to adapt for a camera that reports it. It may not converge while somebody moves over the table.
 _LONGEST_NS = 4 * NS_PER_S
-# What is told to a camera shows some pictures later.
+# Time after which new settings are visible in pictures.
 _SHOWS_NS = 1 * NS_PER_S
-# Holding is not to change the picture. A median moves less than that while hands move.
+# Maximum ratio of brightness before and after locking. Moving hands change a median by less.
 _MOST_CHANGE = 1.25
 _TRIES = 3
-# A lamp was turned off or on, so that hardly anything is left to see; a hand does not cover half the table so long.
+# A median outside these bounds for 3 s means that a lamp was switched. Hands do not cover half the table that long.
 _DARK, _BRIGHT, _LOST_NS = 12.0, 245.0, 3 * NS_PER_S
 _STEP_PX = 16
 
 
 class Order(Enum):
-    """What a camera is told."""
+    """Order to a camera."""
 
     HOLD = auto()
     FREE = auto()
 
 
 class LightKeeper:
-    """Lets a camera adapt, holds its light, and looks whether the picture stayed the same."""
+    """Lets a camera adapt, locks its light, and checks that the picture did not change."""
 
     def __init__(self) -> None:
-        """Leave the camera alone at first."""
+        """Start with the light free."""
         self._is_wanted = False
         self._light = Light.FREE
         self._since_ns: int | None = None
@@ -48,16 +48,16 @@ class LightKeeper:
 
     @property
     def light(self) -> Light:
-        """What the camera does about light."""
+        """Current handling of light."""
         return self._light
 
     @property
     def is_ready(self) -> bool:
-        """Whether the camera's pictures look as they will look from now on."""
+        """True unless the light is settling."""
         return self._light is not Light.SETTLING
 
     def want(self, light: Light) -> Order | None:
-        """Return what to tell the camera, if it is to be HELD, or FREE, from now on."""
+        """Request that the light is HELD or FREE, and return an order for the camera, if any."""
         self._is_wanted = light is Light.HELD
         if self._is_wanted:
             self.reopened()
@@ -66,19 +66,19 @@ class LightKeeper:
         return None if was_free else Order.FREE
 
     def reopened(self) -> None:
-        """Begin again: the camera was opened anew, and adapts by itself."""
+        """Restart, after the camera was reopened and adapts automatically."""
         self._settle()
         self._tries = 0
 
     def after(self, picture: Picture) -> Order | None:
-        """Return what to tell the camera after a picture."""
+        """Process a picture, and return an order for the camera, if any."""
         match self._light:
             case Light.SETTLING if self._before is None:
-                return self._settled(picture)
+                return self._hold_if_settled(picture)
             case Light.SETTLING:
-                return self._checked(picture)
+                return self._check_hold(picture)
             case Light.HELD:
-                return self._watched(picture)
+                return self._free_if_lost(picture)
             case _:
                 return None
 
@@ -86,8 +86,8 @@ class LightKeeper:
         self._light = Light.SETTLING if self._is_wanted else Light.FREE
         self._since_ns = self._before = self._lost_since_ns = None
 
-    def _settled(self, picture: Picture) -> Order | None:
-        """Hold when the camera has adapted, and not to the dark: then all would be too bright later."""
+    def _hold_if_settled(self, picture: Picture) -> Order | None:
+        """Hold the light once the camera has adapted, but never to darkness, which would overexpose later pictures."""
         if is_black(picture.grey):
             self._since_ns = None
             return None
@@ -100,13 +100,13 @@ class LightKeeper:
         self._before, self._since_ns = levels_of(picture.image), picture.t_ns
         return Order.HOLD
 
-    def _checked(self, picture: Picture) -> Order | None:
-        """Look whether holding has changed the picture: some cameras jump to what was set long ago."""
+    def _check_hold(self, picture: Picture) -> Order | None:
+        """Check that locking did not change the picture: some cameras jump to old settings. Gives up after 3 tries."""
         assert self._before is not None
         assert self._since_ns is not None
         if picture.t_ns - self._since_ns < _SHOWS_NS:
             return None
-        if is_alike(self._before, levels_of(picture.image)):
+        if is_similar(self._before, levels_of(picture.image)):
             self._light = Light.HELD
             return None
         self._tries += 1
@@ -115,8 +115,8 @@ class LightKeeper:
             self._light = Light.CANNOT_BE_HELD
         return Order.FREE
 
-    def _watched(self, picture: Picture) -> Order | None:
-        """Let it adapt again where the light has changed so much that nothing can be seen."""
+    def _free_if_lost(self, picture: Picture) -> Order | None:
+        """Let the camera adapt again if the picture has been too dark or too bright for 3 s."""
         level = float(np.median(picture.grey))
         if _DARK <= level <= _BRIGHT:
             self._lost_since_ns = None
@@ -130,14 +130,15 @@ class LightKeeper:
 
 
 def levels_of(image: Pixels) -> Levels:
-    """Return the median of each colour of a picture, shape (H, W, 3)."""
+    """Return the median of each colour of a picture of shape (H, W, 3), subsampled by 16."""
     blue, green, red = np.median(image[::_STEP_PX, ::_STEP_PX].reshape(-1, 3), axis=0)
     return float(blue), float(green), float(red)
 
 
-def is_alike(before: Levels, after: Levels) -> bool:
-    """Return whether two pictures are equally bright in each colour, as far as can be told beside moving hands."""
-    # Eight levels more: in the dark noise alone doubles a level.
+def is_similar(before: Levels, after: Levels) -> bool:
+    """Return True if two pictures have similar brightness in each colour, with a tolerance for moving hands."""
+    # Adding eight levels suppresses noise, which alone can double a level in the dark.
     return all(
-        max(one, other) + 8 <= _MOST_CHANGE * (min(one, other) + 8) for one, other in zip(before, after, strict=True)
+        max(first, second) + 8 <= _MOST_CHANGE * (min(first, second) + 8)
+        for first, second in zip(before, after, strict=True)
     )

@@ -1,4 +1,4 @@
-"""List the available cameras, each with the setting that opens it, and explain why others are not found."""
+"""List the available cameras with the settings that open them, and the problems with others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from hardware.camera.device import CameraError
-from hardware.camera.picamera_library import PicameraLoader, found, picamera2
+from hardware.camera.picamera_library import PicameraLoader, picamera2, ribbon_cameras
 from hardware.camera.v4l2_nodes import NodeMode, Nodes, capture_nodes, lasting_name
 
 _SENSORS = {
@@ -23,7 +23,7 @@ _BOARD = Path("/proc/device-tree/model")
 
 
 class CameraKind(StrEnum):
-    """How a camera is connected."""
+    """Kind of connection of a camera."""
 
     PI = "pi"
     USB = "usb"
@@ -32,15 +32,15 @@ class CameraKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FoundCamera:
-    """A camera that is there.
+    """An available camera.
 
     Attributes:
-        url: The setting that opens it.
-        kind: How it is connected.
-        name: What its maker calls it.
-        device: Its device, where it has one of its own.
-        lasting: A name of that device that does not change with its number, where there is one.
-        modes: What it gives, as far as it says before it is opened.
+        url: Setting that opens it.
+        kind: Kind of connection.
+        name: Name given by the manufacturer.
+        device: Path of its device, or None.
+        lasting: Persistent path of the device, which does not depend on its number, or None.
+        modes: Supported modes, if they can be listed without opening the camera.
     """
 
     url: str
@@ -53,11 +53,11 @@ class FoundCamera:
 
 @dataclass(frozen=True, slots=True)
 class FoundCameras:
-    """What was found.
+    """Available cameras, and problems that hide others.
 
     Attributes:
-        cameras: Those of the Pi first.
-        problems: What kept others from being found, and what mends it.
+        cameras: Available cameras, those on ribbon cables first.
+        problems: Reasons why other cameras may be missing, with suggestions.
     """
 
     cameras: tuple[FoundCamera, ...]
@@ -71,31 +71,31 @@ def find_cameras(
     board: Path = _BOARD,
     lasting: Callable[[Path], Path | None] = lasting_name,
 ) -> FoundCameras:
-    """Return the cameras that are there, without opening any.
+    """Return the available cameras, without opening any.
 
     Args:
-        nodes: Returns those of Video4Linux.
-        library: What gives the module picamera2.
-        board: The file that says what computer this is.
-        lasting: Returns the lasting name of a device.
+        nodes: Returns the Video4Linux devices.
+        library: Returns the module picamera2.
+        board: File with the model of the computer.
+        lasting: Returns the persistent path of a device, or None.
     """
     problems = []
     cameras = []
     try:
         cameras += [
             FoundCamera(f"pi:{number}", CameraKind.PI, _pi_name(str(info.get("Model", "a camera"))))
-            for number, info in enumerate(found(library()))
+            for number, info in enumerate(ribbon_cameras(library()))
         ]
     except CameraError as error:
-        if _is_pi(board):  # elsewhere nobody misses it
+        if _is_pi(board):  # picamera2 is not expected on other computers
             problems.append(str(error))
     listed = nodes()
-    cameras += _of_video4linux(listed, lasting)
+    cameras += _video4linux_cameras(listed, lasting)
     problems += [f"{path} may not be used: sudo usermod -aG video $USER, then log in again" for path in listed.refused]
     return FoundCameras(tuple(cameras), tuple(problems))
 
 
-def _of_video4linux(nodes: Nodes, lasting: Callable[[Path], Path | None]) -> list[FoundCamera]:
+def _video4linux_cameras(nodes: Nodes, lasting: Callable[[Path], Path | None]) -> list[FoundCamera]:
     cameras = []
     usb = 0
     for node in nodes.cameras:
@@ -107,9 +107,9 @@ def _of_video4linux(nodes: Nodes, lasting: Callable[[Path], Path | None]) -> lis
 
 
 def _pi_name(sensor: str) -> str:
-    """Return what a sensor is sold as; some say more than its name, such as imx708_wide."""
-    sold = next((name for start, name in _SENSORS.items() if sensor.startswith(start)), None)
-    return sensor if sold is None else f"{sold} ({sensor})"
+    """Return the product name of a sensor. Some sensors have suffixes, such as imx708_wide."""
+    product = next((name for start, name in _SENSORS.items() if sensor.startswith(start)), None)
+    return sensor if product is None else f"{product} ({sensor})"
 
 
 def _is_pi(board: Path) -> bool:

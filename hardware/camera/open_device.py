@@ -1,4 +1,4 @@
-"""One setting that says which camera: `pi:0`, `usb:0`, `/dev/video0`, with what is wished of it behind commas."""
+"""Open a camera by its setting: `pi:0`, `usb:0` or `/dev/video0`, with optional requests after commas."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hardware.camera.device import CameraDevice, CameraError, CameraWish, OpenFeed
+from hardware.camera.device import CameraDevice, CameraError, CameraRequest, OpenFeed
 from hardware.camera.fake import NoCamera
 from hardware.camera.picamera import PicameraFeed
 from hardware.camera.sensor_time import Clocks
@@ -22,57 +22,57 @@ _SIZE = re.compile(r"(\d{1,5})x(\d{1,5})")
 
 @dataclass(frozen=True, slots=True)
 class CameraUrl:
-    """Which camera, and what is wished of it.
+    """A parsed camera setting.
 
     Attributes:
         where: `pi:N`, `usb:N`, a path in /dev, or `none`.
-        wish: What it is asked for.
+        request: Requested mode.
     """
 
     where: str
-    wish: CameraWish
+    request: CameraRequest
 
     @classmethod
     def parse(cls, text: str) -> CameraUrl:
-        """Return what a text means.
+        """Parse a camera setting.
 
         >>> CameraUrl.parse("pi:0,size=1920x1080,rate=15")
-        CameraUrl(where='pi:0', wish=CameraWish(width_px=1920, height_px=1080, per_s=15.0))
+        CameraUrl(where='pi:0', request=CameraRequest(width_px=1920, height_px=1080, per_s=15.0))
 
         Raises:
-            CameraError: If it means no camera; it says what was expected.
+            CameraError: If the setting is invalid. The message contains the expected form.
         """
-        where, *wishes = text.split(",")
+        where, *options = text.split(",")
         if not _WHERE.fullmatch(where):
             raise CameraError(f"{text}: expected pi:0, usb:0, a path such as /dev/video0, or none")
-        wish = CameraWish()
+        request = CameraRequest()
         try:
-            for said in wishes:
-                wish = _with(wish, said)
+            for option in options:
+                request = _with_option(request, option)
         except ValueError as error:
             raise CameraError(f"{text}: {error}") from None
-        return cls(where, wish)
+        return cls(where, request)
 
 
 def is_device(text: str) -> bool:
-    """Return whether a text is meant as a camera that is plugged in, rather than as a file or a simulated table."""
+    """Return True if a setting names a camera device or `none`, rather than a file or a simulated table."""
     return text.startswith(("pi:", "usb:", "/dev/")) or is_no_camera(text)
 
 
 def is_no_camera(text: str) -> bool:
-    """Return whether a text says that no camera is wanted."""
+    """Return True if a setting is `none`."""
     return text.partition(",")[0] == "none"
 
 
 def open_device(text: str, clock: Clock) -> CameraDevice:
-    """Open a camera and keep it open: a USB camera that was unplugged is found again, under another number too.
+    """Open a camera, and reopen it after failures. A USB camera is found again even if its number changes.
 
     Args:
-        text: As `CameraUrl.parse` takes it.
-        clock: Monotonic; its pictures are stamped with it.
+        text: Setting for `CameraUrl.parse`.
+        clock: Monotonic clock for the timestamps of pictures.
 
     Raises:
-        CameraError: If there is no such camera, or it cannot be used now; it says what helps.
+        CameraError: If there is no such camera, or it cannot be used. The message suggests a fix.
     """
     url = CameraUrl.parse(text)
     if url.where == "none":
@@ -83,38 +83,38 @@ def open_device(text: str, clock: Clock) -> CameraDevice:
 def _opener(url: CameraUrl, clocks: Clocks) -> OpenFeed:
     kind, _, number = url.where.partition(":")
     if kind == "pi":
-        return lambda: PicameraFeed(int(number), url.wish, clocks)
+        return lambda: PicameraFeed(int(number), url.request, clocks)
     path = Path(url.where)
     camera = CameraPath(url.where, lambda: path if path.is_absolute() else _usb(int(number), capture_nodes()))
-    return lambda: V4l2Feed(camera.now(), url.where, url.wish, clocks)
+    return lambda: V4l2Feed(camera.now(), url.where, url.request, clocks)
 
 
 def _usb(number: int, nodes: Nodes) -> Path | None:
-    """Return the device of a USB camera, or one that this user may not use: then that is what has to be said."""
+    """Return the device of a USB camera, or else the first inaccessible device, to report that, or None."""
     return usb_camera(number, nodes) or next(iter(nodes.refused), None)
 
 
-def _with(wish: CameraWish, said: str) -> CameraWish:
-    """Return a wish with one more thing in it.
+def _with_option(request: CameraRequest, option: str) -> CameraRequest:
+    """Return a request with an option such as "rate=20" applied.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: If the option is unknown or invalid.
     """
-    key, _, value = said.partition("=")
+    key, _, value = option.partition("=")
     if key == "size" and (match := _SIZE.fullmatch(value)):
-        return replace(wish, width_px=int(match[1]), height_px=int(match[2]))
+        return replace(request, width_px=int(match[1]), height_px=int(match[2]))
     if key == "rate" and value.isdecimal():
-        return replace(wish, per_s=float(value))
-    raise ValueError(f"expected size=1280x720 or rate=20 behind the comma, got {said or 'nothing'}")
+        return replace(request, per_s=float(value))
+    raise ValueError(f"expected size=1280x720 or rate=20 behind the comma, got {option or 'nothing'}")
 
 
 class CameraPath:
-    """Where a camera of Video4Linux is now: looked up once, then known by its lasting name, never by its number.
+    """Path of a Video4Linux camera. Once found, the camera is identified by its persistent path instead of its number.
 
     Args:
-        name: What people call it.
+        name: Name used in messages.
         find: Returns its device, or None.
-        lasting: Returns its lasting name, if it has one.
+        lasting: Returns the persistent path of a device, or None.
     """
 
     def __init__(
@@ -124,10 +124,10 @@ class CameraPath:
         self._known: Path | None = None
 
     def now(self) -> Path:
-        """Return its device.
+        """Return the persistent path if it is known, else find the device.
 
         Raises:
-            CameraError: If it is not there.
+            CameraError: If the device is not found.
         """
         if self._known is not None:
             return self._known

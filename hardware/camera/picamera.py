@@ -1,4 +1,4 @@
-"""A camera on the ribbon cable of a Raspberry Pi, through Picamera2."""
+"""A camera on the ribbon cable of a Raspberry Pi, read by Picamera2."""
 
 from __future__ import annotations
 
@@ -9,64 +9,69 @@ from typing import Any
 import cv2
 import numpy as np
 
-from hardware.camera.device import CameraError, CameraMode, CameraWish, Picture, Pixels
+from hardware.camera.device import CameraError, CameraMode, CameraRequest, Picture, Pixels
 from hardware.camera.picamera_library import PicameraLoader, open_picamera, picamera2
 from hardware.camera.picamera_light import Exposure, auto_controls, first_controls, held_controls, metered
 from hardware.camera.sensor_time import Clocks
 
 _GREY_PX = (320, 180)
-# One is being exposed, one waits, one is read; the fourth keeps the camera going while Python is late.
+# One is exposed, one is queued and one is read. The fourth keeps the camera running if Python is late.
 _BUFFERS = 4
-# A camera that gives nothing for so long hangs (picamera2 #794): its longest exposure here is 0.1 s.
+# Time without a picture after which the camera counts as hung (picamera2 #794). Exposures here take up to 0.1 s.
 _HANGS_S = 2.0
 _NS_PER_US, _US_PER_S = 1_000, 1_000_000
-# How numpy sees what libcamera calls these: RGB888 is blue, green, red in memory.
+# Conversions by libcamera's format. Its RGB888 needs none: it is blue, green, red in memory.
 _TO_BGR = {"YUV420": cv2.COLOR_YUV2BGR_I420, "NV12": cv2.COLOR_YUV2BGR_NV12}
 
 
 class PicameraFeed:
-    """Pictures of a Picamera2: the main stream, and a small one that costs the processor nothing.
+    """An open Picamera2 with two streams: the main one, and a small one scaled without the CPU.
 
     Args:
-        number: Which camera, from 0.
-        wish: What is asked for.
-        clocks: What its pictures are stamped with.
-        library: What gives the module picamera2.
+        number: Number of the camera, from 0.
+        request: Requested mode.
+        clocks: Clocks for the timestamps of pictures.
+        library: Returns the module picamera2.
+
+    Raises:
+        CameraError: If the camera cannot be opened.
     """
 
-    def __init__(self, number: int, wish: CameraWish, clocks: Clocks, library: PicameraLoader = picamera2) -> None:
+    def __init__(
+        self, number: int, request: CameraRequest, clocks: Clocks, library: PicameraLoader = picamera2
+    ) -> None:
         self._name, self._clocks = f"pi:{number}", clocks
         self._metered: Exposure | None = None
         self._held: Any = None
         self._grabbed: tuple[int, bool | None] = 0, None
         self._camera = open_picamera(library(), number)
-        with contextlib.ExitStack() as undone:
-            undone.callback(self.close)
-            with self._complaining():
-                self._begin(wish)
-            undone.pop_all()
+        with contextlib.ExitStack() as cleanup:
+            cleanup.callback(self.close)
+            with self._camera_errors():
+                self._begin(request)
+            cleanup.pop_all()
 
     @property
     def mode(self) -> CameraMode:
-        """What was negotiated."""
+        """Negotiated mode."""
         return self._mode
 
     def grab(self) -> int:
-        """Wait for a picture and keep its buffer; give the one before back."""
-        with self._complaining():
+        """Wait for a picture and return its time. Holds its buffer, and releases the previous one."""
+        with self._camera_errors():
             self._release()
             self._held = self._request()
             metadata = self._held.get_metadata()
         before, self._metered = self._metered, metered(metadata)
-        self._grabbed = self._began_ns(metadata), self._metered.is_settled_after(before)
+        self._grabbed = self._exposure_start_ns(metadata), self._metered.is_settled_after(before)
         return self._grabbed[0]
 
     def read(self) -> Picture:
-        """Copy the grabbed picture, and give its buffer back at once."""
+        """Copy the grabbed picture and release its buffer."""
         if self._held is None:
             self.grab()
         t_ns, is_light_settled = self._grabbed
-        with self._complaining():
+        with self._camera_errors():
             try:
                 main, small = self._held.make_array("main"), self._held.make_array("lores")
             finally:
@@ -76,18 +81,18 @@ class PicameraFeed:
         return Picture(t_ns, self._bgr(main), grey, is_light_settled)
 
     def hold_light(self) -> None:
-        """Keep what the last picture was taken with."""
+        """Lock exposure, white balance and focus at the values of the last picture."""
         if self._metered is not None:
-            with self._complaining():
+            with self._camera_errors():
                 self._camera.set_controls(held_controls(self._metered, self._known))
 
     def free_light(self) -> None:
-        """Let it adapt."""
-        with self._complaining():
+        """Enable automatic exposure, white balance and focus."""
+        with self._camera_errors():
             self._camera.set_controls(auto_controls(self._known))
 
     def close(self) -> None:
-        """Give the camera back. What is left to do first would hold up the closing for ever."""
+        """Release the camera. Cancels pending requests first, because closing would wait for them forever."""
         with contextlib.suppress(RuntimeError, OSError):
             self._release()
         with contextlib.suppress(RuntimeError, OSError):
@@ -95,26 +100,26 @@ class PicameraFeed:
         with contextlib.suppress(RuntimeError, OSError):
             self._camera.close()
 
-    def _begin(self, wish: CameraWish) -> None:
+    def _begin(self, request: CameraRequest) -> None:
         camera = self._camera
         self._known = frozenset(camera.camera_controls)
         controls = first_controls(self._known)
         if "FrameDurationLimits" in self._known:
-            frame_us = round(_US_PER_S / wish.per_s)
+            frame_us = round(_US_PER_S / request.per_s)
             controls["FrameDurationLimits"] = (frame_us, frame_us)
         configuration = camera.create_video_configuration(
-            main={"size": (wish.width_px, wish.height_px), "format": "RGB888"},
+            main={"size": (request.width_px, request.height_px), "format": "RGB888"},
             lores={"size": _GREY_PX, "format": "YUV420"},
             buffer_count=_BUFFERS,
             controls=controls,
             display=None,
             encode=None,
-            **self._whole_sensor(wish),
+            **self._whole_sensor(request),
         )
         try:
             camera.configure(configuration)
         except AttributeError as error:
-            # libcamera has no configuration of two streams for it, and picamera2 takes None for one.
+            # libcamera does not support two streams for this camera, and picamera2 fails on the missing configuration.
             raise CameraError(
                 f"{self._name}: libcamera gives it one stream, and two are needed. If `tallybone cameras` also lists it"
                 " under a name in /dev, use that"
@@ -124,18 +129,23 @@ class PicameraFeed:
         if self._format != "RGB888" and self._format not in _TO_BGR:
             raise CameraError(f"{self._name}: expected pictures as RGB888, NV12 or YUV420, got {self._format}")
         self._size_px, self._small_px = (width_px, height_px), small["size"]
-        self._mode = CameraMode(width_px, height_px, wish.per_s, self._format)
+        self._mode = CameraMode(width_px, height_px, request.per_s, self._format)
         camera.start()
 
-    def _whole_sensor(self, wish: CameraWish) -> dict[str, Any]:
-        """Return the mode of the sensor that sees most: picamera2's own choice may cut off the borders of the table."""
+    def _whole_sensor(self, request: CameraRequest) -> dict[str, Any]:
+        """Return the sensor mode with the largest field of view, since picamera2's default may crop the table.
+
+        Empty if no mode supports the request.
+        """
         if "ColorFilterArrangement" not in self._camera.camera_properties:
-            return {}  # no camera of a Pi: it has no such modes
+            return {}  # not a Raspberry Pi camera, so without sensor modes
         modes = [mode for mode in self._camera.sensor_modes if "crop_limits" in mode]
         fitting = [
             mode
             for mode in modes
-            if mode["size"][0] >= wish.width_px and mode["size"][1] >= wish.height_px and mode["fps"] >= wish.per_s
+            if mode["size"][0] >= request.width_px
+            and mode["size"][1] >= request.height_px
+            and mode["fps"] >= request.per_s
         ]
         if not fitting:
             return {}
@@ -143,21 +153,21 @@ class PicameraFeed:
         return {"sensor": {"output_size": best["size"], "bit_depth": best["bit_depth"]}}
 
     def _release(self) -> None:
-        """Give the buffer of the grabbed picture back, if it is held."""
+        """Release the buffer of the grabbed picture, if it is held."""
         held, self._held = self._held, None
         if held is not None:
             held.release()
 
     def _request(self) -> Any:
-        """Wait for a picture that is complete; each must be given back."""
+        """Wait for a complete picture, which must be released."""
         job = self._camera.capture_request(wait=False)
         try:
             return self._camera.wait(job, timeout=_HANGS_S)
         except TimeoutError:
             raise CameraError(f"{self._name} gives no pictures: is its cable loose?") from None
 
-    def _began_ns(self, metadata: dict[str, Any]) -> int:
-        """Return when the exposure began: the sensor's time is that of reading, which is when it ended."""
+    def _exposure_start_ns(self, metadata: dict[str, Any]) -> int:
+        """Return the start of the exposure. The sensor's timestamp is its end."""
         stamp_ns = metadata.get("SensorTimestamp")
         if stamp_ns is None:
             return self._clocks.game()
@@ -173,8 +183,8 @@ class PicameraFeed:
         return np.ascontiguousarray(converted[:height_px, :width_px], np.uint8)
 
     @contextlib.contextmanager
-    def _complaining(self) -> Iterator[None]:
-        """Make what picamera2 and libcamera raise one kind of error."""
+    def _camera_errors(self) -> Iterator[None]:
+        """Convert errors of picamera2 and libcamera to CameraError."""
         try:
             yield
         except CameraError:

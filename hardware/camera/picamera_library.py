@@ -1,4 +1,4 @@
-"""Picamera2 and what can go wrong before it gives a picture, in words that say what to do."""
+"""Import Picamera2 and open its cameras, with helpful error messages."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _BUSY = ("busy", "acquire", "in use", "requiring state available")
 
 
 def picamera2() -> Any:
-    """Return the module picamera2, which comes from apt with the libcamera it was built for.
+    """Return the module picamera2, which apt installs together with a matching libcamera.
 
     Raises:
-        CameraError: If it is missing, is not seen by this venv, or does not go with its numpy.
+        CameraError: If it is missing, invisible to this virtual environment, or incompatible with its numpy.
     """
     try:
-        # Not typed: it is on a Pi alone.
+        # Untyped, because it is only available on a Raspberry Pi.
         import picamera2 as module
     except (ImportError, ValueError, OSError) as error:
-        raise CameraError(f"a camera of a Raspberry Pi needs {missing_words(error)}") from None
+        raise CameraError(f"a camera of a Raspberry Pi needs {import_advice(error)}") from None
     return module
 
 
-def missing_words(error: Exception, packages: Path = _SYSTEM_PACKAGES) -> str:
-    """Return what is to be done about a library that cannot be imported; *packages* is where apt puts them."""
-    if isinstance(error, ValueError):  # numpy.dtype size changed: Bookworm's parts are built for numpy 1
+def import_advice(error: Exception, packages: Path = _SYSTEM_PACKAGES) -> str:
+    """Return advice on a failed import. *packages* is the directory in which apt installs Python packages."""
+    if isinstance(error, ValueError):  # "numpy.dtype size changed": Bookworm's packages are built for numpy 1
         return (
             f"picamera2 and numpy to go together, and here they do not ({error}). On Raspberry Pi OS 12 (Bookworm):"
             " pip install --upgrade simplejpeg, in this venv"
@@ -51,35 +51,35 @@ def missing_words(error: Exception, packages: Path = _SYSTEM_PACKAGES) -> str:
 
 
 def open_picamera(library: Any, number: int) -> Any:
-    """Return camera *number*, counted from 0, as an open Picamera2.
+    """Open camera *number*, counted from 0, as a Picamera2.
 
     Raises:
-        CameraError: If there is none of this number, or another program uses it.
+        CameraError: If there is no such camera, it is in use by another program, or there is no memory for pictures.
     """
     name = f"pi:{number}"
-    if number >= (count := len(found(library))):
-        there = "there is no camera" if count == 0 else f"there are {count} cameras, counted from 0,"
-        raise CameraError(f"{name}: {there} on this Pi's ribbon cables: is it pushed in on both ends, the power off?")
+    if number >= (count := len(ribbon_cameras(library))):
+        cameras = "there is no camera" if count == 0 else f"there are {count} cameras, counted from 0,"
+        raise CameraError(f"{name}: {cameras} on this Pi's ribbon cables: is it pushed in on both ends, the power off?")
     _require_memory(library, name)
     try:
         return library.Picamera2(number)
     except (RuntimeError, IndexError, OSError) as error:
-        why = _chain(error)
-        if any(word in why.lower() for word in _BUSY):
+        reasons = _chain(error)
+        if any(word in reasons.lower() for word in _BUSY):
             raise CameraError(f"{name}: it is in use by another program (rpicam-hello, another tallybone?)") from error
-        raise CameraError(f"{name}: it cannot be opened ({why})") from error
+        raise CameraError(f"{name}: it cannot be opened ({reasons})") from error
 
 
 def _require_memory(library: Any, name: str) -> None:
-    """Refuse a camera for whose pictures there is no memory.
+    """Check that memory for pictures can be allocated.
 
-    Picamera2 looks for it last, and keeps the camera for good where there is none.
+    Picamera2 allocates it only after acquiring the camera, and does not release the camera if that fails.
 
     Raises:
-        CameraError: Then; it says what helps.
+        CameraError: If it cannot be allocated.
     """
     allocator = getattr(getattr(library, "allocators", None), "DmaAllocator", None)
-    if allocator is None:  # an older one
+    if allocator is None:  # older versions of picamera2
         return
     try:
         allocator()
@@ -90,10 +90,10 @@ def _require_memory(library: Any, name: str) -> None:
         ) from error
 
 
-def found(library: Any) -> tuple[dict[str, Any], ...]:
-    """Return what picamera2 says of each camera on a ribbon cable.
+def ribbon_cameras(library: Any) -> tuple[dict[str, Any], ...]:
+    """Return the properties of each camera on a ribbon cable.
 
-    libcamera lists USB cameras too, always after these; they are opened in another way.
+    USB cameras, which libcamera lists after these, are left out.
 
     Raises:
         CameraError: If libcamera does not start.
@@ -106,10 +106,10 @@ def found(library: Any) -> tuple[dict[str, Any], ...]:
 
 
 def _chain(error: BaseException) -> str:
-    """Return what an error says, and what it says was its cause: picamera2 hides the reason there."""
-    said = []
+    """Return the messages of an error and of its causes, in which picamera2 hides the reason."""
+    messages = []
     cause: BaseException | None = error
     while cause is not None:
-        said.append(str(cause))
+        messages.append(str(cause))
         cause = cause.__cause__ or cause.__context__
-    return ", because ".join(said)
+    return ", because ".join(messages)

@@ -6,32 +6,32 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
-# Numbers of libcamera's enumerations: its names for them are in other places in each version.
+# Values of libcamera's enumerations, whose Python location depends on the version.
 _AE_CONVERGED = 2
 _AF_SCANNING = 1
 _AF_MANUAL, _AF_CONTINUOUS = 0, 2
 _AE_HIGHLIGHT = 1
 _ADAPTING: Mapping[str, Any] = {
-    # Left alone a camera with a motor stays where it was made to stand.
+    # Otherwise a motorised lens stays in its last position.
     "AfMode": _AF_CONTINUOUS,
-    # By the mean alone a dark table would burn out white tiles on it; so the brightest fiftieth stays below white.
+    # Keeps the brightest 2 % below white. Metering by the mean would overexpose white tiles on a dark table.
     "AeConstraintMode": _AE_HIGHLIGHT,
 }
 
-# White balance is never quite still.
+# Maximum relative change of a colour gain between settled pictures. White balance always fluctuates a little.
 _SAME_GAIN = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """The exposure of a picture, as its metadata have it.
+    """Exposure of a picture, from its metadata. None for values that are not reported.
 
     Attributes:
-        exposure_us: Time that it was exposed for.
-        gain: How much it was amplified.
-        colour_gains: Red and blue against green.
-        lens: Where the lens stood, in dioptres; None where it cannot move.
-        is_settled: Whether the camera is content with that, None where it does not say.
+        exposure_us: Exposure time.
+        gain: Analogue gain.
+        colour_gains: Gains of red and blue relative to green.
+        lens: Lens position in dioptres. None for a fixed lens.
+        is_settled: Whether exposure and focus have converged.
     """
 
     exposure_us: int | None
@@ -41,7 +41,7 @@ class Exposure:
     is_settled: bool | None
 
     def is_settled_after(self, before: Exposure | None) -> bool | None:
-        """Return whether the camera adapts no more, compared with the picture before; None where it does not say."""
+        """Return True if the camera has adapted and colour gains match the previous picture. None if not reported."""
         if self.is_settled is None or not self.is_settled:
             return self.is_settled
         if before is None:
@@ -53,7 +53,7 @@ class Exposure:
 
 
 def metered(metadata: Mapping[str, Any]) -> Exposure:
-    """Return what the metadata of a picture say of its light."""
+    """Return the exposure from the metadata of a picture."""
     gains = metadata.get("ColourGains")
     return Exposure(
         exposure_us=metadata.get("ExposureTime"),
@@ -65,7 +65,7 @@ def metered(metadata: Mapping[str, Any]) -> Exposure:
 
 
 def held_controls(metered: Exposure, known: Set[str]) -> dict[str, Any]:
-    """Return what holds a camera as it is; *known* are the controls that it has."""
+    """Return controls that lock a camera at *metered*, as far as they are among *known*, the controls it supports."""
     controls: dict[str, Any] = {
         "AeEnable": False,
         "ExposureTime": metered.exposure_us,
@@ -79,18 +79,21 @@ def held_controls(metered: Exposure, known: Set[str]) -> dict[str, Any]:
 
 
 def first_controls(known: Set[str]) -> dict[str, Any]:
-    """Return how a camera is to adapt, before its first picture; *known* are the controls that it has."""
+    """Return the initial controls for automatic adaptation, as far as they are among *known*."""
     return {name: value for name, value in _ADAPTING.items() if name in known}
 
 
 def auto_controls(known: Set[str]) -> dict[str, Any]:
-    """Return what lets a camera adapt again; 0 is picamera2's way to say: no longer this one."""
+    """Return controls that let a camera adapt again. In picamera2 a value of 0 releases a locked control."""
     controls: dict[str, Any] = {"AeEnable": True, "ExposureTime": 0, "AnalogueGain": 0.0, "AwbEnable": True}
     return {name: value for name, value in controls.items() if name in known} | first_controls(known)
 
 
 def _is_settled(metadata: Mapping[str, Any]) -> bool | None:
-    """Return whether exposure and focus are found: newer versions of libcamera say AeState, older ones AeLocked."""
+    """Return True if exposure and focus have converged, or None if not reported.
+
+    Newer versions of libcamera report AeState, older ones AeLocked.
+    """
     if "AeState" in metadata:
         is_exposed = metadata["AeState"] == _AE_CONVERGED
     elif "AeLocked" in metadata:

@@ -1,4 +1,4 @@
-"""From the time that a driver gives a picture to the clock of the game."""
+"""Convert driver timestamps to the clock of the game."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from hardware.camera.device import NS_PER_S
 from hardware.clock import Clock
 
-# A picture waits for milliseconds, at worst for a busy machine. What is older was stamped by another clock.
+# Maximum plausible age of a picture. A larger age means that the timestamp is from another clock.
 _OLDEST_NS = 10 * NS_PER_S
-# Clocks are read one after the other.
+# Tolerance for reading the clocks one after the other.
 _ROUNDING_NS = 1_000_000
 
 
@@ -20,13 +20,13 @@ def _boot_ns() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Clocks:
-    """The clock of the game, and the two of Linux that drivers stamp pictures with.
+    """The clock of the game, and the two Linux clocks used by drivers.
 
-    libcamera's manual says that its times are those of CLOCK_BOOTTIME, and the drivers of a Pi give CLOCK_MONOTONIC
-    (libcamera bug 254). They differ by the time that a machine has slept: not on a Pi, hours on a laptop.
+    libcamera documents CLOCK_BOOTTIME, but the drivers of a Raspberry Pi use CLOCK_MONOTONIC (libcamera bug 254). They
+    differ by the time that the machine was suspended: none on a Raspberry Pi, hours on a laptop.
 
     Attributes:
-        game: What pictures are to be stamped with.
+        game: Clock of the game.
         monotonic: CLOCK_MONOTONIC.
         boot: CLOCK_BOOTTIME.
     """
@@ -36,10 +36,10 @@ class Clocks:
     boot: Clock = _boot_ns
 
     def age_ns(self, stamp_ns: int) -> int | None:
-        """Return how long ago a driver's time was; None if it is of neither clock.
+        """Return the age of a driver timestamp, or None if it belongs to neither clock.
 
-        A time of CLOCK_BOOTTIME lies in the future of CLOCK_MONOTONIC, if the machine has slept for longer than the
-        picture waited; if not, the mistake is no longer than that.
+        A CLOCK_BOOTTIME timestamp is recognised because it is in the future of CLOCK_MONOTONIC. If the machine was
+        suspended for less than the age of the picture, it is not, but the error is no larger than that age.
         """
         for clock in (self.monotonic, self.boot):
             age_ns = clock() - stamp_ns
@@ -48,6 +48,6 @@ class Clocks:
         return None
 
     def game_ns(self, stamp_ns: int) -> int | None:
-        """Return a driver's time on the clock of the game; None if it is of neither clock."""
+        """Return a driver timestamp on the clock of the game, or None if it belongs to neither clock."""
         age_ns = self.age_ns(stamp_ns)
         return None if age_ns is None else self.game() - age_ns

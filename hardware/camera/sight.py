@@ -1,4 +1,4 @@
-"""Detect pictures without new content: a covered lens or a driver that hangs. Pure."""
+"""Detect pictures without new content, as from a covered lens or a hung driver. Pure."""
 
 from __future__ import annotations
 
@@ -6,25 +6,24 @@ import numpy as np
 
 from hardware.camera.device import Blind, Picture, Pixels
 
-# In a picture that is black half is as dark as this, and hardly anything brighter than that. Tiles in a dim room are.
+# A picture is black if half of it is at most _DARK, and at most 1 % exceeds _DIM. Tiles in a dim room are brighter.
 _DARK, _DIM, _MOST_DIM = 12, 32, 0.01
-# A picture without anything on it may be the same as the one before: what is too bright has no noise.
+# Uniform pictures may repeat, because overexposed areas have no noise. This is their maximum range of grey levels.
 _EVEN = 8
 
 
 class Sight:
-    """Compares each picture with the one before; two of a sensor are never the same, for they have noise.
+    """Compares each picture with the previous one. Sensor noise makes any two pictures differ.
 
-    Of a still table 3 % of the samples differ where the noise is a tenth of a grey level and JPEG leaves little of it
-    (quality 30); a usual webcam has ten times that noise, and 28 % and more differ.
+    On a still table at least 28 % of the pixels differ with a usual webcam. With a tenth of its noise and strong JPEG
+    compression (quality 30) it is still 3 %.
     """
 
     def __init__(self) -> None:
-        """Have seen nothing."""
         self._before: Pixels | None = None
 
     def after(self, picture: Picture) -> Blind | None:
-        """Return why a picture shows nothing new; None where it does."""
+        """Return the reason why the next picture shows nothing new, or None if it does."""
         before, self._before = self._before, picture.grey
         if is_black(picture.grey):
             return Blind.BLACK
@@ -33,6 +32,6 @@ class Sight:
 
 
 def is_black(grey: Pixels) -> bool:
-    """Return whether a grey picture shows nothing at all; shape (h, w)."""
+    """Return True if a grey picture of shape (h, w) is black."""
     dark, dim = np.count_nonzero(grey > _DARK), np.count_nonzero(grey > _DIM)
     return bool(2 * dark <= grey.size and dim <= _MOST_DIM * grey.size)

@@ -1,4 +1,4 @@
-"""A USB camera, or any other of Video4Linux, through OpenCV."""
+"""USB and other Video4Linux cameras, read by OpenCV."""
 
 from __future__ import annotations
 
@@ -10,44 +10,47 @@ from typing import Any, TypeAlias
 import cv2
 import numpy as np
 
-from hardware.camera.device import NS_PER_S, CameraError, CameraMode, CameraWish, Picture, Pixels
+from hardware.camera.device import NS_PER_S, CameraError, CameraMode, CameraRequest, Picture, Pixels
 from hardware.camera.sensor_time import Clocks
 from hardware.camera.v4l2_nodes import Ioctl, require_usable
 
 _NS_PER_MS = 1_000_000
 _GREY_PX = (320, 180)
-# CAP_PROP_BUFFERSIZE is not honoured everywhere: the driver keeps up to so many pictures, the oldest first.
+# Maximum number of old pictures queued in a driver, as some ignore CAP_PROP_BUFFERSIZE.
 _MOST_STALE = 5
-# Over USB a JPEG may arrive damaged, now and then.
+# Maximum number of consecutive damaged JPEG images. Single ones are common over USB.
 _MOST_DAMAGED = 10
 _EXPOSURE_BY_HAND, _EXPOSURE_BY_CAMERA = 1.0, 3.0
 
 OpenCapture: TypeAlias = Callable[[Path], Any]
-"""Opens a camera as cv2.VideoCapture does."""
+"""Opens a device and returns a cv2.VideoCapture."""
 
 
 def open_capture(path: Path) -> Any:
-    """Return a capture of OpenCV, open or not."""
+    """Return an OpenCV capture, which may have failed to open."""
     return cv2.VideoCapture(str(path), cv2.CAP_V4L2)
 
 
 class V4l2Feed:
-    """Pictures of a camera of Video4Linux.
+    """An open Video4Linux camera.
 
     Args:
-        path: Such as /dev/video0.
-        name: What people call it.
-        wish: What is asked for.
-        clocks: What its pictures are stamped with.
-        opens: What opens it.
-        ioctl: What asks the kernel about it.
+        path: Device, such as /dev/video0.
+        name: Name used in messages.
+        request: Requested mode.
+        clocks: Clocks for the timestamps of pictures.
+        opens: Opens the device.
+        ioctl: Function like `fcntl.ioctl`.
+
+    Raises:
+        CameraError: If the camera cannot be opened.
     """
 
     def __init__(
         self,
         path: Path,
         name: str,
-        wish: CameraWish,
+        request: CameraRequest,
         clocks: Clocks,
         opens: OpenCapture = open_capture,
         ioctl: Ioctl = fcntl.ioctl,
@@ -58,73 +61,79 @@ class V4l2Feed:
         if not self._video.isOpened():
             self._video.release()
             raise CameraError(f"{name}: it cannot be opened: is it a camera?")
-        self._mode = self._negotiated(wish)
+        self._mode = self._negotiate(request)
         self._period_ns = round(NS_PER_S / self._mode.per_s)
         self._grabbed_ns: int | None = None
-        # Its settings outlive the program that made them.
+        # Settings of the previous program persist in the camera.
         self.free_light()
 
     @property
     def mode(self) -> CameraMode:
-        """What was negotiated."""
+        """Negotiated mode."""
         return self._mode
 
     def grab(self) -> int:
-        """Wait for a picture; skip those that waited in the driver."""
-        self._grabbed_ns = self._newest_ns()
+        """Wait for a new picture and return its time. Skips old pictures queued in the driver."""
+        self._grabbed_ns = self._grab_newest()
         return self._grabbed_ns
 
     def read(self) -> Picture:
-        """Decode the grabbed picture; skip damaged ones."""
+        """Decode the grabbed picture. If it is damaged, grab the next one, up to ten in total.
+
+        Raises:
+            CameraError: If all are damaged, or no picture arrives.
+        """
         for _ in range(_MOST_DAMAGED):
             t_ns = self.grab() if self._grabbed_ns is None else self._grabbed_ns
             self._grabbed_ns = None
-            found, image = self._video.retrieve()
-            if found and image is not None and image.ndim == 3:
+            is_decoded, image = self._video.retrieve()
+            if is_decoded and image is not None and image.ndim == 3:
                 picture: Pixels = np.asarray(image, np.uint8)
                 small = cv2.resize(picture, _GREY_PX, interpolation=cv2.INTER_NEAREST)
                 return Picture(t_ns, picture, np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2GRAY), np.uint8))
         raise CameraError(f"{self._name} gives damaged pictures only: try another cable, or another USB port")
 
     def hold_light(self) -> None:
-        """Keep exposure, white balance and focus as the camera says they are."""
+        """Lock exposure, white balance and focus at their current values."""
         video = self._video
         exposure = video.get(cv2.CAP_PROP_EXPOSURE)
         video.set(cv2.CAP_PROP_AUTO_EXPOSURE, _EXPOSURE_BY_HAND)
         if exposure > 0:
             video.set(cv2.CAP_PROP_EXPOSURE, exposure)
-        # Without a temperature most keep the one they have found; what they say it is, is often an old one.
+        # The colour temperature is not set: most cameras keep the current one but report an outdated value.
         video.set(cv2.CAP_PROP_AUTO_WB, 0)
         video.set(cv2.CAP_PROP_AUTOFOCUS, 0)
 
     def free_light(self) -> None:
-        """Let it adapt."""
+        """Enable automatic exposure, white balance and focus."""
         self._video.set(cv2.CAP_PROP_AUTO_EXPOSURE, _EXPOSURE_BY_CAMERA)
         self._video.set(cv2.CAP_PROP_AUTO_WB, 1)
         self._video.set(cv2.CAP_PROP_AUTOFOCUS, 1)
 
     def close(self) -> None:
-        """Let it go, adapting by itself for whoever uses it next."""
+        """Release the camera, with automatic settings for the next program."""
         self.free_light()
         self._video.release()
 
-    def _negotiated(self, wish: CameraWish) -> CameraMode:
-        """Ask for what is wished, and return what came of it."""
+    def _negotiate(self, request: CameraRequest) -> CameraMode:
+        """Request a mode, and return the negotiated one."""
         video = self._video
-        # JPEG first: raw pictures of this size are too much for USB 2 at this pace, and the sizes depend on it.
+        # MJPG first, because the available sizes depend on it. Raw pictures would exceed the bandwidth of USB 2.
         video.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
-        video.set(cv2.CAP_PROP_FRAME_WIDTH, wish.width_px)
-        video.set(cv2.CAP_PROP_FRAME_HEIGHT, wish.height_px)
-        video.set(cv2.CAP_PROP_FPS, wish.per_s)
-        # With one buffer the camera stands still while its picture is decoded; with many, old ones wait.
+        video.set(cv2.CAP_PROP_FRAME_WIDTH, request.width_px)
+        video.set(cv2.CAP_PROP_FRAME_HEIGHT, request.height_px)
+        video.set(cv2.CAP_PROP_FPS, request.per_s)
+        # A single buffer stalls the camera during decoding, and many buffers contain old pictures.
         video.set(cv2.CAP_PROP_BUFFERSIZE, 2)
         size_px = (round(video.get(cv2.CAP_PROP_FRAME_WIDTH)), round(video.get(cv2.CAP_PROP_FRAME_HEIGHT)))
         per_s = video.get(cv2.CAP_PROP_FPS)
         coding = int(video.get(cv2.CAP_PROP_FOURCC)).to_bytes(4, "little", signed=False)
-        return CameraMode(*size_px, per_s if per_s > 0 else wish.per_s, coding.decode("ascii", "replace").strip("\0 "))
+        return CameraMode(
+            *size_px, per_s if per_s > 0 else request.per_s, coding.decode("ascii", "replace").strip("\0 ")
+        )
 
-    def _newest_ns(self) -> int:
-        """Take the newest picture from the driver without decoding it, and return when it was taken."""
+    def _grab_newest(self) -> int:
+        """Grab the newest picture from the driver without decoding it, and return its time."""
         t_ns = 0
         for _ in range(_MOST_STALE):
             before_ns = self._clocks.game()
@@ -133,13 +142,13 @@ class V4l2Feed:
             now_ns = self._clocks.game()
             age_ns = self._age_ns()
             t_ns = now_ns - (age_ns or 0)
-            # What had to be waited for is new. What was there already may be old; its age says so, where it is known.
+            # A picture is new if grabbing it had to wait, or if its age is known and is at most one period.
             has_waited = now_ns - before_ns >= self._period_ns // 4
             if has_waited or (age_ns is not None and age_ns <= self._period_ns):
                 break
         return t_ns
 
     def _age_ns(self) -> int | None:
-        """Return how old the driver says the grabbed picture is; None if it does not say."""
+        """Return the age of the grabbed picture, or None if the driver does not report it."""
         stamp_ms = self._video.get(cv2.CAP_PROP_POS_MSEC)
         return self._clocks.age_ns(round(stamp_ms * _NS_PER_MS)) if stamp_ms > 0 else None

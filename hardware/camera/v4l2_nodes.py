@@ -1,4 +1,4 @@
-"""List Video4Linux cameras and their modes by asking the kernel, without opening a picture."""
+"""List Video4Linux cameras and their modes by querying the kernel, without capturing pictures."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from typing import TypeAlias
 from hardware.camera.device import CameraError
 
 Ioctl: TypeAlias = Callable[[int, int, bytearray], object]
-"""Asks the kernel something about an open device; the answer is put into the bytes. Raises OSError."""
+"""Sends a request to an open device, and writes the reply to the buffer. Raises OSError."""
 
-# linux/videodev2.h. device_caps says what a node is; its other capabilities are those of the whole part.
+# linux/videodev2.h. device_caps describes the node, and capabilities the whole device.
 _QUERYCAP, _ENUM_FMT, _ENUM_SIZES, _ENUM_INTERVALS = 0x80685600, 0xC0405602, 0xC02C564A, 0xC034564B
 _REQUEST_BUFFERS, _BUFFERS = 0xC0145608, struct.Struct("<IIIII")
 _CAPABILITY, _FORMAT = struct.Struct("<16s32s32sIII12x"), struct.Struct("<III32sI16x")
@@ -25,7 +25,7 @@ _SIZE, _INTERVAL = struct.Struct("<IIIIIIIIIII"), struct.Struct("<IIIIIIIIIIIII"
 _CAPTURE, _STREAMING, _OUTPUT, _M2M = 0x1, 0x04000000, 0x2 | 0x2000, 0x8000 | 0x4000
 _CAPTURE_BUFFERS, _MAPPED, _DISCRETE = 1, 1, 1
 _BIG_ENDIAN = 1 << 31
-# Parts of a Pi between its ribbon cable and libcamera: raw pictures, scalers, codecs. Its cameras are pi:N.
+# Internal devices of a Raspberry Pi: raw capture, scalers and codecs. Its ribbon cameras are opened as pi:N instead.
 _OF_A_PI = re.compile(r"unicam|bcm2835-(isp|codec)|rp1-cfe|pispbe|rpivid|rpi-hevc")
 _MOST = 64
 _NUMBER = re.compile(r"video(\d+)")
@@ -33,13 +33,13 @@ _NUMBER = re.compile(r"video(\d+)")
 
 @dataclass(frozen=True, slots=True, order=True)
 class NodeMode:
-    """A size that a camera gives.
+    """A picture format and size supported by a camera.
 
     Attributes:
-        coding: How its pictures come over the wire, such as MJPG.
-        width_px: Their width.
-        height_px: Their height.
-        per_s: How many a second it can give, most first; none where it does not say.
+        coding: Pixel format, such as MJPG.
+        width_px: Width of the pictures.
+        height_px: Height of the pictures.
+        per_s: Supported frame rates, highest first. Empty if the camera does not list them.
     """
 
     coding: str
@@ -50,13 +50,13 @@ class NodeMode:
 
 @dataclass(frozen=True, slots=True)
 class CaptureNode:
-    """A camera of Video4Linux.
+    """A Video4Linux camera.
 
     Attributes:
-        path: Its device.
-        name: What its maker calls it.
-        bus: Where it is plugged in, such as usb-0000:00:14.0-1.
-        modes: What it gives.
+        path: Path of the device.
+        name: Name given by the manufacturer.
+        bus: Port of the camera, such as usb-0000:00:14.0-1.
+        modes: Supported modes.
     """
 
     path: Path
@@ -66,17 +66,17 @@ class CaptureNode:
 
     @property
     def is_usb(self) -> bool:
-        """Whether it is a USB camera."""
+        """True for a USB camera."""
         return self.bus.startswith("usb-")
 
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """What was found.
+    """Video4Linux devices of this machine.
 
     Attributes:
-        cameras: Cameras in the order of their numbers.
-        refused: Devices that this user may not use.
+        cameras: Cameras in the order of their device numbers.
+        refused: Devices without access permission.
     """
 
     cameras: tuple[CaptureNode, ...]
@@ -84,7 +84,7 @@ class Nodes:
 
 
 def capture_nodes(folder: Path = Path("/dev"), ioctl: Ioctl = fcntl.ioctl) -> Nodes:
-    """Return the cameras: no metadata nodes, no codecs, and nothing of the Pi's own."""
+    """Return the cameras, without metadata nodes, codecs and internal devices of a Raspberry Pi."""
     numbered = [(int(match[1]), path) for path in folder.glob("video*") if (match := _NUMBER.fullmatch(path.name))]
     cameras, refused = [], []
     for _, path in sorted(numbered):
@@ -93,7 +93,7 @@ def capture_nodes(folder: Path = Path("/dev"), ioctl: Ioctl = fcntl.ioctl) -> No
         except PermissionError:
             refused.append(path)
             continue
-        except OSError:  # it has just been unplugged
+        except OSError:  # just unplugged
             continue
         try:
             camera = _camera(path, fd, ioctl)
@@ -105,19 +105,19 @@ def capture_nodes(folder: Path = Path("/dev"), ioctl: Ioctl = fcntl.ioctl) -> No
 
 
 def usb_camera(number: int, nodes: Nodes) -> Path | None:
-    """Return the device of a USB camera, counted from 0 in the order of their devices; None if there are fewer."""
+    """Return the device of USB camera *number*, counted from 0 in device order, or None."""
     cameras = [camera.path for camera in nodes.cameras if camera.is_usb]
     return cameras[number] if number < len(cameras) else None
 
 
 def lasting_name(path: Path, folder: Path = Path("/dev/v4l/by-id")) -> Path | None:
-    """Return the name in /dev/v4l/by-id that means this device now, and the same camera under its next number too."""
+    """Return the persistent path of a device in /dev/v4l/by-id, which stays valid if its number changes, or None."""
     links = sorted(folder.glob("*")) if folder.is_dir() else []
     return next((link for link in links if link.resolve() == path.resolve()), None)
 
 
 def coding_name(fourcc: int) -> str:
-    """Return the name of a pixel format as v4l2-ctl writes it: four letters, and -BE where its bytes are big-endian.
+    """Return the name of a pixel format as in v4l2-ctl: four letters, with the suffix -BE if it is big-endian.
 
     >>> coding_name(0x47504A4D), coding_name(0xA0363159)
     ('MJPG', 'Y16 -BE')
@@ -127,10 +127,12 @@ def coding_name(fourcc: int) -> str:
 
 
 def require_usable(path: Path, name: str, ioctl: Ioctl = fcntl.ioctl) -> None:
-    """Refuse a device that is not there, may not be used, or is in use: OpenCV says none of it, the last after 10 s.
+    """Check that a device exists, is accessible and is not in use.
+
+    OpenCV reports none of these errors, and notices a device in use only after 10 s.
 
     Raises:
-        CameraError: Then; it says what to do.
+        CameraError: If the check fails. The message suggests a fix.
     """
     try:
         fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
@@ -143,7 +145,7 @@ def require_usable(path: Path, name: str, ioctl: Ioctl = fcntl.ioctl) -> None:
     except OSError as error:
         raise CameraError(f"{name}: it cannot be opened ({error.strerror})") from None
     try:
-        # No buffers are asked for; whoever else has some is protected from even that.
+        # Requests zero buffers, which fails with EBUSY if another program has allocated some.
         ioctl(fd, _REQUEST_BUFFERS, bytearray(_BUFFERS.pack(0, _CAPTURE_BUFFERS, _MAPPED, 0, 0)))
     except OSError as error:
         if error.errno == errno.EBUSY:
@@ -153,13 +155,13 @@ def require_usable(path: Path, name: str, ioctl: Ioctl = fcntl.ioctl) -> None:
 
 
 def _camera(path: Path, fd: int, ioctl: Ioctl) -> CaptureNode | None:
-    answer = bytearray(_CAPABILITY.size)
+    reply = bytearray(_CAPABILITY.size)
     try:
-        ioctl(fd, _QUERYCAP, answer)
+        ioctl(fd, _QUERYCAP, reply)
     except OSError:
         return None
-    driver, card, bus, _, _, abilities = _CAPABILITY.unpack(answer)
-    is_camera = abilities & _CAPTURE and abilities & _STREAMING and not abilities & (_OUTPUT | _M2M)
+    driver, card, bus, _, _, capabilities = _CAPABILITY.unpack(reply)
+    is_camera = capabilities & _CAPTURE and capabilities & _STREAMING and not capabilities & (_OUTPUT | _M2M)
     if not is_camera or _OF_A_PI.match(_text(driver)):
         return None
     return CaptureNode(path, _text(card), _text(bus), tuple(_modes(fd, ioctl)))
@@ -167,10 +169,10 @@ def _camera(path: Path, fd: int, ioctl: Ioctl) -> CaptureNode | None:
 
 def _modes(fd: int, ioctl: Ioctl) -> Iterator[NodeMode]:
     for index in range(_MOST):
-        answer = _asked(ioctl, fd, _ENUM_FMT, _FORMAT, (index, _CAPTURE_BUFFERS, 0, b"", 0))
-        if answer is None:
+        item = _enumerated(ioctl, fd, _ENUM_FMT, _FORMAT, (index, _CAPTURE_BUFFERS, 0, b"", 0))
+        if item is None:
             return
-        coding = int(answer[4])
+        coding = int(item[4])
         for width_px, height_px in _sizes(fd, ioctl, coding):
             per_s = tuple(_rates(fd, ioctl, (coding, width_px, height_px)))
             yield NodeMode(coding_name(coding), width_px, height_px, per_s)
@@ -178,36 +180,36 @@ def _modes(fd: int, ioctl: Ioctl) -> Iterator[NodeMode]:
 
 def _sizes(fd: int, ioctl: Ioctl, coding: int) -> Iterator[tuple[int, int]]:
     for index in range(_MOST):
-        answer = _asked(ioctl, fd, _ENUM_SIZES, _SIZE, (index, coding, *(0,) * 9))
-        if answer is None:
+        item = _enumerated(ioctl, fd, _ENUM_SIZES, _SIZE, (index, coding, *(0,) * 9))
+        if item is None:
             return
-        if answer[2] != _DISCRETE:
-            yield answer[4], answer[7]  # any up to this one
+        if item[2] != _DISCRETE:
+            yield item[4], item[7]  # maximum of a range of sizes
             return
-        yield answer[3], answer[4]
+        yield item[3], item[4]
 
 
-def _rates(fd: int, ioctl: Ioctl, what: tuple[int, int, int]) -> Iterator[float]:
+def _rates(fd: int, ioctl: Ioctl, mode: tuple[int, int, int]) -> Iterator[float]:
     for index in range(_MOST):
-        answer = _asked(ioctl, fd, _ENUM_INTERVALS, _INTERVAL, (index, *what, *(0,) * 9))
-        # An interval is a fraction of a second. One that is not discrete begins with the shortest.
-        if answer is None or answer[5] == 0:
+        item = _enumerated(ioctl, fd, _ENUM_INTERVALS, _INTERVAL, (index, *mode, *(0,) * 9))
+        # An interval is a fraction in seconds. A range of intervals starts with the shortest.
+        if item is None or item[5] == 0:
             return
-        yield round(answer[6] / answer[5], 2)
-        if answer[4] != _DISCRETE:
+        yield round(item[6] / item[5], 2)
+        if item[4] != _DISCRETE:
             return
 
 
-def _asked(
-    ioctl: Ioctl, fd: int, request: int, shape: struct.Struct, given: tuple[int | bytes, ...]
+def _enumerated(
+    ioctl: Ioctl, fd: int, request: int, layout: struct.Struct, fields: tuple[int | bytes, ...]
 ) -> tuple[int, ...] | None:
-    """Return one of a list that the kernel tells by index; None after the last."""
-    answer = bytearray(shape.pack(*given))
+    """Return an item that the kernel enumerates by index, or None after the last one."""
+    reply = bytearray(layout.pack(*fields))
     try:
-        ioctl(fd, request, answer)
+        ioctl(fd, request, reply)
     except OSError:
         return None
-    return shape.unpack(answer)
+    return layout.unpack(reply)
 
 
 def _text(data: bytes) -> str:

@@ -1,4 +1,4 @@
-"""A camera in a thread of its own, which keeps its newest picture and opens it again when it was unplugged or hangs."""
+"""A camera with its own thread, which keeps the newest picture and reopens a camera that was unplugged or hangs."""
 
 from __future__ import annotations
 
@@ -19,47 +19,53 @@ from hardware.camera.sight import Sight
 from hardware.clock import Clock
 from hardware.part_state import PartState
 
-# So long is waited before an unplugged camera is tried again, longer each time.
+# Delays before reopening a camera.
 _BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
-# A camera that gives nothing new for so long hangs, was unplugged, or sees nothing.
+# Time without a new picture after which a problem is reported.
 _SILENT_NS = 3 * NS_PER_S
-# One that gives the same picture for so long is opened anew, and then again.
+# Time with identical pictures after which the camera is reopened.
 _STUCK_NS = 6 * NS_PER_S
 _CLOSES_S = 3.0
-# Light and faults are watched on so many pictures even if nobody looks: six in the time after which one is reported.
+# Interval at which a picture is decoded to check light and faults, even if none is requested: six before a report.
 _WATCHED_EVERY_NS = NS_PER_S // 2
-# No driver takes so long to open a camera or to give a picture up: OpenCV gives up after 10 s.
+# Time after which the driver counts as hung. Drivers need less to open a camera or to time out: OpenCV needs 10 s.
 _HANGS_NS = 30 * NS_PER_S
 
 
 class WatchedCamera:
-    """The newest picture of a camera, and nothing older. It is used by its thread alone, from opening to closing.
+    """A camera that holds only its newest picture. Only its thread accesses the device.
 
-    The thread takes every picture from the driver, but decodes only those that the reader has asked for. A reader that
-    is slower than the camera leaves it no more work than it can do itself.
+    The thread takes every picture from the driver, but decodes only requested ones. A slow reader therefore causes no
+    more decoding than it can use.
     """
 
     def __init__(
         self, name: str, open_feed: OpenFeed, clock: Clock, *, back_off_s: tuple[float, ...] = _BACK_OFF_S
     ) -> None:
-        """Open a camera that people call *name*; one that has gone is tried again after *back_off_s*, and so on.
+        """Open a camera and start its thread.
+
+        Args:
+            name: Name used in messages.
+            open_feed: Opens the camera.
+            clock: Monotonic clock in nanoseconds.
+            back_off_s: Delays before reopening a lost camera. The last one repeats.
 
         Raises:
-            CameraError: If it cannot be had.
+            CameraError: If the camera cannot be opened.
         """
         self._name, self._open, self._clock = name, open_feed, clock
         self._back_off_s = back_off_s
         self._lock = threading.Lock()
         self._keeper, self._sight = LightKeeper(), Sight()
-        self._wanted: Light | None = None
+        self._requested_light: Light | None = None
         self._newest: Picture | None = None
-        # The reader asks for a picture taken then or later; None while it is busy with the one before.
-        self._asked_ns: int | None = None
+        # Earliest time of the picture requested by the reader. None while no picture is requested.
+        self._requested_ns: int | None = None
         self.pictures = 0
-        self._why: str | None = None
+        self._reason: str | None = None
         self._blind: Blind | None = None
-        # When it last gave a picture that shows something new, gave any or was looked for, and was opened.
-        self._last_ns = self._turned_ns = self._opened_ns = clock()
+        # Times of the last picture with new content, of the last activity of the driver, and of opening.
+        self._last_ns = self._active_ns = self._opened_ns = clock()
         self._watched_ns = self._opened_ns - _WATCHED_EVERY_NS
         self._stops = threading.Event()
         feed = open_feed()
@@ -69,59 +75,63 @@ class WatchedCamera:
 
     @property
     def state(self) -> PartState:
-        """Its state."""
+        """State of the camera."""
         with self._lock:
             return PartState(self._problem())
 
     @property
     def light(self) -> Light:
-        """Its present reaction to light."""
+        """Current handling of light."""
         with self._lock:
-            return Light.SETTLING if self._wanted is Light.HELD else self._keeper.light
+            return Light.SETTLING if self._requested_light is Light.HELD else self._keeper.light
 
     @property
     def blind(self) -> Blind | None:
-        """Why its pictures show nothing new, if that is its problem."""
+        """Reason why pictures show nothing new, if this is the current problem."""
         with self._lock:
             return None if self._problem() is None else self._blind
 
     @property
     def hangs(self) -> bool:
-        """Whether its driver has not come back for half a minute."""
+        """True if the driver has not responded for 30 s."""
         with self._lock:
-            return self._clock() - self._turned_ns > _HANGS_NS
+            return self._clock() - self._active_ns > _HANGS_NS
 
     def take(self, since_ns: int = 0) -> Picture | None:
-        """Return the newest picture that was asked for; ask for the next one if there is none."""
+        """Return the requested picture, or None and request the next one taken at *since_ns* or later.
+
+        Raises:
+            CameraError: If the camera is closed.
+        """
         if self._stops.is_set():
             raise CameraError(f"{self._name}: it is closed, and gives no more pictures")
         with self._lock:
             newest, self._newest = self._newest, None
-            self._asked_ns = since_ns if newest is None else None
+            self._requested_ns = since_ns if newest is None else None
         return newest
 
     def hold_light(self) -> None:
-        """Have its thread hold the light; what it saw before is not given any more."""
+        """Ask the thread to lock exposure and white balance. Discards the newest picture."""
         with self._lock:
-            self._wanted, self._newest = Light.HELD, None
+            self._requested_light, self._newest = Light.HELD, None
 
     def free_light(self) -> None:
-        """Have its thread free the light."""
+        """Ask the thread to let the camera adapt to light."""
         with self._lock:
-            self._wanted = Light.FREE
+            self._requested_light = Light.FREE
 
     def close(self) -> None:
-        """Let the camera go. One that hangs is left to its thread after some seconds."""
+        """Release the camera. Waits up to 3 s, and then leaves a hung camera to its thread."""
         self._stops.set()
         self._thread.join(_CLOSES_S)
 
     def _problem(self) -> str | None:
         if self._clock() - self._last_ns < _SILENT_NS:
             return None
-        return self._why or _going_on(f"{self._name} gives no pictures: is it plugged in?")
+        return self._reason or _with_consequence(f"{self._name} gives no pictures: is it plugged in?")
 
     def _run(self, feed: Feed | None) -> None:
-        """Use the camera until it is closed, and look for it again when it has gone."""
+        """Use the camera until it is closed, and reopen it after failures."""
         failures = 0
         while not self._stops.is_set():
             if feed is not None:
@@ -130,86 +140,86 @@ class WatchedCamera:
             self._stops.wait(self._back_off_s[min(failures, len(self._back_off_s) - 1)])
             failures += 1
             if not self._stops.is_set():
-                feed = self._opened()
+                feed = self._reopen()
         if feed is not None:
             feed.close()
 
-    def _opened(self) -> Feed | None:
-        self._turned_ns = self._clock()
+    def _reopen(self) -> Feed | None:
+        self._active_ns = self._clock()
         try:
             feed = self._open()
         except CameraError as error:
             with self._lock:
-                self._why, self._blind = _going_on(error), None
+                self._reason, self._blind = _with_consequence(error), None
             return None
         with self._lock:
-            # Why it was opened anew stays true until it shows something new.
+            # The reason for reopening remains valid until there is new content.
             self.mode, self._opened_ns = feed.mode, self._clock()
             self._keeper.reopened()
         return feed
 
     def _use(self, feed: Feed) -> bool:
-        """Keep its newest picture until it is closed, has gone or hangs; return whether there was a new one."""
+        """Take pictures until the camera is closed, lost or stuck. Return True if there was new content."""
         began_ns = self._opened_ns
         try:
             while not self._stops.is_set() and not self._is_stuck:
-                if not self._is_wanted(feed.grab()):
+                if not self._needs_decoding(feed.grab()):
                     continue
-                order = self._kept(feed.read())
+                order = self._store(feed.read())
                 if order is Order.HOLD:
                     feed.hold_light()
                 elif order is Order.FREE:
                     feed.free_light()
         except CameraError as error:
             with self._lock:
-                self._why, self._blind = _going_on(error), None
+                self._reason, self._blind = _with_consequence(error), None
         finally:
             feed.close()
         return self._last_ns > began_ns
 
-    def _is_wanted(self, t_ns: int) -> bool:
-        """Count a picture, and return whether to decode it: for the reader, or to watch light and faults."""
+    def _needs_decoding(self, t_ns: int) -> bool:
+        """Count a picture. Return True if the reader requests it, or if light and faults must be checked."""
         with self._lock:
-            self._turned_ns = self._clock()
+            self._active_ns = self._clock()
             self.pictures += self._keeper.is_ready
             is_watched = not self._keeper.is_ready or t_ns - self._watched_ns >= _WATCHED_EVERY_NS
-            return is_watched or self._wanted is not None or self._is_asked(t_ns)
+            return is_watched or self._requested_light is not None or self._is_requested(t_ns)
 
-    def _is_asked(self, t_ns: int) -> bool:
-        return self._asked_ns is not None and t_ns >= self._asked_ns
+    def _is_requested(self, t_ns: int) -> bool:
+        return self._requested_ns is not None and t_ns >= self._requested_ns
 
-    def _kept(self, picture: Picture) -> Order | None:
-        """Keep a picture, and return what to tell the camera."""
+    def _store(self, picture: Picture) -> Order | None:
+        """Store a picture if it is requested, and return an order for the camera, if any."""
         with self._lock:
             self._watched_ns = picture.t_ns
             blind = self._sight.after(picture)
-            self._note(blind)
-            wanted, self._wanted = self._wanted, None
-            order = None if wanted is None else self._keeper.want(wanted)
+            self._update_problem(blind)
+            requested, self._requested_light = self._requested_light, None
+            order = None if requested is None else self._keeper.want(requested)
             if order is None:
                 order = self._keeper.after(picture)
             if not self._keeper.is_ready or order is not None:
                 self._newest = None
-            elif blind is None and self._is_asked(picture.t_ns):
+            elif blind is None and self._is_requested(picture.t_ns):
                 self._newest = picture
             return order
 
-    def _note(self, blind: Blind | None) -> None:
-        """Take note of a picture, and of why it shows nothing new, if it does not."""
-        now_ns = self._turned_ns = self._clock()
+    def _update_problem(self, blind: Blind | None) -> None:
+        """Record the arrival of a picture. *blind* is the reason if it shows nothing new."""
+        now_ns = self._active_ns = self._clock()
         self._blind = blind
         if blind is None:
-            self._last_ns, self._why = now_ns, None
+            self._last_ns, self._reason = now_ns, None
         else:
-            self._why = _going_on(f"{self._name} {blind.value}")
+            self._reason = _with_consequence(f"{self._name} {blind.value}")
 
     @property
     def _is_stuck(self) -> bool:
-        """Whether it has given the same picture for so long that it is worth opening anew."""
-        return self._blind is Blind.SAME and self._turned_ns - max(self._last_ns, self._opened_ns) > _STUCK_NS
+        """True if the camera has repeated a picture for more than 6 s, so that it should be reopened."""
+        return self._blind is Blind.SAME and self._active_ns - max(self._last_ns, self._opened_ns) > _STUCK_NS
 
 
-def _going_on(problem: object) -> str:
-    """Return a problem with what people at the table want to know about it."""
+def _with_consequence(problem: object) -> str:
+    """Return a problem, followed by its consequence for the game."""
     words = str(problem)
     return f"{words}{'' if words.endswith('?') else '.'} The game goes on when it is back"

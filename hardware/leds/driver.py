@@ -21,7 +21,7 @@ class LedsDriver(PartSettings):
     """One of [[hardware.leds]]."""
 
     has_colours: ClassVar[bool] = True
-    """Whether `tallybone hardware test` asks for their colours."""
+    """True if `tallybone hardware test` asks for their colours."""
 
     if TYPE_CHECKING:  # Each driver declares it after the keys that its validator reads.
         shows: LedsRole

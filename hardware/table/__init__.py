@@ -1,1 +1,1 @@
-"""All parts of one table: their settings, opening them, and running them."""
+"""All parts of a table: settings, opening, and supervision."""

@@ -1,4 +1,4 @@
-"""From what the configuration says of a part to its driver."""
+"""Open parts from their settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hardware.virtual.panel import VirtualPanel
 
 
 class PartOpener:
-    """Opens parts; those on pins share one pin factory. What `open` of a driver raises is passed on."""
+    """Opens parts. Parts on pins share a pin factory. Exceptions of drivers propagate."""
 
     def __init__(
         self,
@@ -26,28 +26,32 @@ class PartOpener:
         clock: Clock,
         classifier: Classifier | None = None,
     ) -> None:
-        """Drive pins with *library*; virtual parts are those of *panel*; *clock* is monotonic, in nanoseconds.
+        """Create an opener.
 
-        What hears sound tells knocks by *classifier*, or the one that is shipped.
+        Args:
+            library: Library that drives the pins.
+            panel: Panel to which virtual parts are added.
+            clock: Monotonic clock in nanoseconds.
+            classifier: Classifier for sensors that record sound, by default the shipped one.
         """
         self._classifier = classifier
         self._panel, self._clock = panel, clock
         self._pins = SharedPins(lambda: open_pins(library))
 
     def leds(self, part: LedsDriver) -> Lamps:
-        """Return LEDs."""
+        """Open LEDs."""
         if isinstance(part, VirtualLedsSettings):
             return Lamps(self._panel.open_leds(part))
         return Lamps(part.open(self._pins))
 
     def buttons(self, part: ButtonsSettings) -> Buttons:
-        """Return buttons."""
+        """Open buttons."""
         if isinstance(part, VirtualSettings):
             return self._panel.open_buttons()
         return part.open(self._pins, self._clock)
 
     def knock(self, part: KnockSettings) -> KnockSensor:
-        """Return a knock sensor that is started."""
+        """Open and start a knock sensor."""
         if isinstance(part, VirtualSettings):
             sensor: KnockSensor = self._panel.open_knock()
         else:
@@ -56,5 +60,5 @@ class PartOpener:
         return sensor
 
     def display(self, part: DisplaySettings) -> ScoreDisplay:
-        """Return a display, plugged in or not."""
+        """Open a display, even if it is unplugged."""
         return self._panel.open_display() if isinstance(part, VirtualSettings) else part.open(self._clock)

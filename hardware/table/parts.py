@@ -1,7 +1,6 @@
-"""All parts of a table while a game runs: lights and pages out, presses and knocks in, and what is wrong with them.
+"""Run all parts of a table during a game: update LEDs and displays, collect presses and knocks, report problems.
 
-Each part has a thread of its own, so that nothing here ever waits for one: neither for a device that hangs nor for one
-that is looked for.
+Each part has its own thread, so no call except `close` waits for a device that hangs or is missing.
 """
 
 from __future__ import annotations
@@ -25,38 +24,38 @@ from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSe
 from hardware.table.supervision import CLOSES_S, PartDriver, SupervisedPart
 
 PartInput: TypeAlias = ButtonPress | ClassifiedSound
-"""All that comes in from parts: presses and knocks."""
+"""Input from parts: a press or a knock."""
 
-# Nothing blinks faster than twice a second, and a press is known 15 ms after the finger has left.
+# Polling intervals. LEDs blink at most twice a second, and a press is detected 15 ms after release.
 _LEDS_S, _BUTTONS_S, _KNOCK_S, _DISPLAY_S = 0.05, 0.02, 0.02, 0.05
 _MOST_WAITING = 256
 
 
 class OpensParts(Protocol):
-    """What gives the driver of each part, such as `hardware.table.open_parts.PartOpener`."""
+    """Interface that opens parts, such as `hardware.table.open_parts.PartOpener`."""
 
     def leds(self, part: LedsDriver) -> Lamps:
-        """Return LEDs."""
+        """Open LEDs."""
 
     def buttons(self, part: ButtonsSettings) -> Buttons:
-        """Return buttons."""
+        """Open buttons."""
 
     def knock(self, part: KnockSettings) -> KnockSensor:
-        """Return a knock sensor that is started."""
+        """Open and start a knock sensor."""
 
     def display(self, part: DisplaySettings) -> ScoreDisplay:
-        """Return a display."""
+        """Open a display."""
 
 
 class Parts:
-    """The parts that a configuration names; each is opened at once, and again whenever it fails."""
+    """All configured parts. Each is opened immediately, and reopened whenever it fails."""
 
     def __init__(self, config: HardwareSettings, opener: OpensParts, *, clock: Clock) -> None:
-        """Open all parts; the clock is monotonic, in nanoseconds."""
+        """Start a thread for each part. *clock* is monotonic, in nanoseconds."""
         self._clock = clock
         self._state: TableState | None = None
         self._page: DisplayPage | None = None
-        self._came: deque[PartInput] = deque(maxlen=_MOST_WAITING)
+        self._inputs: deque[PartInput] = deque(maxlen=_MOST_WAITING)
         self._supervised: list[SupervisedPart[Any]] = [
             SupervisedPart(self._driver_of_leds(part, opener)) for part in config.leds
         ]
@@ -68,27 +67,27 @@ class Parts:
 
     @property
     def problems(self) -> dict[str, str]:
-        """The problems of the parts that do not work as they should, by name."""
-        return {one.name: trouble for one in self._supervised if (trouble := one.state.trouble) is not None}
+        """Problem or warning of each part that has one, by name."""
+        return {part.name: trouble for part in self._supervised if (trouble := part.state.trouble) is not None}
 
     def show(self, state: TableState, page: DisplayPage) -> None:
-        """Take what lights and displays are to show, at once."""
+        """Set the state shown by LEDs and the page shown by displays. Does not wait."""
         self._state, self._page = state, page
 
-    def came(self) -> tuple[PartInput, ...]:
-        """Return what was pressed and which knocks were heard since the last call, at once."""
-        came: list[PartInput] = []
-        while self._came:
-            came.append(self._came.popleft())
-        return tuple(came)
+    def read(self) -> tuple[PartInput, ...]:
+        """Return the presses and knocks since the last call, without waiting. Only the last 256 are kept."""
+        inputs: list[PartInput] = []
+        while self._inputs:
+            inputs.append(self._inputs.popleft())
+        return tuple(inputs)
 
     def close(self) -> None:
-        """Turn all lights off and let every part go. Once more does nothing."""
-        for one in self._supervised:
-            one.stop()
+        """Turn the LEDs off and release all parts. Waits up to 3 s in total. Further calls do nothing."""
+        for part in self._supervised:
+            part.stop()
         began_s = time.perf_counter()
-        for one in self._supervised:
-            one.close(max(0.0, CLOSES_S - (time.perf_counter() - began_s)))
+        for part in self._supervised:
+            part.close(max(0.0, CLOSES_S - (time.perf_counter() - began_s)))
 
     def _driver_of_leds(self, part: LedsDriver, opener: OpensParts) -> PartDriver[Lamps]:
         def shine(lamps: Lamps) -> PartState:
@@ -103,14 +102,14 @@ class Parts:
 
     def _driver_of_buttons(self, part: ButtonsSettings, opener: OpensParts) -> PartDriver[Buttons]:
         def read(buttons: Buttons) -> PartState:
-            self._came.extend(buttons.read())
+            self._inputs.extend(buttons.read())
             return buttons.state
 
         return PartDriver(part.name, lambda: opener.buttons(part), read, lambda buttons: buttons.close(), _BUTTONS_S)
 
     def _driver_of_knock(self, part: KnockSettings, opener: OpensParts) -> PartDriver[KnockSensor]:
         def listen(sensor: KnockSensor) -> PartState:
-            self._came.extend(one for one in sensor.read() if one.kind is Sound.KNOCK)
+            self._inputs.extend(sound for sound in sensor.read() if sound.kind is Sound.KNOCK)
             return sensor.state
 
         return PartDriver(part.name, lambda: opener.knock(part), listen, lambda sensor: sensor.close(), _KNOCK_S)

@@ -36,40 +36,40 @@ class HardwareSettings(SettingsTable):
 
     @property
     def parts(self) -> tuple[PartSettings, ...]:
-        """All parts."""
+        """All configured parts."""
         return tuple(part for part in (*self.leds, self.buttons, self.knock, *self.displays) if part is not None)
 
     def without(self, driver: str) -> Self:
-        """Return the same without the parts that have a driver; those with `OFF` are switched off."""
+        """Return a copy without parts of the given driver, such as `OFF`."""
 
-        def kept(part: PartSettings | None) -> bool:
+        def is_kept(part: PartSettings | None) -> bool:
             return part is not None and part.driver != driver
 
-        found = {
-            "leds": tuple(filter(kept, self.leds)),
-            "buttons": self.buttons if kept(self.buttons) else None,
-            "knock": self.knock if kept(self.knock) else None,
-            "displays": tuple(filter(kept, self.displays)),
+        parts = {
+            "leds": tuple(filter(is_kept, self.leds)),
+            "buttons": self.buttons if is_kept(self.buttons) else None,
+            "knock": self.knock if is_kept(self.knock) else None,
+            "displays": tuple(filter(is_kept, self.displays)),
         }
-        return self.model_copy(update=found)
+        return self.model_copy(update=parts)
 
     @field_validator("leds", "displays")
     @classmethod
-    def _name_each(cls, said: tuple[P, ...], info: ValidationInfo) -> tuple[P, ...]:
+    def _name_each(cls, parts: tuple[P, ...], info: ValidationInfo) -> tuple[P, ...]:
         name = f"hardware.{info.field_name}"
-        if len(said) == 1:
-            return (said[0].named(name),)
-        return tuple(part.named(f"{name} {number}") for number, part in enumerate(said, start=1))
+        if len(parts) == 1:
+            return (parts[0].named(name),)
+        return tuple(part.named(f"{name} {number}") for number, part in enumerate(parts, start=1))
 
     @field_validator("buttons", "knock")
     @classmethod
-    def _name_one(cls, said: P | None, info: ValidationInfo) -> P | None:
-        return None if said is None else said.named(f"hardware.{info.field_name}")
+    def _name_single(cls, part: P | None, info: ValidationInfo) -> P | None:
+        return None if part is None else part.named(f"hardware.{info.field_name}")
 
     @model_validator(mode="after")
     def _check_conflicts(self) -> Self:
-        there = self.without(OFF)
-        found = (*conflicts(there.parts), *same_ports(there.displays))
-        if found:
-            raise listed_faults(found)
+        active = self.without(OFF)
+        messages = (*conflicts(active.parts), *same_ports(active.displays))
+        if messages:
+            raise listed_faults(messages)
         return self

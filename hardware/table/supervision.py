@@ -1,4 +1,4 @@
-"""Supervise a part in a thread of its own: open it, use it, open it again when it has failed. Nobody waits."""
+"""Run a part in its own thread, and reopen it after failures."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ from hardware.pin_factory import PinError
 DeviceT = TypeVar("DeviceT")
 
 _PART_ERRORS = (OSError, ValueError, PinError, LedError, ButtonError, KnockError, DisplayError)
-# So long is waited before a part is tried again.
+# Delays before reopening a part.
 _BACK_OFF_S = (0.5, 1.0, 2.0, 5.0)
-# A device that hangs is left behind by then: it must not keep the program from ending.
+# Maximum time to wait for a part to close. A hung device must not prevent the program from ending.
 CLOSES_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class PartDriver(Generic[DeviceT]):
-    """How to open, use and close a part. All of it happens in one thread, and may take its time.
+    """Functions that open, use and close a part. All run in the same thread and may block.
 
     Attributes:
-        name: What people know it as.
-        open: Opens it; may raise what parts raise.
-        use: Does what is to be done now, and returns the state of a part that mends problems itself. What it raises
-            means that it has to be opened again.
-        close: Lets it go, its lights off.
-        every_s: How often it is used.
+        name: Name for users.
+        open: Opens the part, or raises an error of the part.
+        use: Performs the current work and returns the state. If it raises an error of the part, the part is reopened.
+        close: Releases the part.
+        every_s: Interval between calls of `use`.
     """
 
     name: str
@@ -44,10 +43,10 @@ class PartDriver(Generic[DeviceT]):
 
 
 class SupervisedPart(Generic[DeviceT]):
-    """Opens a part, uses it, and opens it again when it has failed, until it is closed."""
+    """A part that is opened, used, and reopened after failures, until it is closed."""
 
     def __init__(self, driver: PartDriver[DeviceT], *, back_off_s: tuple[float, ...] = _BACK_OFF_S) -> None:
-        """Begin at once; *back_off_s* is waited after the first failure, the second, and so on."""
+        """Start the thread. *back_off_s* are the delays after consecutive failures. The last one repeats."""
         self._driver, self._back_off_s = driver, back_off_s
         self.name, self.state = driver.name, PartState(is_opening=True)
         self._stops = threading.Event()
@@ -55,11 +54,11 @@ class SupervisedPart(Generic[DeviceT]):
         self._thread.start()
 
     def stop(self) -> None:
-        """Tell it to end, and do not wait."""
+        """Request the thread to stop, without waiting."""
         self._stops.set()
 
     def close(self, within_s: float = CLOSES_S) -> None:
-        """End, and wait a little until the part was let go."""
+        """Stop the thread, and wait up to *within_s* until the part is closed."""
         self._stops.set()
         self._thread.join(within_s)
 
@@ -67,7 +66,7 @@ class SupervisedPart(Generic[DeviceT]):
         try:
             self._supervise()
         finally:
-            if not self._stops.is_set():  # an error that no part should have ends the thread, and is not hidden
+            if not self._stops.is_set():  # An unexpected exception ends the thread, and is reported here.
                 self.state = PartState("it has stopped for good: start the program again")
 
     def _supervise(self) -> None:
@@ -83,7 +82,7 @@ class SupervisedPart(Generic[DeviceT]):
             failures += 1
 
     def _use(self, device: DeviceT) -> bool:
-        """Use it until it fails or this ends; return whether it has worked at all."""
+        """Use the part until it fails or is stopped. Return True if it has worked at least once."""
         has_worked = False
         try:
             while not self._stops.is_set():

@@ -1,1 +1,1 @@
-"""Virtual LEDs, buttons, displays and knock sensors, shown and pressed in a terminal or on a page."""
+"""Virtual LEDs, buttons, displays and knock sensors, operated in a terminal or on a page."""

@@ -1,4 +1,4 @@
-"""LEDs, a knock sensor and a display that are only thought of; each does what its protocol says, from any thread."""
+"""Virtual LEDs, knock sensor and display. All implement the protocol of their part, and are thread-safe."""
 
 from __future__ import annotations
 
@@ -24,47 +24,47 @@ from hardware.part_state import PartState
 from hardware.pin_factory import OpenPins
 
 COLUMNS, ROWS = 20, 4
-"""What the virtual display shows: as much as the larger SerLCD."""
+"""Size of the virtual display, the same as the larger SerLCD."""
 
 
 class VirtualLeds:
-    """LEDs that keep their colours."""
+    """LEDs that store their colours."""
 
     def __init__(self, count: int) -> None:
-        """Have *count* LEDs, dark at first."""
+        """Create *count* LEDs, which are off."""
         self._colours: tuple[Rgb, ...] = (OFF,) * count
         self._is_released = False
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of LEDs."""
         return len(self._colours)
 
     @property
     def colours(self) -> tuple[Rgb, ...]:
-        """What they show."""
+        """Current colours."""
         return self._colours
 
     def write(self, colours: tuple[Rgb, ...]) -> None:
-        """Keep what is to be shown.
+        """Set the colour of each LED.
 
         Raises:
-            LedError: If they were let go.
+            LedError: If the LEDs were released.
         """
         if self._is_released:
             raise LedError("the virtual LEDs were let go: they cannot shine any more")
         self._colours = colours
 
     def require_connected(self) -> None:
-        """Do nothing: they are always there."""
+        """Do nothing: virtual LEDs are always connected."""
 
     def release(self) -> None:
-        """Take no more colours."""
+        """Reject further colours."""
         self._is_released = True
 
 
 class VirtualKnock:
-    """A sensor that hears what it is told."""
+    """A sensor that returns simulated knocks."""
 
     def __init__(self) -> None:
         self._life = SensorLifecycle("virtual knock sensor")
@@ -73,33 +73,33 @@ class VirtualKnock:
 
     @property
     def state(self) -> PartState:
-        """Never a problem."""
+        """State without a problem."""
         return PartState()
 
     def start(self) -> None:
-        """Begin."""
+        """Start the sensor."""
         self._life.start()
 
     def knock(self, t_ns: int, seat: int | None = None, *, strength: float = 0.5, confidence: float = 1.0) -> None:
-        """Hear a knock, *strength* and *confidence* of 0 to 1; before it was started it is heard too."""
+        """Queue a knock, even before the sensor is started. *strength* and *confidence* are from 0 to 1."""
         with self._lock:
             self._waiting.append(ClassifiedSound(t_ns, seat, strength, confidence))
 
     def read(self) -> tuple[ClassifiedSound, ...]:
-        """Return what was heard, in the order of time."""
+        """Return the queued knocks, in order of time."""
         self._life.require_open()
         with self._lock:
-            heard = tuple(sorted(self._waiting, key=lambda one: one.t_ns))
+            knocks = tuple(sorted(self._waiting, key=lambda knock: knock.t_ns))
             self._waiting.clear()
-        return heard
+        return knocks
 
     def close(self) -> None:
-        """End."""
+        """Close the sensor."""
         self._life.end()
 
 
 class VirtualDisplay:
-    """A display of 20x4 characters that is always plugged in."""
+    """A display with 20x4 characters that is always connected."""
 
     def __init__(self) -> None:
         self._page = DisplayPage()
@@ -108,16 +108,16 @@ class VirtualDisplay:
     state = PartState()
 
     def show(self, page: DisplayPage) -> None:
-        """Take a page."""
+        """Show a page."""
         refuse_if_closed(is_closed=self._is_closed)
         self._page = page
 
     def rows(self, t_ns: int) -> tuple[str, ...]:
-        """Return what can be read on it at a time, `ROWS` texts of `COLUMNS` characters."""
+        """Return the content at time *t_ns*: `ROWS` texts of `COLUMNS` characters."""
         return screen_at(self._page, COLUMNS, ROWS, t_ns, TERMINAL_CHARACTERS)
 
     def close(self) -> None:
-        """Take no more pages."""
+        """Reject further pages."""
         self._is_closed = True
 
 
@@ -136,10 +136,10 @@ class VirtualLedsSettings(LedsDriver):
 
     @property
     def led_count(self) -> int:
-        """As many as they are for, unless the file says how many."""
+        """Configured number, or else the usual number for their role."""
         usual = LEAST_FOR_ALL + 3 if self.shows is LedsRole.ALL else LEDS_FOR.get(self.shows, 4)
         return self.count or usual
 
     def open(self, pins: OpenPins | None = None) -> VirtualLeds:
-        """Return the LEDs."""
+        """Create the LEDs."""
         return VirtualLeds(self.led_count)

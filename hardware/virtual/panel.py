@@ -1,4 +1,4 @@
-"""All virtual parts of a table as one object: what a terminal or a page shows of them, and what it presses."""
+"""All virtual parts of a table as a single object for terminals and pages."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hardware.colour import Rgb
 from hardware.leds.shown import LedsRole
 from hardware.virtual.drivers import VirtualDisplay, VirtualKnock, VirtualLeds, VirtualLedsSettings
 
-# Somebody who looks at the panel sees for so long what was pressed.
+# Time for which presses and knocks stay visible.
 _SEEN_NS = 700_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class LedsLook:
-    """What a set of LEDs shows, and what it is for."""
+    """Role and colours of a set of LEDs."""
 
     shows: LedsRole
     colours: tuple[Rgb, ...]
@@ -25,15 +25,15 @@ class LedsLook:
 
 @dataclass(frozen=True, slots=True)
 class PanelLook:
-    """What the panel looks like at a time.
+    """Visible state of the panel.
 
     Attributes:
-        leds: Each set of LEDs.
-        screen: The rows of the display; none where there is no display.
-        buttons: Which buttons there are.
-        pressed: Those that were pressed just now.
+        leds: Sets of LEDs.
+        screen: Rows of the display. Empty if there is no display.
+        buttons: Names of the buttons.
+        pressed: Buttons pressed within the last 0.7 s.
         hears: Whether there is a knock sensor.
-        is_knocked: Whether it has just heard a knock.
+        is_knocked: Whether there was a knock within the last 0.7 s.
     """
 
     leds: tuple[LedsLook, ...]
@@ -45,10 +45,10 @@ class PanelLook:
 
 
 class VirtualPanel:
-    """Parts that are there once something has opened them; any thread may look, press and knock."""
+    """Panel of virtual parts, each available once it is opened. Thread-safe."""
 
     def __init__(self, buttons: tuple[str, ...]) -> None:
-        """Have *buttons*, by their names, where buttons are opened."""
+        """Create a panel without parts. *buttons* are the names used by `open_buttons`."""
         self._lock = threading.Lock()
         self._names = buttons
         self._leds: dict[str, tuple[LedsRole, VirtualLeds]] = {}
@@ -59,41 +59,41 @@ class VirtualPanel:
         self._knocked_ns: int | None = None
 
     def open_leds(self, part: VirtualLedsSettings) -> VirtualLeds:
-        """Return a set of LEDs; another one of the same name takes its place."""
+        """Add a set of LEDs. It replaces a set with the same name."""
         leds = part.open()
         with self._lock:
             self._leds[part.name] = (part.shows, leds)
         return leds
 
     def open_buttons(self) -> VirtualButtons:
-        """Return the buttons."""
+        """Add the buttons."""
         self._buttons = VirtualButtons(self._names)
         return self._buttons
 
     def open_knock(self) -> VirtualKnock:
-        """Return the knock sensor."""
+        """Add the knock sensor."""
         self._knock = VirtualKnock()
         return self._knock
 
     def open_display(self) -> VirtualDisplay:
-        """Return the display."""
+        """Add the display."""
         self._display = VirtualDisplay()
         return self._display
 
     def has_button(self, name: str) -> bool:
-        """Return whether a button can be pressed."""
+        """Return True if the button exists and buttons are open."""
         return self._buttons is not None and name in self._names
 
     @property
     def hears(self) -> bool:
-        """Whether a knock is heard."""
+        """True if there is a knock sensor."""
         return self._knock is not None
 
     def press(self, button: str, t_ns: int, kind: PressKind = PressKind.SHORT) -> None:
-        """Press a button that is there (`has_button`).
+        """Press a button. Does nothing if buttons were never opened.
 
         Raises:
-            ButtonError: If there is no such button, or the buttons were closed.
+            ButtonError: If there is no such button, or the buttons are closed.
         """
         if self._buttons is not None:
             self._buttons.press(button, t_ns, kind)
@@ -101,15 +101,15 @@ class VirtualPanel:
                 self._pressed_ns[button] = t_ns
 
     def knock(self, t_ns: int, seat: int | None = None, *, strength: float = 0.5, confidence: float = 1.0) -> None:
-        """Knock on the table, if something hears it."""
+        """Simulate a knock. Does nothing without a knock sensor."""
         if self._knock is not None:
             self._knock.knock(t_ns, seat, strength=strength, confidence=confidence)
             self._knocked_ns = t_ns
 
     def look(self, t_ns: int) -> PanelLook:
-        """Return what can be seen at a time."""
+        """Return the visible state at time *t_ns*."""
         with self._lock:
-            leds = tuple(LedsLook(shows, one.colours) for shows, one in self._leds.values())
+            leds = tuple(LedsLook(shows, leds.colours) for shows, leds in self._leds.values())
             pressed = frozenset(name for name, at_ns in self._pressed_ns.items() if t_ns - at_ns < _SEEN_NS)
         return PanelLook(
             leds,

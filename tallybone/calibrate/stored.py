@@ -10,7 +10,7 @@ from pathlib import Path
 from calibration.errors import CalibrationError
 from calibration.table.corner_marks import find_corner_marks
 from engine.phrases import both, phrase
-from hardware.camera.light import is_alike
+from hardware.camera.light import is_similar
 from hardware.clock import Clock
 from tallybone.calibrate.check import check_blocks, check_tiles
 from tallybone.calibrate.known import calibrated_parts, known_words
@@ -111,7 +111,7 @@ def compare_with_picture(
 
 def _about_light(now: LightSeen, before: LightKept | None) -> tuple[Finding, ...]:
     findings = [problem(_LIGHT, warning) for warning in now.found.warnings]
-    if before is not None and not is_alike(before.levels, now.kept.levels):
+    if before is not None and not is_similar(before.levels, now.kept.levels):
         was, is_now = (sum(levels) / 3 for levels in (before.levels, now.kept.levels))
         findings.append(
             ok(

@@ -54,7 +54,7 @@ class LiveParts(Pressable):
     def came(self) -> tuple[FromTable, ...]:
         """Return the presses and knocks since the last call, at once."""
         came: list[FromTable] = []
-        for one in self._parts.came():
+        for one in self._parts.read():
             if isinstance(one, ButtonPress):
                 ago_ns = self._clock() - one.press.t_ns
                 is_held = one.press.kind is PressKind.LONG

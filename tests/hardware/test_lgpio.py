@@ -198,7 +198,7 @@ def test_all_parts_come_back_with_a_chip_that_had_gone(chip: Chip) -> None:
     parts = Parts(ON_PINS, PartOpener(PinLibrary.LGPIO, VirtualPanel(()), time.monotonic_ns), clock=lambda: 0)
 
     def is_undone() -> bool:
-        return any(isinstance(one, ButtonPress) and one.button == "undo" for one in parts.came())
+        return any(isinstance(one, ButtonPress) and one.button == "undo" for one in parts.read())
 
     try:
         parts.show(TableState(2, turn=1, mood=Mood.PLAYING), DisplayPage())

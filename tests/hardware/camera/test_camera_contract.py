@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 import pytest
 
-from hardware.camera.device import CameraDevice, CameraError, CameraMode, CameraWish, Light, Picture
+from hardware.camera.device import CameraDevice, CameraError, CameraMode, CameraRequest, Light, Picture
 from hardware.camera.fake import FakeCamera, NoCamera
 from hardware.camera.picamera import PicameraFeed
 from hardware.camera.sensor_time import Clocks
@@ -25,7 +25,7 @@ from tests.hardware.camera.scene import MS, Scene
 
 _LONG_S = 10.0
 _PAUSE = threading.Event()
-_WISH = CameraWish(640, 360)
+_WISH = CameraRequest(640, 360)
 
 
 @dataclass

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hardware.camera.device import Light, Picture
-from hardware.camera.light import LightKeeper, Order, is_alike
+from hardware.camera.light import LightKeeper, Order, is_similar
 from tests.hardware.camera.scene import MS, S
 
 
@@ -123,6 +123,6 @@ def test_a_camera_that_was_opened_again_is_held_again() -> None:
 
 
 def test_a_change_of_one_colour_is_a_change() -> None:
-    assert is_alike((90, 90, 90), (100, 84, 90))
-    assert not is_alike((90, 90, 90), (90, 90, 130))
-    assert is_alike((1, 0, 2), (2, 1, 0)), "noise in the dark"
+    assert is_similar((90, 90, 90), (100, 84, 90))
+    assert not is_similar((90, 90, 90), (90, 90, 130))
+    assert is_similar((1, 0, 2), (2, 1, 0)), "noise in the dark"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hardware.camera.device import CameraError, CameraWish
+from hardware.camera.device import CameraError, CameraRequest
 from hardware.camera.fake import NoCamera
 from hardware.camera.open_device import CameraUrl, is_device, open_device
 
@@ -12,14 +12,14 @@ from hardware.camera.open_device import CameraUrl, is_device, open_device
 @pytest.mark.parametrize(
     ("text", "where", "wish"),
     [
-        ("pi:0", "pi:0", CameraWish()),
-        ("usb:1,rate=15", "usb:1", CameraWish(per_s=15)),
-        ("/dev/video2,size=1920x1080", "/dev/video2", CameraWish(1920, 1080)),
-        ("/dev/v4l/by-path/pci-0000:01:00.0-usb-0:1:1.0-video-index0", None, CameraWish()),
-        ("none", "none", CameraWish()),
+        ("pi:0", "pi:0", CameraRequest()),
+        ("usb:1,rate=15", "usb:1", CameraRequest(per_s=15)),
+        ("/dev/video2,size=1920x1080", "/dev/video2", CameraRequest(1920, 1080)),
+        ("/dev/v4l/by-path/pci-0000:01:00.0-usb-0:1:1.0-video-index0", None, CameraRequest()),
+        ("none", "none", CameraRequest()),
     ],
 )
-def test_a_setting_says_which_camera_and_what_is_wished(text: str, where: str | None, wish: CameraWish) -> None:
+def test_a_setting_says_which_camera_and_what_is_wished(text: str, where: str | None, wish: CameraRequest) -> None:
     assert is_device(text)
     assert CameraUrl.parse(text) == CameraUrl(where or text, wish)
 

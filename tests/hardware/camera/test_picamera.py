@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from hardware.camera.device import CameraError, CameraWish
+from hardware.camera.device import CameraError, CameraRequest
 from hardware.camera.picamera import PicameraFeed
-from hardware.camera.picamera_library import found, missing_words, picamera2
+from hardware.camera.picamera_library import import_advice, picamera2, ribbon_cameras
 from hardware.camera.picamera_light import metered
 from hardware.camera.sensor_time import Clocks
 from tests.hardware.camera.fake_picamera2 import FakeLibrary
@@ -23,10 +23,10 @@ def _library(**info: Any) -> FakeLibrary:
     return FakeLibrary(Scene(), (info,) if info else None)
 
 
-def _feed(library: FakeLibrary, wish: CameraWish | None = None, number: int = 0) -> PicameraFeed:
+def _feed(library: FakeLibrary, wish: CameraRequest | None = None, number: int = 0) -> PicameraFeed:
     scene = library.scene
     clocks = Clocks(scene.clock, monotonic=scene.clock, boot=lambda: scene.t_ns + _SLEPT_NS)
-    return PicameraFeed(number, wish or CameraWish(), clocks, lambda: library)
+    return PicameraFeed(number, wish or CameraRequest(), clocks, lambda: library)
 
 
 def test_a_picture_has_the_time_at_which_its_exposure_began() -> None:
@@ -67,7 +67,7 @@ def test_pictures_that_are_not_read_hold_one_buffer_at_most() -> None:
 def test_the_two_streams_are_what_was_asked_for_without_the_ends_of_their_lines() -> None:
     library = _library()
     library.small_px = (300, 180)  # in lines of 320 bytes
-    feed = _feed(library, CameraWish(1920, 1080, 15))
+    feed = _feed(library, CameraRequest(1920, 1080, 15))
     assert library.configuration["main"] == {"size": (1920, 1080), "format": "RGB888"}
     assert library.configuration["lores"]["format"] == "YUV420"
     assert library.controls["FrameDurationLimits"] == (66_667, 66_667)
@@ -80,10 +80,10 @@ def test_the_two_streams_are_what_was_asked_for_without_the_ends_of_their_lines(
 
 
 @pytest.mark.parametrize(
-    ("wish", "mode_px"), [(CameraWish(), (2304, 1296)), (CameraWish(3840, 2160, 10), (4608, 2592))]
+    ("wish", "mode_px"), [(CameraRequest(), (2304, 1296)), (CameraRequest(3840, 2160, 10), (4608, 2592))]
 )
 def test_the_whole_sensor_is_seen_not_the_fast_mode_that_cuts_the_table_off(
-    wish: CameraWish, mode_px: tuple[int, int]
+    wish: CameraRequest, mode_px: tuple[int, int]
 ) -> None:
     library = _library()
     _feed(library, wish).close()
@@ -92,7 +92,7 @@ def test_the_whole_sensor_is_seen_not_the_fast_mode_that_cuts_the_table_off(
 
 def test_what_no_mode_of_the_sensor_gives_is_left_to_picamera2() -> None:
     library = _library()
-    _feed(library, CameraWish(4608, 2592, 30)).close()
+    _feed(library, CameraRequest(4608, 2592, 30)).close()
     assert library.configuration["sensor"] is None
 
 
@@ -219,7 +219,7 @@ def test_a_camera_in_use_and_one_that_is_not_there_are_told_apart() -> None:
 def test_usb_cameras_that_libcamera_lists_are_not_cameras_of_the_pi() -> None:
     usb = {"Id": "/base/scb/pcie@7d500000/pci@0,0/usb@0,0-1:1.0-046d:0825", "Model": "UVC Camera"}
     pi = {"Id": "/base/soc/i2c0mux/i2c@1/imx219@10", "Model": "imx219"}
-    assert [info["Model"] for info in found(FakeLibrary(Scene(), (pi, usb)))] == ["imx219"]
+    assert [info["Model"] for info in ribbon_cameras(FakeLibrary(Scene(), (pi, usb)))] == ["imx219"]
 
 
 def test_a_missing_library_is_named_with_the_package_that_has_it(
@@ -229,9 +229,9 @@ def test_a_missing_library_is_named_with_the_package_that_has_it(
     with pytest.raises(CameraError, match=r"needs picamera2: sudo apt install python3-picamera2, and a venv made with"):
         picamera2()
     libcamera = ModuleNotFoundError("No module named 'libcamera'", name="libcamera")
-    assert "sudo apt install python3-libcamera" in missing_words(libcamera, tmp_path)
+    assert "sudo apt install python3-libcamera" in import_advice(libcamera, tmp_path)
     other = ModuleNotFoundError("No module named 'pykms'", name="pykms")
-    assert "sudo apt install --reinstall python3-picamera2" in missing_words(other, tmp_path)
+    assert "sudo apt install --reinstall python3-picamera2" in import_advice(other, tmp_path)
 
 
 def test_a_venv_that_does_not_see_the_package_and_a_numpy_that_does_not_go_with_it_are_named(
@@ -240,6 +240,6 @@ def test_a_venv_that_does_not_see_the_package_and_a_numpy_that_does_not_go_with_
     monkeypatch.setattr(sys, "prefix", "/somewhere/.venv")
     (tmp_path / "picamera2").mkdir()
     missing = ModuleNotFoundError("No module named 'picamera2'", name="picamera2")
-    assert "python3 -m venv --system-site-packages" in missing_words(missing, tmp_path)
+    assert "python3 -m venv --system-site-packages" in import_advice(missing, tmp_path)
     clash = ValueError("numpy.dtype size changed, may indicate binary incompatibility")
-    assert "pip install --upgrade simplejpeg" in missing_words(clash, tmp_path)
+    assert "pip install --upgrade simplejpeg" in import_advice(clash, tmp_path)

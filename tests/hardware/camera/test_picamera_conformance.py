@@ -27,7 +27,7 @@ from unittest.mock import MagicMock
 import numpy as np
 import pytest
 
-from hardware.camera.device import CameraError, CameraWish, Picture
+from hardware.camera.device import CameraError, CameraRequest, Picture
 from hardware.camera.picamera import PicameraFeed
 from hardware.camera.sensor_time import Clocks
 from hardware.camera.watched import WatchedCamera
@@ -35,7 +35,7 @@ from hardware.camera.watched import WatchedCamera
 # picamera2 itself warns: it names its threads in an old way, and leaves a pipe to the garbage collector.
 pytestmark = [pytest.mark.slow, pytest.mark.hardware, pytest.mark.filterwarnings("ignore")]
 
-_WISH = CameraWish(1536, 864)
+_WISH = CameraRequest(1536, 864)
 _LONG_S = 60.0
 _PAUSE = threading.Event()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import cv2
 import pytest
 
-from hardware.camera.device import CameraError, CameraWish, Light
+from hardware.camera.device import CameraError, CameraRequest, Light
 from hardware.camera.open_device import CameraPath
 from hardware.camera.sensor_time import Clocks
 from hardware.camera.v4l2 import V4l2Feed
@@ -20,11 +20,11 @@ from hardware.camera.watched import WatchedCamera
 from tests.hardware.camera.fake_capture import FakeDevice
 from tests.hardware.camera.scene import MS, S, Scene
 
-_WISH = CameraWish(640, 360)
+_WISH = CameraRequest(640, 360)
 _PAUSE = threading.Event()
 
 
-def _feed(device: FakeDevice, path: Path, wish: CameraWish = _WISH) -> V4l2Feed:
+def _feed(device: FakeDevice, path: Path, wish: CameraRequest = _WISH) -> V4l2Feed:
     path.touch()
     scene = device.scene
     return V4l2Feed(path, "usb:0", wish, Clocks(scene.clock, monotonic=scene.clock, boot=scene.clock), device.open)

@@ -49,7 +49,7 @@ def all_that_came(parts: Parts, count: int) -> list[object]:
     came: list[object] = []
 
     def is_enough() -> bool:
-        came.extend(parts.came())
+        came.extend(parts.read())
         return len(came) >= count
 
     soon(is_enough)
@@ -113,7 +113,7 @@ def test_presses_and_knocks_come_in_once() -> None:
         fakes.pressed.press("undo", 7, PressKind.DOUBLE)
         came = all_that_came(parts, 1)
         assert came == [ButtonPress("undo", PinPress(7, 7, PressKind.DOUBLE))]
-        assert parts.came() == ()
+        assert parts.read() == ()
 
 
 def test_only_knocks_count_among_sounds() -> None:
@@ -150,7 +150,7 @@ def test_a_part_that_cannot_be_opened_is_tried_again_less_and_less_often() -> No
     with opened(ALL, fakes) as parts:
         soon(lambda: parts.problems == {"hardware.leds": "there is no /dev/spidev0.0"})
         fakes.pressed.press("undo", 7)
-        soon(lambda: bool(parts.came()))
+        soon(lambda: bool(parts.read()))
         fakes.problem = None
         assert soon(lambda: parts.problems == {}) > 0.1
 
@@ -167,7 +167,7 @@ def test_nobody_waits_for_a_part_that_hangs() -> None:
         for number in range(200):
             began = time.perf_counter()
             parts.show(replace(STATE, turn=number % 2), PAGE)
-            parts.came()
+            parts.read()
             assert parts.problems == {}
             longest_s = max(longest_s, time.perf_counter() - began)
         assert longest_s < 0.05  # microseconds, and what a busy machine takes away

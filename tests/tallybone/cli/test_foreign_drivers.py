@@ -131,7 +131,7 @@ PLAYED = """
     parts.show(TableState(2), DisplayPage((ScoreLine("Ann", 35, is_turn=True), ScoreLine("Ben", 128))))
     came, began = (), time.monotonic()
     while not came and not Path(sys.argv[2]).exists() and time.monotonic() - began < 20:
-        came = parts.came()
+        came = parts.read()
     parts.close()
     print([(one.kind.value, one.seat, round(one.strength, 2)) for one in came])
 """

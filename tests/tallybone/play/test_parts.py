@@ -49,7 +49,7 @@ class Table(Parts):
     def show(self, state: TableState, page: DisplayPage) -> None:
         self.shown.append((state, page))
 
-    def came(self) -> tuple[PartInput, ...]:
+    def read(self) -> tuple[PartInput, ...]:
         coming, self.coming = tuple(self.coming), []
         return coming
 

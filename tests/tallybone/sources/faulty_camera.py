@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hardware.camera.device import CameraWish, Pixels
+from hardware.camera.device import CameraRequest, Pixels
 from hardware.camera.sensor_time import Clocks
 from hardware.camera.v4l2 import V4l2Feed
 from hardware.camera.watched import WatchedCamera
@@ -91,6 +91,6 @@ def camera_over(scene: Passing, folder: Path) -> WatchedCamera:
         else:
             path.unlink(missing_ok=True)
             scene.wait(S // 2)
-        return V4l2Feed(path, "usb:0", CameraWish(), clocks, device.open)
+        return V4l2Feed(path, "usb:0", CameraRequest(), clocks, device.open)
 
     return WatchedCamera("usb:0", feed, scene.clock, back_off_s=(0.001,))
