@@ -27,7 +27,7 @@ from synthetic.render.paint import render
 from synthetic.render.scene import ClutterKind, Scene
 from synthetic.render.seats import draw_reach
 from synthetic.render.things import draw_clutter
-from synthetic.training.processes import drawn_by_processes
+from synthetic.training.processes import draw_in_processes
 from vision.arrays import Image
 from vision.image.picture import load_picture
 from vision.reader.reader import Reader, load_reader
@@ -85,10 +85,10 @@ def main() -> None:
     parser.add_argument("photographs", nargs="*", type=_photograph, metavar="PHOTOGRAPH")
     options = parser.parse_args()
     sheet = WorstSheet(options.sheet)
-    benches = drawn_by_processes(partial(read_bench, options.seed), options.tables, options.jobs, lambda _: None)
+    benches = draw_in_processes(partial(read_bench, options.seed), options.tables, options.jobs, lambda _: None)
     print(f"rendered benches: {_added(benches, sheet)}", flush=True)
     if options.photographs:
-        photographs = drawn_by_processes(
+        photographs = draw_in_processes(
             partial(read_photograph, tuple(options.photographs)), len(options.photographs), options.jobs, lambda _: None
         )
         print(f"photographs: {_added(photographs, sheet)}")

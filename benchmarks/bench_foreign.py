@@ -38,7 +38,7 @@ from benchmarks.judged_tables import (
 )
 from synthetic.render.foreign import draw_foreign_scene
 from synthetic.render.scene import ClutterKind, Scene
-from synthetic.training.processes import drawn_by_processes
+from synthetic.training.processes import draw_in_processes
 from synthetic.training.tables import draw_max_pips, table_of
 from vision.arrays import Bgr
 from vision.reader.reader import Reader, load_reader
@@ -85,7 +85,7 @@ def main() -> None:
     draw = partial(read_table, options.seed, with_cases=options.sheet is not None)
     figures: defaultdict[tuple[Kind, str], Figures] = defaultdict(Figures)
     backs, backs_found, unsure_spare, sheet = 0, 0, 0, WorstSheet(options.sheet)
-    for drawn in drawn_by_processes(draw, options.tables, options.jobs, lambda _: None):
+    for drawn in draw_in_processes(draw, options.tables, options.jobs, lambda _: None):
         for row, some in figures_of(drawn.judged, drawn.tilt_deg).items():
             figures[drawn.kind, row].merge(some)
         backs, backs_found = backs + drawn.judged.backs, backs_found + drawn.judged.backs_found

@@ -14,7 +14,7 @@ import numpy as np
 
 from synthetic.training.collect import Networks, load_networks
 from synthetic.training.pips.held_out import Halves, draw_usual, misread_figures
-from synthetic.training.processes import concatenated, drawn_by_processes
+from synthetic.training.processes import concatenated, draw_in_processes
 from vision.networks.pip_classifier import load_pip_classifier
 
 
@@ -25,9 +25,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=5150)
     parser.add_argument("--jobs", type=int, default=2, help="processes that render and read")
     options = parser.parse_args()
-    drawn = drawn_by_processes(partial(halves_of_table, options.seed), options.tables, options.jobs, lambda _: None)
+    drawn = draw_in_processes(partial(halves_of_table, options.seed), options.tables, options.jobs, lambda _: None)
     halves = concatenated(list(drawn))
-    print(f"{(halves.said != halves.pips).sum()} of {len(halves.pips)} halves of {options.tables} tables are misread")
+    print(
+        f"{(halves.predicted != halves.pips).sum()} of {len(halves.pips)} halves of {options.tables} tables are misread"
+    )
     for name, figure in misread_figures(halves).items():
         print(f"{name}: {figure}")
 

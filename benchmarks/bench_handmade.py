@@ -37,7 +37,7 @@ from synthetic.render.look_types import CameraLook, LightLook, TableLook, TileLo
 from synthetic.render.looks import draw_camera_look, draw_light_look, draw_table_look
 from synthetic.render.placements import random_hand, scatter
 from synthetic.render.scene import Scene
-from synthetic.training.processes import drawn_by_processes
+from synthetic.training.processes import draw_in_processes
 from synthetic.training.tables import table_of
 from vision.arrays import Bgr
 from vision.reader.reader import Reader, load_reader
@@ -67,7 +67,7 @@ def main() -> None:
     options = parser_for(__doc__, tables=400, seed=2608).parse_args()
     draw = partial(read_table, options.seed, with_cases=options.sheet is not None)
     figures, total, sheet = defaultdict[str, Figures](Figures), Figures(), WorstSheet(options.sheet)
-    for drawn in drawn_by_processes(draw, options.tables, options.jobs, lambda _: None):
+    for drawn in draw_in_processes(draw, options.tables, options.jobs, lambda _: None):
         for some in (figures[drawn.kind], total):
             some.add(drawn.judged.tiles, len(drawn.judged.spare))
         sheet.add(drawn.cases)

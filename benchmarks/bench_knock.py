@@ -25,7 +25,7 @@ from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from hardware.knock.wav import read_wav
 from synthetic.sounds.impacts import RATE_HZ
-from synthetic.sounds.microphones import bent, heard_through, tilted, without_above, without_below
+from synthetic.sounds.microphones import apply_response, high_pass, low_pass, peaking, tilted
 from synthetic.sounds.scenes import LEAD, WITHOUT_KNOCKS, draw_scene, hit
 from synthetic.sounds.surroundings import draw_microphone
 from synthetic.sounds.tables import random_table
@@ -113,12 +113,12 @@ def _altered(samples: NDArray[np.float32]) -> Iterator[tuple[str, NDArray[np.flo
     rng, highest = np.random.default_rng(1), np.abs(samples).max()
     yield "as it is", samples, 1.0
     for db in (-6, -4, -2, -1, 1, 2, 4, 6):
-        yield f"{db:+d} dB in each octave", heard_through(samples, tilted(db)), 1.0
+        yield f"{db:+d} dB in each octave", apply_response(samples, tilted(db)), 1.0
     for from_hz in (3_000, 5_000):
-        yield f"without tones above {from_hz} Hz", heard_through(samples, without_above(from_hz)), 1.0
-    yield "without tones below 200 Hz", heard_through(samples, without_below(200)), 1.0
+        yield f"without tones above {from_hz} Hz", apply_response(samples, low_pass(from_hz)), 1.0
+    yield "without tones below 200 Hz", apply_response(samples, high_pass(200)), 1.0
     for at_hz, by_db in ((500, 8), (800, -8), (1_500, 8), (2_500, -8), (4_000, 8)):
-        yield f"{by_db:+d} dB at {at_hz} Hz", heard_through(samples, bent(at_hz, by_db)), 1.0
+        yield f"{by_db:+d} dB at {at_hz} Hz", apply_response(samples, peaking(at_hz, by_db)), 1.0
     for db in (-20, 20):
         yield f"{db:+d} dB, cut at full scale", np.clip(samples * np.float32(10 ** (db / 20)), -1, 1), 1.0
     loud = np.sqrt((samples[np.abs(samples) > _HIT_SHARE * highest] ** 2).mean())

@@ -1,1 +1,1 @@
-"""Renderer: pictures of tables with exact ground truth."""
+"""Renderer of table pictures with exact ground truth."""

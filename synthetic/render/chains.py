@@ -1,4 +1,4 @@
-"""Lay tiles as a domino game does: a line with crosswise doubles, elbows, a spinner or a starter with six arms."""
+"""Place tiles as in a domino game: a line with crosswise doubles, elbows, a spinner or a starter with six arms."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from synthetic.render.scene import PlacedTile
 
 
 class Arms(StrEnum):
-    """Where the six arms of a starter begin."""
+    """Origin of the six arms of a starter."""
 
     CORNERS = "corners"
     SIDES = "sides"
@@ -32,13 +32,13 @@ class Arms(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ScriptedPlay:
-    """One play of a game that is laid as it was played.
+    """A play of a scripted game.
 
     Attributes:
-        pips: Of half 0 and half 1.
-        host: Which earlier play it is joined to; None for the first.
-        host_half: Which half of the host; None for the side of a crosswise double or an arm of a starter.
-        is_stacked: Whether it lies exactly on its host instead of beside it.
+        pips: Numbers of half 0 and half 1.
+        host: Index of the earlier play that it joins, or None for the first play.
+        host_half: Half of the host, or None for the side of a crosswise double or an arm of a starter.
+        is_stacked: True if it is placed on its host instead of beside it.
     """
 
     pips: PipPair
@@ -57,10 +57,10 @@ def chain(
     largest_gap_mm: float = 2.0,
     theta_rad: float = 0.0,
 ) -> Arrangement:
-    """Return up to *count* tiles of one set, laid as in a game inside *area*.
+    """Return up to *count* tiles of a set, played as a line inside *area*.
 
-    Halves that meet show the same number; doubles lie crosswise; the first double may be a spinner that grows
-    from its tips too. Each join names the half that touches, or None for the side of a crosswise double.
+    Joined halves show the same number, and doubles are crosswise. If the first tile is a double, it may be a spinner
+    that is also open at its tips. Each join names the touching half, or None for the side of a crosswise double.
     """
     line = GrowingLine(look, area, largest_gap_mm, left=list(all_pip_pairs(max_pips)))
     doubles = [tile for tile in line.left if tile[0] == tile[1]]
@@ -78,7 +78,7 @@ def chain(
 
 
 def _open_first(line: GrowingLine, *, is_spinner: bool) -> None:
-    """Open both ends of the first tile; of a double its sides, and its tips if it is the spinner."""
+    """Open both ends of the first tile. A double opens at its sides, and at its tips if it is the spinner."""
     (placed,) = line.placed
     assert placed.pips is not None
     if placed.pips[0] == placed.pips[1]:
@@ -90,13 +90,13 @@ def _open_first(line: GrowingLine, *, is_spinner: bool) -> None:
 
 
 def open_arms(line: GrowingLine, arms: Arms, rng: np.random.Generator) -> None:
-    """Open the six arms of the first tile, a double, each at an angle of its own."""
+    """Open six arms at the first tile, a double, each at a random angle."""
     (placed,), look = line.placed, line.look
     assert placed.pips is not None
     outer_mm = look.length_mm / 2 if arms is Arms.CORNERS else look.length_mm / 2 - look.width_mm * 0.22
     for side in (1, -1):
         for place in (-1, 0, 1):
-            # Seen from the starter: 0 along its long axis, a quarter turn straight away from its side.
+            # Angles relative to the starter: 0 is along its long axis, pi / 2 is perpendicular to its side.
             lean = rng.uniform(0.45, 1.0) if arms is Arms.CORNERS else rng.uniform(0.3, 0.75)
             along = place * outer_mm if place else rng.normal(0, 0.02) * look.length_mm
             heading = placed.theta_rad + side * (math.pi / 2 - (place * lean if place else rng.normal(0, 0.02)))
@@ -115,7 +115,7 @@ def starter(
     largest_gap_mm: float = 2.0,
     theta_rad: float = 0.0,
 ) -> Arrangement:
-    """Return up to *count* tiles laid in arms around a double in the middle; joins name its side, None, for each."""
+    """Return up to *count* tiles in six arms around a double. Joins to the double have half None."""
     line = GrowingLine(look, area, largest_gap_mm, left=list(all_pip_pairs(max_pips)))
     pips = int(rng.integers(0, max_pips + 1))
     line.placed.append(PlacedTile((pips, pips), (0.0, 0.0), theta_rad))
@@ -137,22 +137,27 @@ def lay_plays(
     arms: Arms | None = None,
     stack_look: int = 0,
 ) -> Arrangement:
-    """Return the tiles of a game as it was played, tile i of the layout being play i.
+    """Place the tiles of a scripted game. Tile i of the layout is play i.
 
     Args:
-        plays: In order; each joins an earlier one by an equal number. From the first that finds no room on they are
-            left out.
-        arms: Where the arms of the first tile begin, if it is a starter with six.
-        stack_look: The look of stacked tiles.
+        rng: Random generator.
+        plays: Plays in order. Each joins an earlier play at an equal number. Placement stops at the first play that
+            does not fit.
+        area: Area that must contain every joined tile.
+        look: Look with the size of the tiles.
+        largest_gap_mm: Maximum gap between joined tiles.
+        theta_rad: Direction of the first tile.
+        arms: Origin of the arms if the first tile is a starter with six arms, or None.
+        stack_look: Look of stacked tiles.
 
     Raises:
-        ValueError: If a play names an end that is not open or does not match.
+        ValueError: If a play names an end that is not open or does not match, or if a later play has no host.
     """
     line = GrowingLine(look, area, largest_gap_mm)
     for index, play in enumerate(plays):
         if play.host is None:
             if index > 0:
-                raise ValueError(f"play {index}: expected a host, only the first has none")
+                raise ValueError(f"play {index}: expected a host, which only the first play lacks")
             line.placed.append(PlacedTile(play.pips, (0.0, 0.0), theta_rad))
             if arms is None or play.pips[0] != play.pips[1]:
                 _open_first(line, is_spinner=True)
@@ -166,7 +171,7 @@ def lay_plays(
 
 
 def _lay_given(line: GrowingLine, play: ScriptedPlay, index: int, rng: np.random.Generator) -> bool:
-    """Lay one play at one of the ends that it may mean; return False where none has room."""
+    """Place a play at one of the ends that match its host. Return False if none has room."""
     ends = [end for end in line.ends if (end.tile, end.half) == (play.host, play.host_half)]
     if not ends or ends[0].pips not in play.pips:
         raise ValueError(f"play {index}: expected an open end that matches {play.pips}, got {ends[:1]}")
@@ -181,7 +186,7 @@ def _lay_given(line: GrowingLine, play: ScriptedPlay, index: int, rng: np.random
 
 
 def stacked_on(rng: np.random.Generator, below: PlacedTile, look: TileLook, stack_look: int = 0) -> PlacedTile:
-    """Return a tile with the same pips that was put on *below*, not quite exactly."""
+    """Return the same tile in the look *stack_look*, stacked on *below* with a small misalignment."""
     shift = rng.normal(0, 0.025 * look.width_mm, 2)
     center = (below.center_mm[0] + float(shift[0]), below.center_mm[1] + float(shift[1]))
     theta_rad = below.theta_rad + rng.normal(0, 0.025)

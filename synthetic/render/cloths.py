@@ -1,4 +1,4 @@
-"""Paint what is printed on and woven into table tops: stripes, checks, flowers, damask, boards, letters."""
+"""Paint printed and woven patterns of table tops: stripes, checks, flowers, damask, boards and letters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vision.arrays import Bgr, FloatImage, Image
 
 
 def mix(base: Bgr, other: Bgr, share: FloatImage) -> Image:
-    """Return *base* and *other* mixed by *share*, shape (H, W); -0.5 and 1.5 go beyond both."""
+    """Blend *base* and *other* by *share*, shape (H, W), from -0.5 to 1.5. Outside 0 to 1 it extrapolates."""
     steps = np.linspace(-0.5, 1.5, 256)[:, None]
     colors = np.asarray(base) + steps * np.subtract(other, base)
     table = np.clip(np.round(colors), 0, 255).astype(np.uint8)[None]
@@ -24,7 +24,7 @@ def mix(base: Bgr, other: Bgr, share: FloatImage) -> Image:
 
 
 def stripes(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
-    """Stripes of three colours and uneven widths."""
+    """Paint stripes of three colours and uneven widths."""
     height, width = shape
     count = int(rng.integers(3, 9))
     edges = np.sort(rng.uniform(0, 1, count))
@@ -35,7 +35,7 @@ def stripes(look: TableLook, shape: tuple[int, int], scale: float, rng: np.rando
 
 
 def checks(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
-    """Gingham: two sets of stripes across each other."""
+    """Paint gingham: two perpendicular sets of stripes."""
     height, width = shape
     period = max(6.0, look.pattern_mm * scale)
     share = rng.uniform(0.3, 0.7)
@@ -45,7 +45,7 @@ def checks(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random
 
 
 def flowers(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
-    """A small motif of petals and stems, repeated."""
+    """Paint a small repeated motif of petals and stems."""
     height, width = shape
     period = int(max(16, look.pattern_mm * 1.5 * scale))
     motif = np.zeros((period, period, 3), np.uint8)
@@ -68,7 +68,7 @@ def flowers(look: TableLook, shape: tuple[int, int], scale: float, rng: np.rando
 
 
 def board(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
-    """A game board: lines, of which the cells are square or twice as long as wide, and often stars, numbers, words."""
+    """Paint a game board: a grid with square or 2:1 cells, often with stars, digits and words."""
     height, width = shape
     picture = np.empty((height, width, 3), np.uint8)
     picture[:] = look.base_bgr
@@ -93,7 +93,7 @@ def board(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.
 
 
 def print_matter(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
-    """Boxes, bars and words: newspapers, cartons, place mats."""
+    """Paint boxes, bars and words, as on newspapers, cartons and place mats."""
     height, width = shape
     picture = np.empty((height, width, 3), np.uint8)
     picture[:] = look.base_bgr
@@ -121,7 +121,7 @@ def _any_color(rng: np.random.Generator, look: TableLook) -> Bgr:
 
 
 def _words(picture: Image, look: TableLook, scale: float, rng: np.random.Generator, count: int) -> None:
-    """Write *count* lines of letters in place."""
+    """Write *count* lines of random letters in place."""
     letters = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZaeioursntl0123456789 "))
     for _ in range(count):
         text = "".join(rng.choice(letters, int(rng.integers(3, 16))))
@@ -143,7 +143,7 @@ def _pixel(point: NDArray[np.floating[Any]]) -> tuple[int, int]:
 
 
 def weave(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
-    """Canvas and linen: threads over and under, each of its own tone."""
+    """Paint canvas or linen: interlaced threads, each with its own tone."""
     height, width = shape
     period = max(2.0, min(look.pattern_mm, 3.0) * scale)
     rows, columns = int(height / period) + 2, int(width / period) + 2
@@ -155,7 +155,7 @@ def weave(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.
 
 
 def damask(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
-    """Scrolls and leaves in the tone of the cloth or in colours, mirrored and repeated."""
+    """Paint mirrored and repeated ornaments, in one or more colours."""
     height, width = shape
     side = int(max(12, look.pattern_mm * 1.3 * scale))
     quarter = noise.cloud(rng, side, side, side / rng.uniform(3, 7)) + 0.5 * noise.cloud(rng, side, side, side / 12)

@@ -1,4 +1,4 @@
-"""Paint things that lie on tables beside tiles: coins, pens, paper, printed dominoes."""
+"""Paint other objects on a table: coins, pens, paper, printed dominoes and more."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _FLAT = (
     ClutterKind.PRINTED_TILE,
     *(kind for kind in PRINTS if kind not in (ClutterKind.KEYBOARD, ClutterKind.KEYPAD)),
 )
-# Light that falls on a face that stands upright, from above.
+# Light from above on an upright face.
 _WALL_GLINT = Glint(np.array([0.0, -0.5, 0.87]), np.array([0.0, 0.6, 0.8]))
 _ROUND = (ClutterKind.COIN, ClutterKind.GLASS, ClutterKind.MUG)
 
 
 def _outline(thing: Clutter) -> Points:
-    """Return the outline of *thing* on the table, shape (N, 2)."""
+    """Return the outline of an object on the table, shape (N, 2)."""
     width_mm = thing.length_mm if thing.kind in _ROUND else thing.width_mm
     radius_mm = min(thing.length_mm, width_mm) / 2
     if thing.kind not in (*_ROUND, ClutterKind.PEN):
@@ -39,12 +39,12 @@ def _outline(thing: Clutter) -> Points:
 
 
 def clutter_solids(scene: Scene) -> list[Solid]:
-    """Return the bodies that throw shadows."""
+    """Return the objects that cast shadows, as bodies."""
     return [solid_of(thing) for thing in scene.clutter if thing.kind not in _FLAT]
 
 
 def solid_of(thing: Clutter) -> Solid:
-    """Return a thing as a body that stands on the table."""
+    """Return an object as a body on the table."""
     return Solid(_outline(thing), 0.0, thing.height_mm)
 
 
@@ -53,7 +53,7 @@ def _fill(picture: Image, points_px: Points, bgr: Bgr) -> None:
 
 
 def _spot(thing: Clutter, view: View, points_mm: Points) -> Points:
-    """Return where points of the frame of *thing*, on its top, appear."""
+    """Project points in the frame of *thing*, on its top, to the picture."""
     frame = PlacedTile(None, thing.center_mm, thing.theta_rad)
     return view.project(frame.to_table(points_mm), thing.height_mm)
 
@@ -63,7 +63,7 @@ def _shaded(bgr: Bgr, factor: float) -> Bgr:
 
 
 def paint_flat_clutter(picture: Image, scene: Scene, view: View, rng: np.random.Generator) -> None:
-    """Paint paper and printed dominoes in place, before any shadow falls on them."""
+    """Paint paper, prints and printed dominoes in place. Call it before shadows are added."""
     for thing in scene.clutter:
         if thing.kind is ClutterKind.PAPER:
             _fill(picture, view.project(_outline(thing), 0.0), thing.bgr)
@@ -84,7 +84,7 @@ def _pair(point: NDArray[np.int64]) -> tuple[int, int]:
 
 
 def _paint_printed(picture: Image, thing: Clutter, scene: Scene, view: View, rng: np.random.Generator) -> None:
-    """Paint a domino that is only printed: no thickness, no shadow, no rounded edge."""
+    """Paint a printed domino in place, without thickness or shadow."""
     grid = grid_of(scene.tile, scene.camera.px_per_mm)
     pips = thing.pips or (int(rng.integers(0, 7)), int(rng.integers(0, 7)))
     texture = paint_face(grid, scene.tile, pips, OVERHEAD_GLINT, 1.0, rng)
@@ -97,12 +97,12 @@ def _paint_printed(picture: Image, thing: Clutter, scene: Scene, view: View, rng
 
 
 def is_flat(thing: Clutter) -> bool:
-    """Return whether *thing* has no thickness: it takes the light of the table."""
+    """Return True if *thing* has no thickness and shares the light of the table."""
     return thing.kind in _FLAT
 
 
 def paint_thing(picture: Image, thing: Clutter, scene: Scene, view: View, rng: np.random.Generator) -> None:
-    """Paint one thing that has a height, in place."""
+    """Paint an object with a height, in place."""
     outline = _outline(thing)
     if thing.kind is ClutterKind.GLASS:
         _paint_glass(picture, thing, outline, view, rng)
@@ -122,7 +122,7 @@ def paint_thing(picture: Image, thing: Clutter, scene: Scene, view: View, rng: n
 
 
 def _paint_picture(picture: Image, thing: Clutter, view: View, rng: np.random.Generator) -> None:
-    """Paint a printed picture in place: a photograph, a box, a magazine, as soft shapes and sharp ones."""
+    """Paint a printed picture, such as a photo or a magazine cover, as random shapes, in place."""
     height, width = 96, 128
     print_ = np.empty((height, width, 3), np.uint8)
     print_[:] = thing.bgr
@@ -140,24 +140,24 @@ def _paint_picture(picture: Image, thing: Clutter, view: View, rng: np.random.Ge
 
 
 def _lay(picture: Image, texture: Texture, thing: Clutter, view: View) -> None:
-    """Lay a texture over the whole top of a thing, in place."""
+    """Paint a texture over the whole top of an object, in place."""
     height, width = texture.shape[:2]
     frame = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]) * (thing.length_mm, thing.width_mm)
-    seen = _spot(thing, view, frame).astype(np.float32)
+    target = _spot(thing, view, frame).astype(np.float32)
     source = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
-    warp = np.asarray(cv2.getPerspectiveTransform(source, seen), dtype=np.float64)
+    warp = np.asarray(cv2.getPerspectiveTransform(source, target), dtype=np.float64)
     paint_texture(picture, texture, warp)
 
 
 def _about(points_px: Points, factor: float) -> Points:
-    """Return an outline made smaller around its middle."""
+    """Scale an outline around its middle."""
     middle = points_px.mean(axis=0)
-    around: Points = middle + (points_px - middle) * factor
-    return around
+    scaled: Points = middle + (points_px - middle) * factor
+    return scaled
 
 
 def _paint_glass(picture: Image, thing: Clutter, outline: Points, view: View, rng: np.random.Generator) -> None:
-    """Paint a drinking glass in place: what is behind it, tinted, a foot, a rim and a reflection."""
+    """Paint a drinking glass in place: the tinted background, a foot, a rim and a reflection."""
     foot, rim = view.project(outline, 0.0), view.project(outline, thing.height_mm)
     hull = cv2.convexHull(np.round(np.concatenate([foot, rim])).astype(np.int32))
     left, top, width, height = cv2.boundingRect(hull)
@@ -183,7 +183,7 @@ def _ring(picture: Image, outline_px: Points, bgr: Bgr, thick: int) -> None:
 
 
 def _paint_mug(picture: Image, thing: Clutter, outline: Points, view: View) -> None:
-    """Paint the rim and the inside of a mug in place: its wall and, lower down, what is in it."""
+    """Paint the rim, inner wall and contents of a mug in place."""
     rim, drink = view.project(outline, thing.height_mm), view.project(outline, 0.7 * thing.height_mm)
     _fill(picture, rim, _shaded(thing.bgr, 1.15))
     _fill(picture, _about(rim, 0.9), _shaded(thing.bgr, 0.6))
@@ -191,26 +191,26 @@ def _paint_mug(picture: Image, thing: Clutter, outline: Points, view: View) -> N
 
 
 def _paint_standing(picture: Image, thing: Clutter, scene: Scene, view: View, rng: np.random.Generator) -> None:
-    """Paint the side of a tile on its edge that the camera sees: its face, towards +y of the tile, or its back."""
+    """Paint the visible side of a tile standing on its edge in place. Its face is towards +y of the tile."""
     look, frame = scene.tile, PlacedTile(None, thing.center_mm, thing.theta_rad)
     half = np.array([thing.length_mm, thing.width_mm]) / 2
     faces = (np.array([[-half[0], half[1]], [half[0], half[1]]]), np.array([[half[0], -half[1]], [-half[0], -half[1]]]))
     for edge, pips in zip(faces, (thing.pips, None), strict=True):
         low, high = (view.project(frame.to_table(edge), height_mm) for height_mm in (0.0, thing.height_mm))
-        seen = np.array([high[0], high[1], low[1], low[0]])
-        if cv2.contourArea(seen.astype(np.float32), oriented=True) <= 4.0:
+        target = np.array([high[0], high[1], low[1], low[0]])
+        if cv2.contourArea(target.astype(np.float32), oriented=True) <= 4.0:
             continue
         grid = grid_of(look, scene.camera.px_per_mm)
         texture = paint_face(grid, look, pips, _WALL_GLINT, scene.light.ambient, rng)
         dimmed = cv2.multiply(texture, np.array([0.8, 0.8, 0.8, 1.0])).astype(np.uint8, copy=False)
         to_tile, corners = grid.to_tile(), corners_of(look)
         source = (corners - to_tile[:2, 2]) / to_tile[0, 0]
-        warp = cv2.getPerspectiveTransform(source.astype(np.float32), seen.astype(np.float32))
+        warp = cv2.getPerspectiveTransform(source.astype(np.float32), target.astype(np.float32))
         paint_texture(picture, dimmed, np.asarray(warp, dtype=np.float64))
 
 
 def _decorate(picture: Image, thing: Clutter, view: View, lamp: NDArray[np.float64], rng: np.random.Generator) -> None:
-    """Add what makes a thing itself: the rim of a coin, the screen of a phone, the dots of a die."""
+    """Add the details of an object in place: the rim of a coin, the screen of a phone, the dots of a die."""
     half = np.array([thing.length_mm, thing.width_mm]) / 2
     match thing.kind:
         case ClutterKind.COIN:

@@ -1,4 +1,4 @@
-"""Draw colours of tiles, pips and tables at random."""
+"""Random colours of tiles, pips and tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from synthetic.render.patterns import MAX_PIPS
 from vision.arrays import Bgr
 
-# Rough pip colours of sold coloured sets, hue (turns), saturation, value; index is the number of pips.
+# Approximate pip colours of commercial coloured sets: hue (turns), saturation, value, indexed by number of pips.
 _SOLD_PIPS: tuple[tuple[float, float, float], ...] = (
     (0.0, 0.0, 0.2),
     (0.56, 0.75, 0.75),
@@ -31,8 +31,8 @@ _SOLD_PIPS: tuple[tuple[float, float, float], ...] = (
     (0.66, 0.6, 0.6),
     (0.0, 0.0, 0.35),
 )
-# Another usual order: red, green, purple, light blue, pink, orange, grey, yellow, turquoise, blue and so on.
-_SOLD_PIPS_TOO: tuple[tuple[float, float, float], ...] = (
+# Another common order: red, green, purple, light blue, pink, orange, grey, yellow, turquoise, blue and so on.
+_OTHER_SOLD_PIPS: tuple[tuple[float, float, float], ...] = (
     (0.0, 0.0, 0.2),
     (0.0, 0.9, 0.8),
     (0.3, 0.5, 0.5),
@@ -53,19 +53,19 @@ _SOLD_PIPS_TOO: tuple[tuple[float, float, float], ...] = (
     (0.8, 0.6, 0.45),
     (0.0, 0.0, 0.15),
 )
-# Sets of few colours, that black and two or three others share.
+# Colours of sets with few colours: black and two or three others.
 _FEW_PIPS: tuple[tuple[float, float, float], ...] = (
     (0.0, 0.0, 0.12),
     (0.6, 0.9, 0.65),
     (0.99, 0.85, 0.7),
     (0.38, 0.8, 0.45),
 )
-# In one of blue, green and red, of 255.
-_LEAST_SEEN = 45.0
+# Minimum difference of pips and face in at least one channel, of 255.
+_MIN_CONTRAST = 45.0
 
 
 def from_hsv(hue: float, saturation: float, value: float) -> Bgr:
-    """Return the colour of *hue* in turns, *saturation* and *value* 0 to 1."""
+    """Convert HSV to BGR. Hue is in turns. Saturation and value are clipped to 0 to 1."""
     red, green, blue = colorsys.hsv_to_rgb(hue % 1.0, min(max(saturation, 0.0), 1.0), min(max(value, 0.0), 1.0))
     return (255 * blue, 255 * green, 255 * red)
 
@@ -78,18 +78,18 @@ def any_color(
 
 
 def near(rng: np.random.Generator, bgr: Bgr, spread: float) -> Bgr:
-    """Return a colour near *bgr*, with *spread* as the standard deviation per channel."""
+    """Return *bgr* with normal noise of standard deviation *spread* added to each channel."""
     blue, green, red = np.clip(np.asarray(bgr) + rng.normal(0, spread, 3), 0, 255)
     return (float(blue), float(green), float(red))
 
 
 def scaled(bgr: Bgr, factor: float) -> Bgr:
-    """Return *bgr* made darker or lighter by *factor*."""
+    """Return *bgr* multiplied by *factor*, at most 255 per channel."""
     return (min(255.0, bgr[0] * factor), min(255.0, bgr[1] * factor), min(255.0, bgr[2] * factor))
 
 
 def mixed(bgr: Bgr, other: Bgr, share: float) -> Bgr:
-    """Return *bgr* with *share* of *other*."""
+    """Return the blend of *bgr* and *other*. A *share* of 1 is *other*."""
     return (
         bgr[0] + share * (other[0] - bgr[0]),
         bgr[1] + share * (other[1] - bgr[1]),
@@ -112,13 +112,13 @@ def ivory(rng: np.random.Generator) -> Bgr:
 
 
 def usual_pips() -> tuple[Bgr, ...]:
-    """Return the colour of the pips of each number as most coloured sets have them."""
+    """Return the most common pip colour for each number in coloured sets."""
     return tuple(from_hsv(*color) for color in _SOLD_PIPS)
 
 
 def sold_pips(rng: np.random.Generator) -> tuple[Bgr, ...]:
-    """Return a colour per number as coloured sets have them, sometimes in another order, sometimes only a few."""
-    table = _SOLD_PIPS if rng.random() < 0.6 else _SOLD_PIPS_TOO
+    """Return a pip colour for each number of a random coloured set, sometimes shuffled, sometimes with few colours."""
+    table = _SOLD_PIPS if rng.random() < 0.6 else _OTHER_SOLD_PIPS
     order = np.arange(1, MAX_PIPS + 1)
     kind = rng.random()
     if kind < 0.35:
@@ -141,14 +141,14 @@ def sold_pips(rng: np.random.Generator) -> tuple[Bgr, ...]:
 
 
 def seen_on(face_bgr: Bgr, bgr: Bgr) -> Bgr:
-    """Return a colour of pips, darker where it could hardly be told from a bright face: no such set is sold."""
-    while np.abs(np.subtract(bgr, face_bgr)).max() < _LEAST_SEEN:
+    """Return a pip colour, darkened until it contrasts with the face. Sets with invisible pips are not sold."""
+    while np.abs(np.subtract(bgr, face_bgr)).max() < _MIN_CONTRAST:
         bgr = scaled(bgr, 0.85)
     return bgr
 
 
 def contrasting_pips(rng: np.random.Generator, face_bgr: Bgr) -> Bgr:
-    """Return a single pip colour that can be seen on *face_bgr*: white, black, yellow, gold or another."""
+    """Return a random pip colour with good contrast on *face_bgr*: white, black, yellow, gold or any other."""
     choices = [
         (235.0, 238.0, 240.0),
         (20.0, 20.0, 20.0),
@@ -159,7 +159,7 @@ def contrasting_pips(rng: np.random.Generator, face_bgr: Bgr) -> Bgr:
     weights = np.array([0.45, 0.2, 0.15, 0.1, 0.1])
     for _ in range(20):
         bgr = near(rng, choices[int(rng.choice(5, p=weights))], 8)
-        # 70: below it, pips of a sold set would be a misprint
+        # Below a difference of 70, a commercial set would be a misprint.
         if np.abs(np.subtract(bgr, face_bgr)).max() > 70 and abs(brightness(bgr) - brightness(face_bgr)) > 28:
             return bgr
     return (240.0, 240.0, 240.0) if brightness(face_bgr) < 128 else (20.0, 20.0, 20.0)

@@ -1,4 +1,4 @@
-"""Compute how much of each half is visible, from the geometry of the scene rather than from its pixels."""
+"""Visible share of each tile half, computed from the geometry of the scene."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _POINTS_PER_SIDE = 12
 
 @dataclass(frozen=True, slots=True)
 class Occlusion:
-    """How much of one tile is in sight, and what hides the rest.
+    """Visible share of a tile, and the causes of its occlusion.
 
     Attributes:
-        visible: Share of each half in sight.
-        by_tiles, by_reach, by_clutter: As of `TileShown`.
+        visible: Visible share of each half.
+        by_tiles, by_reach, by_clutter: As in `RenderedTile`.
     """
 
     visible: tuple[float, float]
@@ -35,7 +35,7 @@ class Occlusion:
 
 
 def tile_solids(scene: Scene) -> list[Solid]:
-    """Return the tiles as bodies, in their order."""
+    """Return the tiles as bodies, in scene order."""
     look = scene.tile
     outline = rounded_outline(look.length_mm, look.width_mm, look.corner_radius_mm)
     return [
@@ -45,7 +45,7 @@ def tile_solids(scene: Scene) -> list[Solid]:
 
 
 def find_hidden(scene: Scene, view: View) -> list[Occlusion]:
-    """Return for each tile of *scene* how much of it is in sight, and what hides the rest."""
+    """Return the occlusion of each tile of *scene*."""
     tiles, things = tile_solids(scene), clutter_solids(scene)
     reaches = [outline for reach in scene.reaches for outline in outlines_px(reach, view)]
     frame = _grid_of_halves(scene)
@@ -54,33 +54,41 @@ def find_hidden(scene: Scene, view: View) -> list[Occlusion]:
     ]
     outside = _outside_picture(points, scene, view)
     return [
-        _hidden(seen, beyond, solid.top_mm, (tiles, things, reaches), view)
-        for seen, beyond, solid in zip(points, outside, tiles, strict=True)
+        _find_occlusion(points_px, beyond, solid.top_mm, (tiles, things, reaches), view)
+        for points_px, beyond, solid in zip(points, outside, tiles, strict=True)
     ]
 
 
-def _hidden(
+def _find_occlusion(
     points_px: Points,
     outside: NDArray[np.bool_],
     height_mm: float,
     bodies: tuple[list[Solid], list[Solid], list[Points]],
     view: View,
 ) -> Occlusion:
-    """Return what hides the points of one tile: other tiles, things, hands."""
+    """Return the occlusion of a tile by the edge of the picture, other tiles, objects and hands.
+
+    Args:
+        points_px: Sample points of half 0, then of half 1.
+        outside: True for points outside the picture.
+        height_mm: Height of the tile's face.
+        bodies: Tiles, objects, and outlines of hands.
+        view: The camera.
+    """
     tiles, things, reaches = bodies
-    gone = outside.copy()
+    hidden = outside.copy()
     by_tiles = []
     for other, solid in enumerate(tiles):
         if solid.top_mm > height_mm + 1e-6:
             under = _under_solid(points_px, solid, height_mm, view)
-            gone |= under
+            hidden |= under
             if under.any():
                 by_tiles.append(other)
     by_things = [_under_solid(points_px, thing, height_mm, view) for thing in things if thing.top_mm > height_mm]
     by_reach = [_inside(points_px, outline) for outline in reaches]
     for under in (*by_things, *by_reach):
-        gone |= under
-    shares = 1 - gone.reshape(2, -1).mean(axis=1)
+        hidden |= under
+    shares = 1 - hidden.reshape(2, -1).mean(axis=1)
     return Occlusion(
         (float(shares[0]), float(shares[1])),
         tuple(by_tiles),
@@ -90,7 +98,7 @@ def _hidden(
 
 
 def _grid_of_halves(scene: Scene) -> Points:
-    """Return points spread evenly over half 0, then over half 1, in the tile frame."""
+    """Return evenly spaced points of half 0, then of half 1, in the tile frame."""
     steps = (np.arange(_POINTS_PER_SIDE) + 0.5) / _POINTS_PER_SIDE
     along, across = np.meshgrid(steps, steps - 0.5)
     half = np.column_stack([along.ravel() * scene.tile.length_mm / 2, across.ravel() * scene.tile.width_mm])
@@ -98,15 +106,15 @@ def _grid_of_halves(scene: Scene) -> Points:
 
 
 def _under_solid(points_px: Points, solid: Solid, height_mm: float, view: View) -> NDArray[np.bool_]:
-    """Return which points, that lie at one height, a body hides.
+    """Return a mask of the points at *height_mm* that a body hides.
 
-    Only the part of a body that is above a point can be between it and the camera.
+    Only the part of a body above a point can be between the point and the camera.
     """
     return _inside(points_px, hull_px(solid, view, height_mm))
 
 
 def hull_px(solid: Solid, view: View, from_mm: float = 0.0) -> Points:
-    """Return the outline of the part of a body above *from_mm*, shape (N, 2), before the lens distorts it."""
+    """Return the undistorted picture outline of the part of a body above *from_mm*, shape (N, 2)."""
     low = view.project(solid.outline_mm, max(solid.bottom_mm, from_mm))
     high = view.project(solid.outline_mm, solid.top_mm)
     hull = cv2.convexHull(np.concatenate([low, high]).astype(np.float32))
@@ -114,7 +122,7 @@ def hull_px(solid: Solid, view: View, from_mm: float = 0.0) -> Points:
 
 
 def _inside(points_px: Points, outline_px: Points) -> NDArray[np.bool_]:
-    """Return which points lie inside a convex outline that runs either way round."""
+    """Return a mask of the points inside a convex outline of either orientation."""
     low, high = outline_px.min(axis=0), outline_px.max(axis=0)
     if (points_px.max(axis=0) < low).any() or (points_px.min(axis=0) > high).any():
         return np.zeros(len(points_px), bool)
@@ -125,9 +133,9 @@ def _inside(points_px: Points, outline_px: Points) -> NDArray[np.bool_]:
 
 
 def _outside_picture(points_px: list[Points], scene: Scene, view: View) -> NDArray[np.bool_]:
-    """Return which points of each tile the picture does not show, shape (tiles, points)."""
+    """Return a mask of the points of each tile outside the picture, shape (tiles, points)."""
     if not points_px:
         return np.zeros((0, 0), bool)
-    seen = view.distort(np.concatenate(points_px))
-    beyond = (seen < 0) | (seen > (scene.camera.width_px - 1, scene.camera.height_px - 1))
+    distorted = view.distort(np.concatenate(points_px))
+    beyond = (distorted < 0) | (distorted > (scene.camera.width_px - 1, scene.camera.height_px - 1))
     return np.asarray(beyond.any(axis=1).reshape(len(points_px), -1))

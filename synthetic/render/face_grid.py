@@ -1,4 +1,4 @@
-"""The pixels of a tile's texture: outline, rounded edge, and small squares around the pips."""
+"""Pixel grid of a tile texture: outline, rounded edge, and small squares around the pips."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from synthetic.render.patterns import largest_radius, pip_centers
 from vision.arrays import Bgr, FloatImage, Points
 
 _PAD_PX = 3
-# Outlines of pips are drawn with so many pixels for one.
-_FINER = 8
+# Oversampling factor for drawing pip outlines.
+_OVERSAMPLING = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FaceGrid:
-    """What all faces of a set share: pixels of the texture and the shape of the tile.
+    """Texture pixels and tile shape shared by all faces of a set.
 
     Attributes:
         scale: Texture pixels per millimetre.
-        x_mm, y_mm: Shapes (1, W) and (H, 1), from the middle of the tile.
-        alpha: Cover of each pixel, 0 to 1.
-        normal_x, normal_y, normal_z: Surface normal of face and rounded edge.
-        edge: 1 at the very edge, falling to 0 inwards.
-        spots: The pips of each (number, half) that was painted, kept because most of a picture's tiles share them.
+        x_mm, y_mm: Pixel positions from the middle of the tile, shapes (1, W) and (H, 1).
+        alpha: Coverage of each pixel, 0 to 1.
+        normal_x, normal_y, normal_z: Surface normal of the face and rounded edge.
+        edge: 1 at the outline, decreasing to 0 inwards.
+        spots: Cached pips by (number, half), shared by most tiles of a picture.
     """
 
     scale: float
@@ -50,7 +50,7 @@ class FaceGrid:
 
 
 def grid_of(look: TileLook, scale: float) -> FaceGrid:
-    """Return the grid of a set at *scale* texture pixels per millimetre."""
+    """Return the grid of a tile set at *scale* texture pixels per millimetre."""
     width = math.ceil(look.length_mm * scale) + 2 * _PAD_PX
     height = math.ceil(look.width_mm * scale) + 2 * _PAD_PX
     x_mm = ((np.arange(width, dtype=np.float32) - (width - 1) / 2) / scale)[None, :]
@@ -80,13 +80,13 @@ def grid_of(look: TileLook, scale: float) -> FaceGrid:
 
 
 def blend(face: FloatImage, cover: FloatImage, bgr: Bgr, shade: FloatImage | float = 1.0) -> None:
-    """Lay a colour over *face*, channels first, in place, where *cover* is 0 to 1."""
+    """Blend a colour into *face*, channels first, in place. *cover* is its opacity, 0 to 1."""
     for channel in range(3):
         face[channel] += cover * (bgr[channel] * shade - face[channel])
 
 
 def disc(distance: FloatImage, radius: float, scale: float) -> FloatImage:
-    """Return the anti-aliased cover of a disc from distances to its centre, all in the same unit."""
+    """Return the anti-aliased coverage of a disc from the distances to its centre, in the unit of *radius*."""
     cover = np.float32(radius * scale + 0.5) - distance * np.float32(scale)
     np.minimum(cover, 1, out=cover)
     np.maximum(cover, 0, out=cover)
@@ -112,12 +112,12 @@ def pip_places_mm(look: TileLook, pips: int, half: int) -> tuple[Points, NDArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spots:
-    """Small squares of pixels around the pips of a half.
+    """Small pixel squares around the pips of a half.
 
     Attributes:
-        rows, columns: Where each square lies in the texture.
-        x, y, distance: Shape (N, K, K), from the centre of the pip in pip radii.
-        cover: Shape (N, K, K), 0 to 1.
+        rows, columns: Position of each square in the texture.
+        x, y, distance: Offset and distance from the pip centre, in pip radii. *distance* has shape (N, K, K).
+        cover: Coverage by the pip, 0 to 1, shape (N, K, K).
         sharp: Texture pixels per pip radius.
     """
 
@@ -131,7 +131,7 @@ class Spots:
 
 
 def spots_of(grid: FaceGrid, places_mm: Points, radius_mm: float, outline: Polygon = ()) -> Spots:
-    """Return the pixels around pips at *places_mm*, which are round unless they have an *outline*, in their radii."""
+    """Return the pixel squares around pips at *places_mm*. Pips are round if *outline*, in pip radii, is empty."""
     height, width = grid.alpha.shape
     sharp = radius_mm * grid.scale
     side = min(2 * math.ceil(sharp + 1) + 1, height)
@@ -153,23 +153,23 @@ def spots_of(grid: FaceGrid, places_mm: Points, radius_mm: float, outline: Polyg
 
 
 def _outlined(x: FloatImage, y: FloatImage, outline: Polygon, sharp: float) -> FloatImage:
-    """Return the anti-aliased cover of pips of another shape, shape (N, K, K)."""
+    """Return the anti-aliased coverage of pips with an outline, shape (N, K, K)."""
     cover = np.empty((len(x), y.shape[1], x.shape[2]), np.float32)
     for at, corner in enumerate(zip(x[:, 0, 0].tolist(), y[:, 0, 0].tolist(), strict=True)):
-        corners = (np.array(outline) - corner) * (sharp * _FINER) + (_FINER - 1) / 2
-        cover[at] = filled([corners], cover.shape[1:], _FINER)
+        corners = (np.array(outline) - corner) * (sharp * _OVERSAMPLING) + (_OVERSAMPLING - 1) / 2
+        cover[at] = filled([corners], cover.shape[1:], _OVERSAMPLING)
     return cover
 
 
-def filled(outlines: Iterable[Points], size: tuple[int, ...], finer: int) -> FloatImage:
-    """Return the anti-aliased cover of what any of some outlines encloses, shape *size*, 0 to 1.
+def filled(outlines: Iterable[Points], size: tuple[int, ...], oversampling: int) -> FloatImage:
+    """Return the anti-aliased coverage of the union of outlines, shape *size*, 0 to 1.
 
     Args:
-        outlines: Corners of each, shape (N, 2), in pixels that are *finer* times as small.
+        outlines: Corners of each outline, shape (N, 2), in oversampled pixels.
         size: Rows and columns.
-        finer: How many of those make one pixel.
+        oversampling: Oversampled pixels per pixel.
     """
-    fine = np.zeros((finer * size[0], finer * size[1]), np.uint8)
+    fine = np.zeros((oversampling * size[0], oversampling * size[1]), np.uint8)
     for corners in outlines:
         cv2.fillPoly(fine, [np.round(corners).astype(np.int32)], (255,))
     return cv2.resize(fine, size[::-1], interpolation=cv2.INTER_AREA) / np.float32(255)

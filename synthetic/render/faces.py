@@ -1,4 +1,4 @@
-"""Paint the face of one tile, seen straight from above, as a texture with transparency."""
+"""Paint a tile face, seen from directly above, as a texture with transparency."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Texture = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Glint:
-    """Where light comes from and where it is seen from, as unit vectors in the frame of a tile, z up.
+    """Directions to the lamp and the camera in the frame of a tile.
 
     Attributes:
-        lamp, camera: Shape (3,).
+        lamp, camera: Unit vectors, shape (3,), with z up.
     """
 
     lamp: NDArray[np.float64]
@@ -44,13 +44,13 @@ def _paint_pips(
     light: NDArray[np.float64],
     rng: np.random.Generator,
 ) -> None:
-    """Paint the pips of one half in place; *light* points to the lamp in the tile frame."""
+    """Paint the pips of a half in place. *light* points to the lamp in the tile frame."""
     if pips == 0:
         return
     is_placed = pips < len(look.placed_pips)
     if is_placed or look.pip_jitter > 0:
-        one_by_one = _placed(grid, look, pips, half) if is_placed else _by_hand(grid, look, pips, half, rng)
-        for spots in one_by_one:
+        separate = _placed(grid, look, pips, half) if is_placed else _by_hand(grid, look, pips, half, rng)
+        for spots in separate:
             _paint_spots(face, spots, look, look.pip_bgr[pips], light)
         return
     if (pips, half) not in grid.spots:
@@ -60,26 +60,26 @@ def _paint_pips(
 
 
 def _placed(grid: FaceGrid, look: TileLook, pips: int, half: int) -> Iterator[Spots]:
-    """Yield the pips of one half where somebody put them."""
+    """Yield the pips of a half at the positions that the look specifies."""
     places = zip(*pip_places_mm(look, pips, half), look.placed_pips[pips], strict=True)
     for place_mm, radius_mm, pip in places:
         yield spots_of(grid, place_mm[None], float(radius_mm), pip.outline)
 
 
 def _by_hand(grid: FaceGrid, look: TileLook, pips: int, half: int, rng: np.random.Generator) -> Iterator[Spots]:
-    """Yield the pips of one half as a hand paints them: off their places, uneven in size, and hardly touching."""
+    """Yield the pips of a half as painted by hand: displaced, uneven in size, and rarely touching."""
     places_mm, radii_mm = pip_places_mm(look, pips, half)
     usual_mm = float(radii_mm[0])
     moved_mm = places_mm + rng.normal(0, look.pip_jitter * look.width_mm / 2, places_mm.shape)
-    # However the hand slips, they stay on their half.
+    # Displaced pips stay on their half.
     middle_mm = np.array([(-1.0 if half == 0 else 1.0) * look.length_mm / 4, 0.0])
     reach_mm = np.array([look.length_mm / 4, look.width_mm / 2]) - usual_mm
     moved_mm = np.clip(moved_mm, middle_mm - reach_mm, middle_mm + reach_mm)
     gaps_mm = np.linalg.norm(moved_mm[:, None] - moved_mm[None], axis=2) + 1e9 * np.eye(pips)
-    least_mm = np.minimum(gaps_mm.min(axis=1) * 0.48, usual_mm)
-    radii_mm = least_mm * np.exp(rng.normal(-1.5 * look.pip_jitter, 2 * look.pip_jitter, pips))
-    for place_mm, one_mm in zip(moved_mm, np.clip(radii_mm, 0.35 * usual_mm, 1.3 * usual_mm), strict=True):
-        yield spots_of(grid, place_mm[None], float(one_mm), look.pip_outline)
+    room_mm = np.minimum(gaps_mm.min(axis=1) * 0.48, usual_mm)
+    radii_mm = room_mm * np.exp(rng.normal(-1.5 * look.pip_jitter, 2 * look.pip_jitter, pips))
+    for place_mm, radius_mm in zip(moved_mm, np.clip(radii_mm, 0.35 * usual_mm, 1.3 * usual_mm), strict=True):
+        yield spots_of(grid, place_mm[None], float(radius_mm), look.pip_outline)
 
 
 def _paint_spots(face: FloatImage, spots: Spots, look: TileLook, bgr: Bgr, light: NDArray[np.float64]) -> None:
@@ -93,14 +93,14 @@ def _paint_spots(face: FloatImage, spots: Spots, look: TileLook, bgr: Bgr, light
 
 
 def _shine(spots: Spots, place: NDArray[np.float32], width: float, strength: float) -> FloatImage:
-    """Return the reflection of the lamp in pips, at *place* in pip radii."""
+    """Return the reflection of the lamp in pips. *place* and *width* are in pip radii."""
     distance = (spots.x - place[0]) ** 2 + (spots.y - place[1]) ** 2
     shine: FloatImage = spots.cover * np.exp(distance * np.float32(-1 / width**2)) * np.float32(strength)
     return shine
 
 
 def _shade_pips(part: FloatImage, spots: Spots, look: TileLook, bgr: Bgr, light: NDArray[np.float32]) -> None:
-    """Paint the pips of one colour in place, *part* has shape (3, N, K, K)."""
+    """Paint pips of the same colour into *part*, shape (3, N, K, K), in place."""
     cover, distance, depth = spots.cover, spots.distance, np.float32(look.pip_depth)
     side = np.float32(np.hypot(light[0], light[1])) + np.float32(1e-6)
     facing = spots.x * (light[0] / side) + spots.y * (light[1] / side)
@@ -125,24 +125,24 @@ def _shade_pips(part: FloatImage, spots: Spots, look: TileLook, bgr: Bgr, light:
 
 
 def _middle(grid: FaceGrid, half_width_mm: float) -> slice:
-    """Return the columns of the texture within *half_width_mm* of the middle line."""
+    """Return the texture columns within *half_width_mm* of the middle line, with a margin."""
     width = grid.alpha.shape[1]
     reach = math.ceil((half_width_mm + 1.0) * grid.scale) + 2
     return slice(max(0, width // 2 - reach), min(width, width // 2 + reach))
 
 
 def _paint_bar(face: FloatImage, grid: FaceGrid, look: TileLook, light: NDArray[np.float64]) -> None:
-    """Paint the bar in place, with a lit and a dark wall if it is a groove."""
+    """Paint the bar in place. A groove has a lit and a dark wall."""
     if look.bar_kind in (BarKind.NONE, BarKind.PIN):
         return
     half_mm = look.bar_thickness_mm / 2
     columns = _middle(grid, half_mm)
     part, x_mm = face[:, :, columns], grid.x_mm[:, columns]
     ends = disc(np.abs(grid.y_mm), look.bar_length * look.width_mm / 2, grid.scale)
-    away_mm = np.abs(x_mm)
+    distance_mm = np.abs(x_mm)
     if look.bar_kind is BarKind.DOUBLE:
-        away_mm, half_mm = np.abs(away_mm - np.float32(0.75 * half_mm)), 0.3 * half_mm
-    blend(part, disc(away_mm, half_mm, grid.scale) * ends, look.bar_bgr)
+        distance_mm, half_mm = np.abs(distance_mm - np.float32(0.75 * half_mm)), 0.3 * half_mm
+    blend(part, disc(distance_mm, half_mm, grid.scale) * ends, look.bar_bgr)
     if look.bar_kind is BarKind.GROOVE:
         wall_mm = math.copysign(0.8 * half_mm, light[0])
         strength = np.float32(0.5 * abs(light[0]))
@@ -153,7 +153,7 @@ def _paint_bar(face: FloatImage, grid: FaceGrid, look: TileLook, light: NDArray[
 
 
 def _paint_pin(face: FloatImage, grid: FaceGrid, look: TileLook, light: NDArray[np.float64]) -> None:
-    """Paint the pin in the middle in place."""
+    """Paint the central pin in place."""
     if look.bar_kind not in (BarKind.PIN, BarKind.LINE_PIN):
         return
     columns = _middle(grid, 1.3 * look.pin_radius_mm)
@@ -167,11 +167,11 @@ def _paint_pin(face: FloatImage, grid: FaceGrid, look: TileLook, light: NDArray[
 
 def _paint_border(face: FloatImage, grid: FaceGrid, look: TileLook) -> None:
     """Paint the printed line around the face in place."""
-    away = np.maximum(
+    distance_mm = np.maximum(
         np.abs(grid.x_mm) - (look.length_mm / 2 - look.border_mm),
         np.abs(grid.y_mm) - (look.width_mm / 2 - look.border_mm),
     )
-    blend(face, disc(np.abs(away).astype(np.float32), 0.35, grid.scale), look.bar_bgr)
+    blend(face, disc(np.abs(distance_mm).astype(np.float32), 0.35, grid.scale), look.bar_bgr)
 
 
 def _paint_back(face: FloatImage, grid: FaceGrid, look: TileLook) -> None:
@@ -185,7 +185,7 @@ def _paint_back(face: FloatImage, grid: FaceGrid, look: TileLook) -> None:
 
 
 def _wear(face: FloatImage, grid: FaceGrid, look: TileLook, rng: np.random.Generator) -> None:
-    """Scratch and soil the face in place."""
+    """Add stains, scratches and chips to the face in place."""
     height, width = grid.alpha.shape
     stain = np.clip(noise.cloud(rng, height, width, 5 * grid.scale) - 0.8, 0, 1) * (0.35 * look.wear)
     blend(face, stain, (60.0, 85.0, 100.0))
@@ -219,14 +219,14 @@ def paint_face(
     ambient: float,
     rng: np.random.Generator,
 ) -> Texture:
-    """Return the texture of one tile, or of the back if *pips* is None.
+    """Return the texture of a tile's face, or of its back if *pips* is None.
 
     Args:
-        glint: Where lamp and camera are.
-        ambient: Share of light from everywhere.
+        glint: Directions to lamp and camera.
+        ambient: Share of ambient light.
 
     Returns:
-        Shape (H, W, 4), BGR multiplied by the alpha of the last channel.
+        Shape (H, W, 4): BGR premultiplied by the alpha in the last channel.
     """
     light = glint.lamp
     height, width = grid.alpha.shape
@@ -250,7 +250,7 @@ def paint_face(
         _wear(face, grid, look, rng)
     face *= _shading(grid, look, light.astype(np.float32), np.float32(ambient))
     shine = _edge_shine(grid, look, glint, np.float32(1 - ambient))
-    np.sqrt(face * face + shine * shine, out=face)  # light adds up, as in `lighting.add_light`
+    np.sqrt(face * face + shine * shine, out=face)  # sums light, as in `lighting.add_light`
     if look.wrap > 0:
         _wrap(face, grid, look, rng)
     face *= grid.alpha
@@ -261,7 +261,7 @@ def paint_face(
 
 
 def _shading(grid: FaceGrid, look: TileLook, light: NDArray[np.float32], ambient: np.float32) -> FloatImage:
-    """Return the brightness of face and rounded edge, where 1 is the flat face."""
+    """Return the brightness of the face and rounded edge, relative to the flat face."""
     diffuse = grid.normal_x * light[0] + grid.normal_y * light[1] + grid.normal_z * light[2]
     diffuse *= (1 - ambient) / max(light[2], np.float32(0.3))
     np.clip(diffuse, 0, 1.8 * (1 - ambient), out=diffuse)
@@ -271,12 +271,12 @@ def _shading(grid: FaceGrid, look: TileLook, light: NDArray[np.float32], ambient
 
 
 def _edge_shine(grid: FaceGrid, look: TileLook, glint: Glint, direct: np.float32) -> FloatImage:
-    """Return the reflection of the lamp on face and rounded edge, in grey levels."""
+    """Return the lamp's reflection on the face and rounded edge, in grey levels."""
     half = glint.lamp + glint.camera
     half = (half / np.linalg.norm(half)).astype(np.float32)
     facing = grid.normal_x * half[0] + grid.normal_y * half[1] + grid.normal_z * half[2]
     np.maximum(facing, 0, out=facing)
-    for _ in range(6):  # to the power of 64: the highlight of polished plastic is some 10 degrees wide
+    for _ in range(6):  # power of 64, for the highlight of polished plastic, about 10 degrees wide
         facing *= facing
     shine: FloatImage = facing * (np.float32(150 * look.gloss) * direct)
     return shine

@@ -1,4 +1,4 @@
-"""Draw and paint the end of a table: its outline, its rim, and the floor beyond."""
+"""Draw and paint the edge of a table: its outline, its rim, and the floor beyond."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from synthetic.render.tabletop import paint_table
 from synthetic.render.view import View
 from vision.arrays import Bgr, GreyImage, Image, Points
 
-# The floor is painted this small, which puts it out of focus and costs little.
+# Width at which the floor is painted before it is enlarged. A small picture is cheap and looks out of focus.
 _FLOOR_PX = 360
 _STEPS = 7
 
@@ -30,13 +30,15 @@ def draw_floor(
     margin_mm: float = 60.0,
     table_bgr: Bgr | None = None,
 ) -> Floor:
-    """Return the end of a table that is seen at one to three sides, most often at the far one, or a round table.
+    """Return a random floor around a rectangular table with one to three visible sides, or around a round table.
+
+    The far side of a rectangular table is visible most often.
 
     Args:
-        area: The part of the table in the middle of the picture.
-        centers_mm: Of everything that has to lie on the table.
-        margin_mm: How far from the edge of the table that is at least; a length of a tile, say.
-        table_bgr: Colour of the top, which the rim of most tables has; None for any.
+        area: Part of the table in the middle of the picture.
+        centers_mm: Centres of everything that must be on the table.
+        margin_mm: Minimum distance of these centres from the edge, such as the length of a tile.
+        table_bgr: Colour of the table top, used for most rims. None for a random wood colour.
     """
     centers = np.array([(0.0, 0.0), *centers_mm])
     outline = _round(rng, area, centers, margin_mm) if rng.random() < 0.12 else _straight(rng, area, centers, margin_mm)
@@ -48,24 +50,26 @@ def draw_floor(
         outline_mm=tuple((float(x), float(y)) for x, y in outline),
         drop=rng.uniform(0.1, 0.75),
         rim_bgr=rim_bgr,
-        rim_mm=float(rng.choice([rng.uniform(12, 45), rng.uniform(100, 280)], p=[0.8, 0.2])),  # or a cloth hangs down
+        rim_mm=float(
+            rng.choice([rng.uniform(12, 45), rng.uniform(100, 280)], p=[0.8, 0.2])
+        ),  # the second range is a hanging cloth
         below_mm=rng.uniform(350, 760),
     )
 
 
 def _straight(rng: np.random.Generator, area: Area, centers: Points, margin_mm: float) -> Points:
-    """Return a rectangle, with rounded corners now and then, of which the area reaches one to three sides."""
+    """Return the outline of a rectangular table, one to three of whose sides are near the area."""
     theta = rng.normal(0, 0.12) if rng.random() < 0.65 else rng.uniform(-math.pi, math.pi)
     sides = rng.permutation(4)[: int(rng.choice([1, 2, 3], p=[0.5, 0.35, 0.15]))]
     if rng.random() < 0.6:
         sides = np.union1d(sides[:-1], [3])  # the far one
-    away_mm = []
+    distances_mm = []
     for side in range(4):
         normal = np.array([math.cos(theta + side * math.pi / 2), math.sin(theta + side * math.pi / 2)])
         half_mm = (abs(normal[0]) * area.width_mm + abs(normal[1]) * area.height_mm) / 2
         share = rng.uniform(0.5, 1.3) if side in sides else rng.uniform(4, 7)
-        away_mm.append(max(share * half_mm, float((centers @ normal).max()) + margin_mm))
-    right, near, left, far = away_mm
+        distances_mm.append(max(share * half_mm, float((centers @ normal).max()) + margin_mm))
+    right, near, left, far = distances_mm
     radius_mm = rng.uniform(0.2, 1.0) * margin_mm if rng.random() < 0.4 else 0.0
     inner = np.array([[right, near], [-left, near], [-left, -far], [right, -far]])
     angles = np.linspace(0, math.pi / 2, _STEPS if radius_mm > 0 else 1)
@@ -75,27 +79,27 @@ def _straight(rng: np.random.Generator, area: Area, centers: Points, margin_mm: 
         arc = radius_mm * np.column_stack([np.cos(turns), np.sin(turns)]) if radius_mm > 0 else np.zeros((1, 2))
         corners.append(corner - radius_mm * np.array(signs) + arc)
     cos, sin = math.cos(theta), math.sin(theta)
-    turned: Points = np.concatenate(corners) @ np.array([[cos, sin], [-sin, cos]])
-    return turned
+    rotated: Points = np.concatenate(corners) @ np.array([[cos, sin], [-sin, cos]])
+    return rotated
 
 
 def _round(rng: np.random.Generator, area: Area, centers: Points, margin_mm: float) -> Points:
-    """Return the outline of a round table, whose middle is near that of the area."""
+    """Return the outline of a round table centred near the middle of the area."""
     middle = rng.uniform(-0.35, 0.35, 2) * (area.width_mm, area.height_mm)
     reach_mm = float(np.linalg.norm(centers - middle, axis=1).max()) + margin_mm
     radius_mm = max(reach_mm, rng.uniform(0.35, 0.75) * math.hypot(area.width_mm, area.height_mm))
     angles = np.linspace(0, 2 * math.pi, 72, endpoint=False)
-    # Between two points of the outline its chord is nearer to the middle.
+    # The chords between the outline's points must not cut into the circle.
     radius_mm /= math.cos(math.pi / 72)
     outline: Points = middle + radius_mm * np.column_stack([np.cos(angles), np.sin(angles)])
     return outline
 
 
 def paint_beyond(picture: Image, floor: Floor, view: View, rng: np.random.Generator) -> GreyImage:
-    """Paint what lies beyond the outline of a table, and its rim, over the picture of the table, in place.
+    """Paint the floor and the table's rim over a picture of the table, in place.
 
     Returns:
-        How much of each pixel is table, shape (H, W).
+        Coverage of each pixel by the table top, 0 to 255, shape (H, W).
     """
     height, width = picture.shape[:2]
     outline = np.array(floor.outline_mm)
@@ -114,18 +118,18 @@ def paint_beyond(picture: Image, floor: Floor, view: View, rng: np.random.Genera
 
 
 def _cover(outline_mm: Points, heights_mm: tuple[float, ...], view: View, shape: tuple[int, int]) -> GreyImage:
-    """Return how much of each pixel a convex body between some heights covers, shape (H, W)."""
+    """Return the coverage of each pixel, shape (H, W), by the convex body that spans *heights_mm*."""
     cover = np.zeros(shape, np.uint8)
-    near = [(view.cut_near(outline_mm, height_mm), height_mm) for height_mm in heights_mm]
-    seen = np.concatenate([view.project(points, height_mm) for points, height_mm in near])
-    if len(seen) > 2:
-        hull = cv2.convexHull(seen.astype(np.float32))[:, 0]
+    clipped = [(view.cut_near(outline_mm, height_mm), height_mm) for height_mm in heights_mm]
+    points_px = np.concatenate([view.project(points, height_mm) for points, height_mm in clipped])
+    if len(points_px) > 2:
+        hull = cv2.convexHull(points_px.astype(np.float32))[:, 0]
         cv2.fillConvexPoly(cover, np.round(hull * 16).astype(np.int32), 255, cv2.LINE_AA, 4)
     return cover
 
 
 def _floor_picture(floor: Floor, view: View, shape: tuple[int, int], rng: np.random.Generator) -> Image:
-    """Return the floor alone, out of focus and darker, shape (H, W, 3)."""
+    """Return a picture of the floor alone, blurred and darkened, shape (H, W, 3)."""
     shrink = min(1.0, _FLOOR_PX / shape[1])
     width, height = max(8, round(shape[1] * shrink)), max(8, round(shape[0] * shrink))
     matrix = view.matrix.copy()

@@ -1,4 +1,4 @@
-"""Draw scenes as cameras elsewhere see them: oblique, light on light, packed, beside what lies on real tables."""
+"""Draw scenes like photos from other people's tables: oblique, low in contrast, densely packed and cluttered."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from synthetic.render.scene import Clutter, ClutterKind, Scene
 from synthetic.render.seats import draw_reach, standing_hands
 from synthetic.render.things import draw_clutter
 
-# From this tilt on, what a player sees from a seat is seen as often as what lies in the middle of the picture.
+# Above this tilt, half of the scenes use a player's area from a seat instead of the area around the middle.
 _SEAT_RAD = 0.5
-# How often a table ends within the picture, and how often each tile's pips are painted by hand.
-_ENDS, _PAINTED = 0.35, 0.25
+# Shares of scenes with a visible table edge, and with individually hand-painted pips.
+_WITH_EDGE, _HAND_PAINTED = 0.35, 0.25
 
 
 def draw_foreign_scene(
@@ -44,11 +44,11 @@ def draw_foreign_scene(
     tile_side_px: tuple[float, float] = (12.0, 120.0),
     tilt_rad: tuple[float, float] = (0.0, LARGEST_TILT_RAD),
 ) -> Scene:
-    """Return a scene with everything at random, as hard to see as photographs of other people are.
+    """Return a random scene that is as hard to read as other people's photos.
 
     Args:
-        rng: Where all chance comes from.
-        max_pips: 6, 9, 12, 15 or 18: the set that is played with.
+        rng: Random generator.
+        max_pips: Highest number of the set: 6, 9, 12, 15 or 18.
         size_px: Width and height of the picture.
         tile_side_px: Range of the short side of a tile at the middle of the picture.
         tilt_rad: Range of the camera's tilt.
@@ -68,7 +68,7 @@ def draw_foreign_scene(
         layout = random_layout(rng, max_pips, area, look, count, from_seat=from_seat)
     layout, more_looks = with_tiles_on_tiles(rng, layout, max_pips, look)
     floor = None
-    if rng.random() < _ENDS:
+    if rng.random() < _WITH_EDGE:
         centers_mm = [placed.center_mm for placed in layout.tiles]
         floor = draw_floor(rng, area, centers_mm, margin_mm=look.length_mm, table_bgr=table.base_bgr)
     things = _draw_things(rng, area, look, layout, max_pips)
@@ -85,11 +85,11 @@ def draw_foreign_scene(
         more_looks=more_looks,
         floor=floor,
     )
-    return painted_by_hand(rng, scene) if rng.random() < _PAINTED else scene
+    return painted_by_hand(rng, scene) if rng.random() < _HAND_PAINTED else scene
 
 
 def _packed(rng: np.random.Generator, count: int, max_pips: int, area: Area, look: TileLook) -> Arrangement:
-    """Return tiles packed in a grid or, each row a little aside, as stairs; touching or nearly; often some loose."""
+    """Return tiles packed in a grid or staggered like stairs, touching or nearly, often with some loose tiles."""
     hand = random_hand(rng, count, max_pips)
     columns = int(rng.integers(1, 6))
     place = rng.uniform(-0.25, 0.25, 2) * (area.width_mm, area.height_mm)
@@ -112,7 +112,7 @@ def _packed(rng: np.random.Generator, count: int, max_pips: int, area: Area, loo
 def _draw_things(
     rng: np.random.Generator, area: Area, look: TileLook, layout: Arrangement, max_pips: int
 ) -> tuple[Clutter, ...]:
-    """Return what lies beside the tiles, and the hands that stand around the table."""
+    """Return random clutter, sometimes with hands of standing tiles around the table."""
     count = int(rng.integers(1, 9)) if rng.random() < 0.6 else 0
     around = area.grown(2 * look.length_mm)
     things = draw_clutter(rng, around, look, layout.tiles, count, max_pips, kinds=tuple(ClutterKind))

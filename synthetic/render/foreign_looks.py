@@ -1,4 +1,4 @@
-"""Draw looks as cameras elsewhere see them: from low down, light on light, painted, printed on paper, badly lit."""
+"""Draw looks of other people's photos: low cameras, low contrast, painted pips, paper tiles and bad light."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from synthetic.render.patterns import MAX_PIPS
 from synthetic.render.tile_looks import draw_tile_look
 from vision.arrays import Bgr
 
-# From here on a camera looks at the table from the side, up to what is asked for; and how far its upper edge may look
-# up, because nothing of the table is to be seen beyond the horizon.
-_FROM_THE_SIDE_RAD, LARGEST_TILT_RAD = 0.44, 1.135
-_HIGHEST_RAD = 1.42
-_LIKE_THE_TILES = 0.45
-_ALIKE = (
+# Minimum tilt of most cameras, and maximum tilt of all.
+_SIDE_VIEW_RAD, LARGEST_TILT_RAD = 0.44, 1.135
+# Maximum angle of the upper edge of the picture from straight down, below the horizon at pi / 2.
+_MAX_EDGE_RAD = 1.42
+# Share of tables in a colour close to the tiles, and the kinds of such tables.
+_TILE_COLORED = 0.45
+_TILE_COLORED_KINDS = (
     TableKind.PLAIN,
     TableKind.WOOD,
     TableKind.STONE,
@@ -31,9 +32,9 @@ _ALIKE = (
 
 
 def draw_foreign_tile_look(rng: np.random.Generator, *, max_pips: int = 6) -> TileLook:
-    """Return a set of tiles: as sold, or printed on paper, or with pips that somebody painted."""
+    """Return a random tile set: commercial, printed on paper, or with hand-painted pips."""
     look = draw_tile_look(rng, max_pips=max_pips)
-    if rng.random() < 0.5:  # soft light and a cheap mould leave little of the edges
+    if rng.random() < 0.5:  # faint edges, as in soft light or with a cheap mould
         look = replace(
             look, crease=rng.uniform(0, 0.12), bevel_depth=rng.uniform(0.05, 0.3), bevel_mm=rng.uniform(0.2, 1.2)
         )
@@ -47,7 +48,7 @@ def draw_foreign_tile_look(rng: np.random.Generator, *, max_pips: int = 6) -> Ti
 
 
 def _on_paper(rng: np.random.Generator, look: TileLook) -> TileLook:
-    """Return the tiles as cards cut out of paper: flat, dull, often with a printed line around."""
+    """Return the tiles as paper cards: flat, matt, often with a printed border."""
     face = colors.from_hsv(rng.uniform(0, 1), rng.uniform(0, 0.06), rng.uniform(0.7, 1.0))
     ink = colors.any_color(rng, (0.0, 0.3), (0.05, 0.6))
     pips: tuple[Bgr, ...] = (ink,) * (MAX_PIPS + 1) if rng.random() < 0.7 else look.pip_bgr
@@ -75,12 +76,12 @@ def _on_paper(rng: np.random.Generator, look: TileLook) -> TileLook:
 
 
 def draw_foreign_table_look(rng: np.random.Generator, tile_bgr: Bgr) -> TableLook:
-    """Return a table, nearly as often as not of the colour of the tiles: light under light ones, dark under dark."""
+    """Return a random table, with a probability of 45 % in a colour close to the tiles."""
     table = draw_table_look(rng, tile_bgr)
-    if rng.random() >= _LIKE_THE_TILES:
+    if rng.random() >= _TILE_COLORED:
         return table
     base = colors.near(rng, colors.scaled(tile_bgr, rng.uniform(0.7, 1.15)), 7)
-    kind = _ALIKE[int(rng.integers(len(_ALIKE)))]
+    kind = _TILE_COLORED_KINDS[int(rng.integers(len(_TILE_COLORED_KINDS)))]
     second = colors.scaled(base, rng.uniform(0.3, 0.9) if kind is TableKind.BOARD else rng.uniform(0.8, 1.15))
     return replace(
         table,
@@ -94,7 +95,7 @@ def draw_foreign_table_look(rng: np.random.Generator, tile_bgr: Bgr) -> TableLoo
 
 
 def draw_foreign_light_look(rng: np.random.Generator) -> LightLook:
-    """Return a light: as often as not so soft that hardly a shadow shows, now and then far too bright or too dim."""
+    """Return a random light: half of them almost without shadows, some overexposed or far too dark."""
     light = draw_light_look(rng)
     if rng.random() < 0.5:
         light = replace(
@@ -108,16 +109,16 @@ def draw_foreign_light_look(rng: np.random.Generator) -> LightLook:
 def draw_foreign_camera_look(
     rng: np.random.Generator, *, width_px: int, height_px: int, px_per_mm: float, tilt_rad: tuple[float, float]
 ) -> CameraLook:
-    """Return a camera, mostly at the side of the table: in a hand, on a shelf, on a laptop.
+    """Return a random camera, usually beside the table: handheld, on a shelf, or in a laptop.
 
     Args:
-        rng: Where all chance comes from.
+        rng: Random generator.
         width_px, height_px: Size of the picture.
-        px_per_mm: Scale at its middle.
-        tilt_rad: Range of its tilt.
+        px_per_mm: Scale at the middle of the picture.
+        tilt_rad: Range of the tilt.
     """
     camera = draw_camera_look(rng, width_px=width_px, height_px=height_px, px_per_mm=px_per_mm)
-    low = max(tilt_rad[0], _FROM_THE_SIDE_RAD if rng.random() < 0.7 else 0.0)
+    low = max(tilt_rad[0], _SIDE_VIEW_RAD if rng.random() < 0.7 else 0.0)
     tilt = rng.uniform(min(low, tilt_rad[1]), min(tilt_rad[1], LARGEST_TILT_RAD))
-    widest = 2 * math.atan(math.tan(_HIGHEST_RAD - tilt) * width_px / height_px)
+    widest = 2 * math.atan(math.tan(_MAX_EDGE_RAD - tilt) * width_px / height_px)
     return replace(camera, tilt_rad=tilt, fov_rad=min(rng.uniform(0.45, 1.2), widest), roll_rad=rng.normal(0, 0.1))

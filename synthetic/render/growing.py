@@ -1,4 +1,4 @@
-"""A line of play while it grows: open ends, and the ways to lay a tile against one."""
+"""Grow a domino layout tile by tile: track open ends and place matching tiles."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from synthetic.render.placements import Area, Arrangement, PipPair, fits, is_fre
 from synthetic.render.scene import PlacedTile
 from vision.reading import Join
 
-# Tiles of a real line are pushed together crookedly, so that rectangles may overlap by this much.
+# Minimum gap between tiles. Negative because crooked joins let the rectangles overlap slightly.
 _CROOKED_MM = -0.8
-# Arms of a starter crowd each other: they are laid a little farther out until they fit.
+# Extra distances from the starter, tried in turn, because its arms crowd each other.
 _ARM_STEPS_MM = (0.0, 1.5, 3.5, 6.0, 9.0)
 
 
@@ -23,11 +23,11 @@ class GrowingEnd:
     """An open end of the layout.
 
     Attributes:
-        tile, half: What is open there; half None is the side of a crosswise double.
+        tile, half: Index of the tile and its open half. Half None is the side of a crosswise double.
         edge_mm: Middle of the open edge.
-        heading_rad: Direction outwards.
-        pips: What must be joined.
-        is_arm: Whether it is one of the arms of a starter, which may lie off at an angle.
+        heading_rad: Outward direction.
+        pips: Number that must match.
+        is_arm: True for an arm of a starter, which may be at an oblique angle.
     """
 
     tile: int
@@ -40,11 +40,11 @@ class GrowingEnd:
 
 @dataclass(slots=True)
 class GrowingLine:
-    """A layout while it grows.
+    """A layout under construction.
 
     Attributes:
-        largest_gap_mm: How far apart joined tiles may lie.
-        left: Tiles that were not laid yet.
+        largest_gap_mm: Maximum gap between joined tiles.
+        left: Tiles not yet placed.
     """
 
     look: TileLook
@@ -56,20 +56,20 @@ class GrowingLine:
     left: list[PipPair] = field(default_factory=list)
 
     def arrangement(self) -> Arrangement:
-        """Return what lies on the table now."""
+        """Return the tiles placed so far, and their joins."""
         return Arrangement(tuple(self.placed), tuple(self.joins))
 
 
 def point_ahead(
     start_mm: tuple[float, float], heading_rad: float, along_mm: float, across_mm: float
 ) -> tuple[float, float]:
-    """Return the point *along_mm* ahead of a start and *across_mm* to its right."""
+    """Return the point *along_mm* ahead of *start_mm* and *across_mm* to its right."""
     cos, sin = math.cos(heading_rad), math.sin(heading_rad)
     return (start_mm[0] + along_mm * cos - across_mm * sin, start_mm[1] + along_mm * sin + across_mm * cos)
 
 
 def open_around(line: GrowingLine, index: int, entry_rad: float, *, is_spinner: bool) -> None:
-    """Open the far side of a crosswise double, and its tips if it is the spinner."""
+    """Add the far side of a crosswise double as an open end, and its tips if it is the spinner."""
     placed, look = line.placed[index], line.look
     assert placed.pips is not None
     pips = placed.pips[0]
@@ -82,7 +82,7 @@ def open_around(line: GrowingLine, index: int, entry_rad: float, *, is_spinner: 
 
 
 def open_tile(line: GrowingLine, index: int, half: int) -> None:
-    """Open *half* of a tile that is no double."""
+    """Add *half* of a non-double as an open end."""
     placed = line.placed[index]
     assert placed.pips is not None
     heading = placed.theta_rad + (math.pi if half == 0 else 0.0)
@@ -91,7 +91,7 @@ def open_tile(line: GrowingLine, index: int, half: int) -> None:
 
 
 def ways_to_lay(line: GrowingLine, end: GrowingEnd, pips: PipPair, rng: np.random.Generator) -> list[PlacedTile]:
-    """Return ways to lay a tile, whose half 0 matches, against *end*: the best liked first."""
+    """Return candidate placements of a tile against *end*, most preferred first. Its half 0 must match."""
     look = line.look
     gap_mm = rng.uniform(0, line.largest_gap_mm)
     slip_mm, turn = rng.normal(0, 0.25 * line.largest_gap_mm), rng.normal(0, 0.006 * line.largest_gap_mm)
@@ -119,7 +119,7 @@ def _laid(end: GrowingEnd, pips: PipPair, along_mm: float, across_mm: float, tur
 
 
 def find_place(line: GrowingLine, end: GrowingEnd, pips: PipPair, rng: np.random.Generator) -> PlacedTile | None:
-    """Return where a tile, whose half 0 matches, lies against *end*, or None where it finds no room."""
+    """Return a free placement of a tile against *end*, or None if there is no room. Its half 0 must match."""
     for placed in ways_to_lay(line, end, pips, rng):
         if fits(placed, line.area, line.look) and is_free(placed, line.placed, line.look, _CROOKED_MM):
             return placed
@@ -129,7 +129,15 @@ def find_place(line: GrowingLine, end: GrowingEnd, pips: PipPair, rng: np.random
 def place_at(
     line: GrowingLine, end: GrowingEnd, placed: PlacedTile, *, is_turned: bool, is_spinner: bool = False
 ) -> None:
-    """Put *placed*, whose half 0 faces *end*, on the table; turned, its half 1 does and it looks the same."""
+    """Add *placed* to the layout and update the open ends.
+
+    Args:
+        line: The layout.
+        end: The end that half 0 of the tile faces.
+        placed: The tile.
+        is_turned: Swap its halves and rotate it by half a turn. It looks the same, but half 1 faces *end*.
+        is_spinner: If it is a double, open its tips too.
+    """
     assert placed.pips is not None
     index = len(line.placed)
     line.ends.remove(end)
@@ -148,7 +156,7 @@ def place_at(
 
 
 def grow(line: GrowingLine, rng: np.random.Generator) -> bool:
-    """Lay one more tile anywhere; return False if none fits."""
+    """Place another tile at a random open end. Return False if none fits."""
     for end_index in rng.permutation(len(line.ends)):
         end = line.ends[end_index]
         matching = [tile for tile in line.left if end.pips in tile]

@@ -1,4 +1,4 @@
-"""Tiles on tiles: piles as they fall out of the box, tiles put on others, and tiles of two sets."""
+"""Tiles on top of tiles: piles, tiles across others, stacks, and mixed sets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_LAYERS = 3
 
 
 def pile(rng: np.random.Generator, hand: Sequence[PipPair | None], area: Area, look: TileLook) -> Arrangement:
-    """Return *hand* as it fell: crowded around one place, some tiles flat on top of others, three deep at most."""
+    """Return a pile of *hand*: crowded around one point and up to three layers deep. Tiles without room are dropped."""
     crowd_mm = math.sqrt(len(hand) * look.length_mm * look.width_mm) * rng.uniform(0.5, 1.0)
     middle = rng.uniform(-0.25, 0.25, 2) * (area.width_mm, area.height_mm)
     placed: list[PlacedTile] = []
@@ -42,19 +42,20 @@ def pile(rng: np.random.Generator, hand: Sequence[PipPair | None], area: Area, l
 
 
 def _top_under(tile: PlacedTile, placed: Sequence[PlacedTile], look: TileLook) -> float:
-    """Return the height of the highest of the tiles that *tile* would rest on."""
+    """Return the top of the highest tile below *tile*, or 0 if it would be on the table."""
     reach_mm = math.hypot(look.length_mm, look.width_mm)
-    mine = outline_mm(tile, look)
+    own_outline = outline_mm(tile, look)
     below = [
         other.height_mm + look.thickness_mm
         for other in placed
-        if math.dist(other.center_mm, tile.center_mm) < reach_mm and outlines_overlap(mine, outline_mm(other, look))
+        if math.dist(other.center_mm, tile.center_mm) < reach_mm
+        and outlines_overlap(own_outline, outline_mm(other, look))
     ]
     return max(below, default=0.0)
 
 
 def strewn_over(rng: np.random.Generator, layout: Arrangement, max_pips: int, look: TileLook) -> Arrangement:
-    """Return *layout* with a few tiles lying crosswise on others."""
+    """Return *layout* with up to three random tiles on top of others."""
     on_top: list[PlacedTile] = []
     for index in rng.permutation(len(layout.tiles))[: int(rng.integers(1, 4))]:
         below = layout.tiles[index]
@@ -68,7 +69,7 @@ def strewn_over(rng: np.random.Generator, layout: Arrangement, max_pips: int, lo
 
 
 def with_stacks(rng: np.random.Generator, layout: Arrangement, look: TileLook, stack_look: int) -> Arrangement:
-    """Return *layout* with one to three of its tiles doubled: the same tile of another set lies exactly on it."""
+    """Return *layout* with up to three tiles covered by the same tile in the look *stack_look*."""
     free = [tile for tile in layout.tiles if tile.pips is not None and tile.height_mm == 0.0]
     picked = rng.permutation(len(free))[: int(rng.integers(1, 4))]
     return layout.with_arrangement(
@@ -77,13 +78,13 @@ def with_stacks(rng: np.random.Generator, layout: Arrangement, look: TileLook, s
 
 
 def two_sets(rng: np.random.Generator, layout: Arrangement) -> Arrangement:
-    """Return *layout* with about half of its tiles from a second set."""
+    """Return *layout* with about half of its tiles in the look of a second set."""
     tiles = tuple(replace(tile, look=int(rng.random() < 0.5)) for tile in layout.tiles)
     return Arrangement(tiles, layout.joins)
 
 
 def same_size(other: TileLook, look: TileLook) -> TileLook:
-    """Return the look *other* on tiles of the size of *look*."""
+    """Return the look *other* with the tile size of *look*."""
     return replace(
         other,
         length_mm=look.length_mm,

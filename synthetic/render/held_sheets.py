@@ -1,4 +1,4 @@
-"""Printed sheets on a rendered table, or held before a rendered camera: the truth that calibration is measured by."""
+"""Render printed sheets on a table or in front of a camera, as ground truth for calibration."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from calibration.sheets.sheet import Sheet
 from synthetic.render.view import View
 from vision.arrays import GreyImage, Image, Points
 
-# A picture is drawn so many times as fine and then averaged, as the cells of a sensor do.
-_FINER = 2
-# White paper and black ink in a room's light.
+# Oversampling factor. Averaging models the cells of a sensor.
+_OVERSAMPLING = 2
+# Grey levels of black ink and white paper in room light.
 _INK, _PAPER = 28.0, 215.0
 
 
 @dataclass(frozen=True, slots=True)
 class SheetPose:
-    """The pose in which a sheet is held before a camera.
+    """Pose of a sheet in front of a camera.
 
     Attributes:
-        right_rad: How far its right side is turned away.
-        top_rad: How far its upper side is turned away.
-        distance_mm: How far away its middle is.
-        x_share, y_share: Where its middle is in the picture, -1 to 1 from border to border.
+        right_rad: Rotation of its right side away from the camera.
+        top_rad: Rotation of its upper side away from the camera.
+        distance_mm: Distance of its middle.
+        x_share, y_share: Position of its middle in the picture, from -1 to 1 between opposite borders.
     """
 
     right_rad: float
@@ -41,7 +41,7 @@ class SheetPose:
 def held_view(
     pose: SheetPose, middle_mm: tuple[float, float], focal_px: float, size_px: tuple[int, int], lens: float
 ) -> View:
-    """Return the view of a camera before which a sheet is held; *middle_mm* is the middle of what is printed on it."""
+    """Return the camera view of a hand-held sheet whose print is centred on *middle_mm*."""
     about_y, about_x = -pose.right_rad, -pose.top_rad
     across = np.array(
         [[math.cos(about_y), 0, math.sin(about_y)], [0, 1, 0], [-math.sin(about_y), 0, math.cos(about_y)]]
@@ -54,13 +54,14 @@ def held_view(
 
 
 def board_view(to_camera: NDArray[np.float64], focal_px: float, size_px: tuple[int, int], lens: float) -> View:
-    """Return the view of a camera before which a sheet is held.
+    """Return the camera view of a sheet in front of it.
 
     Args:
-        to_camera: Shape (3, 4): turn and shift from millimetres of the sheet, z away from the camera, to the camera.
+        to_camera: Rotation and translation, shape (3, 4), from sheet millimetres to the camera frame. z points away
+            from the camera.
         focal_px: Focal length.
         size_px: Width and height of the picture.
-        lens: Distortion as of `synthetic.render.look_types.CameraLook`.
+        lens: Distortion, as in `synthetic.render.look_types.CameraLook`.
     """
     center_px = ((size_px[0] - 1) / 2, (size_px[1] - 1) / 2)
     matrix = np.array([[focal_px, 0, center_px[0]], [0, focal_px, center_px[1]], [0, 0, 1.0]])
@@ -68,12 +69,12 @@ def board_view(to_camera: NDArray[np.float64], focal_px: float, size_px: tuple[i
 
 
 def lay_sheet(picture: Image, sheet: Sheet, motion: NDArray[np.float64], view: View) -> None:
-    """Paint a sheet into a picture, in place, as it looks before the lens.
+    """Paint a sheet into a pinhole picture, in place. Lens distortion is not applied.
 
     Args:
-        picture: Shape (H, W, 3), BGR.
-        sheet: What is printed.
-        motion: Shape (2, 3), from millimetres of the sheet to those of the view's plane at height 0.
+        picture: BGR, shape (H, W, 3).
+        sheet: The printed sheet.
+        motion: Affine transform, shape (2, 3), from sheet millimetres to the view's plane at height 0.
         view: The camera.
     """
     place = view.plane(0.0) @ np.vstack([motion, (0, 0, 1)])
@@ -84,24 +85,30 @@ def lay_sheet(picture: Image, sheet: Sheet, motion: NDArray[np.float64], view: V
     right, bottom = np.clip(np.ceil(shown.max(axis=0)) + 3, 0, (width_px, height_px)).astype(int).tolist()
     if right <= left or bottom <= top:
         return
-    fine = _FINER * float(np.sqrt(_area(shown) / _area(edge)))
+    fine = _OVERSAMPLING * float(np.sqrt(_area(shown) / _area(edge)))
     printed = draw_sheet(sheet, fine)
-    # Pixels are counted from their middles: half a pixel of the print, then of the finer picture.
+    # Pixel coordinates refer to pixel centres: shift by half a pixel of the print, and of the oversampled picture.
     from_print = np.array([[1 / fine, 0, 0.5 / fine], [0, 1 / fine, 0.5 / fine], [0, 0, 1]])
-    to_crop = np.array([[_FINER, 0, (0.5 - left) * _FINER - 0.5], [0, _FINER, (0.5 - top) * _FINER - 0.5], [0, 0, 1.0]])
-    size = ((right - left) * _FINER, (bottom - top) * _FINER)
+    to_crop = np.array(
+        [
+            [_OVERSAMPLING, 0, (0.5 - left) * _OVERSAMPLING - 0.5],
+            [0, _OVERSAMPLING, (0.5 - top) * _OVERSAMPLING - 0.5],
+            [0, 0, 1.0],
+        ]
+    )
+    size = ((right - left) * _OVERSAMPLING, (bottom - top) * _OVERSAMPLING)
     warp = to_crop @ place @ from_print
     ink = _warped(printed, warp, size)
     cover = _warped(np.full_like(printed, 255), warp, size) / 255
-    seen = picture[top:bottom, left:right]
+    region = picture[top:bottom, left:right]
     tone = _INK * cover + (_PAPER - _INK) / 255 * np.minimum(ink, 255 * cover)
-    seen[:] = np.round(seen * (1 - cover[..., None]) + tone[..., None]).astype(np.uint8)
+    region[:] = np.round(region * (1 - cover[..., None]) + tone[..., None]).astype(np.uint8)
 
 
 def _warped(printed: GreyImage, warp: NDArray[np.float64], size: tuple[int, int]) -> NDArray[np.float64]:
-    """Return a picture warped and averaged, shape (H, W)."""
+    """Warp a picture to the oversampled *size* and average it down, shape (H, W)."""
     large = cv2.warpPerspective(printed, warp, size, flags=cv2.INTER_LINEAR)
-    small = cv2.resize(large, (size[0] // _FINER, size[1] // _FINER), interpolation=cv2.INTER_AREA)
+    small = cv2.resize(large, (size[0] // _OVERSAMPLING, size[1] // _OVERSAMPLING), interpolation=cv2.INTER_AREA)
     return small.astype(np.float64)
 
 

@@ -1,4 +1,4 @@
-"""Draw whole scenes at random, from layouts of every kind."""
+"""Draw random scenes with layouts of every kind."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 
 def visible_area(camera: CameraLook, margin: float = 0.03) -> Area:
-    """Return the largest table area around (0, 0), with the shape of the picture, that the camera sees."""
+    """Return the largest visible table area around (0, 0) with the aspect ratio of the picture, less a *margin*."""
     view = view_of(camera)
     outline = view.frame_mm(camera.width_px, camera.height_px, 10.0).astype(np.float32)
     ratio = camera.height_px / camera.width_px
@@ -46,9 +46,9 @@ def visible_area(camera: CameraLook, margin: float = 0.03) -> Area:
 
 
 def area_from_seat(camera: CameraLook) -> Area:
-    """Return what a player looks at: the width of the picture at its middle, and as far beyond it as before it.
+    """Return a player's area: as wide as the picture at its middle, and as deep beyond the middle as in front of it.
 
-    Its near corners are cut off by the picture, as hands and tiles near the camera are.
+    The picture cuts off its near corners, just as it cuts off hands and tiles near the camera.
     """
     near_px = np.array([[[(camera.width_px - 1) / 2, camera.height_px - 1.0]]])
     near_mm = cv2.perspectiveTransform(near_px, np.linalg.inv(view_of(camera).plane(10.0)))[0, 0, 1]
@@ -60,7 +60,7 @@ def _some_down(rng: np.random.Generator, hand: tuple[PipPair, ...], share: float
 
 
 def mixed_layout(rng: np.random.Generator, count: int, max_pips: int, area: Area, look: TileLook) -> Arrangement:
-    """Return a game in the middle with open and face-down tiles around it."""
+    """Return a line of play in the middle, with face-up and face-down tiles around it."""
     inner = Area(area.width_mm * 0.75, area.height_mm * 0.75)
     layout = chain(rng, max(2, count * 2 // 3), max_pips, inner, look, theta_rad=rng.uniform(-0.3, 0.3))
     rest = _some_down(
@@ -72,7 +72,7 @@ def mixed_layout(rng: np.random.Generator, count: int, max_pips: int, area: Area
 
 
 def _packed(rng: np.random.Generator, hand: list[PipPair | None], area: Area, look: TileLook) -> Arrangement:
-    """Return one row or block, cut down to what fits."""
+    """Return a row or block of tiles, without those outside *area*."""
     theta = float(rng.choice([0.0, math.pi / 2])) + rng.normal(0, 0.06)
     if rng.random() < 0.3:
         theta = rng.uniform(-math.pi, math.pi)
@@ -88,9 +88,9 @@ def _packed(rng: np.random.Generator, hand: list[PipPair | None], area: Area, lo
 def random_layout(
     rng: np.random.Generator, max_pips: int, area: Area, look: TileLook, count: int, *, from_seat: bool = False
 ) -> Arrangement:
-    """Return about *count* tiles in a layout of any kind; *from_seat*, more often a game."""
+    """Return a random layout of about *count* tiles. With *from_seat*, it is more often a line of play."""
     kind = rng.random()
-    if from_seat and rng.random() < 0.75:  # a line of play, most often with the boneyard around it
+    if from_seat and rng.random() < 0.75:  # a line of play, mostly with the boneyard around it
         kind = float(rng.choice([rng.uniform(0.24, 0.52), rng.uniform(0.68, 0.84)], p=[0.35, 0.65]))
     if kind < 0.24:
         down = float(rng.choice([0.0, 0.15, 0.6], p=[0.5, 0.3, 0.2]))
@@ -120,7 +120,7 @@ def random_layout(
 def with_tiles_on_tiles(
     rng: np.random.Generator, layout: Arrangement, max_pips: int, look: TileLook
 ) -> tuple[Arrangement, tuple[TileLook, ...]]:
-    """Return *layout* now and then with tiles on tiles or of two sets, and the further looks that takes."""
+    """Return *layout* and additional looks. In 10 % of calls it has tiles on top of others, some in a second look."""
     kind = rng.random()
     if kind < 0.04:
         return strewn_over(rng, layout, max_pips, look), ()
@@ -139,13 +139,14 @@ def random_scene(
     tile_side_px: tuple[float, float] = (22.0, 80.0),
     largest_tilt_rad: float = 1.0,
 ) -> Scene:
-    """Return a scene with everything at random.
+    """Return a random scene.
 
     Args:
-        max_pips: 6, 9, 12, 15 or 18: the set that is played with.
+        rng: Random generator.
+        max_pips: Highest number of the set: 6, 9, 12, 15 or 18.
         size_px: Width and height of the picture.
         tile_side_px: Range of the short side of a tile at the middle of the picture.
-        largest_tilt_rad: Bound of the camera's tilt; from 0.5 on some pictures are taken from a seat.
+        largest_tilt_rad: Maximum tilt of the camera. From 0.5 on, 16 % of the scenes are seen from a seat.
     """
     look = draw_tile_look(rng, max_pips=max_pips)
     from_seat = bool(rng.random() < 0.16) and largest_tilt_rad >= 0.5
@@ -183,18 +184,18 @@ def random_scene(
 
 
 def draw_scale(rng: np.random.Generator, look: TileLook, sides: tuple[float, float], *, unit_px: float = 1.0) -> float:
-    """Return pixels per mm for a short side of a tile in the range *sides*, log-uniform, in units of *unit_px*."""
+    """Return random pixels per mm. A tile's short side is log-uniform in the range *sides*, in units of *unit_px*."""
     return unit_px * float(np.exp(rng.uniform(*np.log(sides)))) / look.width_mm
 
 
 def draw_count(rng: np.random.Generator, area: Area, look: TileLook, *, most: int, share: float) -> int:
-    """Return a number of tiles, from 3 to *most*, that cover at most about this *share* of *area*."""
+    """Return a random number of tiles from 3 to *most*, fewer if they would cover more than *share* of *area*."""
     room = area.width_mm * area.height_mm / (look.length_mm * look.width_mm)
     return int(np.clip(rng.integers(3, most + 1), 1, max(1, room * share)))
 
 
 def before_camera(camera: CameraLook, *things: Clutter) -> tuple[Clutter, ...]:
-    """Return the things that stand well before the camera and do not rise into its face."""
+    """Return the *things* that are in front of the camera and below 45 % of its height."""
     view = view_of(camera)
     highest_mm = 0.45 * float(view.camera_mm()[2])
     return tuple(
@@ -208,7 +209,7 @@ def before_camera(camera: CameraLook, *things: Clutter) -> tuple[Clutter, ...]:
 def _draw_things(
     rng: np.random.Generator, area: Area, look: TileLook, layout: Arrangement, max_pips: int, *, from_seat: bool
 ) -> tuple[Clutter, ...]:
-    """Return what lies beside the tiles, and the hands that stand around the table."""
+    """Return random clutter, sometimes with hands of standing tiles around the table."""
     count = int(rng.integers(1, 7)) if rng.random() < 0.35 else 0
     things = draw_clutter(rng, area, look, layout.tiles, count, max_pips)
     if rng.random() < (0.75 if from_seat else 0.06):

@@ -1,4 +1,4 @@
-"""Apply the effects of a camera to a picture: tone, lens, blur, sharpening, noise and compression."""
+"""Apply camera effects to a picture: tone, lens, blur, sharpening, noise and compression."""
 
 from __future__ import annotations
 
@@ -14,35 +14,36 @@ from synthetic.render.look_types import CameraLook, LightLook
 from synthetic.render.view import View
 from vision.arrays import Image
 
-# What the automatic exposure of a Raspberry Pi's camera aims at, in shares of the most light that a pixel holds: the
-# mean, and the brightest fiftieth at least and at most, as `hardware.camera.picamera_light` asks for it (libcamera,
-# src/ipa/rpi/vc4/data/imx708.json, rpi.agc, constraint "highlight").
-_MEAN, _BRIGHTEST, _LEAST_BRIGHT, _MOST_BRIGHT = 0.16, 0.02, 0.2, 0.8
+# Targets of a Raspberry Pi camera's automatic exposure, as shares of a pixel's full well: the mean of the picture, and
+# the lower and upper bound for the brightest 2 %. `hardware.camera.picamera_light` requests the same constraint
+# (libcamera, src/ipa/rpi/vc4/data/imx708.json, rpi.agc, constraint "highlight").
+_MEAN_TARGET, _HIGHLIGHT_SHARE, _MIN_HIGHLIGHT, _MAX_HIGHLIGHT = 0.16, 0.02, 0.2, 0.8
 _GAMMA = 2.2
-# White in a light that leaves it as it is: a level of 255 times 128.
+# White (255) under neutral light (128).
 _WHITE = 255 * 128
-# How wide spread light is: near its source, in pixels of a picture so many times smaller, and far, in picture widths.
-_SMALLER, _NEAR_PX, _FAR = 8, 1.2, 1 / 160
+# Bloom is computed on a picture reduced by this factor. Its inner radius is in reduced pixels, its outer radius in
+# picture widths.
+_BLOOM_REDUCTION, _INNER_BLOOM_PX, _OUTER_BLOOM = 8, 1.2, 1 / 160
 
 
-def _metered(lit: NDArray[np.uint16], camera: CameraLook) -> float:
-    """Return the factor by which the camera's automatic exposure brightens or darkens what it sees."""
+def _exposure_gain(lit: NDArray[np.uint16], camera: CameraLook) -> float:
+    """Return the gain of the camera's automatic exposure for a lit scene. 1 without metering."""
     if camera.metering == 0:
         return 1.0
     grey = cv2.cvtColor(np.ascontiguousarray(lit[::8, ::8]), cv2.COLOR_BGR2GRAY)
     light = np.sort((grey.ravel() / _WHITE) ** _GAMMA) + 1e-4
-    brightest = light[-max(1, round(_BRIGHTEST * len(light))) :].mean()
-    gain = min(max(_MEAN / light.mean(), _LEAST_BRIGHT / brightest), _MOST_BRIGHT / brightest)
+    highlight = light[-max(1, round(_HIGHLIGHT_SHARE * len(light))) :].mean()
+    gain = min(max(_MEAN_TARGET / light.mean(), _MIN_HIGHLIGHT / highlight), _MAX_HIGHLIGHT / highlight)
     return float(gain ** (camera.metering / _GAMMA))
 
 
 def expose(picture: Image, field: Image, light: LightLook, camera: CameraLook) -> Image:
-    """Return *picture* in the light of *field* (128 = unchanged) with colour cast, exposure and contrast.
+    """Return *picture* lit by *field* (128 = unchanged), with colour cast, exposure and contrast applied.
 
-    What reaches the sensor can be up to twice as bright as white: nothing is cut off before the camera has exposed.
+    Light can reach the sensor at up to twice the level of white. Nothing is clipped before exposure.
     """
     lit = np.multiply(picture, field, dtype=np.uint16)
-    gain = light.exposure * _metered(lit, camera)
+    gain = light.exposure * _exposure_gain(lit, camera)
     blue, green, red = (
         _tone(gain * cast, light.contrast)[lit[..., channel]] for channel, cast in enumerate(light.cast_bgr)
     )
@@ -51,14 +52,14 @@ def expose(picture: Image, field: Image, light: LightLook, camera: CameraLook) -
 
 @lru_cache(maxsize=6)
 def _tone(gain: float, contrast: float) -> NDArray[np.uint8]:
-    """Return what the camera makes of each level, shape (65536,): brighter by *gain*, soft where it is nearly white."""
+    """Return the tone curve, shape (65536,): *gain*, then *contrast*, with a soft shoulder near white."""
     tone = (np.arange(2**16) / _WHITE * gain) ** contrast
     shoulder = np.where(tone > 0.85, 0.85 + 0.15 * np.tanh((tone - 0.85) / 0.15), tone)
     return np.round(shoulder * 255).astype(np.uint8)
 
 
 def _motion_kernel(length_px: float, angle_rad: float) -> NDArray[np.float32]:
-    """Return a line of *length_px* as a kernel of sum 1."""
+    """Return a line of *length_px* as a convolution kernel with sum 1."""
     side = math.ceil(length_px / 2) * 2 + 1
     kernel = np.zeros((side, side), np.float32)
     middle = (side - 1) / 2
@@ -70,8 +71,8 @@ def _motion_kernel(length_px: float, angle_rad: float) -> NDArray[np.float32]:
 
 
 def _add_noise(picture: Image, camera: CameraLook, rng: np.random.Generator) -> None:
-    """Add sensor noise to *picture* in place, mostly of brightness and a little of colour."""
-    side = 160  # repeats; fresh noise for every pixel would cost 40 ms
+    """Add sensor noise to *picture* in place, mostly in brightness and a little in colour."""
+    side = 160  # side of the tiled patch; independent noise for every pixel would take 40 ms
     patch = rng.standard_normal((side, side, 3), dtype=np.float32)
     patch = np.float32(0.75) * patch[..., :1] + np.float32(0.65) * patch
     if camera.noise_grain_px > 0:
@@ -80,36 +81,37 @@ def _add_noise(picture: Image, camera: CameraLook, rng: np.random.Generator) -> 
 
 
 def _with_fringes(picture: Image, fringe_px: float) -> Image:
-    """Return *picture* with red drawn a little larger and blue a little smaller than green."""
+    """Return *picture* with the red channel slightly enlarged and the blue channel slightly reduced."""
     height, width = picture.shape[:2]
     grow = fringe_px / math.hypot(width / 2, height / 2)
     channels = list(cv2.split(picture))
     for channel, factor in ((0, 1 - grow), (2, 1 + grow)):
-        about = np.array(
+        scaling = np.array(
             [[factor, 0, (1 - factor) * (width - 1) / 2], [0, factor, (1 - factor) * (height - 1) / 2]], np.float64
         )
-        channels[channel] = cv2.warpAffine(channels[channel], about, (width, height), borderMode=cv2.BORDER_REPLICATE)
+        channels[channel] = cv2.warpAffine(channels[channel], scaling, (width, height), borderMode=cv2.BORDER_REPLICATE)
     return cv2.merge(channels).astype(np.uint8, copy=False)
 
 
 def _with_bloom(picture: Image, share: float) -> Image:
-    """Return *picture* with *share* of its light spread by the lens, half of it near, half of it far.
+    """Return *picture* with *share* of its light spread by the lens, half over a small and half over a large radius.
 
-    Grey levels are taken for square roots of the light, which is near enough to `_GAMMA`.
+    Grey levels are treated as square roots of light, which is close enough to `_GAMMA`.
     """
     height, width = picture.shape[:2]
-    small_px = (max(2, width // _SMALLER), max(2, height // _SMALLER))
+    small_px = (max(2, width // _BLOOM_REDUCTION), max(2, height // _BLOOM_REDUCTION))
     small = cv2.resize(picture, small_px, interpolation=cv2.INTER_AREA).astype(np.float32)
-    near, far = (cv2.GaussianBlur(small * small, (0, 0), width_px) for width_px in (_NEAR_PX, max(2.0, width * _FAR)))
-    spread = cv2.resize((near + far) * np.float32(share / 2), (width, height), interpolation=cv2.INTER_LINEAR)
-    straight = picture.astype(np.float32)
-    straight *= straight
-    straight *= np.float32(1 - share)
-    return cv2.convertScaleAbs(cv2.sqrt(straight + spread)).astype(np.uint8, copy=False)
+    sigmas_px = (_INNER_BLOOM_PX, max(2.0, width * _OUTER_BLOOM))
+    inner, outer = (cv2.GaussianBlur(small * small, (0, 0), sigma_px) for sigma_px in sigmas_px)
+    spread = cv2.resize((inner + outer) * np.float32(share / 2), (width, height), interpolation=cv2.INTER_LINEAR)
+    direct = picture.astype(np.float32)
+    direct *= direct
+    direct *= np.float32(1 - share)
+    return cv2.convertScaleAbs(cv2.sqrt(direct + spread)).astype(np.uint8, copy=False)
 
 
 def take(picture: Image, camera: CameraLook, view: View, rng: np.random.Generator) -> Image:
-    """Return the picture that *camera* delivers of the pinhole picture."""
+    """Return the picture that *camera* delivers for a pinhole picture."""
     height, width = picture.shape[:2]
     if camera.lens != 0:
         map_x, map_y = view.lens_maps(width, height)
@@ -134,6 +136,6 @@ def take(picture: Image, camera: CameraLook, view: View, rng: np.random.Generato
     if camera.jpeg_quality is not None:
         _, code = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, camera.jpeg_quality])
         decoded = cv2.imdecode(code, cv2.IMREAD_COLOR)
-        assert decoded is not None  # what was just encoded
+        assert decoded is not None  # just encoded, so it can be decoded
         picture = decoded.astype(np.uint8, copy=False)
     return picture

@@ -1,4 +1,4 @@
-"""Shadows, the fall of the light over a scene, and reflections of lamps."""
+"""Shadows, light falloff across a scene, and reflections of lamps."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from vision.arrays import FloatImage, GreyImage, Image, Points
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solid:
-    """A body that throws a shadow.
+    """A body that casts a shadow.
 
     Attributes:
-        outline_mm: Shape (N, 2), convex, on the table.
+        outline_mm: Convex outline on the table, shape (N, 2).
         bottom_mm, top_mm: Heights over the table.
     """
 
@@ -32,7 +32,7 @@ class Solid:
 
 
 def to_lamp(light: LightLook) -> NDArray[np.float64]:
-    """Return the unit vector to the main light, shape (3,), z up from the table."""
+    """Return the unit vector towards the main light, shape (3,), with z up from the table."""
     flat = math.cos(light.elevation_rad)
     return np.array(
         [flat * math.cos(light.azimuth_rad), flat * math.sin(light.azimuth_rad), math.sin(light.elevation_rad)]
@@ -40,22 +40,22 @@ def to_lamp(light: LightLook) -> NDArray[np.float64]:
 
 
 def add_light(picture: NDArray[np.generic], shine: NDArray[np.generic]) -> Image:
-    """Return *picture*, shape (H, W, 3), with *shine*, (H, W), reflected on it, both in grey levels, 0 to 255.
+    """Add a reflection *shine*, shape (H, W), to *picture*, shape (H, W, 3), both in grey levels 0 to 255.
 
-    Light adds up, grey levels do not: they are taken for square roots of the light, as in `lens`.
+    Light is additive but grey levels are not. They are treated as square roots of light, as in `lens`.
     """
     total = cv2.magnitude(picture.astype(np.float32), cv2.merge([shine.astype(np.float32)] * 3))
     return cv2.convertScaleAbs(total).astype(np.uint8, copy=False)
 
 
 def _fill(mask: GreyImage, points_px: Points, scale: float) -> None:
-    """Fill the convex hull of *points_px*, given in full size, in a smaller mask."""
+    """Fill the convex hull of *points_px*, in full-size pixels, in a mask reduced by *scale*."""
     hull = cv2.convexHull(np.round(points_px * (scale * 16)).astype(np.int32))
     cv2.fillConvexPoly(mask, hull, 255, cv2.LINE_AA, 4)
 
 
 def shade_table(picture: Image, solids: Sequence[Solid], scene: Scene, view: View, rng: np.random.Generator) -> Image:
-    """Return *picture*, the bare table, with its large soft stains and the shadows of *solids* on it."""
+    """Return a picture of the bare table with large soft stains, cloth folds and the shadows of *solids*."""
     light, px_per_mm = scene.light, scene.camera.px_per_mm
     height, width = picture.shape[:2]
     scale = 0.25 if light.shadow_blur_mm * px_per_mm > 4 else 0.5
@@ -71,15 +71,15 @@ def shade_table(picture: Image, solids: Sequence[Solid], scene: Scene, view: Vie
 
 
 def _folds(strength: float, shape: tuple[int, ...], light: LightLook, rng: np.random.Generator) -> FloatImage:
-    """Return the brightness of a cloth that does not lie flat: creases of ironing and soft waves, lit from one side."""
+    """Return the brightness of a cloth with ironing creases and soft waves, lit from one side."""
     rows, columns = shape[0], shape[1]
     waves = noise.cloud(rng, rows, columns, columns / rng.uniform(3, 8))
     creases = np.zeros((rows, columns), np.float32)
     x, y = _unit_grid(rows, columns)
     for _ in range(int(rng.integers(1, 5))):
         angle = rng.uniform(0, math.pi)
-        away = x * math.cos(angle) + y * math.sin(angle) - rng.uniform(-0.8, 0.8) + np.float32(0.05) * waves
-        creases += np.exp(-np.abs(away) * np.float32(rng.uniform(20, 60)))
+        distance = x * math.cos(angle) + y * math.sin(angle) - rng.uniform(-0.8, 0.8) + np.float32(0.05) * waves
+        creases += np.exp(-np.abs(distance) * np.float32(rng.uniform(20, 60)))
     height = waves + np.float32(0.6) * creases
     step = math.cos(light.azimuth_rad), math.sin(light.azimuth_rad)
     slope = step[0] * np.gradient(height, axis=1) + step[1] * np.gradient(height, axis=0)
@@ -88,7 +88,7 @@ def _folds(strength: float, shape: tuple[int, ...], light: LightLook, rng: np.ra
 
 
 def shade_plane(solids: Sequence[Solid], scene: Scene, view: View, height_mm: float) -> GreyImage:
-    """Return the brightness, shape (H, W), 255 for no shadow, of a plane over the table below *solids*."""
+    """Return the brightness of the plane at *height_mm* in the shadow of *solids*, shape (H, W), 255 if unshaded."""
     light, px_per_mm = scene.light, scene.camera.px_per_mm
     height, width = scene.camera.height_px, scene.camera.width_px
     small = (math.ceil(height / 4), math.ceil(width / 4))
@@ -108,7 +108,7 @@ def _shadows(
     *,
     plane_mm: float = 0.0,
 ) -> FloatImage:
-    """Return the brightness of a plane between *solids*, 0 to 1, in a picture made smaller by *scale*."""
+    """Return the brightness of a plane, 0 to 1, in the shadow of *solids*, in a picture reduced by *scale*."""
     cast, contact = np.zeros(shape, np.uint8), np.zeros(shape, np.uint8)
     lamp = to_lamp(light)
     slide = -lamp[:2] / max(float(lamp[2]), 0.25)
@@ -116,9 +116,9 @@ def _shadows(
         low = solid.outline_mm + slide * max(solid.bottom_mm - plane_mm, 0.0)
         high = solid.outline_mm + slide * (solid.top_mm - plane_mm)
         hull = cv2.convexHull(np.concatenate([low, high]).astype(np.float32))[:, 0].astype(np.float64)
-        seen = view.cut_near(hull, plane_mm)
-        if len(seen) > 2:
-            _fill(cast, view.project(seen, plane_mm), scale)
+        visible = view.cut_near(hull, plane_mm)
+        if len(visible) > 2:
+            _fill(cast, view.project(visible, plane_mm), scale)
         if plane_mm == 0.0 and solid.bottom_mm < 1.0:
             middle = solid.outline_mm.mean(axis=0)
             grown = middle + (solid.outline_mm - middle) * 1.02
@@ -130,7 +130,7 @@ def _shadows(
 
 
 def _unit_grid(rows: int, columns: int) -> tuple[FloatImage, FloatImage]:
-    """Return x and y from -1 to 1, shapes (1, columns) and (rows, 1)."""
+    """Return x and y coordinates from -1 to 1, shapes (1, columns) and (rows, 1)."""
     return (
         np.linspace(-1, 1, columns, dtype=np.float32)[None, :],
         np.linspace(-1, 1, rows, dtype=np.float32)[:, None],
@@ -138,7 +138,7 @@ def _unit_grid(rows: int, columns: int) -> tuple[FloatImage, FloatImage]:
 
 
 def light_field(light: LightLook, vignette: float, shape: tuple[int, int], rng: np.random.Generator) -> Image:
-    """Return the brightness of every pixel, shape (H, W, 3), where 128 leaves the picture as it is."""
+    """Return the light factor of every pixel, shape (H, W, 3). 128 leaves the picture unchanged."""
     rows, columns = max(2, shape[0] // 8), max(2, shape[1] // 8)
     x, y = _unit_grid(rows, columns)
     field = 1 + light.gradient * (x * math.cos(light.azimuth_rad) + y * math.sin(light.azimuth_rad))
@@ -158,7 +158,7 @@ def light_field(light: LightLook, vignette: float, shape: tuple[int, int], rng: 
 
 
 def _window(along: FloatImage, across: FloatImage, rng: np.random.Generator) -> FloatImage:
-    """Return the reflection of a window, 0 to 1, that spans -1 to 1 both ways: panes between bars."""
+    """Return the reflection of a window with panes and bars, 0 to 1. It spans -1 to 1 in both directions."""
     sharp = rng.uniform(4, 25)
     inside = np.clip(0.5 + sharp * (1 - np.maximum(np.abs(along), np.abs(across))), 0, 1)
     panes = int(rng.integers(1, 4))
@@ -169,7 +169,7 @@ def _window(along: FloatImage, across: FloatImage, rng: np.random.Generator) -> 
 
 
 def glare_field(light: LightLook, shape: tuple[int, int], rng: np.random.Generator) -> GreyImage | None:
-    """Return the light that gloss reflects into the camera, shape (H, W), or None without glare."""
+    """Return the light that glossy surfaces reflect into the camera, shape (H, W), or None without glare."""
     if light.glare <= 0:
         return None
     rows, columns = max(2, shape[0] // 4), max(2, shape[1] // 4)

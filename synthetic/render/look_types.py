@@ -1,4 +1,4 @@
-"""Appearance of a picture: tile set, table, light and camera, as plain values."""
+"""Value types for the appearance of a picture: tile set, table, light and camera."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from synthetic.render.patterns import MAX_PIPS
 from vision.arrays import Bgr
 
 Polygon = tuple[tuple[float, float], ...]
-"""The corners of a shape that is printed on a tile, as x and y from its middle, -1 to 1."""
+"""Corners of a shape printed on a tile, as (x, y) from its middle, -1 to 1."""
 
 
 class PipKind(StrEnum):
-    """How a pip is made."""
+    """Finish of the pips."""
 
     FLAT = "flat"
     ENGRAVED = "engraved"
@@ -23,7 +23,7 @@ class PipKind(StrEnum):
 
 
 class BarKind(StrEnum):
-    """What divides the halves."""
+    """Divider between the halves."""
 
     NONE = "none"
     LINE = "line"
@@ -34,7 +34,7 @@ class BarKind(StrEnum):
 
 
 class TableKind(StrEnum):
-    """What the tiles lie on."""
+    """Material or pattern of the table top."""
 
     PLAIN = "plain"
     FELT = "felt"
@@ -53,12 +53,12 @@ class TableKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlacedPip:
-    """A pip with a place, a size and a shape of its own.
+    """A pip with an individual position, size and shape.
 
     Attributes:
-        x, y: Its middle in half units, as `pip_centers` has them: x along the bar, y away from it.
-        radius: Half units.
-        outline: Its corners, as `TileLook.pip_outline`; empty where it is round.
+        x, y: Centre in half units, as in `pip_centers`: x along the bar, y away from it.
+        radius: Radius in half units.
+        outline: Corners, as in `TileLook.pip_outline`. Empty for a round pip.
     """
 
     x: float
@@ -69,33 +69,33 @@ class PlacedPip:
 
 @dataclass(frozen=True, slots=True)
 class TileLook:
-    """A set of tiles.
+    """Appearance of a tile set.
 
     Attributes:
         face_bgr, back_bgr, side_bgr: Colours, 0 to 255.
-        base_bgr: Lower half of the sides of two-coloured tiles, equal to *side_bgr* otherwise.
-        pip_bgr: Colour of the pips of each number, 0 to 18.
-        pip_style: Arrangement of each number, 0 to 18, see `pip_centers`.
-        is_mirrored: Whether half 1 is the mirror image of half 0, not its half turn.
-        pip_radius: Half units (the half spans -1 to 1); many pips are made smaller so that they stay apart.
+        base_bgr: Lower half of the sides. Equal to *side_bgr* unless tiles are two-coloured.
+        pip_bgr: Pip colour of each number, 0 to 18.
+        pip_style: Arrangement of each number, 0 to 18, as in `pip_centers`.
+        is_mirrored: True if half 1 mirrors half 0 instead of being rotated by half a turn.
+        pip_radius: Radius in half units (a half spans -1 to 1). Reduced where pips would touch.
         pip_spread: Factor on the distance of pips from the middle of the half.
         pip_depth: Strength of the shading in pips, 0 to 1.
-        pip_outline: Corners of a pip that is not round, none of them farther than 1 from its middle, in pip radii.
-        pip_jitter: How far pips that somebody painted are off their places, as a standard deviation in half units; they
-            are as uneven in size. 0 for pips made by a machine.
-        placed_pips: Where somebody put the pips of each number from 0 on; those of higher numbers are as usual.
+        pip_outline: Corners of pips in pip radii, at most 1 from the centre. Empty for round pips.
+        pip_jitter: Standard deviation of the position of hand-painted pips, in half units. It also scales their
+            variation in size. 0 for machine-made pips.
+        placed_pips: Individual pips of each number from 0 on. Higher numbers use *pip_style*.
         bar_length: Fraction of the width of the tile.
         bevel_depth: Strength of the shading of the rounded edge, 0 to 1.
-        crease: How much the very edge of the face is darkened, 0 to 1.
+        crease: Darkening at the edge of the face, 0 to 1.
         border_mm: Inset of a printed line around each face, 0 for none.
         mottle: Relative unevenness of the face, such as marbling.
-        gloss: How much glare the face shows, 0 to 1.
-        wear: Scratches, dirt and worn pips, 0 to 1.
+        gloss: Strength of glare on the face, 0 to 1.
+        wear: Amount of scratches, dirt and chips, 0 to 1.
         wrap: Strength of the reflections of a plastic film, 0 for none.
-        has_emblem: Whether the back shows one.
-        numerals: None for pips; else halves show numerals, turned so many quarter turns.
-        signs: What stands for the numbers from 0 on instead of numerals, where *numerals* is said: the outlines of
-            what each sign is made of, from -1 to 1 of a half, x right and y down. None for a blank.
+        has_emblem: True if the back has an emblem.
+        numerals: Orientation of numerals in quarter turns, or None for pips.
+        signs: Signs for the numbers from 0 on, used in place of numerals if *numerals* is set. Each sign is a tuple of
+            outlines from -1 to 1 across a half, x right and y down. An empty tuple is blank.
     """
 
     face_bgr: Bgr
@@ -147,17 +147,17 @@ class TileLook:
 
 @dataclass(frozen=True, slots=True)
 class TableLook:
-    """The top of a table.
+    """Appearance of a table top.
 
     Attributes:
-        base_bgr, second_bgr, third_bgr: Main colour and those of grain or pattern, 0 to 255.
-        pattern_mm: Size of the repeat: plank width, stripe, square of a board.
+        base_bgr, second_bgr, third_bgr: Main colour, and colours of the grain or pattern, 0 to 255.
+        pattern_mm: Size of the repeat, such as plank width, stripe or board square.
         roughness: Strength of the fine texture, 0 to 1.
         unevenness: Strength of large soft variations, 0 to 1.
-        theta_rad: Direction of grain or pattern, clockwise in the picture.
-        gloss: How much glare the table shows, 0 to 1.
+        theta_rad: Direction of the grain or pattern, clockwise in the picture.
+        gloss: Strength of glare on the table, 0 to 1.
         folds: Strength of the folds of a cloth, 0 to 1.
-        mirror: How much of what lies on it a polished top mirrors, 0 to 1.
+        mirror: Strength of the reflections of tiles in a polished top, 0 to 1.
     """
 
     kind: TableKind
@@ -175,21 +175,21 @@ class TableLook:
 
 @dataclass(frozen=True, slots=True)
 class LightLook:
-    """The light in the room.
+    """Light in the room.
 
     Attributes:
-        azimuth_rad: Where the main light stands, clockwise from x in the picture.
-        elevation_rad: Its height over the table.
-        ambient: Share of light from everywhere, 0 (hard) to 1 (no shading at all).
-        shadow: Strength of the cast shadow, 0 to 1.
-        shadow_blur_mm: Width of its edge.
+        azimuth_rad: Direction of the main light, clockwise from x in the picture.
+        elevation_rad: Elevation of the main light above the table.
+        ambient: Share of ambient light, from 0 (hard shading) to 1 (no shading).
+        shadow: Strength of cast shadows, 0 to 1.
+        shadow_blur_mm: Width of their edges.
         contact: Strength of the dark line where a tile meets the table, 0 to 1.
-        gradient: Relative fall of the light across the picture.
-        spot: Relative fall of the light from a bright spot outwards.
+        gradient: Relative change of the light across the picture.
+        spot: Relative falloff of the light around a bright spot.
         band: Strength of a large shadow over part of the scene, 0 for none.
-        cast_bgr: Factor per channel.
-        exposure: Factor on everything.
-        contrast: Exponent of the tone curve, 1 for none.
+        cast_bgr: Colour cast, as a factor per channel.
+        exposure: Brightness factor.
+        contrast: Exponent of the tone curve, 1 for linear.
         glare: Strength of reflections of lamps and windows, 0 to 1.
         glare_stretch: 1 for round reflections, more for streaks.
     """
@@ -212,22 +212,22 @@ class LightLook:
 
 @dataclass(frozen=True, slots=True)
 class CameraLook:
-    """The camera and its picture.
+    """Camera pose, lens and image quality.
 
     Attributes:
-        px_per_mm: Scale at the middle of the picture, on the table.
-        fov_rad: Angle of view across the width; a small one means a camera far away.
-        tilt_rad: Angle from looking straight down, towards a viewer at the lower edge.
-        roll_rad: Turn of the picture, clockwise.
-        lens: Radial distortion, -0.1 to 0.1; the picture always stays filled.
-        blur_px, motion_px, motion_rad: Sigma of defocus, length and direction of motion blur.
-        sharpen: Strength of the camera's own sharpening.
-        noise: Standard deviation in grey levels.
-        noise_grain_px: Sigma of the grain; 0 for independent pixels.
+        px_per_mm: Scale on the table at the middle of the picture.
+        fov_rad: Horizontal field of view. With a fixed scale, a small angle means a distant camera.
+        tilt_rad: Angle from straight down. The camera moves towards a viewer at the lower edge.
+        roll_rad: Rotation of the picture, clockwise.
+        lens: Radial distortion, -0.1 to 0.1. The picture stays filled.
+        blur_px, motion_px, motion_rad: Sigma of defocus, and length and direction of motion blur.
+        sharpen: Strength of in-camera sharpening.
+        noise: Standard deviation of the noise in grey levels.
+        noise_grain_px: Sigma of the noise grain, 0 for independent pixels.
         vignette: Relative darkening of the corners.
-        bloom: Share of the light that a dirty or cheap lens spreads as a soft glow, 0 to 1; 0.1 is a thumb on it.
-        fringe_px: How far red and blue are apart in the corners, of a cheap lens.
-        metering: How far automatic exposure makes up for a dark or bright scene, 0 to 1.
+        bloom: Share of light spread as a soft glow by a dirty or cheap lens, 0 to 1. A thumbprint gives about 0.1.
+        fringe_px: Displacement of the red and blue channels in the corners, as with a cheap lens.
+        metering: Strength of automatic exposure, 0 to 1.
         jpeg_quality: 1 to 100, or None for no compression.
     """
 

@@ -1,4 +1,4 @@
-"""Draw looks of tiles, tables, light and cameras at random, and name a few calm ones."""
+"""Random looks of tables, light and cameras, and a few named plain looks."""
 
 from __future__ import annotations
 
@@ -93,16 +93,16 @@ _POLISHED = (TableKind.GLASS, TableKind.WOOD, TableKind.STONE, TableKind.PLAIN)
 
 
 def draw_table_look(rng: np.random.Generator, tile_bgr: Bgr | None = None) -> TableLook:
-    """Return a table: dark, light, plain or patterned; now and then close to *tile_bgr*."""
+    """Return a random table, plain or patterned. 10 % are close in colour to *tile_bgr*, if given."""
     kind = list(_TABLE_SHARES)[int(rng.choice(len(_TABLE_SHARES), p=list(_TABLE_SHARES.values())))]
     if kind is TableKind.WOOD:
         base = colors.from_hsv(rng.uniform(0.04, 0.11), rng.uniform(0.25, 0.75), rng.uniform(0.15, 0.85))
     elif kind is TableKind.LEATHER or (kind in (TableKind.PLAIN, TableKind.FELT) and rng.random() < 0.35):
         base = colors.any_color(rng, (0.0, 0.4), (0.02, 0.25))
     else:
-        # Nine of ten tables and cloths are muted; the tenth is as loud as felt and party cloths are.
-        loud = 0.85 if rng.random() < 0.1 else 0.6
-        base = colors.from_hsv(rng.uniform(0, 1), loud * rng.uniform(0, 1) ** 1.5, rng.uniform(0.15, 1.0))
+        # 90 % of tables and cloths have muted colours. The rest can be as saturated as felt and party cloths.
+        max_saturation = 0.85 if rng.random() < 0.1 else 0.6
+        base = colors.from_hsv(rng.uniform(0, 1), max_saturation * rng.uniform(0, 1) ** 1.5, rng.uniform(0.15, 1.0))
     if tile_bgr is not None and rng.random() < 0.1:
         base = colors.near(rng, colors.scaled(tile_bgr, rng.uniform(0.7, 0.95)), 12)
     calm = kind in (TableKind.WOOD, TableKind.LEATHER, TableKind.PLAIN, TableKind.FELT, TableKind.WEAVE)
@@ -125,7 +125,7 @@ def draw_table_look(rng: np.random.Generator, tile_bgr: Bgr | None = None) -> Ta
 
 
 def draw_light_look(rng: np.random.Generator) -> LightLook:
-    """Return a light: lamp or window, hard or soft, dim or bright, warm or cold."""
+    """Return a random light: hard or soft, dim or bright, warm or cold."""
     warm = rng.normal(0, 0.12)
     green = rng.normal(0, 0.03)
     return LightLook(
@@ -151,7 +151,7 @@ def draw_light_look(rng: np.random.Generator) -> LightLook:
 def draw_seat_camera(
     rng: np.random.Generator, *, width_px: int, height_px: int, px_per_mm: float, largest_tilt_rad: float
 ) -> CameraLook:
-    """Return a camera at a seat: oblique and near, so that near tiles are twice as large as far ones."""
+    """Return a random camera at a seat: oblique and close, with near tiles about twice as large as far ones."""
     camera = draw_camera_look(rng, width_px=width_px, height_px=height_px, px_per_mm=px_per_mm)
     tilt = min(rng.uniform(0.5, 1.0), largest_tilt_rad)
     return replace(camera, tilt_rad=float(tilt), fov_rad=rng.uniform(0.6, 1.1))
@@ -165,9 +165,9 @@ def draw_camera_look(
     px_per_mm: float = 2.0,
     largest_tilt_rad: float = 0.8,
 ) -> CameraLook:
-    """Return a camera: straight down most often, sometimes from a seat at the table."""
+    """Return a random camera, mostly looking straight down, sometimes from the side."""
     tilt = rng.choice([rng.uniform(0, 0.1), rng.uniform(0.1, 0.44), rng.uniform(0.44, 0.8)], p=[0.55, 0.33, 0.12])
-    soft = px_per_mm / 2  # a lens that is soft on large tiles leaves nothing of small ones
+    soft = px_per_mm / 2  # scale blur with tile size, to keep small tiles readable
     noisy = float(rng.choice([rng.uniform(0.3, 2.5), rng.uniform(2.5, 9)], p=[0.82, 0.18]))
     return CameraLook(
         width_px=width_px,
@@ -182,7 +182,7 @@ def draw_camera_look(
         motion_rad=rng.uniform(0, math.pi),
         sharpen=float(rng.choice([0.0, rng.uniform(0.2, 1.2)], p=[0.6, 0.4])),
         noise=noisy,
-        # Cameras smooth their noise away: what is strong is mostly left as blotches.
+        # Cameras smooth strong noise, which leaves blotches.
         noise_grain_px=rng.uniform(0.5, 1.3) if rng.random() < (0.4 if noisy < 2.5 else 0.8) else 0.0,
         vignette=rng.uniform(0, 0.3),
         bloom=float(rng.choice([0.0, rng.uniform(0.01, 0.1)], p=[0.75, 0.25])),

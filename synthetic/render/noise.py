@@ -1,4 +1,4 @@
-"""Seeded noise of several grains, made small and enlarged so that it stays cheap."""
+"""Seeded noise of several grain sizes, generated at low resolution and enlarged to save time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def cloud(rng: np.random.Generator, height: int, width: int, cell: float | tuple
     """Return smooth noise with standard deviation about 1.
 
     Args:
-        cell: Size of one bump in pixels, or its height and width.
+        cell: Size of a bump in pixels, or its height and width.
     """
     cell_y, cell_x = cell if isinstance(cell, tuple) else (cell, cell)
     rows = max(2, round(height / max(cell_y, 1.0)) + 1)
@@ -27,9 +27,9 @@ def cloud(rng: np.random.Generator, height: int, width: int, cell: float | tuple
 
 
 def add_repeated(picture: Image, patch: FloatImage) -> None:
-    """Add *patch*, shape (h, w, 3) in grey levels and repeated as often as needed, to *picture* in place.
+    """Add *patch*, shape (h, w, 3) in grey levels, to *picture* in place, tiled to cover it.
 
-    Saturating sums of bytes, block by block, take a fifth of the time of one sum of mixed types.
+    Saturating byte sums, block by block, take a fifth of the time of a single mixed-type sum.
     """
     lighter, darker = (np.rint(np.clip(part, 0, 255)).astype(np.uint8) for part in (patch, -patch))
     rows, columns = patch.shape[:2]

@@ -1,4 +1,4 @@
-"""Print numerals on the halves of large sets, as some of them have instead of pips, or signs that stand for numbers."""
+"""Print numerals or signs on tile halves, for sets that use them instead of pips."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from synthetic.render.face_grid import FaceGrid, blend, filled
 from synthetic.render.look_types import Polygon, TileLook
 from vision.arrays import FloatImage
 
-# Signs are drawn with so many pixels for one.
-_FINER = 4
+# Oversampling factor for drawing signs.
+_OVERSAMPLING = 4
 
 
 def paint_numeral(face: FloatImage, grid: FaceGrid, look: TileLook, number: int, half: int) -> None:
-    """Print a number on one half in place, as a numeral or as the sign that the set has for it."""
+    """Print a number on a half in place, as the set's sign for it, or as a numeral if it has no sign."""
     if look.numerals is None:
         return
     height, width = grid.alpha.shape
@@ -27,7 +27,7 @@ def paint_numeral(face: FloatImage, grid: FaceGrid, look: TileLook, number: int,
 
 
 def _numeral(side: int, number: int, bold: float) -> FloatImage:
-    """Return a numeral as ink, shape (side, side), 0 to 1; a blank stays blank, 6 and 9 are underlined."""
+    """Return the ink of a numeral, shape (side, side), 0 to 1. 0 is blank. 6 and 9 are underlined."""
     ink = np.zeros((side, side), np.uint8)
     if number == 0:
         return ink.astype(np.float32)
@@ -42,6 +42,6 @@ def _numeral(side: int, number: int, bold: float) -> FloatImage:
 
 
 def _sign(side: int, outlines: tuple[Polygon, ...]) -> FloatImage:
-    """Return a sign as ink, shape (side, side), 0 to 1."""
-    corners = ((np.array(outline) + 1) * (_FINER * side - 1) / 2 for outline in outlines)
-    return filled(corners, (side, side), _FINER)
+    """Return the ink of a sign, shape (side, side), 0 to 1."""
+    corners = ((np.array(outline) + 1) * (_OVERSAMPLING * side - 1) / 2 for outline in outlines)
+    return filled(corners, (side, side), _OVERSAMPLING)

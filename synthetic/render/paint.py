@@ -1,4 +1,4 @@
-"""Render a scene: the picture and the exact truth about it."""
+"""Render a scene as a picture with exact ground truth."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from synthetic.render.view import View, view_of
 from vision.arrays import GreyImage, Image, Points
 from vision.reading import OutlinePx, Reading
 
-# Paints one body over what is farther away.
 _Painting = Callable[[], None]
+"""Paints a body over everything farther away."""
 
-# Texture pixels per picture pixel: finer only costs time, the warp interpolates linearly.
+# Texture pixels per picture pixel. A finer texture only costs time, because the warp interpolates linearly.
 _TEXTURE_SCALE = 1.3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RenderedPicture:
-    """A picture and what it shows.
+    """A picture and its ground truth.
 
     Attributes:
-        image: Shape (H, W, 3), BGR.
-        truth: Every tile whose four corners are in the picture and whose halves nothing covers.
+        image: BGR, shape (H, W, 3).
+        truth: Reading of every tile whose four corners are in the picture and whose halves are not hidden.
         tile_index: For each tile of *truth*, its index in the scene.
-        unread_px: Outlines of tiles that the picture shows only in part, cut off or covered, and of those on edge.
-        shown: Every tile of the scene, with how much of each half is in sight and what hides the rest.
+        unread_px: Outlines of partly visible tiles and of tiles standing on edge.
+        shown: Every tile of the scene, with the visible share of each half and the causes of occlusion.
     """
 
     image: Image
@@ -56,11 +56,11 @@ class RenderedPicture:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Light:
-    """What falls on the tops of tiles.
+    """Glare and shadows on the tops of tiles.
 
     Attributes:
         glare: Reflections, shape (H, W), or None.
-        shadow: Brightness at the height of tiles that lie on the table, shape (H, W), or None where nothing is higher.
+        shadow: Brightness at the top of tiles on the table, shape (H, W), or None if nothing is higher.
     """
 
     glare: GreyImage | None
@@ -69,14 +69,14 @@ class _Light:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaintedScene:
-    """A table in front of the camera, which has not taken its picture yet.
+    """A painted scene before the camera's effects.
 
     Attributes:
-        picture: Shape (H, W, 3), BGR, in even light.
-        field: The light in every pixel, as `lighting.light_field` says.
-        light: What falls on the tops of tiles.
-        tile_seed: Of the marks on each tile.
-        camera_rng: Of the sensor's noise.
+        picture: BGR, shape (H, W, 3), in even light.
+        field: Light of every pixel, as in `lighting.light_field`.
+        light: Glare and shadows on the tops of tiles.
+        tile_seed: Seed of the marks on tiles.
+        camera_rng: Random generator for sensor noise.
     """
 
     picture: Image
@@ -87,14 +87,15 @@ class PaintedScene:
 
 
 def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Generator | None = None) -> RenderedPicture:
-    """Return the picture of *scene* with its truth.
+    """Render *scene* with its ground truth.
 
-    The same scene and generator state give the same picture. Table, light and the marks on each tile depend on
-    nothing but *rng*, so that frames rendered with equally seeded generators show one table on which tiles move.
+    The same scene and generator state give the same picture. Table, light and the marks on tiles depend only on *rng*.
+    Frames rendered with equally seeded generators therefore show the same table, even if tiles move.
 
     Args:
-        rng: Of everything that stays in the scene.
-        frame_rng: Of the sensor's noise, if that shall differ between frames of one table.
+        scene: The scene.
+        rng: Random generator for everything that stays constant between frames.
+        frame_rng: Random generator for sensor noise. None derives it from *rng*.
     """
     painted = paint_scene(scene, rng)
     view = view_of(scene.camera)
@@ -105,7 +106,7 @@ def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Gener
 
 
 def paint_scene(scene: Scene, rng: np.random.Generator) -> PaintedScene:
-    """Return the table as *render* has it in front of its camera."""
+    """Paint *scene* as a pinhole picture, before exposure and camera effects."""
     table_rng, clutter_rng, light_rng, camera_rng = (np.random.default_rng(seed) for seed in rng.integers(0, 2**62, 4))
     tile_seed = int(rng.integers(0, 2**62))
     camera = scene.camera
@@ -134,15 +135,15 @@ def paint_scene(scene: Scene, rng: np.random.Generator) -> PaintedScene:
 def paint_one_tile(
     picture: Image, placed: PlacedTile, marks: int, scene: Scene, view: View, painted: PaintedScene
 ) -> None:
-    """Paint one more tile over a painted table, in place.
+    """Paint another tile over a painted table, in place.
 
     Args:
-        picture: Of which it becomes a part.
+        picture: Picture to paint on.
         placed: The tile.
-        marks: Tells the backs of face-down tiles apart; its index, where it is one of the scene.
-        scene: The table, with the looks.
-        view: Its camera.
-        painted: Where light and marks are taken from.
+        marks: Seed of the marks on the back of a face-down tile. For tiles of the scene, their index.
+        scene: Scene with the looks.
+        view: The camera.
+        painted: Source of the light and of the seed of marks.
     """
     look = scene.look_of(placed)
     outline = rounded_outline(look.length_mm, look.width_mm, look.corner_radius_mm)
@@ -152,13 +153,13 @@ def paint_one_tile(
 
 
 def _marks_rng(tile_seed: int, placed: PlacedTile, index: int) -> np.random.Generator:
-    """Return where the marks on a tile come from: its numbers, and of one that lies face down its index."""
+    """Return the random generator for the marks on a tile, seeded by its numbers, or by *index* if face down."""
     marks = placed.pips if placed.pips is not None else (MAX_PIPS + 1, index)
     return np.random.default_rng([tile_seed, *marks, placed.look])
 
 
 def _mirrored(picture: Image, scene: Scene, view: View) -> Image:
-    """Return the bare table with what its polish mirrors: the sides of tiles, upside down, soft and dim."""
+    """Return the bare table with dim, blurred reflections of the sides of tiles."""
     mirrored = picture.copy()
     for solid, placed in zip(tile_solids(scene), scene.tiles, strict=True):
         outline = np.concatenate(
@@ -171,7 +172,7 @@ def _mirrored(picture: Image, scene: Scene, view: View) -> Image:
 
 
 def _shadow_on_tiles(solids: list[Solid], scene: Scene, view: View) -> GreyImage | None:
-    """Return the brightness of the tops of tiles on the table, shape (H, W), or None where nothing is higher."""
+    """Return the brightness of the tops of tiles on the table, shape (H, W), or None if nothing is higher."""
     top_mm = scene.tile.thickness_mm
     higher = [solid for solid in solids if solid.top_mm > top_mm + 1.0]
     return shade_plane(higher, scene, view, top_mm) if higher and scene.tiles else None
@@ -180,7 +181,7 @@ def _shadow_on_tiles(solids: list[Solid], scene: Scene, view: View) -> GreyImage
 def _paint_bodies(
     picture: Image, scene: Scene, view: View, light: _Light, tile_seed: int, clutter_rng: np.random.Generator
 ) -> None:
-    """Paint tiles and things in place: lower ones first, and those farther from the camera."""
+    """Paint tiles and objects in place, in order of height, then farthest from the camera first."""
     nadir = view.nadir_mm()
     outline = rounded_outline(scene.tile.length_mm, scene.tile.width_mm, scene.tile.corner_radius_mm)
     grids: dict[int, FaceGrid] = {}
@@ -191,12 +192,13 @@ def _paint_bodies(
         rng = _marks_rng(tile_seed, placed, index)
         paint = partial(_paint_tile, picture, placed, scene, grids[placed.look], outline, view, light, rng)
         jobs.append((placed.height_mm, -math.dist(placed.center_mm, nadir), paint))
-    # The generator of each thing is drawn before any is painted, so that tiles among them change nothing.
+    # Seed all objects before painting, to make them independent of the tiles painted in between.
     for thing in scene.clutter:
         rng = np.random.default_rng(clutter_rng.integers(0, 2**62))
         if not is_flat(thing):
-            paint_one = partial(paint_thing, picture, thing, scene, view, rng)
-            jobs.append((0.0, -math.dist(thing.center_mm, nadir), paint_one))
+            jobs.append(
+                (0.0, -math.dist(thing.center_mm, nadir), partial(paint_thing, picture, thing, scene, view, rng))
+            )
     for _, _, job in sorted(jobs, key=lambda job: job[:2]):
         job()
 
@@ -217,7 +219,7 @@ def _paint_tile(
     glint = _glint_of(placed, scene, view)
     texture = paint_face(grid, look, placed.pips, glint, scene.light.ambient, rng)
     shadow = light.shadow if placed.height_mm < 1.0 else None
-    # No table is flat and no tile straight: each reflects the lamp from a slightly different place.
+    # Real tiles are never perfectly level, so each reflects a slightly different part of the glare.
     lean_px = rng.normal(0, 0.05, 2) * scene.camera.width_px
     paint_texture(
         picture,
@@ -231,7 +233,7 @@ def _paint_tile(
 
 
 def _paint_sides(picture: Image, on_table: Points, bottom_mm: float, scene: Scene, look: TileLook, view: View) -> None:
-    """Paint the sides in place: a darker rounded foot, the body, and the lower half of two-coloured tiles."""
+    """Paint the sides in place: a darker rounded foot, the lower half of two-coloured tiles, and the body."""
     middle_mm, top_mm = bottom_mm + 0.5 * look.thickness_mm, bottom_mm + look.thickness_mm
     foot_mm = bottom_mm + min(0.8 * look.bevel_mm, 0.3 * look.thickness_mm)
     foot = (look.base_bgr[0] * 0.62, look.base_bgr[1] * 0.62, look.base_bgr[2] * 0.62)
@@ -247,7 +249,7 @@ def _paint_sides(picture: Image, on_table: Points, bottom_mm: float, scene: Scen
 
 
 def _glint_of(placed: PlacedTile, scene: Scene, view: View) -> Glint:
-    """Return where lamp and camera are, as the tile sees them."""
+    """Return the directions to lamp and camera in the frame of the tile."""
     cos, sin = math.cos(placed.theta_rad), math.sin(placed.theta_rad)
     turn = np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]])
     to_camera = view.camera_mm() - np.array([*placed.center_mm, placed.height_mm])

@@ -1,4 +1,4 @@
-"""Pips that somebody painted by hand: anywhere on a half, uneven, of any shape, and on no two tiles alike."""
+"""Hand-painted pips: uneven in position, size and shape, and different on every tile."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from synthetic.render.patterns import pip_centers, style_count
 from synthetic.render.scene import Scene
 from vision.arrays import Points
 
-# Nobody paints more than nine pips on a half by hand.
+# Highest number with hand-painted pips. Higher numbers keep the look's pips.
 _HIGHEST = 9
-# Half units that stay free at the edge, and how many radii pips are apart at least.
-_EDGE, _APART = 0.07, 1.15
-_LEAST_RADIUS, _SMALLER = 0.08, 0.97
+# Minimum margin at the edge in half units, and minimum distance of two pips in sums of their radii.
+_EDGE, _MIN_DISTANCE = 0.07, 1.15
+# Minimum pip radius in half units, and factor by which pips shrink if they do not fit.
+_MIN_RADIUS, _SHRINK = 0.08, 0.97
 
 
 @dataclass(frozen=True, slots=True)
 class _Painter:
-    """How somebody paints.
+    """Style of a hand that paints pips.
 
     Attributes:
-        radius: Half units.
-        uneven: Standard deviation of the logarithm of the size of pips.
-        off: How far a pip may be off its usual place, half units; None if it may lie anywhere.
-        shrunk: The least factor by which the pips of a half are drawn together.
-        corners: Of a pip; 0 if it is round.
-        ragged: How far these corners may lie inside, 0 to 1.
-        slim: How much narrower than long a pip may be, 0 to 1.
+        radius: Pip radius in half units.
+        uneven: Standard deviation of the logarithm of pip sizes.
+        off: Maximum displacement of a pip from its usual position, in half units. None for random positions.
+        shrunk: Minimum factor by which the pips of a half are drawn together.
+        corners: Number of corners of a pip, 0 for a round pip.
+        ragged: Maximum inset of the corners, 0 to 1.
+        slim: Maximum reduction of the width of a pip relative to its length, 0 to 1.
     """
 
     radius: float
@@ -43,7 +44,7 @@ class _Painter:
 
 
 def painted_by_hand(rng: np.random.Generator, scene: Scene) -> Scene:
-    """Return *scene* with pips painted by one hand, each tile by itself."""
+    """Return *scene* with pips in a random hand-painted style, drawn separately for each tile."""
     hand = _draw_painter(rng, scene.tile.pip_radius)
     looks = [_painted(rng, hand, scene.look_of(placed)) for placed in scene.tiles]
     tiles = tuple(replace(placed, look=1 + at) for at, placed in enumerate(scene.tiles))
@@ -68,17 +69,17 @@ def _painted(rng: np.random.Generator, hand: _Painter, look: TileLook) -> TileLo
 
 
 def _half(rng: np.random.Generator, hand: _Painter, number: int) -> tuple[PlacedPip, ...]:
-    """Return so many pips, apart from each other."""
+    """Return *number* pips that do not touch."""
     radius, shrunk = hand.radius, rng.uniform(hand.shrunk, 1.0)
     while True:
-        radii = np.maximum(radius * np.exp(rng.normal(0, hand.uneven, number)), _LEAST_RADIUS)
+        radii = np.maximum(radius * np.exp(rng.normal(0, hand.uneven, number)), _MIN_RADIUS)
         places = _places(rng, hand, number) * shrunk + rng.uniform(-1, 1, 2) * (1 - shrunk)
         reach = 1 - _EDGE - radii[:, None]
         places = np.clip(places, -reach, reach)
         gaps = np.linalg.norm(places[:, None] - places[None], axis=2) + 9 * np.eye(number)
-        if (gaps > _APART * (radii[:, None] + radii)).all():
+        if (gaps > _MIN_DISTANCE * (radii[:, None] + radii)).all():
             break
-        radius, shrunk = radius * _SMALLER, min(1.0, shrunk / _SMALLER)
+        radius, shrunk = radius * _SHRINK, min(1.0, shrunk / _SHRINK)
     return tuple(
         PlacedPip(float(x), float(y), float(radius), _outline(rng, hand))
         for (x, y), radius in zip(places, radii, strict=True)
@@ -93,7 +94,7 @@ def _places(rng: np.random.Generator, hand: _Painter, number: int) -> Points:
 
 
 def _outline(rng: np.random.Generator, hand: _Painter) -> Polygon:
-    """Return the corners of one pip, its longest way 1 from its middle."""
+    """Return the corners of a pip, scaled to a maximum distance of 1 from its middle. Empty for a round pip."""
     if hand.corners == 0 and hand.slim == 0:
         return ()
     count = hand.corners or 24

@@ -1,4 +1,4 @@
-"""Positions of the pips on a half, in the arrangements of real sets."""
+"""Pip positions on a half, in the arrangements of real sets."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from vision.arrays import Points
 
 MAX_PIPS = 18
 
-# Columns of pips that run away from the bar, a height per column; a style is also used lying across. The number behind
-# is how far the inner columns reach, as a share of the outer ones: 1 puts their ends in one row, less staggers them.
+# Columns of pips perpendicular to the bar, as the height of each column. Each layout is also used rotated by a quarter
+# turn. The second value is the extent of the inner columns relative to the outer ones. 1 aligns their ends, and less
+# staggers them.
 _COLUMNS: dict[int, tuple[tuple[tuple[int, ...], float], ...]] = {
     6: (((3, 3), 1.0),),
     7: (((3, 1, 3), 1.0), ((2, 1, 1, 1, 2), 1.0)),
@@ -25,12 +26,12 @@ _COLUMNS: dict[int, tuple[tuple[tuple[int, ...], float], ...]] = {
     17: (((6, 5, 6), 1.0), ((4, 3, 3, 3, 4), 1.0), ((6, 5, 6), 0.8)),
     18: (((6, 6, 6), 1.0), ((4, 5, 5, 4), 1.0)),
 }
-# Outermost pip centre in half units for so many pips in a line, as measured by eye on sold sets.
+# Outermost pip centre in half units, by the number of pips in a line. Estimated by eye from commercial sets.
 _REACH = {1: 0.0, 2: 0.58, 3: 0.6, 4: 0.66, 5: 0.7, 6: 0.74}
 
 
 def _few(pips: int, style: int) -> Points:
-    """Return the arrangement of 0 to 5 pips; *style* picks the diagonal of 2 and 3."""
+    """Return the arrangement of 0 to 5 pips. *style* selects the diagonal of 2 and 3."""
     reach = _REACH[2]
     slope = -1.0 if style == 1 else 1.0
     diagonal = [(-reach, -reach * slope), (reach, reach * slope)]
@@ -42,12 +43,12 @@ def _few(pips: int, style: int) -> Points:
 
 
 def _line(count: int, reach: float) -> Points:
-    """Return *count* evenly spaced places from -reach to reach, or the middle for one."""
+    """Return *count* evenly spaced positions from -reach to reach, or 0 if *count* is 1."""
     return np.zeros(1) if count == 1 else np.linspace(-reach, reach, count)
 
 
 def _in_columns(heights: tuple[int, ...], inner_reach: float) -> Points:
-    """Return centres in columns of these heights, the inner ones with *inner_reach* of the reach from the bar."""
+    """Return pip centres in columns of *heights*. *inner_reach* is the relative extent of the inner columns."""
     columns_x = _line(len(heights), _REACH[len(heights)])
     reach_y = _REACH[max(heights)]
     reaches = [reach_y * (1.0 if index in (0, len(heights) - 1) else inner_reach) for index in range(len(heights))]
@@ -59,7 +60,7 @@ def _in_columns(heights: tuple[int, ...], inner_reach: float) -> Points:
 
 
 def style_count(pips: int) -> int:
-    """Return how many arrangements are known for *pips*, 0 to 18."""
+    """Return the number of known arrangements of *pips*, 0 to 18."""
     if not 0 <= pips <= MAX_PIPS:
         raise ValueError(f"pips: expected 0 to {MAX_PIPS}, got {pips}")
     if pips in _COLUMNS:
@@ -68,15 +69,15 @@ def style_count(pips: int) -> int:
 
 
 def pip_centers(pips: int, style: int) -> Points:
-    """Return the centres of the pips of one half.
+    """Return the centres of the pips on a half.
 
     Args:
         pips: 0 to 18.
-        style: Which arrangement, 0 to ``style_count(pips) - 1``. Style 0 is the most common on sold sets. Of larger
-            numbers, even styles have their columns away from the bar (along the tile), odd ones across.
+        style: Index of the arrangement, 0 to ``style_count(pips) - 1``. Style 0 is the most common in commercial sets.
+            From 6 pips on, even styles have columns along the tile and odd styles have them across.
 
     Returns:
-        Shape (pips, 2), half units: the half spans [-1, 1] both ways, x along the bar, y away from the bar.
+        Shape (pips, 2), in half units: x along the bar and y away from it, each from -1 to 1 across the half.
     """
     if not 0 <= style < style_count(pips):
         raise ValueError(f"style of {pips} pips: expected 0 to {style_count(pips) - 1}, got {style}")
@@ -87,7 +88,7 @@ def pip_centers(pips: int, style: int) -> Points:
 
 
 def largest_radius(centers: Points) -> float:
-    """Return the largest pip radius, in half units, that keeps pips at *centers* apart and inside their half."""
+    """Return the largest pip radius, in half units, that keeps pips at *centers* separate and inside their half."""
     if len(centers) == 0:
         return 1.0
     inside = 0.97 - float(np.abs(centers).max())

@@ -1,4 +1,4 @@
-"""Lay tiles on a table: scattered, in rows and in blocks."""
+"""Place tiles on a table: scattered, in rows and in blocks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Area:
     """A rectangle on the table around (0, 0).
 
     Attributes:
-        width_mm, height_mm: Its whole extent.
+        width_mm, height_mm: Full extent.
     """
 
     width_mm: float
@@ -35,25 +35,25 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """Tiles at their places, and which of them are joined."""
+    """Placed tiles and their joins."""
 
     tiles: tuple[PlacedTile, ...]
     joins: tuple[Join, ...] = ()
 
     def with_arrangement(self, other: Arrangement) -> Arrangement:
-        """Return this layout and *other* together."""
+        """Return the tiles and joins of this layout and *other* combined."""
         shift = len(self.tiles)
         moved = tuple(Join(join.a + shift, join.a_half, join.b + shift, join.b_half) for join in other.joins)
         return Arrangement(self.tiles + other.tiles, self.joins + moved)
 
 
 def all_pip_pairs(max_pips: int) -> tuple[PipPair, ...]:
-    """Return every tile of the set up to *max_pips*, lower half first."""
+    """Return every tile of the set up to *max_pips*, as (low, high)."""
     return tuple((low, high) for low in range(max_pips + 1) for high in range(low, max_pips + 1))
 
 
 def random_hand(rng: np.random.Generator, count: int, max_pips: int) -> tuple[PipPair, ...]:
-    """Return *count* different tiles of a set, each either way round; repeats only where the set is too small."""
+    """Return *count* random tiles in random orientation. Tiles repeat only if the set is too small."""
     tiles = all_pip_pairs(max_pips)
     picked = [tiles[index] for index in rng.permutation(len(tiles))[:count]]
     while len(picked) < count:
@@ -71,7 +71,7 @@ def outline_mm(placed: PlacedTile, look: TileLook, margin_mm: float = 0.0) -> Po
 
 
 def outlines_overlap(first_mm: Points, second_mm: Points) -> bool:
-    """Return whether two convex outlines overlap; touching is not overlapping."""
+    """Return True if two convex outlines overlap. Touching outlines do not."""
     for outline in (first_mm, second_mm):
         for edge in np.roll(outline, -1, axis=0) - outline:
             axis = np.array([-edge[1], edge[0]])
@@ -82,18 +82,18 @@ def outlines_overlap(first_mm: Points, second_mm: Points) -> bool:
 
 
 def is_free(placed: PlacedTile, others: Sequence[PlacedTile], look: TileLook, gap_mm: float = 0.0) -> bool:
-    """Return whether *placed* keeps *gap_mm* from all *others*; a negative gap allows for crooked joins."""
+    """Return True if *placed* keeps *gap_mm* from all *others*. A negative gap allows some overlap."""
     reach_mm = math.hypot(look.length_mm, look.width_mm) + abs(gap_mm)
-    mine = outline_mm(placed, look, gap_mm / 2)
+    own_outline = outline_mm(placed, look, gap_mm / 2)
     return not any(
         math.dist(placed.center_mm, other.center_mm) < reach_mm
-        and outlines_overlap(mine, outline_mm(other, look, gap_mm / 2))
+        and outlines_overlap(own_outline, outline_mm(other, look, gap_mm / 2))
         for other in others
     )
 
 
 def fits(placed: PlacedTile, area: Area, look: TileLook) -> bool:
-    """Return whether the whole tile lies in *area*."""
+    """Return True if the whole tile is inside *area*."""
     corners = np.abs(outline_mm(placed, look))
     return bool(corners[:, 0].max() <= area.width_mm / 2 and corners[:, 1].max() <= area.height_mm / 2)
 
@@ -107,11 +107,17 @@ def scatter(
     around: Sequence[PlacedTile] = (),
     gap_mm: float = 0.5,
 ) -> Arrangement:
-    """Return *hand* scattered at any angle without overlap; what finds no place is left out.
+    """Scatter *hand* at random positions and angles without overlap.
+
+    A tile is dropped if 30 random placements fail.
 
     Args:
-        around: Tiles that are there already and are not part of the result.
-        gap_mm: Smallest distance between tiles.
+        rng: Random generator.
+        hand: Numbers of each tile, or None for a face-down tile.
+        area: Area that must contain every tile.
+        look: Look with the size of the tiles.
+        around: Tiles already on the table. They are not part of the result.
+        gap_mm: Minimum distance between tiles.
     """
     placed: list[PlacedTile] = []
     for pips in hand:
@@ -135,9 +141,9 @@ def blocks(
     largest_gap_mm: float = 1.0,
     step_mm: float = 0.0,
 ) -> Arrangement:
-    """Return *hand* packed in a grid, side by side down the columns and end to end along the rows.
+    """Pack *hand* in a grid: side by side down the columns and end to end along the rows.
 
-    Each row lies *step_mm* farther along than the one above it.
+    Each row is shifted by *step_mm* relative to the row above it.
     """
     gap_x, gap_y = rng.uniform(0, largest_gap_mm, 2)
     rows = math.ceil(len(hand) / columns)
@@ -164,7 +170,7 @@ def rows(
     theta_rad: float = 0.0,
     largest_gap_mm: float = 1.0,
 ) -> Arrangement:
-    """Return *hand* in one row side by side, or in one line end to end."""
+    """Return *hand* in a single row, either side by side (70 %) or end to end."""
     columns = 1 if rng.random() < 0.7 else len(hand)
     return blocks(
         rng,
@@ -178,12 +184,12 @@ def rows(
 
 
 def within(layout: Arrangement, area: Area, look: TileLook) -> Arrangement:
-    """Return *layout* without the tiles that are not wholly in *area*, joins renumbered."""
-    kept = [index for index, placed in enumerate(layout.tiles) if fits(placed, area, look)]
-    place = {index: position for position, index in enumerate(kept)}
+    """Return *layout* without tiles that extend beyond *area*, with joins renumbered."""
+    inside = [index for index, placed in enumerate(layout.tiles) if fits(placed, area, look)]
+    place = {index: position for position, index in enumerate(inside)}
     joins = tuple(
         Join(place[join.a], join.a_half, place[join.b], join.b_half)
         for join in layout.joins
         if join.a in place and join.b in place
     )
-    return Arrangement(tuple(layout.tiles[index] for index in kept), joins)
+    return Arrangement(tuple(layout.tiles[index] for index in inside), joins)

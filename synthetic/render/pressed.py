@@ -1,4 +1,4 @@
-"""Paint the tops of things with keys: computer keyboards, remote controls and keypads of phones."""
+"""Paint the tops of objects with keys: computer keyboards, remote controls and phone keypads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DARK: Bgr = (35.0, 32.0, 32.0)
 
 
 def keyboard(sheet: PrintedSheet, rng: np.random.Generator) -> None:
-    """Rows of rounded keys, the outer ones wider, with a mark on each, in place."""
+    """Paint a keyboard in place: rows of rounded keys, wider at the ends, most of them marked."""
     rows = int(rng.integers(5, 7))
     margin_mm = rng.uniform(3, 9)
     pitch_mm = (sheet.width_mm - 2 * margin_mm) / rows
@@ -44,7 +44,7 @@ def keyboard(sheet: PrintedSheet, rng: np.random.Generator) -> None:
 
 
 def _key_share(row: int, rows: int, place: float, room: float, rng: np.random.Generator) -> float:
-    """Return how many keys wide the next key is."""
+    """Return the width of the next key, in standard keys."""
     share = 1.0
     if place == 0 and row > 1:
         share = 1.0 + 0.35 * (row - 1)
@@ -60,7 +60,7 @@ def _key_share(row: int, rows: int, place: float, room: float, rng: np.random.Ge
 def _key(
     sheet: PrintedSheet, center_mm: tuple[float, float], size_mm: tuple[float, float], bgr: Bgr, *, is_capped: bool
 ) -> None:
-    """Paint one key in place: its foot is darker than its top."""
+    """Paint a key in place. A capped key has a darker base."""
     radius_mm = 0.14 * size_mm[1]
     if not is_capped:
         box(sheet, center_mm, size_mm, bgr, radius_mm)
@@ -71,7 +71,7 @@ def _key(
 
 
 def keypad(sheet: PrintedSheet, rng: np.random.Generator) -> None:
-    """Rows of round, oval or square buttons along a bar, some of them coloured, perhaps with a screen or a ring."""
+    """Paint a keypad in place: rows of round or square buttons, and maybe a screen or navigation ring."""
     across = int(rng.integers(2, 5))
     pitch_mm = sheet.width_mm / (across + 0.6)
     pitch_x_mm = pitch_mm * rng.uniform(0.8, 1.4)
@@ -102,7 +102,7 @@ def keypad(sheet: PrintedSheet, rng: np.random.Generator) -> None:
 
 
 def _head(sheet: PrintedSheet, button: Bgr, rng: np.random.Generator) -> float:
-    """Paint a screen or a ring to steer with, in place; return where the buttons begin."""
+    """Paint a screen or a navigation ring in place, and return the x position where the buttons start, in mm."""
     width = sheet.width_mm
     if rng.random() < 0.5:
         box(sheet, (0.65 * width, width / 2), (0.9 * width, 0.8 * width), (70.0, 90.0, 85.0), 2.0)

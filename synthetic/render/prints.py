@@ -1,4 +1,4 @@
-"""Paint what only looks like tiles from afar: keyboards, keypads, checkerboards, pages, dots, cards, rulers, labels."""
+"""Paint objects that resemble tiles: keyboards, keypads, checkerboards, pages, dots, cards, rulers and labels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PRINTS = (
     ClutterKind.PLAYING_CARD,
     ClutterKind.BANK_CARD,
 )
-# Share of the short side that the corner of what is not cut from paper is rounded by.
+# Corner radius as a share of the short side. Other kinds are cut from paper, with sharp corners.
 _ROUNDED = {
     ClutterKind.KEYBOARD: 0.06,
     ClutterKind.KEYPAD: 0.25,
@@ -37,12 +37,15 @@ _RED: Bgr = (40.0, 30.0, 190.0)
 
 
 def paint_print(thing: Clutter, px_per_mm: float, rng: np.random.Generator) -> Texture:
-    """Return the top of one of `PRINTS`, shape (H, W, 4): colours times coverage, and coverage.
+    """Return the top of an object whose kind is in `PRINTS`.
 
     Args:
-        thing: Its kind, size and colour.
-        px_per_mm: Scale of the picture; the texture is as fine, up to a limit.
-        rng: Of everything that the thing does not say.
+        thing: The object.
+        px_per_mm: Scale of the picture. The texture is 1.2 times as fine, up to a limit.
+        rng: Random generator for everything that *thing* does not specify.
+
+    Returns:
+        Shape (H, W, 4): BGR premultiplied by the alpha in the last channel.
     """
     scale = min(1.2 * px_per_mm, _LONGEST_PX / max(thing.length_mm, thing.width_mm))
     sheet = blank(thing.length_mm, thing.width_mm, scale, thing.bgr)
@@ -83,7 +86,7 @@ def _draw(thing: Clutter, sheet: PrintedSheet, rng: np.random.Generator) -> None
 
 
 def _checkerboard(sheet: PrintedSheet, rng: np.random.Generator) -> None:
-    """Squares in two colours in a margin, as for the calibration of a camera or a game."""
+    """Paint a checkerboard with a margin, as for camera calibration or a game."""
     square_mm = min(sheet.length_mm, sheet.width_mm) / rng.integers(5, 13)
     columns, rows = int(sheet.length_mm / square_mm) - 1, int(sheet.width_mm / square_mm) - 1
     dark = _INK if rng.random() < 0.6 else colors.any_color(rng, (0.0, 0.9), (0.05, 0.6))
@@ -95,7 +98,7 @@ def _checkerboard(sheet: PrintedSheet, rng: np.random.Generator) -> None:
 
 
 def _page(sheet: PrintedSheet, rng: np.random.Generator) -> None:
-    """Headings, paragraphs, lists and tables with boxes, upright or along the longer side."""
+    """Paint headings, paragraphs, lists and tables, in portrait or landscape format."""
     if rng.random() < 0.5:
         upright = turned(sheet)
         _fill_page(upright, rng)
@@ -137,7 +140,7 @@ def _table(
     margin_mm: float,
     rng: np.random.Generator,
 ) -> float:
-    """Draw a table or a form, *size_mm* long and high by the row; return where it ends."""
+    """Draw a table or form in place and return the y position below it in mm. *size_mm* is its width and text pitch."""
     width_mm, row_mm = size_mm[0], size_mm[1] * rng.uniform(1.2, 2.5)
     rows = min(int(rng.integers(2, 9)), int((sheet.width_mm - margin_mm - start_mm[1]) / row_mm))
     columns = int(rng.integers(2, 8))
@@ -155,7 +158,7 @@ def _table(
 
 
 def _dots(sheet: PrintedSheet, rng: np.random.Generator) -> None:
-    """A sheet of dots: in a grid, staggered, as a halftone or strewn."""
+    """Paint dots: in a grid, staggered, as a halftone or scattered."""
     pitch_mm = float(np.exp(rng.uniform(np.log(4), np.log(24))))
     radius_mm = pitch_mm * rng.uniform(0.12, 0.42)
     is_dark = sum(sheet.paper) < 330
@@ -175,7 +178,7 @@ def _dots(sheet: PrintedSheet, rng: np.random.Generator) -> None:
 
 
 def _barcode(sheet: PrintedSheet, rng: np.random.Generator) -> None:
-    """A label: bars, and digits below them."""
+    """Paint a barcode with digits below it."""
     bar_mm = sheet.length_mm / rng.integers(70, 120)
     bars = rng.random(int(0.86 * sheet.length_mm / bar_mm)) < 0.5
     for place in np.flatnonzero(bars):
@@ -187,7 +190,7 @@ def _barcode(sheet: PrintedSheet, rng: np.random.Generator) -> None:
 
 
 def _ruler(sheet: PrintedSheet, rng: np.random.Generator) -> None:
-    """Lines of millimetres along one edge or both, and numbers."""
+    """Paint a ruler with millimetre ticks along one or both edges, and numbers."""
     ink = _INK if sum(sheet.paper) > 240 else (230.0, 230.0, 230.0)
     sides = (0, 1) if rng.random() < 0.5 else (0,)
     for tick in range(int(sheet.length_mm) - 8):
@@ -200,7 +203,7 @@ def _ruler(sheet: PrintedSheet, rng: np.random.Generator) -> None:
 
 
 def _playing_card(sheet: PrintedSheet, rng: np.random.Generator) -> None:
-    """A card of 1 to 10 hearts, diamonds, spades or clubs, or its patterned back."""
+    """Paint a playing card with 1 to 10 suit signs, or its patterned back."""
     bgr = _RED if rng.random() < 0.5 else _INK
     if rng.random() < 0.2:
         box(sheet, (sheet.length_mm / 2, sheet.width_mm / 2), (sheet.length_mm - 8, sheet.width_mm - 8), bgr, 2.0)
@@ -219,7 +222,7 @@ def _playing_card(sheet: PrintedSheet, rng: np.random.Generator) -> None:
 
 
 def _suit(sheet: PrintedSheet, center_mm: tuple[float, float], size_mm: float, bgr: Bgr, *, is_diamond: bool) -> None:
-    """Paint one sign in place: a diamond, or two lobes and a tip along the card."""
+    """Paint a suit sign in place: a diamond, or two lobes and a tip."""
     diamond, tip = [(-1.2, 0.0), (0.0, -0.9), (1.2, 0.0), (0.0, 0.9)], [(-1.3, 0.0), (0.6, -1.0), (0.6, 1.0)]
     shape = (np.array(diamond if is_diamond else tip) * size_mm + center_mm) * sheet.scale - 0.5
     cv2.fillPoly(sheet.picture, [np.round(shape * 16).astype(np.int32)], bgr, cv2.LINE_AA, 4)
@@ -228,7 +231,7 @@ def _suit(sheet: PrintedSheet, center_mm: tuple[float, float], size_mm: float, b
 
 
 def _bank_card(sheet: PrintedSheet, rng: np.random.Generator) -> None:
-    """A card with a chip, raised digits and two discs."""
+    """Paint a bank card with a chip or stripe, digits and two discs."""
     ink = (225.0, 225.0, 225.0) if sum(sheet.paper) < 380 else (50.0, 45.0, 45.0)
     length, width = sheet.length_mm, sheet.width_mm
     if rng.random() < 0.4:

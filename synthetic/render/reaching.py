@@ -1,4 +1,4 @@
-"""Paint the hands of players that reach over the table: bones with round flesh, shaded as one surface."""
+"""Paint players' hands over the table, modelled as rounded bones and shaded as a single surface."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from synthetic.render.scene import Reach
 from synthetic.render.view import NEAREST, View
 from vision.arrays import Bgr, FloatImage, Image, Points
 
-# Millimetres of a hand of 190 mm, seen from above with the fingers ahead: x ahead of the knuckle line, y to the thumb.
-# Per finger, from index to little: knuckle, length, radius at the tip; proportions of an adult's right hand.
+# Proportions of an adult's right hand of 190 mm, seen from above: x ahead of the knuckle line and y towards the thumb,
+# in mm. For each finger from index to little: knuckle position, length, radius at the tip.
 _FINGERS = (((0.0, 30.0), 72.0, 7.6), ((4.0, 9.0), 80.0, 7.8), ((0.0, -12.0), 74.0, 7.4), ((-9.0, -31.0), 58.0, 6.6))
 _WRIST = (-92.0, 0.0)
 _FAN_RAD = (0.20, 0.05, -0.09, -0.26)
 _FOREARM_MM = 330.0
-# From the elbow on the arm goes straight on, so that it always leaves the picture.
+# Straight extension of the arm beyond the elbow, long enough to leave the picture.
 _UPPER_ARM_MM = 900.0
 _REDUCED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Bone:
-    """A rounded, tapered piece of a hand.
+    """A rounded, tapered segment of a hand or arm.
 
     Attributes:
-        start_mm, end_mm: Middle of its ends: x, y on the table, height.
-        start_radius_mm, end_radius_mm: Radius at the ends.
-        bgr: Its colour.
+        start_mm, end_mm: Centres of the ends: x and y on the table, and height.
+        start_radius_mm, end_radius_mm: Radii at the ends.
+        bgr: Colour.
     """
 
     start_mm: tuple[float, float, float]
@@ -45,7 +45,7 @@ class Bone:
 
 
 def bones_of(reach: Reach) -> tuple[Bone, ...]:
-    """Return the bones of a hand with its arm: upper arm, forearm, fingers, thumb, sleeve."""
+    """Return the bones of a hand and its arm: upper arm, forearm, fingers, thumb and sleeve."""
     skin, size = reach.skin_bgr, reach.scale
     flat = 1 - 0.42 * reach.curl
     fans = [fan * (0.35 + 1.3 * reach.spread) for fan in _FAN_RAD]
@@ -92,7 +92,7 @@ def bones_of(reach: Reach) -> tuple[Bone, ...]:
 
 
 def _nail(tip: Bone) -> Bone:
-    """Return the nail on the last bone of a finger: a paler, flat piece that hardly stands out."""
+    """Return the nail on the last bone of a finger, as a paler and slightly raised bone."""
     start, end = np.array(tip.start_mm), np.array(tip.end_mm)
     back, front = start + 0.8 * (end - start), start + 1.08 * (end - start)
     lift_mm = 0.62 * tip.end_radius_mm
@@ -107,33 +107,33 @@ def _nail(tip: Bone) -> Bone:
 
 
 def _in_front(reach: Reach, view: View) -> tuple[Bone, ...]:
-    """Return the bones of a hand, cut off where they come too near to the camera or behind it."""
+    """Return the bones of a hand, clipped to the part farther than `NEAREST` from the camera."""
     nearest = NEAREST * float(view.matrix[2, 3])
-    kept = []
+    clipped = []
     for bone in bones_of(reach):
         ends = np.array([[*bone.start_mm, 1.0], [*bone.end_mm, 1.0]])
         start, end = (ends @ view.matrix[2] - nearest).tolist()
         if start > 0 and end > 0:
-            kept.append(bone)
+            clipped.append(bone)
         elif start > 0 or end > 0:
             share = start / (start - end)
             cut = ends[0, :3] + share * (ends[1, :3] - ends[0, :3])
             place = (float(cut[0]), float(cut[1]), float(cut[2]))
             radius = bone.start_radius_mm + share * (bone.end_radius_mm - bone.start_radius_mm)
             if start > 0:
-                kept.append(replace(bone, end_mm=place, end_radius_mm=radius))
+                clipped.append(replace(bone, end_mm=place, end_radius_mm=radius))
             else:
-                kept.append(replace(bone, start_mm=place, start_radius_mm=radius))
-    return tuple(kept)
+                clipped.append(replace(bone, start_mm=place, start_radius_mm=radius))
+    return tuple(clipped)
 
 
 def _circles_px(bone: Bone, view: View) -> tuple[Points, NDArray[np.float64]]:
-    """Return where the ends of a bone appear, shape (2, 2), and their radii in pixels."""
+    """Return the projected ends of a bone, shape (2, 2), and their radii in pixels, shape (2,)."""
     centers, radii = [], []
     for (x, y, height_mm), radius_mm in ((bone.start_mm, bone.start_radius_mm), (bone.end_mm, bone.end_radius_mm)):
-        seen = view.project(np.array([[x, y], [x + radius_mm, y]]), height_mm)
-        centers.append(seen[0])
-        radii.append(float(np.hypot(*(seen[1] - seen[0]))))
+        center, rim = view.project(np.array([[x, y], [x + radius_mm, y]]), height_mm)
+        centers.append(center)
+        radii.append(float(np.hypot(*(rim - center))))
     return np.array(centers), np.array(radii)
 
 
@@ -150,7 +150,7 @@ def outlines_px(reach: Reach, view: View) -> list[Points]:
 
 
 def reach_solids(reach: Reach) -> list[Solid]:
-    """Return bodies that throw about the shadow that a hand throws."""
+    """Return bodies that approximate the shadow of a hand."""
     angles = np.linspace(0, 2 * math.pi, 10, endpoint=False)
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
     solids = []
@@ -165,7 +165,7 @@ def reach_solids(reach: Reach) -> list[Solid]:
 
 
 def paint_reach(picture: Image, reach: Reach, light: LightLook, view: View, rng: np.random.Generator) -> None:
-    """Paint a hand with its forearm over everything else, in place."""
+    """Paint a hand and arm over everything else, in place."""
     bones = _in_front(reach, view)
     if not bones:
         return
@@ -182,7 +182,7 @@ def paint_reach(picture: Image, reach: Reach, light: LightLook, view: View, rng:
     px_per_mm = float(circles[-1][1][1] / bones[-1].end_radius_mm * scale[0])
     color, cover = _shaded(bones, shrunk, (height, width), px_per_mm, light, rng)
     size = (right - left, bottom - top)
-    # In bytes: sums of floats over the whole box took 10 of 40 ms.
+    # Blend in bytes. Floating-point sums took 10 of 40 ms.
     share = cv2.resize(cv2.convertScaleAbs(cover, alpha=255), size, interpolation=cv2.INTER_LINEAR)
     large = cv2.resize(cv2.convertScaleAbs(color), size, interpolation=cv2.INTER_LINEAR)
     region = picture[top:bottom, left:right]
@@ -198,12 +198,12 @@ def _shaded(
     light: LightLook,
     rng: np.random.Generator,
 ) -> tuple[FloatImage, FloatImage]:
-    """Return the colour, shape (H, W, 3), and the cover, shape (H, W), of all bones together."""
+    """Return the colour, shape (H, W, 3), and the coverage, shape (H, W), of all bones combined."""
     surface = np.full(shape, -1e3, np.float32)
     cover = np.zeros(shape, np.float32)
     albedo = np.zeros((*shape, 3), np.float32)
     for bone, (centers, radii) in zip(bones, circles, strict=True):
-        _raise(surface, cover, albedo, bone, centers.astype(np.float32), radii.astype(np.float32), px_per_mm)
+        _add_bone(surface, cover, albedo, bone, centers.astype(np.float32), radii.astype(np.float32), px_per_mm)
     filled = np.where(cover > 0, surface, surface[cover > 0].min(initial=0.0)).astype(np.float32)
     smooth = cv2.GaussianBlur(filled, (0, 0), max(0.6, 2.0 * px_per_mm))
     slope_y, slope_x = np.gradient(smooth)
@@ -217,7 +217,7 @@ def _shaded(
     return color.astype(np.float32), cover
 
 
-def _raise(
+def _add_bone(
     surface: FloatImage,
     cover: FloatImage,
     albedo: FloatImage,
@@ -226,7 +226,7 @@ def _raise(
     radii: NDArray[np.float32],
     px_per_mm: float,
 ) -> None:
-    """Lay one bone over the surface in place, where it is higher than what is there."""
+    """Add a bone to the surface in place, wherever it is higher."""
     low = np.maximum(np.floor((centers - radii[:, None]).min(axis=0)).astype(int) - 1, 0)
     high = np.ceil((centers + radii[:, None]).max(axis=0)).astype(int) + 2
     box = (slice(low[1], min(high[1], surface.shape[0])), slice(low[0], min(high[0], surface.shape[1])))
@@ -237,15 +237,15 @@ def _raise(
     from_x, from_y = x.astype(np.float32) - centers[0, 0], y.astype(np.float32) - centers[0, 1]
     along = centers[1] - centers[0]
     share = np.clip((from_x * along[0] + from_y * along[1]) / max(float(along @ along), 1e-3), 0, 1)
-    away_sq = (from_x - share * along[0]) ** 2 + (from_y - share * along[1]) ** 2
+    distance_sq = (from_x - share * along[0]) ** 2 + (from_y - share * along[1]) ** 2
     radius = radii[0] + share * (radii[1] - radii[0])
     start, end = np.float32(px_per_mm * bone.start_mm[2]), np.float32(px_per_mm * bone.end_mm[2])
     height = start + share * (end - start)
-    height += np.sqrt(np.maximum(radius**2 - away_sq, 0))
-    own = np.clip(radius - np.sqrt(away_sq) + 0.5, 0, 1).astype(np.float32)
-    np.maximum(cover[box], own, out=cover[box])
-    wins = (own > 0) & (height > part)
-    part[wins] = height[wins]
+    height += np.sqrt(np.maximum(radius**2 - distance_sq, 0))
+    bone_cover = np.clip(radius - np.sqrt(distance_sq) + 0.5, 0, 1).astype(np.float32)
+    np.maximum(cover[box], bone_cover, out=cover[box])
+    is_top = (bone_cover > 0) & (height > part)
+    part[is_top] = height[is_top]
     # Fingertips and knuckles are redder than the back of the hand.
     tint = 1 - np.array([0.07, 0.05, -0.02], np.float32) * (share[..., None] ** 3)
-    albedo[box][wins] = (np.asarray(bone.bgr, np.float32) * tint)[wins]
+    albedo[box][is_top] = (np.asarray(bone.bgr, np.float32) * tint)[is_top]

@@ -1,4 +1,4 @@
-"""Contents of a scene: tiles and objects with their places, the exact input of a picture."""
+"""Scene description: tiles and objects with their positions, the complete input of a picture."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from vision.reading import Join
 
 @dataclass(frozen=True, slots=True)
 class PlacedTile:
-    """A tile that lies on the table.
+    """A tile on the table.
 
     Attributes:
-        pips: Of half 0 and half 1, or None for a face-down tile. Half 0 lies towards -x of the tile.
-        center_mm: Middle of the tile from the middle of the picture, x right and y down.
-        theta_rad: Turns the x axis (the long one) of the tile, clockwise in the picture.
-        height_mm: Height of its underside over the table.
-        look: Which look it has: 0 for that of the scene, else that many into its further looks.
+        pips: Numbers of half 0 and half 1, or None for a face-down tile. Half 0 is towards -x of the tile.
+        center_mm: Middle of the tile relative to the middle of the picture, x right and y down.
+        theta_rad: Direction of the tile's x axis (its long axis), clockwise in the picture.
+        height_mm: Height of the underside above the table.
+        look: 0 for the scene's main look, n for its n-th additional look.
     """
 
     pips: tuple[int, int] | None
@@ -37,14 +37,14 @@ class PlacedTile:
             raise ValueError(f"pips: expected two of 0 to {MAX_PIPS} or None, got {self.pips}")
 
     def to_table(self, points_mm: Points) -> Points:
-        """Return points of the tile frame, shape (N, 2), on the table."""
+        """Transform points of the tile frame, shape (N, 2), to the table."""
         cos, sin = math.cos(self.theta_rad), math.sin(self.theta_rad)
-        turned: Points = points_mm @ np.array([[cos, sin], [-sin, cos]]) + np.asarray(self.center_mm)
-        return turned
+        on_table: Points = points_mm @ np.array([[cos, sin], [-sin, cos]]) + np.asarray(self.center_mm)
+        return on_table
 
 
 class ClutterKind(StrEnum):
-    """Things on a table that are no tiles."""
+    """Kinds of objects other than readable tiles."""
 
     COIN = "coin"
     PEN = "pen"
@@ -70,13 +70,15 @@ class ClutterKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clutter:
-    """A thing that is no tile to be read.
+    """An object other than a readable tile.
 
     Attributes:
-        center_mm, theta_rad: As of a tile.
-        length_mm, width_mm: Its extent; a coin uses its length as diameter.
-        height_mm: How far it rises above the table.
-        pips: Of a standing tile: what its face, towards its own +y, shows; half 0 is towards -x.
+        center_mm, theta_rad: Position and direction, as in `PlacedTile`.
+        length_mm, width_mm: Extent. For round objects, the length is the diameter.
+        height_mm: Height of the top above the table.
+        bgr: Main colour.
+        pips: Numbers on a standing or printed tile. The face of a standing tile is towards +y and its half 0 towards
+            -x.
     """
 
     kind: ClutterKind
@@ -91,19 +93,19 @@ class Clutter:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The hand of a player, with its forearm, over the table.
+    """A player's hand and arm over the table.
 
     Attributes:
-        tip_mm: Where its middle fingertip is.
+        tip_mm: Position of the middle fingertip.
         heading_rad: Direction from the elbow to the fingertips, clockwise from x in the picture.
-        height_mm: Height of the fingertips over the table.
+        height_mm: Height of the fingertips above the table.
         skin_bgr: Colour of the skin.
         sleeve_bgr: Colour of the sleeve, or None for a bare arm.
-        sleeve: Where the sleeve ends: 0 at the wrist, 1 at the elbow.
-        is_left: Whether it is a left hand, seen from above.
-        spread: How far the fingers are apart, 0 to 1.
-        curl: How far they are bent, 0 (flat) to 1.
-        scale: Size; 1 is a hand of 190 mm.
+        sleeve: Position of the cuff: 0 at the wrist, 1 at the elbow.
+        is_left: True for a left hand, seen from above.
+        spread: Spread of the fingers, 0 to 1.
+        curl: Bend of the fingers, from 0 (flat) to 1.
+        scale: Size relative to a hand of 190 mm.
     """
 
     tip_mm: tuple[float, float]
@@ -120,15 +122,15 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """Where the table ends, and what lies below and beyond.
+    """Edge of the table, and the floor beyond.
 
     Attributes:
-        look: Of the floor; its pattern is as large as on a table.
-        outline_mm: Of the table top: x and y, convex, clockwise in the picture.
-        drop: How dark the floor is, 0 (as bright as the table) to 1 (black).
+        look: Look of the floor. Its pattern is not scaled with distance from the table.
+        outline_mm: Outline of the table top as (x, y), convex, clockwise in the picture.
+        drop: Darkness of the floor, from 0 (as bright as the table) to 1 (black).
         rim_bgr: Colour of the rim of the table.
-        rim_mm: How thick the table is there.
-        below_mm: How far below the table the floor is.
+        rim_mm: Height of the rim.
+        below_mm: Depth of the floor below the table top.
     """
 
     look: TableLook
@@ -145,7 +147,7 @@ class Floor:
             raise ValueError(f"drop: expected 0 to 1, got {self.drop}")
 
     def margin_mm(self, point_mm: tuple[float, float]) -> float:
-        """Return how far inside the table top a point is; negative beyond it."""
+        """Return the distance of a point from the edge of the table top. Negative outside."""
         corners = np.array(self.outline_mm)
         along = np.roll(corners, -1, axis=0) - corners
         offset = np.asarray(point_mm) - corners
@@ -155,15 +157,15 @@ class Floor:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A table as one picture shows it.
+    """Contents and appearance of a picture.
 
     Attributes:
-        tile: The look of the tiles.
-        joins: Indices into *tiles*.
-        clutter: Things that the truth does not list.
-        reaches: Hands of players, above everything else.
-        more_looks: Of tiles of a second set; as thick, long and wide as *tile*.
-        floor: Where the table ends, or None for one that fills the picture.
+        tile: Main look of the tiles.
+        joins: Joins, as indices into *tiles*.
+        clutter: Other objects. They are not part of the ground truth.
+        reaches: Players' hands, above everything else.
+        more_looks: Additional looks of tiles, with the same size as *tile*.
+        floor: Table edge and floor, or None for a table that fills the picture.
     """
 
     tiles: tuple[PlacedTile, ...]
@@ -189,7 +191,7 @@ class Scene:
                 raise ValueError(f"{join}: expected indices below {len(self.tiles)}")
 
     def look_of(self, placed: PlacedTile) -> TileLook:
-        """Return how one of the tiles looks."""
+        """Return the look of a tile."""
         return self.tile if placed.look == 0 else self.more_looks[placed.look - 1]
 
 

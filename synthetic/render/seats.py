@@ -1,4 +1,4 @@
-"""The players around a table: hands of tiles that stand on their edges, and hands that reach over the table."""
+"""Draw players around a table: standing tiles at their seats, and hands over the table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from synthetic.render.placements import Area, is_free, random_hand
 from synthetic.render.scene import Clutter, ClutterKind, PlacedTile, Reach
 from vision.arrays import Bgr
 
-# Skin from light to dark, of the six types of Fitzpatrick's scale, in daylight.
+# Skin colours in daylight, from light to dark, for the six types of the Fitzpatrick scale.
 _SKINS: tuple[Bgr, ...] = (
     (170.0, 195.0, 232.0),
     (145.0, 178.0, 222.0),
@@ -24,7 +24,7 @@ _SKINS: tuple[Bgr, ...] = (
 
 
 def draw_reach(rng: np.random.Generator, area: Area, look: TileLook, tiles: tuple[PlacedTile, ...] = ()) -> Reach:
-    """Return a hand that comes in from some side and ends anywhere in *area*, as often as not at one of *tiles*."""
+    """Return a random hand over *area*. In half of the cases it is near one of *tiles*, if there are any."""
     tip = rng.uniform(-0.5, 0.5, 2) * (area.width_mm, area.height_mm)
     if tiles and rng.random() < 0.5:
         tip = np.array(tiles[int(rng.integers(len(tiles)))].center_mm) + rng.normal(0, 0.4 * look.width_mm, 2)
@@ -47,7 +47,7 @@ def draw_reach(rng: np.random.Generator, area: Area, look: TileLook, tiles: tupl
 def standing_hands(
     rng: np.random.Generator, area: Area, look: TileLook, tiles: tuple[PlacedTile, ...], max_pips: int
 ) -> tuple[Clutter, ...]:
-    """Return tiles that stand in rows along the sides of *area*, faces to the players, clear of *tiles*."""
+    """Return rows of standing tiles along the sides of *area*, facing the players and clear of *tiles*."""
     things: list[Clutter] = []
     for side in range(4):
         if rng.random() < 0.25:

@@ -20,7 +20,7 @@ _CORNER_STEPS = 4
 
 
 def rounded_outline(length_mm: float, width_mm: float, radius_mm: float) -> Points:
-    """Return a rounded rectangle around (0, 0), shape (N, 2), clockwise in the picture."""
+    """Return the outline of a rounded rectangle around (0, 0), shape (N, 2), clockwise in the picture."""
     radius = min(radius_mm, length_mm / 2, width_mm / 2)
     points = []
     for quarter, (side_x, side_y) in enumerate(((1, 1), (-1, 1), (-1, -1), (1, -1))):
@@ -36,7 +36,7 @@ def rounded_outline(length_mm: float, width_mm: float, radius_mm: float) -> Poin
 
 
 def corners_of(look: TileLook) -> Points:
-    """Return the corners of a tile in its own frame, shape (4, 2), clockwise from -x -y."""
+    """Return the corners of a tile in its own frame, shape (4, 2), clockwise from (-x, -y)."""
     half_length, half_width = look.length_mm / 2, look.width_mm / 2
     return np.array(
         [[-half_length, -half_width], [half_length, -half_width], [half_length, half_width], [-half_length, half_width]]
@@ -62,9 +62,9 @@ def paint_walls(
     colors = np.clip(shade[:, None] * np.asarray(bgr), 0, 255).tolist()
     quads = np.stack([high, high[following], low[following], low], axis=1)
     along, down = quads[:, 1] - quads[:, 0], quads[:, 3] - quads[:, 0]
-    is_seen = along[:, 0] * down[:, 1] - along[:, 1] * down[:, 0] < 0
+    is_visible = along[:, 0] * down[:, 1] - along[:, 1] * down[:, 0] < 0
     fixed = np.round(quads * 16).astype(np.int32)
-    for index in np.flatnonzero(is_seen):
+    for index in np.flatnonzero(is_visible):
         cv2.fillConvexPoly(picture, fixed[index], colors[index], cv2.LINE_AA, 4)
 
 
@@ -78,19 +78,23 @@ def paint_texture(
     lean_px: tuple[float, float] = (0.0, 0.0),
     shadow: GreyImage | None = None,
 ) -> None:
-    """Lay *texture* over the picture through the homography *warp*, in place.
+    """Paint *texture* over a picture in place.
 
     Args:
-        glare: Reflections over the picture, shape (H, W), of which *gloss* is seen.
-        lean_px: How far off the surface reflects them, because it is not quite level.
-        shadow: Brightness of the surface, shape (H, W), 255 for none.
+        picture: BGR, shape (H, W, 3).
+        texture: BGR premultiplied by the alpha in its last channel.
+        warp: Homography, shape (3, 3), from texture pixels to the picture.
+        glare: Reflections over the picture, shape (H, W), or None.
+        gloss: Share of the glare that the surface reflects, 0 to 1.
+        lean_px: Displacement of the glare, because the surface is not quite level.
+        shadow: Brightness of the surface, shape (H, W), 255 if unshaded, or None.
     """
     rows, columns = texture.shape[:2]
     frame = np.array([[[0, 0], [columns, 0], [columns, rows], [0, rows]]], dtype=np.float64)
-    seen = cv2.perspectiveTransform(frame, warp)[0]
-    left, top = (int(value) for value in np.maximum(np.floor(seen.min(axis=0)).astype(int) - 1, 0))
-    right = min(picture.shape[1], int(np.ceil(seen[:, 0].max())) + 2)
-    bottom = min(picture.shape[0], int(np.ceil(seen[:, 1].max())) + 2)
+    corners = cv2.perspectiveTransform(frame, warp)[0]
+    left, top = (int(value) for value in np.maximum(np.floor(corners.min(axis=0)).astype(int) - 1, 0))
+    right = min(picture.shape[1], int(np.ceil(corners[:, 0].max())) + 2)
+    bottom = min(picture.shape[0], int(np.ceil(corners[:, 1].max())) + 2)
     if right <= left or bottom <= top:
         return
     shift = np.array([[1.0, 0.0, -left], [0.0, 1.0, -top], [0.0, 0.0, 1.0]])
@@ -100,15 +104,15 @@ def paint_texture(
     if shadow is not None:
         color = cv2.multiply(color, cv2.merge([shadow[top:bottom, left:right]] * 3), scale=1 / 255)
     if glare is not None and gloss > 0:
-        shine = cv2.multiply(_moved(glare, lean_px, (top, bottom, left, right)), alpha, scale=gloss / 255)
+        shine = cv2.multiply(_shifted(glare, lean_px, (top, bottom, left, right)), alpha, scale=gloss / 255)
         color = add_light(color, shine)
     region = picture[top:bottom, left:right]
     uncovered = cv2.bitwise_not(alpha)
     region[:] = cv2.add(color, cv2.multiply(region, cv2.merge([uncovered] * 3), scale=1 / 255))
 
 
-def _moved(field: GreyImage, lean_px: tuple[float, float], box: tuple[int, int, int, int]) -> GreyImage:
-    """Return the part of *field* at (top, bottom, left, right), moved by *lean_px* and kept inside."""
+def _shifted(field: GreyImage, lean_px: tuple[float, float], box: tuple[int, int, int, int]) -> GreyImage:
+    """Return the part of *field* at *box* (top, bottom, left, right), shifted by *lean_px* but kept inside."""
     top, bottom, left, right = box
     down = int(np.clip(round(lean_px[1]), -top, field.shape[0] - bottom))
     aside = int(np.clip(round(lean_px[0]), -left, field.shape[1] - right))

@@ -1,4 +1,4 @@
-"""Paint the top of a table: wood, felt, leather, stone, and the cloths of `cloths`."""
+"""Paint table tops: wood, felt, leather, stone, and the patterns of `cloths`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from synthetic.render.look_types import TableKind, TableLook
 from synthetic.render.view import CLEAR, View
 from vision.arrays import Image, Points
 
-# Clouds and grain stay soft anyway; print needs edges as sharp as those of tiles.
+# Longest side of the texture. Grain is soft anyway, but prints need edges as sharp as those of tiles.
 _SOFT_PX = 800
 _PRINT_PX = 1100
+# Factor on the texture size if the picture shows the horizon.
 _OBLIQUE = 1.6
 _PRINTED = (TableKind.STRIPES, TableKind.CHECKS, TableKind.FLOWERS, TableKind.BOARD, TableKind.PRINT, TableKind.DAMASK)
 
@@ -23,7 +24,7 @@ _PRINTED = (TableKind.STRIPES, TableKind.CHECKS, TableKind.FLOWERS, TableKind.BO
 def _wood(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
     height, width = shape
     plank_px = max(8.0, look.pattern_mm * scale)
-    # Growth rings cut at a flat angle: long lines that bend together, dense here and wide there, around knots.
+    # Growth rings cut at a flat angle: long lines that bend together around knots, with varying density.
     bend = noise.cloud(rng, height, width, (plank_px / 2, 260 * scale))
     plank = (np.arange(height) / plank_px).astype(int)
     tone = rng.normal(0, 1, plank.max() + 1).astype(np.float32)[plank][:, None]
@@ -44,7 +45,7 @@ def _leather(look: TableLook, shape: tuple[int, int], scale: float, rng: np.rand
     bumps = np.abs(noise.cloud(rng, height, width, max(2.5, 2.2 * scale))) - np.float32(0.6)
     lit = bumps - np.roll(bumps, 2, axis=(0, 1))
     picture = mix(look.base_bgr, look.second_bgr, 0.3 + np.float32(0.7 * look.roughness) * lit)
-    for _ in range(int(rng.integers(0, 3))):  # seams with their stitches
+    for _ in range(int(rng.integers(0, 3))):  # stitched seams
         row, dash = int(rng.integers(height)), max(2, round(3 * scale))
         picture[row : row + max(1, round(0.8 * scale))] //= 3
         stitch = picture[row + 2 * dash : row + 2 * dash + max(1, round(0.5 * scale))]
@@ -53,7 +54,7 @@ def _leather(look: TableLook, shape: tuple[int, int], scale: float, rng: np.rand
 
 
 def _pattern(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
-    """Return the texture of *look*, shape (H, W, 3), before its fine grain."""
+    """Return the texture of *look* without its fine grain, shape (H, W, 3)."""
     match look.kind:
         case TableKind.WOOD:
             return _wood(look, shape, scale, rng)
@@ -82,9 +83,9 @@ def _pattern(look: TableLook, shape: tuple[int, int], scale: float, rng: np.rand
 
 
 def _extent_mm(view: View, width_px: int, height_px: int) -> Points:
-    """Return the bounding box of the visible table in pattern coordinates, as (2, 2): low and high."""
-    seen = view.frame_mm(width_px, height_px, 0.0)
-    return np.array([seen.min(axis=0), seen.max(axis=0)], dtype=np.float64)
+    """Return the bounding box of the visible table, shape (2, 2): low and high corner."""
+    outline = view.frame_mm(width_px, height_px, 0.0)
+    return np.array([outline.min(axis=0), outline.max(axis=0)], dtype=np.float64)
 
 
 def _add_grain(picture: Image, look: TableLook, rng: np.random.Generator) -> None:
@@ -96,7 +97,7 @@ def _add_grain(picture: Image, look: TableLook, rng: np.random.Generator) -> Non
 
 
 def paint_table(look: TableLook, view: View, width_px: int, height_px: int, rng: np.random.Generator) -> Image:
-    """Return the empty table as the pinhole camera sees it in even light, shape (H, W, 3)."""
+    """Return a pinhole picture of the empty table in even light, shape (H, W, 3)."""
     turn = np.array(
         [[math.cos(look.theta_rad), math.sin(look.theta_rad)], [-math.sin(look.theta_rad), math.cos(look.theta_rad)]]
     )
@@ -106,7 +107,7 @@ def paint_table(look: TableLook, view: View, width_px: int, height_px: int, rng:
     extent = high - low
     longest_px = _PRINT_PX if look.kind in _PRINTED else _SOFT_PX
     shows_horizon = view.shows_horizon(width_px, height_px, 0.0)
-    if shows_horizon:  # what is near fills most of the picture, but little of the table
+    if shows_horizon:  # the near part of the table fills most of the picture
         longest_px = round(_OBLIQUE * longest_px)
     scale = min(longest_px / float(extent.max()), width_px / float(extent.min()))
     shape = (max(16, math.ceil(float(extent[1]) * scale)), max(16, math.ceil(float(extent[0]) * scale)))
@@ -123,11 +124,11 @@ def paint_table(look: TableLook, view: View, width_px: int, height_px: int, rng:
 
 
 def _with_distance(picture: Image, look: TableLook, view: View, rng: np.random.Generator) -> Image:
-    """Return the picture with what is far away out of focus, and a dim room above the horizon."""
+    """Return the picture with distant parts out of focus, and a dim room above the horizon."""
     height, width = picture.shape[:2]
     corners = np.array([[0, 0], [width, 0], [0, height], [width, height]], dtype=np.float64)
     near = view.nearness(corners, 0.0)
-    # Nearness is linear in the pixels: what it is at the corners tells it everywhere.
+    # Nearness is linear in pixel coordinates, so it is interpolated from the corners.
     x, y = np.arange(width, dtype=np.float32)[None, :], np.arange(height, dtype=np.float32)[:, None]
     nearness = np.float32(near[0]) + x * np.float32((near[1] - near[0]) / width)
     nearness = nearness + y * np.float32((near[2] - near[0]) / height)

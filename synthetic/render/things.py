@@ -1,4 +1,4 @@
-"""Draw at random what lies on a table beside tiles, and keep it off them."""
+"""Random objects on a table, clear of the tiles."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from synthetic.render.scene import Clutter, ClutterKind, PlacedTile
 from vision.arrays import Bgr
 
 EVERYDAY = tuple(kind for kind in ClutterKind if kind not in PRINTS)
-"""What lies on most tables: everything but `prints.PRINTS`."""
+"""Common objects on a table: every kind except `prints.PRINTS`."""
 
 _COINS: tuple[Bgr, ...] = ((75.0, 120.0, 170.0), (95.0, 165.0, 200.0), (165.0, 170.0, 172.0), (60.0, 85.0, 120.0))
 
 
 def _extent_mm(kind: ClutterKind, rng: np.random.Generator, look: TileLook) -> tuple[float, float, float]:
-    """Return length, width (0 for round things) and height of a thing."""
+    """Return a random length, width (0 for round objects) and height for an object of *kind*."""
     match kind:
         case ClutterKind.COIN:
             return (rng.uniform(16, 30), 0.0, 1.8)
@@ -80,7 +80,7 @@ def draw_clutter(
     *,
     kinds: Sequence[ClutterKind] = EVERYDAY,
 ) -> tuple[Clutter, ...]:
-    """Return up to *count* things, each of one of *kinds*, that touch no tile."""
+    """Return up to *count* random objects of *kinds*. Objects that would touch a tile are dropped."""
     things = []
     for _ in range(count):
         kind = kinds[int(rng.integers(len(kinds)))]
@@ -113,7 +113,7 @@ def _color(kind: ClutterKind, rng: np.random.Generator, look: TileLook) -> Bgr:
 
 
 def _print_color(kind: ClutterKind, rng: np.random.Generator) -> Bgr:
-    """Return the colour of the body of a thing, or of the paper."""
+    """Return a random colour for the body or paper of an object."""
     match kind:
         case ClutterKind.KEYBOARD | ClutterKind.KEYPAD if rng.random() < 0.65:
             return colors.any_color(rng, (0.0, 0.25), (0.06, 0.25))
@@ -126,7 +126,7 @@ def _print_color(kind: ClutterKind, rng: np.random.Generator) -> Bgr:
 
 
 def printed_border(rng: np.random.Generator, area: Area, look: TileLook, max_pips: int) -> tuple[Clutter, ...]:
-    """Return dominoes that are printed end to end around a game board: what looks like tiles and is none."""
+    """Return printed dominoes around a game board, as decoys that resemble tiles."""
     length_mm = look.length_mm * rng.uniform(0.5, 0.95)
     half_x, half_y = area.width_mm * 0.5, area.height_mm * 0.5
     things = []
@@ -146,7 +146,7 @@ def printed_border(rng: np.random.Generator, area: Area, look: TileLook, max_pip
 
 
 def is_clear(thing: Clutter, tiles: tuple[PlacedTile, ...], look: TileLook) -> bool:
-    """Return whether a thing, tested as a row of tile-sized pieces, stays away from the tiles."""
+    """Return True if an object, tested as a row of tile-sized pieces, is clear of the tiles."""
     steps = max(1, math.ceil(thing.length_mm / look.length_mm))
     margin_mm = (
         max(0.0, (max(thing.width_mm, thing.length_mm if thing.width_mm == 0 else 0) - look.width_mm)) + thing.height_mm

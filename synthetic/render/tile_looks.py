@@ -1,4 +1,4 @@
-"""Draw looks of tile sets at random, as sets are sold, worn and wrapped."""
+"""Random looks of commercial tile sets, new or worn, some in plastic film."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from synthetic.render.patterns import MAX_PIPS, style_count
 from vision.arrays import Bgr
 
 _NUMBERS = MAX_PIPS + 1
-# Sets with numerals instead of pips are sold from double-twelve on.
+# Sets with numerals instead of pips exist from double-twelve on.
 _NUMERALS_FROM = 12
 
 
 def _pick_styles(rng: np.random.Generator) -> tuple[int, ...]:
-    """Return an arrangement per number: mostly the common one, along or across for all numbers alike."""
+    """Return a random pip arrangement for each number, mostly the common one, with the same orientation."""
     across = int(rng.random() < 0.3)
     styles = []
     for pips in range(_NUMBERS):
@@ -30,7 +30,7 @@ def _pick_styles(rng: np.random.Generator) -> tuple[int, ...]:
 
 
 def _pick_colors(rng: np.random.Generator) -> tuple[Bgr, tuple[Bgr, ...], Bgr]:
-    """Return the colours of the face, of the pips of each number and of the bar."""
+    """Return random colours for the face, the pips of each number, and the bar."""
     kind = rng.random()
     if kind < 0.40:
         face = colors.ivory(rng)
@@ -55,10 +55,11 @@ def _pick_colors(rng: np.random.Generator) -> tuple[Bgr, tuple[Bgr, ...], Bgr]:
 
 
 def draw_tile_look(rng: np.random.Generator, *, max_pips: int = 6) -> TileLook:
-    """Return a set of tiles: white with black pips most often, then coloured pips, black tiles, any colour.
+    """Return a random tile set: mostly light with dark pips, then coloured pips, black tiles, or any colour.
 
     Args:
-        max_pips: The highest number of the set: large sets may have numerals.
+        rng: Random generator.
+        max_pips: Highest number of the set. From 12 on, some sets have numerals.
     """
     face, pips, ink = _pick_colors(rng)
     side = colors.scaled(face, rng.uniform(0.85, 1.0))
@@ -106,7 +107,7 @@ def draw_tile_look(rng: np.random.Generator, *, max_pips: int = 6) -> TileLook:
 
 
 def _bar_color(rng: np.random.Generator, face: Bgr, ink: Bgr) -> Bgr:
-    """Return the colour of the bar: that of the pips, gold, or little darker than the face."""
+    """Return a random colour for the bar: the colour of the pips, gold, or a blend of pips and face."""
     kind = rng.random()
     if kind < 0.75:
         return ink

@@ -1,4 +1,4 @@
-"""The exact truth about a picture: where each tile appears, and how much of it anything hides."""
+"""Ground truth of a picture: position and visibility of each tile."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from synthetic.render.view import View
 from vision.arrays import Points
 from vision.reading import Face, Half, Join, OutlinePx, Reading, SeenTile
 
-# Below this share of a half in sight, a pip may be hidden. Sampling at 12 x 12 points finds steps of 0.7 %.
+# Minimum visible share of each half. Below it, a pip may be hidden. Sampling 12 x 12 points gives steps of 0.7 %.
 _READABLE = 0.97
-# Less than this of a whole tile in sight is a rim, not a tile.
+# Minimum visible share of a whole tile. With less, only its rim is visible.
 _NOTICED = 0.08
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedTile:
-    """How the picture shows one tile of the scene.
+    """Appearance of a tile of the scene in the picture.
 
     Attributes:
-        index: Which tile of the scene.
-        tile: Where it is and what it shows, also where something hides it.
-        visible: Share of each half (0, 1) that is in the picture and that nothing hides, 0 to 1.
-        by_tiles: Tiles of the scene that hide some of it.
-        by_reach, by_clutter: Whether a player's hand hides some of it, or a thing.
+        index: Index in the scene.
+        tile: Exact reading of the tile, even if it is hidden.
+        visible: Share of each half that is in the picture and not hidden, 0 to 1.
+        by_tiles: Indices of the tiles that hide part of it.
+        by_reach, by_clutter: True if a player's hand or an object hides part of it.
     """
 
     index: int
@@ -42,24 +42,24 @@ class RenderedTile:
 
     @property
     def is_readable(self) -> bool:
-        """Whether both halves are in sight."""
+        """True if at least 97 % of each half is visible."""
         return min(self.visible) >= _READABLE
 
     @property
     def is_noticed(self) -> bool:
-        """Whether enough is in sight to see that something lies there."""
+        """True if at least 8 % of the tile is visible, enough to notice it."""
         return sum(self.visible) / 2 >= _NOTICED
 
 
 @dataclass(frozen=True, slots=True)
 class PictureTruth:
-    """The truth about a picture.
+    """Ground truth of a picture.
 
     Attributes:
-        reading: What a perfect reader says: every tile whose four corners are in the picture and that nothing hides.
+        reading: Perfect reading: every tile whose four corners are in the picture and whose halves are not hidden.
         tile_index: For each tile of *reading*, its index in the scene.
-        unread_px: Outlines of tiles that the picture shows only in part, and of those that stand on edge.
-        shown: Every tile of the scene, in its order.
+        unread_px: Outlines of partly visible tiles and of tiles standing on edge.
+        shown: Every tile of the scene, in order.
     """
 
     reading: Reading
@@ -69,20 +69,20 @@ class PictureTruth:
 
 
 def truth_of(scene: Scene, view: View) -> PictureTruth:
-    """Return what is true of the picture of *scene*."""
+    """Return the ground truth of the picture of *scene*."""
     width_px, height_px = scene.camera.width_px, scene.camera.height_px
     hidden = find_hidden(scene, view)
     whole: list[tuple[SeenTile, int]] = []
     unread = _standing(scene, view)
     shown: list[RenderedTile] = []
-    for index, (placed, points_px) in enumerate(zip(scene.tiles, _seen(scene, view), strict=True)):
+    for index, (placed, points_px) in enumerate(zip(scene.tiles, _tile_points_px(scene, view), strict=True)):
         corners_px = points_px[:4]
-        one = _shown(index, _tile_truth(placed, points_px), hidden[index])
-        shown.append(one)
+        rendered = _rendered(index, _tile_truth(placed, points_px), hidden[index])
+        shown.append(rendered)
         inside = bool((corners_px >= 0).all() and (corners_px <= (width_px - 1, height_px - 1)).all())
-        if inside and one.is_readable:
-            whole.append((one.tile, index))
-        elif one.is_noticed and _touches_picture(corners_px, width_px, height_px):
+        if inside and rendered.is_readable:
+            whole.append((rendered.tile, index))
+        elif rendered.is_noticed and _touches_picture(corners_px, width_px, height_px):
             unread.append(_plain(corners_px))
     whole.sort(key=lambda pair: (pair[0].center_px[1], pair[0].center_px[0]))
     tile_index = tuple(index for _, index in whole)
@@ -91,7 +91,7 @@ def truth_of(scene: Scene, view: View) -> PictureTruth:
 
 
 def _joins_between(scene: Scene, tile_index: tuple[int, ...]) -> tuple[Join, ...]:
-    """Return the joins of tiles that are all in *tile_index*, renumbered."""
+    """Return the joins whose tiles are both in *tile_index*, renumbered."""
     place = {index: position for position, index in enumerate(tile_index)}
     return tuple(
         Join(place[join.a], join.a_half, place[join.b], join.b_half)
@@ -101,17 +101,17 @@ def _joins_between(scene: Scene, tile_index: tuple[int, ...]) -> tuple[Join, ...
 
 
 def _standing(scene: Scene, view: View) -> list[OutlinePx]:
-    """Return the outlines of tiles that stand on edge: seen from behind they look like tiles that lie face down."""
+    """Return the outlines of tiles standing on edge. Seen from behind, they look like face-down tiles."""
     solids = [solid_of(thing) for thing in scene.clutter if thing.kind is ClutterKind.STANDING_TILE]
     return [_plain(view.distort(hull_px(solid, view))) for solid in solids]
 
 
-def _shown(index: int, tile: SeenTile, hidden: Occlusion) -> RenderedTile:
+def _rendered(index: int, tile: SeenTile, hidden: Occlusion) -> RenderedTile:
     return RenderedTile(index, tile, hidden.visible, hidden.by_tiles, hidden.by_reach, hidden.by_clutter)
 
 
-def _seen(scene: Scene, view: View) -> Points:
-    """Return where corners and half centres of each tile appear, shape (tiles, 6, 2)."""
+def _tile_points_px(scene: Scene, view: View) -> Points:
+    """Return the corners and half centres of each tile in the picture, shape (tiles, 6, 2)."""
     quarter_mm = scene.tile.length_mm / 4
     frame = np.concatenate([corners_of(scene.tile), [[-quarter_mm, 0.0], [quarter_mm, 0.0]]])
     tops_mm = [placed.height_mm + scene.tile.thickness_mm for placed in scene.tiles]
@@ -131,7 +131,7 @@ def _touches_picture(corners_px: NDArray[np.float64], width_px: int, height_px: 
 
 
 def _tile_truth(placed: PlacedTile, points_px: Points) -> SeenTile:
-    """Return the truth of a tile from its corners and half centres, shape (6, 2)."""
+    """Return the exact reading of a tile from its corners and half centres, shape (6, 2)."""
     first = int(np.argmin(points_px[:4].sum(axis=1)))
     corners = _plain(np.roll(points_px[:4], -first, axis=0))
     assert len(corners) == 4

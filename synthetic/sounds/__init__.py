@@ -1,1 +1,1 @@
-"""Sound models: knocks, tiles, voices and rooms, as a microphone records them."""
+"""Sound models of knocks, tiles, voices and rooms, as recorded by a microphone."""

@@ -1,4 +1,4 @@
-"""Force spectra of impacts on a table: the pulses of a knuckle, a finger, a nail, a tile and a glass."""
+"""Force spectra of impacts on a table by a knuckle, a finger, a nail, a tile or a glass."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 RATE_HZ = 16_000
-# Half a second holds what rings after a hit.
+# Samples per modelled sound. Half a second covers the decay after a hit.
 LENGTH = 8192
 
 Spectrum = NDArray[np.complex128]
@@ -17,13 +17,13 @@ Spectrum = NDArray[np.complex128]
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """One impact of a thing on the table.
+    """A single contact of an object with the table.
 
     Attributes:
-        at_s: When it begins, from the first contact.
-        lasts_s: How long the two press on each other. Soft and heavy things press long and sound dull.
-        push: Its impulse.
-        softness: 0 for a half sine, which steel on steel comes near, 1 for the rounder pulse of skin.
+        at_s: Start, relative to the first contact.
+        lasts_s: Duration of the contact. It is longer, and sounds duller, for soft and heavy objects.
+        push: Impulse.
+        softness: Pulse shape, from 0 (half sine, close to steel on steel) to 1 (rounder, as for skin).
     """
 
     at_s: float
@@ -39,40 +39,40 @@ def frequencies() -> NDArray[np.float64]:
 
 
 def force(impacts: list[Impact]) -> Spectrum:
-    """Return the spectrum of the force of all impacts; exact, so that the shortest pulse does not alias."""
-    sum_ = np.zeros(len(frequencies()), np.complex128)
-    for one in impacts:
-        turns = frequencies() * one.lasts_s
-        pulse = one.softness * _round_pulse(turns) + (1 - one.softness) * _half_sine(turns)
-        sum_ += one.push * pulse * np.exp(-2j * np.pi * frequencies() * (one.at_s + one.lasts_s / 2))
-    return sum_
+    """Return the force spectrum of all *impacts*. It is analytic, so short pulses do not alias."""
+    total = np.zeros(len(frequencies()), np.complex128)
+    for impact in impacts:
+        turns = frequencies() * impact.lasts_s
+        pulse = impact.softness * _round_pulse(turns) + (1 - impact.softness) * _half_sine(turns)
+        total += impact.push * pulse * np.exp(-2j * np.pi * frequencies() * (impact.at_s + impact.lasts_s / 2))
+    return total
 
 
 def _half_sine(turns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the spectrum of a half sine of area 1, about its middle; *turns* is frequency times length."""
+    """Return the spectrum of a centred half sine of area 1. *turns* is frequency times duration."""
     below = 1 - 4 * turns**2
     safe = np.where(np.abs(below) < 1e-6, 1.0, below)
     return np.where(np.abs(below) < 1e-6, np.pi / 4, np.cos(np.pi * turns) / safe)
 
 
 def _round_pulse(turns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the same of a sine squared, which falls by 18 dB in an octave where the half sine falls by 12."""
+    """Return the spectrum of a centred squared sine of area 1. It falls by 18 dB per octave, a half sine by 12."""
     below = 1 - turns**2
     safe = np.where(np.abs(below) < 1e-6, 1.0, below)
     return np.where(np.abs(below) < 1e-6, 0.5, np.sinc(turns) / safe)
 
 
 def knuckle(rng: np.random.Generator) -> list[Impact]:
-    """Return one knock: bone under thin skin, the weight of a hand behind it, at times two knuckles or a bounce."""
+    """Return a random knock: bone under thin skin with the weight of a hand, sometimes two knuckles or a bounce."""
     lasts_s = float(np.exp(rng.uniform(np.log(0.0005), np.log(0.0035))))
     impacts = [Impact(0.0, lasts_s, 1.0, rng.uniform(0.4, 1.0))]
-    if rng.random() < 0.8:  # bone gets harder the deeper it is pressed: a short peak on top
-        # Skin lies between: even the peak is no click.
+    if rng.random() < 0.8:  # a short peak, because bone stiffens under pressure
+        # Skin softens even the peak.
         peak_s, push = rng.uniform(0.0004, 0.0010), float(np.exp(rng.uniform(-3.5, 0.0)))
         impacts.append(Impact(rng.uniform(0, lasts_s), peak_s, push, rng.uniform(0.5, 1.0)))
-    if rng.random() < 0.35:  # two knuckles do not land together
+    if rng.random() < 0.35:  # a second knuckle lands slightly later
         impacts.append(Impact(rng.uniform(0.0003, 0.004), lasts_s * rng.uniform(0.8, 1.3), rng.uniform(0.2, 0.9), 0.8))
-    if rng.random() < 0.7:  # the hand follows its bone, joint after joint
+    if rng.random() < 0.7:  # the hand follows, joint by joint
         push = float(np.exp(rng.uniform(-2.3, 1.2)))
         impacts.append(Impact(rng.uniform(0.0, 0.006), rng.uniform(0.003, 0.012), push, 1.0))
     if rng.random() < 0.15:
@@ -81,7 +81,7 @@ def knuckle(rng: np.random.Generator) -> list[Impact]:
 
 
 def finger_pad(rng: np.random.Generator) -> list[Impact]:
-    """Return a tap with the soft of a finger: long and dull; at times the skin slaps at first."""
+    """Return a random tap with a fingertip: long and dull, often with a slap of skin at the start."""
     impacts = [Impact(0.0, rng.uniform(0.005, 0.016), 1.0, rng.uniform(0.7, 1.0))]
     if rng.random() < 0.7:
         push = float(np.exp(rng.uniform(-6.0, -2.5)))
@@ -90,9 +90,9 @@ def finger_pad(rng: np.random.Generator) -> list[Impact]:
 
 
 def nail(rng: np.random.Generator) -> list[Impact]:
-    """Return a tap with the flat of a nail: little weight, a short hard contact."""
+    """Return a random tap with the flat of a nail: a short, hard contact with little weight."""
     impacts = [Impact(0.0, rng.uniform(0.0001, 0.0004), 1.0, rng.uniform(0.0, 0.6))]
-    if rng.random() < 0.4:  # the finger behind it
+    if rng.random() < 0.4:  # the finger behind the nail
         push = float(np.exp(rng.uniform(-2.3, 0.0)))
         impacts.append(Impact(rng.uniform(0.0, 0.003), rng.uniform(0.002, 0.008), push, 1.0))
     if rng.random() < 0.3:
@@ -101,7 +101,7 @@ def nail(rng: np.random.Generator) -> list[Impact]:
 
 
 def nail_tip(rng: np.random.Generator) -> list[Impact]:
-    """Return a tap with the edge of a nail, the finger's weight following it."""
+    """Return a random tap with the edge of a nail, followed by the weight of the finger."""
     impacts = [Impact(0.0, rng.uniform(0.00006, 0.0003), rng.uniform(0.05, 0.5), rng.uniform(0.0, 0.5))]
     impacts.append(
         Impact(rng.uniform(0.0, 0.003), rng.uniform(0.002, 0.008), rng.uniform(0.2, 1.0), rng.uniform(0.5, 1.0))
@@ -110,20 +110,20 @@ def nail_tip(rng: np.random.Generator) -> list[Impact]:
 
 
 def tile(rng: np.random.Generator) -> list[Impact]:
-    """Return a tile being put down: an edge first, then clicks within 5 to 40 ms until it lies."""
+    """Return the impacts of a tile put down: two to six clicks as it settles, 1 to 18 ms apart."""
     count = int(rng.integers(2, 7))
-    first_s = rng.uniform(0.0001, 0.0005)
+    contact_s = rng.uniform(0.0001, 0.0005)
     gaps_s = np.cumsum(rng.uniform(0.002, 0.012, count) * rng.uniform(0.5, 1.5))
     pushes = rng.uniform(0.1, 1.0, count) * 0.85 ** np.arange(count)
     times_s = np.concatenate([[0.0], gaps_s[:-1]])
     return [
-        Impact(float(at_s), first_s * rng.uniform(0.6, 1.6), float(push), rng.uniform(0, 0.5))
+        Impact(float(at_s), contact_s * rng.uniform(0.6, 1.6), float(push), rng.uniform(0, 0.5))
         for at_s, push in zip(times_s, pushes, strict=True)
     ]
 
 
 def slam(rng: np.random.Generator) -> list[Impact]:
-    """Return a tile thrown down by a hand: hard impacts close together, and the hand that comes with it."""
+    """Return the impacts of a slammed tile: hard impacts close together, usually followed by the hand."""
     impacts = [Impact(0.0, rng.uniform(0.0001, 0.0004), 1.0, rng.uniform(0, 0.4))]
     for _ in range(int(rng.integers(1, 6))):
         at_s = rng.uniform(0.0008, 0.02)
@@ -134,7 +134,7 @@ def slam(rng: np.random.Generator) -> list[Impact]:
 
 
 def shuffle(rng: np.random.Generator, *, lasts_s: float) -> list[Impact]:
-    """Return tiles being shuffled for a while: clicks upon clicks."""
+    """Return the impacts of tiles being shuffled for *lasts_s*: 15 to 90 clicks per second."""
     count = max(3, int(lasts_s * rng.uniform(15, 90)))
     times_s = np.sort(rng.uniform(0, lasts_s, count))
     pushes = rng.lognormal(0, 0.9, count)
@@ -145,7 +145,7 @@ def shuffle(rng: np.random.Generator, *, lasts_s: float) -> list[Impact]:
 
 
 def glass(rng: np.random.Generator) -> list[Impact]:
-    """Return a glass or a cup being put down: its rim rocks for a moment."""
+    """Return the impacts of a glass or cup put down, as its base rocks briefly."""
     count = int(rng.integers(1, 6))
     lasts_s = rng.uniform(0.0002, 0.0008)
     times_s = np.concatenate([[0.0], np.cumsum(rng.uniform(0.006, 0.03, count))])

@@ -1,4 +1,4 @@
-"""Frequency responses of microphones: tilt, bends and band limits, as gains over frequency."""
+"""Frequency responses of microphones: tilt, peaks and band limits."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from numpy.typing import NDArray
 from hardware.knock.tone import octaves
 from synthetic.sounds.impacts import RATE_HZ
 
-# Decibels at frequencies in Hz, both of shape (F,).
 Response: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""Maps frequencies in Hz to gains in dB, both of shape (F,)."""
 
 _BEND_OCTAVES = 0.35
 
 
 def tilted(db_per_octave: float) -> Response:
-    """Return the response of a microphone that is brighter by this in each octave; duller where it is below 0."""
+    """Return a response with a constant slope. Positive values sound brighter, negative values duller."""
     return lambda hz: db_per_octave * octaves(hz)
 
 
-def bent(at_hz: float, by_db: float) -> Response:
-    """Return the response of one that hears half an octave around a frequency louder, or less loud below 0."""
+def peaking(at_hz: float, by_db: float) -> Response:
+    """Return a response with a peak of *by_db* at *at_hz*, about half an octave wide. Negative values give a dip."""
     return lambda hz: by_db * np.exp(-(((octaves(hz) - np.log2(at_hz / 1_000)) / _BEND_OCTAVES) ** 2))
 
 
-def without_above(from_hz: float) -> Response:
-    """Return the response of one that hears nothing above a frequency: 24 dB less in each octave."""
+def low_pass(from_hz: float) -> Response:
+    """Return a low-pass response that falls by 24 dB per octave above *from_hz*."""
     return lambda hz: -10 * np.log10(1 + (hz / from_hz) ** 8)
 
 
-def without_below(to_hz: float) -> Response:
-    """Return the response of one that hears nothing below a frequency: 12 dB less in each octave."""
+def high_pass(to_hz: float) -> Response:
+    """Return a high-pass response that falls by 12 dB per octave below *to_hz*."""
     return lambda hz: -20 * np.log10(1 + (to_hz / np.maximum(hz, 1.0)) ** 2)
 
 
-def heard_through(samples: NDArray[np.float32], response: Response) -> NDArray[np.float32]:
-    """Return a recording as another microphone hears it, at the same time and with the same peak.
+def apply_response(samples: NDArray[np.float32], response: Response) -> NDArray[np.float32]:
+    """Filter a recording with a *response*, without delay and with the same peak.
 
     Args:
-        samples: Shape (N,), at 16 kHz.
-        response: Of the other microphone, beside that of the first.
+        samples: Recording at 16 kHz, shape (N,).
+        response: Response of another microphone relative to the recording's.
     """
-    # Longer by what rings on, so that it does not come in at the begin; another length takes ten times as long.
+    # Pad by half a second to keep the decay from wrapping around. A power of two is ten times as fast as other lengths.
     count = 1 << (len(samples) + RATE_HZ // 2 - 1).bit_length()
     gains_db = response(np.asarray(np.fft.rfftfreq(count, 1 / RATE_HZ)))
-    heard = np.fft.irfft(np.fft.rfft(samples, count) * 10 ** (gains_db / 20), count)[: len(samples)]
-    return np.asarray(heard * (np.abs(samples).max() / max(1e-12, float(np.abs(heard).max()))), np.float32)
+    filtered = np.fft.irfft(np.fft.rfft(samples, count) * 10 ** (gains_db / 20), count)[: len(samples)]
+    return np.asarray(filtered * (np.abs(samples).max() / max(1e-12, float(np.abs(filtered).max()))), np.float32)

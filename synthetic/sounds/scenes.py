@@ -1,4 +1,4 @@
-"""Modelled recordings of a table: hits of every kind at known times, speech and noise between them."""
+"""Modelled recordings of a table: hits of every kind at known times, speech and noise."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from hardware.knock.heard import Sound
 from synthetic.sounds import impacts
 from synthetic.sounds.impacts import LENGTH, RATE_HZ, Spectrum, force
-from synthetic.sounds.surroundings import PlacedMicrophone, draw_microphone, noise, smeared, taken
+from synthetic.sounds.surroundings import PlacedMicrophone, add_pre_echo, digitize, draw_microphone, noise
 from synthetic.sounds.tables import TableModes, random_table, thing_rings
 from synthetic.sounds.voices import speech, thump
 
-# What is learned from: knocks and what is most like them come most often.
-LEARNED = {
+# Shares of sounds for training. Knocks and similar sounds are the most frequent.
+TRAINING_SHARES = {
     Sound.KNOCK: 0.26,
     Sound.FINGER: 0.12,
     Sound.NAIL: 0.12,
@@ -28,7 +28,7 @@ LEARNED = {
     Sound.SPEECH: 0.04,
     Sound.NOTHING: 0.02,
 }
-# What a game sounds like in which nobody knocks.
+# Shares of sounds in a game without knocks.
 WITHOUT_KNOCKS = {
     Sound.TILE: 0.50,
     Sound.SLAM: 0.20,
@@ -40,13 +40,13 @@ WITHOUT_KNOCKS = {
 _GAP_S = (0.45, 0.9)
 _DOUBLE_SHARE, _DOUBLE_GAP_S = 0.3, (0.13, 0.4)
 _FIRST_S = 0.5
-# A recorder may smear a hit over the time before it: so many samples stand before its begin.
+# Samples before the start of a hit, to leave room for a recorder's pre-echo.
 LEAD = 400
 
 
 @dataclass(frozen=True, slots=True)
 class SoundEvent:
-    """Something in a scene makes a sound, from *t_s* to *until_s*, counted from the scene's begin."""
+    """A sound from *t_s* to *until_s*, relative to the start of the scene."""
 
     kind: Sound
     t_s: float
@@ -58,21 +58,23 @@ class SoundScene:
     """A modelled recording.
 
     Attributes:
-        samples: Shape (N,), at 16 kHz.
-        events: What makes a sound when, in order.
+        samples: Samples at 16 kHz, shape (N,).
+        events: Sounds in the recording, in order.
     """
 
     samples: NDArray[np.float32]
     events: tuple[SoundEvent, ...]
 
 
-def draw_scene(rng: np.random.Generator, *, events: int, shares_of: Mapping[Sound, float] = LEARNED) -> SoundScene:
-    """Return a random table in a random room, and things that happen on it.
+def draw_scene(
+    rng: np.random.Generator, *, events: int, shares_of: Mapping[Sound, float] = TRAINING_SHARES
+) -> SoundScene:
+    """Return a random recording at a random table in a random room.
 
     Args:
-        rng: What is drawn from.
-        events: How many things happen.
-        shares_of: How often each kind does, beside the others.
+        rng: Random generator.
+        events: Number of events.
+        shares_of: Relative frequency of each kind of sound.
     """
     table, microphone = random_table(rng), draw_microphone(rng)
     kinds = list(shares_of)
@@ -87,21 +89,21 @@ def draw_scene(rng: np.random.Generator, *, events: int, shares_of: Mapping[Soun
 
 
 def scene_of(rng: np.random.Generator, happens: Sequence[tuple[Sound, float]], *, lasts_s: float) -> SoundScene:
-    """Return a random table in a random room, on which something is told to happen.
+    """Return a recording of given events at a random table in a random room.
 
     Args:
-        rng: What is drawn from.
-        happens: What makes a sound, and when in seconds, from 0.1 on.
+        rng: Random generator.
+        happens: Kinds of sounds and their times in seconds, from 0.1 on.
         lasts_s: Length of the recording.
     """
     table, microphone = random_table(rng), draw_microphone(rng)
-    sounding = [one for kind, t_s in happens for one in _sounds_of(rng, kind, t_s, table, microphone)]
+    sounding = [sound for kind, t_s in happens for sound in _sounds_of(rng, kind, t_s, table, microphone)]
     return _recorded(rng, sounding, lasts_s, microphone)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sounding:
-    """A sound as loud as it is, shape (N,); it begins LEAD samples after its first."""
+    """An event and its samples at their final loudness, shape (N,). The event starts after LEAD samples."""
 
     event: SoundEvent
     samples: NDArray[np.float64]
@@ -110,36 +112,41 @@ class _Sounding:
 def _sounds_of(
     rng: np.random.Generator, kind: Sound, t_s: float, table: TableModes, microphone: PlacedMicrophone
 ) -> Iterator[_Sounding]:
-    """Yield the sounds of something that happens at a time."""
-    loud = _loudness(rng, kind, microphone)
-    for begin_s, any_loud in _event(rng, kind, table, microphone):
-        sound = any_loud / (np.abs(any_loud).max() + 1e-12) * loud
+    """Yield the sounds of an event at *t_s*."""
+    peak = _loudness(rng, kind, microphone)
+    for begin_s, unscaled in _event(rng, kind, table, microphone):
+        sound = unscaled / (np.abs(unscaled).max() + 1e-12) * peak
         yield _Sounding(SoundEvent(kind, t_s + begin_s, t_s + begin_s + _lasts_s(sound)), sound)
 
 
 def _recorded(
     rng: np.random.Generator, sounding: Sequence[_Sounding], lasts_s: float, microphone: PlacedMicrophone
 ) -> SoundScene:
-    """Return what a recorder takes of sounds in their surroundings."""
+    """Mix sounds with background noise and digitize the result."""
     samples = noise(rng, microphone, round(lasts_s * RATE_HZ) + 2 * LENGTH)
-    for one in sounding:
-        first = round(one.event.t_s * RATE_HZ) - LEAD
-        samples[first : first + len(one.samples)] += one.samples[: max(0, len(samples) - first)]
-    return SoundScene(taken(samples[: round(lasts_s * RATE_HZ)], microphone), tuple(one.event for one in sounding))
+    for sound in sounding:
+        first = round(sound.event.t_s * RATE_HZ) - LEAD
+        samples[first : first + len(sound.samples)] += sound.samples[: max(0, len(samples) - first)]
+    recorded = digitize(samples[: round(lasts_s * RATE_HZ)], microphone)
+    return SoundScene(recorded, tuple(sound.event for sound in sounding))
 
 
 def hit(rng: np.random.Generator, kind: Sound, table: TableModes, microphone: PlacedMicrophone) -> NDArray[np.float64]:
-    """Return the sound of one hit, of any loudness, shape (LENGTH,), which begins after LEAD samples."""
+    """Return the sound of a hit, shape (LENGTH,), not normalised in loudness. It starts after LEAD samples.
+
+    Raises:
+        ValueError: If *kind* is a shuffle, which is many hits.
+    """
     if kind is Sound.SHUFFLE:
-        raise ValueError("a shuffle is many hits")
+        raise ValueError(f"kind: expected a single hit, got {kind}")
     pressed = force(_impacts(rng, kind))
-    heard = pressed * table.struck(rng, held=_held(rng, kind))
+    spectrum = pressed * table.struck(rng, held=_held(rng, kind))
     own = _own(rng, kind)
     if own is not None:
-        # Both parts are made as loud as each other first: how loud a thing rings beside the table is anybody's guess.
+        # The relative loudness of object and table is unknown: equalise their levels, then draw it at random.
         ringing = pressed * own
-        heard = heard / _level(heard) + ringing / _level(ringing) * 10 ** (rng.uniform(-30, 3) / 20)
-    return smeared(rng, microphone, np.roll(np.fft.irfft(heard * microphone.response, LENGTH), LEAD), LEAD)
+        spectrum = spectrum / _level(spectrum) + ringing / _level(ringing) * 10 ** (rng.uniform(-30, 3) / 20)
+    return add_pre_echo(rng, microphone, np.roll(np.fft.irfft(spectrum * microphone.response, LENGTH), LEAD), LEAD)
 
 
 def _impacts(rng: np.random.Generator, kind: Sound) -> list[impacts.Impact]:
@@ -161,7 +168,7 @@ def _impacts(rng: np.random.Generator, kind: Sound) -> list[impacts.Impact]:
 
 
 def _held(rng: np.random.Generator, kind: Sound) -> float:
-    """Return how many times faster the table falls silent because what struck it stays and is soft."""
+    """Return a random factor on the table's decay rate, because a soft object stays in contact and damps it."""
     most = {Sound.KNOCK: 3.0, Sound.FINGER: 3.0, Sound.NAIL: 2.0, Sound.NAIL_TIP: 2.0, Sound.SLAM: 3.0}.get(kind, 1.2)
     return float(rng.uniform(1.0, most))
 
@@ -179,7 +186,7 @@ def _own(rng: np.random.Generator, kind: Sound) -> Spectrum | None:
 def _event(
     rng: np.random.Generator, kind: Sound, table: TableModes, microphone: PlacedMicrophone
 ) -> list[tuple[float, NDArray[np.float64]]]:
-    """Return the sounds of one event, each with its begin in seconds."""
+    """Return the sounds of an event, each with its start in seconds. Some knocks are double."""
     match kind:
         case Sound.SHUFFLE:
             return [(0.0, _shuffle(rng, table, microphone))]
@@ -195,24 +202,24 @@ def _event(
 
 
 def _shuffle(rng: np.random.Generator, table: TableModes, microphone: PlacedMicrophone) -> NDArray[np.float64]:
-    """Return tiles pushed about for a while: a third of the clicks on the table, the others among themselves."""
+    """Return the sound of a shuffle: a third of the clicks are on the table, the others between tiles."""
     lasts_s = float(rng.uniform(0.3, 1.6))
     sound = np.zeros(round(lasts_s * RATE_HZ) + LENGTH)
     clatter = thing_rings(rng, from_hz=2_500, to_hz=7_600, loss=(0.01, 0.06), count=8) * microphone.response
     clatter /= _level(clatter)
     places = [table.struck(rng) * microphone.response for _ in range(3)]
-    for one in impacts.shuffle(rng, lasts_s=lasts_s):
-        first = round(one.at_s * RATE_HZ)
+    for impact in impacts.shuffle(rng, lasts_s=lasts_s):
+        first = round(impact.at_s * RATE_HZ)
         rings = places[int(rng.integers(3))] if rng.random() < 0.35 else clatter
-        pressed = force([impacts.Impact(0.0, one.lasts_s, one.push, one.softness)])
+        pressed = force([impacts.Impact(0.0, impact.lasts_s, impact.push, impact.softness)])
         sound[first : first + LENGTH] += np.roll(np.fft.irfft(pressed * rings / _level(rings), LENGTH), LEAD)
     return sound
 
 
 def _loudness(rng: np.random.Generator, kind: Sound, microphone: PlacedMicrophone) -> float:
-    """Return the peak of a sound as a share of full scale; above 1 it will be cut."""
+    """Return a random peak as a share of full scale. Peaks above 1 are clipped later."""
     low_db, high_db = {Sound.SLAM: (-18.0, 10.0), Sound.SPEECH: (-36.0, -6.0)}.get(kind, (-26.0, 3.0))
-    above_noise_db = microphone.noise_db + 24  # quieter ones nobody would call heard
+    above_noise_db = microphone.noise_db + 24  # quieter sounds would be inaudible
     return float(10 ** (rng.uniform(max(low_db, min(above_noise_db, -8.0)), high_db) / 20))
 
 
@@ -221,5 +228,5 @@ def _level(spectrum: Spectrum) -> float:
 
 
 def _lasts_s(sound: NDArray[np.float64]) -> float:
-    """Return until when a sound is above a fiftieth of its peak."""
+    """Return the last time at which a sound exceeds 2 % of its peak, from its first sample."""
     return float(np.flatnonzero(np.abs(sound) > 0.02 * np.abs(sound).max())[-1] + 1) / RATE_HZ

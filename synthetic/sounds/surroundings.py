@@ -10,22 +10,22 @@ from numpy.typing import NDArray
 from synthetic.sounds.impacts import LENGTH, RATE_HZ, Spectrum, frequencies
 
 Waveform = NDArray[np.float64]
-"""A modelled sound: shape (N,), float64, 16,000 samples in a second, of any loudness."""
+"""A modelled sound of any loudness at 16 kHz: shape (N,), float64."""
 _NOISE_LENGTH = 16_384
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedMicrophone:
-    """One microphone at one place in one room.
+    """A microphone at a position in a room.
 
     Attributes:
-        response: What becomes of a spectrum on its way, echoes included.
-        noise_db: Level of the noise below full scale.
-        noise_slope: Power by which noise falls with frequency: 0 white, 1 pink, 2 brown.
-        hum: Share of the noise's level that is hum.
-        smear_db: How far below its peak a recorder smears a sound over the time before it (lossy coding does so); None
-            where it does not.
-        limit: Where loud sounds are bent, as a share of full scale; 1 where they are cut.
+        response: Transfer function to the samples, including echoes.
+        noise_db: Noise level relative to full scale.
+        noise_slope: Exponent of the decrease of noise with frequency: 0 white, 1 pink, 2 brown.
+        hum: Level of mains hum relative to the noise.
+        smear_db: Level of the recorder's pre-echo relative to the peak, as from lossy compression. None without
+            pre-echo.
+        limit: Level of soft clipping as a share of full scale. 1 for hard clipping only.
     """
 
     response: Spectrum
@@ -37,18 +37,18 @@ class PlacedMicrophone:
 
 
 def draw_microphone(rng: np.random.Generator) -> PlacedMicrophone:
-    """Return a random microphone, from a phone on the table to one that hangs above, in a random room."""
+    """Return a random microphone in a random room, on the table or above it."""
     hz = np.maximum(frequencies(), 1.0)
     response = np.ones(len(hz), np.complex128)
     low_hz, high_hz = rng.uniform(20, 160), rng.uniform(5_500, 12_000)
     for _ in range(int(rng.integers(1, 3))):
         response = response * (1j * hz / low_hz) / (1 + 1j * hz / low_hz)
     response = response / (1 + (1j * hz / high_hz)) ** int(rng.integers(0, 3))
-    # Cases and distances bend the response by some decibels, smoothly over octaves.
+    # Cases and distances change the response by a few decibels, smoothly over octaves.
     octaves = np.log2(hz / 100)
     knots = np.arange(-2, 8, rng.uniform(0.6, 1.4))
     response = response * 10 ** (np.interp(octaves, knots, rng.normal(0, rng.uniform(0, 7), len(knots))) / 20)
-    if rng.random() < 0.5:  # one that lies on the table hears no room
+    if rng.random() < 0.5:  # a microphone on the table picks up no echoes
         response = response * _echoes(rng)
     return PlacedMicrophone(
         response,
@@ -61,7 +61,7 @@ def draw_microphone(rng: np.random.Generator) -> PlacedMicrophone:
 
 
 def _echoes(rng: np.random.Generator) -> Spectrum:
-    """Return the room: the direct sound, then noise that dies away, duller and duller."""
+    """Return the transfer function of a random room: direct sound and an exponentially decaying tail of noise."""
     times_s = np.arange(LENGTH) / RATE_HZ
     decay = np.exp(-6.9 * times_s / rng.uniform(0.15, 0.8))
     tail = rng.normal(0, 1, LENGTH) * decay * (times_s > rng.uniform(0.001, 0.012))
@@ -71,43 +71,43 @@ def _echoes(rng: np.random.Generator) -> Spectrum:
     return np.asarray(np.fft.rfft(tail), np.complex128)
 
 
-def smeared(rng: np.random.Generator, microphone: PlacedMicrophone, sound: Waveform, lead: int) -> Waveform:
-    """Return a sound with what the recorder smears over the time before it.
+def add_pre_echo(rng: np.random.Generator, microphone: PlacedMicrophone, sound: Waveform, lead: int) -> Waveform:
+    """Add the recorder's pre-echo to a sound, if it has any.
 
     Args:
-        rng: What is drawn from.
-        microphone: Of the recorder.
-        sound: Shape (LENGTH,), which begins after *lead* samples.
-        lead: How many are free before it.
+        rng: Random generator.
+        microphone: Microphone of the recorder.
+        sound: Sound of shape (LENGTH,) that starts after *lead* samples.
+        lead: Number of samples before the sound.
     """
     if microphone.smear_db is None:
         return sound
-    turned = np.exp(2j * np.pi * rng.random(LENGTH // 2 + 1))
-    alike = np.fft.irfft(np.abs(np.fft.rfft(sound)) * turned, LENGTH)[:lead]
+    phases = np.exp(2j * np.pi * rng.random(LENGTH // 2 + 1))
+    echo = np.fft.irfft(np.abs(np.fft.rfft(sound)) * phases, LENGTH)[:lead]
     first = int(rng.integers(0, lead - 64))
     swell = np.where(np.arange(lead) >= first, np.linspace(0.2, 1, lead), 0)
     peak = np.abs(sound).max() * 10 ** (microphone.smear_db / 20)
-    return np.concatenate([sound[:lead] + alike / (np.abs(alike).max() + 1e-12) * swell * peak, sound[lead:]])
+    return np.concatenate([sound[:lead] + echo / (np.abs(echo).max() + 1e-12) * swell * peak, sound[lead:]])
 
 
 def noise(rng: np.random.Generator, microphone: PlacedMicrophone, count: int) -> Waveform:
-    """Return what the room sounds like when nobody does anything, shape (count,)."""
+    """Return background noise and hum of a room, shape (count,)."""
     level = 10 ** (microphone.noise_db / 20)
-    length = _NOISE_LENGTH  # a second of it, again and again: a transform of any other length takes ten times as long
+    length = _NOISE_LENGTH  # one second, repeated; a length other than a power of two is ten times as slow
     spectrum = np.fft.rfft(rng.normal(0, 1, length))
     hz = np.maximum(np.fft.rfftfreq(length, 1 / RATE_HZ), 20.0)
     coloured = np.fft.irfft(spectrum * hz ** (-microphone.noise_slope / 2), length)
     sound = np.resize(coloured / coloured.std() * level, count)
     if microphone.hum:
         times_s, mains_hz = np.arange(count) / RATE_HZ, float(rng.choice([50, 60]))
-        for times in (1, 2, 3, 5):
-            angle = rng.uniform(0, 2 * np.pi)
-            sound += level * microphone.hum / times * np.sin(2 * np.pi * mains_hz * times * times_s + angle)
+        for harmonic in (1, 2, 3, 5):
+            phase = rng.uniform(0, 2 * np.pi)
+            sound += level * microphone.hum / harmonic * np.sin(2 * np.pi * mains_hz * harmonic * times_s + phase)
     return np.asarray(sound)
 
 
-def taken(sound: Waveform, microphone: PlacedMicrophone) -> NDArray[np.float32]:
-    """Return what the samples hold of a sound: bent or cut where it is too loud, in steps of 16 bits."""
+def digitize(sound: Waveform, microphone: PlacedMicrophone) -> NDArray[np.float32]:
+    """Clip a sound softly or hard, and quantise it to 16 bits."""
     if microphone.limit < 1:
         sound = microphone.limit * np.tanh(sound / microphone.limit)
     steps = np.round(np.clip(sound, -1, 1) * 32767)

@@ -1,4 +1,4 @@
-"""Tables that sound when they are struck: plates whose modes have places, drawn at random; what rings in tiles."""
+"""Random tables as vibrating plates with modes, and the ringing of tiles and glasses."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from synthetic.sounds.impacts import LENGTH, RATE_HZ, Spectrum
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a table top is made of.
+    """Material of a table top.
 
     Attributes:
-        speed_m_per_s: Of sound along the plate.
-        thick_m: Lowest and highest thickness.
-        loss: Lowest and highest share of energy lost in a radian at 500 Hz, the legs and the cloth included.
-        rise: The power of frequency by which the loss grows.
-        across: Lowest and highest speed across the grain, as a share of that along it.
+        speed_m_per_s: Speed of sound along the plate.
+        thick_m: Minimum and maximum thickness.
+        loss: Minimum and maximum loss factor (share of energy lost per radian) at 500 Hz, including legs and cloth.
+        rise: Exponent of the increase of the loss with frequency.
+        across: Minimum and maximum speed across the grain, relative to the speed along it.
     """
 
     speed_m_per_s: float
@@ -40,25 +40,26 @@ MATERIALS = {
 }
 _AIR_M_PER_S = 343.0
 _HIGHEST_HZ = 7_700
-# Largest plate that is summed: a larger one sounds the same, for its edges answer too late and too weakly.
-_MOST_MODES = 900
-# Powers of each mode are made in two steps of these lengths, so that their sum is one product of matrices.
+# Maximum number of modes, which limits the size of plates. Larger plates sound the same, because reflections from their
+# edges are late and weak.
+_MAX_MODES = 900
+# Powers of each mode are split into coarse and fine steps, to sum all modes with a single matrix product.
 _COARSE, _FINE = 128, LENGTH // 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableModes:
-    """The modes of one table, and where it is listened to.
+    """Modes of a table and the points that the microphone picks up.
 
     Attributes:
-        modes_hz: Shape (K,), the frequency of each.
-        decays: Shape (K,), by which each dies away in a second.
-        waves: Shape (K, 2), half waves of each along and across.
-        loudness: Shape (K,), how well each is heard.
-        ears: Shape (E, 2), places that are heard, from 0 to 1 along and across: one for a microphone that lies on the
-            table, several for one that hangs above.
-        gains: Shape (E,), how loud each place is.
-        own_gain: How loud the place that is struck is itself.
+        modes_hz: Frequency of each mode, shape (K,).
+        decays: Decay rate of each mode in 1/s, shape (K,).
+        waves: Number of half waves of each mode along and across the table, shape (K, 2).
+        loudness: Radiation of each mode, shape (K,).
+        ears: Points on the table that are picked up, 0 to 1 along and across, shape (E, 2). A single point for a
+            microphone on the table, several for a microphone above it.
+        gains: Gain of each point, shape (E,).
+        own_gain: Gain of the struck point itself.
     """
 
     modes_hz: NDArray[np.float64]
@@ -70,70 +71,70 @@ class TableModes:
     own_gain: float
 
     def struck(self, rng: np.random.Generator, *, held: float = 1.0) -> Spectrum:
-        """Return what is heard of a unit of force at a random place, as a spectrum.
+        """Return the spectrum of the response to a unit impulse at a random point.
 
-        Because high tones run faster through a plate than low ones, they come first.
+        High frequencies arrive first, because they travel faster through a plate than low ones.
 
         Args:
-            rng: What is drawn from.
-            held: How many times faster it dies away because a hand rests on it.
+            rng: Random generator.
+            held: Factor on the decay rates, for damping by a hand.
         """
         here = self._shapes(rng.uniform(0.02, 0.98, 2))
         there = self.own_gain * here + self.gains @ np.stack([self._shapes(ear) for ear in self.ears])
         return np.asarray(np.fft.rfft(_ringing(self.modes_hz, self.decays * held, self.loudness * here * there)))
 
     def _shapes(self, place: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return how much each mode moves at a place, shape (K,)."""
+        """Return the amplitude of each mode at a point, shape (K,)."""
         return np.asarray(np.cos(np.pi * self.waves * place).prod(axis=1))
 
 
 def random_table(rng: np.random.Generator) -> TableModes:
-    """Return a table of random material, size, thickness, damping and radiation."""
+    """Return a table with random material, size, thickness, damping and radiation."""
     material = MATERIALS[str(rng.choice(list(MATERIALS)))]
     thick_m = _uniform_log(rng, *material.thick_m)
     modes_hz, waves = _modes(rng, material, thick_m)
     loss = _uniform_log(rng, *material.loss) * (modes_hz / 500) ** (material.rise + rng.uniform(-0.2, 0.1))
     decays = np.pi * modes_hz * loss + _uniform_log(rng, 8, 200)
-    # Below this frequency a plate pushes air to and fro instead of radiating (coincidence).
+    # Coincidence frequency. Below it, a plate radiates little.
     coincidence_hz = _AIR_M_PER_S**2 * np.sqrt(12) / (2 * np.pi * thick_m * material.speed_m_per_s)
-    heard = np.minimum(1, modes_hz / coincidence_hz) ** rng.uniform(-0.3, 1.0) * modes_hz ** rng.uniform(-0.7, 0.5)
-    lies_on_it = rng.random() < 0.5
-    ears = rng.uniform(0, 1, (1 if lies_on_it else 4, 2))
-    gains = np.ones(1) if lies_on_it else rng.normal(0, 1, 4)
-    own_gain = 0.0 if lies_on_it else rng.uniform(0.2, 2.0)
-    return TableModes(modes_hz, decays, waves, heard * rng.lognormal(0, 0.3, len(modes_hz)), ears, gains, own_gain)
+    loudness = np.minimum(1, modes_hz / coincidence_hz) ** rng.uniform(-0.3, 1.0) * modes_hz ** rng.uniform(-0.7, 0.5)
+    is_on_table = rng.random() < 0.5
+    ears = rng.uniform(0, 1, (1 if is_on_table else 4, 2))
+    gains = np.ones(1) if is_on_table else rng.normal(0, 1, 4)
+    own_gain = 0.0 if is_on_table else rng.uniform(0.2, 2.0)
+    return TableModes(modes_hz, decays, waves, loudness * rng.lognormal(0, 0.3, len(modes_hz)), ears, gains, own_gain)
 
 
 def _modes(
     rng: np.random.Generator, material: Material, thick_m: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the frequencies of a plate's modes, shape (K,), and their half waves along and across, shape (K, 2)."""
+    """Return the frequencies of a plate's modes, shape (K,), and their half waves along and across it, shape (K, 2)."""
     sizes_m = np.array([rng.uniform(0.6, 2.0), rng.uniform(0.45, 1.1)])
     speeds = material.speed_m_per_s * np.array([1.0, rng.uniform(*material.across)])
     stiff = np.pi * thick_m * speeds / (2 * np.sqrt(12))
-    # Modes below a frequency fill a quarter of an ellipse.
+    # The modes below a frequency fill a quarter of an ellipse.
     count = np.pi / 4 * _HIGHEST_HZ * (sizes_m / np.sqrt(stiff)).prod()
-    sizes_m = sizes_m * min(1.0, np.sqrt(_MOST_MODES / count))
+    sizes_m = sizes_m * min(1.0, np.sqrt(_MAX_MODES / count))
     most = (sizes_m * np.sqrt(_HIGHEST_HZ / stiff)).astype(int) + 1
     waves = np.stack(np.meshgrid(np.arange(most[0] + 1), np.arange(most[1] + 1)), axis=-1).reshape(-1, 2)
     modes_hz = (stiff * (waves / sizes_m) ** 2).sum(axis=1)
-    # Legs and frame hold the lowest, and no plate is quite even.
+    # Legs and frame stiffen the lowest modes, and plates are never perfectly even.
     modes_hz = np.hypot(modes_hz, rng.uniform(25, 120)) * rng.normal(1, 0.02, len(modes_hz))
-    is_heard = modes_hz < _HIGHEST_HZ
-    return modes_hz[is_heard], waves[is_heard].astype(np.float64)
+    is_audible = modes_hz < _HIGHEST_HZ
+    return modes_hz[is_audible], waves[is_audible].astype(np.float64)
 
 
 def thing_rings(
     rng: np.random.Generator, *, from_hz: float, to_hz: float, loss: tuple[float, float], count: int
 ) -> Spectrum:
-    """Return how a thing itself rings when it is struck: a tile clicks high and short, a glass long.
+    """Return the spectrum of an object's own ringing, such as the short click of a tile or the long ring of a glass.
 
     Args:
-        rng: What is drawn from.
-        from_hz: Its lowest mode, at least.
-        to_hz: Its highest, at most.
-        loss: Lowest and highest share of energy lost in a radian.
-        count: How many modes.
+        rng: Random generator.
+        from_hz: Minimum frequency of a mode.
+        to_hz: Maximum frequency of a mode.
+        loss: Minimum and maximum loss factor (share of energy lost per radian).
+        count: Number of modes.
     """
     modes_hz = rng.uniform(from_hz, to_hz, count)
     decays = np.pi * modes_hz * _uniform_log(rng, *loss)
@@ -143,7 +144,7 @@ def thing_rings(
 def _ringing(
     modes_hz: NDArray[np.float64], decays: NDArray[np.float64], loudness: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the sum of modes that are struck at once, shape (LENGTH,)."""
+    """Return the sum of modes excited at the same time, shape (LENGTH,)."""
     turn = (2j * np.pi * modes_hz - decays) / RATE_HZ
     fine = _powers(np.exp(turn), _FINE)
     coarse = _powers(np.exp(_FINE * turn), _COARSE) * loudness
@@ -151,7 +152,7 @@ def _ringing(
 
 
 def _powers(values: NDArray[np.complex128], count: int) -> NDArray[np.complex64]:
-    """Return the powers 0, 1, ... of each value, shape (count, K)."""
+    """Return the powers 0 to *count* - 1 of each value, shape (count, K)."""
     rows = np.broadcast_to(values, (count, len(values))).copy()
     rows[0] = 1
     return np.cumprod(rows, axis=0).astype(np.complex64)

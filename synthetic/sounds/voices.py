@@ -1,4 +1,4 @@
-"""Sounds at a table that are not impacts: speech, thumps and rushes of air."""
+"""Sounds at a table other than impacts: speech, thumps and air."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from synthetic.sounds.impacts import RATE_HZ
 
-# First three formants of some vowels in Hz.
+# First three formants of five vowels in Hz.
 _VOWELS = ((700, 1200, 2600), (500, 1800, 2500), (300, 2200, 3000), (450, 850, 2400), (320, 800, 2300))
 
 
 def speech(rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return some syllables: a plosive or a hiss, then a vowel sung by a glottis; any loudness."""
+    """Return one to five random syllables of a consonant and a vowel, not normalised in loudness."""
     pitch_hz = rng.uniform(85, 260)
     parts = []
     for _ in range(int(rng.integers(1, 6))):
@@ -39,7 +39,7 @@ def _vowel(rng: np.random.Generator, pitch_hz: float) -> NDArray[np.float64]:
 
 
 def _consonant(rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return a burst (p, t, k), a hiss (s, f) or nothing."""
+    """Return a random burst (p, t, k), hiss (s, f) or empty array."""
     lasts_s = rng.choice([rng.uniform(0.004, 0.03), rng.uniform(0.04, 0.15), 0.0])
     count = int(lasts_s * RATE_HZ)
     if not count:
@@ -50,7 +50,7 @@ def _consonant(rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 def thump(rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return a chair, a door, a breath at the microphone: noise that swells and goes, without a hit; any loudness."""
+    """Return noise that swells and fades without an impact, as from a chair, a door or breath. Its peak is 1."""
     count = int(rng.uniform(0.04, 0.5) * RATE_HZ)
     spectrum = np.fft.rfft(rng.normal(0, 1, count))
     hz = np.maximum(np.fft.rfftfreq(count, 1 / RATE_HZ), 20.0)

@@ -1,1 +1,1 @@
-"""Training of the shipped models on rendered pictures and modelled sounds."""
+"""Train the shipped models on rendered pictures and modelled sounds."""

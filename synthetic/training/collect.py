@@ -1,4 +1,4 @@
-"""Rendered tables drawn by several processes, the same ones whatever the number of processes."""
+"""Draw samples with the shipped networks in several processes. Results do not depend on their number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from synthetic.training.processes import drawn_by_processes
+from synthetic.training.processes import draw_in_processes
 from vision.networks.detector import Detector, load_detector
 from vision.networks.hard_case_classifier import HardCaseClassifier, load_hard_case_classifier
 from vision.networks.pip_features import PipFeatures, load_pip_features
@@ -28,8 +28,8 @@ class Networks:
     Attributes:
         detector: Proposes tiles.
         refiner: Scores and corrects the proposals.
-        halves: Extracts pip features from the halves.
-        hard_cases: Classifies halves that are in doubt.
+        halves: Extracts pip features from halves.
+        hard_cases: Classifies halves with low confidence.
     """
 
     detector: Detector
@@ -39,7 +39,7 @@ class Networks:
 
 
 def load_networks() -> Networks:
-    """Return what the package ships."""
+    """Load the shipped networks."""
     return Networks(load_detector(), load_refiner(), load_pip_features(), load_hard_case_classifier())
 
 
@@ -50,18 +50,18 @@ def collect(
     jobs: int,
     progress: Callable[[float], None],
 ) -> Iterator[T]:
-    """Yield what is drawn for each table in order, whatever the number of processes.
+    """Yield the sample of each table, in an order that does not depend on the number of processes.
 
     Args:
-        draw: Draws one table; must be a function of a module, or a `partial` of one, to reach other processes.
-        seed: Everything follows from it.
+        draw: Picklable function that draws a table: a module-level function or a `partial` of one.
+        seed: Random seed.
         scenes: Number of tables.
-        jobs: Processes that draw.
-        progress: Called with the share that is done.
+        jobs: Number of processes.
+        progress: Called with the completed share.
     """
     chunk, chunks = partial(_drawn_chunk, draw, seed, scenes), -(-scenes // _CHUNK)
     if jobs > 1:
-        for part in drawn_by_processes(chunk, chunks, jobs, progress):
+        for part in draw_in_processes(chunk, chunks, jobs, progress):
             yield from part
         return
     for index in range(chunks):
@@ -72,10 +72,10 @@ def collect(
 def _drawn_chunk(draw: Callable[[np.random.Generator, Networks], T], seed: int, scenes: int, index: int) -> list[T]:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
     threads = cv2.getNumThreads()
-    cv2.setNumThreads(1)  # the processes share the cores already
+    cv2.setNumThreads(1)  # the processes already share the cores
     try:
         with threadpool_limits(1):
-            networks = load_networks()  # here, because no network goes from process to process
+            networks = load_networks()  # networks cannot be passed between processes
             return [draw(rng, networks) for _ in range(min(_CHUNK, scenes - index * _CHUNK))]
     finally:
         cv2.setNumThreads(threads)

@@ -1,4 +1,4 @@
-"""Decide which pips of a rendered picture are legible; some are lost in glare, dark or blur."""
+"""Find the legible pips of a rendered picture. Glare, darkness or blur can hide them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from synthetic.render.scene import Scene
 from synthetic.render.view import View, view_of
 from vision.arrays import Points
 
-# What people can just tell apart, in CIE76 (Mahy, Van Eycken and Oosterlinck, Color Research and Application 19, 1994).
+# Just noticeable difference in CIE76 (Mahy, Van Eycken and Oosterlinck, Color Research and Application 19, 1994).
 _JUST_NOTICEABLE = 2.3
-# The middle of a pip and the face around it, in pip radii; of the eight places around, neighbours cover few.
+# Radii of the sampled circles inside a pip and on the face around it, in pip radii, and points per circle. The median
+# over the outer points ignores the few that neighbouring pips cover.
 _MIDDLE, _AROUND, _PLACES = 0.4, 1.35, 8
 
 
 def legible_halves(scene: Scene, rendered: RenderedPicture) -> NDArray[np.bool_]:
-    """Return of which halves of the true tiles that lie face up a picture shows every pip, shape (N, 2).
+    """Return a mask of the legible halves of the face-up true tiles, shape (N, 2).
 
-    A pip is shown where a person could tell it from the face around it. Blanks and numerals always count as shown.
+    A half is legible if a person could distinguish every pip from the face around it. Blanks and numerals always count
+    as legible.
     """
     lab = np.asarray(cv2.cvtColor(rendered.image.astype(np.float32) / 255, cv2.COLOR_BGR2LAB), np.float32)
     view = view_of(scene.camera)
@@ -47,8 +49,8 @@ def _is_legible(lab: NDArray[np.float32], scene: Scene, view: View, index: int, 
 
     def colors(around: Points) -> NDArray[np.float32]:
         spots_mm = (centers_mm[:, None] + around).reshape(-1, 2)
-        seen = view.distort(view.project(placed.to_table(spots_mm), height_mm))
-        return _at(lab, seen).reshape(len(centers_mm), -1, 3)
+        points_px = view.distort(view.project(placed.to_table(spots_mm), height_mm))
+        return _at(lab, points_px).reshape(len(centers_mm), -1, 3)
 
     inside = colors(_MIDDLE * circles_mm).mean(axis=1, keepdims=True)
     differences = np.linalg.norm(colors(_AROUND * circles_mm) - inside, axis=-1)
@@ -56,7 +58,7 @@ def _is_legible(lab: NDArray[np.float32], scene: Scene, view: View, index: int, 
 
 
 def _at(picture: NDArray[np.float32], points_px: Points) -> NDArray[np.float32]:
-    """Return the values of a picture at points, shape (N, 2), between its pixels."""
+    """Return the interpolated values of a picture at points of shape (N, 2)."""
     x, y = points_px.astype(np.float32).T
-    seen = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(seen, np.float32).reshape(-1, 3)
+    values = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(values, np.float32).reshape(-1, 3)

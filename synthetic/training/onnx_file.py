@@ -1,4 +1,4 @@
-"""Export torch networks to ONNX for OpenCV, with their checksums. Needs torch, which only training needs."""
+"""Export torch networks to ONNX for OpenCV, with checksums. Needs torch, which is only required for training."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from vision.networks.network import write_checksum
 
 
 def save_onnx(net: nn.Module, path: Path, *, example: Tensor, free: dict[int, str]) -> None:
-    """Write a network with one input and one output, and its checksum beside it.
+    """Write a network with a single input and output, and a checksum file next to it.
 
     Args:
         net: The network.
         path: File to write.
-        example: An input of the shape that it takes.
-        free: Which dimensions of the input may differ from the example, and their names.
+        example: Example input.
+        free: Dynamic axes of the input, and their names.
     """
     torch.onnx.export(
         net.eval().to(memory_format=torch.contiguous_format),
@@ -27,6 +27,6 @@ def save_onnx(net: nn.Module, path: Path, *, example: Tensor, free: dict[int, st
         output_names=["said"],
         dynamic_axes={"seen": free, "said": {axis: f"{name} said" for axis, name in free.items()}},
         opset_version=13,
-        dynamo=False,  # the newer exporter needs a further package, and OpenCV 4 cannot read what it writes
+        dynamo=False,  # the newer exporter needs another package, and OpenCV 4 cannot read its files
     )
     write_checksum(path)

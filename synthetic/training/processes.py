@@ -1,4 +1,4 @@
-"""Draw samples in parallel processes, in an order that does not depend on their number."""
+"""Draw samples in parallel processes, in a fixed order."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ T = TypeVar("T")
 D = TypeVar("D", bound="DataclassInstance")
 
 
-def drawn_by_processes(
+def draw_in_processes(
     draw: Callable[[int], T], count: int, jobs: int, progress: Callable[[float], None]
 ) -> Iterator[T]:
-    """Yield what *draw* returns for 0 to *count* - 1.
+    """Yield the results of *draw* for 0 to *count* - 1, in order.
 
     Args:
-        draw: A function of a module, or a `partial` of one, to reach other processes.
-        count: How often it is called.
-        jobs: Processes that draw.
-        progress: Called with the share that is done.
+        draw: Picklable function: a module-level function or a `partial` of one.
+        count: Number of calls.
+        jobs: Number of processes.
+        progress: Called with the completed share after each result.
     """
-    # Spawned, not forked: OpenCV's threads, once used, do not survive a fork, and the child waits for them for ever.
-    # One thread each, because the processes share the cores already.
+    # Spawn instead of fork, because OpenCV's threads do not survive a fork and the child would hang. Use a single
+    # OpenCV thread per process, because the processes already share the cores.
     with ProcessPoolExecutor(jobs, get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
         for done, drawn in enumerate(pool.map(draw, range(count), chunksize=_CHUNK)):
             yield drawn
@@ -39,6 +39,6 @@ def drawn_by_processes(
 
 
 def concatenated(parts: Sequence[D]) -> D:
-    """Return what many processes drew as one: a dataclass of arrays, each of those of the parts, one after another."""
-    arrays = {one.name: np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(parts[0])}
+    """Concatenate dataclasses of arrays, field by field. *parts* must not be empty."""
+    arrays = {field.name: np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(parts[0])}
     return replace(parts[0], **arrays)

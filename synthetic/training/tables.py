@@ -1,4 +1,4 @@
-"""Rendered tables that all networks learn from: as often as not as usual, else as cameras elsewhere see them."""
+"""Rendered tables for training: 45 % from usual scenes, 55 % like other people's photos."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from vision.arrays import Image, Points
 from vision.geometry.poses import Poses, corners
 from vision.networks.refiner import UP
 
-# How often a table's set goes up to each number: small sets are what most people have.
+# Probability of each highest number. Most people have small sets.
 SETS_DRAWN = {6: 0.4, 9: 0.15, 12: 0.25, 15: 0.12, 18: 0.08}
 _FOREIGN = 0.55
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearningTable:
-    """A rendered table and what is to be learned of it.
+    """A rendered table and its labels.
 
     Attributes:
-        image: Shape (H, W, 3), BGR.
-        poses: Shape (N, 6), the tiles that can be read; half 0 lies towards -u.
-        faces: Shape (N,), `vision.networks.refiner.UP` or `DOWN`.
-        pips: Shape (M, 2), those of the tiles that lie face up, in their order.
-        legible: Shape (M, 2), whether a person could count them.
-        unread_px: Outlines of tiles that are cut off, covered, on edge, burnt out or in the dark: neither a tile nor
-            nothing.
+        image: BGR, shape (H, W, 3).
+        poses: Poses of the readable tiles, shape (N, 6). Half 0 is towards -u.
+        faces: `vision.networks.refiner.UP` or `DOWN` for each pose, shape (N,).
+        pips: Numbers of the face-up tiles in order, shape (M, 2).
+        legible: True for halves whose pips a person could count, shape (M, 2).
+        unread_px: Outlines of tiles that are cut off, covered, on edge, overexposed or too dark. Training ignores
+            these areas.
     """
 
     image: Image
@@ -45,7 +45,7 @@ class LearningTable:
 
 
 def draw_max_pips(rng: np.random.Generator) -> int:
-    """Return the highest number of the set on a table."""
+    """Return a random highest number of the set."""
     return int(rng.choice(list(SETS_DRAWN), p=list(SETS_DRAWN.values())))
 
 
@@ -57,22 +57,22 @@ def draw_learning_table(
     tile_side_px: tuple[float, float],
     only_legible: bool = True,
 ) -> LearningTable:
-    """Return a rendered table, see `synthetic.render.foreign.draw_foreign_scene` and `table_of`."""
+    """Return a random rendered table. See `synthetic.render.foreign.draw_foreign_scene` and `table_of`."""
     draw = draw_foreign_scene if rng.random() < _FOREIGN else random_scene
     scene = draw(rng, max_pips=max_pips, size_px=size_px, tile_side_px=tile_side_px)
     return table_of(scene, rng, only_legible=only_legible)
 
 
 def table_of(scene: Scene, rng: np.random.Generator, *, only_legible: bool = True) -> LearningTable:
-    """Return the picture of a scene, by default without the tiles of which nobody could count the pips."""
+    """Render a scene. By default, tiles with illegible pips become unread areas."""
     rendered = render(scene, rng)
     poses, faces = truth_poses(rendered.truth)
     unread = [np.array(outline) for outline in rendered.unread_px]
     shown, pips = np.ones(len(poses), bool), true_pips(rendered.truth)
-    # Where the painter's hand put the pips that are off their usual places is not kept.
+    # The exact positions of jittered pips are not stored, so legibility cannot be measured.
     legible = np.ones(pips.shape, bool) if scene.tile.pip_jitter > 0 else legible_halves(scene, rendered)
     if only_legible:
-        shown[faces == UP] = kept = legible.all(axis=1)
-        pips, legible = pips[kept], legible[kept]
+        shown[faces == UP] = is_legible = legible.all(axis=1)
+        pips, legible = pips[is_legible], legible[is_legible]
         unread += list(corners(poses[~shown]))
     return LearningTable(rendered.image, poses[shown], faces[shown], pips, legible, tuple(unread))

@@ -1,4 +1,4 @@
-"""Training loop for all networks: batches drawn ahead, with a decaying step size. Needs torch."""
+"""Training loop for all networks, with prefetched batches and a decaying step size. Needs torch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-_AHEAD, _STEEPEST = 4, 10.0
+_AHEAD, _MAX_GRADIENT = 4, 10.0
 
 Batch = tuple[NDArray[np.generic], ...]
 Net = TypeVar("Net", bound=nn.Module)
@@ -20,12 +20,14 @@ Net = TypeVar("Net", bound=nn.Module)
 
 @dataclass(frozen=True, slots=True)
 class LearningSchedule:
-    """How fast a network learns.
+    """Step size, weight decay and averaging of a training run.
 
     Attributes:
-        step_size: The largest, reached after *warm_up_steps*.
-        decay: How strongly weights are pulled to zero.
-        mean_over_steps: What is kept is a running mean of the weights over so many, which is better than any of them.
+        step_size: Maximum step size, reached after *warm_up_steps*.
+        decay: Weight decay.
+        warm_up_steps: Steps over which the step size rises linearly.
+        mean_over_steps: Steps of the running mean of the weights. The result is this mean, which is more accurate than
+            the weights of any single step.
     """
 
     step_size: float
@@ -43,11 +45,11 @@ def fit(
     schedule: LearningSchedule,
     progress: Callable[[float], None],
 ) -> Net:
-    """Return a network that learned from *steps* batches."""
+    """Train *net* on *batches* and return the running mean of its weights."""
     net = net.to(memory_format=torch.channels_last)
 
     def running_mean(mean: Tensor, weight: Tensor, count: Tensor) -> Tensor:
-        # The first ones, far off, are forgotten sooner.
+        # Forget the poor weights of the first steps sooner.
         new = max(1 / schedule.mean_over_steps, 20 / (int(count) + 20))
         return mean + (weight - mean) * new if mean.is_floating_point() else weight
 
@@ -55,28 +57,30 @@ def fit(
     optimizer = torch.optim.AdamW(net.parameters(), lr=schedule.step_size, weight_decay=schedule.decay)
     for step, batch in enumerate(batches):
         for group in optimizer.param_groups:
-            group["lr"] = schedule.step_size * min(1.0, (step + 1) / schedule.warm_up_steps) * _faded(step / steps)
+            group["lr"] = (
+                schedule.step_size * min(1.0, (step + 1) / schedule.warm_up_steps) * _cosine_decay(step / steps)
+            )
         net.train()
         optimizer.zero_grad()
         loss(net, batch).backward()
-        torch.nn.utils.clip_grad_norm_(net.parameters(), _STEEPEST)
+        torch.nn.utils.clip_grad_norm_(net.parameters(), _MAX_GRADIENT)
         optimizer.step()
         mean.update_parameters(net)
         progress((step + 1) / steps)
-    found: Net = mean.module
-    return found
+    averaged: Net = mean.module
+    return averaged
 
 
-def drawn_ahead(draw: Callable[[int], Batch], steps: int) -> Iterator[Batch]:
-    """Yield the batches of steps from 0 on, drawn on another thread while the network learns."""
-    with ThreadPoolExecutor(max_workers=1) as aside:
-        ahead = [aside.submit(draw, step) for step in range(min(_AHEAD, steps))]
+def prefetch(draw: Callable[[int], Batch], steps: int) -> Iterator[Batch]:
+    """Yield the batches of *steps* steps, drawn on another thread during training."""
+    with ThreadPoolExecutor(max_workers=1) as executor:
+        ahead = [executor.submit(draw, step) for step in range(min(_AHEAD, steps))]
         for step in range(steps):
             yield ahead.pop(0).result()
             if step + _AHEAD < steps:
-                ahead.append(aside.submit(draw, step + _AHEAD))
+                ahead.append(executor.submit(draw, step + _AHEAD))
 
 
-def _faded(share: float) -> float:
-    """Return the step size after a share of the training: half a wave down to a hundredth."""
+def _cosine_decay(share: float) -> float:
+    """Return the relative step size after a share of the training: a half cosine from 1.01 to 0.01."""
     return 0.5 * (1 + float(np.cos(np.pi * share))) + 0.01

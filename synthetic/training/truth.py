@@ -14,21 +14,21 @@ from vision.reading import Face, Reading, SeenTile
 
 
 def true_pips(truth: Reading) -> NDArray[np.int64]:
-    """Return the pips of both halves of the true tiles that lie face up, shape (N, 2)."""
+    """Return the pips of both halves of the face-up tiles, shape (N, 2)."""
     return np.array([[half.pips for half in tile.halves] for tile in truth.tiles if tile.halves], np.int64).reshape(
         -1, 2
     )
 
 
 def truth_poses(truth: Reading) -> tuple[Poses, NDArray[np.int64]]:
-    """Return the poses, shape (N, 6), and classes, shape (N,), of true tiles; half 0 lies towards -u."""
+    """Return the poses, shape (N, 6), and classes, shape (N,), of true tiles. Half 0 is towards -u."""
     rows = [_pose_of(tile) for tile in truth.tiles]
     faces = [UP if tile.face is Face.UP else DOWN for tile in truth.tiles]
     return np.array(rows, np.float64).reshape(-1, 6), np.array(faces, np.int64)
 
 
 def _pose_of(tile: SeenTile) -> NDArray[np.float64]:
-    """Return the affine pose nearest to an outline: through the middles of its edges."""
+    """Return the affine pose through the edge middles of a tile's outline."""
     outline = np.array(tile.corners_px)
     edges = (outline + np.roll(outline, -1, axis=0)) / 2  # top, right, bottom, left as seen from the top left
     first = 1 if np.hypot(*(edges[1] - edges[3])) > np.hypot(*(edges[0] - edges[2])) else 2
@@ -43,9 +43,12 @@ def _pose_of(tile: SeenTile) -> NDArray[np.float64]:
 
 
 def corner_errors(poses: Poses, truth: Poses) -> tuple[NDArray[np.float64], NDArray[np.intp], Poses]:
-    """Return for each pose the error to the nearest true tile, which one that is, and it turned as the pose is.
+    """Compare poses with the nearest true tiles.
 
-    The error is the largest distance of two corners, in sides of the true tile.
+    Returns:
+        For each pose: the largest distance of corresponding corners in sides of the true tile, the index of the true
+        tile, and its pose in the orientation that matches better. Without true tiles, errors are infinite and the
+        poses themselves are returned.
     """
     if not len(truth):
         return np.full(len(poses), np.inf), np.zeros(len(poses), np.intp), poses.copy()
@@ -57,19 +60,19 @@ def corner_errors(poses: Poses, truth: Poses) -> tuple[NDArray[np.float64], NDAr
 
 
 def with_half_0_first(poses: Poses, target: Poses, truth: Poses) -> Poses:
-    """Return poses, shape (N, 6), so that half 0 of each is that of its true tile.
+    """Return poses, shape (N, 6), rotated by half a turn where needed to match half 0 of the true tile.
 
     Args:
-        poses: What was found.
-        target: The true tiles turned as the poses are, see `corner_errors`.
-        truth: The true tiles.
+        poses: Poses to orient.
+        target: True tiles in the orientation of *poses*, from `corner_errors`.
+        truth: True tiles.
     """
     same = (target[:, 2:4] * truth[:, 2:4]).sum(axis=1) > 0
     return np.where(same[:, None], poses, swap_halves(poses))
 
 
 def near_any(poses: Poses, outlines_px: Iterable[Points]) -> NDArray[np.bool_]:
-    """Return which poses lie on or beside one of the outlines, shape (N,)."""
+    """Return a mask of the poses on or next to any of the outlines, shape (N,)."""
     near = np.zeros(len(poses), bool)
     for outline in outlines_px:
         middle = outline.mean(axis=0)

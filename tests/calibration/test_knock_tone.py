@@ -12,7 +12,7 @@ from hardware.knock.detector import SoundFinder
 from hardware.knock.features import measure
 from hardware.knock.heard import Sound
 from hardware.knock.tone import without_tilt
-from synthetic.sounds.microphones import heard_through, tilted
+from synthetic.sounds.microphones import apply_response, tilted
 from tests.hardware.knock.sounds import block, with_hits
 
 TIMES_S = tuple(0.5 + 0.8 * at for at in range(12))
@@ -21,7 +21,7 @@ SHIPPED = load_classifier()
 
 def sounds(kind: Sound, brighter_db: float, seed: int) -> NDArray[np.float32]:
     """What is found of twelve hits on one modelled table."""
-    samples = heard_through(with_hits(kind, TIMES_S, seed=seed), tilted(brighter_db))
+    samples = apply_response(with_hits(kind, TIMES_S, seed=seed), tilted(brighter_db))
     return np.stack([one.around for one in SoundFinder().feed(block(samples))])
 
 

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from synthetic.training.detector.crops import CROP_PX, LabelledPicture, draw_crop, warped
+from synthetic.training.detector.crops import CROP_PX, LabelledPicture, draw_crop, warp_poses
 from synthetic.training.detector.pictures import draw_picture, draw_pictures
 from synthetic.training.detector.targets import targets_of
 from tests.vision.shapes import tile_at, tiles_at
@@ -34,7 +34,7 @@ def test_warped_poses_lie_where_the_warped_pixels_are() -> None:
     poses = tiles_at(tile_at(100, 120, side_px=40, degrees=30), tile_at(180, 60, side_px=30, degrees=100))
     warp = np.array([[1.1, 0.3, -20], [-0.2, 0.9, 30], [4e-4, -3e-4, 1]])
     image = cv2.warpPerspective(picture_of(poses).image, warp, (256, 256))
-    for pose in warped(poses, warp):
+    for pose in warp_poses(poses, warp):
         inside = to_image(pose[None], np.array([(0.0, 0.0), (0.8, 0.7), (-0.8, -0.7), (0.8, -0.7), (-0.8, 0.7)]))[0]
         outside = to_image(pose[None], np.array([(1.2, 0.0), (-1.2, 0.0), (0.0, 1.3), (0.0, -1.3)]))[0]
         colours = [image[tuple(np.round(point[::-1]).astype(int))] for point in inside]
@@ -113,7 +113,7 @@ def test_rendered_tables_follow_from_the_seed_and_their_tiles_are_on_them() -> N
     assert (draw_picture(4, 0).encoded.shape != first[0].encoded.shape) or (
         draw_picture(4, 0).encoded != first[0].encoded
     ).any()
-    opened = first[0].opened()
+    opened = first[0].decode()
     height, width = opened.image.shape[:2]
     assert 720 <= width < 960
     assert ((opened.poses[:, :2] > 0) & (opened.poses[:, :2] < (width, height))).all()
@@ -125,11 +125,11 @@ def test_rendered_tables_follow_from_the_seed_and_their_tiles_are_on_them() -> N
 def test_opencv_says_what_torch_says(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="torch trains the detector; it is not among the tools of the tests")
     pytest.importorskip("onnx", reason="onnx writes the detector")
-    from synthetic.training.detector.net import FinderNet
+    from synthetic.training.detector.net import DetectorNet
     from synthetic.training.onnx_file import save_onnx
 
     torch.manual_seed(1)
-    net, file = FinderNet(), tmp_path / "detector.onnx"
+    net, file = DetectorNet(), tmp_path / "detector.onnx"
     save_onnx(net, file, example=torch.zeros(1, 3, 64, 96), free={2: "height", 3: "width"})
     picture = np.random.default_rng(1).normal(0, 1, (1, 3, 96, 160)).astype(np.float32)
     with torch.no_grad():

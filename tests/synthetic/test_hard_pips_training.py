@@ -40,11 +40,11 @@ def test_halves_in_doubt_are_drawn_most_often_and_what_nobody_can_count_less() -
 def test_opencv_says_what_torch_says_of_any_number_of_halves(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
-    from synthetic.training.hard_pips.net import SecondNet
+    from synthetic.training.hard_pips.net import HardCaseNet
     from synthetic.training.onnx_file import save_onnx
 
     torch.manual_seed(1)
-    net, file = SecondNet().eval(), tmp_path / "hard_cases.onnx"
+    net, file = HardCaseNet().eval(), tmp_path / "hard_cases.onnx"
     save_onnx(net, file, example=torch.zeros(1, 3, SEEN, SEEN), free={0: "halves"})
     network = cv2.dnn.readNetFromONNX(str(file))
     for count in (1, 7, 56):

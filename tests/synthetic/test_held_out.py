@@ -43,7 +43,7 @@ def test_halves_that_were_found_are_labelled_with_their_own_pips(monkeypatch: py
     got = draw_usual(np.random.default_rng(0), load_networks(), head=load_pip_classifier())
     assert sorted(got.pips.tolist()) == [0, 1, 5, 6]
     assert got.legible.all()
-    assert got.said.tolist() == got.pips.tolist()
+    assert got.predicted.tolist() == got.pips.tolist()
     assert (got.confidence > 0.9).all()
 
 
@@ -91,7 +91,7 @@ def test_figures_by_hand() -> None:
 
 def test_halves_are_joined_in_order() -> None:
     seen = concatenated([halves([3, 4], [0.5, 0.6], [3, 4], [True, False]), halves([6], [0.7], [5], [True])])
-    assert seen.said.tolist() == [3, 4, 6]
+    assert seen.predicted.tolist() == [3, 4, 6]
     assert seen.confidence.tolist() == [0.5, 0.6, 0.7]
     assert seen.pips.tolist() == [3, 4, 5]
     assert seen.legible.tolist() == [True, False, True]

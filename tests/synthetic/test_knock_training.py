@@ -10,7 +10,7 @@ from hardware.knock.features import FEATURES, measure
 from hardware.knock.heard import Sound
 from synthetic.sounds.impacts import RATE_HZ, Impact, finger_pad, force, frequencies, knuckle, nail
 from synthetic.sounds.scenes import draw_scene, scene_of
-from synthetic.training.knock.fit import Examples, collect_examples, figures, fit, train_knock, weighed
+from synthetic.training.knock.fit import Examples, collect_examples, figures, fit, reweight, train_knock
 from tests.hardware.knock.sounds import scene
 
 
@@ -109,7 +109,7 @@ def test_taps_weigh_less_where_that_finds_knocks() -> None:
     sure = [(Sound.NAIL, {Sound.KNOCK: 0.05, Sound.NAIL: 0.9})] * 20
     classifier, check = judged(unsure + sure)
     assert figures(classifier, check)["knocks found"] == 0
-    assert figures(weighed(classifier, check), check) == {"knocks found": 1.0, "nail taken for a knock": 0.0}
+    assert figures(reweight(classifier, check), check) == {"knocks found": 1.0, "nail taken for a knock": 0.0}
 
 
 def test_tiles_weigh_more_where_they_would_pass_for_knocks() -> None:
@@ -117,7 +117,7 @@ def test_tiles_weigh_more_where_they_would_pass_for_knocks() -> None:
     tiles = [(Sound.TILE, {Sound.KNOCK: 0.6, Sound.TILE: 0.35})] * 20
     classifier, check = judged(knocks + tiles)
     assert figures(classifier, check)["tile taken for a knock"] == 1
-    assert figures(weighed(classifier, check), check) == {"knocks found": 1.0, "tile taken for a knock": 0.0}
+    assert figures(reweight(classifier, check), check) == {"knocks found": 1.0, "tile taken for a knock": 0.0}
 
 
 @pytest.mark.slow

@@ -40,10 +40,10 @@ def test_opencv_says_what_torch_says_of_any_number_of_halves(tmp_path: Path) -> 
     torch = pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
     from synthetic.training.onnx_file import save_onnx
-    from synthetic.training.pip_features.net import HalfNet
+    from synthetic.training.pip_features.net import PipFeatureNet
 
     torch.manual_seed(1)
-    net, file, grid = HalfNet().eval(), tmp_path / "pip_features.onnx", half_grid(0)
+    net, file, grid = PipFeatureNet().eval(), tmp_path / "pip_features.onnx", half_grid(0)
     save_onnx(net.seeing, file, example=torch.zeros(1, 3, grid.rows, grid.columns), free={0: "halves"})
     network = cv2.dnn.readNetFromONNX(str(file))
     for count in (1, 7, 56):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from synthetic.render.scene import PlacedTile, Scene
 from synthetic.training.refiner import samples as refiner_samples
 from synthetic.training.refiner.samples import RefinerSamples, draw_refiner_samples, draw_refiner_table
-from synthetic.training.refiner.views import seen_otherwise
+from synthetic.training.refiner.views import augment
 from synthetic.training.tables import LearningTable, table_of
 from synthetic.training.truth import corner_errors, near_any
 from tests.vision.tables import CAMERA, Looks, lay
@@ -68,7 +68,7 @@ def test_a_patch_that_is_turned_or_mirrored_is_corrected_as_the_tile_on_such_a_p
     pictures, mends = four_ways(wrong, truth)
     assert min(np.abs(a - b).max() for i, a in enumerate(mends) for b in mends[:i]) > 0.05
     count = 200
-    seen, corrections = seen_otherwise(
+    seen, corrections = augment(
         np.random.default_rng(1), np.repeat(pictures[:1], count, axis=0), np.repeat(mends[:1], count, axis=0)
     )
     ways = np.abs(corrections[:, None] - mends[None]).max(axis=2)
@@ -89,10 +89,10 @@ def grey_patches(count: int) -> NDArray[np.float32]:
 
 def test_other_colours_are_as_strong_and_grey_stays_grey() -> None:
     patches, none = grey_patches(300), np.zeros((300, 6), np.float32)
-    grey, _ = seen_otherwise(np.random.default_rng(2), patches, none)
+    grey, _ = augment(np.random.default_rng(2), patches, none)
     assert 0.6 < (np.abs(grey[:, 1:]).max(axis=(1, 2, 3)) == 0).mean() < 0.8  # noise has colours
     patches[:, 1], patches[:, 2] = 0.32, -0.24
-    coloured, _ = seen_otherwise(np.random.default_rng(2), patches, none)
+    coloured, _ = augment(np.random.default_rng(2), patches, none)
     clean = np.abs(grey[:, 1:]).max(axis=(1, 2, 3)) == 0
     strength = np.hypot(coloured[clean, 1], coloured[clean, 2])
     lightness = np.abs(coloured[clean, 0]).mean(axis=(1, 2)) / np.abs(patches[clean, 0]).mean(axis=(1, 2))
@@ -104,7 +104,7 @@ def test_other_colours_are_as_strong_and_grey_stays_grey() -> None:
 def test_the_same_seed_sees_the_same_and_leaves_what_it_was_given() -> None:
     patches, corrections = grey_patches(20), np.full((20, 6), 0.1, np.float32)
     patches_before, corrections_before = patches.copy(), corrections.copy()
-    one, two = (seen_otherwise(np.random.default_rng(4), patches, corrections) for _ in range(2))
+    one, two = (augment(np.random.default_rng(4), patches, corrections) for _ in range(2))
     assert all((a == b).all() for a, b in zip(one, two, strict=True))
     assert (patches == patches_before).all()
     assert (corrections == corrections_before).all()
@@ -112,7 +112,7 @@ def test_the_same_seed_sees_the_same_and_leaves_what_it_was_given() -> None:
 
 
 def test_corrections_that_nobody_can_make_stay_unknown() -> None:
-    _, corrections = seen_otherwise(np.random.default_rng(4), grey_patches(20), np.full((20, 6), np.nan, np.float32))
+    _, corrections = augment(np.random.default_rng(4), grey_patches(20), np.full((20, 6), np.nan, np.float32))
     assert np.isnan(corrections).all()
 
 
@@ -232,15 +232,15 @@ def made_up(count: int) -> RefinerSamples:
 
 def test_the_network_says_a_number_for_each_class_and_correction() -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
-    from synthetic.training.refiner.net import CloserNet
+    from synthetic.training.refiner.net import RefinerNet
 
     torch.manual_seed(1)
-    net = CloserNet().eval()
+    net = RefinerNet().eval()
     grid = tile_grid()
     seen = torch.randn(5, 3, grid.rows, grid.columns)
     with torch.no_grad():
         before = net(seen).numpy()
-        net.sharpened(2.0)
+        net.scale_logits(2.0)
         after = net(seen).numpy()
     assert before.shape == (5, OUTPUTS)
     np.testing.assert_allclose(after[:, :3], 2 * before[:, :3], rtol=1e-4)
@@ -266,7 +266,7 @@ def test_batches_follow_from_seed_and_step_and_hold_what_is_taught() -> None:
 def test_the_loss_is_of_what_is_taught_alone() -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
     from synthetic.training.refiner.fit import _loss
-    from synthetic.training.refiner.net import CloserNet
+    from synthetic.training.refiner.net import RefinerNet
 
     grid = tile_grid()
 
@@ -274,7 +274,7 @@ def test_the_loss_is_of_what_is_taught_alone() -> None:
         """What a network loses that says of everything: it is face up, and a tenth of a half-axis along."""
         said = torch.tensor([[0.0, 20.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]] * len(classes), requires_grad=True)
 
-        class Network(CloserNet):
+        class Network(RefinerNet):
             def forward(self, seen: Any) -> Any:
                 return said
 
@@ -328,11 +328,11 @@ def test_the_network_learns_and_the_same_seed_learns_the_same(monkeypatch: pytes
 
 def test_calibration_takes_back_what_makes_a_network_too_sure() -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
-    from synthetic.training.refiner.fit import _calibrated
-    from synthetic.training.refiner.net import CloserNet
+    from synthetic.training.refiner.fit import _calibrate
+    from synthetic.training.refiner.net import RefinerNet
 
     torch.manual_seed(1)
-    net, check = CloserNet(), made_up(300)
+    net, check = RefinerNet(), made_up(300)
     grid = tile_grid()
     with torch.no_grad():
         said = net.eval()(torch.from_numpy(contrasts(check.patches, grid))).numpy()[:, :3]
@@ -340,10 +340,10 @@ def test_calibration_takes_back_what_makes_a_network_too_sure() -> None:
     rng = np.random.default_rng(2)
     drawn = np.array([rng.choice(3, p=row / row.sum()) for row in chances.astype(np.float64)])
     unknown = np.where(rng.random(300) < 0.2, -1, drawn)  # where only the correction is taught
-    net.sharpened(8.0)
-    right = _calibrated(net, RefinerSamples(check.patches, unknown, check.corrections))
-    net.sharpened(2.0)
-    assert _calibrated(net, RefinerSamples(check.patches, unknown, check.corrections)) == pytest.approx(
+    net.scale_logits(8.0)
+    right = _calibrate(net, RefinerSamples(check.patches, unknown, check.corrections))
+    net.scale_logits(2.0)
+    assert _calibrate(net, RefinerSamples(check.patches, unknown, check.corrections)) == pytest.approx(
         right / 2, rel=0.1
     )
     assert right == pytest.approx(1, rel=0.35)
@@ -355,10 +355,10 @@ def test_opencv_says_what_torch_says_of_any_number_of_tiles(tmp_path: Path) -> N
     torch = pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
     from synthetic.training.refiner.fit import _save
-    from synthetic.training.refiner.net import CloserNet
+    from synthetic.training.refiner.net import RefinerNet
 
     torch.manual_seed(1)
-    net, file, grid = CloserNet(), tmp_path / "refiner.onnx", tile_grid()
+    net, file, grid = RefinerNet(), tmp_path / "refiner.onnx", tile_grid()
     _save(net, file)
     network = cv2.dnn.readNetFromONNX(str(file))
     for count in (1, 7, 56):

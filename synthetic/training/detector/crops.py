@@ -1,4 +1,4 @@
-"""Augmented crops of rendered tables for the detector: rotated, scaled, slanted, in other light."""
+"""Augmented crops of rendered tables for the detector: rotated, scaled, slanted and recoloured."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _ZOOM = (0.3, 2.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledPicture:
-    """A picture and the tiles on it.
+    """A picture and its tiles.
 
     Attributes:
-        image: Shape (H, W, 3), BGR.
-        poses: Shape (N, 6), the tiles that can be read.
-        faces: Shape (N,), `vision.networks.refiner.UP` or `DOWN`.
-        unread_px: Outlines of tiles that are cut off, covered or on edge: neither a tile nor nothing.
+        image: BGR, shape (H, W, 3).
+        poses: Poses of the readable tiles, shape (N, 6).
+        faces: `vision.networks.refiner.UP` or `DOWN` for each pose, shape (N,).
+        unread_px: Outlines of tiles that are cut off, covered or on edge. Training ignores these areas.
     """
 
     image: Image
@@ -35,20 +35,20 @@ class LabelledPicture:
 
 
 def draw_crop(rng: np.random.Generator, picture: LabelledPicture) -> LabelledPicture:
-    """Return a square of `CROP_PX` from somewhere in a picture, as another camera could have taken it."""
+    """Return a random square crop of `CROP_PX` with a random warp and random changes of colour and quality."""
     warp = _warp(rng, picture)
     border = cv2.BORDER_CONSTANT if rng.random() < 0.5 else cv2.BORDER_REPLICATE
     image = cv2.warpPerspective(picture.image, warp, (CROP_PX, CROP_PX), flags=cv2.INTER_LINEAR, borderMode=border)
-    poses = warped(picture.poses, warp)
+    poses = warp_poses(picture.poses, warp)
     inside = ((poses[:, :2] > 0) & (poses[:, :2] < CROP_PX - 1)).all(axis=1)
     unread = tuple(_projected(outline, warp) for outline in picture.unread_px)
-    return LabelledPicture(_in_other_light(rng, image), poses[inside], picture.faces[inside], unread)
+    return LabelledPicture(_change_colors(rng, image), poses[inside], picture.faces[inside], unread)
 
 
-def warped(poses: Poses, warp: NDArray[np.float64]) -> Poses:
-    """Return poses, shape (N, 6), as they are after a perspective warp of the picture, shape (3, 3)."""
+def warp_poses(poses: Poses, warp: NDArray[np.float64]) -> Poses:
+    """Apply a homography, shape (3, 3), to poses, shape (N, 6)."""
     center, u, v = poses[:, :2], poses[:, 2:4], poses[:, 4:]
-    right, left, down, up = (_projected(center + way, warp) for way in (u, -u, v, -v))
+    right, left, down, up = (_projected(center + offset, warp) for offset in (u, -u, v, -v))
     return np.column_stack([(right + left + down + up) / 4, (right - left) / 2, (down - up) / 2])
 
 
@@ -59,7 +59,7 @@ def _projected(points: Points, warp: NDArray[np.float64]) -> Points:
 
 
 def _warp(rng: np.random.Generator, picture: LabelledPicture) -> NDArray[np.float64]:
-    """Return a map from the picture to the crop: to its middle, scaled, turned, squeezed and slanted."""
+    """Return a random homography from the picture to the crop: scaled, rotated, mirrored, squeezed and slanted."""
     height, width = picture.image.shape[:2]
     middle = rng.uniform(0.1, 0.9, 2) * (width, height)
     side = 30.0
@@ -86,14 +86,14 @@ def _turned(angle_rad: float) -> NDArray[np.float64]:
     return np.array([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1.0]])
 
 
-def _in_other_light(rng: np.random.Generator, image: NDArray[np.generic]) -> Image:
-    """Return the picture with other colours, contrast, sharpness, noise and compression."""
+def _change_colors(rng: np.random.Generator, image: NDArray[np.generic]) -> Image:
+    """Return the picture with random changes of colour, contrast, sharpness, noise and compression."""
     changes: list[tuple[float, Callable[[np.random.Generator, Image], Image]]] = [
         (0.15, _channels_swapped),
         (0.07, _grey),
         (0.04, _negative),
         (0.3, _faded),
-        (0.15, _local),
+        (0.15, _equalized),
         (0.7, _toned),
         (0.2, _softened),
         (0.35, _noisy),
@@ -120,16 +120,16 @@ def _negative(_: np.random.Generator, image: Image) -> Image:
 
 
 def _faded(rng: np.random.Generator, image: Image) -> Image:
-    """Return the picture with less contrast, as behind haze or in soft light."""
+    """Return the picture with less contrast, as in haze or soft light."""
     contrast, grey = rng.uniform(0.25, 0.8), rng.uniform(40, 215)
     return np.asarray(cv2.convertScaleAbs(image, alpha=contrast, beta=(1 - contrast) * grey), np.uint8)
 
 
-def _local(rng: np.random.Generator, image: Image) -> Image:
-    """Return the picture with its contrasts evened out, as phones take it."""
+def _equalized(rng: np.random.Generator, image: Image) -> Image:
+    """Return the picture with local contrast equalisation, as in phone photos."""
     lightness, *colors = cv2.split(cv2.cvtColor(image, cv2.COLOR_BGR2LAB))
-    evened = cv2.createCLAHE(rng.uniform(1, 4), (4, 4)).apply(lightness)
-    return np.asarray(cv2.cvtColor(cv2.merge([evened, *colors]), cv2.COLOR_LAB2BGR), np.uint8)
+    equalized = cv2.createCLAHE(rng.uniform(1, 4), (4, 4)).apply(lightness)
+    return np.asarray(cv2.cvtColor(cv2.merge([equalized, *colors]), cv2.COLOR_LAB2BGR), np.uint8)
 
 
 def _toned(rng: np.random.Generator, image: Image) -> Image:

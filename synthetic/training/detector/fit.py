@@ -12,11 +12,11 @@ from torch import Tensor
 
 from synthetic.training.detector.crops import draw_crop
 from synthetic.training.detector.loss import loss_of
-from synthetic.training.detector.net import FinderNet
+from synthetic.training.detector.net import DetectorNet
 from synthetic.training.detector.pictures import StoredPicture, draw_pictures
 from synthetic.training.detector.targets import targets_of
 from synthetic.training.onnx_file import save_onnx
-from synthetic.training.torch_fit import Batch, LearningSchedule, drawn_ahead, fit
+from synthetic.training.torch_fit import Batch, LearningSchedule, fit, prefetch
 
 _BATCH = 8
 _SCHEDULE = LearningSchedule(step_size=3e-3, decay=1e-4, warm_up_steps=150, mean_over_steps=500)
@@ -25,35 +25,42 @@ _SCHEDULE = LearningSchedule(step_size=3e-3, decay=1e-4, warm_up_steps=150, mean
 def train_detector(
     *, seed: int, scenes: int, steps: int, jobs: int, progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
-    """Render tables, train the network on crops of them, and return what writes it to a file.
+    """Render tables, train the detector on crops of them, and return a function that writes it to a file.
 
     Args:
-        seed: Everything follows from it; the same seed gives the same network on the same machine.
+        seed: Random seed. The same seed gives the same network on the same machine.
         scenes: Number of tables to render.
-        steps: Number of batches to learn from.
-        jobs: Processes that render.
-        progress: Called with what is being done and the share of it that is done.
+        steps: Number of training batches.
+        jobs: Number of rendering processes.
+        progress: Called with a description of the current stage and its completed share.
     """
     pictures = list(draw_pictures(seed, scenes, jobs, partial(progress, "rendering tables")))
     torch.manual_seed(seed)
-    batches = drawn_ahead(partial(draw_batch, seed, pictures), steps)
+    batches = prefetch(partial(draw_batch, seed, pictures), steps)
     net = fit(
-        FinderNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, progress=partial(progress, "training the detector")
+        DetectorNet(),
+        batches,
+        steps,
+        loss=_loss,
+        schedule=_SCHEDULE,
+        progress=partial(progress, "training the detector"),
     )
-    # For pictures of any size by 32.
+    # The network accepts any picture size that is a multiple of 32.
     return partial(save_onnx, net, example=torch.zeros(1, 3, 64, 96), free={2: "height", 3: "width"})
 
 
-def _loss(net: FinderNet, batch: Batch) -> Tensor:
+def _loss(net: DetectorNet, batch: Batch) -> Tensor:
     images, *targets = (torch.from_numpy(part) for part in batch)
-    seen = images.permute(0, 3, 1, 2).float().div(128).sub(1).contiguous(memory_format=torch.channels_last)
-    return loss_of(net(seen), *targets)
+    inputs = images.permute(0, 3, 1, 2).float().div(128).sub(1).contiguous(memory_format=torch.channels_last)
+    return loss_of(net(inputs), *targets)
 
 
 def draw_batch(seed: int, pictures: list[StoredPicture], step: int) -> Batch:
-    """Return crops, shape (N, H, W, 3), and what `loss_of` takes, the same for the same seed and step."""
+    """Return crops, shape (N, H, W, 3), and their targets for `loss_of`. Deterministic for a seed and step."""
     rng = np.random.default_rng([seed, step])
-    crops = [draw_crop(rng, pictures[int(rng.integers(len(pictures)))].opened()) for _ in range(_BATCH)]
+    crops = [draw_crop(rng, pictures[int(rng.integers(len(pictures)))].decode()) for _ in range(_BATCH)]
     truth = [targets_of(crop) for crop in crops]
-    parts = ([getattr(one, name) for one in truth] for name in ("heat", "heat_counts", "shapes", "shape_counts"))
+    parts = (
+        [getattr(targets, name) for targets in truth] for name in ("heat", "heat_counts", "shapes", "shape_counts")
+    )
     return (np.stack([crop.image for crop in crops]), *(np.stack(part) for part in parts))

@@ -1,4 +1,4 @@
-"""Rendered tables for the detector: many small ones, kept as JPEG so that thousands fit."""
+"""Rendered tables for the detector, stored as small JPEGs to keep thousands in memory."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthetic.training.detector.crops import LabelledPicture
-from synthetic.training.processes import drawn_by_processes
+from synthetic.training.processes import draw_in_processes
 from synthetic.training.tables import draw_learning_table, draw_max_pips
 from vision.arrays import Points
 from vision.geometry.poses import Poses
 
 _WIDTH_PX = (720, 960)
-# Short sides of tiles over the width of the picture.
+# Range of the short side of tiles, relative to the width of the picture.
 _SIDES = (0.014, 0.11)
 _JPEG_QUALITY = 95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredPicture:
-    """A `LabelledPicture` whose image is encoded, shape (B,)."""
+    """A `LabelledPicture` with its image encoded as JPEG, shape (B,)."""
 
     encoded: NDArray[np.uint8]
     poses: Poses
     faces: NDArray[np.int64]
     unread_px: tuple[Points, ...]
 
-    def opened(self) -> LabelledPicture:
-        """Return it with its pixels; takes 5 ms."""
+    def decode(self) -> LabelledPicture:
+        """Return the picture with its decoded image. Takes 5 ms."""
         image = np.asarray(cv2.imdecode(self.encoded, cv2.IMREAD_COLOR), np.uint8)
         return LabelledPicture(image, self.poses, self.faces, self.unread_px)
 
 
 def draw_pictures(seed: int, count: int, jobs: int, progress: Callable[[float], None]) -> Iterator[StoredPicture]:
-    """Return rendered tables one by one, the same for the same seed whatever the number of processes."""
-    return drawn_by_processes(partial(draw_picture, seed), count, jobs, progress)
+    """Yield rendered tables. They depend on the seed but not on the number of processes."""
+    return draw_in_processes(partial(draw_picture, seed), count, jobs, progress)
 
 
 def draw_picture(seed: int, index: int) -> StoredPicture:
-    """Return one rendered table."""
+    """Return a rendered table."""
     rng = np.random.default_rng([seed, index])
     max_pips = draw_max_pips(rng)
     width = int(rng.integers(*_WIDTH_PX))

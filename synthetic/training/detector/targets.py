@@ -1,4 +1,4 @@
-"""Targets of the detector for a picture, and the weight of each cell."""
+"""Detector targets for a picture, and the weight of each cell."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from vision.geometry.poses import Poses, sides_px
 from vision.networks.detector_decoding import CHANNELS, FIRST_SHAPE, STRIDE_PX, cells_of, encode_poses
 from vision.networks.refiner import UP
 
-# Around a centre being right fades out over this share of a side, but not less than this many cells.
-_FADE_SIDES, _LEAST_FADE_CELLS = 0.13, 0.5
-# Cells up to so far from a centre, in sides, learn its shape too: the highest one need not be the nearest.
+# Standard deviation of the heat around a centre, in sides of the tile, and its minimum in cells.
+_FADE_SIDES, _MIN_FADE_CELLS = 0.13, 0.5
+# Maximum distance from a centre, in sides, of cells that also learn its shape. The cell with the highest heat need not
+# be the nearest.
 _SHAPED_SIDES = 0.35
-# Smaller tiles are not taught: a coarser picture is no place to look for them.
-_LEAST_SIDE_PX = 5.0
+# Smaller tiles are excluded from training. They are detected at a finer scale.
+_MIN_SIDE_PX = 5.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Targets:
-    """One picture's truth in cells.
+    """Training targets of a picture, per cell.
 
     Attributes:
-        heat: Shape (2, h, w), 1 where a centre is, face up and face down, falling to 0 around it.
-        heat_counts: Shape (h, w), 0 where nothing is taught.
-        shapes: Shape (8, h, w), see `vision.networks.detector_decoding`.
-        shape_counts: Shape (h, w).
+        heat: Heat of face-up and face-down tiles, shape (2, h, w): 1 at a centre, falling to 0 around it.
+        heat_counts: Weight of the heat, shape (h, w). 0 for ignored cells.
+        shapes: Encoded poses, shape (8, h, w), as in `vision.networks.detector_decoding`.
+        shape_counts: Weight of the shapes, shape (h, w).
     """
 
     heat: NDArray[np.float32]
@@ -39,33 +40,33 @@ class Targets:
 
 
 def targets_of(picture: LabelledPicture) -> Targets:
-    """Return the truth of a picture whose sides are multiples of the stride."""
+    """Return the targets of a picture whose width and height are multiples of the stride."""
     height, width = (length // STRIDE_PX for length in picture.image.shape[:2])
     heat, counts = np.zeros((2, height, width), np.float32), np.ones((height, width), np.float32)
     shapes = np.zeros((CHANNELS - FIRST_SHAPE, height, width), np.float32)
     nearness = np.zeros((height, width), np.float32)
     for outline in picture.unread_px:
-        _leave_out(counts, outline)
+        _ignore(counts, outline)
     side = sides_px(picture.poses)
     for index, pose in enumerate(picture.poses):
-        if side[index] < _LEAST_SIDE_PX or _sticks_out(pose, picture.image.shape):
-            _leave_out(counts, _outline(pose))
+        if side[index] < _MIN_SIDE_PX or _sticks_out(pose, picture.image.shape):
+            _ignore(counts, _outline(pose))
             continue
-        _teach(pose, float(side[index]), heat[0 if picture.faces[index] == UP else 1], shapes, nearness)
+        _add_tile(pose, float(side[index]), heat[0 if picture.faces[index] == UP else 1], shapes, nearness)
     return Targets(heat, counts, shapes, np.where(heat.max(axis=0) >= 1, 1, nearness).astype(np.float32))
 
 
-def _teach(
+def _add_tile(
     pose: NDArray[np.float64],
     side_px: float,
     heat: NDArray[np.float32],
     shapes: NDArray[np.float32],
     nearness: NDArray[np.float32],
 ) -> None:
-    """Write one tile into the cells around its centre."""
+    """Write the targets of a tile to the cells around its centre, in place."""
     height, width = heat.shape
     middle = (pose[:2] + 0.5) / STRIDE_PX - 0.5
-    fade = max(_FADE_SIDES * side_px / STRIDE_PX, _LEAST_FADE_CELLS)
+    fade = max(_FADE_SIDES * side_px / STRIDE_PX, _MIN_FADE_CELLS)
     reach = max(_SHAPED_SIDES * side_px / STRIDE_PX, 0.8)
     column, row = cells_of(pose[None, :2])[0]
     span = int(np.ceil(max(3 * fade, reach))) + 1
@@ -98,8 +99,8 @@ def _sticks_out(pose: NDArray[np.float64], shape: tuple[int, ...]) -> bool:
     return bool((outline < -1).any() or (outline > (shape[1], shape[0])).any())
 
 
-def _leave_out(counts: NDArray[np.float32], outline_px: Poses) -> None:
-    """Teach nothing where an outline lies."""
+def _ignore(counts: NDArray[np.float32], outline_px: Poses) -> None:
+    """Set the weight of the cells inside an outline to 0, in place."""
     cells = np.round((outline_px + 0.5) / STRIDE_PX - 0.5)
     if np.abs(cells).max() < 1e4:
         cv2.fillConvexPoly(counts, cells.astype(np.int32).reshape(-1, 1, 2), 0.0)

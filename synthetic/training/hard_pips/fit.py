@@ -14,10 +14,10 @@ from torch.nn import functional
 
 from synthetic.training.hard_pips import doubtful
 from synthetic.training.hard_pips.doubtful import DoubtfulHalves, doubtful_grid, draw_doubtful
-from synthetic.training.hard_pips.net import SecondNet
+from synthetic.training.hard_pips.net import HardCaseNet
 from synthetic.training.onnx_file import save_onnx
-from synthetic.training.pip_features.views import draw_warps, seen_through
-from synthetic.training.torch_fit import Batch, LearningSchedule, drawn_ahead, fit
+from synthetic.training.pip_features.views import draw_warps, warp_patches
+from synthetic.training.torch_fit import Batch, LearningSchedule, fit, prefetch
 from vision.networks.hard_case_classifier import SIZE, SPAN
 from vision.networks.patches import contrasts
 
@@ -28,14 +28,14 @@ _SCHEDULE = LearningSchedule(step_size=2e-3, decay=2e-2, warm_up_steps=300, mean
 def train_hard_case_classifier(
     *, seed: int, scenes: int, steps: int, jobs: int, progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
-    """Render tables, train the network on the halves that one look leaves in doubt, and return what writes it.
+    """Render tables, train the network on their difficult halves, and return a function that writes it to a file.
 
     Args:
-        seed: Everything follows from it; the same seed gives the same network on the same machine.
+        seed: Random seed. The same seed gives the same network on the same machine.
         scenes: Number of tables to render.
-        steps: How many batches of halves to learn from.
-        jobs: Processes that render.
-        progress: Called with what is being done and the share of it that is done.
+        steps: Number of training batches.
+        jobs: Number of rendering processes.
+        progress: Called with a description of the current stage and its completed share.
     """
     halves = draw_doubtful(seed, scenes, jobs, partial(progress, "rendering tables"))
     return fit_hard_case_classifier(halves, seed=seed, steps=steps, progress=partial(progress, "training"))
@@ -44,25 +44,25 @@ def train_hard_case_classifier(
 def fit_hard_case_classifier(
     halves: DoubtfulHalves, *, seed: int, steps: int, progress: Callable[[float], None]
 ) -> Callable[[Path], None]:
-    """Train the network on some halves, and return what writes it."""
+    """Train the network on *halves*, and return a function that writes it to a file."""
     torch.manual_seed(seed)
-    batches = drawn_ahead(partial(draw_batch, seed, halves, np.cumsum(halves.chances())), steps)
-    net = fit(SecondNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, progress=progress)
+    batches = prefetch(partial(draw_batch, seed, halves, np.cumsum(halves.chances())), steps)
+    net = fit(HardCaseNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, progress=progress)
     return partial(save_onnx, net, example=torch.zeros(1, 3, SIZE, SIZE), free={0: "halves"})
 
 
-def _loss(net: SecondNet, batch: Batch) -> Tensor:
+def _loss(net: HardCaseNet, batch: Batch) -> Tensor:
     patches, warps, pips = batch
-    seen = seen_through(patches, warps, SIZE)
-    with torch.autocast("cpu", torch.bfloat16):  # in two thirds of the time
-        said = net(seen)
-    return functional.cross_entropy(said.float(), torch.from_numpy(pips))
+    inputs = warp_patches(patches, warps, SIZE)
+    with torch.autocast("cpu", torch.bfloat16):  # takes two thirds of the time
+        logits = net(inputs)
+    return functional.cross_entropy(logits.float(), torch.from_numpy(pips))
 
 
 def draw_batch(seed: int, halves: DoubtfulHalves, below: NDArray[np.float64], step: int) -> Batch:
-    """Return patches, shape (N, 3, S, S), what to see of them, (N, 2, 3), and pips, (N,), for seed and step.
+    """Return patches, (N, 3, S, S), random warps, (N, 2, 3), and pips, (N,), for a seed and step.
 
-    *below* has shape (M,): how often each half or one before it is drawn.
+    *below*, shape (M,), is the cumulative probability of the halves.
     """
     rng = np.random.default_rng([seed, step])
     rows = np.minimum(np.searchsorted(below, rng.random(_BATCH)), len(below) - 1)

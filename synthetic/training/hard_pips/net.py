@@ -1,4 +1,4 @@
-"""The residual network of the hard-case classifier. Needs torch."""
+"""Residual network of the hard-case classifier. Needs torch."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from vision.networks.hard_case_classifier import SIZE
 # Channels at strides 2, 4 and 8.
 _WIDTHS = (32, 64, 96)
 _FEATURES = 128
-_DROPPED = 0.15
+_DROPOUT = 0.15
 
 
-class SecondNet(nn.Sequential):
-    """Returns logits, (N, 19), for what `vision.networks.patches.contrasts` returns, (N, 3, SIZE, SIZE)."""
+class HardCaseNet(nn.Sequential):
+    """Returns logits, (N, 19), for inputs from `vision.networks.patches.contrasts`, (N, 3, SIZE, SIZE)."""
 
     def __init__(self) -> None:
-        """Start with random weights."""
+        """Initialise random weights."""
         at2, at4, at8 = _WIDTHS
         cells = (SIZE // 8) ** 2
         super().__init__(
@@ -26,5 +26,5 @@ class SecondNet(nn.Sequential):
             *(layer(at2, at4, stride=2), Residual(at4)),
             *(layer(at4, at8, stride=2), Residual(at8)),
             *(nn.Flatten(), nn.Linear(at8 * cells, _FEATURES), nn.ReLU()),
-            *(nn.Dropout(_DROPPED), nn.Linear(_FEATURES, MAX_PIPS + 1)),
+            *(nn.Dropout(_DROPOUT), nn.Linear(_FEATURES, MAX_PIPS + 1)),
         )

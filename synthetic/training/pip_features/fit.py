@@ -12,47 +12,47 @@ from torch import Tensor
 from torch.nn import functional
 
 from synthetic.training.onnx_file import save_onnx
-from synthetic.training.pip_features.net import HalfNet
+from synthetic.training.pip_features.net import PipFeatureNet
 from synthetic.training.pip_features.patches import SPAN, HalfPatches, draw_halves, training_grid
-from synthetic.training.pip_features.views import draw_warps, seen_through
-from synthetic.training.torch_fit import Batch, LearningSchedule, drawn_ahead, fit
+from synthetic.training.pip_features.views import draw_warps, warp_patches
+from synthetic.training.torch_fit import Batch, LearningSchedule, fit, prefetch
 from vision.networks.patches import contrasts, half_grid
 
 _BATCH = 256
 _SCHEDULE = LearningSchedule(step_size=2e-3, decay=1e-3, warm_up_steps=100, mean_over_steps=300)
-# What the network sees of a patch.
+# Extent of the network's input as a share of a patch.
 _SHOWN = half_grid(0).step * half_grid(0).columns / SPAN
 
 
 def train_pip_features(
     *, seed: int, scenes: int, epochs: int, jobs: int, progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
-    """Render tables, train the network on their halves, and return what writes it to a file.
+    """Render tables, train the network on their halves, and return a function that writes it to a file.
 
     Args:
-        seed: Everything follows from it; the same seed gives the same network on the same machine.
+        seed: Random seed. The same seed gives the same network on the same machine.
         scenes: Number of tables to render.
-        epochs: Passes over their halves.
-        jobs: Processes that render.
-        progress: Called with what is being done and the share of it that is done.
+        epochs: Number of passes over their halves.
+        jobs: Number of rendering processes.
+        progress: Called with a description of the current stage and its completed share.
     """
     halves = draw_halves(seed, scenes, jobs, partial(progress, "rendering tables"))
     steps = max(1, epochs * len(halves.pips) // _BATCH)
     torch.manual_seed(seed)
-    batches = drawn_ahead(partial(draw_batch, seed, halves), steps)
-    learned = partial(progress, "training the eye for halves")
-    net = fit(HalfNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, progress=learned)
+    batches = prefetch(partial(draw_batch, seed, halves), steps)
+    report = partial(progress, "training the pip features")
+    net = fit(PipFeatureNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, progress=report)
     grid = half_grid(0)
     return partial(save_onnx, net.seeing, example=torch.zeros(1, 3, grid.rows, grid.columns), free={0: "halves"})
 
 
-def _loss(net: HalfNet, batch: Batch) -> Tensor:
+def _loss(net: PipFeatureNet, batch: Batch) -> Tensor:
     patches, warps, pips = batch
-    return functional.cross_entropy(net(seen_through(patches, warps, half_grid(0).rows)), torch.from_numpy(pips))
+    return functional.cross_entropy(net(warp_patches(patches, warps, half_grid(0).rows)), torch.from_numpy(pips))
 
 
 def draw_batch(seed: int, halves: HalfPatches, step: int) -> Batch:
-    """Return patches, shape (N, 3, SIZE, SIZE), what to see of them, (N, 2, 3), and pips, (N,), for seed and step."""
+    """Return patches, (N, 3, SIZE, SIZE), random warps, (N, 2, 3), and pips, (N,), for a seed and step."""
     rng = np.random.default_rng([seed, step])
     rows = rng.integers(0, len(halves.pips), _BATCH)
     return contrasts(halves.patches[rows], training_grid(0)), draw_warps(rng, _BATCH, _SHOWN), halves.pips[rows]

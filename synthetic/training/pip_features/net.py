@@ -1,4 +1,4 @@
-"""The convolutional network of the pip features. Needs torch, which only training needs."""
+"""Convolutional network of the pip features. Needs torch, which is only required for training."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from vision.networks.pip_features import FEATURES
 
 # Channels at strides 2, 4 and 8.
 _WIDTHS = (24, 32, 48, 64)
-_DROPPED = 0.1
+_DROPOUT = 0.1
 
 
-class HalfNet(nn.Module):
-    """Ends in as many numbers as there are pips; what OpenCV runs, `seeing`, stops one layer before."""
+class PipFeatureNet(nn.Module):
+    """Classifies pips from 0 to 18. Only `seeing`, all layers but the last, is exported to extract features."""
 
     def __init__(self) -> None:
-        """Start with random weights."""
+        """Initialise random weights."""
         super().__init__()
         first, at2, at4, at8 = _WIDTHS
         cells = (half_grid(0).rows // 8) * (half_grid(0).columns // 8)
@@ -32,12 +32,12 @@ class HalfNet(nn.Module):
             nn.Linear(at8 * cells, FEATURES),
             nn.ReLU(),
         )
-        self.saying = nn.Sequential(nn.Dropout(_DROPPED), nn.Linear(FEATURES, MAX_PIPS + 1))
+        self.saying = nn.Sequential(nn.Dropout(_DROPOUT), nn.Linear(FEATURES, MAX_PIPS + 1))
 
-    def forward(self, seen: Tensor) -> Tensor:
-        """Return logits, (N, 19), for what `vision.networks.patches.contrasts` returns, (N, 3, 32, 32)."""
-        said: Tensor = self.saying(self.seeing(seen))
-        return said
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return logits, (N, 19), for inputs from `vision.networks.patches.contrasts`, (N, 3, 32, 32)."""
+        logits: Tensor = self.saying(self.seeing(inputs))
+        return logits
 
 
 def _layer(inputs: int, outputs: int, *, stride: int = 1) -> nn.Sequential:

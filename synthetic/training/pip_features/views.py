@@ -1,4 +1,4 @@
-"""Augmentation of halves: small shifts, rotations, stretching and slant. Needs torch."""
+"""Augmentation of halves by small shifts, rotations, stretching and slant. Needs torch."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-# How much, on top of the poses they were sampled through.
+# Spread of the augmentation, in addition to the pose errors of the samples.
 _SPREAD = 0.03
 
 
 def draw_warps(rng: np.random.Generator, count: int, shown: float) -> NDArray[np.float32]:
-    """Return affine maps from what a network sees to larger patches, shape (N, 2, 3), as `affine_grid` takes them.
+    """Return random affine maps from network inputs to larger patches, shape (N, 2, 3), for `affine_grid`.
 
     Args:
-        rng: Where all chance comes from.
-        count: How many.
-        shown: What the network sees of a patch that is not stretched, as a share of its side.
+        rng: Random generator.
+        count: Number of maps.
+        shown: Extent of an unstretched network input, as a share of the patch.
     """
     size, stretch = (np.exp(rng.normal(0, _SPREAD, count)) for _ in range(2))
     turn_rad, slant = rng.normal(0, 1.3 * _SPREAD, count), rng.normal(0, _SPREAD, count)
@@ -30,8 +30,8 @@ def draw_warps(rng: np.random.Generator, count: int, shown: float) -> NDArray[np
     return warps
 
 
-def seen_through(patches: NDArray[np.generic], warps: NDArray[np.generic], size: int) -> Tensor:
-    """Return what a network sees of patches, (N, 3, S, S), through *warps*, (N, 2, 3): shape (N, 3, size, size)."""
-    places = functional.affine_grid(torch.from_numpy(warps), [len(patches), 3, size, size], align_corners=False)
-    seen = functional.grid_sample(torch.from_numpy(patches), places, align_corners=False, padding_mode="border")
-    return seen.contiguous(memory_format=torch.channels_last)
+def warp_patches(patches: NDArray[np.generic], warps: NDArray[np.generic], size: int) -> Tensor:
+    """Sample network inputs, (N, 3, size, size), from patches, (N, 3, S, S), through *warps*, (N, 2, 3)."""
+    grid = functional.affine_grid(torch.from_numpy(warps), [len(patches), 3, size, size], align_corners=False)
+    inputs = functional.grid_sample(torch.from_numpy(patches), grid, align_corners=False, padding_mode="border")
+    return inputs.contiguous(memory_format=torch.channels_last)

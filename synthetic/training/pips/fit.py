@@ -22,29 +22,29 @@ from synthetic.training.tables import draw_max_pips
 from vision.networks.pip_classifier import PipClassifier
 
 _BATCH = 256
-# Further tables for each that the head learns from: kept back, usual ones kept back.
+# Numbers of held-out tables and of held-out usual tables, relative to the training tables.
 _HELD_OUT, _USUAL_HELD_OUT = 0.08, 0.16
 _HIDDEN = (96,)
 _SHARPNESS = np.geomspace(0.3, 3, 47)
-# Of halves: glare and cover can turn a sure number into another.
+# Candidate misreading rates. Glare and occlusion can turn a clear number into another.
 _MISREAD = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 
 
 def train_pip_classifier(
     *, seed: int, scenes: int, epochs: int, jobs: int, progress: Callable[[str, float], None]
 ) -> PipClassifier:
-    """Render tables, train the head on them and calibrate its probabilities on tables kept back.
+    """Render tables, train the pip classifier on them, and calibrate its probabilities on held-out tables.
 
     Args:
-        seed: Everything follows from it; the same seed gives the same head on the same machine.
-        scenes: Number of tables to render in all.
-        epochs: Passes over their halves.
-        jobs: Processes that render.
-        progress: Called with what is being done and the share of it that is done.
+        seed: Random seed. The same seed gives the same classifier on the same machine.
+        scenes: Number of training tables. 24 % more are rendered to calibrate and measure the classifier.
+        epochs: Number of passes over the training halves.
+        jobs: Number of rendering processes.
+        progress: Called with a description of the current stage and its completed share.
     """
 
-    def tables(what: str, seed: int, count: int) -> PipSamples:
-        return concatenated(list(collect(_draw_any_set, seed, max(1, count), jobs, partial(progress, what))))
+    def tables(stage: str, seed: int, count: int) -> PipSamples:
+        return concatenated(list(collect(_draw_any_set, seed, max(1, count), jobs, partial(progress, stage))))
 
     learn = tables("rendering tables", seed, scenes)
     check = tables("rendering held-out tables", seed + 2, round(_HELD_OUT * scenes))
@@ -59,14 +59,14 @@ def train_pip_classifier(
 def fit_head(
     learn: PipSamples, check: PipSamples, seed: int, epochs: int, progress: Callable[[float], None]
 ) -> PipClassifier:
-    """Return a head fitted to *learn* and calibrated on *check*, with its figures on *check* as notes."""
+    """Return a classifier fitted to *learn* and calibrated on *check*, with its error rates on *check* as notes."""
     head = _fit_classifier(learn.features, learn.pips, MAX_PIPS + 1, seed, epochs, progress)
     head = calibrated(head, head.outputs(check.features.astype(np.float32)), check.pips, misread=_MISREAD)
     return replace(head, notes=held_out_figures(head, check))
 
 
 def held_out_figures(head: PipClassifier, check: PipSamples) -> dict[str, object]:
-    """Return the error shares on rendered tables that were kept back."""
+    """Return the error rates on held-out samples."""
     error = head.probabilities(check.features.astype(np.float32)).argmax(axis=1) != check.pips
     return {
         "pips_error": round(float(error.mean()), 5),
@@ -87,7 +87,7 @@ def _fit_classifier(
     epochs: int,
     progress: Callable[[float], None],
 ) -> PipClassifier:
-    """Return a head with classes from 0, those included that none of the labels names."""
+    """Return a fitted classifier with *class_count* outputs, even for classes without labels."""
     mean, scale = _standard(features)
     network = MLPClassifier(hidden_layer_sizes=_HIDDEN)
     _run(network, ((features.astype(np.float32) - mean) / scale).astype(np.float32), labels, seed, epochs, progress)
@@ -112,13 +112,13 @@ def _run(
     epochs: int,
     progress: Callable[[float], None],
 ) -> None:
-    """Fit in single epochs, with a step size that falls to a twentieth."""
+    """Fit in single epochs. The step size decays to a twentieth."""
     network.set_params(max_iter=1, warm_start=True, alpha=1e-4, batch_size=min(_BATCH, len(features)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for epoch in range(epochs):
             network.learning_rate_init = 1e-3 * 0.05 ** (epoch / max(1, epochs - 1))
-            network.set_params(random_state=seed + epoch)  # or every epoch would shuffle alike
+            network.set_params(random_state=seed + epoch)  # shuffle differently in each epoch
             network.fit(features, labels)
             progress((epoch + 1) / epochs)
 
@@ -132,17 +132,17 @@ def _standard(features: NDArray[np.float16]) -> tuple[NDArray[np.float32], NDArr
 def calibrated(
     head: PipClassifier, outputs: NDArray[np.float32], labels: NDArray[np.int64], *, misread: tuple[float, ...] = (0.0,)
 ) -> PipClassifier:
-    """Return the head with the sharpness that gives held-out labels the highest likelihood (temperature scaling).
+    """Return the classifier with the sharpness and misreading rate that fit held-out labels best.
 
     Args:
-        head: What gave the outputs.
-        outputs: Shape (N, O), of what was kept back.
-        labels: Shape (N,).
-        misread: Shares of misreadings, of which the likeliest is taken too.
+        head: Classifier that produced *outputs*.
+        outputs: Outputs for held-out samples, shape (N, O).
+        labels: Labels of these samples, shape (N,).
+        misread: Candidate misreading rates.
     """
 
-    def loss(one: PipClassifier) -> float:
-        return float(-np.log(one.chances(outputs)[np.arange(len(labels)), labels] + 1e-9).mean())
+    def loss(candidate: PipClassifier) -> float:
+        return float(-np.log(candidate.chances(outputs)[np.arange(len(labels)), labels] + 1e-9).mean())
 
-    tried = (replace(head, sharpness=float(sharpness), misread=m) for sharpness in _SHARPNESS for m in misread)
-    return min(tried, key=loss)
+    candidates = (replace(head, sharpness=float(sharpness), misread=m) for sharpness in _SHARPNESS for m in misread)
+    return min(candidates, key=loss)

@@ -1,4 +1,4 @@
-"""Measure how well the reader reads pips on rendered tables that were kept back."""
+"""Measure the accuracy of the reader's pips on held-out rendered tables."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from vision.reader.reader import Reader
 _SETS = (6, 9, 12, 15)
 _PX_PER_MM = (1.0, 3.0)
 _LARGEST_TILT_RAD = float(np.radians(25))
-# Short sides of tiles that are drawn, wider than `_PX_PER_MM` makes them; what is outside is drawn again.
+# Range of the short side of tiles, wider than `_PX_PER_MM` allows. Scenes outside `_PX_PER_MM` are drawn again.
 _SIDES_PX = (18.0, 85.0)
-# Halves this near to true ones, in sides, are those that were found, as for the photographs.
-_SAME_PLACE = 0.35
+# Maximum distance, in sides, of the halves of a reading from those of the true tile. Photos are judged with the same.
+_MAX_DISTANCE = 0.35
 _SURE = 0.99
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Halves:
-    """Halves of tiles that the reader found.
+    """Halves of true tiles that the reader detected.
 
     Attributes:
-        said: Shape (N,), the pips that it says.
-        confidence: Shape (N,), 0 to 1.
-        pips: Shape (N,), what they show.
-        legible: Shape (N,), whether a person could count them.
+        predicted: Pips according to the reader, shape (N,).
+        confidence: Confidence of the reader, 0 to 1, shape (N,).
+        pips: True pips, shape (N,).
+        legible: True for halves whose pips a person could count, shape (N,).
     """
 
-    said: NDArray[np.int64]
+    predicted: NDArray[np.int64]
     confidence: NDArray[np.float64]
     pips: NDArray[np.int64]
     legible: NDArray[np.bool_]
 
 
 def draw_usual_scene(rng: np.random.Generator) -> Scene:
-    """Return a table with a set up to double-15, at 1 to 3 pixels per mm, tilted by 25 degrees at most.
+    """Return a random scene with a set up to double-15, 1 to 3 pixels per mm, and a tilt of at most 25 degrees.
 
-    All else, looks, light, blur and noise, is as hard as the tables that the networks learn from.
+    Looks, light, blur and noise are as difficult as in training.
     """
     max_pips = int(rng.choice(_SETS))
     while True:
@@ -66,7 +66,7 @@ def draw_usual_scene(rng: np.random.Generator) -> Scene:
 
 
 def draw_usual(rng: np.random.Generator, networks: Networks, *, head: PipClassifier) -> Halves:
-    """Render a usual table, let the whole reader read it, and return the halves of the tiles that it found."""
+    """Render a usual table, read it with the complete reader, and return the halves of the detected true tiles."""
     scene = draw_usual_scene(rng)
     rendered = render(scene, rng)
     truth, faces = truth_poses(rendered.truth)
@@ -84,25 +84,28 @@ def draw_usual(rng: np.random.Generator, networks: Networks, *, head: PipClassif
 
 
 def true_halves(centers: Points, truth: Poses) -> NDArray[np.intp]:
-    """Return which true half each half is, shape (2 * M,), -1 for none: 2 * tile + half.
+    """Match halves to true halves.
 
     Args:
-        centers: Shape (M, 2, 2), of the halves of tiles that were read.
-        truth: Shape (N, 6).
+        centers: Centres of the halves of each tile of a reading, shape (M, 2, 2).
+        truth: Poses of the true tiles, shape (N, 6).
+
+    Returns:
+        For each half the index 2 * tile + half of its true half, or -1 without a match, shape (2 * M,).
     """
     if not len(truth) or not len(centers):
         return np.full(2 * len(centers), -1)
     real = half_centers(truth)
-    ways = np.stack([real, real[:, ::-1]])  # as it lies and turned round
-    gaps = np.linalg.norm(centers[:, None, None] - ways[None], axis=-1).max(axis=-1) / sides_px(truth)
+    orders = np.stack([real, real[:, ::-1]])  # both orders of the halves
+    gaps = np.linalg.norm(centers[:, None, None] - orders[None], axis=-1).max(axis=-1) / sides_px(truth)
     turned, tile = np.divmod(gaps.reshape(len(centers), -1).argmin(axis=1), len(truth))
     which = 2 * tile[:, None] + np.where(turned[:, None] == 0, [0, 1], [1, 0])
-    return np.where(gaps.reshape(len(centers), -1).min(axis=1)[:, None] < _SAME_PLACE, which, -1).ravel()
+    return np.where(gaps.reshape(len(centers), -1).min(axis=1)[:, None] < _MAX_DISTANCE, which, -1).ravel()
 
 
 def misread_figures(halves: Halves) -> dict[str, object]:
-    """Return how often halves that were found are misread, and how far the confidence can be trusted."""
-    wrong, sure = halves.said != halves.pips, halves.confidence >= _SURE
+    """Return misreading rates of all halves, of legible halves, and of halves read with high confidence."""
+    wrong, sure = halves.predicted != halves.pips, halves.confidence >= _SURE
     return {
         "usual_halves": len(wrong),
         "usual_halves_misread": _share(wrong),

@@ -1,4 +1,4 @@
-"""The refiner's network. Needs torch, which only training needs."""
+"""Network of the refiner. Needs torch, which is only required for training."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from vision.networks.refiner import CLASSES, OUTPUTS
 
 # Channels at strides 2, 4 and 8, and before the last layer.
 _WIDTHS, _LAST_WIDTH = (16, 24, 40, 56), 96
-_DROPPED = 0.1
+_DROPOUT = 0.1
 
 
-class CloserNet(nn.Module):
-    """Says classes, and corrections of the outline, from how a patch differs from the colour of its face."""
+class RefinerNet(nn.Module):
+    """Predicts the class of a patch and a correction of its outline, from its contrast to the face colour."""
 
     def __init__(self) -> None:
-        """Start with random weights."""
+        """Initialise random weights."""
         super().__init__()
         first, at2, at4, at8 = _WIDTHS
         cells = (tile_grid().rows // 8) * (tile_grid().columns // 8)
@@ -30,16 +30,16 @@ class CloserNet(nn.Module):
             nn.Flatten(),
             nn.Linear(at8 * cells, _LAST_WIDTH),
             nn.ReLU(),
-            nn.Dropout(_DROPPED),
+            nn.Dropout(_DROPOUT),
         )
         self.saying = nn.Linear(_LAST_WIDTH, OUTPUTS)
 
-    def forward(self, seen: Tensor) -> Tensor:
-        """Return logits and corrections, (N, OUTPUTS), for what `vision.networks.patches.contrasts` returns."""
-        said: Tensor = self.saying(self.seeing(seen))
-        return said
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return logits and corrections, (N, OUTPUTS), for inputs from `vision.networks.patches.contrasts`."""
+        outputs: Tensor = self.saying(self.seeing(inputs))
+        return outputs
 
-    def sharpened(self, factor: float) -> None:
-        """Multiply the logits of the classes, so that probabilities are calibrated."""
+    def scale_logits(self, factor: float) -> None:
+        """Multiply the class logits by *factor*, to calibrate the probabilities."""
         self.saying.weight.data[:CLASSES] *= factor
         self.saying.bias.data[:CLASSES] *= factor

@@ -1,4 +1,4 @@
-"""Training samples of the refiner: patches of detector proposals, random places, and displaced true tiles."""
+"""Training samples of the refiner: patches of detector proposals, random positions, and displaced true tiles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from synthetic.training.processes import concatenated, drawn_by_processes
+from synthetic.training.processes import concatenated, draw_in_processes
 from synthetic.training.tables import draw_learning_table, draw_max_pips
 from synthetic.training.truth import corner_errors, near_any
 from vision.arrays import Image
@@ -21,26 +21,26 @@ from vision.networks.patches import sample, tile_grid
 from vision.networks.refiner import NOTHING, load_refiner
 from vision.reader.candidates import Candidates
 
-# Corner errors in sides: below the first it is the tile, above the second it is not, between it is not taught.
+# Corner errors in sides. A pose is a tile below the first and background above the second. Others are not used.
 _IS_TILE = (0.2, 0.35)
-# Corrections are taught for errors up to this.
-_MENDABLE = 0.6
-_NOTHING_PER_SCENE, _VIEWS_PER_TILE, _MENDABLE_PER_SCENE = 50, 3, 40
-_ANYWHERE_PER_SCENE = 20
+# Maximum corner error, in sides, of poses that train corrections.
+_CORRECTABLE = 0.6
+_NOTHING_PER_SCENE, _VIEWS_PER_TILE, _CORRECTABLE_PER_SCENE = 50, 3, 40
+_RANDOM_PER_SCENE = 20
 _WIDTH_PX = (640, 1400)
-# Short sides of tiles over the width of the picture.
+# Range of the short side of tiles, relative to the width of the picture.
 _SIDES = (0.014, 0.09)
 _ROUNDS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RefinerSamples:
-    """What may be tiles.
+    """Patches of tile candidates.
 
     Attributes:
-        patches: Shape (N, rows * columns, 3), BGR, see `vision.networks.patches.tile_grid`.
-        classes: Shape (N,), `NOTHING`, `UP` or `DOWN`; -1 where only the correction is taught.
-        corrections: Shape (N, 6), what `vision.geometry.poses.move` needs; NaN where nothing is to be put right.
+        patches: BGR, shape (N, rows * columns, 3), sampled with `vision.networks.patches.tile_grid`.
+        classes: `NOTHING`, `UP` or `DOWN`, shape (N,). -1 if the sample only trains the correction.
+        corrections: Corrections for `vision.geometry.poses.move`, shape (N, 6). NaN if no tile is near.
     """
 
     patches: Image
@@ -51,20 +51,20 @@ class RefinerSamples:
 def draw_refiner_samples(
     seed: int, scenes: int, jobs: int, progress: Callable[[float], None], *, earlier: Path | None
 ) -> RefinerSamples:
-    """Return samples of rendered tables, the same for the same seed whatever the number of processes.
+    """Return samples of rendered tables. They depend on the seed but not on the number of processes.
 
     Args:
-        seed: Everything follows from it.
+        seed: Random seed.
         scenes: Number of tables.
-        jobs: Processes that render.
-        progress: Called with the share that is done.
-        earlier: Network of an earlier round, whose false positives become hard negatives; None in the first round.
+        jobs: Number of processes.
+        progress: Called with the completed share.
+        earlier: Network of an earlier round, whose false positives become hard negatives. None in the first round.
     """
-    return concatenated(list(drawn_by_processes(partial(draw_refiner_table, seed, earlier), scenes, jobs, progress)))
+    return concatenated(list(draw_in_processes(partial(draw_refiner_table, seed, earlier), scenes, jobs, progress)))
 
 
 def draw_refiner_table(seed: int, earlier: Path | None, index: int) -> RefinerSamples:
-    """Render one table and return its samples."""
+    """Render a table and return its samples."""
     rng = np.random.default_rng([seed, index])
     max_pips = draw_max_pips(rng)
     width = int(rng.integers(*_WIDTH_PX))
@@ -74,23 +74,23 @@ def draw_refiner_table(seed: int, earlier: Path | None, index: int) -> RefinerSa
     found = _detector().find(levels).poses
     refined = empty_poses() if earlier is None else _candidates(earlier).refined(levels, found, rounds=_ROUNDS)[0]
     truth = table.poses
-    near = np.concatenate([found, refined, _anywhere(rng, truth, levels[0].full_size_px)])
-    near = near[~near_any(near, table.unread_px)]
-    slight = np.concatenate([jittered(rng, truth, 0.05), jittered(rng, truth, 0.03), _wrong_on_purpose(rng, truth)])
-    judged, classes = _drawn(rng, np.concatenate([near, slight]), truth, table.faces)
+    proposals = np.concatenate([found, refined, _random_poses(rng, truth, levels[0].full_size_px)])
+    proposals = proposals[~near_any(proposals, table.unread_px)]
+    displaced = np.concatenate([jittered(rng, truth, 0.05), jittered(rng, truth, 0.03), _near_misses(rng, truth)])
+    classified, classes = _select(rng, np.concatenate([proposals, displaced]), truth, table.faces)
     wide = np.concatenate([jittered(rng, truth, spread) for spread in (0.14, 0.14, 0.05)])
-    poses = np.concatenate([judged, wide[rng.permutation(len(wide))[:_MENDABLE_PER_SCENE]]])
+    poses = np.concatenate([classified, wide[rng.permutation(len(wide))[:_CORRECTABLE_PER_SCENE]]])
     error, _, target = corner_errors(poses, truth)
     corrections = np.full((len(poses), 6), np.nan, np.float32)
-    mendable = error < _MENDABLE
-    corrections[mendable] = deltas_between(poses[mendable], target[mendable])
-    classes = np.concatenate([classes, np.full(len(poses) - len(judged), -1)])
+    correctable = error < _CORRECTABLE
+    corrections[correctable] = deltas_between(poses[correctable], target[correctable])
+    classes = np.concatenate([classes, np.full(len(poses) - len(classified), -1)])
     return RefinerSamples(sample(levels, poses, tile_grid()), classes, corrections)
 
 
 @cache
 def _detector() -> Detector:
-    """Return the shipped detector, once in each process."""
+    """Return the shipped detector, loaded once per process."""
     return load_detector()
 
 
@@ -99,32 +99,32 @@ def _candidates(earlier: Path) -> Candidates:
     return Candidates(_detector(), load_refiner(earlier))
 
 
-def _drawn(
+def _select(
     rng: np.random.Generator, poses: Poses, truth: Poses, faces: NDArray[np.int64]
 ) -> tuple[Poses, NDArray[np.int64]]:
-    """Return some of the poses with their classes, not too many of any tile nor of nothing.
+    """Return a random selection of poses and their classes, with a limit per tile and for background.
 
-    Below the first of `_IS_TILE` a pose is the tile, above the second it is nothing, between it is left out.
+    Poses with a corner error between the two values of `_IS_TILE` are dropped.
     """
     error, nearest, _ = corner_errors(poses, truth)
     classes = np.where(error < _IS_TILE[0], faces[nearest] if len(faces) else NOTHING, NOTHING)
-    mixed = rng.permutation(np.nonzero((error < _IS_TILE[0]) | (error > _IS_TILE[1]))[0])
-    nothing = mixed[classes[mixed] == NOTHING][:_NOTHING_PER_SCENE]
-    tiles = mixed[classes[mixed] != NOTHING]
-    kept = np.concatenate([nothing, *(tiles[nearest[tiles] == k][:_VIEWS_PER_TILE] for k in range(len(truth)))])
-    return poses[kept], classes[kept]
+    shuffled = rng.permutation(np.nonzero((error < _IS_TILE[0]) | (error > _IS_TILE[1]))[0])
+    nothing = shuffled[classes[shuffled] == NOTHING][:_NOTHING_PER_SCENE]
+    tiles = shuffled[classes[shuffled] != NOTHING]
+    selected = np.concatenate([nothing, *(tiles[nearest[tiles] == k][:_VIEWS_PER_TILE] for k in range(len(truth)))])
+    return poses[selected], classes[selected]
 
 
-def _anywhere(rng: np.random.Generator, truth: Poses, size_px: tuple[int, int]) -> Poses:
-    """Return poses that lie anywhere, as large as the tiles or less than twice so."""
-    center = rng.uniform(0, 1, (_ANYWHERE_PER_SCENE, 2)) * size_px
+def _random_poses(rng: np.random.Generator, truth: Poses, size_px: tuple[int, int]) -> Poses:
+    """Return poses at random positions, 0.55 to 1.8 times as large as the median tile."""
+    center = rng.uniform(0, 1, (_RANDOM_PER_SCENE, 2)) * size_px
     usual_px = float(np.median(sides_px(truth))) if len(truth) else 0.03 * max(size_px)
     short_px = usual_px * np.exp(rng.uniform(-0.6, 0.6, len(center)))
     return upright_poses(center, rng.uniform(0, np.pi, len(center)), 2 * short_px, short_px)
 
 
-def _wrong_on_purpose(rng: np.random.Generator, truth: Poses) -> Poses:
-    """Return poses that share much with a tile but are none: the mistakes a reader would make."""
+def _near_misses(rng: np.random.Generator, truth: Poses) -> Poses:
+    """Return typical false positives: tiles shifted along or across, rotated by a quarter turn, or wrongly scaled."""
     if not len(truth):
         return truth
     poses = truth[rng.integers(0, len(truth), len(truth))].copy()

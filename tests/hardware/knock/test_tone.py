@@ -13,7 +13,7 @@ from hardware.knock.features import AFTER, BEFORE
 from hardware.knock.heard import Sound
 from hardware.knock.onsets import RATE_HZ
 from hardware.knock.tone import without_tilt
-from synthetic.sounds.microphones import heard_through, tilted
+from synthetic.sounds.microphones import apply_response, tilted
 from tests.hardware.knock.sounds import block, with_hits
 
 
@@ -55,7 +55,7 @@ def test_a_detector_that_knows_its_microphone_is_bright_hears_what_it_would_with
         heard = KnockDetector(replace(shipped, brighter_db=brighter_db)).feed(block(of))
         return sum(one.kind is Sound.KNOCK for one in heard)
 
-    bright = heard_through(samples, tilted(6.0))
+    bright = apply_response(samples, tilted(6.0))
     assert knocks(samples, 0.0) == 12
     assert knocks(bright, 0.0) <= 8
     assert knocks(bright, 6.0) >= 11

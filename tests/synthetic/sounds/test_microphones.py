@@ -7,11 +7,11 @@ import pytest
 
 from synthetic.sounds.microphones import (
     Response,
-    bent,
-    heard_through,
+    apply_response,
+    high_pass,
+    low_pass,
+    peaking,
     tilted,
-    without_above,
-    without_below,
 )
 
 HZ = np.array([125.0, 250.0, 1_000.0, 4_000.0])
@@ -21,9 +21,9 @@ HZ = np.array([125.0, 250.0, 1_000.0, 4_000.0])
     ("response", "gains_db"),
     [
         (tilted(2.0), [-6.0, -4.0, 0.0, 4.0]),
-        (bent(250, -8), [-0.0, -8.0, 0.0, 0.0]),
-        (without_above(1_000), [0.0, 0.0, -3.0, -48.2]),
-        (without_below(250), [-14.0, -6.0, -0.5, 0.0]),
+        (peaking(250, -8), [-0.0, -8.0, 0.0, 0.0]),
+        (low_pass(1_000), [0.0, 0.0, -3.0, -48.2]),
+        (high_pass(250), [-14.0, -6.0, -0.5, 0.0]),
     ],
     ids=["tilted", "bent", "without above", "without below"],
 )
@@ -34,7 +34,7 @@ def test_a_microphone_has_the_gains_it_says(response: Response, gains_db: list[f
 def test_a_recording_keeps_its_peak_and_its_times() -> None:
     samples = np.zeros(5_000, np.float32)
     samples[3_000:3_004] = 0.3, -0.5, 0.4, -0.1
-    heard = heard_through(samples, tilted(-4.0))
+    heard = apply_response(samples, tilted(-4.0))
     assert np.abs(heard).max() == pytest.approx(0.5)
     assert abs(int(np.abs(heard).argmax()) - 3_001) <= 2
     assert not np.allclose(heard, samples, atol=0.05)

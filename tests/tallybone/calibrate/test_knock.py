@@ -19,7 +19,7 @@ from hardware.knock.onsets import RATE_HZ
 from hardware.pin_factory import PinLibrary
 from hardware.table.open_parts import PartOpener
 from hardware.virtual.panel import VirtualPanel
-from synthetic.sounds.microphones import heard_through, tilted
+from synthetic.sounds.microphones import apply_response, tilted
 from tallybone.calibrate.knock import calibrate_knock
 from tallybone.calibrate.scenes import timetable
 from tallybone.calibrate.simulated import knock_sitting
@@ -55,13 +55,13 @@ def test_a_bright_microphone_is_told_of_and_hears_knocks_by_its_calibration(
     tmp_path: Path, sound: NDArray[np.float32]
 ) -> None:
     into, said = tmp_path / "c.json", talk()
-    bright = write_wav(tmp_path / "a.wav", heard_through(knock_sitting(BRIGHT_TABLE, 2), tilted(6.0)))
+    bright = write_wav(tmp_path / "a.wav", apply_response(knock_sitting(BRIGHT_TABLE, 2), tilted(6.0)))
     assert calibrate_knock(into, 2, wav=bright, output=said[0]) == 0, said[2].getvalue()
     kept = load_calibration(into).knock
     assert kept is not None
     assert kept.brighter_db >= 2
     assert "brighter than most" in said[1].getvalue()
-    other = heard_through(knock_sitting(BRIGHT_TABLE, 2, hits=1), tilted(6.0))
+    other = apply_response(knock_sitting(BRIGHT_TABLE, 2, hits=1), tilted(6.0))
     own = block(other[timetable(2)[2].from_s * RATE_HZ :])
     found = [[one.kind for one in KnockDetector(by).feed(own)].count(Sound.KNOCK) for by in (None, kept.classifier())]
     assert found[0] <= 7
