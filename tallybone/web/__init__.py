@@ -1,4 +1,4 @@
-"""Serve the page of the table beside a live game: show it, and take corrections.
+"""Web page of a table: shows the live game and accepts corrections.
 
-Nothing is imported here: FastAPI and uvicorn (the extra `web`) are only needed where a page is served.
+Nothing is imported here, because FastAPI and uvicorn (the extra `web`) are needed only to serve the page.
 """

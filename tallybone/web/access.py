@@ -1,6 +1,6 @@
 """Control access to a page: PIN, limited attempts, signed cookies, and checks on every request."""
 
-# Annotations are not put off here: FastAPI could not find the functions that are named in them.
+# No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
 
 import asyncio
 import hmac
@@ -24,7 +24,7 @@ from tallybone.web.tries import Tries
 COOKIE = "tallybone"
 LASTS_S = 12 * 3600
 _NS_PER_S = 1_000_000_000
-# A code on a screen is used soon or never.
+# Pairing codes are short-lived, because they are scanned from a screen at once.
 CODE_LASTS_S = 300
 _MOST_CODES = 20
 
@@ -32,7 +32,7 @@ _MOST_LEFT = 1000
 _MOST_COOKIE = 1500
 
 MOST_BODY = 4096
-"""Bytes of a request: the largest action is a tenth of it."""
+"""Maximum size of a request body. The largest action takes a tenth of it."""
 _POLICY = (
     "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
@@ -52,45 +52,45 @@ _OWN_SITES = ("", "same-origin", "none")
 
 
 def new_pin() -> str:
-    """Return six digits that nobody can foresee."""
+    """Return a random PIN of six digits."""
     return f"{secrets.randbelow(1_000_000):06d}"
 
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """A person who was let in; *name* is their own choice."""
+    """A person who has signed in, with a name of their choice."""
 
     name: str
     token: str
 
 
 class Cookies:
-    """Issues signed cookies that let a browser in for some time. Not for several threads."""
+    """Issues and checks signed cookies with a limited lifetime. Not thread-safe."""
 
     def __init__(self, key: bytes, clock: Clock, lasts_s: int) -> None:
-        """Sign with *key*; *clock* is monotonic, in nanoseconds."""
+        """Sign cookies with *key*, valid for *lasts_s* seconds. *clock* is monotonic, in nanoseconds."""
         self._key, self._clock, self._lasts_s = key, clock, lasts_s
         self._left: deque[str] = deque(maxlen=_MOST_LEFT)
 
     def issue(self, name: str) -> str:
-        """Return a cookie for an author of this name."""
-        said = {"n": plain(name, MOST_NAME), "t": secrets.token_urlsafe(12), "s": self._clock() // _NS_PER_S}
-        body = json.dumps(said).encode().hex()
+        """Return a cookie for an author with a name."""
+        content = {"n": plain(name, MOST_NAME), "t": secrets.token_urlsafe(12), "s": self._clock() // _NS_PER_S}
+        body = json.dumps(content).encode().hex()
         return f"{body}.{self._sign(body)}"
 
     def author_of(self, cookie: str | None) -> Author | None:
-        """Return the sender of a cookie; None for none, a forged, an old one, or one that has logged out."""
+        """Return the author of a cookie, or None if it is missing, forged, expired or signed out."""
         if cookie is None or len(cookie) > _MOST_COOKIE:
             return None
         body, _, signature = cookie.partition(".")
         if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._sign(body).encode()):
             return None
-        said = json.loads(bytes.fromhex(body))  # it is signed, so it is ours
-        is_old = self._clock() // _NS_PER_S - said["s"] > self._lasts_s
-        return None if is_old or said["t"] in self._left else Author(said["n"], said["t"])
+        content = json.loads(bytes.fromhex(body))  # It can be trusted, because it is signed.
+        is_old = self._clock() // _NS_PER_S - content["s"] > self._lasts_s
+        return None if is_old or content["t"] in self._left else Author(content["n"], content["t"])
 
     def leave(self, author: Author) -> None:
-        """Reject the cookie of this author from now on."""
+        """Invalidate the cookie of an author."""
         self._left.append(author.token)
 
     def _sign(self, body: str) -> str:
@@ -99,7 +99,7 @@ class Cookies:
 
 @dataclass(frozen=True, slots=True)
 class _Lock:
-    """The PIN of a match, the cookies of those who knew it, and when each code ends."""
+    """PIN of a match, its cookies, and the expiry time of each pairing code."""
 
     pin: str
     cookies: Cookies
@@ -107,23 +107,23 @@ class _Lock:
 
 
 class Access:
-    """Lets people in who know the PIN. For one thread; another one may only `renew`."""
+    """Admits people who know the PIN. Only `renew` is thread-safe."""
 
     def __init__(self, pin: str, key: bytes, clock: Clock) -> None:
-        """Ask for *pin*; cookies are signed with *key*; *clock* is monotonic, in nanoseconds."""
+        """Require *pin*, and sign cookies with *key*. *clock* is monotonic, in nanoseconds."""
         self._clock, self._tries = clock, Tries(clock)
         self._lock = _Lock(pin, Cookies(key, clock, LASTS_S))
 
     def renew(self, pin: str, key: bytes) -> None:
-        """Ask for another PIN from now on: all cookies and codes end."""
+        """Change the PIN. All cookies and pairing codes become invalid."""
         self._lock = _Lock(pin, Cookies(key, self._clock, LASTS_S))
 
     def wait_s(self, address: str) -> int:
-        """Return how many seconds *address* has to wait before it may try again; 0 for none."""
+        """Return the number of seconds that *address* must wait before the next try."""
         return self._tries.wait_s(address)
 
     def try_pin(self, pin: str, name: str, address: str) -> str | None:
-        """Return a cookie for the right PIN, None for a wrong one; ask `wait_s` before."""
+        """Return a cookie if the PIN is correct, else None. Check `wait_s` first."""
         if not hmac.compare_digest(pin.encode("utf-8", "replace"), self._lock.pin.encode()):
             self._tries.failed(address)
             return None
@@ -131,7 +131,7 @@ class Access:
         return self.cookie_for(name)
 
     def new_code(self) -> str:
-        """Return a code that lets one in, once, for some minutes; of too many the oldest ends."""
+        """Return a pairing code, valid once and for five minutes. The oldest of more than 20 codes is dropped."""
         codes = self._lock.codes
         while len(codes) >= _MOST_CODES:
             del codes[next(iter(codes))]
@@ -140,9 +140,9 @@ class Access:
         return code
 
     def try_code(self, code: str, name: str, address: str) -> str | None:
-        """Return a cookie for a code, None for a wrong or an old one.
+        """Return a cookie for a valid pairing code, else None.
 
-        A code cannot be guessed, so that a right one is good for those who have to wait, too.
+        A valid code is accepted even during a waiting time, because codes cannot be guessed.
         """
         ends_ns = self._lock.codes.pop(code, None)
         if ends_ns is None or self._clock() > ends_ns:
@@ -153,20 +153,20 @@ class Access:
         return self.cookie_for(name)
 
     def cookie_for(self, name: str) -> str:
-        """Return a cookie for an author of this name, who is in."""
+        """Return a cookie for an author with a name, without further checks."""
         return self._lock.cookies.issue(name)
 
     def author_of(self, cookie: str | None) -> Author | None:
-        """Return the sender of a cookie; None for none, a forged, an old one, or one that has logged out."""
+        """Return the author of a cookie, or None if it is missing, forged, expired or signed out."""
         return self._lock.cookies.author_of(cookie)
 
     def leave(self, author: Author) -> None:
-        """Reject the cookie of this author from now on."""
+        """Invalidate the cookie of an author."""
         self._lock.cookies.leave(author)
 
 
 def author_by(access: Access) -> Callable[[Request], Awaitable[Author | None]]:
-    """Return a dependency that gives the author of a request; None for one who does not know the PIN."""
+    """Return a FastAPI dependency that provides the author of a request, or None if not signed in."""
 
     async def author_of(request: Request) -> Author | None:
         return access.author_of(request.cookies.get(COOKIE))
@@ -175,7 +175,7 @@ def author_by(access: Access) -> Callable[[Request], Awaitable[Author | None]]:
 
 
 def insider_by(access: Access) -> Callable[[Request], Awaitable[Author]]:
-    """Return a dependency that gives the author of a request, and rejects requests without one."""
+    """Return a FastAPI dependency that provides the author of a request, and rejects requests without one."""
 
     async def insider(request: Request) -> Author:
         author = access.author_of(request.cookies.get(COOKIE))
@@ -187,14 +187,14 @@ def insider_by(access: Access) -> Callable[[Request], Awaitable[Author]]:
 
 
 def let_in(cookie: str, name: str = COOKIE, lasts_s: int = LASTS_S) -> Response:
-    """Return the answer that lets a browser in: it keeps the *cookie* under a *name*, for so many seconds."""
+    """Return a response that sets *cookie* under *name* for *lasts_s* seconds."""
     response = Response(status_code=204)
     response.set_cookie(name, cookie, max_age=lasts_s, httponly=True, samesite="strict", path="/")
     return response
 
 
 def check_wait(wait_s: int) -> None:
-    """Reject a request of somebody who has to wait so many seconds; 0 for none."""
+    """Reject a request with status 429 unless *wait_s* is 0."""
     if wait_s:
         raise HTTPException(
             429, phrase("too many tries: wait {seconds} s", seconds=wait_s), {"Retry-After": str(wait_s)}
@@ -202,10 +202,10 @@ def check_wait(wait_s: int) -> None:
 
 
 def come_in_by_pin(request: Request, access: Access, pin: str, name: str) -> Response:
-    """Return the answer to a PIN, with a cookie for an author of this name.
+    """Sign in with a PIN. Returns a response that sets a cookie.
 
     Raises:
-        HTTPException: 403 if it was wrong, 429 after too many tries.
+        HTTPException: 403 if the PIN is wrong, 429 after too many tries.
     """
     address = address_of(request)
     check_wait(access.wait_s(address))
@@ -216,10 +216,10 @@ def come_in_by_pin(request: Request, access: Access, pin: str, name: str) -> Res
 
 
 def come_in_by_code(request: Request, access: Access, code: str, name: str) -> Response:
-    """Return the answer to a code, with a cookie for an author of this name.
+    """Sign in with a pairing code. Returns a response that sets a cookie.
 
     Raises:
-        HTTPException: 403 if it was wrong or is too old, 429 if it was and too many were before.
+        HTTPException: 403 if the code is wrong or expired, or 429 instead after too many tries.
     """
     address = address_of(request)
     wait_s = access.wait_s(address)
@@ -231,26 +231,26 @@ def come_in_by_code(request: Request, access: Access, code: str, name: str) -> R
 
 
 def address_of(request: Request) -> str:
-    """Return where a request comes from."""
+    """Return the client address of a request, or "" if unknown."""
     return "" if request.client is None else request.client.host
 
 
 class Guard:
-    """Rejects requests that come from other sites or are too large, and adds headers to answers."""
+    """ASGI middleware that rejects cross-site and oversized requests, and adds security headers."""
 
     def __init__(self, app: ASGIApp, hosts: KnownHosts) -> None:
-        """Stand before *app*, which answers to *hosts*."""
+        """Protect *app*, which is reachable under *hosts*."""
         self._app, self._hosts = app, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request pass, or answer it."""
+        """Pass a request on, or reject it."""
         if scope["type"] == "http":
             await self._http(scope, receive, send)
         elif self._problem_with(scope) is not None:
             await receive()
             await send({"type": "websocket.close", "code": 1008})
         else:
-            with suppress(asyncio.CancelledError):  # the page ends, which is no fault
+            with suppress(asyncio.CancelledError):  # The page is shutting down.
                 await self._app(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -272,7 +272,7 @@ class Guard:
             try:
                 await self._app(scope, _bounded(receive), guarded)
                 return
-            except asyncio.CancelledError:  # the page ends, which is no fault
+            except asyncio.CancelledError:  # The page is shutting down.
                 if is_begun:
                     return
                 refused = 503, "the page ends"
@@ -281,12 +281,12 @@ class Guard:
         await answer(scope, receive, guarded)
 
     def _problem_with(self, scope: Scope) -> tuple[int, str] | None:
-        """Return the status and the reason with which a request is refused; None where it may pass."""
+        """Return status and reason for rejecting a request, or None to accept it."""
         if scope["http_version"] not in _KNOWN_HTTP:
             return 400, "this page speaks HTTP 1.1"
         headers = _headers(scope)
         host = headers.get("host")
-        # No browser leaves it out, and only browsers are led here by a stranger's name.
+        # Browsers always send it, and only browsers are affected by DNS rebinding.
         if host is not None and not self._hosts.knows(host):
             known = f"open it by its address, as http://192.168.1.7:8080, or add the name to {self._hosts.told_by}"
             return 421, f"this table does not go by the name {plain(host, _MOST_SHOWN)}: {known}"
@@ -297,7 +297,7 @@ class Guard:
 
 
 def _bounded(receive: Receive) -> Receive:
-    """Return a receiver that gives up on a body of unknown length once it is too long."""
+    """Return a receiver that rejects a body of unknown length once it exceeds the limit."""
     taken = 0
 
     async def bounded() -> Message:
@@ -312,7 +312,7 @@ def _bounded(receive: Receive) -> Receive:
 
 
 def _is_own_page(headers: Mapping[str, str]) -> bool:
-    """Return whether a page of this table sends a request, or none at all does."""
+    """Return True if a request comes from a page of this table, or from a client other than a browser."""
     origin, host = headers.get("origin"), headers.get("host", "")
     if headers.get("sec-fetch-site", "") not in _OWN_SITES:
         return False
@@ -326,7 +326,7 @@ def _is_own_page(headers: Mapping[str, str]) -> bool:
 
 
 def _problem_with_body(headers: Mapping[str, str], *, changes: bool) -> tuple[int, str] | None:
-    """Return the status and the reason with which the body of a request is refused; None where it may pass."""
+    """Return status and reason for rejecting the body of a request, or None to accept it."""
     length = headers.get("content-length", "0")
     if not (length.isascii() and length.isdecimal() and len(length) < 10 and int(length) <= MOST_BODY):
         return 413, _TOO_LARGE

@@ -1,4 +1,4 @@
-"""Actions that a page may send, with the bounds of their values, and refusals."""
+"""Request models of the page's actions, with bounds, and refusals."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ SeqNumber = Annotated[int, Field(ge=0, le=_MOST)]
 SeatNumber = Annotated[int, Field(ge=0, le=15)]
 PointsNumber = Annotated[int, Field(ge=-10_000, le=10_000)]
 PipNumber = Annotated[int, Field(ge=0, le=HIGHEST_PIPS)]
-# JSON has only lists.
+# Not strict, because JSON has lists instead of tuples.
 PipNumbers = Annotated[tuple[PipNumber, PipNumber], Field(strict=False)]
 ButtonName = Literal["knock", "call", "next", "undo", "stands", "hand_end", "redeal", "stack", "draw", "done", "table"]
 Words = Annotated[str, StringConstraints(max_length=80)]
 
 
 class StrictModel(BaseModel):
-    """Takes only numbers as numbers, and only fields that it knows."""
+    """Model that rejects unknown fields and does not convert types."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class At(StrictModel):
-    """A side of a tile on the table: W, E, N, S, or an arm 1 to 8."""
+    """A port of a tile on the table: W, E, N, S, or an arm 1 to 8."""
 
     seq: SeqNumber
     port: Literal["W", "E", "N", "S", "1", "2", "3", "4", "5", "6", "7", "8"]
 
 
 class PressButton(StrictModel):
-    """A button of the table is pressed; without a seat, that of whose turn it is."""
+    """Press a button of the table. Without *seat*, it is the one of the player to move."""
 
     type: Literal["press"]
     button: ButtonName
@@ -43,7 +43,7 @@ class PressButton(StrictModel):
 
 
 class AnswerQuestion(StrictModel):
-    """The question with this topic is answered; *choice* counts from 0."""
+    """Answer the question with a topic. *choice* is the index of the answer, from 0."""
 
     type: Literal["answer"]
     topic: Annotated[str, StringConstraints(max_length=400)]
@@ -51,9 +51,9 @@ class AnswerQuestion(StrictModel):
 
 
 class AmendAction(StrictModel):
-    """An action was another: its tile, its seat, its points, or the place of its tile; at least one of them.
+    """Correct the tile, seat, points or position of an action. At least one of them is required.
 
-    `pips` are those of the tile as it lies, the half first that touches the tile before.
+    `pips` are the numbers of the tile, starting with the half that touches the layout.
     """
 
     type: Literal["amend"]
@@ -65,30 +65,30 @@ class AmendAction(StrictModel):
 
 
 class RemoveAction(StrictModel):
-    """An action did not happen; those after it did."""
+    """Remove an action. Later ones are kept."""
 
     type: Literal["remove"]
     seq: SeqNumber
 
 
 class LetStand(StrictModel):
-    """The table lets an action stand, whatever the rules say."""
+    """Accept an action despite the rules."""
 
     type: Literal["stands"]
     seq: SeqNumber
 
 
 class ConfirmInferred(StrictModel):
-    """An inferred action is right; without `seq` all of them are."""
+    """Confirm an inferred action, or all of them without `seq`."""
 
     type: Literal["confirm"]
     seq: SeqNumber | None = None
 
 
 class InsertAction(StrictModel):
-    """Nobody saw that something happened before the action *before*; None for just now.
+    """Insert a missed action before the action *before*, or at the end if it is None.
 
-    A play needs `pips`; `at` is only needed where its tile fits more than one end.
+    A play requires `pips`. `at` is required only if the tile fits several ends.
     """
 
     type: Literal["insert"]
@@ -101,9 +101,9 @@ class InsertAction(StrictModel):
 
 
 class TakeBack(StrictModel):
-    """What an earlier action has changed is as it was: this is the `back` of what that action was answered with.
+    """Revert an earlier action. It is returned as `back` in the response to that action.
 
-    With `answer` it is the answer to a question, which is asked again.
+    With `answer`, revert the answer to a question, which is then asked again.
     """
 
     type: Literal["take_back"]
@@ -112,7 +112,7 @@ class TakeBack(StrictModel):
 
 
 class GivePoints(StrictModel):
-    """The table gives or takes points by hand."""
+    """Add or subtract points by hand."""
 
     type: Literal["points"]
     seat: SeatNumber
@@ -121,14 +121,14 @@ class GivePoints(StrictModel):
 
 
 class SayLead(StrictModel):
-    """It is said who leads."""
+    """Set the player who leads."""
 
     type: Literal["lead"]
     seat: SeatNumber
 
 
 class SayLeft(StrictModel):
-    """The pips that are left in a hand at its end."""
+    """Enter the pips left in a player's hand at the end of a hand."""
 
     type: Literal["left"]
     seat: SeatNumber
@@ -147,26 +147,26 @@ SingleAction: TypeAlias = (
     | SayLead
     | SayLeft
 )
-"""Actions that become one input of the sitting."""
+"""Actions that are converted to a single input of the session."""
 PageAction = Annotated[SingleAction | TakeBack, Field(discriminator="type")]
 
 
 class Asked(StrictModel):
-    """An action, and the version of the snapshot that whoever asks for it has seen."""
+    """An action, and the version of the snapshot on which it is based."""
 
     action: PageAction
     if_version: Annotated[int, Field(ge=0)] | None = None
 
 
 class Login(StrictModel):
-    """The PIN of the table, and who types it."""
+    """PIN of the table, and the name of the person."""
 
     pin: Annotated[str, StringConstraints(max_length=20)]
     name: Annotated[str, StringConstraints(max_length=200)] = ""
 
 
 class Refusal(Enum):
-    """Why an action is not done."""
+    """Kind of reason why an action is refused."""
 
     CHANGED = "changed"
     SENSELESS = "senseless"
@@ -174,7 +174,7 @@ class Refusal(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An action that is not done, and why, in words."""
+    """A refused action, with the reason as text."""
 
     kind: Refusal
     words: str

@@ -1,6 +1,6 @@
-"""Serve a page over HTTP and WebSocket: everybody may look, the PIN allows corrections."""
+"""HTTP and WebSocket routes of the page. Everybody can view it. Corrections require the PIN."""
 
-# Annotations are not put off here: FastAPI could not find the functions that are named in them.
+# No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
 
 import asyncio
 import zlib
@@ -44,12 +44,12 @@ from tallybone.web.snapshot import as_json
 _API = "/api/v1"
 
 Language: TypeAlias = Literal["en", "es", "pt", "fr"]
-"""The language in which a person reads the texts of the table."""
+"""Language of a viewer."""
 MOST_VIEWERS = 200
-"""Viewers at once; a tenth of them is kept for this machine itself."""
+"""Maximum number of viewers. A tenth is reserved for this machine itself."""
 JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}, 304: {"description": "As before"}}
 
-# The game looks for wishes a hundred times a second, but not while it reads a picture.
+# The game polls requests a hundred times a second, but not while it reads an image.
 _ANSWERS_WITHIN_S = 10.0
 _STATUS = {Refusal.CHANGED: 409, Refusal.SENSELESS: 422}
 
@@ -57,7 +57,7 @@ STATIC = Path(__file__).with_name("static")
 
 
 class Error(BaseModel):
-    """Why something was not done, in plain words."""
+    """Reason why a request failed, as text."""
 
     error: str
 
@@ -66,7 +66,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {"default": {"model": Error}}
 
 
 class AtRoot(APIRouter):
-    """Paths at the root, where other programs look for them, and not below `/api`."""
+    """Routes at the root instead of below `/api`, where other programs expect them."""
 
 
 def make_app(
@@ -79,18 +79,18 @@ def make_app(
     static: Path = STATIC,
     hosts: KnownHosts = THIS_MACHINE,
 ) -> Guard:
-    """Return the page of a table.
+    """Return the web application of a table.
 
     Args:
-        feed: Gives the snapshots, and takes wishes.
-        access: Knows who may correct the game.
-        pictures: Makes them small.
-        more: Paths beside those of a game.
-        language: Returns that of the table, for viewers who have chosen none.
-        static: The folder of the page itself.
-        hosts: The names by which it may be asked for.
+        feed: Provides snapshots and accepts requests.
+        access: Checks who can correct the game.
+        pictures: Scales images.
+        more: Additional routes.
+        language: Returns the default language of the table.
+        static: Folder with the static files of the page.
+        hosts: Allowed host names.
     """
-    making = asyncio.Lock()  # one thread at a time works for viewers
+    making = asyncio.Lock()  # Only one worker thread at a time for viewers.
     routers = (game_routes(feed, making), picture_routes(feed, pictures, making), author_routes(feed, access), *more)
     about = "A domino table keeps its score. Everybody may look; who knows the table's PIN may put right."
     return guarded(routers, about, static, language=language, snapshot=feed.first, hosts=hosts)
@@ -104,15 +104,15 @@ def guarded(
     language: Callable[[], str | None] = lambda: None,
     hosts: KnownHosts = THIS_MACHINE,
 ) -> Guard:
-    """Return an app behind its guard.
+    """Return a web application behind a `Guard`.
 
     Args:
-        routers: The paths of its API.
-        about: Its purpose, for its description.
-        static: The folders of its page; the first that has a file gives it.
-        snapshot: Returns the first snapshot of the page.
-        language: Returns that of the table, for viewers who have chosen none.
-        hosts: The names by which it may be asked for.
+        routers: Routes of the API.
+        about: Description of the API.
+        static: Folders with static files. The first folder that contains a file is used.
+        snapshot: Returns the first snapshot, which is embedded in the page.
+        language: Returns the default language of the table.
+        hosts: Allowed host names.
     """
     app = FastAPI(
         title="Tallybone",
@@ -127,7 +127,7 @@ def guarded(
         app.include_router(router, prefix="" if isinstance(router, AtRoot) else _API)
     app.add_exception_handler(AnyHTTPException, _say_status)
     app.add_exception_handler(RequestValidationError, _say_invalid)
-    # Answers of the API are not packed: secrets must not be packed together with words of a stranger.
+    # API responses are not compressed, because compressing secrets together with foreign text can leak them (BREACH).
     app.mount("/", PageServed(static, language, snapshot))
     return Guard(app, hosts)
 
@@ -135,13 +135,14 @@ def guarded(
 async def _say_status(request: Request, error: Exception) -> Response:
     assert isinstance(error, AnyHTTPException)
     language = request.query_params.get("lang", "en")
-    said: str = error.detail
-    words = in_language(said, language if language in LANGUAGES else "en") if isinstance(said, Phrase) else said.lower()
+    detail: str = error.detail
+    language = language if language in LANGUAGES else "en"
+    words = in_language(detail, language) if isinstance(detail, Phrase) else detail.lower()
     return JSONResponse({"error": words}, error.status_code, error.headers)
 
 
 async def _say_invalid(request: Request, error: Exception) -> Response:
-    """Return the fault of a request, without its own words."""
+    """Return the problem with a request, without repeating its content."""
     assert isinstance(error, RequestValidationError)
     first = next(iter(error.errors()), {"loc": (), "msg": "not understood"})
     where = ".".join(str(part) for part in first["loc"] if part != "body")
@@ -149,24 +150,24 @@ async def _say_invalid(request: Request, error: Exception) -> Response:
 
 
 def game_routes(feed: LiveFeed, making: asyncio.Lock) -> APIRouter:
-    """Return the paths of the game as text, which need no PIN; *making* is held while a thread works."""
+    """Return the routes of the game state, which need no PIN. *making* is held while a worker thread runs."""
     router = APIRouter()
 
     @router.get("/state", response_model=Snapshot)
     async def state(lang: Language = "en") -> Response:
-        """All that a page shows, at this moment."""
+        """The current state, as shown on the page."""
         if not feed.newest.version:
             raise HTTPException(404, phrase("no match has begun"))
         return Response(feed.newest.body(lang), media_type="application/json")
 
     @router.get("/events", response_model=list[ToldShown])
     async def events(after: Annotated[int, Query(ge=0, le=10**9)] = 0, lang: Language = "en") -> Response:
-        """What was said to the table after the thing with this id, the oldest first; the last 500 are kept."""
+        """Events after the one with this id, oldest first. The last 500 are kept."""
         return Response(as_json(feed.told_after(after), lang), media_type="application/json")
 
     @router.get("/plays", response_model=list[PlayShown])
     async def plays(hand: Annotated[int, Query(ge=1, le=10**6)], lang: Language = "en") -> Response:
-        """The actions of a hand of the match, counted from 1."""
+        """Actions of a hand. Hands are numbered from 1."""
         return Response(as_json(feed.plays_of(hand), lang), media_type="application/json")
 
     @router.get("/ends")
@@ -174,7 +175,7 @@ def game_routes(feed: LiveFeed, making: asyncio.Lock) -> APIRouter:
         before: Annotated[int, Query(ge=0, le=10**6)],
         pips: Annotated[list[PipNumber], Query(min_length=2, max_length=2)],
     ) -> list[EndOffered]:
-        """The ends that were open before the action with this name, for a tile that has these numbers."""
+        """Open ends before the action *before* at which a tile with these numbers can be played."""
         now = feed.now
         async with making:
             found = None if now is None else await asyncio.to_thread(ends_before, now.session, before, Tile.of(*pips))
@@ -184,19 +185,19 @@ def game_routes(feed: LiveFeed, making: asyncio.Lock) -> APIRouter:
 
     @router.websocket("/live")
     async def live(socket: WebSocket, lang: Language = "en") -> None:
-        """Send the snapshot now and whenever it changes; a slow viewer gets only the newest."""
+        """Send the snapshot now and after each change. A slow viewer gets only the latest."""
         await watch(socket, feed, lambda: _send_newest(socket, feed, lang))
 
     return router
 
 
 def picture_routes(feed: LiveFeed, pictures: PagePictures, making: asyncio.Lock) -> APIRouter:
-    """Return the paths of pictures, which need no PIN; *making* is held while a thread works."""
+    """Return the routes of images, which need no PIN. *making* is held while a worker thread runs."""
     router = APIRouter()
 
     @router.get("/picture.jpg", responses=JPEG, response_class=Response)
     async def picture(request: Request, width: Literal["320", "640", "1280"] = "640") -> Response:
-        """The newest picture of the camera."""
+        """The latest camera image."""
         taken = _taken(feed)
         async with making:
             made = await asyncio.to_thread(pictures.of_width, taken, int(width))
@@ -204,7 +205,7 @@ def picture_routes(feed: LiveFeed, pictures: PagePictures, making: asyncio.Lock)
 
     @router.get("/tiles/{seq}.jpg", responses=JPEG, response_class=Response)
     async def tile(seq: int, request: Request) -> Response:
-        """The tile of a play as the camera sees it now."""
+        """Crop of a played tile from the current camera image."""
         taken, now = _taken(feed), feed.now
         async with making:
             made = None if now is None else await asyncio.to_thread(crop_of, taken, now.session, seq)
@@ -212,12 +213,12 @@ def picture_routes(feed: LiveFeed, pictures: PagePictures, making: asyncio.Lock)
 
     @router.get("/evidence/question.jpg", responses=JPEG, response_class=Response)
     async def question_evidence(topic: str, request: Request) -> Response:
-        """The tiles that the question of this topic is about, outlined in the picture that raised it."""
+        """Image that raised the question with this topic, with the tiles concerned outlined."""
         return _picture(_kept(feed, topic), request)
 
     @router.get("/evidence/{seq}.jpg", responses=JPEG, response_class=Response)
     async def evidence(seq: int, request: Request) -> Response:
-        """The tile of a play, outlined in the picture from which it was read; else as the camera sees it now."""
+        """Image from which a play was read, with its tile outlined, or its crop from the current image."""
         kept = _kept(feed, seq)
         return await tile(seq, request) if kept is None else _picture(kept, request)
 
@@ -225,13 +226,13 @@ def picture_routes(feed: LiveFeed, pictures: PagePictures, making: asyncio.Lock)
 
 
 class Watched(Protocol):
-    """Shows its changes to so many viewers now."""
+    """An object with a number of current viewers."""
 
     viewers: int
 
 
 async def watch(socket: WebSocket, watched: Watched, send: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Let a viewer in if there is room, and *send* changes until they leave."""
+    """Accept a viewer if the limit allows, and *send* changes until they disconnect."""
     is_own = socket.client is not None and is_console(socket.client.host)
     if watched.viewers >= MOST_VIEWERS - (0 if is_own else MOST_VIEWERS // 10):
         await socket.close(1013)
@@ -244,7 +245,7 @@ async def watch(socket: WebSocket, watched: Watched, send: Callable[[], Coroutin
     finally:
         watched.viewers -= 1
         sending.cancel()
-        # A viewer who leaves while something is sent to them is no error that a log should keep.
+        # A viewer who disconnects during a send is not an error.
         with suppress(asyncio.CancelledError, RuntimeError, OSError, WebSocketDisconnect):
             await sending
 
@@ -258,8 +259,8 @@ async def _send_newest(socket: WebSocket, feed: LiveFeed, language: str) -> None
 
 
 async def _answer_pings(socket: WebSocket) -> None:
-    """Answer the pings of a viewer until they leave."""
-    with suppress(WebSocketDisconnect):  # they may leave while they are answered
+    """Answer the pings of a viewer until they disconnect."""
+    with suppress(WebSocketDisconnect):  # They may disconnect while a reply is sent.
         while (message := await socket.receive())["type"] != "websocket.disconnect":
             if message.get("text") == "ping":
                 await socket.send_text('{"type":"pong"}')
@@ -273,13 +274,13 @@ def _taken(feed: LiveFeed) -> CameraPicture:
 
 
 def _kept(feed: LiveFeed, of: int | str) -> Made | None:
-    """Return the crop that is kept of a play or a question."""
-    one = feed.crops.find(of)
-    return None if one is None else Made(one.jpeg, etag_of(one.jpeg))
+    """Return the stored crop of a play or question, or None."""
+    crop = feed.crops.find(of)
+    return None if crop is None else Made(crop.jpeg, etag_of(crop.jpeg))
 
 
 def etag_of(jpeg: bytes) -> str:
-    """Return a name that no other picture has."""
+    """Return an entity tag for an image."""
     return f'"{zlib.crc32(jpeg):08x}-{len(jpeg)}"'
 
 
@@ -290,7 +291,7 @@ def _picture(made: Made | None, request: Request) -> Response:
 
 
 def picture_answer(jpeg: bytes, etag: str, request: Request) -> Response:
-    """Return a picture that a browser may keep, and asks after each time; 304 for one that it has."""
+    """Return a response with an image that browsers revalidate, or 304 if it is unchanged."""
     headers = {"etag": etag, "cache-control": "no-cache"}
     if request.headers.get("if-none-match") == etag:
         return Response(status_code=304, headers=headers)
@@ -298,37 +299,37 @@ def picture_answer(jpeg: bytes, etag: str, request: Request) -> Response:
 
 
 class Done(BaseModel):
-    """What was done is in the snapshot with this version; *back* is the action that takes it back, if one can."""
+    """Version of the snapshot that contains the change, and the action that reverts it (*back*), if possible."""
 
     version: int
     back: TakeBack | None = None
 
 
 class Me(BaseModel):
-    """Whether the visitor may correct the game, and the name they gave."""
+    """Whether the visitor can correct the game, and the name they entered."""
 
     controls: bool
     name: str
 
 
 def author_routes(feed: LiveFeed, access: Access) -> APIRouter:
-    """Return the paths that know the author of a request."""
+    """Return the routes for signing in and for actions."""
     router = APIRouter()
     author_of, insider = author_by(access), insider_by(access)
 
     @router.get("/me")
     async def me(author: Annotated[Author | None, Depends(author_of)]) -> Me:
-        """Whether whoever asks may put things right."""
+        """Whether the sender of the request can correct the game."""
         return Me(controls=author is not None, name="" if author is None else author.name)
 
     @router.post("/login", status_code=204)
     async def login(said: Annotated[Login, Body()], request: Request) -> Response:
-        """Come in with the PIN that the table shows."""
+        """Sign in with the PIN that the table shows."""
         return come_in_by_pin(request, access, said.pin, said.name)
 
     @router.post("/logout", status_code=204)
     async def logout(author: Annotated[Author | None, Depends(author_of)]) -> Response:
-        """Leave: the cookie opens nothing any more."""
+        """Sign out and invalidate the cookie."""
         if author is not None:
             access.leave(author)
         response = Response(status_code=204)
@@ -337,7 +338,7 @@ def author_routes(feed: LiveFeed, access: Access) -> APIRouter:
 
     @router.post("/actions")
     async def actions(said: Annotated[Asked, Body()], author: Annotated[Author, Depends(insider)]) -> Done:
-        """Do something at the table. It is kept in the recording with who did it."""
+        """Perform an action at the table. It is recorded with the name of its author."""
         request = PageRequest(said.action, author.name or "page", said.if_version)
         acted = await answer_to(request, feed.desk, _ANSWERS_WITHIN_S, phrase("the game does not answer"))
         return Done(version=feed.publish(), back=acted.back)
@@ -346,10 +347,10 @@ def author_routes(feed: LiveFeed, access: Access) -> APIRouter:
 
 
 async def answer_to(wish: W, desk: Desk[W, R], within_s: float, silence: Phrase) -> R:
-    """Hand over a wish, and return what was done.
+    """Submit a request to the table and wait for the result.
 
     Raises:
-        HTTPException: 409 or 422 if it is refused, 429 where too many wait, 503 and *silence* without an answer.
+        HTTPException: 409 or 422 if it is refused, 429 if too many are pending, 503 with *silence* after *within_s*.
     """
     asked = desk.ask(wish)
     if asked is None:

@@ -1,6 +1,6 @@
-"""Serve a guided calibration: its state, its picture, choices and drawn zones."""
+"""HTTP routes of a guided calibration: state, images, choices and drawn zones."""
 
-# Annotations are not put off here: FastAPI could not find the functions that are named in them.
+# No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
 
 import asyncio
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -31,7 +31,7 @@ from tallybone.web.snapshot import Lobby, as_json
 if TYPE_CHECKING:
     from tallybone.calibrate.guide.course import GuideCourse
 
-# To find tiles in a picture takes seconds, and on a busy machine more.
+# Finding tiles in an image takes seconds, and longer on a busy machine.
 ANSWERS_WITHIN_S = 30.0
 _MOST_ZONES = 8
 _MOST_TILES = 1000
@@ -47,7 +47,7 @@ class _Said(BaseModel):
 
 
 class PressSaid(_Said):
-    """A choice, by somebody who has seen this step at this stage: if they have changed, nothing is done."""
+    """A choice made at a step and stage. It is refused if the calibration has moved on."""
 
     press: Annotated[str, StringConstraints(min_length=1, max_length=10)]
     step: StepName
@@ -55,52 +55,52 @@ class PressSaid(_Said):
 
 
 class StepSaid(_Said):
-    """A step that is done now."""
+    """A step to go to."""
 
     step: StepName
 
 
 class ZoneSaid(_Said):
-    """A zone by its corners in the picture."""
+    """A zone, by its corners in the image."""
 
     name: Annotated[str, StringConstraints(max_length=20)]
     corners: Annotated[list[tuple[_Pixel, _Pixel]], Field(min_length=3, max_length=MOST_CORNERS)]
 
 
 class ZonesSaid(_Said):
-    """Zones that were drawn; the others stay as they are."""
+    """Drawn zones. Other zones are unchanged."""
 
     zones: Annotated[list[ZoneSaid], Field(min_length=1, max_length=_MOST_ZONES)]
 
 
 class TileSaid(_Said):
-    """What a tile shows that was taken for another one."""
+    """The true numbers of a tile that was misread."""
 
     number: Annotated[int, Field(ge=1, le=_MOST_TILES)]
     pips: tuple[_Pips, _Pips]
 
 
 class Taken(BaseModel):
-    """It was done: it is in what is shown from this version on."""
+    """Version of the state that contains the change."""
 
     version: int
 
 
 def calibration_routes(calibrating: Calibrating, access: Access) -> APIRouter:
-    """Return the paths of calibrations."""
+    """Return the routes of a calibration."""
     router = APIRouter()
     insider = insider_by(access)
 
     @router.get("/calibration", response_model=CalibrationShown)
     async def calibration(lang: Language = "en") -> Response:
-        """How the calibration stands at this moment."""
+        """The current state of the calibration."""
         return Response(as_json(_newest(calibrating), lang), media_type="application/json")
 
     @router.get("/calibration/picture.jpg", responses=_JPEG, response_class=Response)
     async def picture(
         request: Request, number: Annotated[int, Query(ge=1, le=10**9)], width: Literal["320", "640", "1280"] = "640"
     ) -> Response:
-        """The picture with a number; the last four are kept."""
+        """An image by its number. The last four are kept."""
         image = calibrating.picture(number)
         if image is None:
             raise HTTPException(404, phrase("there is no such picture any more"))
@@ -109,23 +109,23 @@ def calibration_routes(calibrating: Calibrating, access: Access) -> APIRouter:
 
     @router.post("/calibration/press")
     async def press(said: Annotated[PressSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
-        """Make one of the choices that there are now."""
+        """Make one of the current choices."""
         return await fulfil_calibration(PressedChoice(said.press, said.step, said.stage), calibrating)
 
     @router.post("/calibration/step")
     async def step(said: Annotated[StepSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
-        """Do a step now, whatever was done before."""
+        """Go to a step, regardless of the order."""
         return await fulfil_calibration(GoTo(said.step), calibrating)
 
     @router.put("/calibration/zones")
     async def zones(said: Annotated[ZonesSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
-        """Take zones as they were drawn over the picture; they are kept when the step's result is."""
+        """Set zones drawn over the image. They are stored with the result of the step."""
         drawn = tuple(EditableZone(zone.name, tuple(zone.corners)) for zone in said.zones)
         return await fulfil_calibration(DrawZones(drawn), calibrating)
 
     @router.put("/calibration/tile")
     async def tile(said: Annotated[TileSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
-        """Learn the set anew, with what a tile truly shows."""
+        """Correct a tile, and learn the set again."""
         return await fulfil_calibration(CorrectTile(said.number, said.pips), calibrating)
 
     return router
@@ -139,20 +139,20 @@ def _newest(calibrating: Calibrating) -> CalibrationShown:
 
 
 async def fulfil_calibration(wish: CalibrationWish, calibrating: Calibrating) -> Taken:
-    """Hand over a wish; the errors are those of `answer_to`, and 404 where nothing is calibrated."""
+    """Submit a request. Raises the errors of `answer_to`, and 404 if there is no calibration."""
     _newest(calibrating)
     await answer_to(wish, calibrating.desk, ANSWERS_WITHIN_S, phrase("the table does not answer"))
     return Taken(version=_newest(calibrating).version)
 
 
 class CalibratingPage:
-    """A page that is served until it is closed."""
+    """Page of a guided calibration."""
 
     def __init__(self, where: str, course: "GuideCourse", camera: str, clock: Clock, *, pin: str | None = None) -> None:
-        """Serve *course* at *where*, as `serving.listen_on` takes it; *pin* is a new one if none is given.
+        """Serve *course* at *where*, as for `serving.listen_on`. A new PIN is created if *pin* is None.
 
         Raises:
-            OSError: If it cannot be served there.
+            OSError: If it cannot be served at *where*.
         """
         self._calibrating = Calibrating(clock)
         self._calibrating.begin(course, camera)
@@ -164,14 +164,14 @@ class CalibratingPage:
 
     @property
     def words(self) -> str:
-        """Where it is and its PIN."""
+        """Address and PIN of the page."""
         return f"page {self._page.url}{_VIEW}  {self._page.pin_words}"
 
     def turn(self) -> None:
-        """Let the course look once, and fulfil the wishes of pages."""
+        """Process an image and pending requests."""
         self._calibrating.turn()
 
     def close(self) -> None:
-        """Serve no more."""
+        """Stop serving."""
         self._calibrating.end()
         self._page.close()

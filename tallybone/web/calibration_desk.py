@@ -1,6 +1,6 @@
-"""Pass a guided calibration between the thread that calibrates and the page's, as JSON-ready values.
+"""Exchange the state and requests of a guided calibration between its thread and the page's thread.
 
-Places are pixels of the picture with that number, x right and y down.
+Points are in pixels of the image shown, x to the right and y down.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 NOTHING = phrase("nothing is being calibrated")
 _MOVED_ON = phrase("the calibration has moved on: look again")
-# Five pictures a second are enough to hold a board still; a picture is kept until its viewers have asked for it.
+# Five images a second are enough feedback for holding a board still. Viewers fetch an image after its number.
 _EVERY_NS = 200_000_000
 _PICTURES_KEPT = 4
 
 
 @dataclass(frozen=True, slots=True)
 class PressedChoice:
-    """A choice is made, by a person who has seen this step at this stage."""
+    """Request to make a choice, based on this step and stage."""
 
     press: str
     step: StepName | None
@@ -42,21 +42,21 @@ class PressedChoice:
 
 @dataclass(frozen=True, slots=True)
 class GoTo:
-    """A step is done now."""
+    """Request to go to a step."""
 
     step: StepName
 
 
 @dataclass(frozen=True, slots=True)
 class DrawZones:
-    """Zones are drawn."""
+    """Request to set drawn zones."""
 
     zones: tuple[EditableZone, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectTile:
-    """A tile that was learned has other pips."""
+    """Request to correct the pips of a learned tile."""
 
     number: int
     pips: tuple[int, int]
@@ -64,17 +64,17 @@ class CorrectTile:
 
 @dataclass(frozen=True, slots=True)
 class EndCalibration:
-    """The calibration ends; kept results stay."""
+    """Request to end the calibration. Stored results are kept."""
 
 
 CalibrationWish: TypeAlias = PressedChoice | GoTo | DrawZones | CorrectTile | EndCalibration
 
 
 class Calibrating:
-    """A calibration that pages follow. It begins and ends in one thread, which calls `turn` again and again."""
+    """A calibration followed by pages. One thread begins and ends it, and calls `turn` repeatedly."""
 
     def __init__(self, clock: Clock) -> None:
-        """Start with no course; *clock* is monotonic, in nanoseconds."""
+        """Start without a course. *clock* is monotonic, in nanoseconds."""
         self._clock = clock
         self._course: GuideCourse | None = None
         self._camera = ""
@@ -90,14 +90,14 @@ class Calibrating:
     # Called by the thread of the calibration.
 
     def begin(self, course: GuideCourse, camera: str) -> None:
-        """Let pages follow a course from now on; *camera* is the name of its camera."""
+        """Publish a course. *camera* is the name of its camera."""
         self._course, self._camera = course, camera
         self.is_left, self._asked_ns = False, self._clock()
         self._ended.clear()
         self._publish(course)
 
     def turn(self) -> None:
-        """Fulfil wishes, let the course look once, and show changes."""
+        """Process pending requests and an image, and publish changes."""
         course = self._course
         for wanted in self.desk.came():
             outcome = Refused(Refusal.CHANGED, NOTHING) if course is None else _done(wanted.wish, course)
@@ -113,7 +113,7 @@ class Calibrating:
             self._publish(course)
 
     def end(self) -> None:
-        """Show nothing any more, and refuse the wishes that still wait."""
+        """Stop publishing, and refuse pending requests."""
         self._course = self.newest = None
         self._pictures = ()
         self.turn()
@@ -121,22 +121,22 @@ class Calibrating:
 
     @property
     def unwatched_ns(self) -> int:
-        """For how long nobody has looked at it."""
+        """Time since the state was last polled, in nanoseconds."""
         return self._clock() - self._asked_ns
 
     # Called by the page's thread.
 
     def look(self) -> CalibrationShown | None:
-        """Return its state, None where there is none; to ask shows that somebody is there to decide."""
+        """Return the state, or None without a calibration. Polling keeps the calibration alive."""
         self._asked_ns = self._clock()
         return self.newest
 
     def wait_for_end(self, within_s: float) -> bool:
-        """Wait until it has ended; return whether it has."""
+        """Wait up to *within_s* seconds for its end. Returns whether it has ended."""
         return self._ended.wait(within_s)
 
     def picture(self, number: int) -> Image | None:
-        """Return the picture with a number; None where it is not kept any more."""
+        """Return the image with a number, or None if it is no longer kept."""
         return next((image for known, image in self._pictures if known == number), None)
 
     def _publish(self, course: GuideCourse) -> None:
@@ -152,12 +152,12 @@ class Calibrating:
 
 
 def _done(wish: CalibrationWish, course: GuideCourse) -> Refused | None:
-    """Fulfil a wish; return why it is refused."""
+    """Handle a request. Returns a refusal, or None."""
     try:
         match wish:
             case PressedChoice(press, step, stage):
                 view = course.view
-                if (view.step, view.stage) != (step, stage) or press not in [one.press for one in view.choices]:
+                if (view.step, view.stage) != (step, stage) or press not in [choice.press for choice in view.choices]:
                     return Refused(Refusal.CHANGED, _MOVED_ON)
                 course.press(press)
             case GoTo(step):
@@ -175,7 +175,7 @@ def _done(wish: CalibrationWish, course: GuideCourse) -> Refused | None:
 
 @dataclass(frozen=True, slots=True)
 class StepShown:
-    """A step, and what came of it: null for nothing yet."""
+    """A step and its outcome, null if it is not done."""
 
     name: str
     outcome: str | None
@@ -184,7 +184,7 @@ class StepShown:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceShown:
-    """Something that can be decided now, and what happens then."""
+    """A possible choice, and its effect."""
 
     press: str
     words: str
@@ -192,7 +192,7 @@ class ChoiceShown:
 
 @dataclass(frozen=True, slots=True)
 class PictureShown:
-    """The picture that everything is drawn over: ask for it by its number."""
+    """The background image. Fetch it by its number."""
 
     number: int
     width_px: int
@@ -201,7 +201,7 @@ class PictureShown:
 
 @dataclass(frozen=True, slots=True)
 class ShapeShown:
-    """Something that was found: *kind* is corners, cell, marker, line, zone, tile or patch."""
+    """A detected object. *kind* is corners, cell, marker, line, zone, tile or patch."""
 
     kind: str
     points: tuple[PointPx, ...]
@@ -211,7 +211,7 @@ class ShapeShown:
 
 @dataclass(frozen=True, slots=True)
 class ZoneDrawn:
-    """A zone that can be changed; no corners where the picture does not show it."""
+    """An editable zone. No corners if it is outside the image."""
 
     name: str
     corners: tuple[PointPx, ...]
@@ -219,9 +219,9 @@ class ZoneDrawn:
 
 @dataclass(frozen=True, slots=True)
 class TileTaken:
-    """A tile that was learned and can be put right: what it was taken for, and whether that is in doubt.
+    """A learned tile that can be corrected: its numbers, and whether they are doubtful.
 
-    The tiles are the shapes of that kind, in the same order.
+    The order is that of the shapes of kind tile.
     """
 
     number: int
@@ -231,10 +231,10 @@ class TileTaken:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationShown:
-    """How a guided calibration stands; *version* rises with every change, *step* is null at the end.
+    """State of a guided calibration. *version* increases with every change. *step* is null at the end.
 
-    *stage* is before (the step was done another time), looks, measures, result or over; *seen* is what is seen now, or
-    what is not good about a result; *known* is all that is known at the end.
+    *stage* is before (the step was done earlier), looks, measures, result or over. *seen* describes the current image,
+    or the problems of a result. *known* lists everything calibrated at the end.
     """
 
     version: int
@@ -254,18 +254,18 @@ class CalibrationShown:
     known: tuple[str, ...]
 
     def is_as(self, other: CalibrationShown | None) -> bool:
-        """Return whether another one shows the same."""
+        """Return True if another state differs only in its version."""
         return other is not None and replace(self, version=other.version) == other
 
 
 def shown_of(course: GuideCourse, camera: str, number: int, *, version: int) -> CalibrationShown:
-    """Return what a page shows of a course.
+    """Return the state of a course for the page.
 
     Args:
         course: The course.
-        camera: The name of its camera.
-        number: Of its newest picture.
-        version: Of the returned state.
+        camera: Name of its camera.
+        number: Number of its latest image.
+        version: Version of the returned state.
     """
     view = course.view
     return CalibrationShown(
@@ -274,16 +274,16 @@ def shown_of(course: GuideCourse, camera: str, number: int, *, version: int) -> 
         stage=view.stage.value,
         step=None if view.step is None else view.step.value,
         steps=tuple(
-            StepShown(one.name.value, None if one.outcome is None else plain(one.outcome), one.is_skipped)
-            for one in view.steps
+            StepShown(step.name.value, None if step.outcome is None else plain(step.outcome), step.is_skipped)
+            for step in view.steps
         ),
         todo=tuple(plain(words) for words in view.todo),
         seen=tuple(plain(words) for words in view.seen),
         refused=plain(view.refused),
         problem=None if view.problem is None else plain(view.problem),
-        choices=tuple(ChoiceShown(one.press, one.words) for one in view.choices),
+        choices=tuple(ChoiceShown(choice.press, choice.words) for choice in view.choices),
         picture=None if course.image is None else _picture(course.image, number),
-        drawn=tuple(ShapeShown(one.kind.value, one.points_px, one.label, one.is_good) for one in course.drawn),
+        drawn=tuple(ShapeShown(each.kind.value, each.points_px, each.label, each.is_good) for each in course.drawn),
         zones=tuple(ZoneDrawn(zone.name, zone.corners_px) for zone in course.zones),
         tiles=tuple(TileTaken(tile.number, tile.pips, tile.is_doubtful) for tile in course.tiles),
         known=tuple(plain(words) for words in known_words(course.calibration)) if course.is_over else (),

@@ -1,4 +1,4 @@
-"""Bound the connections of a page: how many, how many of one visitor, and how long a request may take to come."""
+"""Limit the connections of a page: in total, per visitor, and in the duration of requests."""
 
 from __future__ import annotations
 
@@ -14,29 +14,28 @@ from tallybone.web.hosts import is_console, visitor_of
 
 log = logging.getLogger(__name__)
 
-# Viewers keep a connection each, and a browser up to six more for pictures.
+# Each viewer keeps one connection, and a browser opens up to six more for images.
 _MOST, _MOST_OF_ONE = 600, 64
-# Camera, recording, parts and broker need some descriptors, and so do connections that are just being closed.
+# Share of the file descriptors for connections. Camera, recording, parts, broker and closing connections need the rest.
 _SHARE_OF_DESCRIPTORS = 2
 _LOOKS_IN_A_DEADLINE = 10
 _SELDOM_NS = 60_000_000_000
 _MOST_FAULTS = 1000
 _THIS_MACHINE = "this machine"
-# A device that floods a connection is refused for this long; more such devices displace the oldest.
+# A device that floods a connection is refused for this time. Further devices displace the oldest entry.
 _REFUSED_S, _MOST_REFUSED = 60.0, 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a page bears.
+    """Limits of a page.
 
     Attributes:
-        most: Connections at once. A thirtieth of them is kept for this machine itself.
-        most_of_one: Of these from one visitor (`hosts.Visitor`). This machine itself may have all, for a proxy on it
-            brings everybody. An IPv6 network of this machine may have half of all.
-        request_within_s: A request has to come within so many seconds, from its first byte to its last; so has the
-            first one of a connection, and the next one.
-        unread_within_s: A connection is closed if its peer takes no byte of what is sent for so many seconds.
+        most: Maximum number of connections. A thirtieth is reserved for this machine itself.
+        most_of_one: Maximum number per visitor (`hosts.Visitor`). There is no such limit for this machine, because a
+            proxy on it forwards all visitors.
+        request_within_s: Maximum duration of a request, and of the wait for the first or next one, in seconds.
+        unread_within_s: A connection is closed if its peer reads nothing for this time, in seconds.
     """
 
     most: int
@@ -46,17 +45,17 @@ class Limits:
 
     @property
     def most_of_network(self) -> int:
-        """Connections at once from one IPv6 network of this machine, in which one device can take many addresses."""
+        """Maximum number of connections from an IPv6 network of this machine, where a device can use many addresses."""
         return self.most // 2
 
     @property
     def most_of_others(self) -> int:
-        """Connections at once from all but this machine itself."""
+        """Maximum number of connections from other machines."""
         return self.most - self.most // 30
 
 
 def limits_of(descriptors: int) -> Limits:
-    """Return the limits of a page in a process that may have so many descriptors, as `resource` says it.
+    """Return the limits for a process with this limit of file descriptors (RLIMIT_NOFILE).
 
     >>> limits_of(4096).most, limits_of(1024).most, limits_of(resource.RLIM_INFINITY).most
     (600, 512, 600)
@@ -65,28 +64,28 @@ def limits_of(descriptors: int) -> Limits:
 
 
 class Crowd:
-    """Knows all connections of a page. Not for several threads.
+    """Tracks all connections of a page. Not thread-safe.
 
-    A connection is in use from the end of a request until that is answered, or for as long as it is a WebSocket. All
-    others only wait. If there is no room for a new one, the one that has waited longest is closed: a viewer who sends
-    a request at once finds room, however many others say nothing.
+    A connection is in use from the end of a request until its response, or as long as it is a WebSocket. All others are
+    idle. At the limit, the longest idle connection is closed for a new one. Idle connections therefore never keep out a
+    viewer who sends a request at once.
     """
 
     def __init__(self, limits: Limits) -> None:
-        """Start with no connection."""
+        """Start without connections."""
         self._limits = limits
-        # The visitor of each connection, and their network; () for this machine itself.
+        # Visitor and network of each connection. () for this machine itself.
         self._groups: dict[asyncio.Transport, tuple[str, ...]] = {}
         self._counts: Counter[str] = Counter()
-        # Since when, in seconds of the loop; those that have waited longest come first.
+        # Start of the idle time in seconds of the loop's clock, longest first.
         self._waiting: dict[asyncio.Transport, float] = {}
-        # Bytes that a peer has not taken, and since when it has taken none.
+        # Number of unsent bytes, and the time of the last change.
         self._unread: dict[asyncio.Transport, tuple[int, float]] = {}
-        # Until when, in seconds of the loop, a visitor is refused.
+        # End of the refusal of each visitor, in seconds of the loop's clock.
         self._refused: dict[str, float] = {}
 
     def admit(self, line: asyncio.Transport) -> bool:
-        """Take a new connection, or break it off; return whether it is taken."""
+        """Accept or abort a new connection. Returns whether it was accepted."""
         address = str(line.get_extra_info("peername", ("",))[0])
         visitor, limits = visitor_of(address), self._limits
         shares = {} if is_console(address) else {visitor.name: limits.most_of_one}
@@ -96,7 +95,7 @@ class Crowd:
             line.abort()
             return False
         for group, most in shares.items():
-            others = (one for one in self._waiting if group in self._groups[one])
+            others = (other for other in self._waiting if group in self._groups[other])
             if self._counts[group] >= most and not self._make_room(others):
                 log.warning("%s has %d connections in use: further ones are refused", group, self._counts[group])
                 line.abort()
@@ -112,9 +111,9 @@ class Crowd:
         return True
 
     def refuse(self, line: asyncio.Transport) -> None:
-        """Admit no further connection of this one's visitor for a minute, unless that is this machine itself."""
+        """Refuse the visitor of a connection for a minute, unless it is this machine itself."""
         visitor = self._visitor_of(line)
-        if visitor == _THIS_MACHINE:  # a proxy on it brings everybody
+        if visitor == _THIS_MACHINE:  # a proxy on it forwards all visitors
             log.warning("this machine sends too much on a WebSocket: it is closed")
             return
         log.warning("%s sends too much on a WebSocket: it is refused for a minute", visitor)
@@ -124,16 +123,16 @@ class Crowd:
             del self._refused[next(iter(self._refused))]
 
     def waits(self, line: asyncio.Transport) -> None:
-        """Note that a connection waits for its next request, from now on unless it does already."""
+        """Mark a connection as idle."""
         if line in self._groups:
             self._waiting.setdefault(line, asyncio.get_running_loop().time())
 
     def is_used(self, line: asyncio.Transport) -> None:
-        """Note that a request has come."""
+        """Mark a connection as in use."""
         self._waiting.pop(line, None)
 
     def forget(self, line: asyncio.Transport) -> None:
-        """Note that a connection is gone."""
+        """Remove a closed connection."""
         self._waiting.pop(line, None)
         self._unread.pop(line, None)
         for group in self._groups.pop(line, ()):
@@ -142,20 +141,20 @@ class Crowd:
                 del self._counts[group]
 
     async def keep(self) -> None:
-        """Break off connections whose request or whose reading is overdue, until it is cancelled."""
+        """Abort connections that exceed the time limits, until cancelled."""
         limits, now_s = self._limits, asyncio.get_running_loop().time
         while True:
             for line, since_s in list(self._waiting.items()):
                 if now_s() - since_s < limits.request_within_s:
                     break
-                if not line.get_write_buffer_size():  # otherwise the answer before is still being read
+                if not line.get_write_buffer_size():  # Otherwise the previous response is still being sent.
                     self._break_off(line)
             for line in list(self._groups):
                 self._check_reading(line, now_s())
             await asyncio.sleep(min(limits.request_within_s, limits.unread_within_s) / _LOOKS_IN_A_DEADLINE)
 
     def _check_reading(self, line: asyncio.Transport, now_s: float) -> None:
-        """Break off a connection whose peer has not taken a byte for too long."""
+        """Abort a connection whose peer has not read anything for too long."""
         unsent = line.get_write_buffer_size()
         before, since_s = self._unread.get(line, (0, now_s))
         if unsent == 0:
@@ -182,23 +181,23 @@ class Crowd:
 
 
 class SeldomFilter(logging.Filter):
-    """Lets a fault into the log once a minute, with how often it came meanwhile, so that no crowd fills the disk."""
+    """Logs each kind of error at most once a minute, with the number of repetitions, to save disk space."""
 
     def __init__(self, clock: Clock) -> None:
-        """Start with no fault; *clock* is monotonic, in nanoseconds."""
+        """Start without errors. *clock* is monotonic, in nanoseconds."""
         super().__init__()
         self._clock = clock
         self._last: dict[tuple[object, ...], tuple[int, int]] = {}
 
     @property
     def known(self) -> int:
-        """How many faults it knows."""
+        """Number of known kinds of errors."""
         return len(self._last)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a record goes into the log."""
+        """Return whether to log a record."""
         error = record.exc_info[0] if record.exc_info else None
-        # asyncio says on further lines which socket or task it was.
+        # Only the first line is compared, because asyncio names the socket or task on further lines.
         fault = (record.name, str(record.msg).partition("\n")[0], error)
         now_ns = self._clock()
         last_ns, left_out = self._last.get(fault, (now_ns - _SELDOM_NS, 0))

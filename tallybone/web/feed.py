@@ -1,7 +1,7 @@
-"""Pass the newest state from the game's thread to the page's, and wishes back.
+"""Exchange the live state and requests between the game's thread and the page's thread.
 
-The game's thread hands over values that nobody changes, and waits for nothing. The page's thread makes snapshots of
-them, at most twenty times a second.
+The game's thread passes immutable values without waiting. The page's thread creates snapshots from them, at most twenty
+times a second.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ W = TypeVar("W")
 R = TypeVar("R")
 
 _NS_PER_S = 1_000_000_000
-# Twenty changes a second are more than anybody sees.
+# More than twenty changes a second would not be visible.
 _PACE_S = 0.05
 _MOST_EVENTS = 500
 _MOST_WANTED = 50
-# For changes of the camera's pace alone.
+# Interval for updates of the camera's frame rate alone.
 _EYE_EVERY_NS = _NS_PER_S
 _VERSIONS_KEPT = 2000
 _ANOTHER = object()
-"""Separates the words of one game from those of the next."""
+"""Separator between the words of two games."""
 Follower: TypeAlias = Callable[[Snapshot, int], None]
-"""Takes every snapshot and the number of its match; it is called in the page's thread, and must not wait."""
+"""Called with every snapshot and the number of its match, in the page's thread. It must not block."""
 
 WIDTHS = (320, 640, 1280)
 CROP_PX = (240, 120)
-# At most four a second are made, however many look.
+# Images are scaled at most four times a second, regardless of the number of viewers.
 _EVERY_NS = 250_000_000
 _QUALITY = 75
 _MARGIN_SIDES = 0.15
@@ -63,19 +63,19 @@ _CROP_CORNERS = np.array([[0, 0], [CROP_PX[0], 0], [CROP_PX[0], CROP_PX[1]]], np
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """Something was done; *back* takes it back, None where nothing can."""
+    """Result of an action. *back* reverts it, or is None if that is not possible."""
 
     back: TakeBack | None
 
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """Something that a page asks for.
+    """A request from a page.
 
     Attributes:
         action: The action.
-        by: Its author.
-        if_version: The snapshot that they have seen; None where they name none.
+        by: Name of its author.
+        if_version: Version of the snapshot on which it is based, or None.
     """
 
     action: PageAction
@@ -85,26 +85,26 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class Wanted(Generic[W, R]):
-    """A wish, and the future that gets its outcome."""
+    """A pending request, and the future for its outcome."""
 
     wish: W
     done: Future[R | Refused] = field(default_factory=Future)
 
     def answer(self, outcome: R | Refused) -> None:
-        """Set the outcome, if somebody still waits for it."""
+        """Set the outcome, unless the request was cancelled."""
         if not self.done.done() and self.done.set_running_or_notify_cancel():
             self.done.set_result(outcome)
 
 
 class Desk(Generic[W, R]):
-    """Wishes that wait for another thread to come for them."""
+    """Queue of requests to another thread."""
 
     def __init__(self, most: int = 8) -> None:
-        """Let so many wait at *most*."""
+        """Create a queue for at most *most* pending requests."""
         self._most, self._waiting = most, deque[Wanted[W, R]]()
 
     def ask(self, wish: W) -> Future[R | Refused] | None:
-        """Hand over a wish, and return the future of its outcome; None where too many wait already."""
+        """Queue a request. Returns the future of its outcome, or None if the queue is full."""
         if len(self._waiting) >= self._most:
             return None
         wanted: Wanted[W, R] = Wanted(wish)
@@ -112,19 +112,19 @@ class Desk(Generic[W, R]):
         return wanted.done
 
     def came(self) -> Iterator[Wanted[W, R]]:
-        """Yield the wishes in the order in which they came."""
+        """Remove and yield the pending requests in order."""
         while self._waiting:
             yield self._waiting.popleft()
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A snapshot as it is sent; before the first one its version is 0.
+    """A published snapshot.
 
     Attributes:
-        version: Rises with every change.
-        snapshot: The snapshot; None before the first one.
-        bodies: It as JSON, made once for each language that somebody reads.
+        version: Version, increasing with every change. 0 before the first snapshot.
+        snapshot: The snapshot. None before the first.
+        bodies: Cache of its JSON by language.
     """
 
     version: int = 0
@@ -132,21 +132,21 @@ class Published:
     bodies: dict[str, bytes] = field(default_factory=dict, compare=False)
 
     def body(self, language: str) -> bytes:
-        """Return the snapshot in a language."""
+        """Return the snapshot as JSON in a language."""
         if language not in self.bodies:
             self.bodies[language] = as_json(self.snapshot, language)
         return self.bodies[language]
 
     def message(self, language: str) -> str:
-        """Return the snapshot as a message to viewers, with which a page also begins."""
+        """Return the snapshot as a message for viewers, which is also embedded in the page."""
         return f'{{"type":"snapshot",{self.body(language)[1:].decode("ascii")}'
 
 
 class LiveFeed:
-    """The newest of a live game for its viewers. Without a loop it only keeps the values."""
+    """Latest state of a live game for viewers. Without a running loop it only stores the values."""
 
     def __init__(self, clock: Clock, times: Times | None = None) -> None:
-        """Start with nothing; *clock* is monotonic, in nanoseconds; *times* gets how long each new snapshot took."""
+        """Start without a state. *clock* is monotonic, in nanoseconds. *times* collects durations of snapshots."""
         self._clock, self._times = clock, times
         self._loop: asyncio.AbstractEventLoop | None = None
         self._dirty, self._changed = asyncio.Event(), asyncio.Event()
@@ -168,7 +168,7 @@ class LiveFeed:
     # Called by the game's thread.
 
     def show(self, now: LiveState) -> None:
-        """Take the state of the game; called often, and mostly with nothing new."""
+        """Set the state of the game. Cheap if nothing has changed."""
         if not isinstance(self._now, LiveState) or _matters(self._now, now):
             self._now = now
             self._wake()
@@ -177,40 +177,40 @@ class LiveFeed:
             self._wake()
 
     def show_lobby(self, lobby: Lobby) -> None:
-        """Take the state of a table without a game; called often, and mostly with nothing new."""
+        """Set the state of a table without a game. Cheap if nothing has changed."""
         if lobby != self._now:
             self._now = lobby
             self._wake()
 
     def begin_anew(self) -> None:
-        """Forget the words and crops of the last game: another one begins."""
+        """Discard the words and crops of the last game before another begins."""
         self._said.append(_ANOTHER)
         self.crops = Crops()
 
     def see(self, picture: CameraPicture) -> None:
-        """Take the newest picture of the camera."""
+        """Set the latest camera image."""
         self.picture, self.seen_ns = picture, self._clock()
 
-    def say(self, said: Step | str) -> None:
-        """Take words for the table; the state that belongs to them is shown right after."""
-        self._said.append(said)
-        if isinstance(said, str):
+    def say(self, news: Step | str) -> None:
+        """Queue words for viewers. The state that belongs to them follows by `show`."""
+        self._said.append(news)
+        if isinstance(news, str):
             self._wake()
 
     def follow(self, follower: Follower | None) -> None:
-        """Hand every snapshot to *follower* too, from the newest on; None for nobody."""
+        """Pass every snapshot to *follower*, starting with the latest. None to stop."""
         self._follower = follower
         self.answer(lambda: self._tell(self.newest.snapshot))
 
     def answer(self, do: Callable[[], object]) -> None:
-        """Have the page's thread *do* something as soon as it can; nothing where no page is served."""
+        """Schedule *do* in the page's thread. Ignored if no page is served."""
         loop = self._loop
         if loop is not None:
-            with contextlib.suppress(RuntimeError):  # it was closed just now
+            with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
                 loop.call_soon_threadsafe(do)
 
     def log_since(self, version: int | None, log: tuple[Event, ...]) -> tuple[Event, ...]:
-        """Return the events in the log after a snapshot; all of them for one that is not known any more."""
+        """Return the events in the log since a snapshot, or all events if the version is no longer known."""
         if version is None:
             return ()
         length = next((length for known, length in reversed(tuple(self._seen_logs)) if known <= version), 0)
@@ -219,14 +219,14 @@ class LiveFeed:
     # Called by both threads.
 
     def story_of(self, state: State) -> Story:
-        """Return the results of each action of a match; only new ones are computed."""
+        """Return the results of each action of a match. Only new ones are computed."""
         self._story = self._story.after(state)
         return self._story
 
     # Called by the page's thread.
 
     async def run(self) -> None:
-        """Publish changes until it is cancelled."""
+        """Publish changes until cancelled."""
         self._loop = asyncio.get_running_loop()
         self._dirty.set()
         try:
@@ -239,7 +239,7 @@ class LiveFeed:
             self._loop = None
 
     def publish(self) -> int:
-        """Make the snapshot of this moment; return its version, which is the old one where nothing has changed."""
+        """Publish a snapshot if anything has changed. Returns the current version."""
         now, began_s = self._now, perf_counter()
         if now is None:
             return self.newest.version
@@ -269,21 +269,21 @@ class LiveFeed:
         return version
 
     def first(self, language: str) -> str | None:
-        """Return the first message of a page; None before there is a snapshot."""
+        """Return the message embedded in the page, or None before the first snapshot."""
         return self.newest.message(language) if self.newest.version else None
 
     async def after(self, version: int) -> Published:
-        """Return the newest snapshot once it is another than *version*."""
+        """Wait for a version other than *version*, and return the latest snapshot."""
         while self.newest.version == version:
             await self._changed.wait()
         return self.newest
 
     def told_after(self, number: int) -> tuple[ToldShown, ...]:
-        """Return the words after those with this number, the oldest first."""
-        return tuple(one for one in reversed(self._told) if one.id > number)
+        """Return the words after those with the id *number*, oldest first."""
+        return tuple(words for words in reversed(self._told) if words.id > number)
 
     def plays_of(self, hand: int) -> tuple[PlayShown, ...]:
-        """Return the actions of a hand, counted from 1; nothing where there was none."""
+        """Return the actions of a hand, numbered from 1. Empty if there is no such hand."""
         hands, game = self._story.hands(), self._story.state.game
         if game is None or hand > len(hands):
             return ()
@@ -291,21 +291,21 @@ class LiveFeed:
 
     @property
     def now(self) -> LiveState | None:
-        """The state of the game; None where none is played."""
+        """State of the game, or None without a game."""
         return self._now if isinstance(self._now, LiveState) else None
 
     def _hear(self, players: tuple[str, ...]) -> None:
-        """Turn words of the game's thread into sentences."""
+        """Convert queued words of the game's thread to sentences."""
         while self._said:
-            said = self._said.popleft()
-            if not isinstance(said, Step | str):
+            news = self._said.popleft()
+            if not isinstance(news, Step | str):
                 self._told.clear()
                 self._seen_logs.clear()
                 self._match += 1
                 continue
-            for one in told_of(said, players, self._ids + 1):
-                self._ids = one.id
-                self._told.appendleft(one)
+            for words in told_of(news, players, self._ids + 1):
+                self._ids = words.id
+                self._told.appendleft(words)
 
     def _tell(self, snapshot: Snapshot | None) -> None:
         follower = self._follower
@@ -317,7 +317,7 @@ class LiveFeed:
 
 
 def _matters(before: LiveState, now: LiveState) -> bool:
-    """Return whether more has changed than the pace of the camera. Values that are the same object are not compared."""
+    """Return True if more than the frame rate of the camera has changed. Most values are compared by identity."""
     old, new = before.session, now.session
     is_same = old.state is new.state and old.places is new.places and old.questions is new.questions
     return not is_same or _words(before) != _words(now)
@@ -330,7 +330,7 @@ def _words(now: LiveState) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class CameraPicture:
-    """A picture of the camera: a JPEG, when it was taken, and where the camera points as far as the eye knows."""
+    """A camera image: JPEG data, time, and camera alignment as far as known."""
 
     jpeg: bytes
     t_ns: int
@@ -339,7 +339,7 @@ class CameraPicture:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A picture for a page, with a name that no other content has."""
+    """An encoded image for a page, with its entity tag."""
 
     jpeg: bytes
     etag: str
@@ -347,16 +347,13 @@ class Made:
 
 @dataclass(slots=True)
 class PagePictures:
-    """Makes pictures for pages, and keeps the newest of each width."""
+    """Scales images for pages, and caches the latest of each width."""
 
     clock: Clock
     kept: dict[int, tuple[int, Made]] = field(default_factory=dict)
 
     def of_width(self, taken: CameraPicture, width_px: int) -> Made | None:
-        """Return a picture of one of `WIDTHS`; one that is a quarter of a second old is as good as new.
-
-        None where the bytes of the camera are no picture.
-        """
+        """Return an image of one of `WIDTHS`, possibly cached for up to 0.25 s. None if it cannot be decoded."""
         made_ns, made = self.kept.get(width_px, (0, None))
         name = f'"{taken.t_ns}-{width_px}"'
         now_ns = self.clock()
@@ -371,7 +368,7 @@ class PagePictures:
 
 
 def crop_of(taken: CameraPicture, session: Session, seq: int) -> Made | None:
-    """Return a tile of the layout as the camera sees it, W on the left; None where nobody knows where it lies."""
+    """Return the crop of a tile of the layout, with W at the left. None if its position is unknown."""
     known = session.places.find(NodeId(seq))
     if known is None:
         return None
@@ -383,19 +380,19 @@ def crop_of(taken: CameraPicture, session: Session, seq: int) -> Made | None:
 
 
 def _corners(place: Footprint) -> NDArray[np.float32]:
-    """Return three corners of the crop, shape (3, 2): two along the tile from its first half, one across."""
+    """Return three corners of the crop from the first half: two along the tile, then one across. Shape (3, 2)."""
     a, b, c, d = place.outline(_MARGIN_SIDES)
     return np.array((a, b, c) if place.lies_along else (b, c, d), np.float32)
 
 
 def _decoded(taken: CameraPicture) -> Image | None:
-    """Return a picture as the camera would show it had it never moved: all places of a game refer to that."""
+    """Decode an image and align it with the first one, to which all positions refer. None if it cannot be decoded."""
     found = cv2.imdecode(np.frombuffer(taken.jpeg, np.uint8), cv2.IMREAD_COLOR) if taken.jpeg else None
     return None if found is None else taken.aim.straightened(np.asarray(found, np.uint8))
 
 
 def jpeg_of_width(image: Image, width_px: int) -> bytes:
-    """Return a picture as JPEG, made smaller where it is wider than that."""
+    """Encode an image as JPEG, reduced to at most *width_px*."""
     height, width = image.shape[:2]
     if width <= width_px:
         return _jpeg(image)

@@ -1,4 +1,4 @@
-"""Offer the games and their options to a page, and check the options of a game. Pure."""
+"""Games and options for the page, and checks of options. Pure."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _KINDS: dict[type, str] = {
     Deal: "deal",
 }
 PLAYERS = "players"
-"""The field that a number of players belongs to."""
+"""Name of the field for problems with the number of players."""
 
 
 @dataclass(frozen=True, slots=True)
 class OptionChoiceShown:
-    """One of the values of an option, and what it means."""
+    """A value of an option, and its explanation."""
 
     value: str
     meaning: str
@@ -45,10 +45,10 @@ class OptionChoiceShown:
 
 @dataclass(frozen=True, slots=True)
 class OptionShown:
-    """Something that can be agreed on.
+    """An option.
 
-    *kind* is choice, number, yes_no, set, players or deal; *allowed* says in words what it can be; a number is at least
-    *least*, and *none* is what no number means, null where there has to be one.
+    *kind* is choice, number, yes_no, set, players or deal. *allowed* describes the allowed values. A number is from
+    *least* to *most*. *none* explains the value none, and is null if that is not allowed.
     """
 
     key: str
@@ -64,7 +64,7 @@ class OptionShown:
 
 @dataclass(frozen=True, slots=True)
 class ValueShown:
-    """What an option is in a game; one that does not matter there says nothing."""
+    """Value of an option in a game, and whether it has an effect there."""
 
     key: str
     value: str
@@ -73,7 +73,7 @@ class ValueShown:
 
 @dataclass(frozen=True, slots=True)
 class VariationShown:
-    """A name for several options at once: *key* and *value* are given like those of an option."""
+    """A preset for several options. *key* and *value* are used like those of an option."""
 
     key: str
     value: str
@@ -82,7 +82,7 @@ class VariationShown:
 
 @dataclass(frozen=True, slots=True)
 class GameShown:
-    """A game: what it is, for how many (*seats*, each number that can play), and what holds in it."""
+    """A game, its possible numbers of players (*seats*), and the values of its options."""
 
     game: str
     elsewhere: str
@@ -96,7 +96,7 @@ class GameShown:
 
 @dataclass(frozen=True, slots=True)
 class GamesShown:
-    """All games, and all that can be agreed on in any of them."""
+    """All games and all options."""
 
     games: tuple[GameShown, ...]
     options: tuple[OptionShown, ...]
@@ -104,7 +104,7 @@ class GamesShown:
 
 @dataclass(frozen=True, slots=True)
 class FaultShown:
-    """What is wrong with a field: the key of an option, "players", or "" for the whole."""
+    """A problem with a field: the key of an option, "players", or "" for the whole request."""
 
     field: str
     words: str
@@ -112,7 +112,7 @@ class FaultShown:
 
 @dataclass(frozen=True, slots=True)
 class CheckedShown:
-    """What holds in a game with some options: nothing where *faults* are in the way; *changed* is how it is written."""
+    """Values of a game with changed options. Empty if there are *faults*. *changed* lists the options to write."""
 
     values: tuple[ValueShown, ...]
     changed: tuple[tuple[str, str], ...]
@@ -123,32 +123,32 @@ class CheckedShown:
 
 @cache
 def games_shown() -> GamesShown:
-    """Return the games and options that a page offers."""
+    """Return all games and options for the page."""
     return GamesShown(
-        tuple(_game(rules) for rules in PROFILES if rules.refereed), tuple(_option(one) for one in OPTIONS)
+        tuple(_game(rules) for rules in PROFILES if rules.refereed), tuple(_option(option) for option in OPTIONS)
     )
 
 
 def rule_of_play(rules: Rules, *, is_stack: bool) -> Phrase:
-    """Return the rule by which a play scores, in the words of the options of its game.
+    """Return the rule by which a play scores, from the explanations of the options.
 
     >>> rule_of_play(profile("bones"), is_stack=False)
     'a play scores when its count is a multiple of this: 5'
     """
     values = [option_named("unit"), *([option_named("play_divisor")] if rules.play_divisor != 1 else [])]
-    words = [listed((Phrase(one.meaning), value_text(rules, one)), ": ") for one in values]
+    words = [listed((Phrase(option.meaning), value_text(rules, option)), ": ") for option in values]
     others = {"call_required": rules.call_required, "cutthroat": is_stack}
     words += [Phrase(option_named(key).meaning) for key, matters_here in others.items() if matters_here]
     return listed(words, "; ")
 
 
 def checked(game: str, options: Mapping[str, str], players: int | None = None) -> CheckedShown:
-    """Return the values that hold in a game, or its faults.
+    """Return the values of a game with changed options, or the problems.
 
     Args:
-        game: Its name.
-        options: The options that differ from its own.
-        players: The number of players; None where that is not known yet.
+        game: Name of the game.
+        options: Changed options.
+        players: Number of players. None if unknown.
     """
     try:
         rules = with_options(_refereed(game), options)
@@ -161,9 +161,9 @@ def checked(game: str, options: Mapping[str, str], players: int | None = None) -
 
 
 def faults_of(error: EngineError) -> tuple[FaultShown, ...]:
-    """Return the faults, each with its field."""
-    said: Sequence[str] = error.faults if isinstance(error, OptionsError) else (str(error),)
-    return tuple(_fault(words) for words in said)
+    """Return the problems of an error, each with its field."""
+    faults: Sequence[str] = error.faults if isinstance(error, OptionsError) else (str(error),)
+    return tuple(_fault(words) for words in faults)
 
 
 def _refereed(game: str) -> Rules:
@@ -182,9 +182,11 @@ def _fault(words: str) -> FaultShown:
 def _game(rules: Rules) -> GameShown:
     words = WORDS[rules.name]
     variations = tuple(
-        VariationShown(one.key, one.value, one.meaning)
-        for one in PRESETS
-        if one.options and (not one.games or rules.name in one.games) and _fits(rules, one.key, one.value)
+        VariationShown(preset.key, preset.value, preset.meaning)
+        for preset in PRESETS
+        if preset.options
+        and (not preset.games or rules.name in preset.games)
+        and _fits(rules, preset.key, preset.value)
     )
     seats = seats_that_can_play(rules)
     return GameShown(
@@ -193,17 +195,17 @@ def _game(rules: Rules) -> GameShown:
 
 
 def _fits(rules: Rules, key: str, value: str) -> bool:
-    """Return whether a variation changes anything in a game, and only options that matter there."""
+    """Return True if a preset changes a game, and only options that have an effect in it."""
     try:
         other = with_options(rules, {key: value})
     except EngineError:
         return False
     changed = changed_options(other)
-    return bool(changed) and all(matters(other, one) for one in OPTIONS if one.key in changed)
+    return bool(changed) and all(matters(other, option) for option in OPTIONS if option.key in changed)
 
 
 def _values(rules: Rules) -> tuple[ValueShown, ...]:
-    return tuple(ValueShown(one.key, value_text(rules, one), matters(rules, one)) for one in OPTIONS)
+    return tuple(ValueShown(option.key, value_text(rules, option), matters(rules, option)) for option in OPTIONS)
 
 
 def _option(option: Option) -> OptionShown:

@@ -1,4 +1,4 @@
-"""Tell this machine's names from those that a stranger lets point at it (DNS rebinding), and visitors apart."""
+"""Check host names against DNS rebinding, and identify visitors by their addresses."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from pathlib import Path
 
 _HOST = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([\w-]+(?:\.[\w-]+)*)\.?)(?::\d{0,5})?", re.ASCII)
-# Nobody can register a name below these, so that only the network at home can let one point anywhere.
+# Names below these domains cannot be registered publicly, so they are controlled by the local network.
 _AT_HOME = ("lan", "home", "home.arpa", "internal", "localdomain")
 _CONSOLE = ("127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownHosts:
-    """The names by which a page may be asked for.
+    """Allowed host names of a page.
 
     Attributes:
-        names: Those that the owner has named, in small letters.
-        told_by: Where the owner names them, in words.
-        own_name: Returns the name of this machine, which may change.
+        names: Configured names, in lower case.
+        told_by: Description of the setting that configures them.
+        own_name: Returns the host name of this machine, which may change.
     """
 
     names: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class KnownHosts:
     own_name: Callable[[], str] = socket.gethostname
 
     def knows(self, host: str) -> bool:
-        """Return whether a `Host` header names this machine: by an address, or by a name that nobody else can give.
+        """Return True if a `Host` header contains an address, or a name that an attacker cannot control.
 
         >>> [THIS_MACHINE.knows(host) for host in ("192.168.1.7:8080", "[::1]", "tallybone.local", "evil.example")]
         [True, True, True, False]
@@ -56,7 +56,7 @@ class KnownHosts:
 
 
 THIS_MACHINE = KnownHosts()
-"""Where the owner has named none."""
+"""Allowed host names without configured names."""
 
 
 def _is_address(text: str, *, of_version: int) -> bool:
@@ -68,12 +68,12 @@ def _is_address(text: str, *, of_version: int) -> bool:
 
 
 def is_console(address: str) -> bool:
-    """Return whether a request comes from this machine itself: from its own browser, or a proxy on it."""
+    """Return True if a request comes from this machine: its own browser, or a proxy on it."""
     return str(_parsed(address)) in _CONSOLE
 
 
 def own_networks(interfaces: Path = Path("/proc/net/if_inet6")) -> tuple[IPv6Network, ...]:
-    """Return the IPv6 networks that this machine is in; none where the system does not list them."""
+    """Return the IPv6 networks of this machine. Empty if the system does not list them."""
     try:
         lines = interfaces.read_text().splitlines()
     except OSError:
@@ -84,7 +84,7 @@ def own_networks(interfaces: Path = Path("/proc/net/if_inet6")) -> tuple[IPv6Net
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """A visitor, as far as their address tells.
+    """A visitor, identified by address.
 
     Attributes:
         name: Identifies the visitor: an IPv4 address, an IPv6 address in a network of this machine, or any other /64.
@@ -97,7 +97,7 @@ class Visitor:
 
 
 def visitor_of(address: str, own: Callable[[], Iterable[IPv6Network]] = own_networks) -> Visitor:
-    """Return the visitor behind an address; *own* returns the networks of this machine.
+    """Return the visitor with an address. *own* returns the networks of this machine.
 
     All devices of a home share one /64, so they differ only by their full addresses. A visitor from elsewhere may hold
     a whole /64.
@@ -120,7 +120,7 @@ def visitor_of(address: str, own: Callable[[], Iterable[IPv6Network]] = own_netw
 
 
 def _parsed(address: str) -> IPv4Address | IPv6Address | None:
-    """Return an address, IPv4 also where it is mapped into IPv6; None for none."""
+    """Parse an address. Converts IPv4-mapped IPv6 to IPv4. None if it is invalid."""
     try:
         found = ip_address(address)
     except ValueError:

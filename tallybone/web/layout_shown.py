@@ -1,4 +1,4 @@
-"""Layout of a table as a page shows it: tiles, ends, waiting and unsure tiles, zones."""
+"""Layout for the page: tiles, open ends, waiting and unreadable tiles, zones."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _SIDES = (Port.W, Port.E, Port.N, Port.S)
 
 
 def layout_shown(game: Game, places: Places, zones: Zones, picture_px: tuple[int, int]) -> LayoutShown:
-    """Return the tiles on the table, its ends and zones.
+    """Return the layout for the page.
 
     Args:
         game: The match.
-        places: The places of its tiles.
-        zones: Those of seats and boneyard.
-        picture_px: Width and height of the picture.
+        places: Positions of its tiles.
+        zones: Zones of seats and boneyard.
+        picture_px: Width and height of the image.
     """
     layout = game.layout
-    known = {one.node: one for one in places.known}
+    known = {tile.node: tile for tile in places.known}
     last = layout.nodes[-1].id if layout.nodes else None
     return LayoutShown(
         picture_px,
         tuple(_tile(layout, node, known[node.id], last) for node in layout.nodes if node.id in known),
         _ends(game, known),
-        tuple(_waiting(one.tile) for one in places.waiting),
+        tuple(_waiting(waiting.tile) for waiting in places.waiting),
         tuple(node.id for node in layout.nodes if node.id not in known),
         _zones(zones),
     )
@@ -70,16 +70,16 @@ def _ends(game: Game, known: dict[NodeId, Known]) -> tuple[EndShown, ...]:
 
 
 def end_shown(end: OpenEnd, place: Footprint, counts: int) -> EndShown:
-    """Return an open end of the tile that lies at *place*."""
+    """Return an open end of the tile at *place*."""
     port = end.spot.port
-    # An arm of a starter has no place before a tile lies there.
+    # A free arm of a starter has no position.
     middle = edges_at(place, port, is_double=True)[0].middle if port in _SIDES else (0.0, 0.0)
     x, y = _px(place.at(*middle))
     return EndShown(x, y, end.spot.host, port.value, end.number, counts, end.playable)
 
 
 def _counts(game: Game) -> dict[tuple[NodeId, Port], int]:
-    """Return the pips that each open end adds to the count; both halves of a double are shared among its ends."""
+    """Return the contribution of each open end to the count. Both halves of a double are distributed over its ends."""
     counts: dict[tuple[NodeId, Port], int] = {}
     if game.rules.unit is None:
         return counts
@@ -99,7 +99,7 @@ def _waiting(tile: SeenTile) -> WaitingShown:
 
 
 def unsure_shown(view: TableView | None) -> tuple[UnsureShown, ...]:
-    """Return the outlines of possible tiles that cannot be read."""
+    """Return the outlines of unreadable objects that look like tiles."""
     tiles = () if view is None else view.unsure
     return tuple(UnsureShown(tuple(_px(point) for point in tile.corners_px)) for tile in tiles)
 
@@ -115,9 +115,9 @@ def _px(point: PointPx) -> PointPx:
 
 @dataclass(frozen=True, slots=True)
 class EndOffered:
-    """An end that was open then, and where it lies.
+    """An open end before an action, and its position.
 
-    *fits* says that the tile can be played there, *taken* that the action itself has laid its tile there.
+    *fits* is true if the tile can be played there, *taken* if the action laid its tile there.
     """
 
     x: float
@@ -130,12 +130,12 @@ class EndOffered:
 
 
 def ends_before(session: Session, before: int, tile: Tile) -> tuple[EndOffered, ...] | None:
-    """Return the ends that were open before the action with this name; None where there is no such action."""
-    entry = next((one for one in entries(session.state) if one.seq == before), None)
+    """Return the open ends before the action with the seq *before*. None if there is no such action."""
+    entry = next((entry for entry in entries(session.state) if entry.seq == before), None)
     if entry is None:
         return None
     then = apply(session.state, Undo(Seq(before)))[0].game
-    known = {one.node: one.place for one in session.places.known}
+    known = {tile.node: tile.place for tile in session.places.known}
     own = entry.action.at if isinstance(entry.action, Play) else None
     found = []
     for end in () if then is None else then.layout.ends:

@@ -1,4 +1,4 @@
-"""Speak HTTP and WebSocket on the connections of a crowd: uvicorn's protocols, which tell it what a connection does."""
+"""HTTP and WebSocket protocols of uvicorn that report the state of each connection to a `Crowd`."""
 
 from __future__ import annotations
 
@@ -22,65 +22,65 @@ _WINDOW_S, _MOST_FRAMES, _MOST_BYTES = 10.0, 50, 2 * MOST_FRAME
 
 
 def http_of(crowd: Crowd) -> type[asyncio.Protocol]:
-    """Return what speaks HTTP on a new connection, for `uvicorn.Config`."""
+    """Return the HTTP protocol class for `uvicorn.Config`."""
     return cast(type[asyncio.Protocol], partial(HttpLine, crowd))
 
 
 def websocket_of(crowd: Crowd) -> type[asyncio.Protocol]:
-    """Return what speaks WebSocket on a connection that asked for it, for `uvicorn.Config`."""
+    """Return the WebSocket protocol class for `uvicorn.Config`."""
     return cast(type[asyncio.Protocol], partial(WebSocketLine, crowd))
 
 
 class HttpLine(H11Protocol):
-    """A connection on which requests come."""
+    """An HTTP connection."""
 
     def __init__(self, crowd: Crowd, **given: Any) -> None:
-        """Join *crowd* once there is a connection; the rest is for uvicorn."""
+        """Report to *crowd*. Other arguments are for uvicorn."""
         super().__init__(**given)
         self._crowd = crowd
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
-        """Begin, unless there is no room."""
+        """Accept the connection unless the limits are exceeded."""
         super().connection_made(transport)
         if not self._crowd.admit(transport):
             self.connections.discard(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """Report the end of the connection."""
         self._crowd.forget(self.transport)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came."""
+        """Process received data."""
         super().data_received(data)
         self._note()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer an invalid request and close; only close if its answer has begun, as with a bad chunk of its body."""
+        """Reject an invalid request and close the connection. If the response has started, only close it."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)
         else:
             self.transport.close()
         cycle: RequestResponseCycle | None = self.cycle
-        if cycle is not None:  # the app must not answer as well
+        if cycle is not None:  # Keep the application from responding too.
             cycle.disconnected = True
             cycle.message_event.set()
 
     def on_response_complete(self) -> None:
-        """Go on after an answer, maybe with a request that has come already."""
+        """Continue after a response, possibly with a request that has already arrived."""
         super().on_response_complete()
         self._note()
 
     def handle_websocket_upgrade(self, event: Any) -> None:
-        """Hand the connection over."""
+        """Switch to the WebSocket protocol."""
         self._crowd.is_used(self.transport)
         super().handle_websocket_upgrade(event)
 
     def _note(self) -> None:
-        """Tell the crowd whether a whole request has come that is not answered yet."""
+        """Report whether a complete request is waiting for its response."""
         if self.transport.get_protocol() is not self:
             return
-        cycle: RequestResponseCycle | None = self.cycle  # None before the first request, whatever uvicorn declares
+        cycle: RequestResponseCycle | None = self.cycle  # None before the first request, despite uvicorn's type hint.
         if cycle is None or cycle.more_body or cycle.response_complete:
             self._crowd.waits(self.transport)
         else:
@@ -91,14 +91,14 @@ class WebSocketLine(WebSocketsSansIOProtocol):
     """A WebSocket of a viewer. Invalid UTF-8 closes it with 1007, too many bytes or frames with 1008."""
 
     def __init__(self, crowd: Crowd, **given: Any) -> None:
-        """Leave *crowd* at the end; the rest is for uvicorn."""
+        """Report to *crowd*. Other arguments are for uvicorn."""
         super().__init__(**given)
         self._crowd = crowd
         self._window_began_s, self._bytes, self._frames = self.loop.time(), 0, 0
 
     def data_received(self, data: bytes) -> None:
         """Parse the received bytes unless the viewer sends too many."""
-        if not self.handshake_initiated:  # the request, which uvicorn passes on
+        if not self.handshake_initiated:  # the initial request, passed on by uvicorn
             super().data_received(data)
             return
         now_s = self.loop.time()
@@ -119,12 +119,12 @@ class WebSocketLine(WebSocketsSansIOProtocol):
             super().handle_events()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """Report the end of the connection."""
         self._crowd.forget(self.transport)
         super().connection_lost(exc)
 
     def send_receive_event_to_app(self) -> None:
-        """Hand a message over, or refuse one that is no UTF-8: uvicorn would log a fault of its own."""
+        """Pass a message on, or close the connection on invalid UTF-8, for which uvicorn would log an error."""
         if self.curr_msg_data_type == "text" and not self.close_sent and not _is_utf8(b"".join(self.frames)):
             self.frames = []
             self.conn.send_close(CloseCode.INVALID_DATA)
@@ -133,7 +133,7 @@ class WebSocketLine(WebSocketsSansIOProtocol):
         super().send_receive_event_to_app()
 
     def _refuse(self) -> None:
-        """Close the connection, and refuse others of its visitor for a while."""
+        """Close the connection, and refuse its visitor for a minute."""
         self._crowd.refuse(self.transport)
         if self.conn.state is State.OPEN:
             self.conn.send_close(CloseCode.POLICY_VIOLATION)

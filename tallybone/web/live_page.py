@@ -1,4 +1,4 @@
-"""Connect a live game with its page: publish its state, and fulfil wishes in the game's thread."""
+"""Connect a live game with its page: publish its state, and handle requests in the game's thread."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _GOES_ON = phrase("the match goes on")
 
 
 class LivePage:
-    """A page that is served until it is closed."""
+    """Page of a live game, served until it is closed."""
 
     def __init__(
         self,
@@ -44,20 +44,21 @@ class LivePage:
         hosts: KnownHosts = THIS_MACHINE,
         more: MoreRoutes = lambda access: (),
     ) -> None:
-        """Serve at *where*, as `serving.listen_on` takes it.
+        """Start serving.
 
         Args:
-            where: A port, or an address and a port; "" for the usual port of the whole network; or a listening socket.
-            clock: Monotonic, in nanoseconds.
-            pin: A new one if none is given.
-            feed: Gives it the game; one of its own if none is given.
-            language: Returns that of the table, for viewers who have chosen none.
-            says_pin: Whether its words hold the PIN; those for a log must not.
-            hosts: The names by which it may be asked for.
-            more: Returns paths beside those of a game.
+            where: Address as for `serving.listen_on`: a port, an address and port, or "" for the default port on all
+                interfaces. Or a listening socket.
+            clock: Monotonic clock in nanoseconds.
+            pin: PIN. None for a new one.
+            feed: Source of the game. None for a new one.
+            language: Returns the default language of the table.
+            says_pin: Whether `words` contain the PIN. They must not if they are logged.
+            hosts: Allowed host names.
+            more: Returns additional routes.
 
         Raises:
-            OSError: If it cannot be served there.
+            OSError: If it cannot be served at *where*.
         """
         listening = listen_on(where) if isinstance(where, str) else where
         self._says_pin = says_pin
@@ -70,44 +71,44 @@ class LivePage:
         self._serving = Serving(app, listening, self.feed)
 
     def begin_anew(self, pin: str | None = None) -> None:
-        """Get ready for another match: it has a new PIN, and all logins end."""
+        """Prepare for another match, with a new PIN. All cookies become invalid."""
         self.pin = pin or new_pin()
         self._access.renew(self.pin, secrets.token_bytes(32))
         self.feed.begin_anew()
 
     @property
     def url(self) -> str:
-        """Where it is at this moment."""
+        """Current address of the page."""
         return self._address.url
 
     @property
     def words(self) -> str:
-        """Its address, whether there is a network, and its PIN if that may be shown."""
+        """Address, state of the network, and the PIN if allowed, as text."""
         network = ("(no network yet)",) if self._address.is_alone else ()
         pin = (self.pin_words,) if self._says_pin else ()
         return "  ".join((f"page {self.url}", *network, *pin))
 
     @property
     def pin_words(self) -> str:
-        """The PIN."""
+        """The PIN as text."""
         return f"PIN {self.pin}"
 
     @property
     def listener(self) -> Listener:
-        """Shows a game on the page."""
+        """Listener that shows a game on the page."""
         return ShownOnPage(self.feed)
 
     def see_to(self, live: LiveGame) -> bool:
-        """Fulfil wishes; they are answered when the result is published. The game goes on."""
+        """Handle pending requests, and answer them when the result is published. Always returns True."""
         for wanted in self.feed.desk.came():
-            if wanted.done.set_running_or_notify_cancel():  # otherwise nobody waits for it any more
+            if wanted.done.set_running_or_notify_cancel():  # Otherwise the request was cancelled.
                 outcome = self._do(wanted.wish, live)
                 live.show()
                 wanted.done.set_result(outcome)
         return True
 
     def close(self) -> None:
-        """Serve no more."""
+        """Stop serving."""
         self._serving.close()
 
     def _do(self, wanted: PageRequest, live: LiveGame) -> Acted | Refused:
@@ -116,32 +117,32 @@ class LivePage:
         meant = meant_by(wanted.action, session, story, self.feed.log_since(wanted.if_version, log))
         if isinstance(meant, Refused):
             return meant
-        for one in meant:
-            live.came(one, by=wanted.by)
+        for each in meant:
+            live.came(each, by=wanted.by)
         return Acted(taking_back(wanted.action, live.session, len(log)))
 
 
 @dataclass(frozen=True, slots=True)
 class ShownOnPage(Listener):
-    """Publishes a live game on its page: its state, its words, and the pictures that it looks at."""
+    """Publishes the state, words and images of a live game on its page."""
 
     feed: LiveFeed
 
     def picture(self, jpeg: bytes, t_ns: int) -> None:
-        """Show a picture of the camera."""
+        """Show a camera image."""
         self.feed.see(CameraPicture(jpeg, t_ns))
 
     def happened(self, happened: Step) -> None:
-        """Show the words of a step."""
+        """Show the words of a step, if any."""
         if happened.said:
             self.feed.say(happened)
 
-    def evidence(self, one: Evidence) -> None:
-        """Offer a crop of the picture from which a play or a question was read."""
-        self.feed.crops.add(one)
+    def evidence(self, evidence: Evidence) -> None:
+        """Add a crop of the image from which a play or question was read."""
+        self.feed.crops.add(evidence)
 
     def goes_on(self, session: Session) -> None:
-        """Show that a match goes on."""
+        """Show that a match was resumed."""
         self.feed.say(_GOES_ON)
 
     def show(self, now: LiveState) -> None:
@@ -149,5 +150,5 @@ class ShownOnPage(Listener):
         self.feed.show(now)
 
     def note(self, words: str) -> None:
-        """Show a note to the people at the table."""
+        """Show a note to players."""
         self.feed.say(words)

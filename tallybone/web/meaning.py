@@ -1,4 +1,4 @@
-"""Turn the actions of a page into inputs of the sitting, or into a refusal. Pure."""
+"""Convert actions of a page to inputs of the session, or to a refusal. Pure."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ from tallybone.web.story import Story
 def meant_by(
     action: PageAction, session: Session, story: Story, since: Iterable[Event]
 ) -> tuple[ByHand, ...] | Refused:
-    """Return the inputs of the sitting that an action means, in order.
+    """Return the inputs for an action, in order, or a refusal.
 
     Args:
-        action: The action of a page.
-        session: The state of the sitting.
-        story: The results of each action of its match.
-        since: The events in the log after the snapshot that the page has seen.
+        action: Action of a page.
+        session: State of the session.
+        story: Results of each action of the match.
+        since: Events in the log since the snapshot on which the action is based.
     """
     state = session.state
     game = state.game
@@ -95,7 +95,7 @@ def meant_by(
 
 
 def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand | Refused:
-    """Return the one input that an action means."""
+    """Return the input for an action, or a refusal."""
     state = session.state
     match action:
         case PressButton():
@@ -109,15 +109,15 @@ def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand |
         case SayLeft():
             return _checked(RevealPips(Seat(action.seat), action.pips), state)
         case ConfirmInferred(seq=seq):
-            seqs = tuple(one for one in state.inferred if seq in (None, one))
+            seqs = tuple(inferred for inferred in state.inferred if seq in (None, inferred))
             return Confirmed(seqs) if seqs else Refused(Refusal.CHANGED, phrase("that is confirmed already"))
         case InsertAction():
             return _inserted(action, state, story)
         case AmendAction() | RemoveAction() | LetStand():
-            told = next((one for one in story.told if one.entry.seq == action.seq), None)
-            if told is None:
+            result = next((known for known in story.told if known.entry.seq == action.seq), None)
+            if result is None:
                 return Refused(Refusal.CHANGED, phrase("that is not part of the game any more"))
-            return _corrected(action, told, state, story)
+            return _corrected(action, result, state, story)
         case _:
             assert_never(action)
 
@@ -128,7 +128,7 @@ def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]
         case GivePoints() | SayLeft() | TakeBack():
             return False
         case AnswerQuestion():
-            return not any(topic_of(one.unclear) == action.topic for one in session.questions)
+            return not any(topic_of(question.unclear) == action.topic for question in session.questions)
         case ConfirmInferred(seq=None):
             return any(isinstance(event, Inferred) for event in since)
         case AmendAction(seq=seq) | RemoveAction(seq=seq) | LetStand(seq=seq) | ConfirmInferred(seq=seq):
@@ -140,7 +140,7 @@ def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]
 
 
 def _answer(action: AnswerQuestion, session: Session) -> ByHand | Refused:
-    asked = next(one for one in reversed(session.questions) if topic_of(one.unclear) == action.topic)
+    asked = next(known for known in reversed(session.questions) if topic_of(known.unclear) == action.topic)
     if action.choice >= len(asked.answers):
         words = phrase("the question has {answers} answers, and that is none of them", answers=len(asked.answers))
         return Refused(Refusal.SENSELESS, words)
@@ -148,9 +148,9 @@ def _answer(action: AnswerQuestion, session: Session) -> ByHand | Refused:
 
 
 def _corrected(
-    action: AmendAction | RemoveAction | LetStand, told: ActionResult, state: State, story: Story
+    action: AmendAction | RemoveAction | LetStand, result: ActionResult, state: State, story: Story
 ) -> ByHand | Refused:
-    entry = told.entry
+    entry = result.entry
     match action:
         case LetStand():
             return ItStands(entry.seq)
@@ -159,7 +159,7 @@ def _corrected(
         case AmendAction(points=points) if points is not None and isinstance(entry.action, Play | Stack):
             if action.pips is not None or action.seat is not None or action.at is not None:
                 return Refused(Refusal.SENSELESS, phrase("points are given to a play by themselves"))
-            return _points_of_play(points, told, story)
+            return _points_of_play(points, result, story)
         case AmendAction():
             return _amended(action, entry, state)
         case _:
@@ -173,11 +173,11 @@ def _removal(entry: Entry) -> ByHand | Refused:
     return Refused(Refusal.SENSELESS, words)
 
 
-def _points_of_play(points: int, told: ActionResult, story: Story) -> ByHand | Refused:
-    """Return the input that sets the points of a play: one adjustment per play gives the difference."""
-    action, why = told.entry.action, why_of(told.entry)
-    assert isinstance(action, Play | Stack)  # asked for nothing else
-    earlier, wanted = corrections(story).get(why), points - paid(told)
+def _points_of_play(points: int, result: ActionResult, story: Story) -> ByHand | Refused:
+    """Return the input that sets the points of a play, by a single adjustment with the difference."""
+    action, why = result.entry.action, why_of(result.entry)
+    assert isinstance(action, Play | Stack)  # ensured by the caller
+    earlier, wanted = corrections(story).get(why), points - paid(result)
     if earlier is not None:
         given = Adjust(action.seat, wanted, why)
         return Remove(earlier.seq) if wanted == 0 else Amend(earlier.seq, given)
@@ -216,7 +216,7 @@ def _amended(action: AmendAction, entry: Entry, state: State) -> ByHand | Refuse
 def _inserted(action: InsertAction, state: State, story: Story) -> Event | Refused:
     """Return the event of an action that the camera missed, or a refusal."""
     before, seat = action.before, Seat(action.seat)
-    if before is not None and not any(one.entry.seq == before for one in story.told):
+    if before is not None and not any(known.entry.seq == before for known in story.told):
         return Refused(Refusal.CHANGED, phrase("that is not part of the game any more"))
     happened: Happening | Refused
     match action.kind:
@@ -234,7 +234,7 @@ def _inserted(action: InsertAction, state: State, story: Story) -> Event | Refus
 
 
 def _missed_play(action: InsertAction, state: State) -> Play | Refused:
-    """Return a missed play, or a refusal; without a place, at the only end where its tile fits."""
+    """Return a missed play, or a refusal. Without a position, it is at the only end where the tile fits."""
     if action.pips is None:
         return Refused(Refusal.SENSELESS, phrase("say which tile it was: pips"))
     seat, tile, before = Seat(action.seat), Tile.of(*action.pips), action.before
@@ -246,29 +246,29 @@ def _missed_play(action: InsertAction, state: State) -> Play | Refused:
             return Refused(Refusal.SENSELESS, words)
         return Play(seat, tile, spots.pop())
     play = Play(seat, tile, None if action.at is None else _spot(action.at))
-    said = (lambda way: way) if before is None else (lambda way: Insert(Seq(before), way))
-    return _lying(play, action.pips, said, state.next_seq, state)
+    as_event = (lambda way: way) if before is None else (lambda way: Insert(Seq(before), way))
+    return _lying(play, action.pips, as_event, state.next_seq, state)
 
 
 def _spot(at: At) -> Spot:
     return Spot(NodeId(at.seq), Port(at.port))
 
 
-def _lying(play: Play, pips: PipNumbers | None, said: Callable[[Play], Event], seq: int, state: State) -> Play:
-    """Return a play with its inner half: the first of *pips* for the first tile, else a half that fits."""
+def _lying(play: Play, pips: PipNumbers | None, as_event: Callable[[Play], Event], seq: int, state: State) -> Play:
+    """Return a play with its inner number: the first of *pips* for the first tile, else a number that fits."""
     tile = play.tile
     first, second = pips or (tile.low, tile.high)
     if play.at is None:
         return replace(play, inner=first)
     ways = [replace(play, inner=inner) for inner in (None, first, second)]
-    return next((way for way in ways if _can_be(said(way), seq, state)), ways[1])
+    return next((way for way in ways if _can_be(as_event(way), seq, state)), ways[1])
 
 
 def _can_be(event: Event, seq: int, state: State) -> bool:
-    """Check that the action with this name would not be impossible after an event."""
+    """Return True if the action *seq* would not be impossible after an event."""
     _, outcomes = apply(state, event)
-    wrong = (one.problem for one in outcomes if isinstance(one, Irregular) and one.seq == seq)
-    return all(problem.weight is not Weight.IMPOSSIBLE for problem in wrong)
+    irregular = (outcome for outcome in outcomes if isinstance(outcome, Irregular) and outcome.seq == seq)
+    return all(outcome.problem.weight is not Weight.IMPOSSIBLE for outcome in irregular)
 
 
 def _checked(event: Event, state: State) -> Event | Refused:
@@ -280,9 +280,9 @@ def _checked(event: Event, state: State) -> Event | Refused:
 
 
 def taking_back(action: PageAction, session: Session, log: int) -> TakeBack | None:
-    """Return the action that takes back one done at length *log* of the log; *session* is the state after it.
+    """Return the action that reverts one performed at length *log* of the log. *session* is the state after it.
 
-    A question that is asked again needs no way back: the answer is one tap away.
+    None if it cannot be reverted. Reverting an answer cannot itself be reverted, because the question is asked again.
     """
     if isinstance(action, TakeBack) and action.answer:
         return None
@@ -291,7 +291,7 @@ def taking_back(action: PageAction, session: Session, log: int) -> TakeBack | No
 
 
 def meant_back(action: TakeBack, session: Session) -> tuple[ByHand, ...]:
-    """Return the inputs that take an action back; empty if that is no longer possible."""
+    """Return the inputs that revert an action. Empty if that is no longer possible."""
     if not action.answer:
         return events_back(session.state, action.log)
     answered = session.answered

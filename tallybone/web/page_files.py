@@ -1,13 +1,13 @@
-"""Serve the files of a page as browsers get them: few, packed, and cached until the program changes.
+"""Bundle and serve the files of a page: few, compressed, and cached until the program changes.
 
-A page is `index.html` with its styles and modules. It is made once for each language: the modules joined to one file
-with the texts in that language, another one for views that few people open, and the styles to one. Their address holds
-a hash of them, so that a browser never asks twice. The page itself holds the snapshot of that moment.
+A page is `index.html` with its styles and modules. It is built once per language: the modules joined into one file
+with the texts in that language, another file for views that few people open, and the styles in a third. Each address
+contains a hash of the content, so browsers never ask twice. The page itself contains the current snapshot.
 
-Each module keeps a scope of its own: ``export function make() {}`` of dom.js becomes ``$.dom = (() => { function make()
-{} return { make }; })();``, and ``import { make } from "./dom.js";`` of another ``const { make } = $.dom;``. Modules
-that only ``import("./name.js")`` reaches are in the second file. Comments that have lines of their own are left out:
-they would be a fifth of it all.
+Each module keeps its own scope: ``export function make() {}`` in dom.js becomes ``$.dom = (() => { function make()
+{} return { make }; })();``, and ``import { make } from "./dom.js";`` becomes ``const { make } = $.dom;``. Modules
+reached only by ``import("./name.js")`` go to the second file. Comments on lines of their own are removed, because
+they would be a fifth of the download.
 """
 
 from __future__ import annotations
@@ -38,35 +38,35 @@ _STYLE = re.compile(r'[ \t]*<link rel="stylesheet" href="([\w.]+)">\n')
 _LANGUAGE = '<html lang="en">'
 _END = "</body>"
 _TEXTS = "texts"
-"""The module that is made here: `code` of the language, and `texts`."""
+"""Name of the generated module with `code` (the language) and `texts`."""
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _PACKED_HARD = 9
 
 FirstSnapshot: TypeAlias = Callable[[str], str | None]
-"""Returns the first snapshot of a page, as JSON in a language; None for none. The page's thread calls it."""
+"""Called in the page's thread with a language; returns the first snapshot as JSON, or None if there is none yet."""
 _COOKIE = "tallybone_language"
-"""The cookie of a viewer's language; `static/say.js` writes it."""
+"""Cookie with a viewer's language, set by `static/say.js`."""
 _A_YEAR = "public, max-age=31536000, immutable"
 _PAGE = ("", "index.html")
 
 LATER = "later.js"
-"""The name of the second file, beside the first."""
+"""Name of the second file."""
 _IMPORT = re.compile(r'^import \{ (\w+(?:, \w+)*) \} from "\./(\w+)\.js";$', re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
 _IMPORT_LATER = re.compile(r'\bimport\("\./(\w+)\.js"\)')
 _EXPORT = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
 _OTHER = re.compile(r"^(?:import|export|await|const .* = await)\b.*$", re.MULTILINE)
 Read = Callable[[str], str]
-"""Returns the source of a module, by its name without `.js`."""
+"""Returns the source of a module, given its name without `.js`."""
 
 
 @dataclass(frozen=True)
 class PageFile:
-    """A file of the page that never changes under its address.
+    """A file of the page; the content at its address never changes.
 
     Attributes:
-        body: Its content.
-        kind: Its media type.
+        body: Content.
+        kind: Media type.
     """
 
     body: bytes
@@ -74,12 +74,12 @@ class PageFile:
 
     @classmethod
     def of(cls, name: str, text: str) -> PageFile:
-        """Return the file with a name, whose ending tells its kind."""
+        """Return a file whose media type follows from the suffix of *name*."""
         return cls(text.encode(), _KINDS[Path(name).suffix])
 
     @cached_property
     def packed(self) -> bytes:
-        """It as gzip, worked out when it is wanted first."""
+        """Content compressed with gzip, on first use."""
         return gzip.compress(self.body, _PACKED_HARD, mtime=0)
 
 
@@ -88,31 +88,31 @@ class LanguagePage:
     """A page in one language.
 
     Attributes:
-        html: The page without a snapshot.
-        files: All that it needs, by address.
+        html: Page without a snapshot.
+        files: Files that the page loads, by address.
     """
 
     html: str
     files: Mapping[str, PageFile]
 
     def holding(self, snapshot: str | None) -> str:
-        """Return the page with its first snapshot, as JSON; None for none yet."""
+        """Return the page with its first snapshot as JSON, or without one if it is None."""
         if snapshot is None:
             return self.html
-        # In JSON, < only ever stands in texts: no name can end the element that it stands in.
+        # In JSON, "<" occurs only in strings. Escaped, no player's name can close the script element.
         said = snapshot.replace("<", "\\u003c")
         before, end, after = self.html.rpartition(_END)
         return f'{before}<script type="application/json" id="first">{said}</script>\n{end}{after}'
 
 
 class Pages:
-    """The page in each language, made when somebody reads it first."""
+    """The page in each language, built on first use."""
 
     def __init__(self, folders: Iterable[Path]) -> None:
-        """Make it of the files of *folders*; the first that has a file gives it.
+        """Build the page from the files in *folders*; earlier folders take precedence.
 
         Raises:
-            JoiningError: If its modules cannot be joined.
+            JoiningError: If the modules cannot be joined.
         """
         self._sources = _sources(folders)
         self._html = self._sources[_INDEX]
@@ -122,13 +122,13 @@ class Pages:
         self._later = asked_for_later(self._first, self._read, {_TEXTS, *(module.name for module in self._first)})
 
     def page(self, language: str) -> LanguagePage:
-        """Return it in one of `LANGUAGES`."""
+        """Return the page in one of `LANGUAGES`."""
         if language not in self._made:
             self._made[language] = self._make(language)
         return self._made[language]
 
     def file(self, address: str) -> PageFile | None:
-        """Return the file with an address, of whichever language; None for none."""
+        """Return the file with an address in any language, or None."""
         found = (self.page(language).files.get(address) for language in LANGUAGES)
         return next((file for file in found if file is not None), None)
 
@@ -153,7 +153,7 @@ class Pages:
 
 
 def _sources(folders: Iterable[Path]) -> dict[str, str]:
-    """Return the texts of the files in folders, by name, without links, wherever they lead."""
+    """Return the text of the files in folders, by name. Symbolic links are skipped."""
     found: dict[str, str] = {}
     for folder in folders:
         for path in folder.iterdir():
@@ -163,7 +163,7 @@ def _sources(folders: Iterable[Path]) -> dict[str, str]:
 
 
 def _texts_in(texts: Mapping[str, TextEntry], html: str, modules: Iterable[Module]) -> dict[str, TextEntry]:
-    """Return the texts that the page or one of these modules uses."""
+    """Return the texts used by the page or by one of *modules*."""
     scripts, page = "\n".join(module.script for module in modules), unescape(html)
     return {
         english: said
@@ -173,7 +173,7 @@ def _texts_in(texts: Mapping[str, TextEntry], html: str, modules: Iterable[Modul
 
 
 def _pointing_to(folder: str, html: str, language: str, names: Iterable[str]) -> str:
-    """Return the page with the joined files in place of their parts."""
+    """Return the page with references to the joined files instead of their parts."""
     styles = iter((f'  <link rel="stylesheet" href="{folder}/{_STYLES}">\n',))
     html = _STYLE.sub(lambda _: next(styles, ""), html)
     html = _SCRIPT.sub(f'<script type="module" src="{folder}/{_FIRST}"></script>', html)
@@ -187,20 +187,20 @@ def _json(value: object) -> str:
 
 
 class PageServed:
-    """The page at `/`, with its files beside it."""
+    """ASGI app that serves the page at `/` and its files."""
 
     def __init__(self, folders: Iterable[Path], language: Callable[[], str | None], snapshot: FirstSnapshot) -> None:
-        """Serve the page of *folders*; *language* returns that of the table, *snapshot* the first snapshot."""
+        """Serve the page from *folders*; *language* returns the table's language, *snapshot* the first snapshot."""
         self._pages, self._language, self._snapshot = Pages(folders), language, snapshot
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; a WebSocket is refused.
+        """Answer a request; reject a WebSocket.
 
         Raises:
-            HTTPException: If nothing is there, or something else is wanted than to read it.
+            HTTPException: 404 for an unknown path, 405 for a method other than GET and HEAD.
         """
         if scope["type"] != "http":
-            await WebSocketClose()(scope, receive, send)  # uvicorn would log an exception as a fault of the page
+            await WebSocketClose()(scope, receive, send)  # uvicorn would log an exception as an error of the page
             return
         request = Request(scope)
         if request.method not in ("GET", "HEAD"):
@@ -211,7 +211,7 @@ class PageServed:
         path = request.url.path.removeprefix("/")
         if path in _PAGE:
             language = language_for(request, self._language())
-            # Nothing in it is secret, so that it may be packed with the names that strangers choose.
+            # The page holds no secret, so compressing it together with names chosen by strangers is safe (BREACH).
             html = self._pages.page(language).holding(self._snapshot(language))
             return _sent(PageFile.of("index.html", html), request, {})
         if (file := self._pages.file(path)) is None:
@@ -220,7 +220,7 @@ class PageServed:
 
 
 def language_for(request: Request, of_table: str | None) -> str:
-    """Return the language of a viewer: that of the address, else of the cookie, the table, or the browser."""
+    """Return a viewer's language: from the address, else the cookie, the table, or the browser."""
     wanted = (
         request.query_params.get("lang"),
         request.cookies.get(_COOKIE),
@@ -232,7 +232,7 @@ def language_for(request: Request, of_table: str | None) -> str:
 
 
 def accepted(header: str) -> list[str]:
-    """Return the languages that a browser asks for, the dearest first.
+    """Return the languages in an Accept-Language header, most preferred first.
 
     >>> accepted("de-DE, en;q=0.3, pt;q=0.5")
     ['de-DE', 'pt', 'en']
@@ -257,18 +257,18 @@ def _sent(file: PageFile, request: Request, headers: dict[str, str]) -> Response
 
 
 class JoiningError(ValueError):
-    """A module cannot be joined with others, or two of them need each other."""
+    """A module cannot be joined with others, or modules import each other in a cycle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A module.
+    """A JavaScript module.
 
     Attributes:
-        name: That of its file, without `.js`.
-        needs: The modules that it cannot begin without.
-        leads_to: Those that it asks for when they are wanted.
-        script: It as a part of a joined file.
+        name: File name without `.js`.
+        needs: Statically imported modules.
+        leads_to: Dynamically imported modules.
+        script: Source as part of a joined file.
     """
 
     name: str
@@ -278,7 +278,7 @@ class Module:
 
 
 def module_of(name: str, source: str) -> Module:
-    r"""Return a module, ready to be joined with others.
+    r"""Parse a module for joining.
 
     >>> print(module_of("end", 'import { pips } from "./tile.js";\nexport const END = pips(6);').script)
     $.end = (() => {
@@ -288,7 +288,7 @@ def module_of(name: str, source: str) -> Module:
     })();
 
     Raises:
-        JoiningError: If it imports, exports or waits in a way that is not known here.
+        JoiningError: If it uses an import, export or top-level await that is not supported.
     """
     source = _COMMENT.sub("", source)
     needs = tuple(found[1] for found in _IMPORT.findall(source))
@@ -303,10 +303,10 @@ def module_of(name: str, source: str) -> Module:
 
 
 def begun_with(names: Iterable[str], read: Read, known: Collection[str] = ()) -> tuple[Module, ...]:
-    """Return modules and all that they need, each after those that it needs; without those that are *known*.
+    """Return modules and their dependencies, dependencies first, without those in *known*.
 
     Raises:
-        JoiningError: If two of them need each other.
+        JoiningError: If modules import each other in a cycle.
     """
     ordered: dict[str, Module] = {}
 
@@ -326,7 +326,7 @@ def begun_with(names: Iterable[str], read: Read, known: Collection[str] = ()) ->
 
 
 def asked_for_later(first: Iterable[Module], read: Read, known: Collection[str]) -> tuple[Module, ...]:
-    """Return the modules that others lead to, and those that these lead to in turn."""
+    """Return the modules that are dynamically imported, directly or indirectly."""
     found: dict[str, Module] = {}
     wanted = [name for module in first for name in module.leads_to]
     while wanted:
@@ -337,10 +337,10 @@ def asked_for_later(first: Iterable[Module], read: Read, known: Collection[str])
 
 
 def first_script(modules: Iterable[Module], given: str) -> str:
-    """Return the first file; *given* comes before all modules, and can set values in `$` for them."""
+    """Return the first file; *given* runs before all modules and can set values in `$`."""
     return "\n".join(("const $ = {};", given, *(module.script for module in modules), "export { $ };", ""))
 
 
 def later_script(modules: Iterable[Module], first: str, given: str) -> str:
-    """Return the second file, which finds the modules of the *first*, named so, in `$`."""
+    """Return the second file, which imports `$` with the modules of the file named *first*."""
     return "\n".join((f'import {{ $ }} from "./{first}";', given, *(module.script for module in modules), ""))

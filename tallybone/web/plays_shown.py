@@ -1,4 +1,4 @@
-"""Actions and sentences of a match as a page lists them, with points, rules and faults."""
+"""Convert the actions and messages of a match to the page's JSON types."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ from tallybone.web.shapes import IrregularShown, PlayShown, ToldShown
 from tallybone.web.story import Story
 
 NOTE = "note"
-"""The kind of a note beside the game."""
+"""Kind of a message that is not about an action of the game."""
 _COUNT_PAID = (Reason.PLAY, Reason.STEAL)
 _PAID = (Reason.PLAY, Reason.BONUS, Reason.STEAL)
 
 
 def told_of(said: Step | str, players: tuple[str, ...], number: int) -> tuple[ToldShown, ...]:
-    """Return a step as one sentence; empty for a silent one.
+    """Return a step as one message, or () if it has no words.
 
     Args:
-        said: The step, or a note.
+        said: The step, or the text of a note.
         players: Names by seat.
-        number: The id that the sentence gets.
+        number: Identifier of the message.
     """
     if isinstance(said, str):
         return (ToldShown(number, 0, plain(said), NOTE, None),)
@@ -66,12 +66,12 @@ def _seat_of(what: Action | Announcement) -> int | None:
 
 
 def plays_of(told: Iterable[ActionResult], story: Story, players: Sequence[str]) -> tuple[PlayShown, ...]:
-    """Return the actions of a hand, the newest last.
+    """Convert the actions of a hand, oldest first.
 
     Args:
-        told: Its actions and their results.
+        told: Actions of the hand and their outcomes.
         story: The match; adjustments are included in the points of their play.
-        players: Names by seat, as they are shown.
+        players: Display names by seat.
     """
     by_hand = corrections(story)
     game = story.state.game
@@ -80,9 +80,9 @@ def plays_of(told: Iterable[ActionResult], story: Story, players: Sequence[str])
 
 
 def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, ...]:
-    """Return the actions since the last hand began or ended that the table has not accepted.
+    """Return the irregular actions of the current hand that the table has not accepted.
 
-    Empty once the match is over: then nothing is left to accept.
+    Empty once the match is over, because nothing can be accepted any more.
     """
     if story.state.game is None or story.state.game.phase is Phase.MATCH_OVER:
         return ()
@@ -101,14 +101,14 @@ def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, 
 
 
 def why_of(entry: Entry) -> str:
-    """Return the reason that ties an adjustment to this play."""
+    """Return the `why` that links an adjustment to a play."""
     action = entry.action
     tile = f"{action.tile}, " if isinstance(action, Play | Stack) else ""
     return f"{tile}play {entry.seq}"
 
 
 def corrections(story: Story) -> dict[str, Entry]:
-    """Return the adjustments that players have made, by their reason."""
+    """Return the players' adjustments by their `why`."""
     return {one.entry.action.why: one.entry for one in story.told if isinstance(one.entry.action, Adjust)}
 
 
@@ -122,14 +122,14 @@ def paid(told: ActionResult) -> int:
 def play_shown(
     told: ActionResult, game: Game | None, rules: Rules | None, by_hand: Mapping[str, Entry], players: Sequence[str]
 ) -> PlayShown:
-    """Return an action as a page lists it.
+    """Convert an action.
 
     Args:
-        told: The action, and its results.
-        game: The match whose layout holds its tile; None if unknown.
+        told: The action and its outcomes.
+        game: Match whose layout contains its tile; None if unknown.
         rules: Rules of the match; None if unknown.
-        by_hand: Adjustments, by their reason.
-        players: Names by seat, as they are shown.
+        by_hand: Adjustments by their `why`.
+        players: Display names by seat.
     """
     action, given = told.entry.action, by_hand.get(why_of(told.entry))
     points = paid(told) + (given.action.points if given is not None and isinstance(given.action, Adjust) else 0)
@@ -151,7 +151,7 @@ def play_shown(
 
 
 def _rule(told: ActionResult, rules: Rules) -> str | None:
-    """Return the rule that pays the count of a play; None if the count pays nothing."""
+    """Return the rule under which the count of a play scores; None if it does not score."""
     is_paid = any(
         isinstance(one, Claimable) or (isinstance(one, Scored) and one.reason in _COUNT_PAID) for one in told.outcomes
     )
@@ -159,12 +159,12 @@ def _rule(told: ActionResult, rules: Rules) -> str | None:
 
 
 def _is_summed(outcome: Outcome) -> bool:
-    """Check whether an outcome is the count or the points of a play, which have their own fields."""
+    """Check whether an outcome is shown in the `sum` or `points` field."""
     return isinstance(outcome, Counted) or (isinstance(outcome, Scored) and outcome.reason is Reason.PLAY)
 
 
 def _pips(told: ActionResult, game: Game | None) -> tuple[int, int] | None:
-    """Return the pips of a tile, in the order of its halves on the table if that is known."""
+    """Return the pips of a tile, ordered as on the table (inner, outer) if known."""
     match told.entry.action:
         case Play(tile=tile) | Stack(tile=tile):
             node = None if game is None else game.layout.find(NodeId(told.entry.seq))
@@ -176,6 +176,6 @@ def _pips(told: ActionResult, game: Game | None) -> tuple[int, int] | None:
 
 
 def _wrong(told: ActionResult, players: Sequence[str]) -> str | None:
-    """Return the faults of an action, in words; None for none."""
+    """Return a description of the rules that an action breaks, or None."""
     wrong = [one for one in told.outcomes if isinstance(one, Irregular)]
     return plain(tell(wrong, players)) if wrong else None

@@ -1,6 +1,6 @@
-"""Serve recordings: the list, each step, pictures, other rules, statistics, shared hands, deleting."""
+"""HTTP routes for recordings: list, steps, images, rescoring, statistics, shared hands and deletion."""
 
-# Annotations are not put off here: FastAPI could not find the functions that are named in them.
+# No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
 
 import asyncio
 import re
@@ -50,25 +50,25 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _KINDS = {"dgr": "text/plain", "csv": "text/csv", "json": "application/json"}
 _FILE: dict[int | str, dict[str, Any]] = {200: {"content": {kind: {} for kind in _KINDS.values()}}}
 
-# So long is counted for one answer; the next one goes on.
+# Time limit for computing statistics per request; the next request continues.
 _WORKS_NS = 1_500_000_000
 _PLACES = 2
 
 _HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 
-# Later requests are told to retry.
+# Maximum number of queued requests; further ones get 503 and may retry.
 _MOST_WAITING = 30
 
 
 class OtherRules(StrictModel):
-    """The rules to score a recording by: another game, or its own with *options* changed, each `key=value`."""
+    """Rules for rescoring a recording: another game, or changed *options*, each as `key=value`."""
 
     rules: Annotated[str, StringConstraints(max_length=40)] | None = None
     options: Annotated[list[Annotated[str, StringConstraints(max_length=80)]], Field(max_length=60)] = []  # noqa: RUF012 - pydantic copies it
 
 
 class ScoreShown(BaseModel):
-    """Points by seat, who has won, and how many actions are irregular."""
+    """Totals by seat, the winner's name, and the numbers of hands, plays and irregular actions."""
 
     totals: list[int]
     winner: str | None
@@ -78,7 +78,7 @@ class ScoreShown(BaseModel):
 
 
 class RescoredShown(BaseModel):
-    """A recording by other rules: *differences* in words, at most 500 of *count*."""
+    """A recording scored by other rules; *differences* lists at most 500 of *count* differences."""
 
     game: str
     players: list[str]
@@ -89,14 +89,18 @@ class RescoredShown(BaseModel):
 
 
 class OneAtATime:
-    """Does one piece of work after the other, in their order."""
+    """Runs blocking functions in a thread, one at a time, in order of request."""
 
     def __init__(self) -> None:
-        """Have nothing to do."""
+        """Start with an empty queue."""
         self._lock, self._waiting = asyncio.Lock(), 0
 
     async def do(self, work: Callable[[], T]) -> T:
-        """Return the result of *work*; a fault of a recording becomes an answer in plain words."""
+        """Return the result of *work*.
+
+        Raises:
+            HTTPException: 503 if the queue is full, 404 if there is no such recording, 422 for any other error of it.
+        """
         if self._waiting >= _MOST_WAITING:
             raise HTTPException(503, "too much is asked of the table at once", {"Retry-After": "2"})
         self._waiting += 1
@@ -114,33 +118,33 @@ class OneAtATime:
 
 
 def recording_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
-    """Return the paths that show the recordings on a shelf; *work* does what is slow."""
+    """Return the routes for viewing the recordings of *shelf*; *work* runs slow operations."""
     router = APIRouter(prefix="/recordings")
 
     @router.get("")
     async def recordings() -> RecordingsShown:
-        """The recordings of this table, newest first."""
+        """List the recordings of this table, newest first."""
         return list_recordings(*await work.do(shelf.listed))
 
     @router.get("/{name}")
     async def recording(name: Name) -> RecordedShown:
-        """All that happened in a recording, step by step; none of it needs a look at a picture."""
+        """Return all steps of a recording. No image is decoded for this."""
         return await work.do(lambda: steps_of(shelf.opened(name)))
 
     @router.get("/{name}/steps/{number}")
     async def step(name: Name, number: RecordNumber) -> MomentShown:
-        """How the table stood after a step."""
+        """Return the match and the layout after a step."""
         return await work.do(lambda: moment_of(shelf.opened(name), number))
 
     @router.get("/{name}/frames/{number}.jpg", responses=JPEG, response_class=Response)
     async def frame(name: Name, number: RecordNumber, request: Request) -> Response:
-        """A picture as it was recorded, counted from 0."""
+        """Return a recorded image; numbers start at 0."""
         jpeg = await work.do(lambda: frame_of(shelf.opened(name), number))
         return picture_answer(jpeg, etag_of(jpeg), request)
 
     @router.get("/{name}/steps/{number}/evidence.jpg", responses=JPEG, response_class=Response)
     async def evidence(name: Name, number: RecordNumber, request: Request) -> Response:
-        """The tile of a step in the picture from which it was read, outlined."""
+        """Return the image region from which a step was read, with its tile outlined."""
         jpeg = await work.do(lambda: step_crop(shelf.opened(name), number))
         return picture_answer(jpeg, etag_of(jpeg), request)
 
@@ -148,18 +152,18 @@ def recording_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
 
 
 def scoring_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
-    """Return the paths that score and export a recording; *work* does what is slow."""
+    """Return the routes for rescoring and exporting a recording; *work* runs slow operations."""
     router = APIRouter(prefix="/recordings")
 
     @router.post("/{name}/rescore")
     async def rescore(name: Name, said: Annotated[OtherRules, Body()]) -> RescoredShown:
-        """What a recording would have been worth by other rules; nothing is changed."""
+        """Score a recording by other rules. The recording is not changed."""
         wish = GameOverrides(said.rules, tuple(said.options))
         return await work.do(lambda: _rescored(shelf.opened(name), wish))
 
     @router.get("/{name}/export.{kind}", responses=_FILE, response_class=Response)
     async def export(name: Name, kind: Literal["dgr", "csv", "json"]) -> Response:
-        """A recording as a file: its game record, a table of the plays, or all of it as JSON."""
+        """Download a recording as a game record (dgr), a table of its plays (csv), or complete (json)."""
         text = await work.do(lambda: _exported(shelf.opened(name), kind))
         return as_file(text.encode("utf-8", "backslashreplace"), f"{Path(name).stem}.{kind}", _KINDS[kind])
 
@@ -167,19 +171,19 @@ def scoring_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
 
 
 def deletion_routes(shelf: Shelf, access: Access, work: OneAtATime) -> APIRouter:
-    """Return the paths that delete and restore recordings, for people who know the PIN; *work* does what is slow."""
+    """Return the routes for deleting and restoring recordings, which require the PIN."""
     router = APIRouter(prefix="/recordings")
     insider = Depends(insider_by(access))
 
     @router.delete("/{name}", status_code=204, dependencies=[insider])
     async def delete(name: Name) -> Response:
-        """Delete a recording: it is set aside for a week, and can be put back."""
+        """Delete a recording. It can be restored for a week."""
         await work.do(lambda: set_aside(shelf.path_of(name)))
         return Response(status_code=204)
 
     @router.post("/{name}/restore", status_code=204, dependencies=[insider])
     async def restore(name: Name) -> Response:
-        """Put a recording back that was deleted."""
+        """Restore a deleted recording."""
         await work.do(lambda: put_back(shelf.folder, name))
         return Response(status_code=204)
 
@@ -187,18 +191,18 @@ def deletion_routes(shelf: Shelf, access: Access, work: OneAtATime) -> APIRouter
 
 
 def as_file(content: bytes, name: str, kind: str) -> Response:
-    """Return an answer that a browser keeps as a file of this name."""
+    """Return a response that a browser saves as a file named *name*."""
     headers = {"content-disposition": f'attachment; filename="{_NOT_IN_NAMES.sub("-", name)}"'}
     return Response(content, media_type=kind, headers=headers)
 
 
 def steps_of(one: OpenRecording) -> RecordedShown:
-    """Return all steps of a recording."""
+    """Convert all steps of a recording."""
     return steps_shown(one.game, is_running=one.is_running)
 
 
 def moment_of(one: OpenRecording, number: int) -> MomentShown:
-    """Return the table of a recording after a step."""
+    """Return the match and layout after a step of a recording."""
     game = one.game
     if number >= len(game.steps):
         raise HTTPException(404, "there is no such step")
@@ -209,7 +213,7 @@ def moment_of(one: OpenRecording, number: int) -> MomentShown:
 
 
 def frame_of(one: OpenRecording, number: int) -> bytes:
-    """Return a picture of a recording."""
+    """Return an image of a recording as JPEG."""
     place = one.game.frame_place(number)
     if place is None:
         raise HTTPException(404, "there is no such picture")
@@ -220,7 +224,7 @@ def frame_of(one: OpenRecording, number: int) -> bytes:
 
 
 def step_crop(one: OpenRecording, number: int) -> bytes:
-    """Return the crop of the picture from which a step of a recording was read."""
+    """Return the image region from which a step was read, as JPEG."""
     with one.path.open("rb") as file:
         found = one.game.crop_of(number, file)
     if found is None:
@@ -229,7 +233,7 @@ def step_crop(one: OpenRecording, number: int) -> bytes:
 
 
 def _picture_px(one: OpenRecording) -> tuple[int, int]:
-    """Return width and height of the pictures of a recording."""
+    """Return the width and height of the recorded images."""
     if one.game.frame_place(0) is None:
         return _USUAL_PX
     try:
@@ -275,7 +279,7 @@ def _exported(one: OpenRecording, kind: str) -> str:
 def recording_pages(
     folder: Path, access: Access, clock: Callable[[], int] = time.monotonic_ns
 ) -> tuple[APIRouter, ...]:
-    """Return the paths of the recordings in a folder, which need not exist yet; *clock* is monotonic."""
+    """Return all routes for the recordings in *folder*, which need not exist yet; *clock* is monotonic, in ns."""
     shelf, work = Shelf(folder), OneAtATime()
     return (
         recording_routes(shelf, work),
@@ -288,7 +292,7 @@ def recording_pages(
 
 @dataclass(frozen=True, slots=True)
 class PlayerFiguresShown:
-    """A player over all games: sums, and averages with two places."""
+    """Totals of a player over all games, and averages with two decimals."""
 
     name: str
     games: int
@@ -304,7 +308,7 @@ class PlayerFiguresShown:
 
 @dataclass(frozen=True, slots=True)
 class StatisticsShown:
-    """Everybody who played; *left* recordings are not counted yet: ask again."""
+    """Statistics of all players; *left* recordings are not included yet: repeat the request."""
 
     players: tuple[PlayerFiguresShown, ...]
     games: int
@@ -312,22 +316,22 @@ class StatisticsShown:
 
 
 class Counting:
-    """Counts the games on a shelf, each once until it changes. Not for several threads."""
+    """Caches the figures of each recording until its size changes. Not thread-safe."""
 
     def __init__(self, shelf: Shelf, clock: Callable[[], int]) -> None:
-        """Count the recordings on *shelf*; *clock* is monotonic, in nanoseconds."""
+        """Use the recordings of *shelf*; *clock* is monotonic, in nanoseconds."""
         self._shelf, self._clock = shelf, clock
         self._known: dict[tuple[str, int], GameFigures | None] = {}
 
     def one(self, name: str) -> GameFigures:
-        """Return the figures of a recording, with names as they are shown."""
+        """Return the figures of a recording, with display names."""
         found = figures_of(self._shelf.opened(name).game)
         return replace(found, players=names_of(found.players))
 
     def all(self) -> StatisticsShown:
-        """Return the figures of all games that were counted, and count more until it is time to answer."""
+        """Process recordings until the time limit, and return the statistics of all processed so far."""
         surveys, _ = self._shelf.listed()
-        # A recording that continues another holds all of its log.
+        # A continued recording contains the complete log of its predecessor.
         whole = {one.start.continues for one in surveys if one.start is not None}
         wanted = [(one.path.name, one.size_bytes) for one in surveys if one.path.name not in whole]
         until_ns = self._clock() + _WORKS_NS
@@ -349,18 +353,18 @@ class Counting:
 
 
 def statistics_routes(shelf: Shelf, work: OneAtATime, clock: Callable[[], int]) -> APIRouter:
-    """Return the paths of statistics."""
+    """Return the routes for statistics."""
     router = APIRouter()
     counting = Counting(shelf, clock)
 
     @router.get("/statistics")
     async def statistics() -> StatisticsShown:
-        """Everybody who played at this table, over all its recordings."""
+        """Return statistics of all players over all recordings of this table."""
         return await work.do(counting.all)
 
     @router.get("/recordings/{name}/statistics")
     async def statistics_of(name: Name) -> GameFigures:
-        """The figures of one recorded game."""
+        """Return the figures of one recorded game."""
         return await work.do(lambda: counting.one(name))
 
     return router
@@ -375,7 +379,7 @@ def _shown(one: PlayerFigures) -> PlayerFiguresShown:
 
 
 def shared_hand_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
-    """Return the path of shared hands."""
+    """Return the route for shared hands."""
     router = APIRouter(prefix="/recordings")
 
     @router.get("/{name}/hand/{number}.html", responses=_HTML, response_class=Response)
@@ -384,7 +388,7 @@ def shared_hand_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
         number: Annotated[int, InPath(ge=0, le=10**6)],
         pictures: Literal["with", "without"] = "with",
     ) -> Response:
-        """A hand, counted from 1, as one file without anything from elsewhere; at most 2 MB."""
+        """Download a hand, numbered from 1, as one self-contained HTML file of at most 2 MB."""
         page = await work.do(lambda: _hand(shelf.opened(name), number, has_pictures=pictures == "with"))
         return as_file(page, f"{Path(name).stem}-hand-{number}.html", "text/html")
 
@@ -410,6 +414,6 @@ def _jpeg(one: OpenRecording, step: RecordedStepShown) -> bytes | None:
 
 
 def _without_folder(words: str) -> str:
-    """Return an error without the place of its file, which is nobody's business on the network."""
+    """Remove the file path from an error message, so the network does not see it."""
     head, between, rest = words.partition(": ")
     return rest if between and "/" in head else words

@@ -1,4 +1,4 @@
-"""Turn recordings into the JSON of a page: the list, the steps of one; and a hand into one HTML file. Pure."""
+"""Convert recordings to the page's JSON types, and a hand to a self-contained HTML file. Pure functions."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ from tallybone.web.snapshot import match_shown, player_shown
 from vision.image.picture import PictureError, check_picture
 
 MOST_TIMES = 5000
-"""The times of so many pictures are sent at most; of more, those of every second, third and so on."""
+"""Maximum number of image times sent; of longer recordings, every second, third, ... time is sent."""
 _MOST_SEATS = 16
 _NS_PER_MS = 1_000_000
 
 MOST_BYTES = 2_000_000
-"""A file is never larger: pictures that would make it so are left out."""
+"""Maximum size of a shared hand; images are omitted to stay below it."""
 MOST_STEPS = 400
 _MODULES = ("dom.js", "pips.js", "tile.js", "felt.js", "hand.js")
 _STYLES = ("table.css", "hand.css")
 _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=function|const|class)", re.MULTILINE)
-# The words of felt.js are English here: the file has no table to ask for its texts.
+# felt.js speaks English in a shared hand, because the file carries no catalogue of texts.
 _SAY = "const say = (english, values = {}) => english.replace(/\\{(\\w+)\\}/g, (hole, name) => values[name] ?? hole);\n"
 _WIDTHS_PX, _QUALITY = (480, 320), 60
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingShown:
-    """A recording in the list; what is damaged in it is null, *winner* is a seat, *damage* in words."""
+    """A recording in the list. Damaged fields are null, *winner* is a seat, *damage* describes the damage."""
 
     name: str
     started_at: str | None
@@ -65,7 +65,7 @@ class RecordingShown:
 
 @dataclass(frozen=True, slots=True)
 class RecordingsShown:
-    """The recordings, newest first; *others* are files that are called recordings and are none."""
+    """Recordings, newest first; *others* are files named like recordings that are not recordings."""
 
     recordings: tuple[RecordingShown, ...]
     others: tuple[str, ...]
@@ -74,9 +74,10 @@ class RecordingsShown:
 
 @dataclass(frozen=True, slots=True)
 class RecordedStepShown:
-    """Something that was added to the log; *frame* is the number of the newest picture then.
+    """An event added to the log; *frame* is the number of the newest image at that time.
 
-    *rule* is that which pays its count. *evidence* is true if a crop of the picture that it was read from was recorded.
+    *rule* is the rule under which its count scores. *evidence* is true if the image region it was read from was
+    recorded.
     """
 
     t_ms: int
@@ -96,7 +97,7 @@ class RecordedStepShown:
 
 @dataclass(frozen=True, slots=True)
 class FramesShown:
-    """How many pictures there are, and when each *every*th of them was taken."""
+    """Number of images, and the time of every *every*-th image."""
 
     count: int
     every: int
@@ -105,9 +106,9 @@ class FramesShown:
 
 @dataclass(frozen=True, slots=True)
 class RecordedShown:
-    """All that happened in a recording; *complaints* say what of it could not be followed.
+    """All steps of a recording; *complaints* lists parts that could not be replayed.
 
-    *games* are those it can be scored by.
+    *games* are the games by which it can be rescored.
     """
 
     name: str
@@ -125,7 +126,7 @@ class RecordedShown:
 
 @dataclass(frozen=True, slots=True)
 class MomentShown:
-    """How the table stood after a step."""
+    """The match and the layout after a step."""
 
     step: int
     match: MatchShown
@@ -134,7 +135,7 @@ class MomentShown:
 
 
 def list_recordings(surveys: Sequence[Survey], others: Sequence[str]) -> RecordingsShown:
-    """Return the list of recordings, in their order."""
+    """Convert the list of recordings, keeping its order."""
     size_bytes = sum(one.size_bytes for one in surveys)
     return RecordingsShown(tuple(_listed(one) for one in surveys), tuple(plain(one) for one in others), size_bytes)
 
@@ -159,14 +160,14 @@ def _listed(one: Survey) -> RecordingShown:
 
 
 def _sane(totals: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    """Return totals that are possible; None for others."""
+    """Return *totals*, or None if they are implausible (damaged recording)."""
     if totals is None or len(totals) > _MOST_SEATS or any(abs(one) > MOST_NUMBER for one in totals):
         return None
     return totals
 
 
 def steps_shown(game: RecordedGame, *, is_running: bool) -> RecordedShown:
-    """Return all that happened in a recording."""
+    """Convert all steps of a recording."""
     rules = None if game.match is None else game.match.rules
     names = () if game.match is None else names_of(game.match.players)
     times = game.frame_times_ns
@@ -189,7 +190,7 @@ def steps_shown(game: RecordedGame, *, is_running: bool) -> RecordedShown:
 
 def _step(game: RecordedGame, number: int, names: Sequence[str]) -> RecordedStepShown:
     step = game.steps[number]
-    told = ActionResult(Entry(Seq(step.log - 1), step.event), step.outcomes)  # type: ignore[arg-type]  # what puts right, too
+    told = ActionResult(Entry(Seq(step.log - 1), step.event), step.outcomes)  # type: ignore[arg-type]  # corrections, too
     shown = play_shown(told, None, None if game.match is None else game.match.rules, {}, names)
     return RecordedStepShown(
         _since_ms(game, step.t_ns),
@@ -213,7 +214,7 @@ def _since_ms(game: RecordedGame, t_ns: int) -> int:
 
 
 def moment_shown(number: int, state: State, places: Places, zones: Zones, picture_px: tuple[int, int]) -> MomentShown:
-    """Return the table after a step; the match has begun by then."""
+    """Convert the match and layout after a step; a match must have begun."""
     match = state.game
     assert match is not None  # it begins before the first step
     seats = enumerate(names_of(match.players))
@@ -228,13 +229,13 @@ STATIC = Path(__file__).with_name("static")
 def shared_hand(
     title: str, steps: Sequence[RecordedStepShown], moments: Sequence[MomentShown], jpegs: Sequence[bytes | None]
 ) -> bytes:
-    """Return the file.
+    """Return a hand as a self-contained HTML file, in UTF-8.
 
     Args:
-        title: Its heading.
+        title: Heading.
         steps: The steps of the hand.
-        moments: The table after each step.
-        jpegs: The picture of each step, None for none; they are made small, and left out where they are too many.
+        moments: Match and layout after each step.
+        jpegs: Image of each step, or None. Images are scaled down, and omitted if the file would be too large.
     """
     told = [{"step": asdict(step), **_shown(moment)} for step, moment in zip(steps, moments, strict=True)]
     script, style = script_of(STATIC), "\n".join((STATIC / name).read_text("utf-8") for name in _STYLES)
@@ -244,7 +245,7 @@ def shared_hand(
 
 
 def script_of(static: Path) -> str:
-    """Return the script of the file: modules of the page one after the other, those that it needs and no more."""
+    """Return the script of the file: the page modules it needs, concatenated."""
     texts = [_EXPORT.sub("", _IMPORT.sub("", (static / name).read_text("utf-8"))) for name in _MODULES]
     return "\n".join(("'use strict';", _SAY, *texts))
 
@@ -267,7 +268,7 @@ def _page(title: str, script: str, style: str, data: dict[str, Any]) -> str:
             "form-action 'none'",
         )
     )
-    # In JSON, < only ever stands in texts: no name can end the element that it stands in.
+    # In JSON, "<" occurs only in strings. Escaped, no player's name can close the script element.
     said = json.dumps(data, allow_nan=False).replace("<", "\\u003c")
     return (
         "<!doctype html>\n"
@@ -290,7 +291,7 @@ def _hash(text: str) -> str:
 
 
 def _pictures(jpegs: Sequence[bytes | None], room_bytes: int) -> list[str | None]:
-    """Return small pictures as data URLs, as large as there is room for; None where there is none."""
+    """Return scaled-down images as data URLs within *room_bytes*; None for omitted ones."""
     for width_px in _WIDTHS_PX:
         urls = [None if jpeg is None else _url(jpeg, width_px) for jpeg in jpegs]
         if sum(len(url) for url in urls if url is not None) <= room_bytes:

@@ -1,4 +1,4 @@
-"""Serve a page in a thread: uvicorn on a socket that is already open, so that a taken port is reported at once."""
+"""Run uvicorn in a thread, on a socket opened beforehand so that a port in use is reported immediately."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from tallybone.web.lines import MOST_FRAME, http_of, websocket_of
 USUAL_PORT = 8080
 _ENDS_WITHIN_S = 5.0
 ASKS_EVERY_S = ANSWERS_WITHIN_S = 20.0
-"""So often viewers are pinged; one that does not answer within so long is dropped."""
-# So many are accepted at one moment before any of them is counted; the kernel keeps the next ones for a moment.
+"""Interval of WebSocket pings, and the timeout after which a viewer is disconnected."""
+# Connections accepted before any of them is counted; the kernel queues further ones.
 _BACKLOG = 64
-# Whoever writes into the log what a visitor has done wrong.
+# Loggers of visitors' errors.
 _SAY_FAULTS = ("uvicorn.error", "asyncio", "tallybone.web.crowd")
 
 
@@ -38,14 +38,14 @@ _BIND_FAULTS = {
 
 
 def listen_on(where: str) -> socket.socket:
-    """Return a socket that listens.
+    """Return a listening TCP socket.
 
     Args:
-        where: A port for the whole network, or an address and a port, as `127.0.0.1:8080` or `[::1]:8080`; "" for
-            the usual port.
+        where: A port for the whole network, or an address and a port, such as `127.0.0.1:8080` or `[::1]:8080`; "" for
+            the default port.
 
     Raises:
-        OSError: If it is no address of this machine, or is taken.
+        OSError: If the address is invalid, is not one of this machine, or is in use.
     """
     host, port = parse_address(where)
     try:
@@ -61,28 +61,30 @@ def listen_on(where: str) -> socket.socket:
 
 
 def parse_address(where: str) -> tuple[str, int]:
-    """Return host and port; the host is "" for the whole network.
+    """Return the host and port of an address; the host is "" for the whole network.
 
     >>> parse_address(""), parse_address("80"), parse_address("127.0.0.1:80"), parse_address("[::1]:80")
     (('', 8080), ('', 80), ('127.0.0.1', 80), ('::1', 80))
 
     Raises:
-        OSError: If it is none.
+        OSError: If the port is missing or invalid.
     """
     host, _, port = where.rpartition(":")
     if not where:
         return "", USUAL_PORT
     if not (port.isascii() and port.isdecimal() and len(port) < 6 and int(port) < 65536):
-        raise OSError(f"page at {where}: expected a port or ADDRESS:PORT, as 8080 or 127.0.0.1:8080")
+        raise OSError(f"page at {where}: expected a port or ADDRESS:PORT, such as 8080 or 127.0.0.1:8080")
     return host.strip("[]"), int(port)
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a page is served: this machine may get another address meanwhile, as where the network comes up late.
+    """Address at which a page is served.
+
+    The URL is computed on demand, because the machine's own address changes when the network comes up late.
 
     Attributes:
-        host: An address of this machine, or "" for all that it has.
+        host: Address of this machine, or "" for all its addresses.
         port: From 1 to 65535.
     """
 
@@ -91,34 +93,34 @@ class Address:
 
     @classmethod
     def of(cls, listening: socket.socket) -> Address:
-        """Return where a socket listens."""
+        """Return the address of a listening socket."""
         host, port = listening.getsockname()[:2]
         return cls("" if host in ("::", "0.0.0.0") else host, port)
 
     @property
     def url(self) -> str:
-        """The address for a browser in the same network, at this moment."""
+        """Current URL for a browser in the same network."""
         host = self.host or own_address() or "127.0.0.1"
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
     @property
     def is_alone(self) -> bool:
-        """Whether it is for a network, but there is none at this moment."""
+        """True if the page is served to the network, but there is currently none."""
         return not self.host and own_address() is None
 
 
 class Publisher(Protocol):
-    """Runs beside the page, in its thread, so that pages change."""
+    """Publishes changes to viewers, in the page's thread."""
 
     async def run(self) -> None:
-        """Publish changes until it is cancelled."""
+        """Publish changes until cancelled."""
 
 
 class Serving:
-    """Serves an app until it is closed; signals are left to the game."""
+    """Serves an app in a thread until closed. Does not install signal handlers."""
 
     def __init__(self, app: ASGIApp, listening: socket.socket, feed: Publisher, limits: Limits | None = None) -> None:
-        """Serve *app* on *listening* while *feed* publishes; *limits* default to those of the machine."""
+        """Serve *app* on *listening* while *feed* publishes; *limits* default to the machine's limits."""
         descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._crowd, self._seldom = Crowd(limits or limits_of(descriptors)), SeldomFilter(time.monotonic_ns)
         for name in _SAY_FAULTS:
@@ -130,7 +132,7 @@ class Serving:
             ws_max_size=MOST_FRAME,
             ws_ping_interval=ASKS_EVERY_S,
             ws_ping_timeout=ANSWERS_WITHIN_S,
-            # A snapshot for fifty viewers would be packed fifty times.
+            # Compression would run once per viewer for the same snapshot.
             ws_per_message_deflate=False,
             lifespan="off",
             log_config=None,
@@ -145,7 +147,7 @@ class Serving:
         self._thread.start()
 
     def close(self) -> None:
-        """Serve no more, and wait until that is so."""
+        """Stop serving, and wait up to 5 s for the thread to end."""
         self._server.should_exit = True
         self._thread.join(_ENDS_WITHIN_S)
         self._listening.close()
@@ -164,7 +166,7 @@ class Serving:
 
 
 def own_address() -> str | None:
-    """Return the address under which the network knows this machine; None without a network."""
+    """Return this machine's address in its network, or None without a network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         try:
             asking.connect(("192.0.2.1", 9))  # nothing is sent: this only asks for the route

@@ -1,6 +1,6 @@
-"""Define the JSON of a page: frozen values whose fields docs/page.md and OpenAPI describe.
+"""JSON types of the page, described in docs/page.md and in the OpenAPI description.
 
-Places are pixels of the camera's picture, x right and y down; `seq` is the place of an action in the log of the match.
+Positions are pixels of the camera image, x right and y down; `seq` is the index of an action in the match log.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from vision.reading import PointPx
 
 @dataclass(frozen=True, slots=True)
 class MatchShown:
-    """How the match stands; *count* is the sum of the open ends, *winner* a seat.
+    """State of the match; *count* is the sum of the open ends, *winner* a seat.
 
-    *provisional* is true while the totals rely on inferred actions that nobody has confirmed.
-    *phase* is "lobby" while none is played: then all else is how the last one ended; without one *game* is "".
+    *provisional* is true while the totals depend on unconfirmed inferred actions.
+    *phase* is "lobby" while no match is played. The other fields then describe the end of the last match; *game* is ""
+    if there was none.
     """
 
     game: str
@@ -41,7 +42,7 @@ class HouseShown:
 
 @dataclass(frozen=True, slots=True)
 class StrokeShown:
-    """One mark in a row: "/", "X" or "O"; lined out when its points were stolen."""
+    """A mark in a row: "/", "X" or "O"; crossed out if its points were stolen."""
 
     stroke: str
     lined_out: bool
@@ -49,7 +50,7 @@ class StrokeShown:
 
 @dataclass(frozen=True, slots=True)
 class MarksShown:
-    """The tally of a player: *kind* is houses, rows or none; *rest* are points that the marks do not say."""
+    """Tally of a player: *kind* is houses, rows or none; *rest* are points that no mark represents."""
 
     kind: str
     houses: tuple[HouseShown, ...] = ()
@@ -59,7 +60,7 @@ class MarksShown:
 
 @dataclass(frozen=True, slots=True)
 class PlayerShown:
-    """A player: *side* is where in the picture they sit, if that is known; *team* is a number where partners play."""
+    """A player; *side* is their side of the image, if known; *team* a number if partners play."""
 
     seat: int
     name: str
@@ -73,10 +74,10 @@ class PlayerShown:
 
 @dataclass(frozen=True, slots=True)
 class QuestionShown:
-    """What the table is asked; *seqs* are the plays that it is about, as far as that is known.
+    """An open question to the table; *seqs* are the plays it concerns, if known.
 
-    *chosen* is the place of the choice that a button of the table would take now; null where none is shown.
-    *evidence* is true if a crop of the picture that raised it is kept (`evidence/question.jpg`).
+    *chosen* is the index of the choice selected with the table's buttons; null if none is shown.
+    *evidence* is true if the image region that raised it is available (`evidence/question.jpg`).
     """
 
     topic: str
@@ -90,7 +91,7 @@ class QuestionShown:
 
 @dataclass(frozen=True, slots=True)
 class ToldShown:
-    """Something that was said to the table."""
+    """A message to the table."""
 
     id: int
     t_ns: int
@@ -101,10 +102,10 @@ class ToldShown:
 
 @dataclass(frozen=True, slots=True)
 class PlayShown:
-    """An action of a hand; *pips* are those of the tile as it lies (W, E), *sum* is its count, *what* all else.
+    """An action of a hand; *pips* are ordered (W, E), *sum* is its count, *what* describes the rest.
 
-    *inferred* is true if nobody saw it and nobody has confirmed it. *rule* is the rule that pays its count, in the
-    words of the options of the game; null if the count pays nothing.
+    *inferred* is true if it was neither observed nor confirmed. *rule* is the rule under which its count scores, in the
+    words of the game's options; null if the count does not score.
     """
 
     seq: int
@@ -131,9 +132,9 @@ class IrregularShown:
 
 @dataclass(frozen=True, slots=True)
 class TileShown:
-    """A tile of the layout: *pips*, *halves_px*, *read* and *confidence* in the same order.
+    """A tile of the layout; *pips*, *halves_px*, *read* and *confidence* have the same order.
 
-    *pips* is what counts, *read* what the camera read there; null if it does not see the face of the tile.
+    *pips* are the pips in the game, *read* those the camera reads; null if the face is not visible.
     """
 
     seq: int
@@ -150,7 +151,7 @@ class TileShown:
 
 @dataclass(frozen=True, slots=True)
 class EndShown:
-    """Where a tile can be laid: *value* is the number it needs, *counts* what the end adds to the count."""
+    """An end of the layout; *value* is the pips a tile must match, *counts* its share of the count."""
 
     x: float
     y: float
@@ -163,7 +164,7 @@ class EndShown:
 
 @dataclass(frozen=True, slots=True)
 class WaitingShown:
-    """A tile that lies on the table and is not part of the game yet."""
+    """A tile on the table that is not part of the game yet."""
 
     pips: tuple[int, int] | None
     corners_px: tuple[PointPx, ...]
@@ -171,14 +172,14 @@ class WaitingShown:
 
 @dataclass(frozen=True, slots=True)
 class UnsureShown:
-    """Something that lies on the table, looks like a tile and cannot be read; it is no part of the game."""
+    """An object on the table that resembles a tile but cannot be read; not part of the game."""
 
     corners_px: tuple[PointPx, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ZoneShown:
-    """Where a seat lays its tiles open, or with no seat the boneyard; corners in shares of width and height."""
+    """The zone where a seat exposes its tiles, or the boneyard (null); corners as fractions of the image size."""
 
     seat: int | None
     corners: tuple[PointPx, ...]
@@ -186,9 +187,9 @@ class ZoneShown:
 
 @dataclass(frozen=True, slots=True)
 class LayoutShown:
-    """What lies on the table; tiles of the game whose place nobody knows are in *unplaced* by their seq.
+    """Objects on the table; *unplaced* lists the `seq` of tiles with unknown position.
 
-    *unsure* is asked about: each place once, until it is read or taken away.
+    The table is asked about each object in *unsure* once.
     """
 
     picture_px: tuple[int, int]
@@ -202,7 +203,7 @@ class LayoutShown:
 
 @dataclass(frozen=True, slots=True)
 class EyeShown:
-    """What camera and eye are doing; *lost* says why the table cannot be followed."""
+    """State of the camera and the reader; *lost* is the reason why the table cannot be tracked."""
 
     words: str
     lost: str | None
@@ -210,7 +211,7 @@ class EyeShown:
 
 @dataclass(frozen=True, slots=True)
 class CanShown:
-    """Buttons that have an effect now, including those that break a rule."""
+    """Buttons that currently have an effect, including those that break a rule."""
 
     knock: bool = False
     call: bool = False
@@ -227,7 +228,7 @@ class CanShown:
 
 @dataclass(frozen=True, slots=True)
 class WhyShown:
-    """Per button, why it has no effect now or which rule it breaks; "" for neither."""
+    """Reason why each button has no effect or which rule it breaks; "" for neither."""
 
     knock: str = ""
     call: str = ""
@@ -244,7 +245,7 @@ class WhyShown:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that a page shows, at one moment; *version* rises with every change."""
+    """Complete state of a page; *version* increases with every change."""
 
     version: int
     match: MatchShown

@@ -1,4 +1,4 @@
-"""Turn a live game, or a table without one, into the snapshot that a page shows. Pure."""
+"""Convert a live game, or a table without one, to the snapshot that a page shows. Pure functions."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ from tallybone.web.shapes import (
 from tallybone.web.story import Story
 
 MOST_TOLD = 12
-"""Maximum number of sentences in a snapshot, the newest first."""
+"""Maximum number of messages in a snapshot."""
 _MOST_PROBLEMS = 8
-# Actions of a player, unlike corrections; the last one is shown by itself.
+# Kinds of players' actions, as opposed to corrections; the last one is shown separately.
 _DONE = ("play", "stack", "draw", "knock", "decline", "call", "domino")
 
 LOBBY = "lobby"
-"""The phase of a match that is not played."""
+"""Phase of the snapshot while no match is played."""
 NO_MATCH = phrase("no match is being played")
 _NOTHING_PX = (1280, 720)
 _USUAL_PIPS = 6
 
 
 def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, version: int) -> Snapshot | None:
-    """Return the snapshot of a game; None before a match has begun.
+    """Return the snapshot of a game, or None before a match has begun.
 
     Args:
-        now: The state of the game.
-        told: The sentences of the game, the newest first.
-        story: The results of each action of the match of *now*.
+        now: State of the game.
+        told: Messages of the game, newest first.
+        story: Outcomes of each action of the same match.
         version: Number of the snapshot.
     """
     session, game = now.session, now.session.state.game
@@ -87,15 +87,15 @@ def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, vers
 
 
 def as_json(shown: object, language: str = "en") -> bytes:
-    """Return a snapshot, or parts of one, as JSON with its sentences in a language.
+    """Encode a snapshot, or parts of one, as JSON with its phrases in a language.
 
-    All but ASCII is escaped, so that nothing in a name can harm it.
+    Non-ASCII characters are escaped, so no name can break the JSON.
     """
     return json.dumps(_said(shown, language), allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def _said(shown: object, language: str) -> object:
-    """Return a value for `json.dumps`."""
+    """Convert a value for `json.dumps`."""
     match shown:
         case Phrase():
             return plain(in_language(shown, language))
@@ -108,13 +108,13 @@ def _said(shown: object, language: str) -> object:
 
 
 def buttons_shown(state: State, irregular: Iterable[IrregularShown]) -> tuple[CanShown, WhyShown]:
-    """Return which buttons have an effect now, and why the others have none.
+    """Return the buttons that currently have an effect, and reasons for the others.
 
-    A button that breaks a rule is offered with its reason: the table may know better.
+    A button that breaks a rule is offered with the reason, because the players may know better.
 
     Args:
-        state: The match, which has begun.
-        irregular: The actions of its current hand that can still be accepted or removed.
+        state: State of the match, which must have begun.
+        irregular: Irregular actions of the current hand.
     """
     reasons = {button: _reason_against(button, state) for button in Button}
     can_stand = any(one.can_stand for one in irregular)
@@ -124,7 +124,7 @@ def buttons_shown(state: State, irregular: Iterable[IrregularShown]) -> tuple[Ca
 
 
 def _reason_against(button: Button, state: State) -> tuple[bool, str]:
-    """Return True if a button has an effect now, and the reason against it; "" for none."""
+    """Check if a button has an effect, and return the reason against it ("" for none)."""
     game = state.game
     assert game is not None  # the caller shows a match
     if button is Button.TABLE:
@@ -144,7 +144,7 @@ def _reason_against(button: Button, state: State) -> tuple[bool, str]:
 
 
 def match_shown(game: Game, *, is_provisional: bool) -> MatchShown:
-    """Return the state of a match."""
+    """Convert the state of a match."""
     hand = game.hand
     return MatchShown(
         game.rules.name,
@@ -162,7 +162,7 @@ def match_shown(game: Game, *, is_provisional: bool) -> MatchShown:
 
 
 def player_shown(game: Game, seat: Seat, name: str, zones: Zones) -> PlayerShown:
-    """Return the state of a player with the name to show; *zones* tell their side."""
+    """Convert the state of a player; *zones* gives their side of the image."""
     whose, seats = turn(game), zones.seats
     team = next((at for at, side in enumerate(game.sides) if seat in side), None) if game.rules.partners else None
     return PlayerShown(
@@ -203,7 +203,7 @@ def _question(asked: Unclear, places: Places, chosen: int | None) -> QuestionSho
 
 
 def topic_of(asked: Unclear) -> str:
-    """Return the topic of a question as pages know it."""
+    """Return the topic of a question, as used on pages."""
     return plain(str(asked.topic))
 
 
@@ -212,7 +212,7 @@ def _lost(now: LiveState) -> str | None:
 
 
 def _problems(now: LiveState) -> tuple[str, ...]:
-    """Return the problems that somebody has to solve."""
+    """Return the problems that need somebody's attention."""
     no_camera = phrase("the camera gives no pictures") if now.eye == "no camera" else None
     words = (_lost(now), no_camera, *now.parts)
     return tuple(plain(one) for one in words if one is not None)[:_MOST_PROBLEMS]
@@ -220,12 +220,12 @@ def _problems(now: LiveState) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Lobby:
-    """A table at which no match is played.
+    """State of a table at which no match is played.
 
     Attributes:
-        camera: The condition of the camera, in words.
-        problems: Problems that somebody has to solve, in words.
-        last: The end of the last match; None for none.
+        camera: State of the camera, in words.
+        problems: Problems that need somebody's attention, in words.
+        last: Final state of the last match; None for none.
     """
 
     camera: str
@@ -234,12 +234,12 @@ class Lobby:
 
     @property
     def session(self) -> Session | None:
-        """State of the last match; None for none."""
+        """Session of the last match; None for none."""
         return None if self.last is None else self.last.session
 
 
 def lobby_snapshot(lobby: Lobby, told: Sequence[ToldShown], story: Story, *, version: int) -> Snapshot:
-    """Return the snapshot of a lobby; the arguments are those of `snapshot_of`."""
+    """Return the snapshot of a lobby; see `snapshot_of` for the arguments."""
     last = None if lobby.last is None else snapshot_of(lobby.last, told, story, version=version)
     shown = last or _empty(told, version)
     return replace(

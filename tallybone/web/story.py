@@ -1,4 +1,4 @@
-"""Results of each action of a match, updated as its log grows."""
+"""Outcomes of each action of a match, updated incrementally as its log grows."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def _marked(one: ActionResult, *, is_inferred: bool) -> ActionResult:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A match, and each action in force with its results.
+    """A match and the outcomes of each action in force.
 
     Attributes:
-        state: The match.
-        told: The results of `engine.history`.
+        state: State of the match.
+        told: Results of `engine.history`.
     """
 
     state: State = field(default_factory=State)
     told: tuple[ActionResult, ...] = ()
 
     def after(self, state: State) -> Story:
-        """Return the story of *state*: only new events are applied, unless the record was changed."""
+        """Return the story of *state*. Only new events are applied, unless an earlier one was corrected."""
         if state is self.state:
             return self
         known, log = self.state.log, state.log
@@ -62,7 +62,7 @@ class Story:
         return Story(state, tuple(told))
 
     def hands(self) -> tuple[tuple[ActionResult, ...], ...]:
-        """Return the actions of each hand, the deal first, without those before the first hand."""
+        """Return the actions of each hand, starting with its deal; actions before the first hand are dropped."""
         hands: list[list[ActionResult]] = []
         for one in self.told:
             if any(isinstance(outcome, HandStarted | Redealt) for outcome in one.outcomes):

@@ -16,42 +16,42 @@ _MOST_KNOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class _Allowance:
-    """So many tries at once, and then one in so many seconds."""
+    """Token bucket parameters: *burst* tries at once, then one every *every_s* seconds."""
 
     burst: int
     every_s: int
 
 
-# A million PINs at 7,200 a day from all: within a match of three hours one is guessed with a chance of 1 in 1,000.
+# With 7,200 tries a day in total for a million PINs, the probability of a correct guess in three hours is 1 in 1,000.
 _ONE = _Allowance(5, 30)
 _ALL = _Allowance(15, 15)
-# For an IPv6 network of this machine, in which one device can take any number of addresses: it leaves half of the
+# For an IPv6 network of this machine, in which a device can use any number of addresses. It leaves half of the
 # newcomers' tries to others.
 _NETWORK = _Allowance(30, 30)
-# For those who have not been wrong, once the others have used up what all may: sixty guessers have to come for that.
+# For visitors without a wrong guess, once the shared allowance is used up. Using up this one takes sixty visitors.
 _NEWCOMERS = _Allowance(60, 60)
 
 
 class _Bucket:
-    """The tries that are left of an allowance."""
+    """Token bucket with the remaining tries of an allowance."""
 
     def __init__(self, allowance: _Allowance, now_ns: int) -> None:
         self._allowance, self._left, self._at_ns = allowance, float(allowance.burst), now_ns
 
     def wait_s(self, now_ns: int) -> int:
-        """Return how many seconds it takes until there is one; 0 for none."""
+        """Return the number of seconds until the next try is allowed."""
         refill = (now_ns - self._at_ns) / (self._allowance.every_s * _NS_PER_S)
         self._left, self._at_ns = min(float(self._allowance.burst), self._left + refill), now_ns
         return max(0, ceil((1.0 - self._left) * self._allowance.every_s))
 
     def take(self) -> None:
-        """Use one up."""
+        """Use up one try."""
         self._left -= 1.0
 
 
 @dataclass(slots=True)
 class _Visitor:
-    """The tries of a visitor, and whether one was wrong since they last knew the PIN."""
+    """Allowance of a visitor, and whether they guessed wrong since they last entered."""
 
     own: _Bucket
     was_wrong: bool = False
@@ -66,7 +66,7 @@ class Tries:
     """
 
     def __init__(self, clock: Clock) -> None:
-        """Start with no guess; *clock* is monotonic, in nanoseconds."""
+        """Start without guesses. *clock* is monotonic, in nanoseconds."""
         self._clock = clock
         self._all, self._newcomers = _Bucket(_ALL, clock()), _Bucket(_NEWCOMERS, clock())
         self._networks: dict[str, _Bucket] = {}
@@ -74,11 +74,11 @@ class Tries:
         self._known: OrderedDict[str, _Bucket] = OrderedDict()
 
     def wait_s(self, address: str) -> int:
-        """Return how many seconds *address* has to wait before it may try again; 0 for none."""
+        """Return the number of seconds that *address* must wait before the next try."""
         return max(bucket.wait_s(self._clock()) for bucket in self._buckets(address))
 
     def failed(self, address: str) -> None:
-        """Count a wrong guess; ask `wait_s` before. A right one costs nothing, so that logins keep nobody out."""
+        """Count a wrong guess. Check `wait_s` first. Correct guesses are free, so they never lock anybody out."""
         for bucket in self._buckets(address):
             bucket.take()
         name = visitor_of(address).name
@@ -113,7 +113,7 @@ class Tries:
         return tried.own, shared, network
 
     def _of(self, name: str) -> _Visitor:
-        """Return what is known of a visitor; those that have not tried for longest are forgotten."""
+        """Return the state of a visitor. The least recent visitors are dropped."""
         visitor = self._visitors.setdefault(name, _Visitor(_Bucket(_ONE, self._clock())))
         self._visitors.move_to_end(name)
         while len(self._visitors) > _MOST_VISITORS:
