@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from calibration.errors import RefusedError
-from calibration.knock.fit import JudgedSound, KeepingDetector, KnockCalibration
+from calibration.knock.fit import CollectingDetector, JudgedSound, KnockCalibration
 from hardware.knock.classifier import load_classifier
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from tallybone.calibrate.knock import fitted
@@ -70,9 +70,9 @@ def _chances(heard: list[JudgedSound], kept: KnockCalibration) -> tuple[list[flo
 
 
 def _heard(samples: NDArray[np.float32]) -> list[JudgedSound]:
-    detector = KeepingDetector()
+    detector = CollectingDetector()
     detector.feed(SoundBlock(samples, 0))
-    return list(detector.taken())
+    return list(detector.take())
 
 
 if __name__ == "__main__":

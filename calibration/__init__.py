@@ -1,1 +1,1 @@
-"""Turns recordings of a known scene into what the others need: lens, table, zones, tile set, knock."""
+"""Calibration from recordings of known scenes: lens, table, zones, tile set and knock detection."""

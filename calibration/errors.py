@@ -2,13 +2,13 @@
 
 
 class CalibrationError(Exception):
-    """Base of every error that calibration raises on purpose."""
+    """Base class of calibration errors."""
 
     @property
     def words(self) -> str:
-        """What it says, and a phrase where it was made with one."""
+        """The message, as a translatable phrase if it was created with one."""
         return self.args[0] if self.args and isinstance(self.args[0], str) else str(self)
 
 
 class RefusedError(CalibrationError, ValueError):
-    """What was shown is not enough, or contradicts itself; the message says why, and what to do."""
+    """The input is insufficient or contradictory. The message gives the reason and suggests a fix."""

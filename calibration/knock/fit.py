@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.errors import RefusedError
-from calibration.knock.correction import NO_HITS_OF_HANDS, Addition, fit_addition, with_addition
-from calibration.knock.spectral_tilt import brightness_of
+from calibration.knock.correction import OTHER_SOUNDS, Addition, fit_addition, with_addition
+from calibration.knock.spectral_tilt import estimate_tilt_db
 from engine.phrases import phrase
 from hardware.knock.classifier import SOUNDS, Classifier, load_classifier
 from hardware.knock.detector import KnockDetector, SoundFinder
@@ -20,26 +20,26 @@ from hardware.knock.heard import ClassifiedSound, SoundBlock
 from hardware.knock.tone import without_tilt
 
 KNOCKS_PER_SEAT = 5
-# In ten seconds of quiet a chair may creak; more than that is a room in which knocks cannot be told.
+# Maximum number of sounds in ten seconds of silence. A chair may creak, but with more the room is too noisy.
 _MOST_IN_QUIET = 3
 _LEAST_TILES, _LEAST_KNOCKS = 8, 3
-# So many of the knocks have to be found, and so many of the tiles may pass for one: there the eye sees the tile.
+# Minimum recall of knocks, and maximum false positive rate of tiles. The camera sees the tiles, so some are acceptable.
 _LEAST_FOUND, _MOST_PASSED = 0.8, 0.1
 _MOST_ODDS = 30.0
-_OTHERS = [SOUNDS.index(sound) for sound in NO_HITS_OF_HANDS]
+_OTHERS = [SOUNDS.index(sound) for sound in OTHER_SOUNDS]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedSound:
-    """A sudden sound, and what the shipped classifier says of it.
+    """A sudden sound with the probabilities of the shipped classifier.
 
     Attributes:
-        t_ns: When it began.
-        knock: How likely it is a knock as the classifier is shipped, 0 to 1.
-        other: How likely it is no hit of a hand at all, such as a tile; the rest is taps.
-        strength: Its highest peak, 0 to 1.
-        features: Shape (FEATURES,), standardised as the classifier does it.
-        around: Shape (BEFORE + AFTER,), its samples: it begins at BEFORE.
+        t_ns: Time of the onset.
+        knock: Probability of a knock, from 0 to 1.
+        other: Probability of `OTHER_SOUNDS`, from 0 to 1. The remainder is the probability of a tap.
+        strength: Peak amplitude, from 0 to 1.
+        features: Standardised features, shape (FEATURES,).
+        around: Samples around the onset, shape (BEFORE + AFTER,). The onset is at index BEFORE.
     """
 
     t_ns: int
@@ -50,31 +50,30 @@ class JudgedSound:
     around: NDArray[np.float32]
 
     def without(self, brighter_db: float, shipped: Classifier) -> JudgedSound:
-        """Return it as a microphone would have heard it that is by so much in each octave less bright."""
+        """Return the sound judged again after removing a spectral tilt in dB per octave."""
         if brighter_db == 0:
             return self
         return judge_sound(self.t_ns, self.strength, self.around, shipped, brighter_db=brighter_db)
 
     def chance(self, addition: Addition) -> float:
-        """Return how likely it is a knock with what a table adds."""
+        """Return the probability of a knock with the table's correction, whose log odds are clipped to 30."""
         taps = max(0.0, 1 - self.knock - self.other)
-        # Far from the line it says nothing more.
-        against = self.other * math.exp(-max(-_MOST_ODDS, min(_MOST_ODDS, addition.odds(self.features))))
-        return self.knock / max(self.knock + against + taps, 1e-12)
+        other = self.other * math.exp(-max(-_MOST_ODDS, min(_MOST_ODDS, addition.odds(self.features))))
+        return self.knock / max(self.knock + other + taps, 1e-12)
 
 
 @dataclass(frozen=True, slots=True)
 class KnockCalibration:
-    """The calibration for the knocks at a table. Each sound was judged by what the others say.
+    """Knock calibration of a table, with figures from leave-one-out cross-validation.
 
     Attributes:
-        addition: What is added to the classifier.
-        weakest: The least probability of a knock that was found.
-        likest: The highest probability that a tile had; both say how large the margin is.
-        knocks, found: How many there were, and how many of them are found.
-        tiles, passed: How many sounds of tiles, and how many of them pass for a knock.
+        addition: Correction to the classifier.
+        weakest: Lowest probability of a detected knock.
+        likest: Highest knock probability of a tile.
+        knocks, found: Number of knocks, and number of detected knocks.
+        tiles, passed: Number of tile sounds, and number of those classified as knocks.
         strengths: Median strength of the knocks of each seat.
-        brighter_db: By how much in each octave the microphone is brighter than most.
+        brighter_db: Spectral tilt of the microphone relative to most, in dB per octave.
     """
 
     addition: Addition
@@ -89,38 +88,39 @@ class KnockCalibration:
 
     @property
     def margin(self) -> float:
-        """How far the weakest knock lies above the most likely tile, -1 to 1."""
+        """Difference of `weakest` and `likest`, from -1 to 1."""
         return self.weakest - self.likest
 
     def classifier(self) -> Classifier:
-        """Return the shipped classifier with the addition, for this microphone."""
+        """Return the shipped classifier, corrected for table and microphone."""
         return replace(with_addition(load_classifier(), self.addition), brighter_db=self.brighter_db)
 
 
-class KeepingDetector(KnockDetector):
-    """A detector for a sensor that keeps every sudden sound, and tells nobody."""
+class CollectingDetector(KnockDetector):
+    """A detector that collects sudden sounds instead of returning them, for use in a sensor."""
 
     def __init__(self) -> None:
         super().__init__()
         self._sounds, self._shipped = SoundFinder(), load_classifier()
-        self._kept: list[JudgedSound] = []
+        self._collected: list[JudgedSound] = []
 
     def feed(self, block: SoundBlock) -> tuple[ClassifiedSound, ...]:
-        """Keep what can be told with this block."""
-        for one in self._sounds.feed(block):
-            self._kept.append(judge_sound(one.t_ns, one.strength, one.around, self._shipped, brighter_db=0.0))
+        """Collect the sounds that this block completes, and return none."""
+        for sound in self._sounds.feed(block):
+            judged = judge_sound(sound.t_ns, sound.strength, sound.around, self._shipped, brighter_db=0.0)
+            self._collected.append(judged)
         return ()
 
-    def taken(self) -> tuple[JudgedSound, ...]:
-        """Return what was kept since the last call, in the order of time."""
-        kept, self._kept = tuple(self._kept), []
-        return kept
+    def take(self) -> tuple[JudgedSound, ...]:
+        """Return and clear the collected sounds, in order of time."""
+        collected, self._collected = tuple(self._collected), []
+        return collected
 
 
 def judge_sound(
     t_ns: int, strength: float, around: NDArray[np.float32], shipped: Classifier, *, brighter_db: float
 ) -> JudgedSound:
-    """Return what the shipped classifier says of a sound, heard without so much brightness."""
+    """Return a sound with the probabilities of the shipped classifier, after removing *brighter_db* dB per octave."""
     measured = measure(without_tilt(around, brighter_db))
     chances = shipped.probabilities(measured[None])[0]
     features = np.clip((measured - shipped.mean) / shipped.scale, -5, 5)
@@ -130,26 +130,26 @@ def judge_sound(
 def fit_knock(
     quiet: Sequence[JudgedSound], tiles: Sequence[JudgedSound], seats: Sequence[Sequence[JudgedSound]]
 ) -> KnockCalibration:
-    """Return what tells knocks from tiles at a table.
+    """Fit the calibration of a table to recorded sounds.
 
     Args:
-        quiet: What was heard in ten seconds of quiet.
-        tiles: While tiles were shuffled and put down.
-        seats: While each seat knocked five times. Of more sounds the five loudest count.
+        quiet: Sounds in ten seconds of silence.
+        tiles: Sounds while tiles were shuffled and put down.
+        seats: Sounds while each seat knocked five times. Only the five loudest are used.
 
     Raises:
-        RefusedError: If it was not quiet, too little was heard, or knocks cannot be told from tiles.
+        RefusedError: If it was not quiet, there are too few sounds, or knocks and tiles are not separable.
     """
-    own = [_loudest(seat) for seat in seats]
-    _require_enough(quiet, tiles, own)
+    loudest = [_loudest(seat) for seat in seats]
+    _require_enough(quiet, tiles, loudest)
     shipped = load_classifier()
-    brighter_db = brightness_of(np.stack([one.around for seat in own for one in seat]), shipped)
-    knocks = [one.without(brighter_db, shipped) for seat in own for one in seat]
-    tiles = [one.without(brighter_db, shipped) for one in tiles]
+    brighter_db = estimate_tilt_db(np.stack([sound.around for seat in loudest for sound in seat]), shipped)
+    knocks = [sound.without(brighter_db, shipped) for seat in loudest for sound in seat]
+    tiles = [sound.without(brighter_db, shipped) for sound in tiles]
     least = shipped.least_knock
-    chances = sorted(_left_out(knocks, tiles))
-    others = sorted(_left_out(tiles, knocks, is_tile=True))
-    found, passed = [one for one in chances if one >= least], sum(one >= least for one in others)
+    chances = sorted(_cross_validate(knocks, tiles))
+    others = sorted(_cross_validate(tiles, knocks, is_tile=True))
+    found, passed = [chance for chance in chances if chance >= least], sum(chance >= least for chance in others)
     if len(found) < _LEAST_FOUND * len(chances) or passed > _MOST_PASSED * len(others):
         raise RefusedError(
             phrase(
@@ -162,7 +162,7 @@ def fit_knock(
             )
         )
     addition = fit_addition(_features(knocks), _features(tiles))
-    strengths = tuple(sorted(one.strength for one in seat)[len(seat) // 2] for seat in own)
+    strengths = tuple(sorted(sound.strength for sound in seat)[len(seat) // 2] for seat in loudest)
     counts = len(chances), len(found), len(others), passed
     return KnockCalibration(addition, found[0], others[-1], *counts, strengths, brighter_db)
 
@@ -181,31 +181,31 @@ def _require_enough(
                 least=_LEAST_TILES,
             )
         )
-    for at, own in enumerate(seats):
-        if len(own) < _LEAST_KNOCKS:
+    for seat, knocks in enumerate(seats):
+        if len(knocks) < _LEAST_KNOCKS:
             raise RefusedError(
                 phrase(
                     "seat {seat}: {heard} knocks were heard, and {asked} were asked for",
-                    seat=at + 1,
-                    heard=len(own),
+                    seat=seat + 1,
+                    heard=len(knocks),
                     asked=KNOCKS_PER_SEAT,
                 )
             )
 
 
-def _left_out(own: Sequence[JudgedSound], others: Sequence[JudgedSound], *, is_tile: bool = False) -> list[float]:
-    """Return how likely each sound is a knock, told by what all the others say."""
+def _cross_validate(own: Sequence[JudgedSound], others: Sequence[JudgedSound], *, is_tile: bool = False) -> list[float]:
+    """Return the knock probability of each sound in *own*, with a correction fitted without it (leave-one-out)."""
     chances = []
-    for at, one in enumerate(own):
+    for at, sound in enumerate(own):
         rest, far = _features([*own[:at], *own[at + 1 :]]), _features(others)
         addition = fit_addition(far, rest) if is_tile else fit_addition(rest, far)
-        chances.append(one.chance(addition))
+        chances.append(sound.chance(addition))
     return chances
 
 
 def _features(sounds: Sequence[JudgedSound]) -> NDArray[np.float32]:
-    return np.stack([one.features for one in sounds])
+    return np.stack([sound.features for sound in sounds])
 
 
 def _loudest(sounds: Sequence[JudgedSound]) -> list[JudgedSound]:
-    return sorted(sounds, key=lambda one: -one.strength)[:KNOCKS_PER_SEAT]
+    return sorted(sounds, key=lambda sound: -sound.strength)[:KNOCKS_PER_SEAT]

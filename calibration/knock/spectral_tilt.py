@@ -9,26 +9,25 @@ from hardware.knock.classifier import Classifier
 from hardware.knock.features import measure
 from hardware.knock.tone import without_tilt
 
-# Decibels in each octave that are tried, the least first.
-_TRIED_DB = (0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 4.0, -4.0, 5.0, -5.0, 6.0, -6.0)
-# The least tilt with which knocks are so likely (in the mean of their logarithms) is believed: what makes knocks
-# likelier makes taps so too.
+# Candidate tilts in dB per octave, smallest first.
+_CANDIDATES_DB = (0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 4.0, -4.0, 5.0, -5.0, 6.0, -6.0)
+# Mean log probability of the knocks that is sufficient. The smallest sufficient tilt is chosen, because a tilt that
+# makes knocks more probable also does so for taps.
 _ENOUGH = float(np.log(0.8))
-# One sound that was no knock must not decide.
+# Lower bound of probabilities, to limit the influence of a sound that was not a knock.
 _LEAST = 1e-3
 
 
-def brightness_of(knocks: NDArray[np.float32], classifier: Classifier) -> float:
-    """Return how many decibels brighter in each octave a microphone is; 0 where knocks are found as it is.
+def estimate_tilt_db(knocks: NDArray[np.float32], classifier: Classifier) -> float:
+    """Return the spectral tilt of a microphone in dB per octave. Positive if bright, 0 if knocks need no correction.
 
-    The sound of a knuckle on a dull microphone is that of a nail on a bright one: only who knows that these are knocks
-    can tell.
+    A knuckle on a dull microphone sounds like a nail on a bright one, so confirmed knocks are required.
 
     Args:
-        knocks: Shape (K, BEFORE + AFTER), as the microphone hears them.
-        classifier: Learned from microphones that are neither.
+        knocks: Recorded knocks, shape (K, BEFORE + AFTER).
+        classifier: Classifier trained on microphones without tilt.
     """
-    chances = [classifier.probabilities(measure(without_tilt(knocks, db)))[:, 0] for db in _TRIED_DB]
-    sure = [float(np.log(np.maximum(one, _LEAST)).mean()) for one in chances]
-    enough = [db for db, one in zip(_TRIED_DB, sure, strict=True) if one >= _ENOUGH]
-    return enough[0] if enough else _TRIED_DB[int(np.argmax(sure))]
+    chances = [classifier.probabilities(measure(without_tilt(knocks, db)))[:, 0] for db in _CANDIDATES_DB]
+    scores = [float(np.log(np.maximum(chance, _LEAST)).mean()) for chance in chances]
+    sufficient = [db for db, score in zip(_CANDIDATES_DB, scores, strict=True) if score >= _ENOUGH]
+    return sufficient[0] if sufficient else _CANDIDATES_DB[int(np.argmax(scores))]

@@ -1,4 +1,4 @@
-"""Measure a lens from views of the board, or refuse with the reason."""
+"""Fit a lens to views of the board, or reject them with a reason."""
 
 from __future__ import annotations
 
@@ -14,31 +14,32 @@ from calibration.lens.views import LensView, board_pose
 from engine.phrases import phrase
 
 LEAST_VIEWS = 5
-# Below, focal length and distance cannot be told apart. A board that is only moved seems to turn where the lens bends.
+# Minimum tilt of two views, and minimum range of tilts. With less, focal length and distance are ambiguous. Distortion
+# makes a shifted board appear to tilt, hence the range.
 _LEAST_TILT_RAD, _LEAST_SPREAD_RAD = math.radians(8), math.radians(15)
 _MOST_ERROR_PX = 1.0
-# Of the focal length, one standard deviation. Views that fix it are at 0.1 % or below.
+# Maximum relative standard deviation of the focal length. Good views reach 0.1 % or less.
 _MOST_DOUBT = 0.005
 _MOST_FOCAL_RATIO = 1.05
 
 
 def fit_lens(views: Sequence[LensView]) -> Lens:
-    """Return the lens that views of the board show.
+    """Return the lens fitted to views of the board.
 
     Args:
-        views: Of one camera; those that show too little of the board do not count.
+        views: Views of a single camera. Views with too little of the board are ignored.
 
     Raises:
-        RefusedError: If there are too few, they are of several sizes, they do not fix the lens, or they contradict it.
+        RefusedError: If there are too few views, their sizes differ, or they do not determine a lens or contradict it.
     """
     useful = [view for view in views if view.is_useful]
     _require_variety(useful, len(views))
     size_px = (useful[0].width_px, useful[0].height_px)
     board = [np.column_stack([view.board_mm(), np.zeros(len(view.corners))]).astype(np.float32) for view in useful]
-    seen = [view.points_px().astype(np.float32) for view in useful]
+    points = [view.points_px().astype(np.float32) for view in useful]
     start = guessed_lens(*size_px).matrix()
     error_px, matrix, distortion, _, _, spread, _, each_px = cv2.calibrateCameraExtended(
-        board, seen, size_px, start, np.zeros(5), flags=cv2.CALIB_USE_INTRINSIC_GUESS
+        board, points, size_px, start, np.zeros(5), flags=cv2.CALIB_USE_INTRINSIC_GUESS
     )
     focal_px = (float(matrix[0, 0]), float(matrix[1, 1]))
     doubt = max(np.asarray(spread).ravel()[:2] / focal_px)
@@ -49,7 +50,7 @@ def fit_lens(views: Sequence[LensView]) -> Lens:
 
 
 def _require_variety(useful: Sequence[LensView], shown: int) -> None:
-    """Refuse too few views, views of several sizes, and views in which the board is held alike."""
+    """Reject too few views, views of different sizes, and views with similar poses of the board."""
     if len(useful) < LEAST_VIEWS:
         raise RefusedError(
             phrase(
@@ -62,8 +63,8 @@ def _require_variety(useful: Sequence[LensView], shown: int) -> None:
         )
     sizes = sorted({(view.width_px, view.height_px) for view in useful})
     if len(sizes) > 1:
-        said = ", ".join(f"{width_px} x {height_px}" for width_px, height_px in sizes)
-        raise RefusedError(f"the pictures are of several sizes ({said}); take all with one camera in one mode")
+        listed = ", ".join(f"{width_px} x {height_px}" for width_px, height_px in sizes)
+        raise RefusedError(f"the pictures are of several sizes ({listed}); take all with one camera in one mode")
     poses = [board_pose(view) for view in useful]
     if sum(pose.tilt_rad > _LEAST_TILT_RAD for pose in poses) < 2:
         raise RefusedError(
@@ -75,7 +76,7 @@ def _require_variety(useful: Sequence[LensView], shown: int) -> None:
 
 
 def _require_fit(error_px: float, focal_px: tuple[float, float], doubt: float, each_px: np.ndarray) -> None:
-    """Refuse a lens that the views contradict or do not fix."""
+    """Reject a lens that does not fit the views, or that they do not determine."""
     if not math.isfinite(error_px) or error_px > _MOST_ERROR_PX:
         worst = int(np.argmax(each_px)) + 1
         raise RefusedError(

@@ -1,4 +1,4 @@
-"""List the views of the board that a lens calibration still lacks, as instructions to the person who holds it."""
+"""List the views that a lens calibration still needs, as instructions to the person holding the board."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from calibration.lens.views import BoardPose, LensView, board_pose
 from engine.phrases import phrase, plural
 
 LEAST_VIEWS = 8
-# The picture in three rows of three; corners of the board must have been in nearly each.
+# Grid of picture cells, and the number of board corners that each of them needs.
 _ACROSS, _DOWN = 3, 3
 _LEAST_IN_CELL = 3
 _TILT_RAD = math.radians(15)
-# The farthest view must be so much farther than the nearest: from one distance, far and narrow look like near and wide.
+# Minimum ratio of the farthest to the nearest view. At a single distance, focal length and distance are ambiguous.
 _LEAST_DEPTH = 1.25
 CELLS = (
     "top left", "top middle", "top right", "left middle", "middle", "right middle", "bottom left", "bottom middle",
@@ -38,13 +38,13 @@ _SIDES = {"right": phrase("right"), "left": phrase("left"), "upper": phrase("upp
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """What the views so far show, and what they lack.
+    """Coverage of the views so far.
 
     Attributes:
-        useful: How many pictures show enough of the board.
-        empty_cells: Parts of the picture, in words, where no view has shown the board.
-        lacking_tilts: Sides of the board, in words, that have not been turned away from the camera.
-        depth: How many times as far as the nearest view the farthest one is; 0 without a view.
+        useful: Number of views that show enough of the board.
+        empty_cells: Names of the picture cells in which fewer than three board corners were seen.
+        lacking_tilts: Sides of the board that have not been tilted away from the camera.
+        depth: Ratio of the farthest to the nearest view. 0 without views.
     """
 
     useful: int
@@ -54,39 +54,39 @@ class Guide:
 
     @property
     def coverage(self) -> float:
-        """Share of the picture's nine parts in which the board was seen."""
+        """Share of the nine picture cells in which the board was seen."""
         return 1 - len(self.empty_cells) / (_ACROSS * _DOWN)
 
     @property
     def is_enough(self) -> bool:
-        """Whether nothing is missing."""
-        return not self.wants()
+        """True if no more views are needed."""
+        return not self.instructions()
 
-    def wants(self) -> tuple[str, ...]:
-        """Return what to do next, most important first; nothing where the views are enough."""
-        wants = [
+    def instructions(self) -> tuple[str, ...]:
+        """Return instructions for more views, most important first. Empty if no more are needed."""
+        instructions = [
             phrase("Turn the {side} side of the board away from the camera, by about 30 degrees.", side=_SIDES[side])
             for side in self.lacking_tilts
         ]
-        wants += [
+        instructions += [
             phrase("Hold the board so that it reaches into the {part} of the picture.", part=_PARTS[cell])
             for cell in self.empty_cells
         ]
         if self.useful and self.depth < _LEAST_DEPTH:
             nearer = phrase("Hold the board nearer once, so that it nearly fills the picture, and farther away once.")
-            wants.append(nearer)
+            instructions.append(nearer)
         if self.useful < LEAST_VIEWS:
             more = plural(
                 "One more view of the board is needed, held otherwise.",
                 "{number} more views of the board are needed, each held otherwise.",
                 number=LEAST_VIEWS - self.useful,
             )
-            wants.append(more)
-        return tuple(wants)
+            instructions.append(more)
+        return tuple(instructions)
 
 
 def guide(views: Sequence[LensView]) -> Guide:
-    """Return what views show and what they lack; those that show too little of the board do not count."""
+    """Return the coverage of views. Views with too little of the board are ignored."""
     useful = [view for view in views if view.is_useful]
     poses = [board_pose(view) for view in useful]
     nearest, farthest = (pick((pose.distance_mm for pose in poses), default=0.0) for pick in (min, max))
@@ -103,10 +103,10 @@ def _empty_cells(views: Sequence[LensView]) -> tuple[str, ...]:
 
 
 def _lacking_tilts(poses: Sequence[BoardPose]) -> tuple[str, ...]:
-    turned = {
+    tilts = {
         "right": max((pose.tilt_right_rad for pose in poses), default=0.0),
         "left": max((-pose.tilt_right_rad for pose in poses), default=0.0),
         "upper": max((pose.tilt_top_rad for pose in poses), default=0.0),
         "lower": max((-pose.tilt_top_rad for pose in poses), default=0.0),
     }
-    return tuple(side for side, tilt_rad in turned.items() if tilt_rad < _TILT_RAD)
+    return tuple(side for side, tilt_rad in tilts.items() if tilt_rad < _TILT_RAD)

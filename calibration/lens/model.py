@@ -1,4 +1,4 @@
-"""Lens model: map pixels to directions and back, with parameters that are measured once for a camera."""
+"""Lens model that maps pixels to rays and back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vision.arrays import Points
 
 
 class LensSource(StrEnum):
-    """Where the numbers come from."""
+    """Origin of lens parameters."""
 
     MEASURED = "measured"
     KNOWN_CAMERA = "known camera"
@@ -24,16 +24,16 @@ class LensSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """A camera's lens.
+    """Lens of a camera.
 
     Attributes:
-        width_px, height_px: Size of the pictures that it is said for.
-        focal_px: Focal length across and down.
-        center_px: Where the axis of the lens meets the picture; the middle of the first pixel is 0, 0.
+        width_px, height_px: Size of the pictures.
+        focal_px: Horizontal and vertical focal length.
+        center_px: Principal point. (0, 0) is the centre of the first pixel.
         distortion: k1, k2, p1, p2 and k3 of OpenCV's model.
-        source: Where this comes from.
-        error_px: How far corners of the board lay from where they should, root mean square; None where not measured.
-        views: How many pictures of the board it rests on.
+        source: Origin of the parameters.
+        error_px: Root mean square reprojection error of the board corners. None if not measured.
+        views: Number of views of the board used for the fit.
     """
 
     width_px: int
@@ -50,19 +50,19 @@ class Lens:
             raise ValueError(f"size: expected 1 px or more each way, got {self.width_px} x {self.height_px}")
         if not all(math.isfinite(f) and f > 0 for f in self.focal_px):
             raise ValueError(f"focal_px: expected two numbers above 0, got {self.focal_px}")
-        if not all(math.isfinite(one) for one in (*self.center_px, *self.distortion)):
+        if not all(math.isfinite(value) for value in (*self.center_px, *self.distortion)):
             raise ValueError(f"center_px and distortion: expected numbers, got {self.center_px}, {self.distortion}")
 
     @property
     def width_rad(self) -> float:
-        """Angle of view across the picture, without distortion."""
+        """Horizontal angle of view, ignoring distortion."""
         return 2 * math.atan(self.width_px / 2 / self.focal_px[0])
 
     def at(self, width_px: int, height_px: int) -> Lens:
-        """Return the same lens for pictures of another size and the same shape.
+        """Return the lens for pictures of another size with the same aspect ratio.
 
         Raises:
-            ValueError: If the shape is another: then the camera shows another part of what the lens sees.
+            ValueError: If the aspect ratio differs by more than 1 %, which means that the field of view differs.
         """
         across, down = width_px / self.width_px, height_px / self.height_px
         if abs(across / down - 1) > 0.01:
@@ -80,34 +80,34 @@ class Lens:
         return np.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1.0]])
 
     def to_rays(self, points_px: Points) -> Points:
-        """Return where straight lines through points of the picture meet the plane at distance 1, shape (N, 2)."""
-        flat = np.ascontiguousarray(points_px, np.float64).reshape(-1, 1, 2)
-        # Until it is exact to a thousandth of a pixel; OpenCV alone stops after five steps.
-        until = (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 60, 1e-9)
+        """Return the rays through pixels as their intersections with the plane at distance 1, shape (N, 2)."""
+        points = np.ascontiguousarray(points_px, np.float64).reshape(-1, 1, 2)
+        # OpenCV's default of five iterations is less exact than a thousandth of a pixel.
+        criteria = (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 60, 1e-9)
         rays = cv2.undistortPoints(
-            flat, self.matrix(), np.array(self.distortion), R=np.eye(3), P=np.eye(3), criteria=until
+            points, self.matrix(), np.array(self.distortion), R=np.eye(3), P=np.eye(3), criteria=criteria
         )
         return np.asarray(rays, np.float64).reshape(-1, 2)
 
     def to_picture(self, rays: Points) -> Points:
-        """Return where points at distance 1 in front of the camera, shape (N, 2), appear, in pixels."""
-        spots = np.column_stack([rays, np.ones(len(rays))])
-        nowhere = np.zeros(3)
-        shown = cv2.projectPoints(spots, nowhere, nowhere, self.matrix(), np.array(self.distortion))[0]
-        return np.asarray(shown, np.float64).reshape(-1, 2)
+        """Return the pixels of rays, given by points at distance 1 in front of the camera, shape (N, 2)."""
+        points = np.column_stack([rays, np.ones(len(rays))])
+        zero = np.zeros(3)
+        pixels = cv2.projectPoints(points, zero, zero, self.matrix(), np.array(self.distortion))[0]
+        return np.asarray(pixels, np.float64).reshape(-1, 2)
 
 
 def lens_of_angle(width_px: int, height_px: int, width_rad: float, source: LensSource) -> Lens:
-    """Return a lens without distortion that sees an angle across the picture."""
+    """Return a lens without distortion that has the given horizontal angle of view."""
     focal_px = width_px / 2 / math.tan(width_rad / 2)
     return Lens(width_px, height_px, (focal_px, focal_px), ((width_px - 1) / 2, (height_px - 1) / 2), source=source)
 
 
 def guessed_lens(width_px: int, height_px: int) -> Lens:
-    """Return a lens for a camera of which nothing is known: most see 60 to 70 degrees across."""
+    """Return a lens with a typical angle of view for an unknown camera. Most have 60 to 70 degrees."""
     return lens_of_angle(width_px, height_px, math.radians(65), LensSource.GUESS)
 
 
 def known_lens(camera: PiCamera, width_px: int, height_px: int) -> Lens:
-    """Return the lens of a Pi camera for pictures that show the whole width of its sensor."""
+    """Return the nominal lens of a Pi camera, for pictures of the full width of its sensor."""
     return lens_of_angle(width_px, height_px, camera.width_rad, LensSource.KNOWN_CAMERA)

@@ -1,7 +1,7 @@
-"""Lenses of Raspberry Pi cameras, so that a table can be used before its lens is measured.
+"""Nominal lenses of Raspberry Pi cameras, for use before the lens is measured.
 
-Angles and focal lengths are those of the table "Hardware specification" on the page "Camera" of Raspberry Pi's
-documentation. They say nothing of distortion, and single cameras differ by a few percent: measuring is better.
+Angles and focal lengths are from the table "Hardware specification" on the page "Camera" of Raspberry Pi's
+documentation. They do not include distortion, and individual cameras deviate by a few percent.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from enum import StrEnum
 
-# Of the HQ camera only the sensor is fixed, 6.287 mm wide; two lenses are sold for it.
+# Sensor width of the HQ camera, which is sold with two lenses.
 _HQ_WIDTH_MM = 6.287
 
 
 class PiCamera(StrEnum):
-    """A camera whose lens is known."""
+    """A camera with a known lens."""
 
     MODULE_2 = "module-2"
     MODULE_3 = "module-3"
@@ -24,9 +24,9 @@ class PiCamera(StrEnum):
 
     @property
     def width_rad(self) -> float:
-        """Angle that it sees across, where a picture shows the whole width of its sensor.
+        """Horizontal angle of view for pictures of the full width of the sensor.
 
-        Modes that crop, such as 1920 x 1080 of the Camera Module 2, see less: there the lens must be measured.
+        Cropping modes, such as 1920 x 1080 of the Camera Module 2, have a smaller angle. Their lens must be measured.
         """
         return {
             PiCamera.MODULE_2: math.radians(62.2),

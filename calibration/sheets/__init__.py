@@ -1,1 +1,1 @@
-"""Printed sheets: corner blocks, mats and boards as vectors, PDF and pictures."""
+"""Printed sheets: corner blocks, mats and boards as vector drawings, PDF files and pictures."""

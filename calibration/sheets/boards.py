@@ -9,14 +9,14 @@ from cv2 import aruco
 from calibration.sheets.sheet import BLACK, WHITE, Rectangle
 from vision.arrays import Points
 
-# A block is two by two markers: with half of it under a hand or a glass, others are still found.
+# A block has two by two markers, so some are detected even if a hand or a glass covers half of it.
 BLOCKS = 4
 MARKERS_PER_BLOCK = 4
 MARKER_MM = 36.0
-# White around each marker: as wide as one of its six cells, without which it is not found.
+# White margin around each marker, required for detection: the width of one of its six cells.
 QUIET_MM = MARKER_MM / 6
 BLOCK_MM = 2 * MARKER_MM + 3 * QUIET_MM
-# The board is one for both papers: it fits A4 and Letter with margins that printers need.
+# The board fits both A4 and Letter, including printer margins.
 BOARD_COLUMNS, BOARD_ROWS = 9, 6
 SQUARE_MM = 28.0
 BOARD_MARKER_MM = 21.0
@@ -24,24 +24,24 @@ BOARD_CORNERS = (BOARD_COLUMNS - 1) * (BOARD_ROWS - 1)
 
 
 def corner_dictionary() -> aruco.Dictionary:
-    """Return the markers of the corner blocks."""
+    """Return the marker dictionary of the corner blocks."""
     return aruco.getPredefinedDictionary(aruco.DICT_4X4_50)
 
 
 def lens_board() -> aruco.CharucoBoard:
-    """Return the board for the lens; its markers are others than those of the corners."""
+    """Return the lens board. Its markers differ from those of the corner blocks."""
     dictionary = aruco.getPredefinedDictionary(aruco.DICT_5X5_50)
     return aruco.CharucoBoard((BOARD_COLUMNS, BOARD_ROWS), SQUARE_MM, BOARD_MARKER_MM, dictionary)
 
 
 def marker_corners_mm(place: int) -> Points:
-    """Return the corners of one of a block's markers, shape (4, 2), clockwise from its top left.
+    """Return the corners of a marker in its block, shape (4, 2), clockwise from its top left.
 
     Args:
-        place: 0 to 3: top left, top right, bottom right, bottom left.
+        place: Position of the marker, 0 to 3: top left, top right, bottom right, bottom left.
 
     Returns:
-        Millimetres from the middle of the block, x right, y up.
+        Positions in millimetres from the centre of the block, x right, y up.
     """
     right, down = ((0, 0), (1, 0), (1, 1), (0, 1))[place]
     step = MARKER_MM + QUIET_MM
@@ -51,16 +51,16 @@ def marker_corners_mm(place: int) -> Points:
 
 
 def marker_outward() -> Points:
-    """Return which way the corners of a marker move when its black grows by 1 each way, shape (4, 2), y up."""
+    """Return the displacement of each marker corner if black areas grow by 1 on each side, shape (4, 2), y up."""
     return np.array([(-1.0, 1.0), (1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)])
 
 
 def block_boxes(block: int, left_mm: float, top_mm: float) -> tuple[Rectangle, ...]:
-    """Return what is printed of a corner block.
+    """Return the rectangles of a corner block.
 
     Args:
-        block: 0 to 3: that of the table's top left, top right, bottom right, bottom left, seen from the first seat.
-        left_mm, top_mm: Where its white square begins on the sheet.
+        block: Corner of the table seen from the first seat, 0 to 3: top left, top right, bottom right, bottom left.
+        left_mm, top_mm: Top left corner of its white square on the sheet.
     """
     boxes = [Rectangle(left_mm, top_mm, BLOCK_MM, BLOCK_MM, WHITE)]
     for place in range(MARKERS_PER_BLOCK):
@@ -71,7 +71,7 @@ def block_boxes(block: int, left_mm: float, top_mm: float) -> tuple[Rectangle, .
 
 
 def board_boxes(left_mm: float, top_mm: float) -> tuple[Rectangle, ...]:
-    """Return what is printed of the board for the lens, with its top left corner at a place."""
+    """Return the rectangles of the lens board, with its top left corner at the given position."""
     board = lens_board()
     boxes: list[Rectangle] = []
     marker = iter(np.asarray(board.getIds()).ravel().tolist())
@@ -88,13 +88,13 @@ def board_boxes(left_mm: float, top_mm: float) -> tuple[Rectangle, ...]:
 
 
 def _bit_boxes(bits: cv2.typing.MatLike, left_mm: float, top_mm: float, side_mm: float) -> list[Rectangle]:
-    """Return the black cells of a marker, neighbours of a row as one box."""
+    """Return the black cells of a marker. Adjacent cells of a row are merged."""
     cell_mm = side_mm / len(bits)
     boxes = []
     for row, line in enumerate(bits):
-        # Where black begins and where it ends.
-        turns = np.flatnonzero(np.diff(np.concatenate([[0], (line == 0).astype(np.int8), [0]])))
-        for start, end in zip(turns[::2].tolist(), turns[1::2].tolist(), strict=True):
+        # Alternating starts and ends of black runs.
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], (line == 0).astype(np.int8), [0]])))
+        for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
             boxes.append(
                 Rectangle(left_mm + start * cell_mm, top_mm + row * cell_mm, (end - start) * cell_mm, cell_mm, BLACK)
             )

@@ -1,4 +1,4 @@
-"""The printed mat: where the corner blocks, the seats, the boneyard and the layout are on it."""
+"""The printed mat: positions of corner blocks, seats, boneyard and layout."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from calibration.sheets.boards import BLOCK_MM, BLOCKS, block_boxes
 from calibration.sheets.sheet import GREY, Shape, Text, outline
 
-# Three by three sheets of A4 or Letter, lying across, without their margins.
+# Three by three sheets of A4 or Letter in landscape format, without their margins.
 SHEETS_ACROSS, SHEETS_DOWN = 3, 3
 MAT_WIDTH_MM, MAT_HEIGHT_MM = 759.0, 558.0
-# A tile of 5 cm lies upright in it.
+# Depth of a seat's zone. It fits an upright tile of 5 cm.
 STRIP_MM = 62.0
 _GAP_MM = 8.0
 _BONEYARD_WIDTH_MM = 130.0
 _LABEL_MM, _EDGE_MM = 9.0, 4.0
-# Smaller, there is no room for a boneyard and four tiles in a row between the corner blocks.
+# Minimum size that fits a boneyard and four tiles in a row between the corner blocks.
 LEAST_WIDTH_MM, LEAST_HEIGHT_MM = 520.0, 320.0
 
 
@@ -24,9 +24,10 @@ class MatZone:
     """A rectangle of the mat.
 
     Attributes:
-        name: What is written in it.
-        left_mm, top_mm: Its corner, from the top left of the mat, y down.
-        quarters: By how many quarters its name is turned clockwise, so that who sits there can read it.
+        name: Printed name.
+        left_mm, top_mm: Top left corner, measured from the top left of the mat, y down.
+        width_mm, height_mm: Size.
+        quarters: Clockwise rotation of the name in quarter turns, to face the player.
     """
 
     name: str
@@ -41,23 +42,23 @@ def mat_zones(players: int) -> tuple[MatZone, ...]:
     """Return the zones of the printed mat: one for each seat, clockwise from the lower edge, then boneyard and layout.
 
     Args:
-        players: 2 to 4.
+        players: Number of players, 2 to 4.
 
     Raises:
-        ValueError: If there are more or fewer.
+        ValueError: If *players* is out of range.
     """
     return zones_within(MAT_WIDTH_MM, MAT_HEIGHT_MM, players)
 
 
 def zones_within(width_mm: float, height_mm: float, players: int) -> tuple[MatZone, ...]:
-    """Return the zones of a table as those of the mat are, where corner blocks lie in its corners.
+    """Return zones for a table with corner blocks in its corners, arranged as on the mat.
 
     Args:
-        width_mm, height_mm: Of the table; large enough for a layout of a few tiles.
-        players: 2 to 4.
+        width_mm, height_mm: Size of the table, at least 520 x 320 mm.
+        players: Number of players, 2 to 4.
 
     Raises:
-        ValueError: If there are more or fewer players, or the table is too small.
+        ValueError: If *players* is out of range, or the table is too small.
     """
     if players not in (2, 3, 4):
         raise ValueError(f"players: expected 2 to 4, got {players}")
@@ -85,13 +86,13 @@ def zones_within(width_mm: float, height_mm: float, players: int) -> tuple[MatZo
 
 
 def block_places_mm() -> tuple[tuple[float, float], ...]:
-    """Return where the white squares of the corner blocks begin on the mat, in their order."""
+    """Return the top left corner of each corner block on the mat, in block order."""
     right_mm, low_mm = MAT_WIDTH_MM - BLOCK_MM, MAT_HEIGHT_MM - BLOCK_MM
     return ((0.0, 0.0), (right_mm, 0.0), (right_mm, low_mm), (0.0, low_mm))
 
 
 def draw_mat(players: int) -> tuple[Shape, ...]:
-    """Return the whole mat, from its top left corner."""
+    """Return the drawing of the whole mat, relative to its top left corner."""
     shapes: list[Shape] = []
     for zone in mat_zones(players):
         shapes += outline(zone.left_mm, zone.top_mm, zone.width_mm, zone.height_mm, dash_mm=3.0)
@@ -102,7 +103,7 @@ def draw_mat(players: int) -> tuple[Shape, ...]:
 
 
 def _label_start(zone: MatZone) -> tuple[float, float]:
-    """Return where the name begins: in the corner that is the top left for who reads it."""
+    """Return the start of the name, in the corner that is the top left one for its reader."""
     near_mm, deep_mm = 4.0, 4.0 + _LABEL_MM
     right_mm, low_mm = zone.left_mm + zone.width_mm, zone.top_mm + zone.height_mm
     return (

@@ -1,4 +1,4 @@
-"""All that `tallybone calibrate print` puts on paper, sheet by sheet."""
+"""The sheets printed by `tallybone calibrate print`."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from calibration.sheets.sheet import LineSegment, Paper, Shape, Sheet, Text, Win
 RULER_MM = 100.0
 BOARD_TOP_MM = 14.0
 _CUT_DASH_MM = 2.0
-# Above the lower edge of the paper; most printers leave out the last 5 mm.
+# Distance from the lower edge of the paper. Most printers cannot print on the last 5 mm.
 _FOOT_MM = 7.0
 _NAMES = ("top left", "top right", "bottom right", "bottom left")
 
 
 def draw_prints(paper: Paper, players: int) -> tuple[Sheet, ...]:
-    """Return every sheet: corner blocks to cut out, the board for the lens, and the mat in nine parts.
+    """Return all sheets: corner blocks to cut out, the lens board, and the mat in nine parts.
 
     Args:
-        paper: What it is printed on.
-        players: 2 to 4; decides the seats on the mat.
+        paper: Size of the paper.
+        players: Number of seats on the mat, 2 to 4.
     """
     return (_corner_sheet(paper), _board_sheet(paper), *_mat_sheets(paper, players))
 
 
 def _corner_sheet(paper: Paper) -> Sheet:
-    """Return the four corner blocks, upright, with lines to cut along."""
+    """Return the four corner blocks with cutting lines, in portrait format."""
     gap_mm = 8.0
     left_mm, top_mm = (paper.short_mm - 2 * BLOCK_MM - gap_mm) / 2, 22.0
     shapes: list[Shape] = []
@@ -35,26 +35,26 @@ def _corner_sheet(paper: Paper) -> Sheet:
         shapes += block_boxes(block, x_mm, y_mm)
         shapes += outline(x_mm, y_mm, BLOCK_MM, BLOCK_MM, dash_mm=_CUT_DASH_MM)
         shapes.append(Text((x_mm + 2, y_mm + BLOCK_MM - 1.2), _NAMES[block], 3.0))
-    says = (
+    instructions = (
         "Corners of the table: cut along the dashed lines. Lay each flat in its corner, this way up,",
         "as seen from seat 1. They need not lie exactly. Or use the mat, which has them already.",
     )
-    shapes += [Text((left_mm, 11.0 + 5 * at), line, 3.6) for at, line in enumerate(says)]
+    shapes += [Text((left_mm, 11.0 + 5 * at), line, 3.6) for at, line in enumerate(instructions)]
     return Sheet(paper.short_mm, paper.long_mm, (*shapes, *_foot(paper.long_mm, left_mm)))
 
 
 def _board_sheet(paper: Paper) -> Sheet:
     width_mm = BOARD_COLUMNS * SQUARE_MM
     left_mm, top_mm = (paper.long_mm - width_mm) / 2, BOARD_TOP_MM
-    says = Text(
+    instructions = Text(
         (left_mm, 9.5), "Board for the lens: keep it flat, on cardboard. It can also be shown on a tablet.", 3.6
     )
-    shapes: tuple[Shape, ...] = (says, *board_boxes(left_mm, top_mm))
+    shapes: tuple[Shape, ...] = (instructions, *board_boxes(left_mm, top_mm))
     return Sheet(paper.long_mm, paper.short_mm, (*shapes, *_foot(paper.short_mm, left_mm)))
 
 
 def _mat_sheets(paper: Paper, players: int) -> list[Sheet]:
-    """Return the parts of the mat, row by row; cut along the marks they lie edge to edge."""
+    """Return the parts of the mat, row by row. Cut along the marks, they join edge to edge."""
     whole = draw_mat(players)
     part_mm = (MAT_WIDTH_MM / SHEETS_ACROSS, MAT_HEIGHT_MM / SHEETS_DOWN)
     at_mm = ((paper.long_mm - part_mm[0]) / 2, (paper.short_mm - part_mm[1]) / 2 - 1.0)
@@ -69,7 +69,7 @@ def _mat_sheets(paper: Paper, players: int) -> list[Sheet]:
 
 
 def _cut_marks(at_mm: tuple[float, float], part_mm: tuple[float, float]) -> tuple[LineSegment, ...]:
-    """Return short lines outside of the corners, in line with the edges."""
+    """Return short lines outside the corners, aligned with the edges."""
     marks = []
     for x_mm, out_x in ((at_mm[0], -1), (at_mm[0] + part_mm[0], 1)):
         for y_mm, out_y in ((at_mm[1], -1), (at_mm[1] + part_mm[1], 1)):
@@ -79,13 +79,13 @@ def _cut_marks(at_mm: tuple[float, float], part_mm: tuple[float, float]) -> tupl
 
 
 def _foot(height_mm: float, left_mm: float, name: str = "") -> tuple[Shape, ...]:
-    """Return the ruler that proves the scale of the print, and what is written beside it."""
+    """Return the ruler for checking the print scale, and the text beside it."""
     y_mm = height_mm - _FOOT_MM
     left_mm += 6.0
     ticks = [
         LineSegment((left_mm + at, y_mm - (2.5 if at % 50 == 0 else 1.2)), (left_mm + at, y_mm), 0.2)
         for at in range(0, round(RULER_MM) + 1, 10)
     ]
-    says = f"This line must be {RULER_MM:.0f} mm long: print at 100 %, not fitted.  {name}".strip()
+    label = f"This line must be {RULER_MM:.0f} mm long: print at 100 %, not fitted.  {name}".strip()
     ruler = LineSegment((left_mm, y_mm), (left_mm + RULER_MM, y_mm), 0.2)
-    return (ruler, *ticks, Text((left_mm + RULER_MM + 4, y_mm), says, 2.8))
+    return (ruler, *ticks, Text((left_mm + RULER_MM + 4, y_mm), label, 2.8))

@@ -1,4 +1,4 @@
-"""A sheet as a picture: what a scan of the print would show, for a tablet's screen and for simulated tables."""
+"""Draw a sheet as a picture, for tablet screens and simulated tables."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from calibration.sheets.sheet import LineSegment, Rectangle, Shape, Sheet, Text, Window
 from vision.arrays import GreyImage
 
-# Bits after the point of the places that OpenCV draws at.
+# Fractional bits of OpenCV drawing coordinates.
 _SHIFT = 8
-# A letter of OpenCV's font at scale 1 is about so high as one of a font of 30 px.
+# Font size that matches OpenCV's font at scale 1.
 _FONT_PX = 30.0
 
 
 def draw_sheet(sheet: Sheet, px_per_mm: float) -> GreyImage:
-    """Return a sheet as a grey picture, shape (H, W); texts are plainer than in the PDF."""
+    """Return a sheet as a grey picture of shape (H, W). Texts use a simpler font than in the PDF."""
     width_px, height_px = round(sheet.width_mm * px_per_mm), round(sheet.height_mm * px_per_mm)
     picture = np.full((height_px, width_px), 255, np.uint8)
     _draw(picture, sheet.shapes, px_per_mm)
@@ -37,8 +37,8 @@ def _draw(picture: GreyImage, shapes: Iterable[Shape], px_per_mm: float) -> None
                     np.round((np.array(end) * px_per_mm - 0.5) * 2**_SHIFT).astype(int).tolist()
                     for end in (shape.from_mm, shape.to_mm)
                 ]
-                thick = max(1, round(shape.width_mm * px_per_mm))
-                cv2.line(picture, ends[0], ends[1], _level(shape.grey), thick, cv2.LINE_AA, _SHIFT)
+                thickness = max(1, round(shape.width_mm * px_per_mm))
+                cv2.line(picture, ends[0], ends[1], _level(shape.grey), thickness, cv2.LINE_AA, _SHIFT)
             case Text():
                 _draw_text(picture, shape, px_per_mm)
             case Window():
@@ -48,17 +48,17 @@ def _draw(picture: GreyImage, shapes: Iterable[Shape], px_per_mm: float) -> None
 
 
 def _draw_box(picture: GreyImage, box: Rectangle, px_per_mm: float) -> None:
-    """Paint a box; a pixel that it covers in part is mixed, so that edges lie where they should."""
+    """Paint a rectangle with anti-aliased edges, for subpixel accuracy."""
     height_px, width_px = picture.shape
     across, shares = _covered(box.left_mm * px_per_mm, (box.left_mm + box.width_mm) * px_per_mm, width_px)
     down, lines = _covered(box.top_mm * px_per_mm, (box.top_mm + box.height_mm) * px_per_mm, height_px)
     share = lines[:, None] * shares
-    seen = picture[down, across]
-    seen[:] = np.round(seen * (1 - share) + _level(box.grey) * share).astype(np.uint8)
+    region = picture[down, across]
+    region[:] = np.round(region * (1 - share) + _level(box.grey) * share).astype(np.uint8)
 
 
 def _covered(start_px: float, end_px: float, count: int) -> tuple[slice, NDArray[np.float64]]:
-    """Return which of *count* pixels lie between two places, and the share of each that does."""
+    """Return the range of pixels, out of *count*, between two coordinates, and the covered share of each."""
     first, last = max(0, math.floor(start_px)), min(count, math.ceil(end_px))
     at = np.arange(first, max(first, last))
     return slice(first, max(first, last)), np.minimum(end_px, at + 1) - np.maximum(start_px, at)
@@ -71,32 +71,33 @@ def _draw_text(picture: GreyImage, text: Text, px_per_mm: float) -> None:
     cv2.putText(patch, text.text, (0, height_px), cv2.FONT_HERSHEY_SIMPLEX, scale, 255, 1, cv2.LINE_AA)
     start = np.array(text.start_mm) * px_per_mm
     cos, sin = ((1, 0), (0, 1), (-1, 0), (0, -1))[text.quarters % 4]
-    turn = np.array([[cos, -sin], [sin, cos]], np.float64)
-    motion = np.column_stack([turn, start - turn @ (0, height_px)])
-    corners = np.array([(0, 0), (patch.shape[1], 0), (0, patch.shape[0]), patch.shape[::-1]]) @ turn.T + motion[:, 2]
+    rotation = np.array([[cos, -sin], [sin, cos]], np.float64)
+    motion = np.column_stack([rotation, start - rotation @ (0, height_px)])
+    patch_corners = np.array([(0, 0), (patch.shape[1], 0), (0, patch.shape[0]), patch.shape[::-1]])
+    corners = patch_corners @ rotation.T + motion[:, 2]
     left, top = np.maximum(np.floor(corners.min(axis=0)), 0).astype(int).tolist()
     right, bottom = np.minimum(np.ceil(corners.max(axis=0)) + 1, picture.shape[::-1]).astype(int).tolist()
     if right <= left or bottom <= top:
         return
     motion[:, 2] -= (left, top)
-    cover = cv2.warpAffine(patch, motion, (right - left, bottom - top)).astype(np.float64) / 255
-    seen = picture[top:bottom, left:right]
-    seen[:] = np.round(seen * (1 - cover) + _level(text.grey) * cover).astype(np.uint8)
+    opacity = cv2.warpAffine(patch, motion, (right - left, bottom - top)).astype(np.float64) / 255
+    region = picture[top:bottom, left:right]
+    region[:] = np.round(region * (1 - opacity) + _level(text.grey) * opacity).astype(np.uint8)
 
 
 def _draw_window(picture: GreyImage, window: Window, px_per_mm: float) -> None:
-    """Draw the whole of what the window shows at its place, on a copy, and keep what is inside."""
+    """Draw the whole drawing at its position on a copy, and copy the part inside the window."""
     left_mm, top_mm = window.at_mm
     shift = (left_mm - window.from_mm[0], top_mm - window.from_mm[1])
     copy = np.full_like(picture, 255)
-    _draw(copy, [_moved(shape, shift) for shape in window.shapes], px_per_mm)
+    _draw(copy, [_translated(shape, shift) for shape in window.shapes], px_per_mm)
     left, top = round(left_mm * px_per_mm), round(top_mm * px_per_mm)
     right, bottom = round((left_mm + window.width_mm) * px_per_mm), round((top_mm + window.height_mm) * px_per_mm)
     picture[top:bottom, left:right] = copy[top:bottom, left:right]
 
 
-def _moved(shape: Shape, shift_mm: tuple[float, float]) -> Shape:
-    """Return a shape at another place."""
+def _translated(shape: Shape, shift_mm: tuple[float, float]) -> Shape:
+    """Return a shape moved by *shift_mm*."""
     x_mm, y_mm = shift_mm
     match shape:
         case Rectangle():

@@ -1,4 +1,4 @@
-"""A printed sheet as a value: boxes, lines and texts on paper, in millimetres from its top left corner, y down."""
+"""A printed sheet as a value: rectangles, lines and texts in millimetres from the top left corner, y down."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ BLACK, WHITE, GREY = 0.0, 1.0, 0.55
 
 
 class Paper(StrEnum):
-    """A size of paper."""
+    """A paper size."""
 
     A4 = "a4"
     LETTER = "letter"
 
     @property
     def short_mm(self) -> float:
-        """The shorter edge."""
+        """Length of the shorter edge."""
         return 210.0 if self is Paper.A4 else 215.9
 
     @property
     def long_mm(self) -> float:
-        """The longer edge."""
+        """Length of the longer edge."""
         return 297.0 if self is Paper.A4 else 279.4
 
 
 @dataclass(frozen=True, slots=True)
 class Rectangle:
-    """A filled rectangle; *grey* is 0 for black, 1 for white."""
+    """A filled rectangle. *grey* ranges from 0 (black) to 1 (white)."""
 
     left_mm: float
     top_mm: float
@@ -39,7 +39,7 @@ class Rectangle:
 
 @dataclass(frozen=True, slots=True)
 class LineSegment:
-    """A straight line, dashed where *dash_mm* is not 0."""
+    """A straight line, dashed if *dash_mm* is not 0."""
 
     from_mm: tuple[float, float]
     to_mm: tuple[float, float]
@@ -50,12 +50,14 @@ class LineSegment:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A line of ASCII letters.
+    """A line of ASCII text.
 
     Attributes:
-        start_mm: Left end of the line on which the letters stand.
-        height_mm: Size of the font.
-        quarters: By how many quarters of a circle it is turned clockwise.
+        start_mm: Left end of the baseline.
+        text: Printable ASCII characters.
+        height_mm: Font size.
+        quarters: Clockwise rotation in quarter turns.
+        grey: Colour from 0 (black) to 1 (white).
     """
 
     start_mm: tuple[float, float]
@@ -71,13 +73,13 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A part of a larger drawing: nothing outside of the window is shown.
+    """A rectangular part of a larger drawing, clipped at its edges.
 
     Attributes:
         shapes: The whole drawing.
-        from_mm: The corner of the drawing that lies at the top left of the window.
-        at_mm: Where that is on the sheet.
-        width_mm, height_mm: Extent of the window.
+        from_mm: Point of the drawing at the top left of the window.
+        at_mm: Top left of the window on the sheet.
+        width_mm, height_mm: Size of the window.
     """
 
     shapes: tuple[Shape, ...]
@@ -92,11 +94,11 @@ Shape: TypeAlias = Rectangle | LineSegment | Text | Window
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One side of paper.
+    """A printed page.
 
     Attributes:
-        width_mm, height_mm: Of the paper.
-        shapes: What is on it; later ones lie over earlier ones.
+        width_mm, height_mm: Size of the paper.
+        shapes: Shapes on the page. Later ones cover earlier ones.
     """
 
     width_mm: float
@@ -107,7 +109,7 @@ class Sheet:
 def outline(
     left_mm: float, top_mm: float, width_mm: float, height_mm: float, dash_mm: float = 0.0
 ) -> tuple[LineSegment, ...]:
-    """Return the four edges of a rectangle."""
+    """Return the edges of a rectangle as four lines."""
     right_mm, bottom_mm = left_mm + width_mm, top_mm + height_mm
     corners = ((left_mm, top_mm), (right_mm, top_mm), (right_mm, bottom_mm), (left_mm, bottom_mm))
     return tuple(LineSegment(a, b, dash_mm=dash_mm) for a, b in zip(corners, (*corners[1:], corners[0]), strict=True))

@@ -1,1 +1,1 @@
-"""Pose and zones of the table: measured from corner blocks, tiles or clicked corners, and checked later."""
+"""Pose, zones and light of the table, measured from corner blocks, tiles or clicked corners."""

@@ -1,4 +1,4 @@
-"""The corner blocks in a picture: which of their markers are seen, and where."""
+"""Detect the markers of corner blocks in a picture."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from calibration.sheets.boards import BLOCKS, MARKERS_PER_BLOCK, corner_dictiona
 from vision.arrays import Image, Points
 from vision.reading import PointPx
 
-# What of a block's paper lies around its markers, in lengths of these.
+# Margin of the paper around the markers of a block, relative to their size.
 _EDGE = 0.15
 
 
 @dataclass(frozen=True, slots=True)
 class SeenMarker:
-    """A marker of a corner block.
+    """A detected marker of a corner block.
 
     Attributes:
-        block: Which corner of the table, 0 to 3: top left, top right, bottom right, bottom left from the first seat.
-        place: Which marker of the block, 0 to 3 alike.
-        corners_px: Its corners, clockwise from the one that is its top left in print.
+        block: Corner of the table seen from the first seat, 0 to 3: top left, top right, bottom right, bottom left.
+        place: Position of the marker in the block, in the same order.
+        corners_px: Corners, clockwise from the printed top left.
     """
 
     block: int
@@ -34,29 +34,29 @@ class SeenMarker:
 
 
 def find_corner_marks(picture: Image) -> tuple[SeenMarker, ...]:
-    """Return the markers of corner blocks that a picture, shape (H, W, 3) or (H, W), shows, in their order."""
+    """Detect the markers of corner blocks in a picture of shape (H, W, 3) or (H, W), sorted by number."""
     grey = picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
     parameters = aruco.DetectorParameters()
-    # Of the refinements this is the most exact: 0.07 px where lines fitted to the edges give 0.15 px.
+    # The most accurate refinement, with an error of 0.07 px. Fitting lines to the edges gives 0.15 px.
     parameters.cornerRefinementMethod = aruco.CORNER_REFINE_SUBPIX
-    found, numbers, _ = aruco.ArucoDetector(corner_dictionary(), parameters).detectMarkers(grey)
-    seen: dict[int, Points] = {}
-    # With none found there are no numbers either: None, as OpenCV has it.
-    for number, corners in zip(np.asarray(numbers).ravel() if found else (), found, strict=True):
+    outlines, numbers, _ = aruco.ArucoDetector(corner_dictionary(), parameters).detectMarkers(grey)
+    markers: dict[int, Points] = {}
+    # Without markers OpenCV returns None as numbers.
+    for number, corners in zip(np.asarray(numbers).ravel() if outlines else (), outlines, strict=True):
         if number < BLOCKS * MARKERS_PER_BLOCK:
-            seen[int(number)] = np.asarray(corners, np.float64).reshape(4, 2)
-    return tuple(_marker(number, seen[number]) for number in sorted(seen))
+            markers[int(number)] = np.asarray(corners, np.float64).reshape(4, 2)
+    return tuple(_marker(number, markers[number]) for number in sorted(markers))
 
 
 def beside_blocks(markers: Sequence[SeenMarker], points_px: Points) -> NDArray[np.bool_]:
-    """Return which points, shape (N, 2), do not lie on a corner block: two of its squares look like a tile."""
+    """Return a mask of the points, shape (N, 2), outside corner blocks, whose markers can resemble tiles."""
     beside = np.ones(len(points_px), np.bool_)
     for block in {marker.block for marker in markers}:
         corners = [corner for marker in markers if marker.block == block for corner in marker.corners_px]
         outline = cv2.convexHull(np.array(corners, np.float32))
         edge_px = _EDGE * float(np.sqrt(cv2.contourArea(outline)))
-        far_px = [cv2.pointPolygonTest(outline, (float(x), float(y)), measureDist=True) for x, y in points_px]
-        beside &= np.array(far_px).reshape(-1) < -edge_px
+        inside_px = [cv2.pointPolygonTest(outline, (float(x), float(y)), measureDist=True) for x, y in points_px]
+        beside &= np.array(inside_px).reshape(-1) < -edge_px
     return beside
 
 

@@ -1,4 +1,4 @@
-"""Measure a table: by the corner blocks, by tiles of known size, or by its four corners that somebody clicked."""
+"""Measure a table by corner blocks, by tiles of known size, or by its four corners clicked by a user."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from engine.phrases import plural
 from vision.reading import PointPx, SeenTile
 
 _LEAST_BLOCKS, _LEAST_TILES = 2, 4
-# Corners that fingers click, and corners of tiles that the eye says, are so far off.
+# Typical errors of clicked corners, and of the reader's tile corners.
 _CLICKED_PX, _TILE_PX = 3.0, 1.5
-# Corners of markers are exact; what a lens does that is not measured is not.
+# Typical errors of marker corners. They are dominated by the distortion of a lens that is not measured.
 _MARKER_PX = {LensSource.MEASURED: 0.2, LensSource.KNOWN_CAMERA: 0.7, LensSource.GUESS: 1.0}
 _MOST_ERROR_PX = {TableSource.MARKERS: 1.5, TableSource.TILES: 5.0, TableSource.CORNERS: 12.0}
 _LEAST_FITTING = 0.6
-# From the block at a corner to the next one: which way that is, as seen from the first seat.
+# Direction between two blocks seen from the first seat, as a complex number. Diagonals assume a square table.
 _WAYS = {(0, 1): 1.0, (3, 2): 1.0, (3, 0): 1j, (2, 1): 1j, (3, 1): 1 + 1j, (0, 2): 1 - 1j}
 
 
 @dataclass(frozen=True, slots=True)
 class TileSize:
-    """A tile of the set on the table, in millimetres."""
+    """Size of a tile in millimetres."""
 
     length_mm: float = 48.0
     width_mm: float = 24.0
@@ -45,18 +45,18 @@ class TileSize:
 def table_from_markers(
     markers: Sequence[SeenMarker], lens: Lens, *, thickness_mm: float = 10.0, print_scale: float = 1.0
 ) -> Table:
-    """Return the table on which corner blocks lie.
+    """Measure a table by corner blocks.
 
     Args:
-        markers: What is seen of them.
-        lens: Of the picture.
-        thickness_mm: Of a tile.
-        print_scale: How large the print is; 0.97 where the ruler on the sheet measures 97 mm.
+        markers: Detected markers.
+        lens: Lens for the picture.
+        thickness_mm: Thickness of a tile.
+        print_scale: Scale of the print: 0.97 if the ruler on the sheet measures 97 mm.
 
     Raises:
-        RefusedError: If too few blocks are seen, or they are not flat.
+        RefusedError: If fewer than two blocks are detected, or they do not fit a plane.
     """
-    blocks = sorted({one.block for one in markers})
+    blocks = sorted({marker.block for marker in markers})
     if len(blocks) < _LEAST_BLOCKS:
         raise RefusedError(
             plural(
@@ -69,22 +69,22 @@ def table_from_markers(
                 least=_LEAST_BLOCKS,
             )
         )
-    targets = [_block_target([one for one in markers if one.block == block], print_scale) for block in blocks]
+    targets = [_block_target([marker for marker in markers if marker.block == block], print_scale) for block in blocks]
     plane = fit_plane(targets, lens, spread_px=_MARKER_PX[lens.source])
-    middles, turns = _placed(plane, targets, lens)
-    origin, way = middles.mean(), _way(blocks, middles)
+    middles, turns = _target_poses(plane, targets, lens)
+    origin, right = middles.mean(), _right(blocks, middles)
     marks = tuple(
-        _mark(block, (middle - origin) / way, turn / way)
+        _mark(block, (middle - origin) / right, turn / right)
         for block, middle, turn in zip(blocks, middles.tolist(), turns.tolist(), strict=True)
     )
-    return _table(plane, (origin, way), thickness_mm, TableSource.MARKERS, marks)
+    return _table(plane, (origin, right), thickness_mm, TableSource.MARKERS, marks)
 
 
 def table_from_tiles(tiles: Sequence[SeenTile], lens: Lens, size: TileSize) -> Table:
-    """Return the table on which tiles lie; its middle is that of the picture, and y is up in it.
+    """Measure a table by tiles. Its centre is the centre of the picture, and its y axis points up in it.
 
     Raises:
-        RefusedError: If they are too few, or not of one size.
+        RefusedError: If there are fewer than four tiles, or they do not fit the size.
     """
     if len(tiles) < _LEAST_TILES:
         raise RefusedError(
@@ -95,24 +95,24 @@ def table_from_tiles(tiles: Sequence[SeenTile], lens: Lens, size: TileSize) -> T
                 least=_LEAST_TILES,
             )
         )
-    plane = fit_plane([_tile_piece(tile, size) for tile in tiles], lens, spread_px=_TILE_PX)
-    return _table(plane, (_picture_middle(plane, lens), 1.0), size.thickness_mm, TableSource.TILES)
+    plane = fit_plane([_tile_target(tile, size) for tile in tiles], lens, spread_px=_TILE_PX)
+    return _table(plane, (_picture_center(plane, lens), 1.0), size.thickness_mm, TableSource.TILES)
 
 
 def table_from_corners(
     corners_px: Sequence[PointPx], lens: Lens, *, width_mm: float, depth_mm: float, thickness_mm: float = 10.0
 ) -> Table:
-    """Return the table whose corners were clicked.
+    """Measure a table by its clicked corners.
 
     Args:
-        corners_px: Clockwise from the top left, as seen from the first seat.
-        lens: Of the picture.
-        width_mm: From left to right.
-        depth_mm: Away from the first seat.
-        thickness_mm: Of a tile.
+        corners_px: Corners clockwise from the top left, seen from the first seat.
+        lens: Lens for the picture.
+        width_mm: Width from left to right.
+        depth_mm: Depth away from the first seat.
+        thickness_mm: Thickness of a tile.
 
     Raises:
-        RefusedError: If they are no such rectangle.
+        RefusedError: If there are not four corners, the size is not positive, or they do not fit the size.
     """
     if len(corners_px) != 4:
         raise RefusedError(f"four corners are needed, got {len(corners_px)}")
@@ -122,17 +122,17 @@ def table_from_corners(
     shape = np.array([(-x_mm, y_mm), (x_mm, y_mm), (x_mm, -y_mm), (-x_mm, -y_mm)])
     target = FlatTarget(shape, np.array(corners_px, np.float64))
     plane = fit_plane([target], lens, spread_px=_CLICKED_PX)
-    (middle,), (turn,) = _placed(plane, [target], lens)
+    (middle,), (turn,) = _target_poses(plane, [target], lens)
     return _table(plane, (middle, turn), thickness_mm, TableSource.CORNERS)
 
 
 def tile_length_mm(tiles: Sequence[SeenTile], table: Table, lens: Lens) -> float:
-    """Return how long tiles are by the scale of the table: the median, in millimetres.
+    """Return the median length of tiles in millimetres, by the scale of the table.
 
     Args:
-        tiles: At least one.
-        table: Measured by something else than these tiles.
-        lens: Of the picture.
+        tiles: At least one tile.
+        table: Table that was not measured by these tiles.
+        lens: Lens for the picture.
     """
     lengths = []
     for tile in tiles:
@@ -144,12 +144,12 @@ def tile_length_mm(tiles: Sequence[SeenTile], table: Table, lens: Lens) -> float
 
 
 def _block_target(markers: Sequence[SeenMarker], print_scale: float) -> FlatTarget:
-    shape = np.concatenate([marker_corners_mm(one.place) for one in markers]) * print_scale
-    seen_px = np.concatenate([np.array(one.corners_px) for one in markers])
+    shape = np.concatenate([marker_corners_mm(marker.place) for marker in markers]) * print_scale
+    seen_px = np.concatenate([np.array(marker.corners_px) for marker in markers])
     return FlatTarget(shape, seen_px, outward=np.tile(marker_outward(), (len(markers), 1)))
 
 
-def _tile_piece(tile: SeenTile, size: TileSize) -> FlatTarget:
+def _tile_target(tile: SeenTile, size: TileSize) -> FlatTarget:
     x_mm, y_mm = size.length_mm / 2, size.width_mm / 2
     shape = np.array([(-x_mm, y_mm), (x_mm, y_mm), (x_mm, -y_mm), (-x_mm, -y_mm)])
     corners = np.array(tile.corners_px)
@@ -159,10 +159,10 @@ def _tile_piece(tile: SeenTile, size: TileSize) -> FlatTarget:
     return FlatTarget(shape, corners, size.thickness_mm)
 
 
-def _placed(
+def _target_poses(
     plane: TablePlane, targets: Sequence[FlatTarget], lens: Lens
 ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-    """Return the origin of each target's shape on the plane, and its turn, as complex numbers."""
+    """Return the position of each target's origin on the plane, and its rotation, as complex numbers."""
     middles, turns = [], []
     for target in targets:
         flat = plane.spots(lens.to_rays(target.seen_px), target.height_mm) @ plane.axes()[:2].T
@@ -174,15 +174,14 @@ def _placed(
     return np.array(middles), np.array(turns)
 
 
-def _way(blocks: Sequence[int], middles: NDArray[np.complex128]) -> complex:
-    """Return the direction to the right, told by how the blocks lie to each other."""
-    place = dict(zip(blocks, middles.tolist(), strict=True))
-    ways = [(place[b] - place[a]) / way for (a, b), way in _WAYS.items() if a in place and b in place]
-    # Sides say it; a diagonal only where there is nothing else, because the table need not be square.
-    sides = [
-        (place[b] - place[a]) / way for (a, b), way in _WAYS.items() if a in place and b in place and abs(way) == 1
-    ]
-    total = complex(sum(one / abs(one) for one in (sides or ways)))
+def _right(blocks: Sequence[int], middles: NDArray[np.complex128]) -> complex:
+    """Return the direction to the right on the plane, estimated from the positions of the blocks."""
+    position = dict(zip(blocks, middles.tolist(), strict=True))
+    pairs = [(a, b, way) for (a, b), way in _WAYS.items() if a in position and b in position]
+    directions = [(position[b] - position[a]) / way for a, b, way in pairs]
+    # Diagonals are used only if there are no sides, because the table need not be square.
+    sides = [(position[b] - position[a]) / way for a, b, way in pairs if abs(way) == 1]
+    total = complex(sum(direction / abs(direction) for direction in (sides or directions)))
     return total / abs(total)
 
 
@@ -190,8 +189,8 @@ def _mark(block: int, at: complex, turn: complex) -> BlockPose:
     return BlockPose(block, at.real, at.imag, math.atan2(turn.imag, turn.real))
 
 
-def _picture_middle(plane: TablePlane, lens: Lens) -> complex:
-    """Return the point of the table in the middle of the picture."""
+def _picture_center(plane: TablePlane, lens: Lens) -> complex:
+    """Return the point of the table at the centre of the picture."""
     middle_px = np.array([((lens.width_px - 1) / 2, (lens.height_px - 1) / 2)])
     x_mm, y_mm = (plane.spots(lens.to_rays(middle_px), 0.0) @ plane.axes()[:2].T)[0].tolist()
     return complex(x_mm, y_mm)
@@ -204,19 +203,19 @@ def _table(
     source: TableSource,
     marks: tuple[BlockPose, ...] = (),
 ) -> Table:
-    """Return the table whose origin and x direction on the plane are *frame*, or refuse what does not fit."""
+    """Return the table with the given origin and x direction (*frame*) on the plane. Reject a poor fit."""
     if plane.error_px > _MOST_ERROR_PX[source] or plane.fitting < _LEAST_FITTING:
-        what = {"markers": "the corner blocks", "tiles": "the tiles", "corners": "the corners"}[source]
+        targets = {"markers": "the corner blocks", "tiles": "the tiles", "corners": "the corners"}[source]
         raise RefusedError(
-            f"{what} do not lie on one plane with the sizes that they should have: {plane.error_px:.1f} px off, and"
+            f"{targets} do not lie on one plane with the sizes that they should have: {plane.error_px:.1f} px off, and"
             f" {100 * plane.fitting:.0f} % of the points fit; are they flat, and is it the right size and lens?"
         )
-    (origin, way), axes = frame, plane.axes()
-    x_axis = way.real * axes[0] + way.imag * axes[1]
-    turned = np.stack([x_axis, np.cross(plane.normal, x_axis), plane.normal])
-    # The plane's points have z = -distance along the normal.
+    (origin, right), axes = frame, plane.axes()
+    x_axis = right.real * axes[0] + right.imag * axes[1]
+    rotation = np.stack([x_axis, np.cross(plane.normal, x_axis), plane.normal])
+    # Points of the plane have z = -distance along the normal.
     at = origin.real * axes[0] + origin.imag * axes[1] - plane.distance_mm * plane.normal
-    nine = tuple(turned.ravel().tolist())
+    nine = tuple(rotation.ravel().tolist())
     x_mm, y_mm, z_mm = at.tolist()
     assert len(nine) == 9
     return Table(nine, (x_mm, y_mm, z_mm), thickness_mm, source, plane.error_px, plane.doubt, marks)

@@ -15,28 +15,28 @@ from engine.phrases import phrase, plural
 from vision.arrays import Crop, GreyImage, Image
 from vision.reading import Face, OutlinePx, SeenTile
 
-# Grey levels between face and pips. The reader begins to fail below 12 of them at a noise of 2 levels, and below 20 at
-# a noise of 7, as dark pictures have (benchmarks/bench_light.py; it prints the table).
+# Minimum contrast between face and pips in grey levels. The reader starts to fail below 12 at a noise of 2 levels, and
+# below 20 at a noise of 7, typical of dark pictures (benchmarks/bench_light.py).
 LEAST_CONTRAST = 25.0
-# Share of a tile that is pure white. Of halves with as much glare on them one in six is misread, and none without.
+# Maximum saturated share of a tile. Of halves with more glare one in six is misread, and none without glare.
 MOST_SATURATED = 0.05
-# Where more of the tiles are so white, they are exposed long, and can be read: of 686 such halves none was misread.
+# If a larger share of tiles is saturated, the exposure is long but readable: of 686 such halves none was misread.
 _ALL_BRIGHT = 0.5
-# From there on a sensor says nothing any more of what is there.
+# Grey level from which a pixel counts as saturated.
 _SATURATED = 250
-# Darker and brighter parts of a tile are not its pips and its face, but dirt, an edge, a glint.
+# Percentiles for pips and face. More extreme levels are dirt, edges or glints.
 _DARK_PERCENT, _BRIGHT_PERCENT = 3.0, 80.0
-# A patch on the table is worth a word if a pip or two would be lost in it: so wide, as a share of the picture's width.
+# Minimum diameter of a reported patch of glare, as a share of the picture's width. It would hide a pip or two.
 _PATCH_SHARE = 0.012
-# As much of the picture is not glare, but too long an exposure.
+# Share of white pixels that indicates overexposure rather than glare.
 _OVEREXPOSED = 0.15
-# Where nothing of black and white is seen: below that even white would be too dark.
+# Minimum brightest level if there are no tiles or markers. Below, even white would be too dark.
 _DARK_LEVEL = 40.0
 _STEP_PX = 4
 
 
 class Trouble(StrEnum):
-    """What is wrong with the light at a place."""
+    """Problem with the light at a tile or marker."""
 
     GLARE = "glare"
     DULL = "too little contrast"
@@ -44,12 +44,12 @@ class Trouble(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LightSample:
-    """The light on one tile or marker.
+    """Light on a tile or marker.
 
     Attributes:
-        corners_px: Its outline.
-        contrast: Grey levels between its dark and its bright parts, 0 to 255.
-        saturated: Share of it that is pure white, 0 to 1.
+        corners_px: Outline.
+        contrast: Difference between bright and dark parts, in grey levels from 0 to 255.
+        saturated: Saturated share, from 0 to 1.
     """
 
     corners_px: OutlinePx
@@ -59,13 +59,13 @@ class LightSample:
 
 @dataclass(frozen=True, slots=True)
 class LightMeasurement:
-    """The light in a picture, measured on the tiles and markers that it shows.
+    """Light in a picture, measured on its tiles and markers.
 
     Attributes:
-        samples: Tiles and markers.
-        patches: Middle and radius in pixels of glare between them.
-        white: Share of the picture that is pure white, 0 to 1.
-        brightest: The grey level that 2 % of the picture exceed.
+        samples: Samples of tiles and markers.
+        patches: Centre and radius in pixels of each patch of glare between them.
+        white: Saturated share of the picture, from 0 to 1.
+        brightest: 98th percentile of the grey levels.
     """
 
     samples: tuple[LightSample, ...]
@@ -75,25 +75,26 @@ class LightMeasurement:
 
     @property
     def is_bright(self) -> bool:
-        """Whether tiles are exposed so long that most are white in parts: they can be read, and show no glare."""
-        return sum(one.saturated > MOST_SATURATED for one in self.samples) > _ALL_BRIGHT * max(1, len(self.samples))
+        """True if more than half of the samples are partly saturated. This is a bright exposure rather than glare."""
+        saturated = sum(sample.saturated > MOST_SATURATED for sample in self.samples)
+        return saturated > _ALL_BRIGHT * max(1, len(self.samples))
 
     def trouble_at(self, sample: LightSample) -> Trouble | None:
-        """Return what is wrong with a tile or marker."""
+        """Return the problem at a tile or marker, or None."""
         if sample.contrast < LEAST_CONTRAST:
             return Trouble.DULL
         return Trouble.GLARE if sample.saturated > MOST_SATURATED and not self.is_bright else None
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is wrong, a sentence each; none where every pip will be seen."""
-        said = []
+        """Warnings, one sentence each. Empty if all pips should be visible."""
+        warnings = []
         glaring, dull = (
-            sum(self.trouble_at(one) is kind for one in self.samples) for kind in (Trouble.GLARE, Trouble.DULL)
+            sum(self.trouble_at(sample) is kind for sample in self.samples) for kind in (Trouble.GLARE, Trouble.DULL)
         )
         if self.white > _OVEREXPOSED:
             white = f"{100 * self.white:.0f}"
-            said.append(phrase("{percent} % of the picture are pure white: it is exposed too long.", percent=white))
+            warnings.append(phrase("{percent} % of the picture are pure white: it is exposed too long.", percent=white))
         elif glaring or self.patches:
             glare = plural(
                 "Glare at 1 place: pips may not be seen there. Move the lamp to the side, or hang a cloth before it.",
@@ -101,7 +102,7 @@ class LightMeasurement:
                 " before it.",
                 number=glaring + len(self.patches),
             )
-            said.append(glare)
+            warnings.append(glare)
         if dull:
             contrast = plural(
                 "Too little contrast at 1 place: {least} grey levels between face and pips are needed. More light is"
@@ -111,28 +112,28 @@ class LightMeasurement:
                 number=dull,
                 least=f"{LEAST_CONTRAST:.0f}",
             )
-            said.append(contrast)
+            warnings.append(contrast)
         if not self.samples and self.brightest < _DARK_LEVEL:
-            said.append(phrase("The picture is too dark."))
-        return tuple(said)
+            warnings.append(phrase("The picture is too dark."))
+        return tuple(warnings)
 
     @property
     def contrast(self) -> tuple[float, float] | None:
-        """The lowest and the highest contrast; None where nothing of black and white is seen."""
+        """The lowest and the highest contrast. None if there are no samples."""
         if not self.samples:
             return None
-        return min(one.contrast for one in self.samples), max(one.contrast for one in self.samples)
+        return min(sample.contrast for sample in self.samples), max(sample.contrast for sample in self.samples)
 
 
 def examine_light(picture: Image, outlines: Sequence[OutlinePx]) -> LightMeasurement:
     """Measure the light in a picture.
 
     Args:
-        picture: Shape (H, W, 3), BGR.
-        outlines: Of tiles that lie open, and of markers: each has black and white in it.
+        picture: BGR picture, shape (H, W, 3).
+        outlines: Outlines of face-up tiles and markers, which contain both dark and bright parts.
     """
-    grey, least = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), picture.min(axis=2)
-    white = (least >= _SATURATED).astype(np.uint8)
+    grey, minimum = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), picture.min(axis=2)
+    white = (minimum >= _SATURATED).astype(np.uint8)
     samples, free = [], white.copy()
     for corners in outlines:
         sample, box, mask = _sample(grey, white, corners)
@@ -145,14 +146,15 @@ def examine_light(picture: Image, outlines: Sequence[OutlinePx]) -> LightMeasure
 
 
 def outlines_of(tiles: Sequence[SeenTile], markers: Sequence[SeenMarker]) -> tuple[OutlinePx, ...]:
-    """Return what of a picture shows black and white: open tiles, and markers of corner blocks."""
-    return (*(tile.corners_px for tile in tiles if tile.face is Face.UP), *(one.corners_px for one in markers))
+    """Return the outlines of face-up tiles and of markers, for `examine_light`."""
+    faces = (tile.corners_px for tile in tiles if tile.face is Face.UP)
+    return (*faces, *(marker.corners_px for marker in markers))
 
 
 def _sample(
     grey: GreyImage | NDArray[np.generic], white: GreyImage, corners: OutlinePx
 ) -> tuple[LightSample | None, Crop, GreyImage]:
-    """Return how a thing is lit, the part of the picture around it, and in that what is it."""
+    """Return the light on a tile or marker (None if it is outside the picture), its bounding box, and its mask."""
     points = np.round(np.array(corners)).astype(np.int32)
     height_px, width_px = white.shape
     left, top = np.clip(points.min(axis=0), 0, (width_px, height_px)).tolist()
@@ -170,13 +172,13 @@ def _sample(
 
 
 def _patches(free: GreyImage) -> tuple[tuple[float, float, float], ...]:
-    """Return middle and radius of each white patch that lies on none of the things."""
+    """Return centre and radius of each sufficiently large saturated patch in *free*, the area outside samples."""
     least_px = _PATCH_SHARE * free.shape[1]
-    calm = cv2.morphologyEx(free, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (3, 3)))
-    count, _, boxes, middles = cv2.connectedComponentsWithStats(calm, connectivity=8)
-    found = []
+    cleaned = cv2.morphologyEx(free, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (3, 3)))
+    count, _, boxes, middles = cv2.connectedComponentsWithStats(cleaned, connectivity=8)
+    patches = []
     for at in range(1, count):
         radius_px = float(np.sqrt(boxes[at, cv2.CC_STAT_AREA] / np.pi))
         if 2 * radius_px >= least_px:
-            found.append((float(middles[at, 0]), float(middles[at, 1]), radius_px))
-    return tuple(found)
+            patches.append((float(middles[at, 0]), float(middles[at, 1]), radius_px))
+    return tuple(patches)

@@ -1,8 +1,8 @@
-"""The plane of a table from flat things of known size that lie anywhere on it: blocks of markers, tiles, a table top.
+"""Fit the plane of a table to flat targets of known size anywhere on it: corner blocks, tiles, or the table top.
 
-Few numbers are sought: two of the tilt, the distance, and by how much what is black looks smaller or larger than it is
-(ink runs, and bright parts of a picture bleed). For each guess at them every thing is projected onto the plane and
-moved onto its true shape as well as it goes; what is left is the error.
+There are four parameters: two tilts, the distance, and the apparent growth of black areas, caused by spreading ink and
+by bleeding of bright areas. For given parameters every target is projected onto the plane and aligned with its true
+shape. The remaining distances are the residuals.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from calibration.lens.model import Lens
 from engine.phrases import phrase
 from vision.arrays import Points
 
-# The camera may look at the table from anywhere; from these tilts, both ways, the search begins.
+# Initial tilts of the search in both directions.
 _STARTS = (-0.4, 0.0, 0.4)
 _FIRST_SPREAD_PX, _ROUNDS, _STARTING_ROUNDS = 8.0, 25, 8
 _STEP = 1e-5
-# How strongly tilts and growth are held at 0, as residuals in pixels: hardly, but for what nothing else tells.
+# Weak prior that keeps tilts and growth near 0, for parameters that the targets do not determine.
 _PRIOR = np.diag([1.0, 1.0, 1e-9, 1.0])
 _LEAST_ERROR_PX = 0.02
-# Paper is never quite flat: 0.5 mm of it at 3 px to the millimetre.
+# Minimum tolerance for a fitting point: paper is uneven by 0.5 mm, at 3 px per millimetre.
 _FITS_PX = 1.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlatTarget:
-    """A flat thing of known shape somewhere on the table.
+    """A flat target of known shape on the table.
 
     Attributes:
-        shape_mm: Shape (N, 2), its points, x right and y up, N at least 2.
-        seen_px: Shape (N, 2), where they are in the picture.
-        height_mm: How high its points are over the table.
-        outward: Shape (N, 2), which way the points move by one where black grows by one; None where nothing grows.
+        shape_mm: Points of the target, x right and y up, shape (N, 2) with N at least 2.
+        seen_px: Positions of the points in the picture, shape (N, 2).
+        height_mm: Height of the points above the table.
+        outward: Displacement of the points if black areas grow by 1, shape (N, 2). None if they do not move.
     """
 
     shape_mm: Points
@@ -55,12 +55,12 @@ class TablePlane:
     """The plane of a table in the frame of the camera.
 
     Attributes:
-        normal: Shape (3,), from the table to the camera's side, length 1, in the camera's frame.
-        distance_mm: Of the camera from the table, along the normal.
-        error_px: Root mean square of what is left over, in which points far off hardly count.
-        fitting: Share of the points that fit.
-        doubt: One standard deviation of the distance, as a share of it.
-        growth_px: By how much edges of what is black lie outside of where they should.
+        normal: Unit normal towards the camera, shape (3,).
+        distance_mm: Distance of the camera from the plane.
+        growth_px: Outward displacement of the edges of black areas.
+        error_px: Weighted root mean square residual, with low weights for outliers.
+        fitting: Share of points that fit.
+        doubt: Relative standard deviation of the distance.
     """
 
     normal: NDArray[np.float64]
@@ -77,49 +77,52 @@ class TablePlane:
         return np.stack([right, np.cross(self.normal, right), self.normal])
 
     def spots(self, rays: Points, height_mm: NDArray[np.float64] | float) -> Points:
-        """Return where rays, shape (N, 2), meet a plane over the table, in the camera's frame, shape (N, 3)."""
+        """Return the intersections of rays, shape (N, 2), with the plane at *height_mm* above the table.
+
+        They are in the camera's frame, shape (N, 3).
+        """
         directions = np.column_stack([rays, np.ones(len(rays))])
         return np.asarray(directions * ((height_mm - self.distance_mm) / (directions @ self.normal))[:, None])
 
 
 def fit_plane(targets: Sequence[FlatTarget], lens: Lens, *, spread_px: float = 0.5) -> TablePlane:
-    """Return the plane on which the targets have the shapes that they should have.
+    """Return the plane on which the targets best match their known shapes.
 
     Args:
-        targets: At least one.
-        lens: Of the picture in which they are seen.
-        spread_px: How far off their points usually are; what is much farther off hardly counts.
+        targets: Detected targets, at least one.
+        lens: Lens for the picture.
+        spread_px: Typical error of the points. Points with much larger errors get low weights.
 
     Raises:
-        RefusedError: If they fit no plane before the camera.
+        RefusedError: If there are no targets, or they do not fit a plane in front of the camera.
     """
     problem = _Problem.of(targets, lens)
     best, best_cost = None, np.inf
     for tilt_x in _STARTS:
         for tilt_y in _STARTS:
             start = np.array([tilt_x, tilt_y, problem.log_distance(tilt_x, tilt_y), 0.0])
-            found = problem.solved(start, np.geomspace(_FIRST_SPREAD_PX, spread_px * 2, _STARTING_ROUNDS))
-            cost = problem.cost(found, spread_px * 2)
+            solution = problem.solved(start, np.geomspace(_FIRST_SPREAD_PX, spread_px * 2, _STARTING_ROUNDS))
+            cost = problem.cost(solution, spread_px * 2)
             if cost < best_cost:
-                best, best_cost = found, cost
+                best, best_cost = solution, cost
     if best is None:
         raise RefusedError(phrase("what is seen fits no table before the camera"))
-    found = problem.solved(best, np.geomspace(_FIRST_SPREAD_PX, spread_px, _ROUNDS))
-    return problem.judged(found, spread_px)
+    solution = problem.solved(best, np.geomspace(_FIRST_SPREAD_PX, spread_px, _ROUNDS))
+    return problem.evaluated(solution, spread_px)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Problem:
-    """All points of all targets, one after the other.
+    """Concatenated points of all targets.
 
     Attributes:
-        rays: Shape (N, 2), where they are seen.
-        shape: Shape (N,), complex, points of the targets.
-        outward: Shape (N,), complex, how it grows.
-        height_mm: Shape (N,).
-        first: Where each target begins.
-        target: Shape (N,), which target each is of.
-        focal_px: Pixels of a picture at distance 1.
+        rays: Rays through the points, shape (N, 2).
+        shape: Points of the targets as complex numbers, shape (N,).
+        outward: Displacement by growth as complex numbers, shape (N,).
+        height_mm: Height of the points, shape (N,).
+        first: Index of the first point of each target.
+        target: Target of each point, shape (N,).
+        focal_px: Mean focal length.
     """
 
     rays: Points
@@ -134,61 +137,61 @@ class _Problem:
     def of(cls, targets: Sequence[FlatTarget], lens: Lens) -> _Problem:
         if not targets:
             raise RefusedError(phrase("nothing of known size is seen"))
-        counts = np.array([len(one.shape_mm) for one in targets])
-        shape = np.concatenate([_complex(one.shape_mm) for one in targets])
-        still = (np.zeros_like(one.shape_mm) if one.outward is None else one.outward for one in targets)
+        counts = np.array([len(target.shape_mm) for target in targets])
+        shape = np.concatenate([_complex(target.shape_mm) for target in targets])
+        outward = (np.zeros_like(item.shape_mm) if item.outward is None else item.outward for item in targets)
         return cls(
-            lens.to_rays(np.concatenate([one.seen_px for one in targets])),
+            lens.to_rays(np.concatenate([target.seen_px for target in targets])),
             shape,
-            np.concatenate([_complex(one) for one in still]),
-            np.repeat([one.height_mm for one in targets], counts),
+            np.concatenate([_complex(points) for points in outward]),
+            np.repeat([target.height_mm for target in targets], counts),
             np.concatenate([[0], np.cumsum(counts)[:-1]]),
             np.repeat(np.arange(len(targets)), counts),
             float(np.mean(lens.focal_px)),
         )
 
     def _on_plane(self, parameters: NDArray[np.float64]) -> tuple[NDArray[np.complex128], NDArray[np.float64]]:
-        """Return where the points are on the plane, and their distances from the camera."""
+        """Return the positions of the points on the plane, and their depths along the optical axis."""
         plane = _plane(parameters)
         spots = plane.spots(self.rays, self.height_mm)
         flat = spots @ plane.axes()[:2].T
         return flat[:, 0] + 1j * flat[:, 1], spots[:, 2]
 
-    def _from_middle(self, points: NDArray[np.complex128], weight: NDArray[np.float64]) -> NDArray[np.complex128]:
-        """Return points from the middles of their targets, to which each adds its weight."""
+    def _centered(self, points: NDArray[np.complex128], weight: NDArray[np.float64]) -> NDArray[np.complex128]:
+        """Return points relative to the weighted centres of their targets."""
         middle = np.add.reduceat(weight * points, self.first) / np.add.reduceat(weight, self.first)
         return np.asarray(points - middle[self.target])
 
     def residuals(self, parameters: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what is left when each target is moved onto its shape, in pixels, shape (2 N,).
+        """Return the residuals after aligning each target with its shape, in pixels, shape (2 N,).
 
         Args:
             parameters: Two tilts, log of the distance, growth.
-            weight: Shape (N,), how much each point says about where its target is.
+            weight: Weight of each point in the alignment, shape (N,).
         """
         at, depth = self._on_plane(parameters)
         px_per_mm = self.focal_px / np.maximum(depth, 1.0)
-        at = self._from_middle(at, weight)
-        shape = self._from_middle(self.shape + parameters[3] / px_per_mm * self.outward, weight)
+        at = self._centered(at, weight)
+        shape = self._centered(self.shape + parameters[3] / px_per_mm * self.outward, weight)
         turn = np.add.reduceat(weight * np.conj(shape) * at, self.first)
         turn /= np.maximum(np.abs(turn), 1e-12)
-        left = (at - turn[self.target] * shape) * px_per_mm
-        return np.concatenate([left.real, left.imag])
+        difference = (at - turn[self.target] * shape) * px_per_mm
+        return np.concatenate([difference.real, difference.imag])
 
     def log_distance(self, tilt_x: float, tilt_y: float) -> float:
-        """Return the distance at which the targets have about their size."""
-        far = 1000.0
-        at, _ = self._on_plane(np.array([tilt_x, tilt_y, np.log(far), 0.0]))
+        """Return the log of the distance at which the targets have approximately their true size."""
+        trial_mm = 1000.0
+        at, _ = self._on_plane(np.array([tilt_x, tilt_y, np.log(trial_mm), 0.0]))
         even = np.ones(len(at))
-        sizes = (np.abs(self._from_middle(one, even)) ** 2 for one in (self.shape, at))
-        true, seen = (np.sqrt(np.add.reduceat(one, self.first)) for one in sizes)
-        return float(np.log(far * np.median(true / np.maximum(seen, 1e-9))))
+        squares = (np.abs(self._centered(points, even)) ** 2 for points in (self.shape, at))
+        true, seen = (np.sqrt(np.add.reduceat(square, self.first)) for square in squares)
+        return float(np.log(trial_mm * np.median(true / np.maximum(seen, 1e-9))))
 
     def solved(self, parameters: NDArray[np.float64], spreads_px: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the parameters after a Gauss-Newton step for each spread."""
         weight = np.ones(len(self.target))
         for spread_px in spreads_px.tolist():
-            base, jacobian = self._slopes(parameters, weight)
+            base, jacobian = self._linearized(parameters, weight)
             weight = _weight(base, spread_px)
             counts = np.tile(weight, 2)
             gram = (jacobian * counts[:, None]).T @ jacobian + _PRIOR
@@ -197,28 +200,30 @@ class _Problem:
             parameters[:2] = np.clip(parameters[:2], -1.5, 1.5)
         return parameters
 
-    def _slopes(
+    def _linearized(
         self, parameters: NDArray[np.float64], weight: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the residuals and their Jacobian, by finite differences."""
         base = self.residuals(parameters, weight)
-        moved = [self.residuals(parameters + _STEP * one, weight) for one in np.eye(4)]
-        return base, np.stack([(one - base) / _STEP for one in moved], axis=1)
+        shifted = [self.residuals(parameters + _STEP * unit, weight) for unit in np.eye(4)]
+        return base, np.stack([(residuals - base) / _STEP for residuals in shifted], axis=1)
 
     def weights(self, parameters: NDArray[np.float64], spread_px: float) -> NDArray[np.float64]:
-        """Return how much each point counts, shape (N,), once targets lie where most of their points say."""
+        """Return the weight of each point, shape (N,), with targets aligned robustly."""
         weight = np.ones(len(self.target))
         for wide_px in np.geomspace(_FIRST_SPREAD_PX, spread_px, _STARTING_ROUNDS).tolist():
             weight = _weight(self.residuals(parameters, weight), wide_px)
         return weight
 
     def cost(self, parameters: NDArray[np.float64], spread_px: float) -> float:
-        left = self.residuals(parameters, self.weights(parameters, spread_px))
-        return float(np.log1p((left / spread_px) ** 2).sum()) if np.isfinite(left).all() else np.inf
+        """Return the robust cost (Cauchy loss). Infinite if a residual is not finite."""
+        residuals = self.residuals(parameters, self.weights(parameters, spread_px))
+        return float(np.log1p((residuals / spread_px) ** 2).sum()) if np.isfinite(residuals).all() else np.inf
 
-    def judged(self, parameters: NDArray[np.float64], spread_px: float) -> TablePlane:
-        """Return the plane with how well it fits."""
+    def evaluated(self, parameters: NDArray[np.float64], spread_px: float) -> TablePlane:
+        """Return the plane with error, share of fitting points, and doubt."""
         weight = self.weights(parameters, spread_px)
-        base, jacobian = self._slopes(parameters, weight)
+        base, jacobian = self._linearized(parameters, weight)
         if not np.isfinite(base).all():
             raise RefusedError(phrase("what is seen fits no table before the camera"))
         fits = np.hypot(*base.reshape(2, -1)) < max(4 * spread_px, _FITS_PX)
@@ -230,13 +235,13 @@ class _Problem:
         return replace(_plane(parameters), error_px=error_px, fitting=float(fits.mean()), doubt=doubt)
 
 
-def _weight(left: NDArray[np.float64], spread_px: float) -> NDArray[np.float64]:
-    """Return how much each point counts, shape (N,): one that is far off hardly (Cauchy)."""
-    return np.asarray(1 / (1 + (left.reshape(2, -1) ** 2).sum(axis=0) / spread_px**2))
+def _weight(residuals: NDArray[np.float64], spread_px: float) -> NDArray[np.float64]:
+    """Return the Cauchy weight of each point, shape (N,)."""
+    return np.asarray(1 / (1 + (residuals.reshape(2, -1) ** 2).sum(axis=0) / spread_px**2))
 
 
 def _plane(parameters: NDArray[np.float64]) -> TablePlane:
-    """Return the plane of two tilts and the log of the distance."""
+    """Return the plane for given parameters: two tilts, log of the distance, growth."""
     normal = -np.array([parameters[0], parameters[1], 1.0])
     return TablePlane(normal / np.linalg.norm(normal), float(np.exp(parameters[2])), float(parameters[3]))
 

@@ -1,4 +1,4 @@
-"""Pose of the table before the camera: map pixels to millimetres at the height of the cloth or of tile tops."""
+"""Pose of the table relative to the camera, which maps pixels to millimetres on the cloth or on tile tops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vision.arrays import Points
 
 
 class TableSource(StrEnum):
-    """What the table was measured by."""
+    """Features by which the table was measured."""
 
     MARKERS = "markers"
     TILES = "tiles"
@@ -23,7 +23,7 @@ class TableSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BlockPose:
-    """Where a corner block lies: its middle on the table, and its turn, anticlockwise seen from above."""
+    """Pose of a corner block: its centre on the table, and its rotation, anticlockwise seen from above."""
 
     block: int
     x_mm: float
@@ -33,18 +33,18 @@ class BlockPose:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table before a camera.
+    """A table in front of a camera.
 
-    Places are in millimetres from its middle: x right and y away from the first seat, z up from the cloth.
+    Positions are in millimetres from its centre: x right and y away from the first seat, z up from the cloth.
 
     Attributes:
         axes: Directions of x, y and z in the camera's frame (x right, y down, z away), nine numbers, row by row.
-        origin_mm: Its middle in the camera's frame.
-        thickness_mm: Of a tile: so high over the cloth lie the tops that are seen.
-        source: What it was measured by.
-        error_px: How far points lay from where they should, root mean square.
-        doubt: One standard deviation of the scale, as a share of it.
-        marks: Where the corner blocks lie that were seen.
+        origin_mm: Centre of the table in the camera's frame.
+        thickness_mm: Thickness of a tile, and so the height of tile tops above the cloth.
+        source: Features by which it was measured.
+        error_px: Root mean square reprojection error.
+        doubt: Relative standard deviation of the scale.
+        marks: Poses of the detected corner blocks.
     """
 
     axes: tuple[float, float, float, float, float, float, float, float, float]
@@ -56,8 +56,8 @@ class Table:
     marks: tuple[BlockPose, ...] = ()
 
     def __post_init__(self) -> None:
-        turn = self._axes()
-        if not np.allclose(turn @ turn.T, np.eye(3), atol=1e-6):
+        rotation = self._axes()
+        if not np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-6):
             raise ValueError(f"axes: expected three directions at right angles, got {self.axes}")
         if not 0 <= self.thickness_mm <= 50:
             raise ValueError(f"thickness_mm: expected 0 to 50, got {self.thickness_mm}")
@@ -67,24 +67,24 @@ class Table:
 
     @property
     def height_mm(self) -> float:
-        """Height of the camera over the cloth."""
+        """Height of the camera above the cloth."""
         return -float(self._axes()[2] @ np.array(self.origin_mm))
 
     @property
     def tilt_rad(self) -> float:
-        """How far the camera is tilted from looking straight down."""
+        """Angle between the optical axis and the vertical."""
         return math.acos(min(1.0, abs(float(self._axes()[2, 2]))))
 
     def to_table(self, points_px: Points, lens: Lens, *, height_mm: float = 0.0) -> Points:
-        """Return where points of the picture lie, if they are so high over the cloth.
+        """Map pixels to the table, for points at a given height above the cloth.
 
         Args:
-            points_px: Shape (N, 2), as the camera shows them, with all that its lens does.
-            lens: For pictures of that size.
-            height_mm: Their height over the cloth.
+            points_px: Pixels with lens distortion, shape (N, 2).
+            lens: Lens for pictures of this size.
+            height_mm: Height of the points above the cloth.
 
         Returns:
-            Shape (N, 2), millimetres from the middle of the table.
+            Positions in millimetres from the centre of the table, shape (N, 2).
         """
         rays = lens.to_rays(points_px)
         directions = np.column_stack([rays, np.ones(len(rays))])
@@ -93,17 +93,17 @@ class Table:
         return np.asarray((directions * depth[:, None] - origin) @ axes[:2].T)
 
     def tops_to_table(self, points_px: Points, lens: Lens) -> Points:
-        """Return where points on the tops of tiles lie, shape (N, 2)."""
+        """Map pixels on tile tops to the table, shape (N, 2)."""
         return self.to_table(points_px, lens, height_mm=self.thickness_mm)
 
     def to_picture(self, points_mm: Points, lens: Lens, *, height_mm: float = 0.0) -> Points:
-        """Return where points at a height over the cloth, shape (N, 2), appear in the picture."""
-        spots = np.column_stack([points_mm, np.full(len(points_mm), height_mm)])
-        seen = spots @ self._axes() + np.array(self.origin_mm)
-        return lens.to_picture(seen[:, :2] / seen[:, 2:])
+        """Map points at a given height above the cloth, shape (N, 2), to pixels."""
+        points = np.column_stack([points_mm, np.full(len(points_mm), height_mm)])
+        in_camera = points @ self._axes() + np.array(self.origin_mm)
+        return lens.to_picture(in_camera[:, :2] / in_camera[:, 2:])
 
     def homography(self, lens: Lens, *, height_mm: float = 0.0) -> NDArray[np.float64]:
-        """Return the map, shape (3, 3), from millimetres at a height to pixels, where the lens distorts nothing."""
+        """Return the homography from millimetres at a given height to pixels, shape (3, 3). Ignores lens distortion."""
         axes = self._axes()
-        lifted = np.array(self.origin_mm) + height_mm * axes[2]
-        return np.asarray(lens.matrix() @ np.column_stack([axes[0], axes[1], lifted]))
+        origin = np.array(self.origin_mm) + height_mm * axes[2]
+        return np.asarray(lens.matrix() @ np.column_stack([axes[0], axes[1], origin]))

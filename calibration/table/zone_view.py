@@ -1,4 +1,4 @@
-"""From zones in millimetres of the table to the picture: through the lens, onto the plane of the tile tops."""
+"""Project zones on the plane of tile tops into the picture."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from calibration.table.zones import OutlineMm
 from vision.arrays import Points
 
 Shares = tuple[tuple[float, float], ...]
-"""Corners in shares of the picture's width and height, 0 to 1; none for what is not in the picture."""
+"""Corners in shares of the picture's width and height, from 0 to 1. Empty for a zone outside the picture."""
 
-# A lens bends straight edges: a corner is put in every so many millimetres where it does.
+# Distance of additional corners on long edges, which lens distortion bends.
 _STEP_MM = 25.0
 _BORDER_POINTS = 24
-# What the picture shows is taken a little larger, because its border is rounded off between the points on it.
+# Factor by which the visible area is enlarged, as the polygon through points on its border is slightly too small.
 _GROWN = 1.03
-# Nearer to the horizon than that there is no table.
+# Minimum downward component of a line of sight, to exclude points near the horizon.
 _LEAST_DOWN = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class ZoneInView:
-    """A zone as the picture shows it.
+    """A zone in the picture.
 
     Attributes:
-        shares: Its outline, cut off at the border of the picture.
-        visible: Which share of its area the picture shows, 0 to 1.
+        shares: Outline, clipped to the picture.
+        visible: Visible share of its area, from 0 to 1.
     """
 
     shares: Shares
@@ -38,14 +38,14 @@ class ZoneInView:
 
 
 def show_zone(outline: OutlineMm, table: Table, lens: Lens) -> ZoneInView:
-    """Return how a zone appears on the plane of the tile tops."""
+    """Project a zone on the plane of tile tops into the picture."""
     whole = np.array(outline, np.float64)
-    seen = _clipped(whole, _edges_of(_seen_mm(table, lens)))
-    if len(seen) < 3:
+    clipped = _clipped(whole, _edges_of(_visible_mm(table, lens)))
+    if len(clipped) < 3:
         return ZoneInView((), 0.0)
-    fine = seen if not any(lens.distortion) else _fine(seen)
-    pixels = table.to_picture(fine, lens, height_mm=table.thickness_mm)
-    # The middle of the first pixel is 0, 0: the picture begins half a pixel before.
+    refined = clipped if not any(lens.distortion) else _subdivided(clipped)
+    pixels = table.to_picture(refined, lens, height_mm=table.thickness_mm)
+    # (0, 0) is the centre of the first pixel, so the picture starts at -0.5.
     shares = _clipped((pixels + 0.5) / (lens.width_px, lens.height_px), _edges_of(_SQUARE))
     if len(shares) < 3 or _area(shares) == 0.0:
         return ZoneInView((), 0.0)
@@ -56,16 +56,16 @@ def show_zone(outline: OutlineMm, table: Table, lens: Lens) -> ZoneInView:
 
 
 def seen_part(outline: OutlineMm, table: Table, lens: Lens) -> OutlineMm:
-    """Return the part of a zone that the picture shows, or a little more; none of it is ()."""
+    """Return the visible part of a zone, or slightly more. Empty if none of it is visible."""
     whole = np.array(outline, np.float64)
-    seen = _clipped(whole, _edges_of(_seen_mm(table, lens)))
-    if len(seen) == len(whole) and np.array_equal(seen, whole):
+    clipped = _clipped(whole, _edges_of(_visible_mm(table, lens)))
+    if len(clipped) == len(whole) and np.array_equal(clipped, whole):
         return outline
-    return tuple((float(x), float(y)) for x, y in seen) if len(seen) > 2 else ()
+    return tuple((float(x), float(y)) for x, y in clipped) if len(clipped) > 2 else ()
 
 
 def middle_share(outline: OutlineMm, table: Table, lens: Lens) -> tuple[float, float]:
-    """Return where the middle of a zone is in shares of the picture's size; it may lie outside of it."""
+    """Return the centre of a zone in shares of the picture's size. It may be outside the picture."""
     middle = np.array(outline, np.float64).mean(axis=0, keepdims=True)
     ((x_px, y_px),) = table.to_picture(middle, lens, height_mm=table.thickness_mm).tolist()
     return (x_px + 0.5) / lens.width_px, (y_px + 0.5) / lens.height_px
@@ -74,15 +74,15 @@ def middle_share(outline: OutlineMm, table: Table, lens: Lens) -> tuple[float, f
 _SQUARE = np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)])
 
 
-def _seen_mm(table: Table, lens: Lens) -> Points:
-    """Return the convex outline of what the picture shows of the plane of the tile tops."""
-    ways = np.linspace(0.0, 1.0, _BORDER_POINTS, endpoint=False)[:, None]
+def _visible_mm(table: Table, lens: Lens) -> Points:
+    """Return the convex outline of the visible part of the plane of tile tops."""
+    steps = np.linspace(0.0, 1.0, _BORDER_POINTS, endpoint=False)[:, None]
     corners = _SQUARE * (lens.width_px, lens.height_px) - 0.5
-    border = np.concatenate([a + ways * (b - a) for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True)])
+    border = np.concatenate([a + steps * (b - a) for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True)])
     axes = np.array(table.axes).reshape(3, 3)
     rays = np.column_stack([lens.to_rays(border), np.ones(len(border))])
     rays /= np.linalg.norm(rays, axis=1, keepdims=True)
-    # Above the horizon a line of sight never meets the table: it is bent down to just below.
+    # Lines of sight above the horizon do not meet the table, so they are bent to just below it.
     is_above = rays @ axes[2] > -_LEAST_DOWN
     rays[is_above] -= (rays[is_above] @ axes[2] + _LEAST_DOWN)[:, None] * axes[2]
     origin = np.array(table.origin_mm)
@@ -94,21 +94,21 @@ def _seen_mm(table: Table, lens: Lens) -> Points:
 
 
 def _hull(points: Points) -> Points:
-    """Return the convex hull, anticlockwise with y up."""
+    """Return the convex hull, anticlockwise with y up (Andrew's monotone chain)."""
     order = sorted(map(tuple, points.tolist()))
 
-    def half(walk: Sequence[tuple[float, ...]]) -> list[tuple[float, ...]]:
-        kept: list[tuple[float, ...]] = []
-        for one in walk:
-            while len(kept) > 1 and _turn(kept[-2], kept[-1], one) <= 0:
-                kept.pop()
-            kept.append(one)
-        return kept[:-1]
+    def half(points: Sequence[tuple[float, ...]]) -> list[tuple[float, ...]]:
+        chain: list[tuple[float, ...]] = []
+        for point in points:
+            while len(chain) > 1 and _cross(chain[-2], chain[-1], point) <= 0:
+                chain.pop()
+            chain.append(point)
+        return chain[:-1]
 
     return np.array([*half(order), *half(order[::-1])])
 
 
-def _turn(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> float:
+def _cross(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> float:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
@@ -116,7 +116,7 @@ _Inside = Callable[[Points], Points]
 
 
 def _edges_of(convex: Points) -> list[_Inside]:
-    """Return for each edge of a convex outline how far on its inner side points are."""
+    """Return a function for each edge of a convex outline that is positive for points on its inner side."""
     middle = convex.mean(axis=0)
 
     def edge(a: Points, b: Points) -> _Inside:
@@ -128,24 +128,24 @@ def _edges_of(convex: Points) -> list[_Inside]:
 
 
 def _clipped(outline: Points, edges: Sequence[_Inside]) -> Points:
-    """Return the part of an outline on the inner side of all edges (Sutherland and Hodgman)."""
+    """Return the part of an outline on the inner side of all edges (Sutherland-Hodgman algorithm)."""
     for inside in edges:
         if len(outline) < 3:
             break
         depth, following = inside(outline), np.roll(outline, -1, axis=0)
-        depth_there = np.roll(depth, -1)
-        kept: list[Points] = []
-        for at, (here, there) in enumerate(zip(outline, following, strict=True)):
+        next_depth = np.roll(depth, -1)
+        clipped: list[Points] = []
+        for at, (start, end) in enumerate(zip(outline, following, strict=True)):
             if depth[at] >= 0:
-                kept.append(here)
-            if (depth[at] >= 0) != (depth_there[at] >= 0):
-                kept.append(here + depth[at] / (depth[at] - depth_there[at]) * (there - here))
-        outline = np.array(kept).reshape(-1, 2)
+                clipped.append(start)
+            if (depth[at] >= 0) != (next_depth[at] >= 0):
+                clipped.append(start + depth[at] / (depth[at] - next_depth[at]) * (end - start))
+        outline = np.array(clipped).reshape(-1, 2)
     return outline
 
 
-def _fine(outline: Points) -> Points:
-    """Return an outline with corners put into its long edges."""
+def _subdivided(outline: Points) -> Points:
+    """Return an outline with additional corners on its long edges."""
     parts = []
     for a, b in zip(outline, np.roll(outline, -1, axis=0), strict=True):
         count = max(1, int(np.ceil(np.linalg.norm(b - a) / _STEP_MM)))

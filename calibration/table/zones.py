@@ -1,4 +1,4 @@
-"""Zones of a table in millimetres: where boneyard, layout and each seat's open tiles lie, and how they are found."""
+"""Zones of a table in millimetres: boneyard, layout, and the open tiles of each seat."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from engine.phrases import plural
 
 PointMm = tuple[float, float]
 OutlineMm = tuple[PointMm, ...]
-"""Corners in millimetres from the middle of the table, x right and y away from the first seat; closed by itself."""
+"""Polygon in millimetres from the centre of the table, x right and y away from the first seat, closed implicitly."""
 
-# Blocks that lie on the mat are so near to where it was printed; paper edge to edge is off by a millimetre or two.
+# Tolerance for recognising blocks printed on a mat. Joining its sheets causes errors of a millimetre or two.
 _MAT_OFF_MM, _MAT_TURN_RAD = 5.0, math.radians(3)
-# A mat in another scale than said is still a mat.
+# Accepted scale of a mat, for prints whose scale was entered incorrectly.
 _MAT_SCALE = (0.92, 1.08)
 _FARTHEST_MM = 5000.0
-# Who of four seats plays when fewer do: two sit opposite each other.
+# Seats in use if fewer than four play. Two players sit opposite each other.
 _PLAYING = {2: (0, 2), 3: (0, 1, 2)}
 
 
 class ZoneSource(StrEnum):
-    """What says where the zones are."""
+    """Origin of the zones."""
 
     MAT = "mat"
     BLOCKS = "corner blocks"
@@ -37,13 +37,13 @@ class ZoneSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TableZones:
-    """What lies where on a table.
+    """Zones of a table.
 
     Attributes:
-        source: What says so; GIVEN as soon as one of them was.
-        seats: Where each lays its tiles open: the first at the lower edge, then clockwise seen from above.
-        boneyard: Where the tiles lie that are left to draw.
-        layout: Where tiles are played.
+        source: Origin of the zones. GIVEN if any of them was entered.
+        seats: Zone for the open tiles of each seat, from the lower edge clockwise seen from above.
+        boneyard: Zone of the boneyard, or None.
+        layout: Zone of the layout, or None.
     """
 
     source: ZoneSource
@@ -56,13 +56,13 @@ class TableZones:
             _check(name, outline)
 
     def named(self) -> tuple[tuple[str, OutlineMm], ...]:
-        """Return every zone with its name: seats from 1, then boneyard and layout."""
+        """Return all zones with their names: seats from 1, then boneyard and layout."""
         seats = [(f"seat {at + 1}", outline) for at, outline in enumerate(self.seats)]
         others = [("boneyard", self.boneyard), ("layout", self.layout)]
         return (*seats, *((name, outline) for name, outline in others if outline is not None))
 
     def playing(self, players: int) -> tuple[OutlineMm, ...]:
-        """Return the zones of those who play, by seat; none where there are not enough."""
+        """Return the seat zones used by a number of players. Empty if there are none for this number."""
         if players == len(self.seats):
             return self.seats
         if len(self.seats) == 4 and players in _PLAYING:
@@ -71,14 +71,16 @@ class TableZones:
 
 
 def zones_on(marks: Sequence[BlockPose], players: int) -> TableZones:
-    """Return the zones of a table on which corner blocks lie: those of the mat if they are its own, else alike.
+    """Return the zones of a table with corner blocks.
+
+    They are those of the mat if the blocks are printed on one, else similar zones between the blocks.
 
     Args:
-        marks: Where the blocks lie.
-        players: Seats, 2 to 4.
+        marks: Poses of the blocks.
+        players: Number of players, 2 to 4.
 
     Raises:
-        RefusedError: If the blocks do not say where the table ends, or it is too small.
+        RefusedError: If the blocks do not determine the size of the table, or it is too small.
     """
     on_mat = _mat_motion(marks)
     if on_mat is not None:
@@ -95,24 +97,24 @@ def zones_on(marks: Sequence[BlockPose], players: int) -> TableZones:
             )
         )
     half_mm = BLOCK_MM / 2
-    left_mm, right_mm = min(one.x_mm for one in marks) - half_mm, max(one.x_mm for one in marks) + half_mm
-    low_mm, top_mm = min(one.y_mm for one in marks) - half_mm, max(one.y_mm for one in marks) + half_mm
+    left_mm, right_mm = min(mark.x_mm for mark in marks) - half_mm, max(mark.x_mm for mark in marks) + half_mm
+    low_mm, top_mm = min(mark.y_mm for mark in marks) - half_mm, max(mark.y_mm for mark in marks) + half_mm
     zones = _zones_within(right_mm - left_mm, top_mm - low_mm, players)
     return _zones(ZoneSource.BLOCKS, zones, complex(left_mm, top_mm), 1.0)
 
 
 def zones_of_size(width_mm: float, depth_mm: float, players: int) -> TableZones:
-    """Return the zones of a table of which only the size is known, around its middle.
+    """Return the zones of a table of known size, centred on the origin.
 
     Raises:
-        RefusedError: If it is too small.
+        RefusedError: If the table is too small.
     """
     corner = complex(-width_mm / 2, depth_mm / 2)
     return _zones(ZoneSource.SIZE, _zones_within(width_mm, depth_mm, players), corner, 1.0)
 
 
-def zones_anew(zones: TableZones, table: Table) -> TableZones:
-    """Return zones for a table that was measured anew: by its blocks where those have said them, else as they were."""
+def updated_zones(zones: TableZones, table: Table) -> TableZones:
+    """Return zones for a remeasured table. Only zones that were derived from corner blocks change."""
     if zones.source in (ZoneSource.MAT, ZoneSource.BLOCKS) and table.marks:
         try:
             return zones_on(table.marks, len(zones.seats))
@@ -129,7 +131,10 @@ def _zones_within(width_mm: float, depth_mm: float, players: int) -> tuple[MatZo
 
 
 def _mat_motion(marks: Sequence[BlockPose]) -> tuple[complex, complex] | None:
-    """Return where the top left of the mat lies, and its turn and scale; None if the blocks are not those of a mat."""
+    """Return the top left corner of the mat, and its rotation and scale as a complex factor.
+
+    None if the blocks are not printed on a mat.
+    """
     if len(marks) < 2:
         return None
     half_mm = BLOCK_MM / 2
@@ -137,23 +142,23 @@ def _mat_motion(marks: Sequence[BlockPose]) -> tuple[complex, complex] | None:
         block: complex(left_mm + half_mm, -(top_mm + half_mm))
         for block, (left_mm, top_mm) in enumerate(block_places_mm())
     }
-    lying = [complex(mark.x_mm, mark.y_mm) for mark in marks]
-    there = [printed[mark.block] for mark in marks]
-    middle, center = sum(lying) / len(lying), sum(there) / len(there)
-    spread = sum(abs(one - center) ** 2 for one in there)
-    pairs = list(zip(lying, there, strict=True))
-    turn = sum((seen - middle) * (own - center).conjugate() for seen, own in pairs) / spread
-    corner = middle - turn * center
-    is_there = all(abs(corner + turn * own - seen) <= _MAT_OFF_MM for seen, own in pairs)
-    way = math.atan2(turn.imag, turn.real)
-    is_straight = all(abs(math.remainder(mark.turn_rad - way, math.tau)) <= _MAT_TURN_RAD for mark in marks)
-    is_sized = _MAT_SCALE[0] <= abs(turn) <= _MAT_SCALE[1]
-    return (corner, turn) if is_there and is_straight and is_sized else None
+    measured = [complex(mark.x_mm, mark.y_mm) for mark in marks]
+    expected = [printed[mark.block] for mark in marks]
+    measured_center, center = sum(measured) / len(measured), sum(expected) / len(expected)
+    spread = sum(abs(point - center) ** 2 for point in expected)
+    pairs = list(zip(measured, expected, strict=True))
+    turn = sum((seen - measured_center) * (own - center).conjugate() for seen, own in pairs) / spread
+    corner = measured_center - turn * center
+    has_positions = all(abs(corner + turn * own - seen) <= _MAT_OFF_MM for seen, own in pairs)
+    angle_rad = math.atan2(turn.imag, turn.real)
+    has_angles = all(abs(math.remainder(mark.turn_rad - angle_rad, math.tau)) <= _MAT_TURN_RAD for mark in marks)
+    has_scale = _MAT_SCALE[0] <= abs(turn) <= _MAT_SCALE[1]
+    return (corner, turn) if has_positions and has_angles and has_scale else None
 
 
-def _zones(source: ZoneSource, places: Sequence[MatZone], corner: complex, turn: complex) -> TableZones:
-    """Return zones that are said from the top left corner of the table, y down, in millimetres of the table."""
-    outlines = {zone.name: _outline(zone, corner, turn) for zone in places}
+def _zones(source: ZoneSource, zones: Sequence[MatZone], corner: complex, turn: complex) -> TableZones:
+    """Return *zones*, given from the top left corner with y down, in table coordinates."""
+    outlines = {zone.name: _outline(zone, corner, turn) for zone in zones}
     boneyard, layout = outlines.pop("Boneyard"), outlines.pop("Layout")
     return TableZones(source, tuple(outlines.values()), boneyard, layout)
 
@@ -161,12 +166,12 @@ def _zones(source: ZoneSource, places: Sequence[MatZone], corner: complex, turn:
 def _outline(zone: MatZone, corner: complex, turn: complex) -> OutlineMm:
     right_mm, low_mm = zone.left_mm + zone.width_mm, zone.top_mm + zone.height_mm
     corners = ((zone.left_mm, zone.top_mm), (right_mm, zone.top_mm), (right_mm, low_mm), (zone.left_mm, low_mm))
-    placed = [corner + turn * complex(x_mm, -y_mm) for x_mm, y_mm in corners]
-    return tuple((one.real, one.imag) for one in placed)
+    points = [corner + turn * complex(x_mm, -y_mm) for x_mm, y_mm in corners]
+    return tuple((point.real, point.imag) for point in points)
 
 
 def _check(name: str, outline: OutlineMm) -> None:
-    """Refuse what is no area of a table."""
+    """Check that an outline has at least three corners, finite coordinates, and an area."""
     if len(outline) < 3:
         raise ValueError(f"{name}: expected 3 corners or more, got {len(outline)}")
     if not all(math.isfinite(value) and abs(value) <= _FARTHEST_MM for point in outline for value in point):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from calibration.errors import CalibrationError, RefusedError
-from calibration.knock.fit import JudgedSound, KeepingDetector, KnockCalibration, fit_knock
+from calibration.knock.fit import CollectingDetector, JudgedSound, KnockCalibration, fit_knock
 from hardware.clock import Clock
 from hardware.knock.detector import KnockDetector
 from hardware.knock.drivers.microphone import MicrophoneKnockSensor
@@ -101,10 +101,10 @@ def print_knock(kept: KnockCalibration, output: Output) -> None:
 
 
 def _from_file(wav: Path) -> list[JudgedSound]:
-    detector = KeepingDetector()
+    detector = CollectingDetector()
     for block in with_trailing_silence(read_wav(wav)):
         detector.feed(block)
-    return list(detector.taken())
+    return list(detector.take())
 
 
 def _at_table(
@@ -131,7 +131,7 @@ class Hearing:
         Raises:
             KnockError: If it cannot be had.
         """
-        self._parts, self._clock, self._detector = parts, clock, KeepingDetector()
+        self._parts, self._clock, self._detector = parts, clock, CollectingDetector()
         self.heard: list[JudgedSound] = []
         self._sensor = made(self._detector)
         self._sensor.start()
@@ -159,7 +159,7 @@ class Hearing:
             RefusedError: If the sensor fails; with the reason.
         """
         self._sensor.read()
-        self.heard += [replace(one, t_ns=one.t_ns - self._began_ns) for one in self._detector.taken()]
+        self.heard += [replace(one, t_ns=one.t_ns - self._began_ns) for one in self._detector.take()]
         problem = self._sensor.state.problem
         if problem is not None and not self.is_over:
             raise RefusedError(problem)

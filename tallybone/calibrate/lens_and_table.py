@@ -22,7 +22,7 @@ from calibration.sheets.sheet import Paper
 from calibration.table.corner_marks import find_corner_marks
 from calibration.table.fit import TileSize, table_from_corners, table_from_markers, table_from_tiles, tile_length_mm
 from calibration.table.table import Table, TableSource
-from calibration.table.zones import zones_anew
+from calibration.table.zones import updated_zones
 from tallybone.calibrate.known import GOOD_ERROR_PX, HALF_TABLE_MM
 from tallybone.files import reason_of
 from tallybone.store.calibration_file import load_calibration, save_calibration
@@ -89,7 +89,7 @@ def calibrate_lens(
             lens = known_lens(known, width_px, height_px)
         else:
             views = [_view(path, output) for path in pictures]
-            for want in guide(views).wants():
+            for want in guide(views).instructions():
                 output.say(f"Still missing: {want}")
             lens = fit_lens(views)
         _print_lens(lens, output)
@@ -118,7 +118,7 @@ def calibrate_table(
         before = load_calibration(into)
         lens = lens_for(before.lens, image)
         table = _measured(image, lens, given, read_tiles or shipped_eye, output)
-        zones = None if before.zones is None else zones_anew(before.zones, table)
+        zones = None if before.zones is None else updated_zones(before.zones, table)
         # Places are the same only through the lens that they were measured through, also where that is a guess.
         kept = lens if before.lens is None or before.lens.source is LensSource.GUESS else before.lens
         save_calibration(replace(before, lens=kept, table=table, zones=zones), into)

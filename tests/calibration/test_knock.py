@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.knock.correction import NO_HITS_OF_HANDS, Addition, fit_addition, with_addition
+from calibration.knock.correction import OTHER_SOUNDS, Addition, fit_addition, with_addition
 from calibration.knock.fit import JudgedSound, fit_knock
 from hardware.knock.classifier import SOUNDS, load_classifier
 from hardware.knock.features import AFTER, BEFORE, FEATURES
@@ -41,7 +41,7 @@ def test_what_is_added_is_what_the_classifier_with_it_says() -> None:
     standard = RNG.normal(0, 2, (40, FEATURES)).astype(np.float32)
     features = standard * shipped.scale + shipped.mean
     before, after = shipped.probabilities(features).astype(np.float64), grown.probabilities(features)
-    others = [SOUNDS.index(sound) for sound in NO_HITS_OF_HANDS]
+    others = [SOUNDS.index(sound) for sound in OTHER_SOUNDS]
     for one, was, now in zip(standard, before, after, strict=True):
         heard_so = JudgedSound(0, was[0], was[others].sum(), 0.5, np.clip(one, -5, 5), SILENCE)
         assert now[0] == pytest.approx(heard_so.chance(addition), abs=1e-3)

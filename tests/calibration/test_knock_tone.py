@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calibration.knock.spectral_tilt import brightness_of
+from calibration.knock.spectral_tilt import estimate_tilt_db
 from hardware.knock.classifier import load_classifier
 from hardware.knock.detector import SoundFinder
 from hardware.knock.features import measure
@@ -34,7 +34,7 @@ def knocks(around: NDArray[np.float32], brighter_db: float) -> int:
 @pytest.mark.parametrize("seed", [4, 9])
 def test_five_knocks_tell_how_bright_a_microphone_is(seed: int) -> None:
     heard = sounds(Sound.KNOCK, 6.0, seed)
-    brighter_db = brightness_of(heard[:5], SHIPPED)
+    brighter_db = estimate_tilt_db(heard[:5], SHIPPED)
     assert 3 <= brighter_db <= 6
     assert knocks(heard[5:], 0.0) <= 4
     assert knocks(heard[5:], brighter_db) >= 6
@@ -44,9 +44,9 @@ def test_five_knocks_tell_how_bright_a_microphone_is(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 9])
 def test_a_microphone_that_hears_knocks_is_left_as_it_is(seed: int) -> None:
-    assert brightness_of(sounds(Sound.KNOCK, 0.0, seed), SHIPPED) == 0
+    assert estimate_tilt_db(sounds(Sound.KNOCK, 0.0, seed), SHIPPED) == 0
 
 
 def test_what_no_tilt_makes_a_knock_has_none() -> None:
     silence = np.zeros((5, 6_016), np.float32)
-    assert brightness_of(silence, SHIPPED) == 0
+    assert estimate_tilt_db(silence, SHIPPED) == 0

@@ -100,7 +100,7 @@ def test_pictures_of_two_sizes_are_refused() -> None:
 
 
 def test_good_views_lack_nothing() -> None:
-    assert guide(views()).wants() == ()
+    assert guide(views()).instructions() == ()
     assert guide(views()).coverage == 1.0
 
 
@@ -109,15 +109,15 @@ def test_the_guide_names_tilts_and_parts_of_the_picture_that_are_missing() -> No
     assert only.lacking_tilts == ("left", "lower")
     assert "bottom right" in only.empty_cells
     assert "top left" not in only.empty_cells
-    assert only.wants()[0] == "Turn the left side of the board away from the camera, by about 30 degrees."
-    assert only.wants()[-1].startswith("6 more views")
+    assert only.instructions()[0] == "Turn the left side of the board away from the camera, by about 30 degrees."
+    assert only.instructions()[-1].startswith("6 more views")
 
 
 def test_nothing_seen_lacks_everything() -> None:
     nothing = guide([find_view(np.full((90, 160, 3), 128, np.uint8))])
     assert nothing.useful == 0
     assert nothing.coverage == 0.0
-    assert len(nothing.wants()) == 4 + 9 + 1
+    assert len(nothing.instructions()) == 4 + 9 + 1
 
 
 def test_how_the_board_is_held_is_told_to_a_few_degrees() -> None:

@@ -18,7 +18,7 @@ from calibration.table.corner_marks import SeenMarker, find_corner_marks
 from calibration.table.fit import TileSize, table_from_markers, table_from_tiles
 from calibration.table.table import Table
 from calibration.table.zone_view import show_zone
-from calibration.table.zones import TableZones, ZoneSource, zones_anew, zones_of_size, zones_on
+from calibration.table.zones import TableZones, ZoneSource, updated_zones, zones_of_size, zones_on
 from engine.phrases import Phrase, phrase
 from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, GuideStep, Kind, StepName, StepResult, points_of
 from tallybone.calibrate.known import ENOUGH_SEEN, HALF_TABLE_MM, zone_name, zone_names
@@ -76,7 +76,7 @@ class LensStep(GuideStep):
     def seen(self) -> tuple[str, ...]:
         """The view that is wanted next, and the views so far."""
         found = self._found
-        wants = found.wants()
+        wants = found.instructions()
         turned, parts = 4 - len(found.lacking_tilts), len(CELLS) - len(found.empty_cells)
         return (
             phrase("Next: {what}", what=wants[0]) if wants else phrase("That is enough."),
@@ -209,7 +209,7 @@ class TableStep(GuideStep):
         else:
             scale = given.ruler_mm / 100
             table = table_from_markers(self._markers, lens, thickness_mm=given.thickness_mm, print_scale=scale)
-        zones = None if before.zones is None else zones_anew(before.zones, table)
+        zones = None if before.zones is None else updated_zones(before.zones, table)
         blocks = len({one.block for one in self._markers})
         few = phrase("Only {seen} of {all} corner blocks are seen.", seen=blocks, all=BLOCKS)
         warnings = [few] if 0 < blocks < BLOCKS else []
