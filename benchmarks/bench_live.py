@@ -66,7 +66,7 @@ class Stopwatch(PlainDisplay):
 
     def happened(self, happened: Step) -> None:
         """Note it."""
-        if any(isinstance(one, Placed) for one in happened.said):
+        if any(isinstance(one, Placed) for one in happened.announcements):
             self.shown_ns.append(time.monotonic_ns() - self.began_ns)
             self.settled_ns.append(happened.t_ns)
 

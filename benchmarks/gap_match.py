@@ -44,10 +44,10 @@ from tallybone.evaluate.hands import HandJudged, HandScored, hand_scored, judge_
 from tallybone.json_values import from_json, to_json
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer
-from tallybone.session.referee import Places, Question, Unclear
+from tallybone.session.referee import Ambiguity, Places, Question
 from tallybone.session.session import Announcement, Input, Session
 from tallybone.session.sitting import opened
-from tallybone.session.taking_back import done_again
+from tallybone.session.taking_back import repeated
 from tallybone.simulate.players import Path, answer_of, paths_of
 from tests.tallybone.session.zoned_table import SIZE_PX
 from vision.reading import SeenTile
@@ -275,13 +275,13 @@ class Follower:
         took_ms = (time.perf_counter_ns() - begins) / 1e6
         if isinstance(event, TableView):
             self.slowest_ms = max(self.slowest_ms, took_ms)
-        self.questions += sum(isinstance(one, Unclear) for one in said)
+        self.questions += sum(isinstance(one, Ambiguity) for one in said)
         self._trace(event, done, log, said, took_ms)
 
     def _answer(self, item: Item) -> None:
         """Answer what has been asked for a while; key in what no answer offers."""
         for _ in range(_PATIENCE):
-            asked = {one.unclear.topic: one for one in self.session.questions}
+            asked = {one.ambiguity.topic: one for one in self.session.questions}
             self.asked_ns = {topic: self.asked_ns.get(topic, item.t_ns) for topic in asked}
             if self.answers is Answers.NONE or not asked:
                 return
@@ -305,7 +305,7 @@ class Follower:
 
     def _is_stuck(self, item: Item, asked: dict[str, Question]) -> bool:
         """Return whether people look into a question that has no right answer: when it stays, or stops the game."""
-        holds_up = any(one.unclear.holds_up for one in asked.values())
+        holds_up = any(one.ambiguity.holds_up for one in asked.values())
         stays = any(item.t_ns - since >= _WONDERS_NS for since in self.asked_ns.values())
         return (holds_up or stays) and not is_alike(self.session.state, self.stream.truth(item.done))
 
@@ -403,7 +403,7 @@ class Follower:
         for logged in fresh:
             self._say(f"          log: {_short(logged)}")
         for one in said:
-            if isinstance(one, Unclear):
+            if isinstance(one, Ambiguity):
                 self._say(f"          ASKS: {one.words} {list(one.choices)}")
             else:
                 self._say(f"          says: {describe(one, self.stream.players)}")
@@ -456,7 +456,7 @@ def _ends(state: State) -> Iterator[tuple[State, dict[Seq, Seq]]]:
     in_force = entries(state)
     begins = [at for at, one in enumerate(in_force) if isinstance(one.action, NewHand)]
     for end in [*begins[1:], len(in_force)] if begins else []:
-        events, names = done_again(in_force[:end], 0)
+        events, names = repeated(in_force[:end], 0)
         yield replay(events), names
 
 

@@ -25,7 +25,7 @@ from synthetic.render.paint import render
 from tallybone.cli.app import command, commands_of
 from tallybone.cli.games import game_option
 from tallybone.session.feeding import feed
-from tallybone.session.referee import Unclear
+from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Announcement, Session
 from tallybone.session.touching import Footprint, Laid, Point
 from tallybone.show.scoreboard import Board, draw_board, plain_line, tell
@@ -417,7 +417,7 @@ class Comparison:
 
     def add_seen(self, layout: Layout, laid: Sequence[Laid], said: Sequence[Announcement]) -> None:
         """Take all announcements after a picture, with the layout and the places that the session made of it."""
-        self.questions += [one.words for one in said if isinstance(one, Unclear)]
+        self.questions += [one.words for one in said if isinstance(one, Ambiguity)]
         places = {one.node: one.place for one in laid}
         for at, one in enumerate(said):
             node = layout.find(one.node) if isinstance(one, Placed) else None

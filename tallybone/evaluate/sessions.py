@@ -18,7 +18,7 @@ from tallybone.evaluate.truth import Truth, TruthError, read_truth
 from tallybone.recording.format import Damage
 from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay
 from tallybone.session.inputs import Answer
-from tallybone.session.referee import Unclear
+from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Session
 from tallybone.simulate.players import TruthfulPlayers
 from tallybone.sources.source import Item, RecordedInput, Source
@@ -146,7 +146,7 @@ class Followed:
                 self.is_dealt = True
             self.said[Seq(at)] = (seen.t_ns, took_ms)
             at += 1
-        self.asked += sum(isinstance(one, Unclear) for one in happened.said)
+        self.asked += sum(isinstance(one, Ambiguity) for one in happened.announcements)
         if seen.view is not None:
             self._look_at_camera(seen.view, seen.t_ns)
         if seen.view is not None and seen.view.changes:

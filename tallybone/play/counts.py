@@ -11,7 +11,7 @@ from time import perf_counter
 
 from engine import Amend, Insert, ItStands, Remove, Undo
 from engine.phrases import Phrase, phrase
-from tallybone.session.referee import Unclear
+from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, Step
 from vision.arrays import Image
@@ -181,7 +181,7 @@ class MeasuredSitting(Sitting):
             counts.pictures_seen += 1
         else:
             counts.inputs += 1
-        counts.questions += sum(isinstance(one, Unclear) for one in happened.said)
+        counts.questions += sum(isinstance(one, Ambiguity) for one in happened.announcements)
         counts.corrections += sum(isinstance(one, _CORRECTIONS) for one in happened.events)
         return happened
 

@@ -69,7 +69,7 @@ class Cutter:
                 yield seq, (one.tile.corners_px,)
 
     def _of_questions(self, session: Session) -> Iterator[tuple[str, tuple[_TileOutline, ...]]]:
-        questions = {plain(str(one.unclear.topic)): one.unclear for one in session.questions}
+        questions = {plain(str(one.ambiguity.topic)): one.ambiguity for one in session.questions}
         for topic, asked in questions.items():
             waiting = (one.tile for one in session.places.waiting)
             tiles: Iterable[SeenTile] = waiting if asked.tile is None else (asked.tile,)

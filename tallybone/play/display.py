@@ -116,8 +116,10 @@ class PlainDisplay(Listener):
         state = happened.session.state
         game = state.game
         if game is not None:
-            self.plays += sum(isinstance(one, Placed) for one in happened.said)
-            _print(self.console, plain_line(self.plays, happened.said, game, is_provisional=state.is_provisional))
+            self.plays += sum(isinstance(one, Placed) for one in happened.announcements)
+            _print(
+                self.console, plain_line(self.plays, happened.announcements, game, is_provisional=state.is_provisional)
+            )
 
     def goes_on(self, session: Session) -> None:
         """Print where it stands."""
@@ -168,7 +170,7 @@ class BoardDisplay(Listener):
     def happened(self, happened: Step) -> None:
         """Put it on the board."""
         game = happened.session.state.game
-        words = "" if game is None else tell(happened.said, game.players)
+        words = "" if game is None else tell(happened.announcements, game.players)
         if words:
             self.told.appendleft(words)
         self.noted, self.is_stale = "", True

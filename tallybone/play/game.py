@@ -18,7 +18,7 @@ from tallybone.play.news import News
 from tallybone.play.recorder import Recorder
 from tallybone.recording.evidence import Evidence
 from tallybone.session.inputs import Answer, Button, Press, event_of
-from tallybone.session.referee import Unclear
+from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, Step
 from tallybone.sources.camera import Camera, FrameLimiter, PlayedCamera
@@ -369,7 +369,7 @@ class LiveGame:
 
     def _tell(self, happened: Step, image: Image | None = None) -> None:
         self._recorder.happened(happened)
-        if happened.said:
+        if happened.announcements:
             self._listener.happened(happened)
         for one in self._cutter.after(happened, image):
             self._recorder.evidence(one)
@@ -467,10 +467,10 @@ class Choosing:
                 return self, press
 
 
-def choice_words(asked: Unclear, shown: int) -> Phrase:
+def choice_words(asked: Ambiguity, shown: int) -> Phrase:
     """Return a choice as a display shows it.
 
-    >>> choice_words(Unclear(None, "is this the 5-4 or the 6-4?", holds_up=True, choices=("the 5-4", "the 6-4")), 1)
+    >>> choice_words(Ambiguity(None, "is this the 5-4 or the 6-4?", holds_up=True, choices=("the 5-4", "the 6-4")), 1)
     '2/2 the 6-4? Call: yes. Next: another.'
     """
     count = len(asked.choices)
@@ -480,7 +480,7 @@ def choice_words(asked: Unclear, shown: int) -> Phrase:
     return phrase("{number} {choice}? Call: yes. Next: another.", **said)
 
 
-def _asked(session: Session) -> Unclear | None:
+def _asked(session: Session) -> Ambiguity | None:
     """Return the question that a button can answer."""
     asked = session.open_question
     return asked if asked is not None and asked.choices else None

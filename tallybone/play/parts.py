@@ -143,8 +143,8 @@ class ShownOnParts(Listener):
     def happened(self, happened: Step) -> None:
         """Keep the announcements in words, and let points flash."""
         game = happened.session.state.game
-        self._last = ("" if game is None else tell(happened.said, game.players)) or self._last
-        self._gain = gain_of(happened.said, self._clock()) or self._gain
+        self._last = ("" if game is None else tell(happened.announcements, game.players)) or self._last
+        self._gain = gain_of(happened.announcements, self._clock()) or self._gain
 
     def show(self, now: LiveState) -> None:
         """Show where the game stands."""

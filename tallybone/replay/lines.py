@@ -12,7 +12,7 @@ from engine import Counted, HandOver, Placed, Reason, Scored, Stacked, State, Tu
 from tallybone.json_values import rounded
 from tallybone.play.news import CameraNote, Note, UnsureNote
 from tallybone.replay.run import ReplayStep
-from tallybone.session.referee import Unclear
+from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Step
 from tallybone.terminal import counted, format_totals, printable
@@ -123,7 +123,7 @@ def sentences_of(happened: Step) -> Iterator[str]:
     players = () if game is None else game.players
     laid: Placed | Stacked | None = None
     count = points = ""
-    for said in happened.said:
+    for said in happened.announcements:
         if laid is not None and isinstance(said, Counted):
             count = f": {said.count}"
         elif laid is not None and isinstance(said, Scored) and (said.reason, said.seat) == (Reason.PLAY, laid.seat):
@@ -139,7 +139,7 @@ def sentences_of(happened: Step) -> Iterator[str]:
 
 
 def _words(said: Announcement, players: tuple[str, ...]) -> str:
-    if isinstance(said, Unclear):
+    if isinstance(said, Ambiguity):
         return said.words + (f" ({' / '.join(said.choices)})" if said.choices else "")
     return describe(said, players)
 
@@ -217,7 +217,7 @@ class Tally:
             self._changes.update(change.kind.value for change in seen.view.changes)
         if seen.happened is not None:
             self.session = seen.happened.session
-            self._asked += sum(isinstance(one, Unclear) for one in seen.happened.said)
+            self._asked += sum(isinstance(one, Ambiguity) for one in seen.happened.announcements)
 
     @property
     def score(self) -> Score:

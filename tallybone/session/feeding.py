@@ -1,6 +1,6 @@
-"""Feed a sitting with views, knocks, presses and answers in order; return what to show after each.
+"""Feed views, knocks, presses and answers to a session, and return the announcements after each.
 
-Pure: the same events give the same session and the same outcomes. Time comes with the events.
+Pure: the same inputs give the same session and announcements. Times come with the inputs.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from engine import (
 )
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of
 from tallybone.session.knocks import KNOCK_WAITS_NS, PendingKnock, joined, passes_among
-from tallybone.session.referee import Decided, decide, follow_changes, forgotten
+from tallybone.session.referee import Resolution, decide, follow_changes, forgotten
 from tallybone.session.referee.catching_up import is_ready
 from tallybone.session.referee.corrections import settled
 from tallybone.session.referee.observing import after_look, first_seen, observe
 from tallybone.session.referee.places import Adoption, Pressed, Unseen, cleared
-from tallybone.session.session import Announcement, Answered, Came, Input, Session
+from tallybone.session.session import Announcement, Answered, Input, Sensed, Session
 from tallybone.session.taking_back import back_to, renamed
 from tallybone.session.zones import SortedView, split
 from vision.tracking.table_view import TableView
 
 # Confidence below which a knock becomes a question: a wrong or missed pass shifts every later turn.
 SURE_KNOCK = 0.6
-# A hand that has just laid a tile may touch the table once more as it leaves.
+# Time after a tile in which sounds are ignored. A hand may touch the table again as it leaves.
 TILE_ECHOES_NS = 300_000_000
 # Time after which an unchanged table counts as a second look.
 LINGERS_NS = 2_000_000_000
@@ -60,84 +60,87 @@ A_HAND_NS = 40_000_000_000
 PRESS_WAITS_NS = 3_000_000_000
 # Maximum time between a seen draw and a press that means the same draw.
 ONE_DRAW_NS = 3_000_000_000
-# Looks and knocks after an answer until which it can be taken back: all are judged again, a look in up to 19 ms.
-MOST_SINCE = 30
-# Consecutive unchanged looks to keep: a count has to be seen twice.
+# Maximum number of looks and knocks after an answer that can be withdrawn. All are processed again, up to 19 ms a look.
+MAX_SINCE = 30
+# Number of consecutive unchanged looks to keep after an answer, because a count has to be seen twice.
 _ALIKE = 2
 
 
 def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after one more event, and the announcements for the players.
+    """Return the session after the next input, and the announcements for the players.
 
     Args:
-        session: Where the sitting stands.
-        event: A view, a knock, a press, an answer, or an event that was entered by hand.
-        t_ns: When, in nanoseconds of a monotonic clock; None for the time of the event before.
+        session: The session before it.
+        event: A view, knock, press, answer or withdrawal of an answer, or an event entered by hand.
+        t_ns: Its time in nanoseconds of a monotonic clock. None for the time of the previous input.
     """
     session = replace(session, t_ns=session.t_ns if t_ns is None else t_ns)
     if isinstance(event, AnswerBack):
-        return _asked_again(session, event)
-    after, said = _fed(session, event)
-    answered = _to_take_back(session, event, after)
-    return after if answered is after.answered else replace(after, answered=answered), said
+        return _withdrawn(session, event)
+    after, announcements = _process(session, event)
+    answered = _withdrawable(session, event, after)
+    return after if answered is after.answered else replace(after, answered=answered), announcements
 
 
-def _to_take_back(before: Session, event: Input, after: Session) -> Answered | None:
-    """Return the answer that can be taken back after an event: the last one, until another input by hand."""
+def _withdrawable(before: Session, event: Input, after: Session) -> Answered | None:
+    """Return the answer that can be withdrawn after an input: the last one, until another input changes the match."""
     answered = before.answered
     match event:
-        case Answer() if _meant_by(before, event) is not None:
+        case Answer() if _resolution_of(before, event) is not None:
             return Answered(replace(before, answered=None))
         case TableView() | KnockHeard() if answered is not None:
             if isinstance(event, TableView) and after.places.looks == before.places.looks:
                 return answered
             since = (*_without_alike(answered.since, event), (event, after.t_ns))
-            return replace(answered, since=since) if len(since) <= MOST_SINCE else None
+            return replace(answered, since=since) if len(since) <= MAX_SINCE else None
         case _:
             return answered if after.state is before.state and after.places == before.places else None
 
 
-def _without_alike(since: tuple[tuple[Came, int], ...], event: Came) -> tuple[tuple[Came, int], ...]:
-    """Return views and knocks, without the last look if it, the one before it and *event* show no change."""
-    last = [*(came for came, _ in since[-_ALIKE:]), event]
-    is_alike = len(last) > _ALIKE and all(isinstance(one, TableView) and not one.changes for one in last)
+def _without_alike(since: tuple[tuple[Sensed, int], ...], event: Sensed) -> tuple[tuple[Sensed, int], ...]:
+    """Return the views and knocks, without the last if it, the one before it and *event* are unchanged looks."""
+    last = [*(sensed for sensed, _ in since[-_ALIKE:]), event]
+    is_alike = len(last) > _ALIKE and all(isinstance(sensed, TableView) and not sensed.changes for sensed in last)
     return since[:-1] if is_alike else since
 
 
-def _asked_again(session: Session, back: AnswerBack) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session before an answer, with all later looks and knocks fed to it again."""
+def _withdrawn(session: Session, back: AnswerBack) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session before the last answer, after processing all later looks and knocks again.
+
+    Unchanged if *back* does not match that answer.
+    """
     answered = session.answered
     if answered is None or answered.log != back.log:
         return session, ()
     state, outcomes, names = back_to(session.state, back.log)
-    before, said = answered.before, tuple[Announcement, ...](outcomes)
+    before, announcements = answered.before, tuple[Announcement, ...](outcomes)
     places = replace(renamed(before.places, names, state.next_seq), asked=())
     again, more = _settle(replace(before, state=state, places=places))
-    said = (*said, *more)
-    for came, at_ns in answered.since:
-        again, more = _fed(replace(again, t_ns=at_ns), came)
-        said = (*said, *more)
-    return replace(again, t_ns=session.t_ns), said
+    announcements = (*announcements, *more)
+    for sensed, at_ns in answered.since:
+        again, more = _process(replace(again, t_ns=at_ns), sensed)
+        announcements = (*announcements, *more)
+    return replace(again, t_ns=session.t_ns), announcements
 
 
-def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Session, tuple[Announcement, ...]]:
+def _process(session: Session, event: Event | Sensed | Press | Answer) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after an event at `session.t_ns`, and the announcements for the players."""
     view = event if isinstance(event, TableView) else None
-    session = _blind_or_not(session, view)
-    if view is not None and _is_known(session, view):
+    session = _update_view_times(session, view)
+    if view is not None and _is_unchanged(session, view):
         return _pass_time(session, view)
     parts = None if view is None else _parts(session, view)
-    session, said = _after_knocks(session, parts, view)
+    session, announcements = _after_knocks(session, parts, view)
     more: tuple[Announcement, ...] = ()
     match event:
         case TableView():
-            session = _looked(session, event, parts)
+            session = _after_look(session, event, parts)
         case KnockHeard():
-            session = _heard(session, event)
+            session = _queue_knock(session, event)
         case Answer():
-            meant = _meant_by(session, event)
+            meant = _resolution_of(session, event)
             if meant is not None:
-                session, more = _take(session, meant)
+                session, more = _apply_resolution(session, meant)
         case Press(button=Button.TABLE) if session.state.game is not None:
             session = replace(session, places=replace(session.places, adoption=Adoption.ASKED))
         case Press(button=Button.STACK) if not session.places.wants_stack:
@@ -151,25 +154,25 @@ def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Sessio
             | Draw()
             | Decline()
         ):
-            session = _pressed(session, event)
+            session = _queue_press(session, event)
         case _:
-            session, more = _released(session, is_asked=True)
-            happened = event_of(event, session.state) if isinstance(event, Press) else event
-            if happened is not None:
-                session, last = _happened(session, happened)
+            session, more = _release_presses(session, is_asked=True)
+            entered = event_of(event, session.state) if isinstance(event, Press) else event
+            if entered is not None:
+                session, last = _apply_entered(session, entered)
                 more = (*more, *last)
     session, last = _settle(session)
-    session, released = _released(session)
-    return session, (*said, *more, *last, *released)
+    session, released = _release_presses(session)
+    return session, (*announcements, *more, *last, *released)
 
 
-def _pressed(session: Session, press: Press | Call | Knock | Draw | Decline) -> Session:
+def _queue_press(session: Session, press: Press | Call | Knock | Draw | Decline) -> Session:
     """Return the session with a press queued until the next look."""
-    now = Pressed(press, session.t_ns, session.places.looks)
-    return replace(session, places=replace(session.places, pressed=(*session.places.pressed, now)))
+    pressed = Pressed(press, session.t_ns, session.places.looks)
+    return replace(session, places=replace(session.places, pressed=(*session.places.pressed, pressed)))
 
 
-def _released(session: Session, *, is_asked: bool = False) -> tuple[Session, tuple[Announcement, ...]]:
+def _release_presses(session: Session, *, is_asked: bool = False) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after queued presses that need not wait for another look.
 
     At a table at rest a press is applied at once. One that only a play still to be seen would make legal waits for a
@@ -178,19 +181,19 @@ def _released(session: Session, *, is_asked: bool = False) -> tuple[Session, tup
     """
     places = session.places
     is_unknown = session.blind_ns is not None or places.unseen is not None
-    is_held_up = any(question.unclear.holds_up for question in session.questions)
+    is_held_up = any(question.ambiguity.holds_up for question in session.questions)
     if not is_asked and (is_unknown or is_held_up or (places.waiting and not is_ready(places))):
         return session, ()
-    said: tuple[Announcement, ...] = ()
+    announcements: tuple[Announcement, ...] = ()
     while session.places.pressed:
         first, *later = session.places.pressed
         if isinstance(first.press, Press) and first.press.button is Button.STACK:
-            # It waits for the answer about the previous stack, and may raise a question itself.
+            # Wait for the answer about the previous stack. This one may raise a question itself.
             if session.places.wants_stack:
                 break
             places = replace(session.places, pressed=tuple(later), wants_stack=True)
             session, more = _settle(replace(session, places=places))
-            return session, (*said, *more)
+            return session, (*announcements, *more)
         meant = first.meant(session.state)
         is_allowed = meant is not None and not _may_be_early(problem_with(session.state, meant))
         is_late = first.look < session.places.looks or session.t_ns - first.t_ns >= PRESS_WAITS_NS
@@ -199,11 +202,11 @@ def _released(session: Session, *, is_asked: bool = False) -> tuple[Session, tup
             break
         session = replace(session, places=replace(session.places, pressed=tuple(later)))
         if meant is not None:
-            session, more = _happened(session, meant)
-            said = (*said, *more)
+            session, more = _apply_entered(session, meant)
+            announcements = (*announcements, *more)
             session, more = _settle(session)
-            said = (*said, *more)
-    return session, said
+            announcements = (*announcements, *more)
+    return session, announcements
 
 
 def _may_be_early(problem: Problem | None) -> bool:
@@ -213,7 +216,7 @@ def _may_be_early(problem: Problem | None) -> bool:
     return problem.weight is Weight.IMPOSSIBLE or problem.kind is ProblemKind.WRONG_SEAT
 
 
-def _blind_or_not(session: Session, view: TableView | None) -> Session:
+def _update_view_times(session: Session, view: TableView | None) -> Session:
     """Return the session with its times of views updated, and *blind_ns* set after BLIND_NS without a settled one."""
     last_ns = session.viewed_ns
     is_blind = session.blind_ns is None and last_ns is not None and session.t_ns - last_ns >= BLIND_NS
@@ -244,35 +247,35 @@ def _ends_blindness(session: Session, view: TableView) -> bool:
 
 def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after every decision that is due, and the announcements; each question once."""
-    said: tuple[Announcement, ...] = ()
-    while isinstance(found := decide(session.places, session.state), Decided):
-        session, more = _take(session, found)
-        said = (*said, *more)
-    topics = tuple(one.unclear.topic for one in found)
-    fresh = tuple(one.unclear for one in found if one.unclear.topic not in session.places.asked)
-    return replace(session, questions=found, places=replace(session.places, asked=topics)), (*said, *fresh)
+    announcements: tuple[Announcement, ...] = ()
+    while isinstance(verdict := decide(session.places, session.state), Resolution):
+        session, more = _apply_resolution(session, verdict)
+        announcements = (*announcements, *more)
+    topics = tuple(question.ambiguity.topic for question in verdict)
+    new = tuple(question.ambiguity for question in verdict if question.ambiguity.topic not in session.places.asked)
+    return replace(session, questions=verdict, places=replace(session.places, asked=topics)), (*announcements, *new)
 
 
-def _take(session: Session, found: Decided) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after a decision of the referee or of an answer."""
-    state = session.state
-    done = tuple(Seq(state.next_seq + at) for at, event in enumerate(found.events) if not isinstance(event, Revision))
-    marks = (Inferred(done),) if found.is_inferred else ()
-    said: tuple[Announcement, ...] = ()
-    for event in (*found.events, *marks):
+def _apply_resolution(session: Session, resolution: Resolution) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session after a resolution by the referee or by an answer."""
+    state, events = session.state, resolution.events
+    actions = tuple(Seq(state.next_seq + at) for at, event in enumerate(events) if not isinstance(event, Revision))
+    marks = (Inferred(actions),) if resolution.is_inferred else ()
+    announcements: tuple[Announcement, ...] = ()
+    for event in (*events, *marks):
         state, outcomes = apply(state, event)
-        said = (*said, *outcomes)
+        announcements = (*announcements, *outcomes)
         if isinstance(event, Draw):
             session = replace(session, drawn=(event.seat, session.t_ns))
-    return replace(session, state=state, places=follow_changes(found.places, state)), said
+    return replace(session, state=state, places=follow_changes(resolution.places, state)), announcements
 
 
-def _happened(session: Session, event: Event) -> tuple[Session, tuple[Announcement, ...]]:
+def _apply_entered(session: Session, event: Event) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after an event that was entered by hand."""
-    state, said = apply(session.state, event)
+    state, announcements = apply(session.state, event)
     is_hidden = session.viewed_ns is not None and session.t_ns - session.viewed_ns >= PRESS_WAITS_NS
     is_ended = _in_play(session.state) and not _in_play(state)
-    if is_ended and (is_hidden or session.places.unseen is not None):  # something of it may not be known
+    if is_ended and (is_hidden or session.places.unseen is not None):  # some actions may have been missed
         state, _ = apply(state, Inferred((session.state.next_seq,)))
     # A new deal begins with an empty table.
     is_dealt = isinstance(event, NewHand | Redeal)
@@ -282,23 +285,27 @@ def _happened(session: Session, event: Event) -> tuple[Session, tuple[Announceme
         places = forgotten(places, state)
     if isinstance(event, Amend | ItStands):
         places = settled(places, state, NodeId(event.seq))
-    return replace(session, state=state, places=places), said
+    return replace(session, state=state, places=places), announcements
 
 
 def _in_play(state: State) -> bool:
     return state.game is not None and state.game.phase in (Phase.LEAD, Phase.PLAY)
 
 
-def _meant_by(session: Session, answer: Answer) -> Decided | None:
+def _resolution_of(session: Session, answer: Answer) -> Resolution | None:
     """Return the decision chosen by an answer, or None if it matches no open question."""
-    asked = [one for one in session.questions if one.answers and answer.topic in (None, one.unclear.topic)]
-    if not asked or not 0 <= answer.choice < len(asked[-1].answers):
+    questions = [
+        question
+        for question in session.questions
+        if question.answers and answer.topic in (None, question.ambiguity.topic)
+    ]
+    if not questions or not 0 <= answer.choice < len(questions[-1].answers):
         return None
-    return asked[-1].answers[answer.choice]
+    return questions[-1].answers[answer.choice]
 
 
-def _is_known(session: Session, view: TableView) -> bool:
-    """Check that a view shows nothing new, like nearly every frame of a camera."""
+def _is_unchanged(session: Session, view: TableView) -> bool:
+    """Check that a view shows nothing new, as for nearly every frame of a camera."""
     if view.changes:
         return False
     if not view.is_settled:
@@ -315,37 +322,37 @@ def _is_known(session: Session, view: TableView) -> bool:
 
 
 def _pass_time(session: Session, view: TableView) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after some time in which nothing happened on the table."""
+    """Return the session after a view that shows nothing new. Only time has passed."""
     if _ends_blindness(session, view):  # and nothing has changed
         session = replace(session, blind_ns=None)
-    said: tuple[Announcement, ...] = ()
+    announcements: tuple[Announcement, ...] = ()
     if session.heard and session.t_ns - session.heard[0].t_ns >= KNOCK_WAITS_NS:
-        session, said = _after_knocks(session, None, view)
+        session, announcements = _after_knocks(session, None, view)
         session, more = _settle(session)
-        said = (*said, *more)
-    session, more = _released(session)
-    return session, (*said, *more)
+        announcements = (*announcements, *more)
+    session, more = _release_presses(session)
+    return session, (*announcements, *more)
 
 
 def _parts(session: Session, view: TableView) -> SortedView:
     """Return a view, split by zones."""
     if not session.zones:
         return SortedView(view)
-    lying = tuple(one.place for one in session.places.known)
+    layout = tuple(known.place for known in session.places.known)
     game = session.state.game
     in_play = game is not None and game.phase is Phase.PLAY
-    return split(view, session.zones, lying, may_join=in_play)
+    return split(view, session.zones, layout, may_join=in_play)
 
 
-def _looked(session: Session, view: TableView, parts: SortedView | None) -> Session:
+def _after_look(session: Session, view: TableView, parts: SortedView | None) -> Session:
     """Return the session after one more look at the table."""
-    assert parts is not None  # every view has been taken apart
+    assert parts is not None  # set for every view
     laid_ns = session.t_ns if parts.placed else session.laid_ns
     places = observe(session.places, parts)
     heard = session.heard
     if _ends_blindness(session, view):
         before = places.unseen or Unseen(places.looks)
-        knocks = (*before.knocks, *(one.seat for one in heard))
+        knocks = (*before.knocks, *(knock.seat for knock in heard))
         unseen = replace(before, knocks=knocks, until=places.looks, boneyard=None)
         places = replace(places, unseen=replace(unseen, is_hand_missed=session.is_hand_missed))
         if session.is_hand_missed:
@@ -363,19 +370,19 @@ def _perhaps_another_hand(state: State) -> State:
     """Return the match with its last deal marked as inferred if nobody has led: another hand may have been dealt."""
     if state.game is None or state.game.phase is not Phase.LEAD:
         return state
-    dealt = [one.seq for one in entries(state) if isinstance(one.action, NewHand | Redeal)]
+    dealt = [entry.seq for entry in entries(state) if isinstance(entry.action, NewHand | Redeal)]
     return apply(state, Inferred((dealt[-1],)))[0] if dealt else state
 
 
 def _is_drawn(session: Session, press: Press) -> bool:
-    """Check whether a press for a draw means the draw that was just seen."""
+    """Check whether a press for a draw means a draw that was just seen."""
     if session.drawn is None or session.t_ns - session.drawn[1] > ONE_DRAW_NS:
         return False
     return press.seat is None or press.seat == session.drawn[0]
 
 
-def _heard(session: Session, knock: KnockHeard) -> Session:
-    """Return the session after a knock, which waits until it is clear that it was no tile."""
+def _queue_knock(session: Session, knock: KnockHeard) -> Session:
+    """Return the session after a knock, which waits until it is known not to be a tile."""
     is_echo = session.laid_ns is not None and session.t_ns - session.laid_ns < TILE_ECHOES_NS
     if not _in_play(session.state) or is_echo:
         return session
@@ -394,14 +401,14 @@ def _after_knocks(
         return session, ()
     tiles = 0 if parts is None else parts.placed or int(_is_drawing(session, parts))
     passes, doubtful = passes_among(session.heard, view, t_ns=session.t_ns, tiles=tiles)
-    if any(question.unclear.holds_up for question in session.questions):
+    if any(question.ambiguity.holds_up for question in session.questions):
         return replace(session, heard=(*passes, *doubtful)), ()
     session = replace(session, heard=doubtful)
-    said: tuple[Announcement, ...] = ()
+    announcements: tuple[Announcement, ...] = ()
     for heard in passes:
-        session, more = _passed(session, heard)
-        said = (*said, *more)
-    return session, said
+        session, more = _apply_knock(session, heard)
+        announcements = (*announcements, *more)
+    return session, announcements
 
 
 def _is_drawing(session: Session, parts: SortedView) -> bool:
@@ -411,17 +418,21 @@ def _is_drawing(session: Session, parts: SortedView) -> bool:
     return draws and parts.is_by_hand and parts.boneyard < session.places.around.yard.count
 
 
-def _passed(session: Session, heard: PendingKnock) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after a knock that was no tile; ignore an unsure one if a pass is illegal."""
+def _apply_knock(session: Session, heard: PendingKnock) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session after a knock that was not a tile.
+
+    A confident knock is a pass, unless the player has to draw first. An unsure one is ignored if a pass is illegal.
+    Otherwise the referee asks.
+    """
     game = session.state.game
-    whose = None if game is None or game.hand is None else game.hand.turn
-    seat = whose if heard.seat is None else heard.seat
+    turn = None if game is None or game.hand is None else game.hand.turn
+    seat = turn if heard.seat is None else heard.seat
     if seat is None:
         return session, ()
     is_sure, problem = heard.confidence >= SURE_KNOCK, problem_with(session.state, Knock(seat))
     is_early = problem is not None and problem.kind is ProblemKind.KNOCK_TOO_EARLY
     if is_sure and not is_early:
-        return _happened(session, Knock(seat))
+        return _apply_entered(session, Knock(seat))
     if problem is not None and not is_sure:
         return session, ()
     early = session.places.looks if is_early else None

@@ -1,4 +1,4 @@
-"""Define the inputs besides pictures and events: buttons, knocks and answers; translate a button into an event."""
+"""Inputs other than frames and events: presses, knocks and answers, and the event that a press means."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Button(StrEnum):
     TABLE = "table"
 
 
-# The buttons that a player can have too, and their events.
+# Events of the buttons that exist for each player as well as for the whole table.
 _BY_SEAT: dict[Button, Callable[[Seat], Event]] = {
     Button.KNOCK: Knock,
     Button.CALL: Call,
@@ -57,7 +57,7 @@ _BY_SEAT: dict[Button, Callable[[Seat], Event]] = {
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A button was pressed; *seat* is whose it is, None for one that all share."""
+    """A press of a button. *seat* is its player, or None for a shared button."""
 
     button: Button
     seat: Seat | None = None
@@ -65,12 +65,12 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class KnockHeard:
-    """Somebody knocked on the table, or a tile was put down hard.
+    """A knock on the table, or a tile put down hard.
 
     Attributes:
-        seat: The seat whose side it came from; None if unknown.
-        strength: How hard, against a usual knock.
-        confidence: Probability that it was something on the table, and no door or dropped glass, 0 to 1.
+        seat: Seat from whose side it came, or None if unknown.
+        strength: Strength relative to a typical knock.
+        confidence: Probability from 0 to 1 that it was on the table, rather than a door or a dropped glass.
     """
 
     seat: Seat | None = None
@@ -86,11 +86,11 @@ class KnockHeard:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A choice of an open question.
+    """An answer to an open question.
 
     Attributes:
-        choice: Its place among the choices, 0 upwards.
-        topic: Which question is answered; None for the one that was asked last.
+        choice: Index of the choice.
+        topic: Topic of the question, or None for the last one.
     """
 
     choice: int
@@ -99,17 +99,20 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class AnswerBack:
-    """The answer that was given last was a mistake: it is asked again.
+    """Withdrawal of the last answer. The question is asked again.
 
     Attributes:
-        log: How long the log of the match was when it was answered.
+        log: Length of the match log when it was answered.
     """
 
     log: int
 
 
 def event_of(press: Press, state: State) -> Event | None:
-    """Return the event that a button means just now; None for nothing, for a stack and for the table."""
+    """Return the event that a press means in this state of the match.
+
+    None if it has no meaning now. Also None for `Button.STACK` and `Button.TABLE`, which are not events of the rules.
+    """
     game = state.game
     match press.button:
         case Button.UNDO:
@@ -125,14 +128,14 @@ def event_of(press: Press, state: State) -> Event | None:
         case Button.STACK | Button.TABLE:
             return None
         case Button.KNOCK | Button.CALL | Button.DRAW | Button.DONE:
-            seat = press.seat if press.seat is not None or game is None else _meant(press.button, game)
+            seat = press.seat if press.seat is not None or game is None else _seat_meant(press.button, game)
             return None if seat is None else _BY_SEAT[press.button](seat)
         case _:
             assert_never(press.button)
 
 
-def _meant(button: Button, game: Game) -> Seat | None:
-    """Return the seat that a shared button means: that of the turn, or with a call that of the points."""
+def _seat_meant(button: Button, game: Game) -> Seat | None:
+    """Return the seat that a shared button means: the seat to move, or for a call the one that can call points."""
     hand = game.hand
     if hand is None:
         return None
@@ -143,13 +146,13 @@ def _meant(button: Button, game: Game) -> Seat | None:
 
 
 def _undone(state: State) -> Undo | None:
-    """Return the undo of the last action; the start of the match stays."""
+    """Return the undo of the last action, or None if there is nothing but the start of the match."""
     kept = entries(state)
     return None if not kept or isinstance(kept[-1].action, MatchStart) else Undo(Seq(kept[-1].seq))
 
 
 def _next(game: Game) -> Event | None:
-    """Return the next event that only the table can announce: a new hand, or the next player as leader."""
+    """Return the event of the "next" button: a new hand, or during the lead the next seat as leader, or None."""
     hand = game.hand
     match game.phase:
         case Phase.DEAL:

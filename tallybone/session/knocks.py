@@ -1,4 +1,4 @@
-"""Sort knocks on the table: passes, tiles that were put down hard, and those that wait on."""
+"""Classify knocks on the table as passes, tiles put down hard, or undecided."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from engine import Seat
 from tallybone.session.inputs import KnockHeard
 from vision.tracking.table_view import TableView
 
-# A tile that is put down hard sounds like a knock, and is seen once the hand has left and the picture has settled:
-# until then a knock says nothing. Players who knock leave the table as it is for longer than this.
+# Time for which a knock is undecided. A tile put down hard sounds the same, but is detected within this time, after the
+# hand has left and the view has settled.
 KNOCK_WAITS_NS = 2_000_000_000
-# Two knocks of one player within this time are one pass.
+# Maximum time between two knocks that are a single pass.
 ONE_KNOCK_NS = 700_000_000
 
 
@@ -20,9 +20,9 @@ class PendingKnock:
     """A knock that may still turn out to be a tile.
 
     Attributes:
-        seat: The player who knocked; None if unknown.
-        t_ns: When.
-        confidence: How sure the sensor is, 0 to 1.
+        seat: Seat of the player who knocked, or None if unknown.
+        t_ns: Time in nanoseconds of a monotonic clock.
+        confidence: Confidence of the sensor, 0 to 1.
     """
 
     seat: Seat | None
@@ -31,37 +31,37 @@ class PendingKnock:
 
 
 def joined(waiting: tuple[PendingKnock, ...], knock: KnockHeard, t_ns: int) -> tuple[PendingKnock, ...]:
-    """Return the waiting knocks after one more; the second of a double knock only makes the first surer."""
+    """Return the waiting knocks after another one. The second of a double knock can only raise the confidence."""
     if waiting and waiting[-1].seat == knock.seat and t_ns - waiting[-1].t_ns < ONE_KNOCK_NS:
-        surer = replace(waiting[-1], confidence=max(waiting[-1].confidence, knock.confidence))
-        return (*waiting[:-1], surer)
+        double = replace(waiting[-1], confidence=max(waiting[-1].confidence, knock.confidence))
+        return (*waiting[:-1], double)
     return (*waiting, PendingKnock(knock.seat, t_ns, knock.confidence))
 
 
 def passes_among(
     waiting: tuple[PendingKnock, ...], view: TableView | None, *, t_ns: int, tiles: int
 ) -> tuple[tuple[PendingKnock, ...], tuple[PendingKnock, ...]]:
-    """Return the knocks that are passes by now, and those that wait on.
+    """Return the knocks that are passes, and those that are still undecided. Knocks that were tiles are dropped.
 
     Args:
-        waiting: In the order in which they were heard.
-        view: The table now; None without a look at it.
-        t_ns: Now.
-        tiles: How many tiles this look shows to have been laid down or taken.
+        waiting: Undecided knocks in the order in which they were heard.
+        view: Current view of the table, or None.
+        t_ns: Current time in nanoseconds of a monotonic clock.
+        tiles: Number of tiles that were laid or drawn since the previous view.
     """
-    doubtful = tuple(one for one in waiting if _may_be_tile(one, view, t_ns=t_ns, is_laid=tiles > 0))
-    passes = tuple(one for one in waiting if one not in doubtful)
+    undecided = tuple(knock for knock in waiting if _may_be_tile(knock, view, t_ns=t_ns, is_laid=tiles > 0))
+    passes = tuple(knock for knock in waiting if knock not in undecided)
     if tiles:
-        # The last of them were the tiles; what was heard before them was not.
-        return (*passes, *doubtful[: max(0, len(doubtful) - tiles)]), ()
-    return passes, doubtful
+        # The last knocks were the tiles. The earlier ones are passes.
+        return (*passes, *undecided[: max(0, len(undecided) - tiles)]), ()
+    return passes, undecided
 
 
 def _may_be_tile(heard: PendingKnock, view: TableView | None, *, t_ns: int, is_laid: bool) -> bool:
-    """Return whether a knock may have been a tile put down hard.
+    """Return True if a knock may have been a tile put down hard.
 
-    While a hand is over the table, and in the look that shows what it did, every knock since it came may be. While the
-    table is lost nobody knows what was laid.
+    This applies to every recent knock, and to every knock since motion began until the next settled view. It applies to
+    all knocks while the camera pose is lost.
     """
     if view is not None and view.lost is not None:
         return True

@@ -1,4 +1,4 @@
-"""State of a sitting: the match, its tracked layout, open questions, and input that waits."""
+"""State of a sitting: the match, its tracked layout, open questions and pending input."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TypeAlias
 from engine import Event, Outcome, Seat, State
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
 from tallybone.session.knocks import PendingKnock
-from tallybone.session.referee import Decided, Places, Question, Unclear, decide
+from tallybone.session.referee import Ambiguity, Places, Question, Resolution, decide
 from tallybone.session.referee.places import Unseen
 from tallybone.session.zones import Zones
 from vision.tracking.table_view import TableView
 
-Announcement: TypeAlias = Outcome | Unclear
-Came: TypeAlias = TableView | KnockHeard
-Input: TypeAlias = Event | Came | Press | Answer | AnswerBack
+Announcement: TypeAlias = Outcome | Ambiguity
+Sensed: TypeAlias = TableView | KnockHeard
+Input: TypeAlias = Event | Sensed | Press | Answer | AnswerBack
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +60,22 @@ class Session:
 
     @classmethod
     def resumed(cls, state: State, places: Places, *, t_ns: int = 0, zones: Zones | None = None) -> Session:
-        """Return the sitting of a stored match and its places; the time since then is a gap."""
-        deaf = replace(places.unseen or Unseen(places.looks + 1), is_deaf=True)
-        places = replace(places, unseen=deaf)
-        found = decide(places, state)
-        questions = () if isinstance(found, Decided) else found
+        """Return the session of a stored match and its places. The time since then is a gap."""
+        unseen = replace(places.unseen or Unseen(places.looks + 1), is_deaf=True)
+        places = replace(places, unseen=unseen)
+        verdict = decide(places, state)
+        questions = () if isinstance(verdict, Resolution) else verdict
         return cls(state, places, questions, t_ns, zones=zones or Zones(), blind_ns=t_ns)
 
     @property
-    def open_question(self) -> Unclear | None:
-        """The question to be answered first; None for none."""
-        return self.questions[-1].unclear if self.questions else None
+    def open_question(self) -> Ambiguity | None:
+        """Question to be answered next, or None."""
+        return self.questions[-1].ambiguity if self.questions else None
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer that was given.
+    """An answer that can still be withdrawn.
 
     Attributes:
         before: State of the sitting before it.
@@ -83,7 +83,7 @@ class Answered:
     """
 
     before: Session
-    since: tuple[tuple[Came, int], ...] = ()
+    since: tuple[tuple[Sensed, int], ...] = ()
 
     @property
     def log(self) -> int:

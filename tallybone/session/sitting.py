@@ -1,7 +1,6 @@
-"""Follow a whole sitting at the table: frames and inputs go in, steps with announcements come out.
+"""Follow a sitting: takes frames and other inputs, returns steps with announcements.
 
-It has no clock, no file and no device: the same input gives the same steps. The same machine follows a live table, a
-recording and a video.
+Uses no clock, files or devices, so the same inputs give the same steps for a live table, a recording and a video.
 """
 
 from __future__ import annotations
@@ -20,97 +19,97 @@ from vision.tracking.table_view import TableView
 from vision.tracking.watch import Frame
 
 ByHand: TypeAlias = Event | Press | KnockHeard | Answer | AnswerBack
-"""The inputs besides pictures."""
+"""An input other than a frame."""
 
 Look: TypeAlias = Callable[[Frame], TableView]
-"""Follows the table: `Watch.feed`, or a reader of pictures that are all settled."""
+"""Function that reads a frame: `Watch.feed`, or a reader for pictures that are all settled."""
 
-# The eye also says that a tile was "placed" on the table; that the rules took it for a play is another thing.
+# In JSON, "placed" is already used for a tile placed on the table, so the outcome of a play has another name.
 _NAMES = {"placed": "played"}
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The effects of a frame or an input.
+    """The effects of a frame or another input.
 
     Attributes:
-        t_ns: When it came in.
-        session: Where the sitting stands after it.
-        said: The announcements for the players.
-        events: The additions to the log of the match, in this order.
-        view: The table, if it was a frame.
+        t_ns: Time of the input, in nanoseconds of a monotonic clock.
+        session: Session after it.
+        announcements: Announcements for the players.
+        events: Events added to the log of the match, in order.
+        view: View of the table, or None if the input was not a frame.
     """
 
     t_ns: int
     session: Session
-    said: tuple[Announcement, ...] = ()
+    announcements: tuple[Announcement, ...] = ()
     events: tuple[Event, ...] = ()
     view: TableView | None = None
 
     @property
     def lines(self) -> tuple[dict[str, Any], ...]:
-        """The announcements for JSON, each as `said_line` makes it."""
-        return tuple(said_line(one, self.t_ns, self.session.state) for one in self.said)
+        """The announcements for JSON, in the form of `announcement_line`."""
+        state = self.session.state
+        return tuple(announcement_line(announcement, self.t_ns, state) for announcement in self.announcements)
 
 
 class Sitting:
-    """Follows one sitting from its first frame."""
+    """Follows a sitting from its first frame."""
 
     def __init__(self, look: Look, session: Session) -> None:
-        """Start where *session* stands; every frame is looked at by *look*."""
+        """Start from *session*, and read every frame with *look*."""
         self._look = look
         self.session = session
 
     def feed(self, item: Frame | ByHand, t_ns: int) -> Step:
-        """Take the next frame or input.
+        """Process the next frame or other input, and return its effects.
 
         Args:
-            item: A frame, press, knock, answer or correction.
-            t_ns: When, in nanoseconds of a monotonic clock.
-
-        Returns:
-            Its effects.
+            item: A frame, event, press, knock, answer or withdrawal of an answer.
+            t_ns: Its time, in nanoseconds of a monotonic clock.
 
         Raises:
-            VisionError: If a frame cannot be looked at; the sitting stays as it was.
+            VisionError: If a frame cannot be read. The session stays unchanged.
         """
         before = self.session
-        came = self._look(item) if isinstance(item, Frame) else item
-        self.session, said = feed(before, came, t_ns=t_ns)
+        received = self._look(item) if isinstance(item, Frame) else item
+        self.session, announcements = feed(before, received, t_ns=t_ns)
         events = self.session.state.log[len(before.state.log) :]
-        return Step(t_ns, self.session, said, events, came if isinstance(came, TableView) else None)
+        return Step(t_ns, self.session, announcements, events, received if isinstance(received, TableView) else None)
 
 
 def opened(
     rules: Rules, players: tuple[str, ...], zones: Zones | None = None
 ) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session of a match that begins, and the announcements; *zones* is None for a table without zones.
+    """Return the session of a new match, and its announcements. *zones* is None for a table without zones.
 
     Raises:
-        EngineError: If so many cannot play this game.
+        EngineError: If *rules* do not allow this number of players.
     """
     return feed(Session(zones=zones or Zones()), MatchStart(rules, players), t_ns=0)
 
 
-def said_line(said: Announcement, t_ns: int, state: State) -> dict[str, Any]:
+def announcement_line(announcement: Announcement, t_ns: int, state: State) -> dict[str, Any]:
     """Return an announcement for JSON: time, kind, words for the players, its own fields, and the totals by seat.
 
-    *provisional* is true while the totals rely on plays that nobody saw or confirmed.
-    A question that the eye's doubt has raised is the event "unclear", with the choices of an answer.
+    "provisional" is true while the totals rely on inferred actions that the players have not confirmed. A question is
+    the event "unclear", with its choices.
     """
     game = state.game
     players = () if game is None else game.players
     totals = [] if game is None else list(game.totals)
-    if isinstance(said, Outcome):
-        fields = {"words": describe(said, players), **to_json(said, type(said))}
+    if isinstance(announcement, Outcome):
+        fields = {"words": describe(announcement, players), **to_json(announcement, type(announcement))}
     else:
-        fields = {"words": said.words, "choices": list(said.choices), "holds_up": said.holds_up}
-    return {"t_ns": t_ns, "event": kind_of(said), **fields, "totals": totals, "provisional": state.is_provisional}
+        choices = list(announcement.choices)
+        fields = {"words": announcement.words, "choices": choices, "holds_up": announcement.holds_up}
+    kind = kind_of(announcement)
+    return {"t_ns": t_ns, "event": kind, **fields, "totals": totals, "provisional": state.is_provisional}
 
 
-def kind_of(said: Announcement) -> str:
-    """Return the kind of an announcement, in one word."""
-    if not isinstance(said, Outcome):
+def kind_of(announcement: Announcement) -> str:
+    """Return the kind of an announcement in JSON: "unclear" for a question, else the name of the outcome."""
+    if not isinstance(announcement, Outcome):
         return "unclear"
-    name = tag_of(type(said))
+    name = tag_of(type(announcement))
     return _NAMES.get(name, name)

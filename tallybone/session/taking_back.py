@@ -1,4 +1,4 @@
-"""Go back to an earlier place in the log: by events, because nothing in a log is ever deleted. Pure."""
+"""Restore an earlier state of a match by adding events, because a log is append-only. Pure."""
 
 from __future__ import annotations
 
@@ -35,56 +35,59 @@ from engine.value import changed
 from tallybone.session.referee import Places
 
 _FINAL = (MatchStart, NewHand, Redeal, Abandon)
-"""Events that clear the table; only undo takes them back."""
+"""Events that clear the table. They can only be undone, not removed."""
 
 
 def back_to(state: State, length: int) -> tuple[State, tuple[Outcome, ...], dict[Seq, Seq]]:
-    """Return the match as it was when its log had this *length*.
+    """Restore the match to the state in which its log had this *length*.
 
     Returns:
-        The match, the announcements, and the new names of actions that had to be done again.
+        The match, the announcements, and the new numbers of the actions that were repeated, by their old ones.
     """
     then, now = entries_of(State(state.log[:length])), entries_of(state)
-    # As many actions as both begin with, as they are named.
-    alike = list(takewhile(lambda pair: pair[0].seq == pair[1].seq, zip(then, now, strict=False)))
-    kept = len(alike)
+    # Common beginning of both histories, by number. Its actions may differ.
+    common = list(takewhile(lambda pair: pair[0].seq == pair[1].seq, zip(then, now, strict=False)))
+    kept = len(common)
     events: list[Event] = [Undo(now[kept].seq)] if kept < len(now) else []
-    for old, one in alike:
-        if old != one:
-            events += as_it_was(old, one)
-    again, names = done_again(then[kept:], len(state.log) + len(events))
-    said: tuple[Outcome, ...] = ()
+    for old, current in common:
+        if old != current:
+            events += restored(old, current)
+    again, names = repeated(then[kept:], len(state.log) + len(events))
+    announcements: tuple[Outcome, ...] = ()
     for event in (*events, *again):
         state, more = apply(state, event)
-        said = (*said, *more)
-    return state, said, names
+        announcements = (*announcements, *more)
+    return state, announcements, names
 
 
-def as_it_was(old: Entry, now: Entry) -> tuple[Event, ...]:
-    """Return the events that restore an action from what it is *now*."""
+def restored(old: Entry, now: Entry) -> tuple[Event, ...]:
+    """Return events that change an action from *now* back to *old*."""
     if replace(now, inferred=old.inferred) == old:  # only the mark differs, so no score changes
         return (Inferred((old.seq,)) if old.inferred else Confirmed((old.seq,)),)
-    return (Amend(old.seq, old.action), *as_marked(old, old.seq))
+    return (Amend(old.seq, old.action), *marks_of(old, old.seq))
 
 
-def done_again(entries: Iterable[Entry], next_seq: int) -> tuple[tuple[Event, ...], dict[Seq, Seq]]:
-    """Return actions as if they were done now, and their new names; tiles on one another stay on one another."""
+def repeated(entries: Iterable[Entry], next_seq: int) -> tuple[tuple[Event, ...], dict[Seq, Seq]]:
+    """Return events that repeat actions from *next_seq* on, and their new numbers by their old ones.
+
+    Plays and stacks on repeated tiles refer to the new numbers.
+    """
     names: dict[Seq, Seq] = {}
     events: list[Event] = []
     for entry in entries:
         names[entry.seq] = Seq(next_seq + len(events))
-        events += (lying_on(entry.action, names), *as_marked(entry, names[entry.seq]))
+        events += (with_new_host(entry.action, names), *marks_of(entry, names[entry.seq]))
     return tuple(events), names
 
 
-def as_marked(entry: Entry, seq: Seq) -> tuple[Event, ...]:
-    """Return the events that accept and mark the action at *seq* as *entry* is."""
+def marks_of(entry: Entry, seq: Seq) -> tuple[Event, ...]:
+    """Return events that accept the action at *seq* and mark it as inferred, each if *entry* is."""
     accepted = (ItStands(seq),) if entry.accepted else ()
     return (*accepted, Inferred((seq,))) if entry.inferred else accepted
 
 
-def lying_on(action: Action, names: Mapping[Seq, Seq]) -> Action:
-    """Return an action with the tile that it lies on under its new name."""
+def with_new_host(action: Action, names: Mapping[Seq, Seq]) -> Action:
+    """Return a play or stack with the number of its host replaced by *names*. Return other actions unchanged."""
     match action:
         case Play(at=Spot(host=host, port=port)) if Seq(host) in names:
             return changed(action, at=Spot(NodeId(names[Seq(host)]), port))
@@ -95,7 +98,13 @@ def lying_on(action: Action, names: Mapping[Seq, Seq]) -> Action:
 
 
 def renamed(places: Places, names: Mapping[Seq, Seq], next_seq: Seq) -> Places:
-    """Return the places with all that was done again under its new name; *next_seq* is that of the next event."""
+    """Return the places with the new numbers of repeated actions.
+
+    Args:
+        places: The tracked layout.
+        names: New numbers by old ones.
+        next_seq: Number of the next event.
+    """
     if not names:
         return places
 
@@ -103,8 +112,8 @@ def renamed(places: Places, names: Mapping[Seq, Seq], next_seq: Seq) -> Places:
         return names.get(seq, seq)
 
     known = tuple(
-        replace(one, laid=replace(one.laid, node=NodeId(name(Seq(one.node))))) if Seq(one.node) in names else one
-        for one in places.known
+        replace(old, laid=replace(old.laid, node=NodeId(name(Seq(old.node))))) if Seq(old.node) in names else old
+        for old in places.known
     )
     around = places.around
     later = [new for old, new in names.items() if old >= around.yard.seq]
@@ -114,20 +123,20 @@ def renamed(places: Places, names: Mapping[Seq, Seq], next_seq: Seq) -> Places:
     return replace(places, known=known, around=replace(around, yard=yard, hands=hands, lead_by_side=lead))
 
 
-def events_back(state: State, at: int) -> tuple[Event, ...]:
-    """Return the events that take back the one at this place in the log; empty if that is no longer possible."""
+def reversal_events(state: State, at: int) -> tuple[Event, ...]:
+    """Return events that reverse the event at index *at* of the log. Empty if that is no longer possible."""
     if not 0 <= at < len(state.log):
         return ()
     event, before, now = state.log[at], entries_of(State(state.log[:at])), entries_of(state)
     match event:
         case Undo(seq=seq):
-            # Later plays would come before the undone ones.
-            return () if at + 1 < len(state.log) else _played_again(before, seq, at + 1)
+            # Only as the last event: repeated actions are appended, so they would come after later plays.
+            return () if at + 1 < len(state.log) else _redone(before, seq, at + 1)
         case Remove(seq=seq):
-            return _put_back(before, now, seq, len(state.log))
+            return _reinserted(before, now, seq, len(state.log))
         case Amend(seq=seq) | ItStands(seq=seq):
             old, current = _find(before, seq), _find(now, seq)
-            return () if old is None or current is None else as_it_was(old, current)
+            return () if old is None or current is None else restored(old, current)
         case Confirmed(seqs=seqs):
             again = {entry.seq for entry in before if entry.inferred and entry.seq in seqs}
             marked = tuple(entry.seq for entry in now if entry.seq in again)
@@ -139,14 +148,17 @@ def events_back(state: State, at: int) -> tuple[Event, ...]:
             return () if is_final else (Remove(Seq(at)),)
 
 
-def _played_again(before: tuple[Entry, ...], since: int, next_seq: int) -> tuple[Event, ...]:
-    """Return the actions from *since* on, as if they were done now."""
+def _redone(before: tuple[Entry, ...], since: int, next_seq: int) -> tuple[Event, ...]:
+    """Return events that repeat the actions from *since* on."""
     undone = next((at for at, entry in enumerate(before) if entry.seq == since), len(before))
-    return done_again(before[undone:], next_seq)[0]
+    return repeated(before[undone:], next_seq)[0]
 
 
-def _put_back(before: tuple[Entry, ...], now: tuple[Entry, ...], seq: int, next_seq: int) -> tuple[Event, ...]:
-    """Return the events that restore a removed action, and move the tiles played on it to its new name."""
+def _reinserted(before: tuple[Entry, ...], now: tuple[Entry, ...], seq: int, next_seq: int) -> tuple[Event, ...]:
+    """Return events that restore a removed action and move the tiles played on it to its new number.
+
+    Empty if the action is in force, or its position among the others cannot be determined.
+    """
     place = next((at for at, entry in enumerate(before) if entry.seq == seq), None)
     if place is None or _find(now, seq) is not None:
         return ()
@@ -155,11 +167,11 @@ def _put_back(before: tuple[Entry, ...], now: tuple[Entry, ...], seq: int, next_
     if later is None and now and now[-1].seq > seq:
         return ()
     events: list[Event] = [old.action if later is None else Insert(later.seq, old.action)]
-    events += as_marked(old, Seq(next_seq))
+    events += marks_of(old, Seq(next_seq))
     for entry in now:
-        moved = lying_on(entry.action, {Seq(seq): Seq(next_seq)})
+        moved = with_new_host(entry.action, {Seq(seq): Seq(next_seq)})
         if moved is not entry.action:
-            events += as_it_was(replace(entry, action=moved), entry)
+            events += restored(replace(entry, action=moved), entry)
     return tuple(events)
 
 

@@ -1,4 +1,4 @@
-"""Map the table: the zones for layout, boneyard and seats, and which tiles of a view lie in each."""
+"""Zones of a table for boneyard and open hands, and the sorting of a view's tiles by zone."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from vision.tracking.settle import Side
 from vision.tracking.table_view import Change, ChangeKind, TableView
 
 Outline = tuple[tuple[float, float], ...]
-"""Corners in shares of the picture's width and height, 0 to 1; the last is joined to the first."""
+"""Corners of a closed polygon, in shares of the picture's width and height, 0 to 1."""
 _BOX = tuple[float, float, float, float]
-# Left, top, right, bottom. Of a picture that is 85 cm wide a strip is 6 cm deep: a tile of 5 cm lies there upright.
+# Left, top, right and bottom, in the same shares. In a picture 85 cm wide a strip is 6 cm deep, enough for an upright
+# tile of 5 cm.
 _BONEYARD: _BOX = (0.74, 0.0, 1.0, 0.34)
 _STRIPS: dict[Side, _BOX] = {
     Side.BOTTOM: (0.12, 0.87, 0.88, 1.0),
@@ -30,23 +31,24 @@ _SITTING = {
     3: (Side.BOTTOM, Side.LEFT, Side.TOP),
     4: (Side.BOTTOM, Side.LEFT, Side.TOP, Side.RIGHT),
 }
-# In sides of a half: a tile this near to one of the layout is that one, wherever a zone begins.
+# Maximum distance between two sightings of the same tile, in sides of a half. A tile of the layout stays one, even in a
+# zone.
 _SAME_PLACE = 0.5
-# So far apart the middles of two tiles are at most that are joined, with the gap that people leave.
+# Maximum distance between the centres of two joined tiles, in sides of a half, including the gap that people leave.
 _JOINED = 2.6
-# A hand that takes a tile of the boneyard pushes others this far at most, in diagonals of a tile.
+# Maximum distance by which a drawing hand pushes other tiles of the boneyard, in diagonals of a tile.
 _PUSHED = 2.0
-# Hands came from one side alone where it has this share of all that came in.
+# Minimum share of the motion at a side for hands to have come from that side only.
 _ALONE = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class SeatZone:
-    """Where one seat lays its tiles open.
+    """Zone for the open hand of a seat.
 
     Attributes:
-        side: The side of the picture at which it sits.
-        outline: Its own part of the picture.
+        side: Side of the picture at which the player sits.
+        outline: Outline of the zone.
     """
 
     side: Side
@@ -58,11 +60,11 @@ class SeatZone:
 
 @dataclass(frozen=True, slots=True)
 class Zones:
-    """The areas of a table, fixed for a sitting; the rest is the layout.
+    """Zones of a table, fixed for a sitting. The rest of the picture is the layout.
 
     Attributes:
-        seats: By seat, clockwise seen from above; nothing where hands are not laid open in zones.
-        boneyard: Where the tiles lie that are left to draw; None where they are not on the picture.
+        seats: Zones by seat, clockwise seen from above. Empty if there are none.
+        boneyard: Outline of the boneyard, or None if it is not in the picture.
     """
 
     seats: tuple[SeatZone, ...] = ()
@@ -73,19 +75,19 @@ class Zones:
             _check(self.boneyard, "the boneyard")
 
     def __bool__(self) -> bool:
-        """Return whether there is any zone."""
+        """Return True if there is at least one zone."""
         return bool(self.seats) or self.boneyard is not None
 
     def is_boneyard(self, x_share: float, y_share: float) -> bool:
-        """Return whether a point of the picture is of the boneyard."""
+        """Return True if a point of the picture is in the boneyard."""
         return self.boneyard is not None and _is_inside(self.boneyard, x_share, y_share)
 
     def seat_at(self, x_share: float, y_share: float) -> int | None:
-        """Return in which seat's zone a point of the picture is; None for in none."""
+        """Return the seat whose zone contains a point of the picture, or None."""
         return next((at for at, zone in enumerate(self.seats) if _is_inside(zone.outline, x_share, y_share)), None)
 
     def format(self) -> str:
-        """Return it as JSON.
+        """Return the zones as JSON.
 
         >>> Zones(boneyard=((0.5, 0.0), (1.0, 0.0), (1.0, 0.5))).format()
         '{"seats": [], "boneyard": [[0.5, 0.0], [1.0, 0.0], [1.0, 0.5]]}'
@@ -95,26 +97,27 @@ class Zones:
 
     @classmethod
     def parse(cls, text: str) -> Zones:
-        """Return the zones that `format` has written.
+        """Return the zones from JSON written by `format`.
 
         >>> Zones.parse('{"seats": [], "boneyard": [[0.5, 0], [1, 0], [1, 0.5]]}').boneyard
         ((0.5, 0.0), (1.0, 0.0), (1.0, 0.5))
 
         Raises:
-            ValueError: If it is damaged, or a corner is not on the picture.
+            ValueError: If *text* is not valid, or a corner is outside the picture.
         """
-        said = json.loads(text)
+        fields = json.loads(text)
         try:
-            seats = tuple(SeatZone(Side(zone["side"]), _outline(zone["outline"])) for zone in said["seats"])
-            return cls(seats, None if said["boneyard"] is None else _outline(said["boneyard"]))
+            seats = tuple(SeatZone(Side(zone["side"]), _outline(zone["outline"])) for zone in fields["seats"])
+            return cls(seats, None if fields["boneyard"] is None else _outline(fields["boneyard"]))
         except (KeyError, TypeError) as error:
             raise ValueError(f"expected zones of seats and of the boneyard, got {text}") from error
 
 
 def default_zones(players: int) -> Zones:
-    """Return a strip along the side of each seat, and the boneyard in the corner at the top right.
+    """Return the default zones: a strip along the side of each seat, and the boneyard at the top right.
 
-    Seats sit clockwise, the first at the bottom. More than four have no zones, because two would share a side.
+    Seats are clockwise, the first at the bottom. There are seat zones for two to four players. With more, two players
+    would share a side.
     """
     seats = tuple(SeatZone(side, _corners(_STRIPS[side])) for side in _SITTING.get(players, ()))
     return Zones(seats, _corners(_BONEYARD))
@@ -125,21 +128,21 @@ def _corners(box: _BOX) -> Outline:
     return ((left, top), (right, top), (right, bottom), (left, bottom))
 
 
-def _outline(corners: Any) -> Outline:  # JSON that anybody may have written
+def _outline(corners: Any) -> Outline:  # unchecked JSON
     """Return an outline from JSON."""
     return tuple((float(x_share), float(y_share)) for x_share, y_share in corners)
 
 
-def _check(outline: Outline, whose: str) -> None:
-    """Reject an outline that is no area of the picture."""
+def _check(outline: Outline, name: str) -> None:
+    """Raise ValueError if an outline is not an area of the picture. *name* is for the message."""
     if len(outline) < 3:
-        raise ValueError(f"{whose} needs 3 corners or more, got {len(outline)}")
+        raise ValueError(f"{name} needs 3 corners or more, got {len(outline)}")
     if not all(0.0 <= share <= 1.0 for corner in outline for share in corner):
-        raise ValueError(f"{whose} needs corners in shares of the picture, 0 to 1, got {outline}")
+        raise ValueError(f"{name} needs corners in shares of the picture, 0 to 1, got {outline}")
 
 
 def _is_inside(outline: Outline, x_share: float, y_share: float) -> bool:
-    """Return whether a line from the point to the right crosses the outline an odd number of times."""
+    """Return True if a point is inside an outline: a ray to the right crosses it an odd number of times."""
     is_inside = False
     for at, (x, y) in enumerate(outline):
         before_x, before_y = outline[at - 1]
@@ -151,16 +154,17 @@ def _is_inside(outline: Outline, x_share: float, y_share: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SortedView:
-    """One look at the table.
+    """A view of the table, sorted by zones.
 
     Attributes:
-        layout: The tiles in no zone, and their changes.
-        boneyard: How many tiles lie in the boneyard's zone.
-        strays: How many lie face down in no zone.
-        found: How many came to light in the boneyard's zone while others were taken there, far from those.
-        hands: The open tiles in each seat's zone.
-        is_by_hand: Whether a hand came in before it.
-        came_from: The seats at the side from which alone hands came; none where they came from several, or none came.
+        layout: Tiles outside all zones, and their changes.
+        boneyard: Number of tiles in the boneyard.
+        strays: Number of face-down tiles outside all zones.
+        found: Number of tiles that appeared in the boneyard while others were taken far from them. They were hidden or
+            missed before.
+        hands: Open tiles in each seat's zone.
+        is_by_hand: Whether a hand came in before this view.
+        came_from: Seats at the only side from which hands came. Empty if they came from several sides, or none came.
     """
 
     layout: TableView
@@ -173,59 +177,60 @@ class SortedView:
 
     @property
     def placed(self) -> int:
-        """How many tiles were laid into the layout."""
+        """Number of tiles placed in the layout."""
         return sum(change.kind is ChangeKind.PLACED for change in self.layout.changes)
 
 
-def split(view: TableView, zones: Zones, lying: Sequence[Footprint], *, may_join: bool) -> SortedView:
+def split(view: TableView, zones: Zones, layout: Sequence[Footprint], *, may_join: bool) -> SortedView:
     """Return a view, sorted by zones.
 
     Args:
-        view: The table as it is seen.
-        zones: Where boneyard and open hands lie.
-        lying: Where the tiles of the layout lie. They stay in it, also where they reach into a zone.
-        may_join: Whether an open tile in a seat's zone that lies against the layout was played.
+        view: View of the table.
+        zones: Zones of the table.
+        layout: Footprints of the layout's tiles. These remain part of the layout even inside a zone.
+        may_join: Whether an open tile in a seat's zone counts as played if it is next to the layout.
 
     Raises:
-        ValueError: If the view does not say how large its picture is.
+        ValueError: If the view has no picture size.
     """
     if view.size_px is None:
-        raise ValueError("zones are shares of the picture, but the view does not say how large that is")
-    cut = _Cut(zones, view.size_px, lying, may_join)
-    rest = tuple(tile for tile in view.tiles if cut.is_of_layout(tile))
-    layout = replace(view, tiles=rest, joins=(), changes=tuple(_changes_within(view.changes, cut)))
+        raise ValueError("zones are in shares of the picture, but it is unknown how large the picture is")
+    sorter = _Sorter(zones, view.size_px, layout, may_join)
+    rest = tuple(tile for tile in view.tiles if sorter.is_of_layout(tile))
+    layout_view = replace(view, tiles=rest, joins=(), changes=tuple(_changes_within(view.changes, sorter)))
     hands: list[list[SeenTile]] = [[] for _ in zones.seats]
     boneyard = 0
     for tile in view.tiles:
-        seat = cut.seat(tile)
-        if cut.is_boneyard(tile):
+        seat = sorter.seat(tile)
+        if sorter.is_boneyard(tile):
             boneyard += 1
         elif seat is not None and tile.face is Face.UP:
             hands[seat].append(tile)
     strays = sum(tile.face is Face.DOWN for tile in rest)
     by_hand = (bool(view.came_from), _came_from(view, zones))
-    return SortedView(layout, boneyard, strays, _found(view.changes, cut), tuple(map(tuple, hands)), *by_hand)
+    found = _found(view.changes, sorter)
+    return SortedView(layout_view, boneyard, strays, found, tuple(map(tuple, hands)), *by_hand)
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
-    """Tells in which part of the table a tile lies."""
+class _Sorter:
+    """Finds the zone of a tile."""
 
     zones: Zones
     size_px: tuple[int, int]
-    lying: Sequence[Footprint]
+    layout: Sequence[Footprint]
     may_join: bool
 
     def is_of_layout(self, tile: SeenTile) -> bool:
-        """Return whether a tile lies in no zone."""
+        """Return True if a tile is in no zone, or belongs to the layout anyway."""
         return not self.is_boneyard(tile) and self.seat(tile) is None
 
     def is_boneyard(self, tile: SeenTile) -> bool:
-        """Return whether a tile lies in the boneyard."""
+        """Return True if a tile is in the boneyard."""
         return self.zones.is_boneyard(*self._share(tile)) and not self._is_near(tile, _SAME_PLACE)
 
     def seat(self, tile: SeenTile) -> Seat | None:
-        """Return in whose zone a tile lies."""
+        """Return the seat whose zone contains a tile, or None."""
         seat = self.zones.seat_at(*self._share(tile))
         reach = _JOINED if self.may_join else _SAME_PLACE
         return None if seat is None or self._is_near(tile, reach) else Seat(seat)
@@ -236,29 +241,32 @@ class _Cut:
 
     def _is_near(self, tile: SeenTile, sides: float) -> bool:
         middle = tile.center_px
-        if tile.face is Face.DOWN:  # no tile of the layout shows its back
+        if tile.face is Face.DOWN:  # tiles of the layout are face up
             return False
-        return any(math.dist(place.center, middle) < sides * place.side for place in self.lying)
+        return any(math.dist(place.center, middle) < sides * place.side for place in self.layout)
 
 
-def _found(changes: Sequence[Change], cut: _Cut) -> int:
-    """Return how many tiles of the boneyard came to light while others were taken; those near may have been pushed."""
-    taken, came = (
-        [one.tile for one in changes if one.kind is kind and cut.is_boneyard(one.tile)]
+def _found(changes: Sequence[Change], sorter: _Sorter) -> int:
+    """Return the number of tiles that appeared in the boneyard while others were taken from it.
+
+    Tiles near to the taken ones are excluded, because the hand may have pushed them.
+    """
+    removed, placed = (
+        [change.tile for change in changes if change.kind is kind and sorter.is_boneyard(change.tile)]
         for kind in (ChangeKind.REMOVED, ChangeKind.PLACED)
     )
-    if not taken:
+    if not removed:
         return 0
-    first, _, opposite, _ = taken[0].corners_px
+    first, _, opposite, _ = removed[0].corners_px
     far_px = _PUSHED * math.dist(first, opposite)
-    return sum(all(math.dist(one.center_px, tile.center_px) > far_px for tile in taken) for one in came)
+    return sum(all(math.dist(new.center_px, tile.center_px) > far_px for tile in removed) for new in placed)
 
 
-def _changes_within(changes: Sequence[Change], cut: _Cut) -> Iterator[Change]:
-    """Yield the changes of the layout; a tile that was pushed over its border came or went."""
+def _changes_within(changes: Sequence[Change], sorter: _Sorter) -> Iterator[Change]:
+    """Yield the changes of the layout. A tile moved across its border is reported as placed or removed."""
     for change in changes:
-        is_here = cut.is_of_layout(change.tile)
-        was_here = is_here if change.before is None else cut.is_of_layout(change.before)
+        is_here = sorter.is_of_layout(change.tile)
+        was_here = is_here if change.before is None else sorter.is_of_layout(change.before)
         if is_here and was_here:
             yield change
         elif is_here:
@@ -268,8 +276,8 @@ def _changes_within(changes: Sequence[Change], cut: _Cut) -> Iterator[Change]:
 
 
 def _came_from(view: TableView, zones: Zones) -> tuple[Seat, ...]:
-    """Return the seats at the side from which alone hands came."""
-    heaviest = max(view.came_from, key=lambda one: one.weight, default=None)
+    """Return the seats at the only side from which hands came. Empty if that is ambiguous."""
+    heaviest = max(view.came_from, key=lambda side: side.weight, default=None)
     if heaviest is None or heaviest.weight < _ALONE:
         return ()
     return tuple(Seat(at) for at, zone in enumerate(zones.seats) if zone.side is heaviest.side)

@@ -25,7 +25,7 @@ from engine import (
     turn,
 )
 from engine.phrases import Phrase, listed, phrase
-from tallybone.session.referee import Unclear
+from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Announcement
 from tallybone.session.touching import Laid
 from tallybone.show.layout import Canvas, draw_layout, draw_legend
@@ -92,7 +92,7 @@ def tell(said: Sequence[Announcement], players: Sequence[str]) -> Phrase:
         match one:
             case Turn() | ShowHands():
                 pass  # what the table waits for has its own line, unless nothing else happened
-            case Unclear(words=words):
+            case Ambiguity(words=words):
                 parts.append(phrase("? {words}", words=words))
             case Counted(count=count):
                 parts[-1] = phrase("{what}: {sum}", what=parts[-1], sum=count)
@@ -123,7 +123,7 @@ def waits_for(game: Game) -> Phrase:
 def plain_line(number: int, said: Sequence[Announcement], game: Game, *, is_provisional: bool) -> str:
     """Return announcements and the totals, for a file or a terminal that cannot redraw."""
     totals = format_totals(zip(game.players, game.totals, strict=True), is_provisional=is_provisional)
-    mark = f"{number:3d}" if any(isinstance(one, Placed | Unclear) for one in said) else "   "
+    mark = f"{number:3d}" if any(isinstance(one, Placed | Ambiguity) for one in said) else "   "
     return f"{mark}  {tell(said, game.players)}  ({totals})"
 
 

@@ -61,10 +61,10 @@ def answer_of(session: Session, truth: State) -> Answer | None:
         session: The state of the sitting.
         truth: The match as it was played, with at least all that was seen.
     """
-    for asked in sorted(session.questions, key=lambda one: not one.unclear.holds_up):
-        choice = (_right_choice if asked.unclear.holds_up else _known)(session, asked, truth)
-        if choice is not None or asked.unclear.holds_up:
-            return None if choice is None else Answer(choice, asked.unclear.topic)
+    for asked in sorted(session.questions, key=lambda one: not one.ambiguity.holds_up):
+        choice = (_right_choice if asked.ambiguity.holds_up else _known)(session, asked, truth)
+        if choice is not None or asked.ambiguity.holds_up:
+            return None if choice is None else Answer(choice, asked.ambiguity.topic)
     return None
 
 
@@ -127,7 +127,7 @@ def _confirmed(now: State, question: Question, truth: State) -> int | None:
                 marked = [one for one in entries(now) if one.seq in seqs]
                 told = Counter(_done(one.action for one in marked))
                 is_told = told <= true if told else _is_drawn(now, (), truth)
-                if "points" in question.unclear.words:
+                if "points" in question.ambiguity.words:
                     is_told &= now.game is not None and truth.game is not None and now.game.totals == truth.game.totals
                 # Tiles of an earlier hand lie there no more.
                 lie = [paths[NodeId(one.seq)] for one in marked if NodeId(one.seq) in paths]
@@ -154,14 +154,14 @@ def _as_it_was(now: State, question: Question, truth: State) -> int | None:
         return None
     leader = _leader(truth)
     name = truth.game.players[leader] if leader >= 0 else None
-    for choice, (words, answer) in enumerate(zip(question.unclear.choices, question.answers, strict=True)):
+    for choice, (words, answer) in enumerate(zip(question.ambiguity.choices, question.answers, strict=True)):
         if list(answer.events) == [Lead(leader)] or words.startswith(f"{name} led "):
             return choice
     if now.game.phase is not Phase.REVEAL and now.game.hand.ending is None:
         return None
     open_tiles = {tile for one in truth.game.hand.holdings if one is not None for tile in one.tiles or ()}
     names = {f"the {one}" for one in open_tiles}
-    return next((at for at, words in enumerate(question.unclear.choices) if words in names), None)
+    return next((at for at, words in enumerate(question.ambiguity.choices) if words in names), None)
 
 
 def _knocked(now: State, question: Question, truth: State) -> int | None:

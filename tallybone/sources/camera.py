@@ -16,7 +16,7 @@ from hardware.clock import Clock
 from tallybone.recording.format import Pictures
 from tallybone.recording.reader import whole_only
 from tallybone.session.inputs import Answer
-from tallybone.session.referee import Unclear
+from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Session
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import RecordedInput, source_at
@@ -170,14 +170,14 @@ class PlayedCamera(PacedCamera):
         """Show *items* as `PacedCamera` does; *players* return their answer to what a session asks, None for none."""
         super().__init__(items, clock, speed=speed)
         self._players = players
-        self._asked: tuple[Unclear, ...] = ()
+        self._asked: tuple[Ambiguity, ...] = ()
         self._asked_ns = 0
 
     def answer(self, session: Session) -> RecordedInput | None:
         """Return the players' answer, if they have had the time to read the question or the film is over."""
         self._peek()
         # Answers change with each look at the table, for they hold what lies there.
-        asked = tuple(question.unclear for question in session.questions)
+        asked = tuple(question.ambiguity for question in session.questions)
         if asked != self._asked:
             self._asked, self._asked_ns = asked, self.now_ns()
         if not self._asked or (self.now_ns() - self._asked_ns < _THINK_NS and not self.is_over):

@@ -134,7 +134,7 @@ class ShownOnPage(Listener):
 
     def happened(self, happened: Step) -> None:
         """Show the words of a step, if any."""
-        if happened.said:
+        if happened.announcements:
             self.feed.say(happened)
 
     def evidence(self, evidence: Evidence) -> None:

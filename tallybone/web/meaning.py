@@ -43,7 +43,7 @@ from tallybone.plain_text import plain
 from tallybone.session.inputs import Answer, AnswerBack, Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
-from tallybone.session.taking_back import events_back
+from tallybone.session.taking_back import reversal_events
 from tallybone.web.actions import (
     AmendAction,
     AnswerQuestion,
@@ -128,7 +128,7 @@ def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]
         case GivePoints() | SayLeft() | TakeBack():
             return False
         case AnswerQuestion():
-            return not any(topic_of(question.unclear) == action.topic for question in session.questions)
+            return not any(topic_of(question.ambiguity) == action.topic for question in session.questions)
         case ConfirmInferred(seq=None):
             return any(isinstance(event, Inferred) for event in since)
         case AmendAction(seq=seq) | RemoveAction(seq=seq) | LetStand(seq=seq) | ConfirmInferred(seq=seq):
@@ -140,11 +140,11 @@ def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]
 
 
 def _answer(action: AnswerQuestion, session: Session) -> ByHand | Refused:
-    asked = next(known for known in reversed(session.questions) if topic_of(known.unclear) == action.topic)
+    asked = next(known for known in reversed(session.questions) if topic_of(known.ambiguity) == action.topic)
     if action.choice >= len(asked.answers):
         words = phrase("the question has {answers} answers, and that is none of them", answers=len(asked.answers))
         return Refused(Refusal.SENSELESS, words)
-    return Answer(action.choice, asked.unclear.topic)
+    return Answer(action.choice, asked.ambiguity.topic)
 
 
 def _corrected(
@@ -293,6 +293,6 @@ def taking_back(action: PageAction, session: Session, log: int) -> TakeBack | No
 def meant_back(action: TakeBack, session: Session) -> tuple[ByHand, ...]:
     """Return the inputs that revert an action. Empty if that is no longer possible."""
     if not action.answer:
-        return events_back(session.state, action.log)
+        return reversal_events(session.state, action.log)
     answered = session.answered
     return () if answered is None or answered.log != action.log else (AnswerBack(action.log),)

@@ -53,10 +53,12 @@ def told_of(said: Step | str, players: tuple[str, ...], number: int) -> tuple[To
     """
     if isinstance(said, str):
         return (ToldShown(number, 0, plain(said), NOTE, None),)
-    words = tell(said.said, names_of(players))
+    words = tell(said.announcements, names_of(players))
     if not words:
         return ()
-    return (ToldShown(number, said.t_ns, plain(words), kind_of(said.said[0]), _seat_of(said.said[0])),)
+    return (
+        ToldShown(number, said.t_ns, plain(words), kind_of(said.announcements[0]), _seat_of(said.announcements[0])),
+    )
 
 
 def _seat_of(what: Action | Announcement) -> int | None:

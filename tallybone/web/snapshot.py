@@ -12,7 +12,7 @@ from engine.state.problems import not_now
 from tallybone.plain_text import names_of, plain
 from tallybone.play.game import LiveState
 from tallybone.session.inputs import Button, Press, event_of
-from tallybone.session.referee import Unclear
+from tallybone.session.referee import Ambiguity
 from tallybone.session.referee.places import Places, is_at
 from tallybone.session.session import Session
 from tallybone.session.zones import Zones
@@ -189,7 +189,7 @@ def _marks(tally: HouseTally | RowsTally | None) -> MarksShown:
             return MarksShown("none")
 
 
-def _question(asked: Unclear, places: Places, chosen: int | None) -> QuestionShown:
+def _question(asked: Ambiguity, places: Places, chosen: int | None) -> QuestionShown:
     tile = asked.tile
     seqs = () if tile is None else tuple(int(one.node) for one in places.known if is_at(one.place, tile))
     return QuestionShown(
@@ -202,7 +202,7 @@ def _question(asked: Unclear, places: Places, chosen: int | None) -> QuestionSho
     )
 
 
-def topic_of(asked: Unclear) -> str:
+def topic_of(asked: Ambiguity) -> str:
     """Return the topic of a question, as used on pages."""
     return plain(str(asked.topic))
 

@@ -1,7 +1,7 @@
-"""Adopt the layout as it lies: "the table is right", from any state of the match.
+"""Adopt the layout from the table ("the table is right"), in any state of the match.
 
-A person says which hand lies there. Plays whose tile is gone are taken back, tiles that are not part of the layout are
-laid by the likeliest course, and all other doubts are dropped. What nobody saw is marked until the table confirms it.
+The players choose the hand that is on the table. Plays of missing tiles are removed, new tiles are played by the
+likeliest course, and all other doubts are dropped. Inferred actions are marked until the players confirm them.
 """
 
 from __future__ import annotations
@@ -35,38 +35,39 @@ from tallybone.session.referee.boneyard import after, ended_unseen
 from tallybone.session.referee.corrections import amendments, settled
 from tallybone.session.referee.courses import UnseenCourse, courses
 from tallybone.session.referee.places import Adoption, Known, Places, Unseen, Waiting, cleared, numbers_of
-from tallybone.session.referee.questions import Decided, Question, Unclear
+from tallybone.session.referee.questions import Ambiguity, Question, Resolution
 from tallybone.session.touching import Laid, footprint_of
 
 
-def judge_table(places: Places, state: State, adoption: Adoption) -> Decided | Question:
-    """Return the next step of adopting the layout: a question, or what makes the match agree with the table."""
+def judge_table(places: Places, state: State, adoption: Adoption) -> Resolution | Question:
+    """Return the next step of adopting the layout: a question, or events that make the match agree with the table."""
     game, done = state.game, replace(places, adoption=None)
-    assert game is not None  # without a match nothing is judged
+    assert game is not None  # checked by the caller
     in_play = game.phase in (Phase.LEAD, Phase.PLAY)
     match adoption:
         case Adoption.ASKED:
             return _ask_which_hand(places, state, game)
         case Adoption.NEW_HAND:
             ended = _ended(state, game) or ()
-            fresh = replace(cleared(places), waiting=_lying(places), dismissed=(), adoption=Adoption.SAME_HAND)
-            return Decided((*ended, NewHand()), fresh, is_inferred=bool(ended))
+            waiting = _all_tiles(places)
+            fresh = replace(cleared(places), waiting=waiting, dismissed=(), adoption=Adoption.SAME_HAND)
+            return Resolution((*ended, NewHand()), fresh, is_inferred=bool(ended))
         case Adoption.DEALT_EARLY:
-            dealt = max(one.seq for one in entries(state) if isinstance(one.action, NewHand))
-            return Decided((Undo(dealt),), done)
+            dealt = max(entry.seq for entry in entries(state) if isinstance(entry.action, NewHand))
+            return Resolution((Undo(dealt),), done)
         case Adoption.SAME_HAND if in_play:
             return _adopted(done, state)
         case Adoption.SAME_HAND | Adoption.HAND_BEFORE:
             reopened = _reopened(state)
-            return Decided(reopened, replace(places, adoption=Adoption.SAME_HAND) if reopened else done)
+            return Resolution(reopened, replace(places, adoption=Adoption.SAME_HAND) if reopened else done)
         case Adoption.HAND_OVER:
             return _adopted(replace(places, adoption=Adoption.ENDED), state)
         case _:
-            return _ask_how_it_ended(done, state, game) if in_play else Decided((), done)
+            return _ask_how_it_ended(done, state, game) if in_play else Resolution((), done)
 
 
 def _ask_which_hand(places: Places, state: State, game: Game) -> Question:
-    """Return the question which hand lies on the table, with the choices that the state of the match leaves."""
+    """Return a question about the hand on the table, with the choices that are possible in this state of the match."""
     number, phase = 0 if game.hand is None else game.hand.number, game.phase
     choices: dict[str, Adoption | None] = {}
     if number:
@@ -80,118 +81,126 @@ def _ask_which_hand(places: Places, state: State, game: Game) -> Question:
     if phase is not Phase.LEAD and ended is not None and problem_with(after(state, ended), NewHand()) is None:
         choices[phrase("hand {number} has been dealt", number=number + 1)] = Adoption.NEW_HAND
     choices[phrase("leave everything as it was")] = None
-    answers = tuple(Decided((), replace(places, adoption=one)) for one in choices.values())
+    answers = tuple(Resolution((), replace(places, adoption=adoption)) for adoption in choices.values())
     words = phrase("the table is right: which hand lies there?")
-    return Question(Unclear(None, words, holds_up=True, choices=tuple(choices)), answers)
+    return Question(Ambiguity(None, words, holds_up=True, choices=tuple(choices)), answers)
 
 
 def _ended(state: State, game: Game) -> tuple[Event, ...] | None:
-    """Return the events that end the current hand, none if it is over; None if they would end the match."""
+    """Return events that end the current hand, empty if it is over. None if they would end the match."""
     return () if game.phase in (Phase.DEAL, Phase.MATCH_OVER) else ended_unseen(state)
 
 
 def _ask_how_it_ended(places: Places, state: State, game: Game) -> Question:
-    """Return the question how the hand in play has ended: who is out, by the count of their tiles first."""
-    assert game.hand is not None  # one is in play
+    """Return a question about the end of the hand in play. Players with the fewest tiles come first."""
+    assert game.hand is not None  # checked by the caller
     sizes = game.hand.sizes
     choices: dict[str, Event] = {
         phrase("{name} is out", name=game.players[seat]): Domino(Seat(seat))
         for seat in sorted(range(len(sizes)), key=lambda seat: sizes[seat])
     }
     choices |= {phrase("nobody can play"): HandEnd(), phrase("it does not count"): Abandon()}
-    # The table knows better than the count of the tiles.
-    stands = (ItStands(state.next_seq),)
-    answers = tuple(Decided((one, *(stands if problem_with(state, one) else ())), places) for one in choices.values())
+    # The players overrule the tile count, so an end that contradicts it is accepted at once.
+    accept = (ItStands(state.next_seq),)
+    answers = tuple(
+        Resolution((end, *(accept if problem_with(state, end) else ())), places) for end in choices.values()
+    )
     words = phrase("how did the hand end?")
-    return Question(Unclear(None, words, holds_up=True, choices=tuple(choices)), answers)
+    return Question(Ambiguity(None, words, holds_up=True, choices=tuple(choices)), answers)
 
 
 def _reopened(state: State) -> tuple[Event, ...]:
-    """Return the events that take back the end of the last hand; none where there was none.
+    """Return events that undo the end of the last hand. Empty if no hand has ended.
 
-    A play that went out stays, if its player may have been dealt one more tile than the rules say.
+    If its last play went out, that play is kept if one more dealt tile for its player keeps the hand in play.
     """
     done, later = entries(state), tuple[Event, ...]()
-    for one in reversed(done):
-        if _is_played(apply(state, Undo(one.seq))[0]):
+    for last in reversed(done):
+        if _is_in_play(apply(state, Undo(last.seq))[0]):
             break
-        later = (Undo(one.seq),)
+        later = (Undo(last.seq),)
     else:
         return ()
-    game, action = state.game, one.action
-    dealt = next((deal for deal in reversed(done) if deal.seq < one.seq and isinstance(deal.action, NewHand)), None)
+    game, action = state.game, last.action
+    dealt = next(
+        (entry for entry in reversed(done) if entry.seq < last.seq and isinstance(entry.action, NewHand)), None
+    )
     if game is not None and isinstance(action, Play) and dealt is not None and isinstance(dealt.action, NewHand):
         sizes = list(dealt.action.dealt or (game.rules.dealt(len(game.players)),) * len(game.players))
         sizes[action.seat] += 1
         events = (*later, Amend(dealt.seq, replace(dealt.action, dealt=tuple(sizes))))
-        if _is_played(after(state, events)):
+        if _is_in_play(after(state, events)):
             return events
-    return (Undo(one.seq),)
+    return (Undo(last.seq),)
 
 
-def _is_played(state: State) -> bool:
+def _is_in_play(state: State) -> bool:
     return state.game is not None and state.game.phase is Phase.PLAY
 
 
-def _adopted(places: Places, state: State) -> Decided:
-    """Return the corrections and the likeliest course that turn the layout of the hand into the one on the table."""
+def _adopted(places: Places, state: State) -> Resolution:
+    """Return corrections and the likeliest course that turn the recorded layout into the one on the table."""
     assert state.game is not None  # a hand is in play
-    events = _taken_back(places, state)
+    events = _removals(places, state)
     now = after(state, events)
     places = _placed(places, now)
-    for one in places.known:
-        best = max(amendments(places, now, [one.node]), key=lambda other: other.gain, default=None)
-        if one.is_reread and best is not None and best.gain > 0.0:
+    for known in places.known:
+        best = max(amendments(places, now, [known.node]), key=lambda amended: amended.gain, default=None)
+        if known.is_reread and best is not None and best.gain > 0.0:
             events, now, places = (*events, best.event), best.state, best.places
-    known = tuple(replace(one, is_reread=False) for one in places.known)
+    settled_tiles = tuple(replace(known, is_reread=False) for known in places.known)
     unseen = Unseen(places.looks, is_deaf=True)
-    start = UnseenCourse.of(unseen, replace(places, known=known), now, places.waiting)
+    start = UnseenCourse.of(unseen, replace(places, known=settled_tiles), now, places.waiting)
     course = courses(start, unseen, is_long=True)[0]
-    idle = tuple(one.tile for one in course.left)
+    idle = tuple(waiting.tile for waiting in course.left)
     around = course.places.around
-    # What lies in the boneyard is right too, and so is who leads.
+    # Adopt the boneyard and the leader as well.
     around = replace(around, yard=replace(around.yard, agreed=None), lead_by_side=None, is_lead_doubted=False)
     after_it = replace(course.places, waiting=(), dismissed=idle, around=around)
-    return Decided((*events, *course.actions), after_it, is_inferred=bool(course.actions))
+    return Resolution((*events, *course.actions), after_it, is_inferred=bool(course.actions))
 
 
-def _taken_back(places: Places, state: State) -> tuple[Event, ...]:
-    """Return the events that take back the plays whose tile does not lie there, and those of the tiles joined to it."""
-    lying = {one.node for one in _placed(places, state).known}
+def _removals(places: Places, state: State) -> tuple[Event, ...]:
+    """Return events that take back the plays of missing tiles and of all tiles joined to them."""
+    present = {known.node for known in _placed(places, state).known}
     gone: list[NodeId] = []
     for node in _layout(state).nodes:
-        if node.id not in lying or (node.joins is not None and node.joins.host in gone):
+        if node.id not in present or (node.joins is not None and node.joins.host in gone):
             gone.append(node.id)
-    removed = tuple(Remove(Seq(node)) for node in reversed(gone))
-    # Where the plays after it make no sense without it, all of them are explained anew.
-    makes_sense = len(after(state, removed).irregular) <= len(state.irregular)
-    return removed if makes_sense else (Undo(Seq(gone[0])),)
+    removals = tuple(Remove(Seq(node)) for node in reversed(gone))
+    # If that makes other plays irregular, undo everything since the first and explain it again.
+    is_consistent = len(after(state, removals).irregular) <= len(state.irregular)
+    return removals if is_consistent else (Undo(Seq(gone[0])),)
 
 
 def _placed(places: Places, state: State) -> Places:
-    """Return the places with the tiles of the layout that lie there, without doubts; all other tiles wait."""
-    left = list(_lying(places))
-    known: list[Known] = []
+    """Return the places with the tiles of the layout that are on the table, without doubts. All other tiles wait.
+
+    A missing tile is found again if exactly one other tile has its numbers.
+    """
+    left = list(_all_tiles(places))
+    tiles: list[Known] = []
     for node in _layout(state).nodes:
-        one = places.find(node.id)
-        if one is None or one.is_missing:
+        known = places.find(node.id)
+        if known is None or known.is_missing:
             alike = [other.tile for other in left if numbers_of(other.tile) == (node.tile.low, node.tile.high)]
-            one = Known(Laid(node.id, footprint_of(alike[0])), alike[0]) if len(alike) == 1 else None
-        if one is not None:
-            known.append(Known(one.laid, one.tile, one.is_settled, one.is_reread))
-            left = [other for other in left if other.tile != known[-1].tile]
-    asked = Places(tuple(known), tuple(left), looks=places.looks, around=places.around, adoption=places.adoption)
-    for one in known:
-        if places.find(one.node) is None:
-            asked = settled(asked, state, one.node)
-    return asked
+            known = Known(Laid(node.id, footprint_of(alike[0])), alike[0]) if len(alike) == 1 else None
+        if known is not None:
+            tiles.append(Known(known.laid, known.tile, known.is_settled, known.is_reread))
+            left = [other for other in left if other.tile != known.tile]
+    updated = Places(tuple(tiles), tuple(left), looks=places.looks, around=places.around, adoption=places.adoption)
+    for known in tiles:
+        if places.find(known.node) is None:
+            updated = settled(updated, state, known.node)
+    return updated
 
 
-def _lying(places: Places) -> tuple[Waiting, ...]:
-    """Return all tiles that lie there, in the order in which they were seen."""
-    first = min((one.look for one in places.waiting), default=places.looks) - len(places.known)
-    known = (Waiting(one.tile, first + at) for at, one in enumerate(places.known) if not one.is_missing)
-    return (*known, *places.waiting, *(Waiting(one, places.looks) for one in (*places.undone, *places.dismissed)))
+def _all_tiles(places: Places) -> tuple[Waiting, ...]:
+    """Return all open tiles on the table as waiting ones, in the order in which they were seen."""
+    first = min((waiting.look for waiting in places.waiting), default=places.looks) - len(places.known)
+    known = (Waiting(known.tile, first + at) for at, known in enumerate(places.known) if not known.is_missing)
+    idle = (Waiting(tile, places.looks) for tile in (*places.undone, *places.dismissed))
+    return (*known, *places.waiting, *idle)
 
 
 def _layout(state: State) -> Layout:

@@ -1,7 +1,7 @@
-"""Tell what happened while nobody saw the table from what lies there now, or ask the table, a few actions at a time.
+"""Explain a gap by its likeliest course, or ask the players about it, a few actions at a time.
 
-A question offers how it may have begun, each choice as much of it as leaves about as much to all the others: so one tap
-tells as much as one tap can. The rest is asked among the courses that began so. Who drew how many tiles is not asked.
+A question offers beginnings of the possible courses, chosen for the most information per answer. The next question is
+about the courses that continue the chosen beginning. Draws are not asked about.
 """
 
 from __future__ import annotations
@@ -19,193 +19,195 @@ from engine.state.problems import tiles_text
 from tallybone.session.referee.belief import SURE, shares
 from tallybone.session.referee.courses import UnseenCourse, courses, undrawn
 from tallybone.session.referee.places import Beginning, ByTurn, Places, Unseen
-from tallybone.session.referee.questions import Decided, Question, Unclear
+from tallybone.session.referee.questions import Ambiguity, Question, Resolution
 
-# So many beginnings are offered, and "something else"; one with less than this share is not.
-_MOST_CHOICES, _LEAST_SHARE = 6, 0.01
-# Of what is asked the weights count as much as this: most courses are not followed to their end.
+# Maximum number of beginnings to offer beside "something else", and minimum share of each.
+_MAX_CHOICES, _MIN_SHARE = 6, 0.01
+# Factor for log weights in the choice of a question. They are unreliable: most courses are not followed to the end.
 _TRUST = 0.5
-# Of more tiles than these nobody is asked what was laid when: of those that nobody saw, and of those of one look.
-_MOST_ASKED, _MOST_AT_ONCE = 8, 4
-# So many actions are named to be confirmed.
-_MOST_NAMED = 4
-# With this share what was done around one tile, or the order of tiles of one look, is as certain as if it was watched.
+# Maximum number of tiles to ask about, after an unwatched gap and in a single look.
+_MAX_ASKED, _MAX_AT_ONCE = 8, 4
+# Maximum number of actions that are listed for confirmation.
+_MAX_LISTED = 4
+# Share from which a gap with one play, or the order of tiles in a look, is as certain as if it had been watched.
 _CERTAIN = 0.98
 
 
 @dataclass(frozen=True, slots=True)
-class _Alike:
-    """Courses that began alike.
+class _Group:
+    """Courses with a common beginning.
 
     Attributes:
-        courses: Each with its share of the weight of all.
-        told: What all began with.
+        courses: Courses, likeliest first, each with its share of the total weight.
+        prefix: Longest common beginning of their actions that are asked about.
     """
 
     courses: tuple[tuple[UnseenCourse, float], ...]
-    told: tuple[ByTurn, ...]
+    prefix: tuple[ByTurn, ...]
 
     @classmethod
-    def of(cls, weighed: Iterable[tuple[UnseenCourse, float]]) -> _Alike:
-        """Return some courses, of which there is one at least."""
-        listed = tuple(weighed)
-        turns = zip(*(one.told for one, _ in listed), strict=False)
-        return cls(listed, tuple(turn[0] for turn in takewhile(lambda turn: len(set(turn)) == 1, turns)))
+    def of(cls, weighed: Iterable[tuple[UnseenCourse, float]]) -> _Group:
+        """Return the group of one or more courses."""
+        courses = tuple(weighed)
+        turns = zip(*(course.asked for course, _ in courses), strict=False)
+        return cls(courses, tuple(turn[0] for turn in takewhile(lambda turn: len(set(turn)) == 1, turns)))
 
     @property
     def share(self) -> float:
-        """The share of all of them."""
+        """Sum of the shares of the courses."""
         return math.fsum(share for _, share in self.courses)
 
     @property
     def whole(self) -> UnseenCourse | None:
-        """The likeliest of them where all is told with what they began with; None where there is more to ask."""
-        likeliest = self.courses[0][0]
-        return likeliest if likeliest.is_whole and all(one.told == self.told for one, _ in self.courses) else None
+        """The likeliest course if the prefix is all of it, or None if there is more to ask."""
+        best = self.courses[0][0]
+        return best if best.is_whole and all(course.asked == self.prefix for course, _ in self.courses) else None
 
-    def split(self) -> list[_Alike]:
-        """Return those that went on alike, at the first turn in which they differ."""
-        after: dict[Hashable, list[tuple[UnseenCourse, float]]] = defaultdict(list)
+    def split(self) -> list[_Group]:
+        """Return the groups of courses that agree in the next action after the prefix."""
+        groups: dict[Hashable, list[tuple[UnseenCourse, float]]] = defaultdict(list)
         for course, share in self.courses:
-            after[course.told[: len(self.told) + 1]].append((course, share))
-        return [_Alike.of(one) for one in after.values()]
+            groups[course.asked[: len(self.prefix) + 1]].append((course, share))
+        return [_Group.of(courses) for courses in groups.values()]
 
 
 def is_ready(places: Places) -> bool:
-    """Return whether the table has been seen well enough: a boneyard that has changed has to be counted twice."""
+    """Return False while a change of the boneyard has been counted only once."""
     yard = places.around.yard
     return yard.agreed is None or yard.count == yard.agreed or yard.looks > 1
 
 
-def caught_up(places: Places, state: State) -> Decided | Question | None:
-    """Return what happened in a time that nobody saw, or the question what it was; None where nothing is to be told.
+def caught_up(places: Places, state: State) -> Resolution | Question | None:
+    """Return the actions in a gap, a question about them, or None if there is nothing to decide yet.
 
-    Tiles that a later look shows are explained after it, so that the question stays as it is while the players go on.
-    Where those courses that leave the same points, the same turn and the same players of the tiles have nearly all the
-    weight, the likeliest of them is taken. It is taken in any case of many tiles, whose order nobody is asked for, and
-    where the players have gone on without an answer.
+    The likeliest course is taken if courses with the same points, turn and players have nearly all the weight. It is
+    also taken if there are too many tiles to ask about, or if the players go on without an answer. Tiles that appear in
+    later looks are explained separately, so the question does not change while the players go on.
     """
     unseen = places.unseen
     assert unseen is not None
-    assert state.game is not None  # without a match nothing is judged
+    assert state.game is not None  # checked by the callers
     seen = replace(places, unseen=None)
     if unseen.boneyard is None and not unseen.is_watched:
-        return Decided((), replace(places, unseen=replace(unseen, boneyard=places.around.yard.count)))
+        return Resolution((), replace(places, unseen=replace(unseen, boneyard=places.around.yard.count)))
     if places.looks == unseen.look and not (unseen.is_watched or is_ready(places)):
         return None
     is_unanswered = places.is_played_on or any(places.around.open_counts)
     last = places.looks if unseen.is_watched and is_unanswered else max(unseen.look, unseen.until)
-    group = tuple(one for one in places.waiting if unseen.look <= one.look <= last)
-    start = UnseenCourse.of(unseen, seen, state, group)
-    is_long = is_unanswered or len(group) > (_MOST_AT_ONCE if unseen.is_watched else _MOST_ASKED)
-    is_told = unseen.begun or unseen.not_so
-    if len(group) <= 1 and not (start.knocks or start.presses or is_told or (group and undrawn(start))):
-        # At most one tile, as if its play had been seen.
-        return None if unseen.is_watched else Decided((), seen)
-    found = courses(start, unseen, is_long=is_long)
-    if not found and unseen.begun:  # the record was corrected since
-        return Decided((), replace(places, unseen=replace(unseen, begun=(), not_so=())))
-    if not any(one.actions for one in found):
-        return None if unseen.is_watched else Decided((), seen)
-    weighed = tuple(zip(found, shares(one.log_weight for one in found), strict=True))
-    by_result: dict[Hashable, float] = defaultdict(float)
-    results = [one.shows if unseen.is_watched else one.came_to for one in found]
-    for result, (_, share) in zip(results, weighed, strict=True):
-        by_result[result] += share
-    best = max(by_result, key=lambda one: by_result[one])
-    likeliest = found[results.index(best)]
+    tiles = tuple(waiting for waiting in places.waiting if unseen.look <= waiting.look <= last)
+    start = UnseenCourse.of(unseen, seen, state, tiles)
+    is_long = is_unanswered or len(tiles) > (_MAX_AT_ONCE if unseen.is_watched else _MAX_ASKED)
+    is_answered = unseen.begun or unseen.not_so
+    if len(tiles) <= 1 and not (start.knocks or start.presses or is_answered or (tiles and undrawn(start))):
+        # At most one tile and no other evidence: judge the tile as if its play had been watched.
+        return None if unseen.is_watched else Resolution((), seen)
+    ranked = courses(start, unseen, is_long=is_long)
+    if not ranked and unseen.begun:  # the log has been corrected since
+        return Resolution((), replace(places, unseen=replace(unseen, begun=(), not_so=())))
+    if not any(course.actions for course in ranked):
+        return None if unseen.is_watched else Resolution((), seen)
+    weights = shares(course.log_weight for course in ranked)
+    result_shares: dict[Hashable, float] = defaultdict(float)
+    results = [course.joint_result if unseen.is_watched else course.result for course in ranked]
+    for result, share in zip(results, weights, strict=True):
+        result_shares[result] += share
+    best = max(result_shares, key=lambda result: result_shares[result])
+    likeliest = ranked[results.index(best)]
     if unseen.is_watched and likeliest.is_whole and not likeliest.actions:
         return None
-    # What is left after the table has rejected the likely ones is asked in any case, and what is left to tell after an
-    # answer if it is not certain.
+    # After a rejected choice the rest is always asked about. After an accepted one it must be certain.
     enough = _CERTAIN if unseen.begun else SURE
-    if is_long or (by_result[best] >= enough and likeliest.is_whole and not unseen.not_so):
-        is_plain = unseen.is_watched or sum(isinstance(one, Play) for one in likeliest.actions) <= 1
-        is_sure = is_plain and not unseen.begun and (by_result[best] >= _CERTAIN or len(likeliest.actions) == 1)
-        return Decided(likeliest.actions, likeliest.places_left, is_inferred=is_long or not is_sure)
-    by_share = shares(_TRUST * one.log_weight for one in found)
-    return _ask(places, unseen, state.game, _beginnings(tuple(zip(found, by_share, strict=True))))
+    if is_long or (result_shares[best] >= enough and likeliest.is_whole and not unseen.not_so):
+        is_plain = unseen.is_watched or sum(isinstance(action, Play) for action in likeliest.actions) <= 1
+        is_sure = is_plain and not unseen.begun and (result_shares[best] >= _CERTAIN or len(likeliest.actions) == 1)
+        return Resolution(likeliest.actions, likeliest.places_left, is_inferred=is_long or not is_sure)
+    tempered = shares(_TRUST * course.log_weight for course in ranked)
+    return _ask(places, unseen, state.game, _beginnings(tuple(zip(ranked, tempered, strict=True))))
 
 
 def ask_to_confirm(places: Places, state: State) -> Question:
-    """Return the question whether what was inferred is right."""
-    assert state.game is not None  # the actions of a match
-    marked = [one.action for one in entries(state) if one.inferred]
-    told = [one for one in marked if isinstance(one, ByTurn)]
-    if len(told) < len(marked):
+    """Return a question to confirm the inferred actions."""
+    assert state.game is not None  # checked by the caller
+    marked = [entry.action for entry in entries(state) if entry.inferred]
+    actions = [action for action in marked if isinstance(action, ByTurn)]
+    if len(actions) < len(marked):
         words = phrase("a hand ended while nobody saw it: are the points right?")
-    elif len(told) <= _MOST_NAMED:
-        words = phrase("while nobody saw it: {actions}. Is that right?", actions=_told(state.game, told))
+    elif len(actions) <= _MAX_LISTED:
+        words = phrase("while nobody saw it: {actions}. Is that right?", actions=_in_words(state.game, actions))
     else:
-        laid = tiles_text(sum(isinstance(one, Play) for one in told))
+        laid = tiles_text(sum(isinstance(action, Play) for action in actions))
         words = phrase("{tiles} came at once: are the points right?", tiles=laid)
-    unclear = Unclear(None, words, holds_up=False, choices=(phrase("that is right"),))
-    return Question(unclear, (Decided((Confirmed(state.inferred),), places),))
+    ambiguity = Ambiguity(None, words, holds_up=False, choices=(phrase("that is right"),))
+    return Question(ambiguity, (Resolution((Confirmed(state.inferred),), places),))
 
 
-def _beginnings(weighed: Sequence[tuple[UnseenCourse, float]]) -> list[_Alike]:
-    """Return the beginnings of which a choice tells most, the likeliest first."""
-    offered = [_Alike.of(weighed)]
+def _beginnings(weighed: Sequence[tuple[UnseenCourse, float]]) -> list[_Group]:
+    """Return the groups of courses to offer, with the most information per choice, likeliest first.
+
+    Greedy: splits one group at a time while that adds information.
+    """
+    offered = [_Group.of(weighed)]
     while True:
         finer = [
-            sorted((*(other for other in offered if other is not one), *one.split()), key=lambda part: -part.share)
-            for one in offered
-            if len(one.courses) > 1
+            sorted((*(other for other in offered if other is not group), *group.split()), key=lambda part: -part.share)
+            for group in offered
+            if len(group.courses) > 1
         ]
-        kept = [[one for one in parts[:_MOST_CHOICES] if one.share >= _LEAST_SHARE] for parts in finer]
-        best = max(kept, key=_told_by, default=offered)
-        if _told_by(best) <= _told_by(offered):
+        options = [[group for group in groups[:_MAX_CHOICES] if group.share >= _MIN_SHARE] for groups in finer]
+        best = max(options, key=_entropy, default=offered)
+        if _entropy(best) <= _entropy(offered):
             return offered
         offered = best
 
 
-def _told_by(offered: Sequence[_Alike]) -> float:
-    """Return how much a choice of these, or of none of them, is expected to tell, in nats."""
-    parts = [one.share for one in offered]
+def _entropy(offered: Sequence[_Group]) -> float:
+    """Return the entropy of a choice among these groups and "something else", in nats."""
+    parts = [group.share for group in offered]
     return -math.fsum(part * math.log(part) for part in (*parts, 1.0 - math.fsum(parts)) if part > 0.0)
 
 
-def _ask(places: Places, unseen: Unseen, game: Game, offered: Sequence[_Alike]) -> Question:
-    """Return the question which of the beginnings it was, or none of them."""
-    answers: dict[str, Decided] = {}
+def _ask(places: Places, unseen: Unseen, game: Game, offered: Sequence[_Group]) -> Question:
+    """Return a question that offers the beginnings of the groups, and "something else"."""
+    answers: dict[str, Resolution] = {}
     not_so, known = unseen.not_so, len(unseen.begun)
-    for one in offered:
-        words = _told(game, one.told[known:])
-        if one.whole is not None:
-            words = words if one.told else _told(game, one.whole.actions)
-            # The whole of it is to be confirmed once more: one wrong tap would be a wrong score that nothing tells.
-            answers[words] = Decided(one.whole.actions, one.whole.places_left, is_inferred=True)
-        elif len(one.told) > known:
-            further = replace(unseen, begun=one.told, not_so=())
-            answers[phrase("{actions} …", actions=words)] = Decided((), replace(places, unseen=further))
+    for group in offered:
+        words = _in_words(game, group.prefix[known:])
+        if group.whole is not None:
+            words = words if group.prefix else _in_words(game, group.whole.actions)
+            # Marked as inferred for another confirmation, because a wrong tap would give a wrong score unnoticed.
+            answers[words] = Resolution(group.whole.actions, group.whole.places_left, is_inferred=True)
+        elif len(group.prefix) > known:
+            further = replace(unseen, begun=group.prefix, not_so=())
+            answers[phrase("{actions} …", actions=words)] = Resolution((), replace(places, unseen=further))
         else:
             continue
-        not_so = (*not_so, Beginning(one.told, is_whole=one.whole is not None))
-    # A hand may have hidden a tile in the first look.
+        not_so = (*not_so, Beginning(group.prefix, is_whole=group.whole is not None))
+    # Extend the gap to the latest look: a hand may have hidden a tile in the first.
     other = replace(unseen, until=places.looks, boneyard=None, not_so=not_so)
-    answers[phrase("something else")] = Decided((), replace(places, unseen=other))
+    answers[phrase("something else")] = Resolution((), replace(places, unseen=other))
     several = phrase("several tiles came at once: what happened?")
     words = several if unseen.is_watched else phrase("what happened while nobody saw the table?")
-    return Question(Unclear(None, words, holds_up=True, choices=tuple(answers)), tuple(answers.values()))
+    return Question(Ambiguity(None, words, holds_up=True, choices=tuple(answers)), tuple(answers.values()))
 
 
-def _told(game: Game, actions: Iterable[ByTurn]) -> Phrase:
-    """Return who did what, in their order."""
-    said: list[Phrase] = []
-    # Who leads is told by the first play, and draws matter to nobody beside it.
+def _in_words(game: Game, actions: Iterable[ByTurn]) -> Phrase:
+    """Return the plays and passes as text, in order. If there are none, the draws and leads."""
+    shown: list[Phrase] = []
+    # The first play implies the leader, and draws do not matter beside plays.
     others: list[Phrase] = []
-    for one in actions:
-        match one:
+    for action in actions:
+        name = game.players[action.seat]
+        match action:
             case Play():
-                said.append(phrase("{name} {tile}", name=game.players[one.seat], tile=one.tile))
+                shown.append(phrase("{name} {tile}", name=name, tile=action.tile))
             case Draw():
-                others.append(phrase("{name} draws {tiles}", name=game.players[one.seat], tiles=tiles_text(one.tiles)))
+                others.append(phrase("{name} draws {tiles}", name=name, tiles=tiles_text(action.tiles)))
             case Knock():
-                said.append(phrase("{name} passes", name=game.players[one.seat]))
+                shown.append(phrase("{name} passes", name=name))
             case Lead():
-                others.append(phrase("{name} leads", name=game.players[one.seat]))
+                others.append(phrase("{name} leads", name=name))
             case Call() | Decline():
-                pass  # it was pressed: nobody asks for that
+                pass  # pressed, so not in question
             case _:
-                assert_never(one)
-    return listed(said or others) if said or others else phrase("nothing happened")
+                assert_never(action)
+    return listed(shown or others) if shown or others else phrase("nothing happened")

@@ -1,8 +1,8 @@
-"""Search what may have happened while nobody saw the table: plays, draws and passes that lead to what lies there now.
+"""Search for the courses of a gap: sequences of plays, draws and passes that lead to the table as it is now.
 
-Every course that the turn allows is followed, the likeliest first: a tile laid where it lies now, tiles drawn as long
-as the boneyard has fewer than the rules say, a pass. Knocks that were heard meanwhile are passes, or tiles that were
-put down hard; a pass that nobody heard costs.
+A course is extended by every action that the turn allows: a play of a new tile at its place, a draw while the boneyard
+has fewer tiles than expected, or a pass. Only the likeliest courses are followed. A knock heard in the gap is a pass or
+a tile put down hard. A pass without a knock has a cost.
 """
 
 from __future__ import annotations
@@ -32,43 +32,44 @@ from engine import (
 )
 from tallybone.session.referee.belief import log_side, ways_of
 from tallybone.session.referee.places import ByTurn, Places, Pressed, Unseen, Waiting
-from tallybone.session.referee.plays import LEFT_OUT, laid_so, result_of
+from tallybone.session.referee.plays import LEFT_OUT, result_of, with_play
 
-# What it costs, in log odds: a tile too many or too few in the boneyard; a pass, and one that nobody heard though
-# somebody listened; a tile that nobody heard; a knock or a press that was for nothing.
-_MISCOUNTED, _PASS, _UNHEARD_PASS, _UNHEARD_TILE, _NOTHING = 3.0, 2.5, 3.0, 0.7, 6.0
-# A press that was for nothing after the last tile: it was made before that lay there.
-_LATER = 9.0
-# To have to draw, and to have drawn or passed before a tile that would have fitted, beside what the rules say to that.
+# Costs in log odds. A tile too many or too few in the boneyard; a pass; the surcharge for a pass that the sensor should
+# have heard; a tile that it should have heard; a knock or press without an effect.
+_MISCOUNTED, _PASS, _UNHEARD_PASS, _UNHEARD_TILE, _UNEXPLAINED = 3.0, 2.5, 3.0, 0.7, 6.0
+# A press left over after the last tile. It is implausible, because it was made before that tile was seen.
+_PRESS_LEFT = 9.0
+# A draw; and a draw or pass although a tile fitted, in addition to the cost of its irregularity.
 _DRAW, _REVOKE = 1.0, 2.0
-# Points that have to be called: that they were, where no button could be pressed, and that they were not.
+# Points that must be called: a call that could not be recorded, and a missing call.
 _CALL, _UNCALLED = 0.1, 3.0
-# Courses this much less likely than the best are not followed; none is followed further after so many were tried, which
-# takes a second at most on a busy machine, and 0.1 s mostly: 6 games, gaps of 5 plays.
-_NEGLIGIBLE, _MOST_TRIED = 6.0, 300
-# So many ways to lay each tile are tried.
+# Maximum log odds of the best course to one that is followed, and number of courses after which the search stops. This
+# takes 0.1 s, and at most 1 s on a busy machine, for gaps of 5 plays in 6 games.
+_NEGLIGIBLE, _MAX_TRIED = 6.0, 300
+# Maximum number of ways to play each tile.
 _WAYS = 2
-# Where there are too many tiles to follow every course, so many are followed for each of them.
+# Total beam width for long gaps, divided by the number of new tiles.
 _BEAM = 120
 
 
 @dataclass(frozen=True, slots=True)
 class UnseenCourse:
-    """What may have happened so far.
+    """A possible sequence of actions in a gap, complete or not.
 
     Attributes:
-        actions: In their order.
-        told: What the table is asked about: leads, passes, and plays without their places, as the names of the tiles
-            there depend on the rest. Calls were pressed, and who has drawn how many tiles is not asked.
-        places, state: Where the tiles lie and how the match stands then.
-        left: The tiles that are not laid yet.
-        knocks: The knocks that were heard later, each with the seat if that is known.
-        presses: What players pressed later.
-        boneyard: Tiles of the boneyard after all that is explained.
-        log_weight: How much speaks for it.
-        is_whole: Whether nothing more has happened.
-        is_heard: Whether the players were heard meanwhile, and what they pressed was noted.
-        is_silent: Whether it says nothing that a tile was not heard.
+        actions: Actions in their order.
+        places: Tracked layout after them.
+        state: Match after them.
+        left: New tiles that are not played yet.
+        knocks: Knocks that are not explained yet, in order, each with its seat if known.
+        presses: Presses that are not explained yet, in order.
+        boneyard: Number of tiles in the boneyard at the end of the gap.
+        asked: Actions that questions are about: leads, passes, and plays without their spots, because node numbers
+            depend on the actions before them. Calls were pressed, and draws are not asked about.
+        log_weight: Log weight.
+        is_whole: Nothing more happened in the gap.
+        is_heard: Knocks and presses were recorded in the gap.
+        is_silent: A tile that was not heard costs nothing.
     """
 
     actions: tuple[ByTurn, ...]
@@ -78,7 +79,7 @@ class UnseenCourse:
     knocks: tuple[Seat | None, ...]
     presses: tuple[Pressed, ...] = ()
     boneyard: int = 0
-    told: tuple[ByTurn, ...] = ()
+    asked: tuple[ByTurn, ...] = ()
     log_weight: float = 0.0
     is_whole: bool = False
     is_heard: bool = True
@@ -86,36 +87,43 @@ class UnseenCourse:
 
     @classmethod
     def of(cls, unseen: Unseen, places: Places, state: State, tiles: tuple[Waiting, ...]) -> UnseenCourse:
-        """Return the course in which nothing has happened yet, at a table that stands as it did before."""
-        heard, is_silent = not unseen.is_deaf, unseen.is_deaf or unseen.is_watched
+        """Return the empty course of a gap.
+
+        Args:
+            unseen: The gap.
+            places: The tracked layout before it.
+            state: The match before it.
+            tiles: New tiles that it has to explain.
+        """
+        is_heard, is_silent = not unseen.is_deaf, unseen.is_deaf or unseen.is_watched
         last = places.looks if unseen.is_watched else max(unseen.look, unseen.until)
-        pressed = tuple(one for one in places.pressed if one.look < last)
+        pressed = tuple(press for press in places.pressed if press.look < last)
         places = replace(places, pressed=places.pressed[len(pressed) :])
         count = max(unseen.boneyard or 0, places.around.yard.count)
-        return cls((), places, state, tiles, unseen.knocks, pressed, count, is_heard=heard, is_silent=is_silent)
+        return cls((), places, state, tiles, unseen.knocks, pressed, count, is_heard=is_heard, is_silent=is_silent)
 
     @property
-    def came_to(self) -> Hashable:
-        """What matters of it to the players at its end: points, turn, who is out, and who laid which tiles."""
+    def result(self) -> Hashable:
+        """Result for the players: points, turn, who is out, and the tiles that each player laid."""
         return (result_of(self.state), self.laid)
 
     @property
-    def shows(self) -> Hashable:
-        """What matters of it at its end where it does not matter who laid which tiles."""
+    def joint_result(self) -> Hashable:
+        """Result for the players, without regard to the player of each tile."""
         return (result_of(self.state), frozenset(Counter(tile for _, tile in self.laid).items()))
 
     @property
     def hand(self) -> Hand:
-        """The hand at its end: a course begins in one."""
+        """The hand in play."""
         assert self.state.game is not None
         assert self.state.game.hand is not None
         return self.state.game.hand
 
     @property
-    def reached(self) -> Hashable:
-        """All that matters of it to what may come next: of two courses with the same, one is followed."""
+    def search_key(self) -> Hashable:
+        """Everything that affects later actions. Of two courses with the same key, only one is followed."""
         return (
-            self.came_to,
+            self.result,
             sum(self.hand.sizes),
             min(self.hand.sizes),
             self.left,
@@ -126,67 +134,71 @@ class UnseenCourse:
 
     @property
     def laid(self) -> frozenset[tuple[Seat, Tile]]:
-        """Who has laid which tiles."""
-        return frozenset((one.seat, one.tile) for one in self.actions if isinstance(one, Play))
+        """Tiles laid in the course, each with its player."""
+        return frozenset((action.seat, action.tile) for action in self.actions if isinstance(action, Play))
 
     @property
     def has_drawn(self) -> bool:
-        """Whether the last action was a draw of the player in turn."""
+        """True if the last action was a draw."""
         return bool(self.actions) and isinstance(self.actions[-1], Draw)
 
     @property
     def places_left(self) -> Places:
-        """Where the tiles lie then, with what was pressed for nothing so far."""
+        """Tracked layout after the course, with its unexplained presses still waiting."""
         return replace(self.places, pressed=(*self.presses, *self.places.pressed))
 
 
 def courses(start: UnseenCourse, unseen: Unseen, *, is_long: bool = False) -> list[UnseenCourse]:
-    """Return what may have happened, the likeliest first: whole courses, and how others began where there are too many.
+    """Return the courses of a gap, likeliest first. Courses that were not followed to their end are not whole.
 
-    Of courses that come to the same there is one. All began as the table has said, and none as it has rejected. Where
-    it *is_long* only the likeliest are followed at each step, and all to their end.
+    All begin with the actions that the players have confirmed, and none with those that they have rejected. Of courses
+    with the same result, only one is followed.
+
+    Args:
+        start: The empty course.
+        unseen: The gap.
+        is_long: Follow only the likeliest courses at each step, but all of these to their end.
     """
-    begun, rejected = unseen.begun, {(one.actions, one.is_whole) for one in unseen.not_so}
-    # Courses on the way to what was rejected are not those that others with the same result are dropped for.
-    halfway = {one.actions[:many] for one in unseen.not_so for many in range(len(one.actions) + 1)}
-    ended, waiting, reached = list[UnseenCourse](), [start], set[Hashable]()
+    begun, rejected = unseen.begun, {(beginning.actions, beginning.is_whole) for beginning in unseen.not_so}
+    # A prefix of a rejected beginning must not displace another course with the same result.
+    prefixes = {old.actions[:length] for old in unseen.not_so for length in range(len(old.actions) + 1)}
+    ended, open_courses, keys = list[UnseenCourse](), [start], set[Hashable]()
     tried = 0
-    while waiting and (is_long or tried <= _MOST_TRIED):
-        longer = [one for course in waiting for one in (_ended(course), *_next(course))]
-        told = [one.told for one in longer]
-        tried += sum(len(done) > len(begun) for done in told)
+    while open_courses and (is_long or tried <= _MAX_TRIED):
+        longer = [extended for course in open_courses for extended in (_ended(course), *_next(course))]
+        tried += sum(len(course.asked) > len(begun) for course in longer)
         longer = [
-            one
-            for one, done in zip(longer, told, strict=True)
-            if done[: len(begun)] == begun[: len(done)]
-            and (not one.is_whole or len(done) >= len(begun))
-            and (done, one.is_whole) not in rejected
+            course
+            for course in longer
+            if course.asked[: len(begun)] == begun[: len(course.asked)]
+            and (not course.is_whole or len(course.asked) >= len(begun))
+            and (course.asked, course.is_whole) not in rejected
         ]
-        ended += [one for one in longer if one.is_whole]
-        least = max((one.log_weight for one in longer), default=0.0) - _NEGLIGIBLE
-        waiting = []
-        for one in sorted(longer, key=_likelier):
-            reaches = (one.reached, one.told if one.told in halfway else ())
-            if not one.is_whole and one.log_weight >= least and reaches not in reached:
-                reached.add(reaches)
-                waiting.append(one)
+        ended += [course for course in longer if course.is_whole]
+        least = max((course.log_weight for course in longer), default=0.0) - _NEGLIGIBLE
+        open_courses = []
+        for course in sorted(longer, key=_sort_key):
+            key = (course.search_key, course.asked if course.asked in prefixes else ())
+            if not course.is_whole and course.log_weight >= least and key not in keys:
+                keys.add(key)
+                open_courses.append(course)
         if is_long:
-            waiting = waiting[: max(4, _BEAM // max(1, len(start.left)))]
-    found = sorted((*ended, *waiting), key=_likelier)
-    return [one for one in found if one.log_weight >= found[0].log_weight - _NEGLIGIBLE]
+            open_courses = open_courses[: max(4, _BEAM // max(1, len(start.left)))]
+    ranked = sorted((*ended, *open_courses), key=_sort_key)
+    return [course for course in ranked if course.log_weight >= ranked[0].log_weight - _NEGLIGIBLE]
 
 
-def _likelier(course: UnseenCourse) -> tuple[float, int]:
-    """Return what is less for a likelier course; of draws as likely, for those after which nobody has few tiles."""
+def _sort_key(course: UnseenCourse) -> tuple[float, int]:
+    """Return a key that sorts the likeliest course first, and of equals the one whose smallest hand is largest."""
     return (-round(course.log_weight, 6), -min(course.hand.sizes))
 
 
 def _ended(course: UnseenCourse) -> UnseenCourse:
-    """Return the course if nothing more has happened."""
+    """Return the course as a whole one, with the cost of everything that it leaves unexplained."""
     cost = (
         LEFT_OUT * len(course.left)
-        + _NOTHING * len(course.knocks)
-        + _LATER * len(course.presses)
+        + _UNEXPLAINED * len(course.knocks)
+        + _PRESS_LEFT * len(course.presses)
         + _MISCOUNTED * _miscounted(course)
         + _DRAW * course.has_drawn
     )
@@ -194,7 +206,7 @@ def _ended(course: UnseenCourse) -> UnseenCourse:
 
 
 def undrawn(course: UnseenCourse) -> int:
-    """Return how many more tiles are gone from the boneyard than the course has drawn; below 0 how many fewer."""
+    """Return the number of tiles gone from the boneyard minus those drawn in the course. 0 if it is not counted."""
     game, hand, yard = course.state.game, course.hand, course.places.around.yard
     if game is None or game.rules.draw is Drawing.NONE or (hand.turn is None and game.phase is not Phase.REVEAL):
         return 0
@@ -202,13 +214,13 @@ def undrawn(course: UnseenCourse) -> int:
 
 
 def _miscounted(course: UnseenCourse) -> int:
-    """Return by how many tiles the boneyard is wrong; those that a play has forced on a player may lie there still."""
+    """Return the error of the boneyard in tiles. Pending forced draws may not have been taken yet."""
     gone = undrawn(course)
     return gone if gone > 0 else max(0, -gone - sum(course.hand.course.owed))
 
 
 def _next(course: UnseenCourse) -> Iterator[UnseenCourse]:
-    """Yield the course with one more play, draw or pass of the player in turn, or with what was pressed next."""
+    """Yield the course extended by each possible next action: the next press, a call, lead, play, draw or pass."""
     hand = course.hand
     meant = course.presses[0].meant(course.state) if course.presses else None
     if meant is not None:
@@ -221,11 +233,11 @@ def _next(course: UnseenCourse) -> Iterator[UnseenCourse]:
             yield from _with(course, Lead(Seat(at)), course.knocks, math.log(len(hand.sizes)))
         return
     seat = hand.turn
-    # A hand may still have hidden, in the first of two looks, what the second one shows.
-    last = 1 + min((one.look for one in course.left), default=0)
-    for one in course.left:
-        if one.look <= last:
-            yield from _with_play(course, one)
+    # A hand may have hidden a tile in one look that the next one shows.
+    last = 1 + min((waiting.look for waiting in course.left), default=0)
+    for waiting in course.left:
+        if waiting.look <= last:
+            yield from _with_play(course, waiting)
     for tiles in () if course.has_drawn else range(1, undrawn(course) + 1):
         yield from _with(course, Draw(seat, tiles), course.knocks, _DRAW)
     knocks = _after_sound(course, seat)
@@ -236,52 +248,54 @@ def _next(course: UnseenCourse) -> Iterator[UnseenCourse]:
 
 
 def _uncalled(course: UnseenCourse) -> Seat | None:
-    """Return the player of whose last play the points are not called yet; None for none."""
+    """Return the player who has points left to call, or None."""
     chance = course.hand.chance
     return None if chance is None or chance.called else chance.seat
 
 
 def _after_sound(course: UnseenCourse, seat: Seat) -> tuple[Seat | None, ...] | None:
-    """Return the knocks that are left where a player makes the next of them; None where it is another's or none."""
+    """Return the knocks after the next one if *seat* may have made it. None if not, or if there is none."""
     return course.knocks[1:] if course.knocks and course.knocks[0] in (None, seat) else None
 
 
 def _with(
     course: UnseenCourse, action: Lead | Call | Draw | Knock, knocks: tuple[Seat | None, ...], cost: float
 ) -> Iterator[UnseenCourse]:
+    """Yield the course extended by an action if it is legal, with the *knocks* that are left."""
     if problem_with(course.state, action) is None:
         state, _ = apply(course.state, action)
         actions, log_weight = (*course.actions, action), course.log_weight - cost
-        told = (*course.told, action) if isinstance(action, Lead | Knock) else course.told
-        yield replace(course, actions=actions, told=told, state=state, knocks=knocks, log_weight=log_weight)
+        asked = (*course.asked, action) if isinstance(action, Lead | Knock) else course.asked
+        yield replace(course, actions=actions, asked=asked, state=state, knocks=knocks, log_weight=log_weight)
 
 
 def _with_press(course: UnseenCourse, meant: Call | Knock | Draw | Decline) -> Iterator[UnseenCourse]:
-    """Yield the course with what was pressed next: as the rules allow it, or against them before any tile was laid."""
+    """Yield the course extended by the next press. An irregular press is only possible before any tile is laid."""
     problem = problem_with(course.state, meant)
     if problem is None or not (problem.weight is Weight.IMPOSSIBLE or course.laid):
         state, _ = apply(course.state, meant)
         yield replace(
             course,
             actions=(*course.actions, meant),
-            told=(*course.told, meant) if isinstance(meant, Knock) else course.told,
+            asked=(*course.asked, meant) if isinstance(meant, Knock) else course.asked,
             state=state,
             presses=course.presses[1:],
-            log_weight=course.log_weight - (0.0 if problem is None else _NOTHING),
+            log_weight=course.log_weight - (0.0 if problem is None else _UNEXPLAINED),
         )
 
 
-def _with_play(course: UnseenCourse, one: Waiting) -> Iterator[UnseenCourse]:
-    left = tuple(other for other in course.left if other != one)
-    for way in ways_of(course.places, course.state, one.tile)[:_WAYS]:
-        places, state, speaks = laid_so(course.places, course.state, one, way, left)
+def _with_play(course: UnseenCourse, waiting: Waiting) -> Iterator[UnseenCourse]:
+    """Yield the course extended by each likely play of a new tile."""
+    left = tuple(other for other in course.left if other != waiting)
+    for way in ways_of(course.places, course.state, waiting.tile)[:_WAYS]:
+        places, state, play_weight = with_play(course.places, course.state, waiting, way, left)
         problem = problem_with(course.state, way.play)
         is_revoke = problem is not None and problem.kind is ProblemKind.REVOKE
-        log_weight = course.log_weight + speaks - (_REVOKE if is_revoke else 0.0)
+        log_weight = course.log_weight + play_weight - (_REVOKE if is_revoke else 0.0)
         log_weight -= 0.0 if _uncalled(course) is None else _UNCALLED
-        if one.came_from:
+        if waiting.came_from:
             around = course.places.around
-            is_own = way.play.seat in one.came_from
+            is_own = way.play.seat in waiting.came_from
             log_weight += log_side(around.came_from_own, around.came_from_other, is_own=is_own)
         actions = (*course.actions, way.play)
         knocks = _after_sound(course, way.play.seat)
@@ -291,7 +305,7 @@ def _with_play(course: UnseenCourse, one: Waiting) -> Iterator[UnseenCourse]:
         yield replace(
             course,
             actions=actions,
-            told=(*course.told, replace(way.play, at=None, inner=None)),
+            asked=(*course.asked, replace(way.play, at=None, inner=None)),
             places=places,
             state=state,
             left=left,

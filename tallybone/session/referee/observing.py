@@ -31,29 +31,29 @@ def observe(places: Places, parts: SortedView) -> Places:
     """Return the places after one more look at the table."""
     before = places
     view, places = parts.layout, replace(places, looks=places.looks + 1)
-    is_one = sum(change.kind is ChangeKind.PLACED for change in view.changes) == 1
+    is_single = sum(change.kind is ChangeKind.PLACED for change in view.changes) == 1
     for change in view.changes:
         match change.kind:
             case ChangeKind.PLACED | ChangeKind.STACKED:
-                places = _placed(places, change, parts.came_from if is_one else ())
+                places = _placed(places, change, parts.came_from if is_single else ())
             case ChangeKind.MOVED | ChangeKind.TURNED:
                 places = _moved(places, change)
             case ChangeKind.REMOVED:
                 places = _removed(places, change.tile)
             case ChangeKind.REREAD:
-                pass  # all tiles are looked at again below
+                pass  # handled below, for all tiles
             case _:
                 assert_never(change.kind)
-    return _swept(before, _looked_again(places, [tile for tile in view.tiles if tile.face is Face.UP]))
+    return _swept(before, _with_readings(places, [tile for tile in view.tiles if tile.face is Face.UP]))
 
 
 def _swept(before: Places, places: Places) -> Places:
     """Return the places after a look; if it shows the layout gone, dismiss tiles that waited before it."""
     if before.is_swept or not places.is_swept:
         return places
-    old = tuple(one.tile for one in places.waiting if one.look < places.looks)
-    waiting = tuple(one for one in places.waiting if one.look == places.looks)
-    return replace(places, waiting=waiting, dismissed=(*places.dismissed, *old))
+    old = tuple(waiting.tile for waiting in places.waiting if waiting.look < places.looks)
+    new = tuple(waiting for waiting in places.waiting if waiting.look == places.looks)
+    return replace(places, waiting=new, dismissed=(*places.dismissed, *old))
 
 
 def _turned_like(old: Footprint, tile: SeenTile) -> Footprint:
@@ -65,52 +65,52 @@ def _turned_like(old: Footprint, tile: SeenTile) -> Footprint:
 
 
 def _placed(places: Places, change: Change, came_from: tuple[Seat, ...]) -> Places:
-    """Return the places after a tile was laid."""
+    """Return the places after a tile was placed. A tile at the place of a known one updates that one."""
     tile = change.tile
     if tile.face is Face.DOWN:
         return places
-    for one in places.known:
-        if is_at(one.place, tile) and not _is_of_next_hand(places, one, tile):
-            is_handled = one.is_handled or (not one.is_missing and numbers_of(one.tile) == numbers_of(tile))
-            return places.with_known(replace(one, is_missing=False, is_handled=is_handled))
+    for known in places.known:
+        if is_at(known.place, tile) and not _is_of_next_hand(places, known, tile):
+            is_handled = known.is_handled or (not known.is_missing and numbers_of(known.tile) == numbers_of(tile))
+            return places.with_known(replace(known, is_missing=False, is_handled=is_handled))
     places = replace(places, dismissed=tuple(_others(places.dismissed, tile)))
-    now = Waiting(tile, places.looks, came_from, change.since_ns)
-    return replace(places, waiting=(*places.without_waiting(tile).waiting, now))
+    new = Waiting(tile, places.looks, came_from, change.since_ns)
+    return replace(places, waiting=(*places.without_waiting(tile).waiting, new))
 
 
-def _is_of_next_hand(places: Places, one: Known, tile: SeenTile) -> bool:
-    """Check that a tile at the place of *one* belongs to the next hand, because the table was cleared."""
-    is_other = places.is_swept and numbers_of(one.tile) != numbers_of(tile)
-    return one.is_missing and (is_other or places.around.is_cleared)
+def _is_of_next_hand(places: Places, known: Known, tile: SeenTile) -> bool:
+    """Check that a tile at the place of *known* belongs to the next hand, because the table was cleared."""
+    is_other = places.is_swept and numbers_of(known.tile) != numbers_of(tile)
+    return known.is_missing and (is_other or places.around.is_cleared)
 
 
 def _moved(places: Places, change: Change) -> Places:
-    """Return the places after a tile was pushed or put to another place."""
+    """Return the places after a tile was moved or turned."""
     before, tile = change.before, change.tile
     if before is None or tile.face is Face.DOWN or before.face is Face.DOWN:
         return places
-    for one in places.known:
-        if is_at(one.place, before):
-            # An earlier move that is not judged yet and this one are one move.
-            was_at = one.place if one.was_at is None else one.was_at
-            moved = replace(one, laid=Laid(one.node, _turned_like(one.place, tile)), was_at=was_at, is_missing=False)
-            return places.with_known(moved)
-    if any(is_at(footprint_of(before), one) for one in places.undone):  # the play is repeated
-        now = Waiting(tile, places.looks)
+    for known in places.known:
+        if is_at(known.place, before):
+            # Combine this move with an earlier one that has not been judged yet.
+            was_at = known.place if known.was_at is None else known.was_at
+            laid = Laid(known.node, _turned_like(known.place, tile))
+            return places.with_known(replace(known, laid=laid, was_at=was_at, is_missing=False))
+    if any(is_at(footprint_of(before), undone) for undone in places.undone):  # the play is repeated
+        new = Waiting(tile, places.looks)
         left = tuple(_others(places.undone, before))
-        return replace(places, undone=left, waiting=(*places.without_waiting(tile).waiting, now))
-    if any(is_at(footprint_of(before), one) for one in places.dismissed):
+        return replace(places, undone=left, waiting=(*places.without_waiting(tile).waiting, new))
+    if any(is_at(footprint_of(before), dismissed) for dismissed in places.dismissed):
         return replace(places, dismissed=(*_others(places.dismissed, before), tile))
-    old = next((one for one in places.waiting if is_at(footprint_of(before), one.tile)), None)
-    now = Waiting(tile, places.looks) if old is None else replace(old, tile=tile)
-    return replace(places, waiting=(*places.without_waiting(before).waiting, now))
+    old = next((waiting for waiting in places.waiting if is_at(footprint_of(before), waiting.tile)), None)
+    new = Waiting(tile, places.looks) if old is None else replace(old, tile=tile)
+    return replace(places, waiting=(*places.without_waiting(before).waiting, new))
 
 
 def _removed(places: Places, tile: SeenTile) -> Places:
-    """Return the places after a tile was taken away."""
+    """Return the places after a tile was removed."""
     if tile.face is Face.DOWN:
         return places
-    known = tuple(replace(one, is_missing=True) if is_at(one.place, tile) else one for one in places.known)
+    known = tuple(replace(old, is_missing=True) if is_at(old.place, tile) else old for old in places.known)
     dismissed, undone = (tuple(_others(tiles, tile)) for tiles in (places.dismissed, places.undone))
     return replace(places.without_waiting(tile), known=known, dismissed=dismissed, undone=undone)
 
@@ -118,58 +118,58 @@ def _removed(places: Places, tile: SeenTile) -> Places:
 def first_seen(before: Places, places: Places, view: TableView) -> Places:
     """Return the places after the first look that follows a gap; tiles that it does not show are gone.
 
-    A restarted reader reports every tile as placed, and none as removed. If nearly all tiles of the layout are gone or
-    replaced, the replaced ones belong to another hand.
+    A restarted reader reports every tile as placed, and none as removed. If at least half of the layout is gone or
+    replaced, the replaced tiles belong to another hand.
 
     Args:
         before: The places before that look.
-        places: Those after it.
+        places: The places after it.
         view: The view of that look.
     """
     tiles = tuple((tile, tile.center_px) for tile in view.tiles if tile.face is Face.UP)
-    now = {one.node: tile_at(one.place, tiles) for one in places.known}
+    now = {known.node: tile_at(known.place, tiles) for known in places.known}
     gone = {node for node, tile in now.items() if tile is None}
-    others = {one.node for one in before.known if (tile := now[one.node]) and numbers_of(tile) != numbers_of(one.tile)}
+    others = {old.node for old in before.known if (tile := now[old.node]) and numbers_of(tile) != numbers_of(old.tile)}
     # If every tile is still in its place, different numbers are misreadings, unless one is certainly another tile.
     removed = [change.tile for change in view.changes if change.kind is ChangeKind.REMOVED]
-    is_replaced = any(_is_another(one, now[one.node], removed) for one in before.known)
+    is_replaced = any(_is_another(old, now[old.node], removed) for old in before.known)
     if (gone or is_replaced) and len(gone | others) >= SWEPT_UNSEEN * len(now):
         gone |= others
-    known = tuple(replace(one, is_missing=one.node in gone, is_handled=False) for one in places.known)
-    waiting = tuple(one for one in places.waiting if tile_at(footprint_of(one.tile), tiles) is not None)
-    fresh = (Waiting(one.tile, places.looks) for one in known if one.is_missing and one.node in others)
-    return _swept(before, replace(places, known=known, waiting=(*waiting, *fresh)))
+    layout = tuple(replace(known, is_missing=known.node in gone, is_handled=False) for known in places.known)
+    left = (waiting for waiting in places.waiting if tile_at(footprint_of(waiting.tile), tiles) is not None)
+    fresh = (Waiting(known.tile, places.looks) for known in layout if known.is_missing and known.node in others)
+    return _swept(before, replace(places, known=layout, waiting=(*left, *fresh)))
 
 
-def _is_another(one: Known, tile: SeenTile | None, removed: Iterable[SeenTile]) -> bool:
-    """Return True if *tile*, in the place of *one*, shares no number with it, or differs and *one* was removed."""
+def _is_another(known: Known, tile: SeenTile | None, removed: Iterable[SeenTile]) -> bool:
+    """Return True if *tile*, in the place of *known*, shares no number with it, or differs and *known* was removed."""
     if tile is None:
         return False
-    old, new = numbers_of(one.tile), numbers_of(tile)
-    return set(old).isdisjoint(new) or (old != new and any(is_at(one.place, gone) for gone in removed))
+    old, new = numbers_of(known.tile), numbers_of(tile)
+    return set(old).isdisjoint(new) or (old != new and any(is_at(known.place, gone) for gone in removed))
 
 
-def _looked_again(places: Places, tiles: Iterable[SeenTile]) -> Places:
+def _with_readings(places: Places, tiles: Iterable[SeenTile]) -> Places:
     """Return the places with the current reading of every tile."""
     listed = tuple((tile, tile.center_px) for tile in tiles)
-    known = tuple(_reread(places, one, tile_at(one.place, listed)) for one in places.known)
-    waiting = tuple(replace(one, tile=tile_at(footprint_of(one.tile), listed) or one.tile) for one in places.waiting)
+    known = tuple(_reread(places, old, tile_at(old.place, listed)) for old in places.known)
+    waiting = tuple(replace(old, tile=tile_at(footprint_of(old.tile), listed) or old.tile) for old in places.waiting)
     return replace(places, known=known, waiting=waiting)
 
 
-def _reread(places: Places, one: Known, now: SeenTile | None) -> Known:
+def _reread(places: Places, known: Known, now: SeenTile | None) -> Known:
     """Return a tile of the layout with its current reading."""
-    if now is None or _is_of_next_hand(places, one, now):
-        return one
-    is_reread = one.is_reread or (now is not one.tile and shown(one.tile) != shown(now))
-    place = _turned_like(one.place, now)
-    return replace(one, tile=now, laid=Laid(one.node, place), is_reread=is_reread, is_missing=False)
+    if now is None or _is_of_next_hand(places, known, now):
+        return known
+    is_reread = known.is_reread or (now is not known.tile and shown(known.tile) != shown(now))
+    place = _turned_like(known.place, now)
+    return replace(known, tile=now, laid=Laid(known.node, place), is_reread=is_reread, is_missing=False)
 
 
 def _others(tiles: Iterable[SeenTile], tile: SeenTile) -> Iterator[SeenTile]:
     """Yield the tiles that are not at the place of *tile*."""
     place = footprint_of(tile)
-    return (one for one in tiles if not is_at(place, one))
+    return (other for other in tiles if not is_at(place, other))
 
 
 def after_look(around: Around, parts: SortedView, state: State, look: int) -> Around:
@@ -195,7 +195,7 @@ def after_look(around: Around, parts: SortedView, state: State, look: int) -> Ar
 def _counted(around: Around, parts: SortedView, look: int, seq: Seq) -> Yard:
     """Return the boneyard after one more count; tiles pushed out of its zone within one look still belong to it."""
     yard = around.yard
-    if yard.agreed is not None:  # what was overlooked until now was there all the time
+    if yard.agreed is not None:  # tiles detected only now have been there since the deal
         found = min(parts.found, max(0, yard.missing))
         yard = replace(yard, agreed=yard.agreed + found, missing=yard.missing - found)
     inside, beside = parts.boneyard - (yard.count - yard.strays), parts.strays - around.strays
@@ -222,7 +222,7 @@ def _laid_open(old: OpenHand, tiles: tuple[SeenTile, ...], *, in_play: bool) -> 
     stay = [any(is_near(tile, other.center_px) for other in old.tiles) for tile in tiles]
     is_same = len(tiles) == len(old.tiles) and all(stay)
     looks = old.looks + 1 if is_same else 1
-    told = tuple((middle, said) for middle, said in old.told if any(is_near(tile, middle) for tile in tiles))
-    # A shown hand does not count while a hand is played, nor if other tiles are there.
-    shown, said = (old.shown, old.said) if any(stay) and not in_play else (None, ())
-    return OpenHand(tiles, looks, told, shown, said, is_whole=old.is_whole and is_same)
+    named = tuple((middle, name) for middle, name in old.told if any(is_near(tile, middle) for tile in tiles))
+    # Discard the report of the hand during play, and if none of its tiles is left.
+    event, reported = (old.shown, old.said) if any(stay) and not in_play else (None, ())
+    return OpenHand(tiles, looks, named, event, reported, is_whole=old.is_whole and is_same)

@@ -1,4 +1,4 @@
-"""Read the hands that are laid open at the end; notice when they are complete, and correct them later."""
+"""Read the hands shown at the end of a hand, detect when they are complete, and correct them later."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from engine.phrases import either, phrase
 from engine.state.problems import the_tile
 from tallybone.session.referee.belief import SURE, log_chances, log_unseen, plausible, shares
 from tallybone.session.referee.places import OpenHand, Places, is_near
-from tallybone.session.referee.questions import Decided, Question, Unclear
+from tallybone.session.referee.questions import Ambiguity, Question, Resolution
 from tallybone.session.touching import halves_of
 from vision.reading import PointPx, SeenTile
 
-# An answer is offered where it has this share; more than these would not be read.
-_WORTH_ASKING, _MOST_CHOICES = 0.01, 4
+# Minimum share of an offered answer, and maximum number of answers that people read.
+_MIN_SHARE, _MAX_CHOICES = 0.01, 4
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One open tile: what it may be, the likeliest first, and the share of each."""
+    """Possible tiles for an open tile, likeliest first, and the share of each."""
 
     seen: SeenTile
     tiles: tuple[Tile, ...]
     by_share: tuple[float, ...]
 
 
-def judge_reveals(places: Places, state: State) -> Iterator[Decided | Question | None]:
-    """Yield the verdict on each hand that lies open after the end of a hand; None for none yet."""
+def judge_reveals(places: Places, state: State) -> Iterator[Resolution | Question | None]:
+    """Yield a verdict on each open hand after the end of a hand, or None if it is not due yet."""
     game = state.game
     if game is None or game.hand is None or not places.around.hands:
         return
@@ -58,7 +58,7 @@ def judge_reveals(places: Places, state: State) -> Iterator[Decided | Question |
                     "{name} should be out, but still has tiles: was somebody else's turn counted?",
                     name=game.players[seat],
                 )
-                yield Question(Unclear(None, words, holds_up=False))
+                yield Question(Ambiguity(None, words, holds_up=False))
             continue
         if hand.shown is not None:
             yield _corrected(places, state, game, seat, hand)
@@ -66,119 +66,139 @@ def judge_reveals(places: Places, state: State) -> Iterator[Decided | Question |
             yield _shown(places, state, game, seat, hand)
 
 
-def judge_hands_in_play(places: Places, state: State) -> Decided | Question | None:
-    """Return the verdict on hands that lie open while the rules think that the hand goes on."""
+def judge_hands_in_play(places: Places, state: State) -> Resolution | Question | None:
+    """Return a verdict on hands shown before the hand is over by the rules, or None.
+
+    Any open hand ends the hand at once if the player to move has to draw or end it. Otherwise at least all players but
+    one must show tiles before the players are asked.
+    """
     game, around = state.game, places.around
     if game is None or game.hand is None or game.phase is not Phase.PLAY:
         return None
     is_open = [bool(hand.tiles) and hand.looks > 1 for hand in around.hands]
-    whose = turn(game)
-    if any(is_open) and whose is not None and whose.must is Must.DRAW_OR_END:
-        return Decided((HandEnd(),), places)
+    current = turn(game)
+    if any(is_open) and current is not None and current.must is Must.DRAW_OR_END:
+        return Resolution((HandEnd(),), places)
     if not any(is_open) or sum(is_open) < len(game.players) - 1 or around.open_counts == around.goes_on:
         return None
-    out = [Seat(at) for at, one in enumerate(is_open) if not one]
+    out = [Seat(at) for at, shows in enumerate(is_open) if not shows]
     choices = (
         *(phrase("{name} is out", name=game.players[seat]) for seat in out),
         phrase("nobody can play"),
         phrase("no, it goes on"),
     )
     goes_on = replace(places, around=replace(around, goes_on=around.open_counts))
-    ends = [*(Decided((Domino(seat),), places) for seat in out), Decided((HandEnd(),), places)]
-    if places.is_being_cleared:  # and nobody has answered
+    ends = [*(Resolution((Domino(seat),), places) for seat in out), Resolution((HandEnd(),), places)]
+    if places.is_being_cleared:  # too late to ask
         return replace(ends[0], is_inferred=True)
-    unclear = Unclear(None, phrase("tiles are laid open: is the hand over?"), holds_up=False, choices=choices)
-    return Question(unclear, (*ends, Decided((), goes_on)))
+    ambiguity = Ambiguity(None, phrase("tiles are laid open: is the hand over?"), holds_up=False, choices=choices)
+    return Question(ambiguity, (*ends, Resolution((), goes_on)))
 
 
-def _shown(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand) -> Decided | Question | None:
-    """Return the hand that a seat shows, once as many tiles as it should have lie open and each is sure."""
-    assert game.hand is not None  # the caller has looked
+def _shown(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand) -> Resolution | Question | None:
+    """Return the hand that a seat shows, once it is complete and every tile is certain, or a question.
+
+    If the number of tiles is unexpected, returns None until two looks agree on it. While the table is being cleared,
+    the likeliest tiles are taken without a question.
+    """
+    assert game.hand is not None  # checked by the caller
     is_doubted = len(hand.tiles) != game.hand.sizes[seat] and not hand.is_whole
     if is_doubted and not (hand.tiles and hand.looks > 1):
         return None
     if is_doubted and not places.is_being_cleared:
         return _ask_whole(places, game, seat, hand)
-    found = _read(game, game.hand, seat, hand)
-    while isinstance(found, _Reading):
+    tiles = _read(game, game.hand, seat, hand)
+    while isinstance(tiles, _Reading):
         if not places.is_being_cleared:
-            return _ask_which(places, seat, hand, found)
-        # Nobody has answered.
-        hand, is_doubted = replace(hand, told=(*hand.told, (found.seen.center_px, found.tiles[0]))), True
-        found = _read(game, game.hand, seat, hand)
-    now = replace(hand, shown=Seq(state.next_seq), said=found)
-    around = places.around.with_hand(seat, now)
-    return Decided((Reveal(seat, found),), replace(places, around=around), is_inferred=is_doubted)
+            return _ask_which(places, seat, hand, tiles)
+        hand, is_doubted = replace(hand, told=(*hand.told, (tiles.seen.center_px, tiles.tiles[0]))), True
+        tiles = _read(game, game.hand, seat, hand)
+    reported = replace(hand, shown=Seq(state.next_seq), said=tiles)
+    around = places.around.with_hand(seat, reported)
+    return Resolution((Reveal(seat, tiles),), replace(places, around=around), is_inferred=is_doubted)
 
 
-def _corrected(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand) -> Decided | Question | None:
-    """Return the correction of a hand that was shown: a tile was added, or is read otherwise now."""
-    assert game.hand is not None  # the caller has looked
-    entry = next((one for one in entries(state) if one.seq == hand.shown), None)
+def _corrected(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand) -> Resolution | Question | None:
+    """Return a correction of a reported hand if tiles were added or are read differently, or None.
+
+    Two looks must agree. Nothing is corrected while tiles are missing or the table is being cleared.
+    """
+    assert game.hand is not None  # checked by the caller
+    entry = next((other for other in entries(state) if other.seq == hand.shown), None)
     if entry is None or places.is_being_cleared or len(hand.tiles) < len(hand.said) or hand.looks < 2:
         return None
-    found = _read(game, game.hand, seat, hand)
-    if isinstance(found, _Reading):
-        return _ask_which(places, seat, hand, found)
-    if Counter(found) == Counter(hand.said):
+    tiles = _read(game, game.hand, seat, hand)
+    if isinstance(tiles, _Reading):
+        return _ask_which(places, seat, hand, tiles)
+    if Counter(tiles) == Counter(hand.said):
         return None
-    amend = Amend(entry.seq, Reveal(seat, found))
-    return Decided((amend,), replace(places, around=places.around.with_hand(seat, replace(hand, said=found))))
+    amend = Amend(entry.seq, Reveal(seat, tiles))
+    return Resolution((amend,), replace(places, around=places.around.with_hand(seat, replace(hand, said=tiles))))
 
 
 def _read(game: Game, hand: Hand, seat: Seat, shown: OpenHand) -> tuple[Tile, ...] | _Reading:
-    """Return the tiles that lie open, or the first that is not sure; each tile of the set is there once per copy.
+    """Return the open tiles of a hand, or the reading of the first that is uncertain.
 
-    The surest are taken first, so that they help to tell the others.
+    The most certain tiles are accepted first. Each uses up a copy of its tile, which narrows down the others.
     """
     others: Counter[Tile] = Counter()
     for at, holding in enumerate(hand.holdings):
         if at != seat and holding is not None:
             others.update(holding.tiles or ())
     left = list(shown.tiles)
-    found: dict[SeenTile, Tile] = {}
+    accepted: dict[SeenTile, Tile] = {}
     while left:
-        best = max((_weighed(game, one, others, shown.told) for one in left), key=lambda one: one.by_share[0])
+        readings = (_weighed(game, seen, others, shown.told) for seen in left)
+        best = max(readings, key=lambda reading: reading.by_share[0])
         if best.by_share[0] < SURE:
             return best
-        found[best.seen] = best.tiles[0]
+        accepted[best.seen] = best.tiles[0]
         others[best.tiles[0]] += 1
         left.remove(best.seen)
-    return tuple(found[one] for one in shown.tiles)
+    return tuple(accepted[seen] for seen in shown.tiles)
 
 
-def _weighed(game: Game, seen: SeenTile, gone: Counter[Tile], told: Sequence[tuple[PointPx, Tile]]) -> _Reading:
-    """Return the readings of an open tile: by the eye, by the tiles left of the set, and by the table's own words."""
-    said = next((tile for middle, tile in told if is_near(seen, middle)), None)
-    if said is not None:
-        return _Reading(seen, (said,), (1.0,))
+def _weighed(game: Game, seen: SeenTile, gone: Counter[Tile], named: Sequence[tuple[PointPx, Tile]]) -> _Reading:
+    """Return the possible tiles for an open tile, weighted by its pips and the copies left.
+
+    A tile that the players have named is certain.
+
+    Args:
+        game: The match.
+        seen: The tile as read.
+        gone: Number of copies in other hands and among the tiles of this hand read so far.
+        named: Tiles of this hand that the players have named, each with its centre.
+    """
+    name = next((tile for middle, tile in named if is_near(seen, middle)), None)
+    if name is not None:
+        return _Reading(seen, (name,), (1.0,))
     first, second = (log_chances(half, game.rules.max_pips) for half in halves_of(seen))
     weights: dict[Tile, float] = {}
-    for one, other in product(sorted(plausible(first)), sorted(plausible(second))):
-        tile = Tile.of(one, other)
-        weight = first[one] + second[other] + log_unseen(copies_left(game, tile) - gone[tile])
+    for pips, other_pips in product(sorted(plausible(first)), sorted(plausible(second))):
+        tile = Tile.of(pips, other_pips)
+        weight = first[pips] + second[other_pips] + log_unseen(copies_left(game, tile) - gone[tile])
         weights[tile] = max(weights.get(tile, weight), weight)
     by_share = sorted(zip(shares(weights.values()), weights, strict=True), key=lambda pair: -pair[0])
     return _Reading(seen, tuple(tile for _, tile in by_share), tuple(share for share, _ in by_share))
 
 
 def _ask_which(places: Places, seat: Seat, hand: OpenHand, reading: _Reading) -> Question:
-    """Return the question which tile it is that lies open."""
+    """Return a question about the identity of an open tile."""
     pairs = zip(reading.tiles, reading.by_share, strict=True)
-    tiles = [tile for at, (tile, share) in enumerate(pairs) if at < 2 or share >= _WORTH_ASKING][:_MOST_CHOICES]
+    tiles = [tile for at, (tile, share) in enumerate(pairs) if at < 2 or share >= _MIN_SHARE][:_MAX_CHOICES]
     hands = (replace(hand, told=(*hand.told, (reading.seen.center_px, tile))) for tile in tiles)
-    answers = tuple(Decided((), replace(places, around=places.around.with_hand(seat, one))) for one in hands)
+    answers = tuple(Resolution((), replace(places, around=places.around.with_hand(seat, named))) for named in hands)
     choices = tuple(the_tile(tile) for tile in tiles)
     words = phrase("is this {tiles}?", tiles=either(choices))
-    return Question(Unclear(reading.seen, words, holds_up=True, choices=choices), answers)
+    return Question(Ambiguity(reading.seen, words, holds_up=True, choices=choices), answers)
 
 
 def _ask_whole(places: Places, game: Game, seat: Seat, hand: OpenHand) -> Question:
-    """Return the question whether a hand is all there, although the rules expect another number of tiles."""
-    assert game.hand is not None  # the caller has looked
+    """Return a question about a hand that shows another number of tiles than the rules expect."""
+    assert game.hand is not None  # checked by the caller
     name, expected, shown = game.players[seat], game.hand.sizes[seat], len(hand.tiles)
-    said = {"name": name, "shown": shown, "due": expected}
-    words = phrase("{name} shows {shown} of {due} tiles: are these all?", **said)
+    fields = {"name": name, "shown": shown, "due": expected}
+    words = phrase("{name} shows {shown} of {due} tiles: are these all?", **fields)
     whole = replace(places, around=places.around.with_hand(seat, replace(hand, is_whole=True)))
-    unclear = Unclear(None, words, holds_up=False, choices=(phrase("these are all of {name}'s tiles", name=name),))
-    return Question(unclear, (Decided((), whole),))
+    ambiguity = Ambiguity(None, words, holds_up=False, choices=(phrase("these are all of {name}'s tiles", name=name),))
+    return Question(ambiguity, (Resolution((), whole),))

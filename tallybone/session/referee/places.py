@@ -13,14 +13,14 @@ from tallybone.session.inputs import Press, event_of
 from tallybone.session.touching import Footprint, Laid, Point, footprint_of
 from vision.reading import PointPx, SeenTile
 
-# Maximum distance between two sightings of one tile, in sides of a half.
+# Maximum distance between two sightings of the same tile, in sides of a half.
 _SAME_PLACE = 0.5
 # Share of a layout whose removal ends the hand, if more tiles are gone than players take back. Unseen, it is smaller:
 # tiles of the next hand may lie where some of the last lay.
 _MOST_TAKEN_BACK, _SWEPT, SWEPT_UNSEEN = 3, 0.8, 0.5
 # Share of the layout below which the table is being cleared.
 _STILL_LIES = 0.8
-# Tiles laid after a question from which on the players are taken to ignore it.
+# Number of tiles laid after a question from which the players are assumed to ignore it.
 _PLAYED_ON = 3
 # Maximum distance between two sightings of a tile in an open hand, in lengths of the tile.
 _SAME_HAND_PLACE = 0.25
@@ -123,7 +123,7 @@ class OpenHand:
     Attributes:
         tiles: Last readings.
         looks: Consecutive looks that have shown as many tiles in the same places.
-        told: Tiles that the players have named, each with its centre.
+        told: Tiles that the players have named, each with the centre at which it was seen.
         shown: Event that reported the hand to the rules; None for none.
         said: Tiles of that event.
         is_whole: The players have confirmed that these are all, though the rules expect another number.
@@ -294,8 +294,8 @@ class Places:
     @property
     def is_played_on(self) -> bool:
         """True if the players have laid several tiles since the first that waits, or are clearing the table."""
-        first = min((one.look for one in self.waiting), default=0)
-        return self.is_being_cleared or sum(one.look > first + 1 for one in self.waiting) >= _PLAYED_ON
+        first = min((waiting.look for waiting in self.waiting), default=0)
+        return self.is_being_cleared or sum(waiting.look > first + 1 for waiting in self.waiting) >= _PLAYED_ON
 
     @property
     def is_being_cleared(self) -> bool:
@@ -305,7 +305,7 @@ class Places:
     @property
     def is_swept(self) -> bool:
         """True if nearly the whole layout is gone, so its hand is over, seen or not."""
-        gone = sum(one.is_missing for one in self.known)
+        gone = sum(known.is_missing for known in self.known)
         if self.unseen is not None:
             return gone > 0 and gone >= SWEPT_UNSEEN * len(self.known)
         return gone > _MOST_TAKEN_BACK and gone >= _SWEPT * len(self.known)
@@ -313,24 +313,25 @@ class Places:
     @property
     def laid(self) -> tuple[Laid, ...]:
         """Name and place of each tile of the layout."""
-        return tuple(one.laid for one in self.known)
+        return tuple(known.laid for known in self.known)
 
     def find(self, node: NodeId) -> Known | None:
         """Return the tile of the layout with that name, or None if its place is unknown."""
-        return next((one for one in self.known if one.node == node), None)
+        return next((known for known in self.known if known.node == node), None)
 
     def with_known(self, known: Known) -> Places:
         """Return these places with one tile of the layout updated."""
-        return replace(self, known=tuple(known if one.node == known.node else one for one in self.known))
+        return replace(self, known=tuple(known if old.node == known.node else old for old in self.known))
 
     def without_waiting(self, tile: SeenTile) -> Places:
         """Return these places without a waiting tile."""
-        return replace(self, waiting=tuple(one for one in self.waiting if not is_at(footprint_of(tile), one.tile)))
+        place = footprint_of(tile)
+        return replace(self, waiting=tuple(waiting for waiting in self.waiting if not is_at(place, waiting.tile)))
 
 
 def cleared(places: Places) -> Places:
     """Return the places for a new deal; tiles that are still open belong to the previous hand."""
-    left = (*places.dismissed, *(one.tile for one in places.known), *(one.tile for one in places.waiting))
+    left = (*places.dismissed, *(known.tile for known in places.known), *(waiting.tile for waiting in places.waiting))
     around = Around(
         yard=replace(places.around.yard, agreed=None, missing=0, caused=()),
         hands=tuple(OpenHand(hand.tiles, hand.looks) for hand in places.around.hands),
@@ -349,7 +350,7 @@ def is_at(place: Footprint, tile: SeenTile) -> bool:
 
 
 def tile_at(place: Footprint, tiles: Iterable[tuple[SeenTile, Point]]) -> SeenTile | None:
-    """Return the first tile at *place*, or None; each tile comes with its centre, because every frame asks for all."""
+    """Return the first tile at *place*, or None. Each tile comes with its centre, because this runs in every frame."""
     near_px = _SAME_PLACE * place.side
     return next((tile for tile, center_px in tiles if math.dist(place.center, center_px) < near_px), None)
 

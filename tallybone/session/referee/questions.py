@@ -1,4 +1,4 @@
-"""Define the verdicts of the referee: decisions, and questions to the table."""
+"""Verdicts of the referee: resolutions, and questions to the players."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from vision.reading import SeenTile
 
 
 @dataclass(frozen=True, slots=True)
-class Unclear:
-    """A doubt, as the table is asked about it.
+class Ambiguity:
+    """An open point, as a question to the players.
 
     Attributes:
-        tile: The tile in question, as it is seen; None where it is about none.
-        words: The question.
-        holds_up: Whether what is laid later has to wait for the answer.
-        choices: The answers, in words; none where only hands on the table can answer.
+        tile: Tile in question, as read. None if it is not about a tile.
+        words: Text of the question.
+        holds_up: Whether later tiles have to wait for the answer.
+        choices: Texts of the answers. Empty if it can only be resolved at the table.
     """
 
     tile: SeenTile | None
@@ -27,18 +27,18 @@ class Unclear:
 
     @property
     def topic(self) -> str:
-        """Its subject: the same question, asked again in other words, has the same."""
+        """Subject of the question: its choices, sorted. The text of the question if it has none."""
         return " / ".join(sorted(self.choices)) if self.choices else self.words
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
-    """What happened.
+class Resolution:
+    """A decision of the referee.
 
     Attributes:
-        events: For the rules.
-        places: Where the tiles lie after them.
-        is_inferred: Whether nobody saw it, so that it is marked until the table confirms it.
+        events: Events for the rules, in order.
+        places: Tracked layout after them.
+        is_inferred: Whether the events were not seen. They are then marked until the players confirm them.
     """
 
     events: tuple[Event, ...]
@@ -48,11 +48,11 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with what follows from each answer, in the order of its choices."""
+    """A question, and the resolution for each of its choices, in the same order."""
 
-    unclear: Unclear
-    answers: tuple[Decided, ...] = ()
+    ambiguity: Ambiguity
+    answers: tuple[Resolution, ...] = ()
 
     def __post_init__(self) -> None:
-        if len(self.answers) != len(self.unclear.choices):
-            raise ValueError(f"expected {len(self.unclear.choices)} answers, got {len(self.answers)}")
+        if len(self.answers) != len(self.ambiguity.choices):
+            raise ValueError(f"expected {len(self.ambiguity.choices)} answers, got {len(self.answers)}")

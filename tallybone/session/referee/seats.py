@@ -1,4 +1,4 @@
-"""Infer who played, drew or leads: from the turn, and from the side of the table from which the hand came."""
+"""Infer who played, drew or led, from the turn and the side from which the hand came."""
 
 from __future__ import annotations
 
@@ -20,159 +20,166 @@ from engine import (
     problem_with,
 )
 from engine.phrases import phrase
-from tallybone.session.referee.belief import SURE, log_lawful, log_side, shares
+from tallybone.session.referee.belief import SURE, log_legality, log_side, shares
 from tallybone.session.referee.places import Known, Places, seen_name
-from tallybone.session.referee.questions import Decided, Question, Unclear
+from tallybone.session.referee.questions import Ambiguity, Question, Resolution
 from vision.reading import SeenTile
 
-# The turn tells the player of these, where nobody says it.
+# Actions that are credited to the player whose turn it is.
 _BY_TURN = (Lead, Play, Draw, Knock)
 
 
 def who_acted(
     places: Places, state: State, action: Play | Draw, came_from: tuple[Seat, ...]
 ) -> tuple[Seat, tuple[Seat, ...]]:
-    """Return the seat that did something, and others that may have: then the table is asked.
+    """Return the seat that acted, and other candidates to ask about. There are none if the seat is sure.
 
     Args:
-        places: Where the tiles lie.
-        state: The match before it.
-        action: The action, of the player whose turn it is.
-        came_from: The seats at the side from which alone hands came; none where that is not clear.
+        places: The tracked layout.
+        state: The match before the action.
+        action: The action, credited to the player whose turn it is.
+        came_from: Seats at the only side from which hands came. Empty if that is ambiguous.
     """
     seat = action.seat
     if not came_from or seat in came_from:
         return seat, ()
     own, not_own = places.around.came_from_own, places.around.came_from_other
-    weights = {seat: log_side(own, not_own, is_own=False) + log_lawful(state, action)}
+    weights = {seat: log_side(own, not_own, is_own=False) + log_legality(state, action)}
     for other in came_from:
-        weights[other] = log_side(own, not_own, is_own=True) + log_lawful(state, replace(action, seat=other))
-    by_share = dict(zip(weights, shares(weights.values()), strict=True))
-    best = max(by_share, key=lambda one: by_share[one])
-    return (best, ()) if by_share[best] >= SURE else (seat, came_from)
+        weights[other] = log_side(own, not_own, is_own=True) + log_legality(state, replace(action, seat=other))
+    seat_shares = dict(zip(weights, shares(weights.values()), strict=True))
+    best = max(seat_shares, key=lambda candidate: seat_shares[candidate])
+    return (best, ()) if seat_shares[best] >= SURE else (seat, came_from)
 
 
-def who_leads(places: Places, state: State, tile: SeenTile) -> Decided | Question:
-    """Return the leader where the rules name none: the player at the side from which the hand came, else a question."""
-    waiting = next((one for one in places.waiting if one.tile == tile), None)
-    if waiting is not None and len(waiting.came_from) == 1:
-        led = replace(places.around, lead_by_side=state.next_seq, is_lead_doubted=False)
-        return Decided((Lead(waiting.came_from[0]),), replace(places, around=led))
+def who_leads(places: Places, state: State, tile: SeenTile) -> Resolution | Question:
+    """Return the leader if the rules name none: the player from whose side the hand came, or a question."""
+    lead = next((waiting for waiting in places.waiting if waiting.tile == tile), None)
+    if lead is not None and len(lead.came_from) == 1:
+        around = replace(places.around, lead_by_side=state.next_seq, is_lead_doubted=False)
+        return Resolution((Lead(lead.came_from[0]),), replace(places, around=around))
     players = () if state.game is None else state.game.players
-    unclear = Unclear(tile, phrase("who leads the {tile}?", tile=seen_name(tile)), holds_up=True, choices=players)
-    return Question(unclear, tuple(Decided((Lead(Seat(at)),), places) for at in range(len(players))))
+    ambiguity = Ambiguity(tile, phrase("who leads the {tile}?", tile=seen_name(tile)), holds_up=True, choices=players)
+    return Question(ambiguity, tuple(Resolution((Lead(Seat(at)),), places) for at in range(len(players))))
 
 
 def placed_by(places: Places, state: State, play: Play, known: Known) -> tuple[Play, Places]:
-    """Return a play with its player, and the places with its tile, which waits no more.
+    """Return the play with its player, and the places with its tile moved from the waiting ones to the layout.
 
-    A play that came from where it should says that those before it were in turn too, or have been corrected.
+    A play from the expected side confirms the players of the earlier ones. Their open doubts are dropped.
 
     Args:
-        places: Where the tiles lie; that of the play waits.
+        places: The tracked layout, in which the tile still waits.
         state: The match before the play.
-        play: The play, of the player whose turn it is.
+        play: The play, credited to the player whose turn it is.
         known: Its tile.
     """
-    came_from = next((one.came_from for one in places.waiting if one.tile == known.tile), ())
+    came_from = next((waiting.came_from for waiting in places.waiting if waiting.tile == known.tile), ())
     around, places = places.around, places.without_waiting(known.tile)
-    with_it = replace(places, known=(*places.known, known))
+    updated = replace(places, known=(*places.known, known))
     if not came_from or (play.at is None and around.lead_by_side is not None):
-        return play, with_it
+        return play, updated
     if around.lead_by_side is not None and play.seat not in came_from:
-        return play, replace(with_it, around=replace(around, is_lead_doubted=True))
+        return play, replace(updated, around=replace(around, is_lead_doubted=True))
     seat, others = who_acted(places, state, play, came_from)
-    if seat not in came_from and _is_turned(places, state, play, came_from):
-        led = next(one.seq for one in entries(state) if NodeId(one.seq) == places.known[0].node)
-        return play, replace(with_it, around=replace(around, lead_by_side=led, is_lead_doubted=True))
+    if seat not in came_from and _is_lead_shifted(places, state, play, came_from):
+        lead = next(entry.seq for entry in entries(state) if NodeId(entry.seq) == places.known[0].node)
+        return play, replace(updated, around=replace(around, lead_by_side=lead, is_lead_doubted=True))
     if seat not in came_from:
         around = replace(around, came_from_other=around.came_from_other + 1)
-        named = (*places.known, replace(known, came_from=others))
-        return play, replace(places, known=named, around=around)
+        doubted = (*places.known, replace(known, came_from=others))
+        return play, replace(places, known=doubted, around=around)
     own = around.came_from_own + 1
     around = replace(around, came_from_own=own, lead_by_side=None, is_lead_doubted=False)
-    cleared = tuple(replace(one, came_from=()) for one in places.known)
-    return replace(play, seat=seat), replace(places, known=(*cleared, known), around=around)
+    confirmed = tuple(replace(earlier, came_from=()) for earlier in places.known)
+    return replace(play, seat=seat), replace(places, known=(*confirmed, known), around=around)
 
 
-def _is_turned(places: Places, state: State, play: Play, came_from: tuple[Seat, ...]) -> bool:
-    """Return whether the second tile came from as far away from its turn as the first: then another may have led."""
+def _is_lead_shifted(places: Places, state: State, play: Play, came_from: tuple[Seat, ...]) -> bool:
+    """Return True if the first two tiles came from equally many seats beyond their turns.
+
+    Then the wrong player may have been recorded as the leader.
+    """
     if len(places.known) != 1 or len(came_from) != 1 or state.game is None:
         return False
     first, seats = places.known[0], len(state.game.players)
-    led = next((one.action for one in entries(state) if NodeId(one.seq) == first.node), None)
-    if not isinstance(led, Play) or len(first.came_from) != 1:
+    lead = next((entry.action for entry in entries(state) if NodeId(entry.seq) == first.node), None)
+    if not isinstance(lead, Play) or len(first.came_from) != 1:
         return False
-    return (came_from[0] - play.seat) % seats == (first.came_from[0] - led.seat) % seats
+    return (came_from[0] - play.seat) % seats == (first.came_from[0] - lead.seat) % seats
 
 
-def judge_lead(places: Places, state: State) -> Decided | Question:
-    """Return the question who led, where the side of a hand told it and that of the next told otherwise."""
+def judge_lead(places: Places, state: State) -> Resolution | Question:
+    """Return a question about who led, because the sides of the first hands contradict each other.
+
+    Drops the doubt without a question if that lead is no longer in force.
+    """
     around = replace(places.around, lead_by_side=None, is_lead_doubted=False)
-    told = replace(places, around=around, known=tuple(replace(one, came_from=()) for one in places.known))
-    lead = next((one.action for one in entries(state) if one.seq == places.around.lead_by_side), None)
+    confirmed = replace(places, around=around, known=tuple(replace(known, came_from=()) for known in places.known))
+    lead = next((entry.action for entry in entries(state) if entry.seq == places.around.lead_by_side), None)
     if not isinstance(lead, Lead | Play) or state.game is None or not state.game.layout.nodes:
-        return Decided((), told)
+        return Resolution((), confirmed)
     tile, players = state.game.layout.nodes[0].tile, state.game.players
-    turns = [(at - lead.seat) % len(players) for at in range(len(players))]
-    answers = tuple(Decided(_turned_round(places, state, by), told) for by in turns)
+    shifts = [(at - lead.seat) % len(players) for at in range(len(players))]
+    answers = tuple(Resolution(_shift_seats(places, state, by), confirmed) for by in shifts)
     choices = tuple(phrase("{name} led the {tile}", name=name, tile=tile) for name in players)
-    return Question(Unclear(None, phrase("who led the {tile}?", tile=tile), holds_up=True, choices=choices), answers)
+    return Question(Ambiguity(None, phrase("who led the {tile}?", tile=tile), holds_up=True, choices=choices), answers)
 
 
-def _turned_round(places: Places, state: State, by: int) -> tuple[Event, ...]:
-    """Return the amendments that give all actions by turn since the lead to the player *by* seats to the left."""
-    assert state.game is not None  # somebody has led
-    seats, led = len(state.game.players), places.around.lead_by_side
+def _shift_seats(places: Places, state: State, by: int) -> tuple[Event, ...]:
+    """Return amendments that move every regular action since the lead *by* seats to the left."""
+    assert state.game is not None  # the hand has been led
+    seats, lead = len(state.game.players), places.around.lead_by_side
     events: list[Event] = []
-    for one in entries(state) if by else ():
-        is_told = led is not None and one.seq >= led and one.seq not in state.irregular
-        if is_told and isinstance(one.action, _BY_TURN):
-            seat = Seat((one.action.seat + by) % seats)
-            events.append(Amend(one.seq, replace(one.action, seat=seat)))
+    for entry in entries(state) if by else ():
+        is_by_turn = lead is not None and entry.seq >= lead and entry.seq not in state.irregular
+        if is_by_turn and isinstance(entry.action, _BY_TURN):
+            seat = Seat((entry.action.seat + by) % seats)
+            events.append(Amend(entry.seq, replace(entry.action, seat=seat)))
     return tuple(events)
 
 
 def judge_seat(places: Places, state: State, known: Known) -> Question | None:
-    """Return the question who laid a tile of the layout; None where that is clear, or the play is in force no more."""
-    play = next((one.action for one in entries(state) if NodeId(one.seq) == known.node), None)
+    """Return a question about who played a tile, or None if that is known or the play is no longer in force."""
+    play = next((entry.action for entry in entries(state) if NodeId(entry.seq) == known.node), None)
     if not known.came_from or not isinstance(play, Play) or state.game is None:
         return None
     players = state.game.players
-    told = places.with_known(replace(known, came_from=()))
+    by_turn = places.with_known(replace(known, came_from=()))
     around = replace(
-        told.around,
-        came_from_own=told.around.came_from_own + 1,
-        came_from_other=max(0, told.around.came_from_other - 1),
+        by_turn.around,
+        came_from_own=by_turn.around.came_from_own + 1,
+        came_from_other=max(0, by_turn.around.came_from_other - 1),
     )
-    was_another = replace(told, around=around)
-    amended = (Amend(Seq(known.node), replace(play, seat=other)) for other in known.came_from)
-    answers = (Decided((), told), *(Decided((one,), was_another) for one in amended))
+    by_side = replace(by_turn, around=around)
+    amendments = (Amend(Seq(known.node), replace(play, seat=other)) for other in known.came_from)
+    answers = (Resolution((), by_turn), *(Resolution((amendment,), by_side) for amendment in amendments))
     names = [players[seat] for seat in (play.seat, *known.came_from)]
-    said = {"name": names[0], "other": names[1], "tile": play.tile}
-    words = phrase("it was {name}'s turn, but the {tile} came from {other}'s side: who laid it?", **said)
+    fields = {"name": names[0], "other": names[1], "tile": play.tile}
+    words = phrase("it was {name}'s turn, but the {tile} came from {other}'s side: who laid it?", **fields)
     choices = tuple(phrase("{name} laid the {tile}", name=name, tile=play.tile) for name in names)
-    return Question(Unclear(known.tile, words, holds_up=False, choices=choices), answers)
+    return Question(Ambiguity(known.tile, words, holds_up=False, choices=choices), answers)
 
 
-def judge_maybe_passed(places: Places, state: State, seat: Seat) -> Decided | Question:
-    """Return the question whether a player has passed, of whose knock nobody can be sure.
+def judge_maybe_passed(places: Places, state: State, seat: Seat) -> Resolution | Question:
+    """Resolve a doubtful knock, usually by a question.
 
-    A player who has to draw first has hardly knocked: that was a tile which the eye has not found yet, or a draw that
-    it has not counted yet. So the turn stays theirs.
+    If the player still has to draw, the sound was probably a tile or a draw that has not been detected yet. The
+    question then keeps the turn with that player and does not hold up the game. Once the draw has been counted, in the
+    look after the knock at the latest, the knock is a pass.
     """
-    told = replace(places, maybe_passed=None, knocked_early=None)
+    settled = replace(places, maybe_passed=None, knocked_early=None)
     game, problem, was_early = state.game, problem_with(state, Knock(seat)), places.knocked_early
     is_early = problem is not None and problem.kind is ProblemKind.KNOCK_TOO_EARLY and was_early is not None
     if game is None or (problem is not None and not is_early):
-        return Decided((), told)
+        return Resolution((), settled)
     if problem is None and was_early is not None:
-        # They had drawn: the boneyard was counted a look later.
-        return Decided((Knock(seat),) if places.looks <= was_early + 1 else (), told)
+        # The draw before the knock was counted a look later.
+        return Resolution((Knock(seat),) if places.looks <= was_early + 1 else (), settled)
     name = game.players[seat]
     choices = (phrase("{name} passes", name=name), phrase("no, nobody knocked"))
     words = phrase("was that a knock of {name}?", name=name)
     if problem is not None:
         words = phrase("{name} knocked? {problem}", name=name, problem=problem.words)
-    unclear = Unclear(None, words, holds_up=problem is None, choices=choices)
-    return Question(unclear, (Decided((Knock(seat),), told), Decided((), told)))
+    ambiguity = Ambiguity(None, words, holds_up=problem is None, choices=choices)
+    return Question(ambiguity, (Resolution((Knock(seat),), settled), Resolution((), settled)))

@@ -16,7 +16,7 @@ from tallybone.play.recorder import RecordingQuota
 from tallybone.recording.evidence import Crops, Evidence, evidence_of
 from tallybone.recording.format import Topic
 from tallybone.session.referee.places import Waiting
-from tallybone.session.referee.questions import Decided, Question, Unclear
+from tallybone.session.referee.questions import Ambiguity, Question, Resolution
 from tallybone.session.sitting import Step, opened
 from tests.tallybone.recording.sittings import records_of
 from tests.tallybone.session.test_referee import line, seen
@@ -155,8 +155,8 @@ def test_a_question_that_names_no_tile_shows_all_that_wait_once() -> None:
     for tile in tiles:
         cv2.fillPoly(image, [np.array(tile.corners_px, np.int32)], (210, 229, 236))
     places = replace(session.places, waiting=tuple(Waiting(tile, 1) for tile in tiles))
-    unclear = Unclear(None, "which was first?", holds_up=True, choices=("5-4", "1-0"))
-    question = Question(unclear, (Decided((), places), Decided((), places)))
+    ambiguity = Ambiguity(None, "which was first?", holds_up=True, choices=("5-4", "1-0"))
+    question = Question(ambiguity, (Resolution((), places), Resolution((), places)))
     asked = replace(session, places=places, questions=(question,))
     cutter, view = Cutter(session), TableView(tiles, (), ())
     (one,) = cutter.after(Step(1, asked, view=view), image)

@@ -139,7 +139,7 @@ def test_without_a_terminal_each_thing_said_is_a_line_and_the_board_comes_last()
 def test_json_is_one_line_for_each_thing_said_and_notes_go_elsewhere() -> None:
     out, notes = StringIO(), StringIO()
     display = JsonDisplay(Output("play", out, notes))
-    display.happened(replace(OPENING, said=(*SAID, *DOUBT)))
+    display.happened(replace(OPENING, announcements=(*SAID, *DOUBT)))
     display.goes_on(SESSION)
     display.note("the camera is back")
     said = [json.loads(one) for one in out.getvalue().splitlines()]

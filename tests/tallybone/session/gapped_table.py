@@ -56,7 +56,7 @@ class GappedTable(ZonedTable):
     def run_until_asked(self) -> None:
         """Go on until a question holds up the game."""
         for number in range(len(self.steps)):
-            if not any(one.unclear.holds_up for one in self.session.questions):
+            if not any(one.ambiguity.holds_up for one in self.session.questions):
                 self.go_on(number)
 
     def go_on(self, number: int) -> None:

@@ -193,10 +193,10 @@ class NoisyTable:
     def _answer(self, step: ScriptStep) -> None:
         """Answer what is asked, as the truth is; say by hand what no answer says."""
         for _ in range(12):
-            asked = [one for one in self.session.questions if one.unclear.holds_up]
+            asked = [one for one in self.session.questions if one.ambiguity.holds_up]
             if not asked:
                 return
-            self.figures.questions.append(asked[0].unclear.words)
+            self.figures.questions.append(asked[0].ambiguity.words)
             answer = answer_of(self.session, step.state)
             if answer is not None:
                 self.feed(answer, 1.0)

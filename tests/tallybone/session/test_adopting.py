@@ -46,7 +46,7 @@ def chosen(session: Session, *words: str) -> Session:
     """Press "the table is right" and give the answers that have these words."""
     session, _ = feed(session, Press(Button.TABLE))
     for said in words:
-        asked = session.questions[-1].unclear
+        asked = session.questions[-1].ambiguity
         found = [at for at, choice in enumerate(asked.choices) if said in choice]
         assert found, f"{said}: {asked.words} {asked.choices}"
         session, _ = feed(session, Answer(found[0], asked.topic))
@@ -160,7 +160,7 @@ def test_a_gap_that_nobody_explains_is_over_with_two_taps(rules: Rules) -> None:
         lying = Counter(Tile.of(*numbers_of(tile)) for tile in table.eye.tiles)
         table.session = chosen(table.session, "goes on")
         assert tiles_of(table.session) == lying
-        assert not any(one.unclear.holds_up for one in table.session.questions)
+        assert not any(one.ambiguity.holds_up for one in table.session.questions)
 
 
 @pytest.mark.parametrize("rules", GAMES[:4], ids=lambda rules: rules.name)

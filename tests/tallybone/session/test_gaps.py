@@ -11,7 +11,7 @@ from engine import BLOCK, Call, Draw, Knock, Lead, NewHand, Play, Seat, State, e
 from tallybone.json_values import from_json, to_json
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, KnockHeard
-from tallybone.session.referee import Places, Unclear
+from tallybone.session.referee import Ambiguity, Places
 from tests.tallybone.session.gapped_table import GapOverDeal, GappedTable
 from tests.tallybone.session.test_session_inputs import FIRST, NEXT, SECOND_NS, led, sitting
 from tests.tallybone.truth_eye import PLAYERS_OF, placed
@@ -55,8 +55,10 @@ def test_a_knock_in_a_gap_is_a_pass_or_the_sound_of_a_tile(knocks: tuple[int, ..
     has_passed = 2 in knocks
     if has_passed:
         (question,) = session.questions
-        session, _ = feed(session, Answer(question.unclear.choices.index("Ben 5-4, Cleo passes")), t_ns=41 * SECOND_NS)
-    assert not any(one.unclear.holds_up for one in session.questions)
+        session, _ = feed(
+            session, Answer(question.ambiguity.choices.index("Ben 5-4, Cleo passes")), t_ns=41 * SECOND_NS
+        )
+    assert not any(one.ambiguity.holds_up for one in session.questions)
     play, *others = session.state.log[len(led(BLOCK, seats=3).state.log) :]
     assert isinstance(play, Play)
     assert play.seat == Seat(1)
@@ -75,9 +77,9 @@ def test_true_answers_lead_to_the_true_game_whatever_three_plays_were_missed(nam
 
 def test_a_beginning_that_is_rejected_is_not_offered_again() -> None:
     table = asked_after_a_gap()
-    rejected = table.session.questions[-1].unclear.choices
+    rejected = table.session.questions[-1].ambiguity.choices
     table.feed(Answer(len(rejected) - 1))
-    again = table.session.questions[-1].unclear.choices
+    again = table.session.questions[-1].ambiguity.choices
     assert again[-1] == rejected[-1] == "something else"
     assert not set(rejected[:-1]) & set(again)
 
@@ -86,7 +88,7 @@ def test_a_beginning_that_is_rejected_is_not_offered_again() -> None:
 def test_nobody_is_asked_who_drew_how_many_tiles_and_the_end_of_the_hand_tells_it(seed: int) -> None:
     table = GappedTable(profile("draw"), seed, gaps=1, plays=3, are_answered=False)
     table.run_until_asked()
-    assert not any("draws" in words for words in table.session.questions[-1].unclear.choices)
+    assert not any("draws" in words for words in table.session.questions[-1].ambiguity.choices)
     table = GappedTable(profile("draw"), seed, plays=3)
     assert table.run().is_right_at_end
     assert tiles_drawn(table.session.state) == tiles_drawn(table.steps[-1].state)
@@ -99,7 +101,7 @@ def test_a_question_stays_as_it_is_while_the_players_go_on() -> None:
         if table.session.places.looks < looks + 2:
             table.go_on(number)
     assert len(table.session.places.waiting) > 3
-    assert table.session.questions[-1].unclear == asked[-1].unclear
+    assert table.session.questions[-1].ambiguity == asked[-1].ambiguity
 
 
 def test_what_the_table_has_told_is_marked_until_it_is_confirmed_as_a_whole() -> None:
@@ -107,7 +109,7 @@ def test_what_the_table_has_told_is_marked_until_it_is_confirmed_as_a_whole() ->
     whole = [at for at, one in enumerate(table.session.questions[-1].answers) if one.places.unseen is None]
     table.feed(Answer(whole[0]))
     (question,) = table.session.questions
-    assert not question.unclear.holds_up
+    assert not question.ambiguity.holds_up
     assert table.session.state.is_provisional
     table.feed(Answer(0))
     assert table.session.questions == ()
@@ -116,7 +118,7 @@ def test_what_the_table_has_told_is_marked_until_it_is_confirmed_as_a_whole() ->
 
 def test_a_question_half_answered_outlives_the_recording_of_the_places() -> None:
     table = asked_after_a_gap()
-    table.feed(Answer(len(table.session.questions[-1].unclear.choices) - 1))
+    table.feed(Answer(len(table.session.questions[-1].ambiguity.choices) - 1))
     places = table.session.places
     assert places.unseen is not None
     assert places.unseen.not_so
@@ -188,7 +190,7 @@ def test_no_score_is_wrong_and_unsaid_whatever_was_missed(name: str, plays: int,
     for seed in range(100, 102):
         table = GappedTable(profile(name), seed, plays=plays, are_answered=are_answered)
         figures = table.run()
-        is_asked = any(isinstance(one, Unclear) for said in table.said for one in said)
+        is_asked = any(isinstance(one, Ambiguity) for said in table.said for one in said)
         assert figures.is_right_at_end or figures.is_flagged_at_end or is_asked
 
 
@@ -215,5 +217,5 @@ def asked_after_a_gap(name: str = "bones", seed: int = 100) -> GappedTable:
     """A table at which three plays were missed, before anybody has answered what happened."""
     table = GappedTable(profile(name), seed, gaps=1, plays=3, are_answered=False)
     table.run_until_asked()
-    assert table.session.questions[-1].unclear.words == WORDS
+    assert table.session.questions[-1].ambiguity.words == WORDS
     return table

@@ -207,7 +207,7 @@ def test_a_hand_that_goes_on_is_not_asked_about_again() -> None:
     table.put(FIRST, came="bottom")
     table.put(*LEFT, came="bottom")
     table.look()
-    choices = table.session.questions[0].unclear.choices
+    choices = table.session.questions[0].ambiguity.choices
     assert choices == ("Ben is out", "nobody can play", "no, it goes on")
     table.tell(Answer(2))
     table.look()

@@ -28,7 +28,7 @@ from engine import (
 )
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer
-from tallybone.session.referee import Unclear
+from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Announcement, Session
 from tallybone.session.touching import Footprint, edges_at, footprint_of, halves_of, misfit, turns
 from tests.tallybone.truth_eye import game, newest_tile, placed, shaken
@@ -73,7 +73,7 @@ def plays(session: Session) -> list[str]:
 
 
 def questions(said: tuple[Announcement, ...]) -> list[str]:
-    return [one.words for one in said if isinstance(one, Unclear)]
+    return [one.words for one in said if isinstance(one, Ambiguity)]
 
 
 def problems(said: tuple[Announcement, ...]) -> list[Problem]:

@@ -39,9 +39,9 @@ from engine import (
 from tallybone.session.feeding import BLIND_NS, PRESS_WAITS_NS, SURE_KNOCK, TILE_ECHOES_NS, feed
 from tallybone.session.inputs import Answer, Button, KnockHeard, Press, event_of
 from tallybone.session.knocks import KNOCK_WAITS_NS, ONE_KNOCK_NS
-from tallybone.session.referee import Unclear
+from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Session
-from tallybone.session.sitting import said_line
+from tallybone.session.sitting import announcement_line
 from tests.tallybone.session.test_referee import line, questions, seen
 from tests.tallybone.truth_eye import placed
 from vision.tracking.table_view import Change, ChangeKind, TableView
@@ -363,7 +363,7 @@ def test_a_question_that_nobody_answers_no_longer_holds_up_a_game_that_goes_on()
         lying.append(tile)
     assert sum(isinstance(one, Play) for one in session.state.log) == 5
     assert session.state.is_provisional
-    assert not any(one.unclear.holds_up for one in session.questions)
+    assert not any(one.ambiguity.holds_up for one in session.questions)
 
 
 def undone() -> Session:
@@ -386,7 +386,7 @@ def test_a_tile_whose_play_was_undone_is_asked_about_until_it_is_gone_or_laid_an
     other = seen((5, 4), (0, 2))
     moved = TableView((FIRST, other), (), (Change(ChangeKind.MOVED, other, NEXT),))
     session, _ = feed(undone(), moved, t_ns=5 * SECOND_NS)
-    assert not any("still on the table" in one.unclear.words for one in session.questions)
+    assert not any("still on the table" in one.ambiguity.words for one in session.questions)
     session, _ = feed(undone(), Answer(1), t_ns=4 * SECOND_NS)
     session, _ = feed(session, TableView((FIRST, NEXT), (), ()), t_ns=5 * SECOND_NS)
     assert session.questions == ()
@@ -402,7 +402,7 @@ def test_a_tile_whose_play_was_undone_counts_again_where_the_players_go_on_witho
     assert session.state.game is not None
     assert [str(one) for one in session.state.game.layout.tiles] == ["5-3", "5-4", "6-3", "4-2", "2-1", "1-0", "6-0"]
     assert session.state.is_provisional
-    assert not any(one.unclear.holds_up for one in session.questions)
+    assert not any(one.ambiguity.holds_up for one in session.questions)
 
 
 @pytest.mark.parametrize("button", [Button.KNOCK, Button.CALL, Button.DRAW, Button.DONE])
@@ -428,9 +428,9 @@ def test_the_button_deals_after_a_match_of_one_hand_and_not_after_a_match_that_i
 def test_what_is_said_is_written_with_its_words_and_the_totals() -> None:
     doubtful = seen((5, 4), (2, 0), sure=(0.99, 0.5))
     session, (question,) = feed(led(BONES), placed(doubtful, before=(FIRST,)), t_ns=2 * SECOND_NS)
-    assert isinstance(question, Unclear)
+    assert isinstance(question, Ambiguity)
     rest = {"totals": [0, 0], "provisional": False}
-    assert said_line(question, 7, session.state) == rest | {
+    assert announcement_line(question, 7, session.state) == rest | {
         "t_ns": 7,
         "event": "unclear",
         "words": question.words,
@@ -438,5 +438,5 @@ def test_what_is_said_is_written_with_its_words_and_the_totals() -> None:
         "holds_up": True,
     }
     session, said = feed(led(), Knock(Seat(1)), t_ns=3 * SECOND_NS)
-    (knocked,) = (said_line(one, 8, session.state) for one in said if isinstance(one, Passed))
+    (knocked,) = (announcement_line(one, 8, session.state) for one in said if isinstance(one, Passed))
     assert (knocked["event"], knocked["words"], knocked["seat"]) == ("passed", "Ben knocks", 1)

@@ -29,11 +29,11 @@ from engine import (
     apply,
     entries,
 )
-from tallybone.session.feeding import MOST_SINCE, feed
+from tallybone.session.feeding import MAX_SINCE, feed
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard
 from tallybone.session.referee.places import Around, OpenHand, Yard
 from tallybone.session.session import Session
-from tallybone.session.taking_back import back_to, events_back, renamed
+from tallybone.session.taking_back import back_to, renamed, reversal_events
 from tests.tallybone.session.test_referee import lay, line, plays, questions, seen, table
 from tests.tallybone.session.test_table_changes import sitting as stacking
 from vision.tracking.table_view import Change, ChangeKind, TableView
@@ -169,11 +169,11 @@ def test_a_knock_that_was_heard_since_is_heard_again() -> None:
 
 def test_only_so_many_looks_are_kept() -> None:
     session, _ = feed(asked(), Answer(1))
-    *some, last = looks(MOST_SINCE + 1)
+    *some, last = looks(MAX_SINCE + 1)
     for view in some:
         session, _ = feed(session, view)
     assert session.answered is not None
-    assert len(session.answered.since) == MOST_SINCE
+    assert len(session.answered.since) == MAX_SINCE
     session, _ = feed(session, last)
     assert session.answered is None
 
@@ -188,11 +188,11 @@ def test_a_look_that_shows_nothing_new_costs_nothing() -> None:
 
 def test_looks_that_show_no_change_are_kept_but_twice() -> None:
     session, _ = feed(asked(), Answer(1))
-    for at in range(3 * MOST_SINCE):
+    for at in range(3 * MAX_SINCE):
         doubtful = seen((5, 4), (2, 0), sure=(0.99, 0.5 + 0.01 * (at % 7)))
         session, _ = feed(session, TableView((FIRST, doubtful), (), ()), t_ns=at)
     assert session.answered is not None
-    assert [at for _, at in session.answered.since] == [0, 3 * MOST_SINCE - 1]
+    assert [at for _, at in session.answered.since] == [0, 3 * MAX_SINCE - 1]
     again, said = back(session)
     assert again.open_question is not None
     assert said == [again.open_question.words]
@@ -223,7 +223,7 @@ def test_a_removed_play_comes_back_with_the_copy_that_was_stacked_on_it() -> Non
     session, _ = feed(session, Call(Seat(3)))
     before, _ = apply(session.state, Stack(Seat(0), played.tile, NodeId(at)))
     state, _ = apply(before, Remove(Seq(at)))
-    for event in events_back(state, len(before.log)):
+    for event in reversal_events(state, len(before.log)):
         state, _ = apply(state, event)
     assert state.game is not None
     assert before.game is not None
@@ -235,9 +235,9 @@ def test_a_removed_play_comes_back_with_the_copy_that_was_stacked_on_it() -> Non
 def test_a_removed_play_does_not_come_back_once_another_took_its_turn() -> None:
     before = line(FIRST, seen((5, 4), (2, 0))).state
     removed, _ = apply(before, Remove(Seq(4)))
-    assert events_back(removed, len(before.log)) == (before.log[4],)
+    assert reversal_events(removed, len(before.log)) == (before.log[4],)
     later, _ = apply(removed, Play(Seat(1), Tile.parse("5-0"), Spot(NodeId(3), Port.E), 5))
-    assert events_back(later, len(before.log)) == ()
+    assert reversal_events(later, len(before.log)) == ()
 
 
 def test_the_way_back_restores_marks() -> None:

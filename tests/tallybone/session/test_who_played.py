@@ -48,8 +48,8 @@ def test_a_hand_from_anothers_side_alone_is_asked_about_and_the_game_goes_on() -
     table = led()
     table.put(NEXT, came="bottom")
     assert (seats(table), table.asked) == ([0, 1], [WHO])
-    assert not table.session.questions[0].unclear.holds_up
-    assert table.session.questions[0].unclear.choices == ("Ben laid the 5-4", "Ann laid the 5-4")
+    assert not table.session.questions[0].ambiguity.holds_up
+    assert table.session.questions[0].ambiguity.choices == ("Ben laid the 5-4", "Ann laid the 5-4")
 
 
 def test_a_play_in_turn_from_its_side_closes_the_question() -> None:
@@ -123,7 +123,7 @@ def test_a_leader_told_by_a_wrong_side_is_asked_about_at_the_next_play() -> None
     assert seats(table) == [0]
     table.put(NEXT, came="bottom")
     assert table.asked == ["who led the 5-3?"]
-    assert table.session.questions[0].unclear.holds_up
+    assert table.session.questions[0].ambiguity.holds_up
     table.tell(Answer(1))
     assert (seats(table), table.asked) == ([1, 0], [])
     assert not table.session.state.irregular

@@ -63,7 +63,7 @@ class Reached(ZonedTable):
 
 
 def asks_who(session: Session) -> bool:
-    return any(one.unclear.words.startswith(("it was", "who led")) for one in session.questions)
+    return any(one.ambiguity.words.startswith(("it was", "who led")) for one in session.questions)
 
 
 @pytest.mark.slow

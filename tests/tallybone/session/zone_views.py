@@ -54,7 +54,7 @@ class Table:
 
     @property
     def asked(self) -> list[str]:
-        return [one.unclear.words for one in self.session.questions]
+        return [one.ambiguity.words for one in self.session.questions]
 
     def tell(self, event: object, after_s: float = 5.0) -> None:
         if not isinstance(event, TableView) and after_s >= 5.0:  # the camera sees the table all the time

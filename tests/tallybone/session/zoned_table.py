@@ -172,7 +172,7 @@ class ZonedTable(NoisyTable):
             if isinstance(one, Irregular) and one.problem.kind is ProblemKind.WRONG_SEAT and one.seq >= before
         ]
         self.figures.out_of_turn += len(wrong)
-        self.figures.asked_who += any("who laid it" in one.unclear.words for one in self.session.questions)
+        self.figures.asked_who += any("who laid it" in one.ambiguity.words for one in self.session.questions)
 
     def _press(self, step: ScriptStep) -> None:
         event = step.event

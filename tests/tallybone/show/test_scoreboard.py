@@ -29,7 +29,7 @@ from engine import (
 )
 from engine import NodeId as Id
 from tallybone.session.feeding import feed
-from tallybone.session.referee import Unclear
+from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Session
 from tallybone.session.touching import Footprint, Laid
 from tallybone.show.layout import Canvas, draw_layout
@@ -175,7 +175,7 @@ def test_a_plain_line_has_number_play_and_totals() -> None:
 
 
 def test_a_question_is_told() -> None:
-    assert tell([Unclear(seen((3, 3), (0, 0)), "which one?", holds_up=True)], ("Brian", "Tom")) == "? which one?"
+    assert tell([Ambiguity(seen((3, 3), (0, 0)), "which one?", holds_up=True)], ("Brian", "Tom")) == "? which one?"
 
 
 def test_what_only_changes_the_turn_is_told_as_such() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tallybone.recording.format import Pictures
 from tallybone.session.inputs import Answer, Button, Press
-from tallybone.session.referee import Decided, Places, Question, Unclear
+from tallybone.session.referee import Ambiguity, Places, Question, Resolution
 from tallybone.session.session import Session
 from tallybone.sources.camera import PacedCamera, PlayedCamera, open_filmed
 from tallybone.sources.shots import Shot
@@ -22,7 +22,7 @@ from vision.tracking.watch import Frame
 
 MS = 1_000_000
 # The answers of one question before and after another look at the table.
-SEEN = ((Decided((), Places()),), (Decided((), Places(looks=1)),))
+SEEN = ((Resolution((), Places()),), (Resolution((), Places(looks=1)),))
 GREY = np.full((48, 64, 3), 90, np.uint8)
 
 
@@ -97,7 +97,7 @@ def test_a_little_late_a_film_keeps_its_pace() -> None:
 
 
 def test_players_answer_once_they_have_read_the_question_and_at_the_end_of_the_film() -> None:
-    asked = Session(questions=(Question(Unclear(None, "which?", holds_up=True), ()),))
+    asked = Session(questions=(Question(Ambiguity(None, "which?", holds_up=True), ()),))
     clock, answers = Clock(), [Answer(0), None, Answer(1)]
     camera = PlayedCamera(iter([shot(0), shot(5000)]), clock, players=lambda session: answers.pop(0))
     camera.take()
@@ -110,15 +110,15 @@ def test_players_answer_once_they_have_read_the_question_and_at_the_end_of_the_f
     assert camera.answer(asked) is None
     clock.t_ns = 5000 * MS
     assert times_ms(camera) == [5000]
-    later = replace(asked, questions=(Question(Unclear(None, "and this?", holds_up=True), ()),))
+    later = replace(asked, questions=(Question(Ambiguity(None, "and this?", holds_up=True), ()),))
     answer = camera.answer(later)
     assert answer is not None
     assert answer.load() == Answer(1)
 
 
 def test_players_need_no_longer_for_a_question_because_of_what_is_seen_meanwhile() -> None:
-    unclear = Unclear(None, "which?", holds_up=True, choices=("this",))
-    first, later = (Session(questions=(Question(unclear, answers),)) for answers in SEEN)
+    ambiguity = Ambiguity(None, "which?", holds_up=True, choices=("this",))
+    first, later = (Session(questions=(Question(ambiguity, answers),)) for answers in SEEN)
     assert first.questions != later.questions
     clock = Clock()
     camera = PlayedCamera(iter([shot(0), shot(5000)]), clock, players=lambda session: Answer(0))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engine.phrases import phrase
 from tallybone.play.game import LiveState
-from tallybone.session.referee.questions import Decided, Question, Unclear
+from tallybone.session.referee.questions import Ambiguity, Question, Resolution
 from tallybone.web.feed import LiveFeed
 from tallybone.web.shapes import QuestionShown
 from tallybone.web.snapshot import Lobby, lobby_snapshot, snapshot_of
@@ -20,8 +20,8 @@ def asked(table: TrueTable, *, chosen: int | None) -> QuestionShown | None:
     """What is shown of a question whose second choice may be the one that a button takes."""
     session = table.live.session
     choices = (phrase("nobody can play"), phrase("no, it goes on"))
-    unclear = Unclear(None, phrase("tiles are laid open: is the hand over?"), holds_up=False, choices=choices)
-    question = Question(unclear, (Decided((), session.places), Decided((), session.places)))
+    ambiguity = Ambiguity(None, phrase("tiles are laid open: is the hand over?"), holds_up=False, choices=choices)
+    question = Question(ambiguity, (Resolution((), session.places), Resolution((), session.places)))
     now: LiveState = replace(table.live.now, session=replace(session, questions=(question,)), chosen=chosen)
     shown = snapshot_of(now, (), Story().after(session.state), version=1)
     return None if shown is None else shown.question

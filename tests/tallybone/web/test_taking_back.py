@@ -30,7 +30,7 @@ from engine import (
     apply,
     entries,
 )
-from tallybone.session.taking_back import events_back
+from tallybone.session.taking_back import reversal_events
 from tests.tallybone.web.test_meant import FIRST, LEADS, played
 
 WRONG = Play(Seat(0), Tile(5, 6), Spot(NodeId(LEADS), Port.E))
@@ -79,7 +79,7 @@ def test_what_takes_an_event_back_leaves_the_match_as_it_was(event: Event) -> No
     before = played()
     done = after(before, (event,))
     assert seen(done) != seen(before)
-    back = events_back(done, len(before.log))
+    back = reversal_events(done, len(before.log))
     assert back
     assert seen(after(done, back)) == seen(before)
 
@@ -89,7 +89,7 @@ def test_what_was_let_stand_is_let_stand_again() -> None:
     assert Seq(FIRST) not in before.irregular
     for event in (Amend(Seq(FIRST), WRONG), Remove(Seq(FIRST)), Undo(Seq(FIRST))):
         done = after(before, (event,))
-        assert seen(after(done, events_back(done, len(before.log)))) == seen(before)
+        assert seen(after(done, reversal_events(done, len(before.log)))) == seen(before)
 
 
 def test_an_inferred_action_is_inferred_again() -> None:
@@ -105,14 +105,14 @@ def test_an_inferred_action_is_inferred_again() -> None:
     ):
         done = after(before, (event,))
         assert done.inferred != before.inferred
-        assert seen(after(done, events_back(done, len(before.log)))) == seen(before)
+        assert seen(after(done, reversal_events(done, len(before.log)))) == seen(before)
 
 
 def test_a_confirmation_of_an_action_removed_since_is_not_taken_back() -> None:
     before = after(played(), (Inferred((Seq(10),)),))
     done = after(before, (Confirmed((Seq(10),)), Remove(Seq(10))))
-    assert events_back(done, len(before.log)) == ()
-    assert events_back(after(played(), (Confirmed((Seq(10),)),)), len(played().log)) == (), "nothing was inferred"
+    assert reversal_events(done, len(before.log)) == ()
+    assert reversal_events(after(played(), (Confirmed((Seq(10),)),)), len(played().log)) == (), "nothing was inferred"
 
 
 def test_what_was_let_stand_still_stands_when_the_tile_under_it_comes_back() -> None:
@@ -123,16 +123,16 @@ def test_what_was_let_stand_still_stands_when_the_tile_under_it_comes_back() -> 
     )
     before = after(played(), (ItStands(lies_on_first),))
     done = after(before, (Remove(Seq(FIRST)),))
-    assert seen(after(done, events_back(done, len(before.log)))) == seen(before)
+    assert seen(after(done, reversal_events(done, len(before.log)))) == seen(before)
 
 
 def test_a_deal_an_unknown_place_and_what_was_overtaken_are_not_taken_back() -> None:
     state = played()
-    assert events_back(state, 1) == ()
-    assert events_back(state, -1) == ()
-    assert events_back(state, 99) == ()
+    assert reversal_events(state, 1) == ()
+    assert reversal_events(state, -1) == ()
+    assert reversal_events(state, 99) == ()
     undone = after(state, (Undo(Seq(10)), Knock(Seat(0))))
-    assert events_back(undone, len(state.log)) == ()
+    assert reversal_events(undone, len(state.log)) == ()
 
 
 Change = tuple[type[Remove | Undo | ItStands], int]
@@ -147,6 +147,6 @@ def test_what_was_removed_comes_back_whatever_else_was_changed_before(
     for kind, seq in changes:
         at, before = len(state.log), state
         state = after(state, (kind(Seq(seq)),))
-        back = events_back(state, at)
+        back = reversal_events(state, at)
         if back and kind is Remove:
             assert seen(after(state, back)) == seen(before)
