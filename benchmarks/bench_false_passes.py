@@ -30,7 +30,7 @@ from tallybone.play.parts import knock_meant
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import KnockHeard
 from tallybone.session.sitting import ByHand, opened
-from tallybone.simulate.items import FramePlan, Lying, NowLying, Planned, SimulatedInput, TrueEvent
+from tallybone.simulate.items import FramePlan, Planned, SimulatedInput, TilesPlan, TrueEvent, ZonedTile
 from tallybone.simulate.players import answer_of
 from tallybone.simulate.room import MARGIN_PX
 from tallybone.simulate.simulation import Simulation, SimulationSettings
@@ -136,16 +136,16 @@ def play(rules: Rules, players: tuple[str, ...], seed: int, hands: int) -> Game:
 def sounds_of(planned: Sequence[Planned], game: Game, rng: np.random.Generator) -> list[tuple[Sound, float]]:
     """Return what sounds when, in seconds; note when somebody knocks."""
     sounds: list[tuple[Sound, float]] = []
-    lying: tuple[Lying, ...] = ()
+    lying: tuple[ZonedTile, ...] = ()
     slam_ns: int | None = None
     for item in planned:
         match item:
-            case NowLying(t_ns=t_ns, tiles=tiles):
+            case TilesPlan(t_ns=t_ns, tiles=tiles):
                 moved = len(set(tiles) ^ set(lying))
                 kind = Sound.SLAM if slam_ns == t_ns else Sound.TILE if moved < _SHUFFLED else Sound.SHUFFLE
                 sounds += [(kind, t_ns / NS_PER_S)] if moved else []
                 lying = tiles
-            case SimulatedInput(t_ns=t_ns, said=KnockHeard()):
+            case SimulatedInput(t_ns=t_ns, value=KnockHeard()):
                 slam_ns = t_ns
                 sounds.append((Sound.KNOCK, t_ns / NS_PER_S))
             case _:
@@ -179,8 +179,8 @@ class _Table:
         self._zones, self._size_px = room.zones, (room.width_px, room.height_px)
         self._session, _ = opened(rules, players, room.zones)
         self._truth = State()
-        self._lying: tuple[Lying, ...] = ()
-        self._seen: dict[Lying, SeenTile] = {}
+        self._lying: tuple[ZonedTile, ...] = ()
+        self._seen: dict[ZonedTile, SeenTile] = {}
         self._moved_ns: int | None = None
         self._moved_since_ns: int | None = None
         self.t_ns = 0
@@ -191,9 +191,9 @@ class _Table:
         match item:
             case TrueEvent(event=event):
                 self._truth, _ = apply(self._truth, event)
-            case NowLying(tiles=tiles):
+            case TilesPlan(tiles=tiles):
                 self._lying = tiles
-            case SimulatedInput(said=said) if not isinstance(said, KnockHeard):
+            case SimulatedInput(value=said) if not isinstance(said, KnockHeard):
                 self.came(said, item.t_ns, game)
             case FramePlan():
                 self._look(item, game)

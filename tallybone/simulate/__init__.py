@@ -1,1 +1,1 @@
-"""Simulate matches at rendered tables, with hands, sounds and presses, and record them with their truth."""
+"""Simulate matches at rendered tables, with hands, sounds and button presses, and record them with ground truth."""

@@ -1,10 +1,10 @@
-"""Script a game that people could play, event by event, and lay its tiles as people do.
+"""Script a realistic game, event by event, with the positions of its tiles.
 
-Nobody sees the hands but this script. A camera can see the plays; leads, draws, knocks, calls, stacks, the end of a
-hand and tiles laid open are entered with buttons, as at a table without boneyard and seat zones.
+Only this script knows the hands. A camera can see the plays. Leads, draws, knocks, calls, stacks, the end of a hand
+and shown tiles are entered with buttons, as at a table without boneyard and seat zones.
 
-`resting_place` gives the place of the next tile, in millimetres on a table. Nothing overlaps, and no tile lies so near
-to an end that it does not belong to that anybody could take it for joined.
+`resting_place` returns the position of the next tile in millimetres. Tiles do not overlap, and a tile keeps enough
+distance from the open ends that it does not join.
 """
 
 from __future__ import annotations
@@ -58,35 +58,35 @@ from engine import (
 )
 from tallybone.session.touching import Edge, Footprint, Laid, Quad, bends_of, distance, edges_at, overlap
 
-# How often a player takes the play that scores most, where any scores.
+# Probability that a player prefers the plays with the most points.
 _LIKES_TO_SCORE = 0.8
-# How often players call their points in time, and how often they steal where they can.
+# Probabilities that players call their points in time, and that they steal if they can.
 _CALLS, _STEALS = 0.9, 0.8
 _DRAWS = (Must.PLAY_OR_DRAW, Must.BREAK_OR_DRAW, Must.START_ARM_OR_DRAW, Must.DRAW_A_DOUBLE)
-# All in sides of a half. Tiles that have nothing to do with each other are kept this far apart, ends a little farther.
+# All lengths are in sides of a half. Minimum distance of tiles that are not joined, and of a tile from other open ends.
 _CLEAR, _CLEAR_OF_ENDS = 0.3, 0.65
-# Tiles whose middles are farther apart than this keep clear of each other however they are turned.
+# Tiles whose centres are farther apart than this keep the minimum distance in any orientation.
 _FAR = 2 * math.hypot(1.0, 0.5) + _CLEAR_OF_ENDS
-# Neighbouring arms of a starter are nearer to each other, where they begin.
+# Minimum distances for the first tiles of neighbouring arms of a starter.
 _CLEAR_ARMS, _CLEAR_OF_ARM_ENDS = 0.05, 0.45
-# A corner arm leans this far from the direction of those at the middle of the sides: then all six have room.
+# Angle between a corner arm and the arm at the middle of the side. It leaves room for all six arms.
 _ARM_LEAN_RAD = math.radians(55)
-# How hands push a tile against its neighbour.
+# Maximum gap, and standard deviations of slip and skew, when a hand pushes a tile against its neighbour.
 _LARGEST_GAP, _SLIP, _SKEW_RAD = 0.07, 0.04, math.radians(1.2)
 _GAP_STEP, _LAST_GAP = 0.02, 0.3
-# A line goes straight on while there is room for one more tile; room beyond the last length counts no more.
+# Lengths of free strips to test ahead of a tile. A line prefers to continue straight if at least _STRAIGHT_ON is free.
 _ROOM_AHEAD = (1.2, 2.2, 3.6, 5.0)
 _STRAIGHT_ON = 2.2
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptStep:
-    """One thing that happens at the table.
+    """A step of the game.
 
     Attributes:
         event: The event.
-        state: Where it leaves the match.
-        laid: Where the tiles of the layout lie after it, in millimetres.
+        state: State of the match after it.
+        laid: Positions of the layout's tiles after it, in millimetres.
     """
 
     event: Event
@@ -95,14 +95,14 @@ class ScriptStep:
 
     @property
     def is_seen(self) -> bool:
-        """Whether it is for the camera to see; all else is entered with a button."""
+        """True if the camera can see the event. All other events are entered with a button."""
         return isinstance(self.event, Play)
 
 
 def play_out(
     rng: np.random.Generator, *, rules: Rules, players: tuple[str, ...], table: PlayArea, hands: int = 1
 ) -> Iterator[ScriptStep]:
-    """Yield a match of up to *hands* hands; it ends earlier when it is won."""
+    """Yield the steps of a match of up to *hands* hands. It ends earlier if it is won."""
     match = _Match(rng, table)
     yield match.step(MatchStart(rules, players))
     for _ in range(hands):
@@ -113,7 +113,7 @@ def play_out(
 
 @dataclass(slots=True)
 class _Match:
-    """The match while it is played, with the hands and the boneyard that nobody else sees."""
+    """A match in progress, with its hidden hands and boneyard."""
 
     rng: np.random.Generator
     table: PlayArea
@@ -154,7 +154,7 @@ class _Match:
 
 
 def _hand(match: _Match, rules: Rules, seats: int) -> Iterator[ScriptStep]:
-    """Yield one hand, from the deal to the hands laid open."""
+    """Yield the steps of a hand, from the deal to the reveal of the players' tiles."""
     match.deal(rules, seats)
     yield match.step(NewHand())
     while (reason := _redeal_reason(match, rules)) is not None:
@@ -169,7 +169,7 @@ def _hand(match: _Match, rules: Rules, seats: int) -> Iterator[ScriptStep]:
 
 
 def _redeal_reason(match: _Match, rules: Rules) -> RedealReason | None:
-    """Return why the hands that were dealt are given back, or None."""
+    """Return the reason to deal again, or None."""
     doubles = [sum(tile.is_double for tile in hand) for hand in match.hands]
     if rules.redeal_if_doubles_over is not None and max(doubles) > rules.redeal_if_doubles_over:
         return RedealReason.TOO_MANY_DOUBLES
@@ -180,7 +180,7 @@ def _redeal_reason(match: _Match, rules: Rules) -> RedealReason | None:
 
 
 def _leader(match: _Match) -> Seat:
-    """Return the leader: by the rules, else the holder of the highest double, else anybody."""
+    """Return the leader: by the rules, or at random if any tile may lead, or else the holder of the highest double."""
     if match.hand.turn is not None:
         return match.hand.turn
     if match.hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
@@ -190,16 +190,16 @@ def _leader(match: _Match) -> Seat:
 
 
 def _turn(match: _Match) -> Iterator[ScriptStep]:
-    """Yield the turn of a player: they steal, else play, else draw, else pass or end a blocked hand."""
+    """Yield the steps of a turn: the player steals, plays, draws, passes, or ends a blocked hand."""
     seat = match.hand.turn
-    assert seat is not None  # a leader has been named
+    assert seat is not None  # the leader is known
     stacks = legal_stacks(match.state, match.hands[seat])
     if stacks and match.rng.random() < _STEALS:
         stack = stacks[int(match.rng.integers(len(stacks)))]
         match.hands[seat].remove(stack.tile)
         yield match.step(stack)
-    elif (chosen := _choose(match, tuple(match.hands[seat]))) is not None:
-        play, place = chosen
+    elif (choice := _choose(match, tuple(match.hands[seat]))) is not None:
+        play, place = choice
         match.hands[seat].remove(play.tile)
         match.laid = (*match.laid, Laid(NodeId(match.state.next_seq), place))
         yield match.step(play)
@@ -215,16 +215,16 @@ def _turn(match: _Match) -> Iterator[ScriptStep]:
 
 def _instead_of_playing(match: _Match, seat: Seat) -> Event:
     """Return the event of a player who cannot play."""
-    whose = turn(match.game)
-    assert whose is not None  # the hand is being played
+    current = turn(match.game)
+    assert current is not None  # the hand is in progress
     if match.hand.locked:
         return HandEnd()
     if legal_plays(match.state, match.hands[seat]):
         return Abandon()  # the table is full
-    if whose.must is Must.PLAY_AGAIN:
+    if current.must is Must.PLAY_AGAIN:
         return Decline(seat)
-    # In a roll call of doubles a player who has drawn one tile and still has none knocks.
-    if whose.must in _DRAWS and match.boneyard and not (match.game.phase is Phase.LEAD and whose.extra):
+    # During the search for a leading double, a player who drew a tile and still has no double knocks.
+    if current.must in _DRAWS and match.boneyard and not (match.game.phase is Phase.LEAD and current.extra):
         tiles = 1
         if match.game.rules.draw is Drawing.TWO and match.game.phase is Phase.PLAY:
             tiles = min(2 - match.hand.course.drawn, len(match.boneyard))
@@ -234,7 +234,7 @@ def _instead_of_playing(match: _Match, seat: Seat) -> Event:
 
 
 def _choose(match: _Match, tiles: tuple[Tile, ...]) -> tuple[Play, Footprint] | None:
-    """Return a play and its place: one that scores most of the time, at random among equals, and None where none is."""
+    """Return a random play and its position, usually one with the most points. None if no play fits on the table."""
     plays = legal_plays(match.state, tiles)
     order = [plays[at] for at in match.rng.permutation(len(plays))]
     if match.rng.random() < _LIKES_TO_SCORE:
@@ -247,19 +247,19 @@ def _choose(match: _Match, tiles: tuple[Tile, ...]) -> tuple[Play, Footprint] | 
 
 
 def _points(state: State, play: Play) -> int:
-    """Return the points of a play."""
+    """Return the points that a play scores."""
     _, outcomes = apply(state, play)
     return sum(outcome.points for outcome in outcomes if isinstance(outcome, Scored))
 
 
 @dataclass(frozen=True, slots=True)
 class PlayArea:
-    """The part of a table that is played on, around (0, 0), and the tiles on it.
+    """Area of the table for the layout, around (0, 0), and the size of tiles.
 
     Attributes:
-        width_mm, height_mm: Its extent.
-        side_mm: Side of a half of a tile.
-        closed: Areas of it that are kept free for other things, each convex.
+        width_mm, height_mm: Extent of the area.
+        side_mm: Side of a tile half.
+        closed: Convex areas that must stay free.
     """
 
     width_mm: float
@@ -270,12 +270,12 @@ class PlayArea:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """One way to lay a tile.
+    """A candidate position of a tile.
 
     Attributes:
-        place: Where it lies then.
-        is_straight: Whether the line goes straight on.
-        is_usual: Whether people do it while there is room for anything else.
+        place: The position.
+        is_straight: True if the line continues straight.
+        is_usual: False for positions that players choose only if there is no other room.
     """
 
     place: Footprint
@@ -286,19 +286,19 @@ class _Way:
 def resting_place(
     layout: Layout, laid: Sequence[Laid], play: Play, table: PlayArea, rng: np.random.Generator
 ) -> Footprint | None:
-    """Return where a player lays the tile of *play*, or None where it finds no room.
+    """Return the position of the tile of *play*, or None if there is no room.
 
     Args:
-        layout: The layout before it.
-        laid: Where each tile of *layout* lies, in millimetres.
-        play: A play that the layout can take.
-        table: Where there is room.
-        rng: Where crookedness comes from.
+        layout: Layout before the play.
+        laid: Positions of the tiles of *layout*, in millimetres.
+        play: A legal play.
+        table: Area for the layout.
+        rng: Random generator for the inaccuracy of the hand.
     """
     if play.at is None:
         return _first(play.tile, table, rng)
     host = layout.find(play.at.host)
-    places = {one.node: one.place for one in laid}
+    places = {tile.node: tile.place for tile in laid}
     if host is None or host.id not in places:
         return None
     around = _Around(layout, places, table)
@@ -309,7 +309,7 @@ def resting_place(
 
 
 def _first(tile: Tile, table: PlayArea, rng: np.random.Generator) -> Footprint:
-    """Return a place near the middle, for a line that runs across the table."""
+    """Return a random position near the middle, for a line along the table's width."""
     center = (rng.normal(0, 0.4) * table.side_mm, rng.normal(0, 0.3) * table.side_mm)
     return Footprint.square(center, rng.normal(0, 0.03), table.side_mm, lies_along=not tile.is_double)
 
@@ -317,7 +317,7 @@ def _first(tile: Tile, table: PlayArea, rng: np.random.Generator) -> Footprint:
 def _ways(
     host_place: Footprint, host: Node, covered: Sequence[Port], play: Play, rng: np.random.Generator
 ) -> list[_Way]:
-    """Return every way to lay the tile against the port, the straight one first."""
+    """Return all candidate positions of a tile at a port, straight ones first."""
     assert play.at is not None
     shake = _Shake(rng.uniform(0, _LARGEST_GAP), rng.normal(0, _SLIP), rng.normal(0, _SKEW_RAD))
     if host.is_starter:
@@ -325,9 +325,9 @@ def _ways(
     bends = () if host.branches else bends_of(play.at.port, covered)
     edges = edges_at(host_place, play.at.port, is_double=host.tile.is_double, bends=bends)
     if play.tile.is_double:
-        # Across the end of a line; where there is no room for that, in line with it or beside it.
-        suiting = edges if host.tile.is_double else edges[:1]
-        across = [_Way(_meet(host_place, edge, shake, across=True), edge.is_front) for edge in suiting]
+        # Doubles are crosswise to the line. Other orientations are a fallback.
+        usual_edges = edges if host.tile.is_double else edges[:1]
+        across = [_Way(_meet(host_place, edge, shake, across=True), edge.is_front) for edge in usual_edges]
         return across + [_Way(_meet(host_place, edge, shake), is_straight=False, is_usual=False) for edge in edges]
     ways = [_Way(_meet(host_place, edge, shake), edge.is_front) for edge in edges]
     if not host.tile.is_double:
@@ -336,7 +336,7 @@ def _ways(
 
 
 def _arm_ways(starter: Footprint, shake: _Shake, *, is_double: bool) -> list[_Way]:
-    """Return every way to begin an arm: at the middle of the long sides and at the corners, pointing away."""
+    """Return all candidate positions of the first tile of an arm, at the middles of the long sides and the corners."""
     a, c = starter.reach
     cos, sin = math.cos(_ARM_LEAN_RAD), math.sin(_ARM_LEAN_RAD)
     sides = [Edge((a * x, 0.0), (x, 0.0), is_front=True) for x in (-1.0, 1.0)]
@@ -348,7 +348,7 @@ def _arm_ways(starter: Footprint, shake: _Shake, *, is_double: bool) -> list[_Wa
 
 @dataclass(frozen=True, slots=True)
 class _Shake:
-    """How a hand misses the perfect place, lengths in sides."""
+    """Inaccuracy of a placed tile. Lengths are in sides."""
 
     gap: float
     slip: float
@@ -356,14 +356,14 @@ class _Shake:
 
 
 def _meet(host: Footprint, edge: Edge, shake: _Shake, *, turn: int = 0, across: bool = False) -> Footprint:
-    """Return where a tile lies that meets an edge, farther away where it would overlap the host.
+    """Return the position of a tile at an edge of its host. The gap grows until they do not overlap.
 
     Args:
-        host: Where the tile lies that it meets.
-        edge: Which of its edges.
-        shake: How crookedly.
+        host: Position of the host.
+        edge: Edge of the host.
+        shake: Inaccuracy of the placement.
         turn: -1 or 1 for an elbow to the left or right, else 0.
-        across: Whether the long edge meets it, as that of a crosswise double.
+        across: True if the tile's long edge touches the host, as for a crosswise double.
     """
     while True:
         place = _meet_at(host, edge, shake, turn=turn, across=across)
@@ -373,9 +373,9 @@ def _meet(host: Footprint, edge: Edge, shake: _Shake, *, turn: int = 0, across: 
 
 
 def _meet_at(host: Footprint, edge: Edge, shake: _Shake, *, turn: int, across: bool) -> Footprint:
-    """Return where a tile lies with just this gap."""
+    """Return the position of a tile at an edge, with exactly the gap of *shake*."""
     (out_a, out_c), side = edge.outward, host.side
-    # The middle of the half that touches; of a crosswise double its own middle.
+    # Middle of the touching half, or of a crosswise double.
     beyond = shake.gap + 0.5
     near = (edge.middle[0] + beyond * out_a, edge.middle[1] + beyond * out_c)
     touching = host.at(near[0] - shake.slip * out_c, near[1] + shake.slip * out_a)
@@ -388,14 +388,14 @@ def _meet_at(host: Footprint, edge: Edge, shake: _Shake, *, turn: int, across: b
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """The tiles that a new one has to keep clear of, and the table."""
+    """Existing tiles and the table, which restrict the position of a new tile."""
 
     layout: Layout
     places: dict[NodeId, Footprint]
     table: PlayArea
 
     def admits(self, place: Footprint, host: Node, at: Spot) -> bool:
-        """Return whether a tile can lie there, joined to the one port it is meant for and to nothing else."""
+        """Return True if *place* is on the table and clear of all tiles and all open ends except its own."""
         outline, side = place.outline(), self.table.side_mm
         if not self._holds(outline) or overlap(outline, self.places[host.id].outline()):
             return False
@@ -414,21 +414,21 @@ class _Around:
         return True
 
     def room(self, way: _Way) -> tuple[bool, bool, bool, float]:
-        """Return how well the line can go on after a tile, greater is better; straight on wins while there is room."""
+        """Return the rank of a position by the room to continue. Greater is better. Straight wins if there is room."""
         ahead = self._room_ahead(way.place)
         can_turn = any(self._room_ahead(self._turned(way.place, turn)) > 0 for turn in (-1, 1))
         return (way.is_usual, ahead > 0 or can_turn, way.is_straight and ahead >= _STRAIGHT_ON, ahead)
 
     def _turned(self, place: Footprint, turn: int) -> Footprint:
-        """Return the half that a next tile round the corner would begin with, as a place to look ahead from."""
+        """Return the first half of a next tile around the corner, as a position to look ahead from."""
         corner = place.at(place.reach[0] + 0.5, 0.0)
         heading_rad = place.heading_rad + turn * math.pi / 2
         return Footprint.square(corner, heading_rad, self.table.side_mm, lies_along=False)
 
     def _room_ahead(self, place: Footprint) -> float:
-        """Return how many sides of a strip ahead of a tile are free."""
-        free, reach = 0.0, _ROOM_AHEAD[-1] + _FAR
-        near = [one for one in self.places.values() if math.dist(one.center, place.center) < reach * self.table.side_mm]
+        """Return the length of the longest free strip of `_ROOM_AHEAD` ahead of a tile, or 0."""
+        free, reach_mm = 0.0, (_ROOM_AHEAD[-1] + _FAR) * self.table.side_mm
+        near = [other for other in self.places.values() if math.dist(other.center, place.center) < reach_mm]
         for length in _ROOM_AHEAD:
             start, half_width = place.reach[0] + 0.02, 0.5 + _CLEAR
             strip = (
@@ -443,7 +443,7 @@ class _Around:
         return free
 
     def _holds(self, outline: Quad) -> bool:
-        """Return whether all of an outline is on the table, and on nothing that is kept free."""
+        """Return True if an outline is completely on the table and outside the closed areas."""
         half_width, half_height = self.table.width_mm / 2, self.table.height_mm / 2
         if not all(abs(x) <= half_width and abs(y) <= half_height for x, y in outline):
             return False
@@ -451,7 +451,7 @@ class _Around:
 
 
 def _open_ports(layout: Layout, node: Node) -> tuple[Port, ...]:
-    """Return the ports against which a tile could be taken to lie."""
+    """Return the open ports of a tile."""
     covered = layout.covered(node)
     if len(covered) >= 2 and not node.branches:
         return ()
@@ -459,7 +459,7 @@ def _open_ports(layout: Layout, node: Node) -> tuple[Port, ...]:
 
 
 def _end_outline(place: Footprint, node: Node, port: Port) -> Quad:
-    """Return the outline of the part that shows the number of an open end: a half, or a whole double."""
+    """Return the outline of the part with the open end's number: a half, or a whole double."""
     if node.tile.is_double:
         return place.outline()
     start = 0.0 if port is Port.E else -1.0

@@ -1,4 +1,4 @@
-"""Move hands over a table, frame by frame: they bring tiles, take them away, rest, knock, push."""
+"""Animate hands over a table frame by frame: they bring and take tiles, rest, knock and push."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from synthetic.render.scene import PlacedTile, Reach
 from synthetic.render.seats import draw_reach
 from tallybone.session.touching import Point
 
-# Over the table: fingertips that hold a tile are above it, and those on their way still higher.
+# Height of fingertips above a tile on the table, and additional height on their way.
 _TOUCHING_MM, _LIFTED_MM = 2.0, 42.0
-# A tile in the fingers hangs so much lower than they are lifted.
-_HANGS = 0.8
-# The fingertips reach over the middle of the tile that they hold.
+# Height of a carried tile relative to the additional height of the fingertips.
+_CARRY_HEIGHT = 0.8
+# Distance of the fingertips beyond the middle of the tile.
 _OVER_MM = 7.0
-# Shares of a gesture: on the way in, and at the place.
+# Shares of a gesture that a hand spends on its way in and at the destination.
 _COMING, _STAYING = 0.46, 0.1
-_FEWEST_FRAMES = 6
+_MIN_FRAMES = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """A hand in one frame, and the tiles that move with it."""
+    """A hand in a frame, and the tiles that move with it."""
 
     reach: Reach
     moving: tuple[PlacedTile, ...] = ()
@@ -35,12 +35,12 @@ class Pose:
 
 @dataclass(frozen=True, slots=True)
 class Gesture:
-    """A hand from where it waits to a place and back.
+    """Poses of a hand that moves from its waiting position to a destination and back.
 
     Attributes:
-        come: On its way in, the last at the place.
-        stay: At the place.
-        go: On its way out.
+        come: Poses on the way in. The last is at the destination.
+        stay: Poses at the destination.
+        go: Poses on the way out.
     """
 
     come: tuple[Pose, ...]
@@ -49,7 +49,7 @@ class Gesture:
 
 
 def draw_hand(rng: np.random.Generator, look: TileLook) -> Reach:
-    """Return the hand of a person: skin, sleeve, left or right, size; its place has no meaning yet."""
+    """Return a random hand with skin, sleeve, side and size. Its position is arbitrary."""
     drawn = draw_reach(rng, Area(1.0, 1.0), look)
     return replace(drawn, curl=float(rng.uniform(0.45, 0.75)), spread=float(rng.uniform(0.1, 0.4)))
 
@@ -66,37 +66,37 @@ def reach_for(
     is_lifting: bool = True,
     stay: int | None = None,
 ) -> Gesture:
-    """Return a gesture.
+    """Return the gesture of a hand that reaches for a destination.
 
     Args:
-        hand: Whose hand.
-        start_mm: Where it waits.
-        at_mm: The place it goes to.
-        frames: How long all of it takes.
-        look: Of the tiles.
-        brings: Tiles that it has with it, as they will lie.
-        takes: Tiles that it takes with it, as they lie.
-        is_lifting: Whether it carries them; otherwise it pushes them.
-        stay: How many frames it stays; None for as many as are usual.
+        hand: The hand.
+        start_mm: Waiting position.
+        at_mm: Destination.
+        frames: Duration of the gesture, at least 6 frames.
+        look: Look of the tiles.
+        brings: Tiles that the hand brings, at their final positions.
+        takes: Tiles that the hand takes away, at their initial positions.
+        is_lifting: True if the hand carries the tiles, False if it pushes them.
+        stay: Number of frames at the destination. None for 10 % of *frames*.
     """
-    frames = max(frames, _FEWEST_FRAMES)
+    frames = max(frames, _MIN_FRAMES)
     coming = max(2, round(_COMING * frames))
     staying = max(1, round(_STAYING * frames)) if stay is None else stay
     going = max(2, frames - coming - max(1, round(_STAYING * frames)))
     heading = math.atan2(at_mm[1] - start_mm[1], at_mm[0] - start_mm[0])
-    # Many tiles are out of sight only when the last of them is.
+    # Start farther away for widely spread tiles, to bring all of them from outside the picture.
     wide_mm = max((math.dist(tile.center_mm, at_mm) for tile in (*brings, *takes)), default=0.0)
     start_mm = (start_mm[0] - wide_mm * math.cos(heading), start_mm[1] - wide_mm * math.sin(heading))
     over = (at_mm[0] + _OVER_MM * math.cos(heading), at_mm[1] + _OVER_MM * math.sin(heading))
 
     def pose(away: float, tiles: Sequence[PlacedTile]) -> Pose:
-        by = (away * (start_mm[0] - over[0]), away * (start_mm[1] - over[1]))
+        offset = (away * (start_mm[0] - over[0]), away * (start_mm[1] - over[1]))
         lift_mm = _LIFTED_MM * min(1.0, 2.5 * away)
-        tip = (over[0] + by[0], over[1] + by[1])
+        tip = (over[0] + offset[0], over[1] + offset[1])
         reach = replace(hand, tip_mm=tip, heading_rad=heading, height_mm=look.thickness_mm + _TOUCHING_MM + lift_mm)
-        height_mm = _HANGS * lift_mm if is_lifting else 0.0
+        height_mm = _CARRY_HEIGHT * lift_mm if is_lifting else 0.0
         turn_rad = 0.5 * min(1.0, 2 * away) if is_lifting else 0.0
-        return Pose(reach, tuple(moved(tile, by, turn_rad, height_mm=height_mm) for tile in tiles))
+        return Pose(reach, tuple(moved(tile, offset, turn_rad, height_mm=height_mm) for tile in tiles))
 
     come = tuple(pose(1 - _eased(step / coming), brings) for step in range(1, coming))
     go = tuple(pose(_eased(step / going), takes) for step in range(1, going + 1))
@@ -104,7 +104,7 @@ def reach_for(
 
 
 def slide(gesture: Gesture, before: PlacedTile, after: PlacedTile, frames: int) -> Iterator[Pose]:
-    """Yield a hand that pushes a tile, at the place of a gesture, from where it lay to where it will lie."""
+    """Yield poses of a hand that pushes a tile from *before* to *after*, starting at the destination of *gesture*."""
     reach = gesture.come[-1].reach
     for step in range(1, frames + 1):
         share = step / frames
@@ -114,12 +114,12 @@ def slide(gesture: Gesture, before: PlacedTile, after: PlacedTile, frames: int) 
 
 
 def moved(tile: PlacedTile, by_mm: Point, turn_rad: float, *, height_mm: float = 0.0) -> PlacedTile:
-    """Return a tile elsewhere, turned, and lifted to a height where it does not lie higher already."""
+    """Return a tile shifted by *by_mm*, rotated by *turn_rad*, and raised to at least *height_mm*."""
     center = (tile.center_mm[0] + by_mm[0], tile.center_mm[1] + by_mm[1])
     height_mm = max(tile.height_mm, height_mm)
     return replace(tile, center_mm=center, theta_rad=tile.theta_rad + turn_rad, height_mm=height_mm)
 
 
 def _eased(share: float) -> float:
-    """Return how far a hand is on its way, which starts and ends gently."""
+    """Return the completed share of a movement that accelerates and decelerates smoothly."""
     return share * share * (3 - 2 * share)

@@ -1,4 +1,4 @@
-"""Define the items of a simulated sitting: frames, presses and sounds, and the truth."""
+"""Items of a simulated sitting: frames, inputs and ground truth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vision.tracking.watch import Frame
 
 
 class Zone(StrEnum):
-    """The part of the table that a tile belongs to."""
+    """Part of the table that a tile belongs to."""
 
     BONEYARD = "boneyard"
     LAYOUT = "layout"
@@ -23,8 +23,8 @@ class Zone(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Lying:
-    """A tile that lies on the table, and its zone."""
+class ZonedTile:
+    """A tile on the table, and its zone."""
 
     placed: PlacedTile
     zone: Zone
@@ -32,7 +32,7 @@ class Lying:
 
 @dataclass(frozen=True, slots=True)
 class FramePlan:
-    """A frame that has not been drawn yet."""
+    """A frame that is not rendered yet."""
 
     t_ns: int
     moment: Moment
@@ -40,29 +40,29 @@ class FramePlan:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedInput:
-    """A press, a sound or a correction."""
+    """A button press, a knock or a correction."""
 
     t_ns: int
-    said: ByHand
+    value: ByHand
 
 
 @dataclass(frozen=True, slots=True)
-class NowLying:
-    """How the tiles lie from the next shot on, and where the camera points."""
+class TilesPlan:
+    """Positions of the tiles and the camera from the next frame on."""
 
     t_ns: int
-    tiles: tuple[Lying, ...]
+    tiles: tuple[ZonedTile, ...]
     bump: Bump
 
 
 @dataclass(frozen=True, slots=True)
 class TrueTable:
-    """The properties of the table, once at the beginning.
+    """Properties of the table, reported once at the start.
 
     Attributes:
-        t_ns: Before the first frame.
-        look: Name of its looks, one of `scenes.LOOKS`.
-        difficulty: How hard it is to follow.
+        t_ns: Time before the first frame.
+        look: Name of its look, a key of `scenes.LOOKS`.
+        difficulty: Name of its difficulty.
     """
 
     t_ns: int
@@ -72,7 +72,7 @@ class TrueTable:
 
 @dataclass(frozen=True, slots=True)
 class TrueTile:
-    """A tile as a perfect eye sees it, with its pips, where the picture shows it whatever hides it; and its zone."""
+    """Exact reading of a tile, even if it is hidden, and its zone."""
 
     tile: SeenTile
     zone: Zone
@@ -80,7 +80,7 @@ class TrueTile:
 
 @dataclass(frozen=True, slots=True)
 class TrueTiles:
-    """How the tiles lie from the next frame on, and where the camera points."""
+    """True positions of the tiles in the picture, and of the camera, from the next frame on."""
 
     t_ns: int
     tiles: tuple[TrueTile, ...]
@@ -89,14 +89,14 @@ class TrueTiles:
 
 @dataclass(frozen=True, slots=True)
 class TrueEvent:
-    """An event of the rules that is over.
+    """A completed event of the match.
 
     Attributes:
-        t_ns: When it is entered.
+        t_ns: Time after the event.
         event: The event.
-        points: Its points, for all seats together.
-        totals: Points of each seat after it.
-        ended_ns: Time of the last frame that shows a change of it; from then on nothing moved.
+        points: Sum of the points that it gives to all seats.
+        totals: Total of each seat after it.
+        ended_ns: Time of the last frame with motion.
     """
 
     t_ns: int
@@ -108,15 +108,15 @@ class TrueEvent:
 
 @dataclass(frozen=True, slots=True)
 class TrueRecord:
-    """The whole match in writing, when it is over."""
+    """Record of the whole match, reported at the end."""
 
     t_ns: int
     dgr: str
 
 
 TruthItem: TypeAlias = TrueEvent | TrueRecord
-Planned: TypeAlias = FramePlan | SimulatedInput | NowLying | TruthItem
-"""An item of a script, in millimetres."""
+Planned: TypeAlias = FramePlan | SimulatedInput | TilesPlan | TruthItem
+"""An item of a script, in table coordinates."""
 
 SimulatedItem: TypeAlias = Frame | SimulatedInput | TrueTable | TrueTiles | TruthItem
-"""An item of a simulated sitting, in pixels."""
+"""An item of a simulated sitting, in picture coordinates."""

@@ -1,4 +1,4 @@
-"""Answer questions as the players of a simulated game do: they know how they have played."""
+"""Answer questions like the players of a simulated game, who know how they played."""
 
 from __future__ import annotations
 
@@ -32,79 +32,79 @@ Path = tuple[str, ...]
 
 
 class TruthfulPlayers:
-    """Players who know how they have played, and answer a question once; again if they have gone on playing."""
+    """Players who know the true match. They answer the same questions again only after another event."""
 
     def __init__(self) -> None:
-        """Start before the match."""
+        """Start with an empty match."""
         self.truth = State()
         self._considered: tuple[object, ...] = ()
 
-    def did(self, event: Event) -> None:
-        """Take note of an event of the match."""
+    def observe(self, event: Event) -> None:
+        """Apply an event to the true match."""
         self.truth, _ = apply(self.truth, event)
 
     def answer(self, session: Session) -> Answer | None:
-        """Return their answer now; None where nothing new is asked, or none of the answers is right."""
-        asked = (session.questions, len(self.truth.log))
-        if not session.questions or asked == self._considered:
+        """Return the players' answer, or None if there is no new question or no right answer."""
+        situation = (session.questions, len(self.truth.log))
+        if not session.questions or situation == self._considered:
             return None
-        self._considered = asked
+        self._considered = situation
         return answer_of(session, self.truth)
 
 
 def answer_of(session: Session, truth: State) -> Answer | None:
-    """Return the players' answer to the first question that they can answer; None where no answer is right.
+    """Return the players' answer to the first question that they can answer, or None.
 
-    Questions that hold up the game come first.
+    Questions that hold up the game come first. If the players cannot answer one of these, they answer no other.
 
     Args:
-        session: The state of the sitting.
-        truth: The match as it was played, with at least all that was seen.
+        session: State of the sitting.
+        truth: The true match, including at least everything that *session* has seen.
     """
-    for asked in sorted(session.questions, key=lambda one: not one.ambiguity.holds_up):
-        choice = (_right_choice if asked.ambiguity.holds_up else _known)(session, asked, truth)
-        if choice is not None or asked.ambiguity.holds_up:
-            return None if choice is None else Answer(choice, asked.ambiguity.topic)
+    for question in sorted(session.questions, key=lambda question: not question.ambiguity.holds_up):
+        choice = (_right_choice if question.ambiguity.holds_up else _known)(session, question, truth)
+        if choice is not None or question.ambiguity.holds_up:
+            return None if choice is None else Answer(choice, question.ambiguity.topic)
     return None
 
 
 def paths_of(state: State) -> dict[NodeId, Path]:
-    """Return each tile with the way to it from the first one: alike in two records of the same layout."""
-    found: dict[NodeId, Path] = {}
+    """Return the path from the first tile to each tile. Equal layouts have equal paths, even if node ids differ."""
+    paths: dict[NodeId, Path] = {}
     for node in () if state.game is None else state.game.layout.nodes:
         own = f"{node.tile} {node.inner} inside"
-        before = () if node.joins is None else found.get(node.joins.host, ())
-        found[node.id] = (*before, own if node.joins is None else f"{port_name(node.joins.port)} {own}")
-    return found
+        before = () if node.joins is None else paths.get(node.joins.host, ())
+        paths[node.id] = (*before, own if node.joins is None else f"{port_name(node.joins.port)} {own}")
+    return paths
 
 
 def port_name(port: Port) -> str:
-    """Return a name of a port that is alike in all records of a layout: arms are numbered as they are started."""
+    """Return a name of a port that does not depend on the order of plays. All arms of a starter share a name."""
     return "arm" if port.isdigit() else port.value
 
 
 def _right_choice(session: Session, question: Question, truth: State) -> int | None:
-    """Return the answer that leaves fewer tiles wrong, or that confirms the tiles there."""
+    """Return the answer that the players know, corrects the most tiles, or confirms correct tiles."""
     now = session.state
     known = _known(session, question, truth)
     if known is not None:
         return known
-    wrong = [_difference(replay((*now.log, *answer.events)), truth) for answer in question.answers]
-    best = min(wrong, default=(0, 0))
+    differences = [_difference(replay((*now.log, *answer.events)), truth) for answer in question.answers]
+    best = min(differences, default=(0, 0))
     if best < _difference(now, truth):
-        return wrong.index(best)
-    right = set(paths_of(truth).values())
+        return differences.index(best)
+    true_paths = set(paths_of(truth).values())
     for choice, answer in enumerate(question.answers):
-        settled = [one.node for one in answer.places.known if one.is_settled and not _is_settled(session, one.node)]
-        if not answer.events and settled and all(paths_of(now)[node] in right for node in settled):
+        settled = [tile.node for tile in answer.places.known if tile.is_settled and not _is_settled(session, tile.node)]
+        if not answer.events and settled and all(paths_of(now)[node] in true_paths for node in settled):
             return choice
     return None
 
 
 def _known(session: Session, question: Question, truth: State) -> int | None:
-    """Return the answer that the players know besides the layout."""
+    """Return the answer that the players know without comparing layouts, or None."""
     now = session.state
-    for known in (
+    for choice in (
         _confirmed(now, question, truth),
         _undone(session, question, truth),
         _began(session, question, truth),
@@ -112,44 +112,44 @@ def _known(session: Session, question: Question, truth: State) -> int | None:
         _knocked(now, question, truth),
         _stacked(now, question, truth),
     ):
-        if known is not None:
-            return known
+        if choice is not None:
+            return choice
     return _all_shown(session, question, truth)
 
 
 def _confirmed(now: State, question: Question, truth: State) -> int | None:
-    """Return the answer that all that was inferred is right, where it is."""
-    right, true = set(paths_of(truth).values()), Counter(_done(one.action for one in entries(truth)))
+    """Return the answer that confirms all inferred actions, if they are true."""
+    true_paths, true = set(paths_of(truth).values()), Counter(_done(entry.action for entry in entries(truth)))
     paths = paths_of(now)
     for choice, answer in enumerate(question.answers):
         match answer.events:
             case (Confirmed(seqs=seqs),):
-                marked = [one for one in entries(now) if one.seq in seqs]
-                told = Counter(_done(one.action for one in marked))
-                is_told = told <= true if told else _is_drawn(now, (), truth)
+                inferred = [entry for entry in entries(now) if entry.seq in seqs]
+                done = Counter(_done(entry.action for entry in inferred))
+                is_true = done <= true if done else _is_drawn(now, (), truth)
                 if "points" in question.ambiguity.words:
-                    is_told &= now.game is not None and truth.game is not None and now.game.totals == truth.game.totals
-                # Tiles of an earlier hand lie there no more.
-                lie = [paths[NodeId(one.seq)] for one in marked if NodeId(one.seq) in paths]
-                return choice if is_told and right.issuperset(lie) else None
+                    is_true &= now.game is not None and truth.game is not None and now.game.totals == truth.game.totals
+                # Tiles of an earlier hand are no longer on the table and have no path.
+                inferred_paths = [paths[NodeId(entry.seq)] for entry in inferred if NodeId(entry.seq) in paths]
+                return choice if is_true and true_paths.issuperset(inferred_paths) else None
             case _:
                 pass
     return None
 
 
 def _undone(session: Session, question: Question, truth: State) -> int | None:
-    """Return the answer whether tiles that still lie there count, though their plays were undone."""
+    """Return the answer on whether tiles still on the table count although their plays were undone."""
     undone, left = session.places.undone, [not answer.places.undone for answer in question.answers]
     if not undone or not all(left):
         return None
     laid = set(paths_of(truth).values()) - set(paths_of(session.state).values())
     counts = any(seen_name(undone[0]) in path[-1] for path in laid)
-    many = len(session.places.waiting)
-    return next(at for at, one in enumerate(question.answers) if (len(one.places.waiting) > many) is counts)
+    count = len(session.places.waiting)
+    return next(at for at, answer in enumerate(question.answers) if (len(answer.places.waiting) > count) is counts)
 
 
 def _as_it_was(now: State, question: Question, truth: State) -> int | None:
-    """Return the answer that names the leader, or the tiles that lie open."""
+    """Return the answer that names the leader, or a tile of an open hand."""
     if truth.game is None or truth.game.hand is None or now.game is None or now.game.hand is None:
         return None
     leader = _leader(truth)
@@ -159,13 +159,13 @@ def _as_it_was(now: State, question: Question, truth: State) -> int | None:
             return choice
     if now.game.phase is not Phase.REVEAL and now.game.hand.ending is None:
         return None
-    open_tiles = {tile for one in truth.game.hand.holdings if one is not None for tile in one.tiles or ()}
-    names = {f"the {one}" for one in open_tiles}
+    holdings = (holding for holding in truth.game.hand.holdings if holding is not None)
+    names = {f"the {tile}" for holding in holdings for tile in holding.tiles or ()}
     return next((at for at, words in enumerate(question.ambiguity.choices) if words in names), None)
 
 
 def _knocked(now: State, question: Question, truth: State) -> int | None:
-    """Return the answer that says whether a player has knocked: true where more of their passes are true than known."""
+    """Return the answer on whether a player knocked. They did if the true match has more of their passes."""
     answers = [answer.events for answer in question.answers]
     for choice, events in enumerate(answers):
         if len(events) == 1 and isinstance(knock := events[0], Knock):
@@ -175,12 +175,12 @@ def _knocked(now: State, question: Question, truth: State) -> int | None:
 
 
 def _stacked(now: State, question: Question, truth: State) -> int | None:
-    """Return the answer that names a stack of the truth that is not known yet."""
-    left = _stacks(truth) - _stacks(now)
+    """Return the answer that names a true stack missing from the session."""
+    missing = _stacks(truth) - _stacks(now)
     paths = paths_of(now)
     for choice, answer in enumerate(question.answers):
         match answer.events:
-            case (Stack(seat=seat, tile=tile, on=on),) if left[seat, tile, paths.get(on, ())]:
+            case (Stack(seat=seat, tile=tile, on=on),) if missing[seat, tile, paths.get(on, ())]:
                 return choice
             case _:
                 pass
@@ -188,56 +188,60 @@ def _stacked(now: State, question: Question, truth: State) -> int | None:
 
 
 def _stacks(state: State) -> Counter[tuple[Seat, Tile, Path]]:
-    """Return how often each player has laid a tile on its copy, with the way to that copy."""
+    """Return the number of stacks by seat, tile and path of the tile below."""
     paths = paths_of(state)
-    actions = (one.action for one in entries(state))
-    return Counter((one.seat, one.tile, paths.get(one.on, ())) for one in actions if isinstance(one, Stack))
+    actions = (entry.action for entry in entries(state))
+    stacks = (action for action in actions if isinstance(action, Stack))
+    return Counter((stack.seat, stack.tile, paths.get(stack.on, ())) for stack in stacks)
 
 
 def _began(session: Session, question: Question, truth: State) -> int | None:
-    """Return the answer that says most of what happened while nobody saw the table and nothing false."""
+    """Return the most complete true account of the actions while the table was not seen.
+
+    If no account is true, this is the answer that rejects them all. None if the question is not about such actions.
+    """
     before, after = session.places.unseen, [answer.places.unseen for answer in question.answers]
-    none = [at for at, one in enumerate(after) if one is not None and one != before and one.not_so]
+    none = [at for at, unseen in enumerate(after) if unseen is not None and unseen != before and unseen.not_so]
     if not none:
         return None
     true = _done_since(session.state, truth)
-    # Where plays score, their order matters.
+    # The order matters if plays score.
     scores = truth.game is not None and truth.game.rules.unit is not None
-    told = dict[int, int]()
+    lengths = dict[int, int]()
     for choice, (answer, unseen) in enumerate(zip(question.answers, after, strict=True)):
-        said = _done(answer.events if unseen is None else unseen.begun)
-        done = true[: len(said)]  # they may have gone on since
-        is_so = said == done or (unseen is None and not scores and sorted(said) == sorted(done))
-        if not said and unseen is None:
-            is_so = _is_drawn(session.state, answer.events, truth)
-        if choice not in none and is_so:
-            told[choice] = len(said)
-    return max(told, key=lambda choice: told[choice], default=none[0])
+        claimed = _done(answer.events if unseen is None else unseen.begun)
+        done = true[: len(claimed)]  # the players may have played on since
+        is_true = claimed == done or (unseen is None and not scores and sorted(claimed) == sorted(done))
+        if not claimed and unseen is None:
+            is_true = _is_drawn(session.state, answer.events, truth)
+        if choice not in none and is_true:
+            lengths[choice] = len(claimed)
+    return max(lengths, key=lambda choice: lengths[choice], default=none[0])
 
 
 def _is_drawn(now: State, events: Iterable[Event], truth: State) -> bool:
-    """Return whether no player has drawn more tiles, with what happened then, than they truly have."""
+    """Return True if, after *events*, no player has drawn more tiles than in the true match."""
     drawn, true = (_acted(state) for state in (replay((*now.log, *events)), truth))
-    return all(true[one] >= tiles for one, tiles in drawn.items() if one[1] == "draws")
+    return all(true[key] >= tiles for key, tiles in drawn.items() if key[1] == "draws")
 
 
 def _done_since(now: State, truth: State) -> list[tuple[Seat, str]]:
-    """Return who laid and passed what that *now* does not know, in the order of the *truth*."""
-    known = Counter(_done(one.action for one in entries(now)))
-    left = []
-    for one in _done(entry.action for entry in entries(truth)):
-        if known[one]:
-            known[one] -= 1
+    """Return the true plays and passes that *now* lacks, in order."""
+    known = Counter(_done(entry.action for entry in entries(now)))
+    missing = []
+    for action in _done(entry.action for entry in entries(truth)):
+        if known[action]:
+            known[action] -= 1
         else:
-            left.append(one)
-    return left
+            missing.append(action)
+    return missing
 
 
 def _done(actions: Iterable[Event]) -> list[tuple[Seat, str]]:
-    """Return who laid which tile, and who passed."""
+    """Return the plays and passes among *actions*, as seat and tile or "passes"."""
     done: list[tuple[Seat, str]] = []
-    for one in actions:
-        match one:
+    for action in actions:
+        match action:
             case Play(seat=seat, tile=tile):
                 done.append((seat, str(tile)))
             case Knock(seat=seat):
@@ -248,7 +252,7 @@ def _done(actions: Iterable[Event]) -> list[tuple[Seat, str]]:
 
 
 def _all_shown(session: Session, question: Question, truth: State) -> int | None:
-    """Return the answer that all tiles of a player lie open, where as many do as they hold."""
+    """Return the answer that a player's hand is completely shown, if it shows as many tiles as they hold."""
     if truth.game is None or truth.game.hand is None:
         return None
     for choice, answer in enumerate(question.answers):
@@ -260,26 +264,27 @@ def _all_shown(session: Session, question: Question, truth: State) -> int | None
 
 
 def _leader(truth: State) -> Seat:
-    """Return the leader of the last hand; -1 where no tile was played."""
-    plays = [one.action for one in entries(truth) if isinstance(one.action, Play) and one.action.at is None]
-    return plays[-1].seat if plays else Seat(-1)
+    """Return the leader of the last hand, or -1 before the first play."""
+    actions = (entry.action for entry in entries(truth))
+    leads = [action for action in actions if isinstance(action, Play) and action.at is None]
+    return leads[-1].seat if leads else Seat(-1)
 
 
 def _passes(state: State, seat: Seat) -> int:
-    return sum(one.action == Knock(seat) for one in entries(state))
+    return sum(entry.action == Knock(seat) for entry in entries(state))
 
 
 def _difference(now: State, truth: State) -> tuple[int, int]:
-    """Return how many tiles of each lie otherwise in the other, and how many actions there were by other players."""
-    one, other = Counter(paths_of(now).values()), Counter(paths_of(truth).values())
-    return (one - other).total() + (other - one).total(), (_acted(now) - _acted(truth)).total()
+    """Return the number of tiles that differ between two layouts, and of actions that are not in the true match."""
+    paths, true_paths = Counter(paths_of(now).values()), Counter(paths_of(truth).values())
+    return (paths - true_paths).total() + (true_paths - paths).total(), (_acted(now) - _acted(truth)).total()
 
 
 def _acted(state: State) -> Counter[tuple[Seat, Tile | str]]:
-    """Return how often each player laid each tile, how many tiles each has drawn, and how often each has passed."""
+    """Return the number of plays by seat and tile, and of drawn tiles and passes by seat."""
     acted: Counter[tuple[Seat, Tile | str]] = Counter()
-    for one in entries(state):
-        match one.action:
+    for entry in entries(state):
+        match entry.action:
             case Play(seat=seat, tile=tile):
                 acted[seat, tile] += 1
             case Draw(seat=seat, tiles=tiles):

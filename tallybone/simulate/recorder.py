@@ -1,4 +1,4 @@
-"""Write a simulated sitting as a recording: the frames, the inputs of the players, and the truth."""
+"""Write a simulated sitting as a recording with frames, inputs and ground truth."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tallybone.simulate.simulation import Simulation, SimulationSettings
 from vision.reading import Face
 from vision.tracking.watch import Frame
 
-# A simulated table has no date, and the same seed gives the same file.
+# Fixed date, because the same seed must give the same file.
 _STARTED_AT = datetime(2000, 1, 1, tzinfo=UTC)
 _JPEG_QUALITY = 85
 _NS_PER_S = 1_000_000_000
@@ -38,13 +38,13 @@ _NS_PER_S = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class RecordingSummary:
-    """How much was recorded.
+    """Amount of recorded data.
 
     Attributes:
-        frames: Pictures.
-        seconds: Time at the table.
-        plays: Tiles that were laid as plays; stacked copies are none.
-        hands: Hands that were begun.
+        frames: Number of frames.
+        seconds: Duration of the sitting.
+        plays: Number of plays, without stacks.
+        hands: Number of hands started.
     """
 
     frames: int = 0
@@ -53,16 +53,16 @@ class RecordingSummary:
     hands: int = 0
 
 
-def start_of(simulation: Simulation, wishes: SimulationSettings) -> SittingStart:
-    """Return the start of the recording of a simulated sitting."""
-    rules = wishes.rules
+def start_of(simulation: Simulation, settings: SimulationSettings) -> SittingStart:
+    """Return the header of the recording of a simulated sitting."""
+    rules = settings.rules
     return SittingStart(
         started_at=_STARTED_AT,
-        players=wishes.players,
+        players=settings.players,
         rules=rules.name,
         options=tuple(changed_options(rules).items()),
         tile_set=TileSet.to(rules.max_pips).value,
-        seed=wishes.seed,
+        seed=settings.seed,
         software=software(),
         pictures=Pictures.MOVING,
         zones=simulation.room.zones,
@@ -70,10 +70,10 @@ def start_of(simulation: Simulation, wishes: SimulationSettings) -> SittingStart
 
 
 def record(items: Iterable[SimulatedItem], writer: RecordingWriter) -> Iterator[RecordingSummary]:
-    """Write items as they come; yield after each how much there is.
+    """Write items as they arrive, and yield a summary after each.
 
     Raises:
-        RecordingError: If one cannot be written.
+        RecordingError: If an item cannot be written.
     """
     frames = plays = hands = 0
     t_ns = 0
@@ -83,8 +83,8 @@ def record(items: Iterable[SimulatedItem], writer: RecordingWriter) -> Iterator[
                 _, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
                 writer.frame(t_ns, data.tobytes())
                 frames += 1
-            case SimulatedInput(t_ns=t_ns, said=said):
-                write_input(writer, said, t_ns)
+            case SimulatedInput(t_ns=t_ns, value=value):
+                write_input(writer, value, t_ns)
             case _:
                 t_ns = item.t_ns
                 writer.write(Topic.TRUTH, t_ns, truth_line(item))
@@ -94,12 +94,12 @@ def record(items: Iterable[SimulatedItem], writer: RecordingWriter) -> Iterator[
 
 
 def truth_line(item: TrueTable | TrueTiles | TrueEvent | TrueRecord) -> dict[str, Any]:
-    """Return an item of the truth, for JSON."""
+    """Return an item of the ground truth as a JSON object."""
     match item:
         case TrueTable(look=look, difficulty=difficulty):
             return {"kind": "table", "look": look, "difficulty": difficulty}
         case TrueTiles(tiles=tiles, bump=bump):
-            line: dict[str, Any] = {"kind": "tiles", "tiles": [_tile_line(one) for one in tiles]}
+            line: dict[str, Any] = {"kind": "tiles", "tiles": [_tile_line(tile) for tile in tiles]}
             return line if bump == STRAIGHT else line | {"bump": [round(number, 4) for number in bump]}
         case TrueEvent():
             return {
@@ -113,10 +113,10 @@ def truth_line(item: TrueTable | TrueTiles | TrueEvent | TrueRecord) -> dict[str
             return {"kind": "record", "dgr": dgr}
 
 
-def _tile_line(one: TrueTile) -> dict[str, Any]:
+def _tile_line(true: TrueTile) -> dict[str, Any]:
     return {
-        "pips": [half.pips for half in one.tile.halves],
-        "face": "down" if one.tile.face is Face.DOWN else "up",
-        "zone": one.zone.value,
-        "corners_px": [[round(x, 1), round(y, 1)] for x, y in one.tile.corners_px],
+        "pips": [half.pips for half in true.tile.halves],
+        "face": "down" if true.tile.face is Face.DOWN else "up",
+        "zone": true.zone.value,
+        "corners_px": [[round(x, 1), round(y, 1)] for x, y in true.tile.corners_px],
     }

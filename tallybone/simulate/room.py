@@ -1,4 +1,4 @@
-"""Place camera, zones and players around a simulated table, and choose how hard it is to follow."""
+"""Camera, zones and players around a simulated table, and the difficulty of following it."""
 
 from __future__ import annotations
 
@@ -21,28 +21,29 @@ from tallybone.simulate.scenes import LOOKS
 from vision.tracking.settle import Side
 
 MARGIN_PX = 24
-"""How much more than a frame the camera of a film sees at each side, so that it can be bumped."""
+"""Margin around a frame that the film's camera also covers, to allow for bumps."""
 WIDE_MARGIN_PX = 160
-"""The same where it is pushed hard."""
-# Width and height of the picture and pixels per millimetre, for sets up to so many tiles: 85 x 48 cm, 142 x 80 cm and
-# 154 x 86 cm of a table. Halves are 36, 32 and 30 pixels wide.
+"""Margin for sittings with hard pushes."""
+# Maximum number of tiles, width and height of the picture, and pixels per millimetre. The cameras see 85 x 48 cm,
+# 142 x 80 cm and 154 x 86 cm of a table. Halves are 36, 32 and 30 pixels wide.
 _SIZES = ((28, 1280, 720, 1.5), (56, 1920, 1080, 1.35), (171, 1920, 1080, 1.25))
-# More tiles than these are not laid out before the camera: half of the table would be boneyard.
-_MOST_IN_BONEYARD = 30
+# A larger boneyard is kept outside the picture, because it would fill half of the table.
+_MAX_IN_BONEYARD = 30
 _SIDES = (Side.BOTTOM, Side.LEFT, Side.TOP, Side.RIGHT)
 _TWO_SIDES = (Side.BOTTOM, Side.TOP)
-# How far outside the picture a hand waits, and how far tiles stay from the border of their zone.
+# Distance of waiting hands from the picture, of tiles from the border of their zone, and of the layout from the
+# boneyard.
 _OUTSIDE_MM, _INSIDE_MM, _CLEAR_OF_BONEYARD_MM = 150.0, 3.0, 10.0
-# A tile at the border of the picture looks like a hand that rests there: the boneyard is laid a little off it.
+# Preferred distance of the boneyard from the border of the picture, where a tile looks like a resting hand.
 _FROM_BORDER_MM = 20.0
-# From tile to tile in rows of the boneyard and of open hands, in sizes of a tile; at most so far in a boneyard.
+# Minimum pitch of tiles in rows, and maximum pitch in the boneyard, in tile sizes.
 _PITCH, _WIDEST_PITCH = 1.06, 1.35
 Range = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class BoxMm:
-    """A part of the table, in millimetres."""
+    """A rectangle on the table, in millimetres."""
 
     left: float
     top: float
@@ -51,21 +52,21 @@ class BoxMm:
 
     @property
     def corners(self) -> Quad:
-        """Its corners, clockwise."""
+        """Corners, clockwise."""
         return ((self.left, self.top), (self.right, self.top), (self.right, self.bottom), (self.left, self.bottom))
 
     @property
     def width(self) -> float:
-        """Its extent from left to right."""
+        """Extent from left to right."""
         return self.right - self.left
 
     @property
     def height(self) -> float:
-        """Its extent from top to bottom."""
+        """Extent from top to bottom."""
         return self.bottom - self.top
 
     def within(self, other: BoxMm) -> BoxMm:
-        """Return the part of it that is in another, too."""
+        """Return the intersection with another rectangle."""
         return BoxMm(
             max(self.left, other.left),
             max(self.top, other.top),
@@ -74,28 +75,28 @@ class BoxMm:
         )
 
     def grown(self, by_mm: float) -> BoxMm:
-        """Return it larger by so much at each side."""
+        """Return the rectangle grown by *by_mm* on each side."""
         return BoxMm(self.left - by_mm, self.top - by_mm, self.right + by_mm, self.bottom + by_mm)
 
     def holds(self, point: Point) -> bool:
-        """Return whether a point is in it or on its edge."""
+        """Return True if a point is inside the rectangle or on its edge."""
         return self.left <= point[0] <= self.right and self.top <= point[1] <= self.bottom
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A table with a camera over it and people around it; none of it changes during a match.
+    """A table with a camera and players. It does not change during a match.
 
     Attributes:
-        look: Name of the looks.
-        scene: Looks of everything, with the wide camera of a film.
+        look: Name of the look.
+        scene: Looks of the scene, with the film's wide camera.
         zones: Boneyard and seat zones, in shares of a frame.
-        sides: At which side of the picture each seat sits.
-        seen: The part of the table that a frame shows.
-        board: The part that is played on.
-        yard: Where the boneyard lies; None where it is kept out of the picture.
-        opens: Where each seat lays its tiles open; nothing where hands have no zones.
-        margin_px: How much more than a frame its camera sees at each side.
+        sides: Side of the picture at which each seat sits.
+        seen: Visible part of the table.
+        board: Area for the layout.
+        yard: Area of the boneyard, or None if it is outside the picture.
+        opens: Area in which each seat shows its tiles. Empty without seat zones.
+        margin_px: Margin around a frame that the camera also covers.
     """
 
     look: str
@@ -119,9 +120,9 @@ class Room:
         return self.scene.camera.height_px - 2 * self.margin_px
 
     def body_mm(self, seat: int, aside: float) -> Point:
-        """Return where the hand of a seat waits outside the picture; *aside* is -1 to 1 along its side."""
+        """Return the waiting position of a seat's hand outside the picture. *aside*, -1 to 1, moves it sideways."""
         side, seen = self.sides[seat], self.seen
-        # Seats that share a side sit beside each other.
+        # Seats at the same side are next to each other.
         sharing = [at for at, other in enumerate(self.sides) if other is side]
         place = (sharing.index(seat) + 0.5) / len(sharing) - 0.5 + 0.12 * aside
         x = (seen.left + seen.right) / 2 + place * seen.width
@@ -132,14 +133,14 @@ class Room:
         return (outside.left if side is Side.LEFT else outside.right, y)
 
     def boneyard(self, tiles: int, rng: np.random.Generator) -> tuple[PlacedTile, ...] | None:
-        """Return face-down tiles in rows, row by row; None where they have no room or no zone."""
-        if self.yard is None or tiles > _MOST_IN_BONEYARD:
+        """Return face-down tiles in rows, or None without a zone or enough room."""
+        if self.yard is None or tiles > _MAX_IN_BONEYARD:
             return None
         look = self.scene.tile
         upright = (look.width_mm, look.length_mm, math.pi / 2)
-        lying = (look.length_mm, look.width_mm, 0.0)
+        lengthwise = (look.length_mm, look.width_mm, 0.0)
         for box in (self.yard.within(self.seen.grown(-_FROM_BORDER_MM)), self.yard):
-            for width_mm, height_mm, turn_rad in (upright, lying):
+            for width_mm, height_mm, turn_rad in (upright, lengthwise):
                 places = _rows(box, tiles, width_mm, height_mm)
                 if places:
                     return tuple(_crooked(None, place, turn_rad, rng) for place in places)
@@ -148,7 +149,7 @@ class Room:
     def opened(
         self, seat: int, pips: tuple[tuple[int, int], ...], rng: np.random.Generator
     ) -> tuple[PlacedTile, ...] | None:
-        """Return the tiles that a seat lays open in its zone, in a row; None where they have no room or no zone."""
+        """Return a row of shown tiles in a seat's zone, or None without a zone or enough room."""
         if seat >= len(self.opens):
             return None
         box, look = self.opens[seat], self.scene.tile
@@ -159,9 +160,11 @@ class Room:
             return None
         middle = ((box.left + box.right) / 2, (box.top + box.bottom) / 2)
         offsets = [(at - (len(pips) - 1) / 2) * pitch for at in range(len(pips))]
-        places = [(middle[0] + by, middle[1]) if is_along_x else (middle[0], middle[1] + by) for by in offsets]
+        places = [
+            (middle[0] + offset, middle[1]) if is_along_x else (middle[0], middle[1] + offset) for offset in offsets
+        ]
         turn_rad = math.pi / 2 if is_along_x else 0.0
-        return tuple(_crooked(two, place, turn_rad, rng) for two, place in zip(pips, places, strict=True))
+        return tuple(_crooked(pair, place, turn_rad, rng) for pair, place in zip(pips, places, strict=True))
 
 
 def pick_room(
@@ -173,15 +176,15 @@ def pick_room(
     manners: Manners,
     margin_px: int,
 ) -> Room:
-    """Return a table for a game.
+    """Return a random table for a game.
 
     Args:
-        rng: Picks lamp and camera, and the look where none is named.
-        rules: The game; larger sets need larger tables.
-        players: How many sit around it.
-        look: A name of `scenes.LOOKS`, or None for any.
-        manners: How hard it is to see.
-        margin_px: How much more than a frame the camera sees at each side.
+        rng: Random generator.
+        rules: Rules of the game. Larger sets need larger tables.
+        players: Number of players.
+        look: A key of `scenes.LOOKS`, or None for a random look.
+        manners: Quality of the camera and the light.
+        margin_px: Margin around a frame that the camera also covers.
     """
     names = list(LOOKS)
     drawn = names[int(rng.integers(len(names)))]
@@ -203,7 +206,7 @@ def pick_room(
 
 
 def _room(look: str, scene: Scene, zones: Zones, sides: tuple[Side, ...], margin_px: int) -> Room:
-    """Return a table with zones."""
+    """Return a table with the given zones."""
     whole: Outline = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
     seen = _box_of(whole, scene, margin_px)
     own = None if zones.boneyard is None else _box_of(zones.boneyard, scene, margin_px)
@@ -214,7 +217,7 @@ def _room(look: str, scene: Scene, zones: Zones, sides: tuple[Side, ...], margin
 
 
 def _camera(rng: np.random.Generator, rules: Rules, manners: Manners, margin_px: int) -> CameraLook:
-    """Return a camera that hangs not quite straight and sees a margin more than it shows."""
+    """Return a slightly tilted camera that covers a margin around each frame."""
     _, width_px, height_px, px_per_mm = next((size for size in _SIZES if rules.tiles <= size[0]), _SIZES[-1])
     return replace(
         OVERHEAD,
@@ -232,7 +235,7 @@ def _camera(rng: np.random.Generator, rules: Rules, manners: Manners, margin_px:
 def _board(
     seen: BoxMm, sides: tuple[Side, ...], opens: tuple[BoxMm, ...], yard: BoxMm | None, side_mm: float
 ) -> PlayArea:
-    """Return the place for the layout: a rectangle around the middle, without the boneyard."""
+    """Return the area for the layout: a rectangle around the middle, between the seat zones, without the boneyard."""
     half_width, half_height = min(-seen.left, seen.right), min(-seen.top, seen.bottom)
     for side, box in zip(sides, opens, strict=False):
         if side in (Side.TOP, Side.BOTTOM):
@@ -244,17 +247,17 @@ def _board(
 
 
 def _box_of(outline: Outline, scene: Scene, margin_px: int) -> BoxMm:
-    """Return the upright rectangle at the height of tiles that lies within a four-cornered zone of a frame."""
+    """Return the axis-aligned table rectangle, at tile height, inside a four-cornered zone of a frame."""
     camera = scene.camera
     frame_px = (camera.width_px - 2 * margin_px, camera.height_px - 2 * margin_px)
-    seen_px = np.array([outline], np.float64) * frame_px + margin_px
+    outline_px = np.array([outline], np.float64) * frame_px + margin_px
     to_table = np.linalg.inv(view_of(camera).plane(scene.tile.thickness_mm))
-    (a, b, c, d) = cv2.perspectiveTransform(seen_px, to_table)[0].tolist()
+    (a, b, c, d) = cv2.perspectiveTransform(outline_px, to_table)[0].tolist()
     return BoxMm(max(a[0], d[0]), max(a[1], b[1]), min(b[0], c[0]), min(c[1], d[1]))
 
 
 def _rows(box: BoxMm, tiles: int, width_mm: float, height_mm: float) -> list[Point]:
-    """Return the middles of tiles of a size in rows, as far apart as there is room; nothing where they do not fit."""
+    """Return the centres of tiles in rows, spread over the available room up to a limit. Empty if they do not fit."""
     in_a_row = int(box.width / (_PITCH * width_mm))
     if not in_a_row or int(box.height / (_PITCH * height_mm)) * in_a_row < tiles:
         return []
@@ -267,32 +270,32 @@ def _rows(box: BoxMm, tiles: int, width_mm: float, height_mm: float) -> list[Poi
 
 
 def _crooked(pips: tuple[int, int] | None, place: Point, theta_rad: float, rng: np.random.Generator) -> PlacedTile:
-    """Return a tile as a hand puts it into a row."""
+    """Return a tile of a row with the small random misalignment of a hand."""
     x, y = place[0] + rng.normal(0, 0.3), place[1] + rng.normal(0, 0.8)
     return PlacedTile(pips, (float(x), float(y)), theta_rad + float(rng.normal(0, 0.012)))
 
 
 @dataclass(frozen=True, slots=True)
 class Manners:
-    """How people and things behave at a table. Chances are per turn.
+    """Behaviour of players, light and camera. Probabilities are per play.
 
     Attributes:
-        noise: Of the camera, standard deviation in grey levels.
+        noise: Camera noise, as a standard deviation in grey levels.
         blur_px: Defocus of the camera.
-        tilt_rad, roll_rad: How far the camera hangs off, at most and as standard deviation.
-        shadow: Strength of shadows, from and to.
-        drift: Share by which the light swells and fades.
-        step: Share by which the exposure may jump.
-        gesture_s: How long a hand takes to lay a tile, from its first to its last frame.
-        pause_s: How long the table then lies still.
-        idle: Chance that a hand reaches over and does nothing.
-        rest: Chance that a hand rests on the table.
-        nudge: Chance that tiles are pushed by some millimetres.
-        steps: Chance of a jump of the exposure.
-        bump: Chance that the camera is bumped.
-        bump_px: How far, at most.
-        slam: Chance that a laid tile is heard.
-        hurry: Chance that the next tile is laid at once.
+        tilt_rad, roll_rad: Maximum tilt and standard deviation of the roll of the camera.
+        shadow: Range of the strength of shadows.
+        drift: Amplitude of slow changes of the light.
+        step: Maximum relative change of the exposure.
+        gesture_s: Range of the duration of a play's gesture.
+        pause_s: Range of the pause after it.
+        idle: Probability that a hand reaches over the table and does nothing.
+        rest: Probability that a hand rests on the table.
+        nudge: Probability that tiles are pushed by a few millimetres.
+        steps: Probability of a change of the exposure.
+        bump: Probability that the camera is bumped.
+        bump_px: Maximum shift by a bump.
+        slam: Probability that a play is audible.
+        hurry: Probability that the next tile follows at once.
     """
 
     noise: float
@@ -315,7 +318,7 @@ class Manners:
 
 
 def manners_of(difficulty: Difficulty) -> Manners:
-    """Return how people and things behave; the numbers are those of an easy, a normal and a hard table."""
+    """Return the behaviour for a difficulty. Each tuple holds the values for easy, normal and hard."""
     level = list(Difficulty).index(difficulty)
     return Manners(
         noise=(1.2, 2.0, 3.5)[level],

@@ -1,4 +1,4 @@
-"""The table of the demo: its looks, and the scene for the renderer after every event."""
+"""Table of the demo: its looks, and the scene to render after each event."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ LOOKS = {
     "colored-walnut": (COLORED, WALNUT),
     "black-linen": (_BLACK_TILES, _LINEN),
 }
-"""Tiles and the table they lie on, by name."""
+"""Looks of tiles and table, by name."""
 
-# A half is 40 pixels wide: a camera of 1280x720 sees 77 x 43 cm of a small table.
+# A 1280x720 camera sees 77 x 43 cm of a small table. Halves are 40 pixels wide.
 _CAMERA = replace(OVERHEAD, width_px=1280, height_px=720, px_per_mm=1.667)
-# Two sets need a larger table, 120 x 67 cm, and six arms one of 154 x 86 cm: halves of 38 and 30 pixels then.
+# Camera by maximum number of tiles. Two sets need a table of 120 x 67 cm, with halves of 38 pixels, and six arms need
+# 154 x 86 cm, with halves of 30 pixels.
 _CAMERAS = (
     (28, _CAMERA),
     (56, replace(OVERHEAD, width_px=1920, height_px=1080, px_per_mm=1.6)),
@@ -49,7 +50,7 @@ _CAMERAS = (
 
 @dataclass(frozen=True, slots=True)
 class DemoTable:
-    """The looks of everything at a demo, for the renderer; they do not change."""
+    """Looks of a demo's tiles, table, light and camera. They do not change during the demo."""
 
     tile: TileLook
     surface: TableLook
@@ -58,28 +59,28 @@ class DemoTable:
 
     @property
     def board(self) -> PlayArea:
-        """The part of the table that the camera sees whole."""
+        """Largest part of the table that is completely in the picture."""
         area = visible_area(self.camera)
         return PlayArea(area.width_mm, area.height_mm, self.tile.width_mm)
 
     def scene(self, layout: Layout, laid: Sequence[Laid]) -> Scene:
-        """Return the scene of a layout, as the camera sees it."""
-        places = {one.node: one for one in laid}
+        """Return the scene with the tiles of a layout. Nodes that are not in *laid* are skipped."""
+        places = {tile.node: tile for tile in laid}
         nodes = [node for node in layout.nodes if node.id in places]
         tiles = {node.id: placed_tile(places[node.id], (node.inner, node.outer)) for node in nodes}
-        # A copy lies on its tile, pips and edges as below.
+        # A stacked copy has the same position and pips as the tile below it.
         on_top = (replace(tiles[id_], height_mm=self.tile.thickness_mm) for id_ in tiles if id_ in layout.stacked)
         return Scene((*tiles.values(), *on_top), self.tile, self.surface, self.light, self.camera)
 
     def center_px(self, laid: Laid) -> Point:
-        """Return where the picture shows the middle of a tile."""
+        """Return the middle of a tile's face in the picture."""
         view = view_of(self.camera)
-        seen = view.distort(view.project(np.array([laid.place.center]), self.tile.thickness_mm))
-        return (float(seen[0, 0]), float(seen[0, 1]))
+        points_px = view.distort(view.project(np.array([laid.place.center]), self.tile.thickness_mm))
+        return (float(points_px[0, 0]), float(points_px[0, 1]))
 
 
 def pick_table(rng: np.random.Generator, rules: Rules) -> DemoTable:
-    """Return a set of tiles, a table, a lamp and a camera that hangs not quite straight, with room for a game."""
+    """Return a random table with room for a game, and a slightly tilted camera."""
     tile, surface = list(LOOKS.values())[int(rng.integers(len(LOOKS)))]
     light = replace(
         LAMP,
@@ -93,6 +94,6 @@ def pick_table(rng: np.random.Generator, rules: Rules) -> DemoTable:
 
 
 def placed_tile(laid: Laid, pips: tuple[int, int]) -> PlacedTile:
-    """Return a tile of the layout as the renderer wants it: half 0 towards -x of its long axis."""
+    """Convert a tile of the layout for the renderer. Half 0 is towards -x of its long axis."""
     turn_rad = 0.0 if laid.place.lies_along else math.pi / 2
     return PlacedTile(pips, laid.place.center, laid.place.heading_rad + turn_rad)

@@ -1,4 +1,4 @@
-"""Script a whole match before a camera: each step as hands, sounds, presses and disturbances in time."""
+"""Script a match in front of a camera, with hands, sounds, button presses and disturbances."""
 
 from __future__ import annotations
 
@@ -33,34 +33,34 @@ from tallybone.session.touching import Point
 from tallybone.simulate.game_script import ScriptStep
 from tallybone.simulate.hands import slide
 from tallybone.simulate.items import Planned, TrueEvent, TrueRecord, Zone
-from tallybone.simulate.pushes import CameraPush, Pushed, PushTime
+from tallybone.simulate.pushes import CameraPush, LayoutPositions, PushTime
 from tallybone.simulate.stage import TableStage
 
-# Before the first hand the camera sees the empty table, and after the last one the tiles that are left.
+# Time with an empty table before the first hand, and with the remaining tiles after the last.
 _BEFORE_S, _AFTER_S = 1.5, 2.5
-# Nobody lays a tile so soon after a knock: it could be the knock of that tile (session.knocks.KNOCK_WAITS_NS).
+# Pause after a knock. A tile played sooner could explain the knock (session.knocks.KNOCK_WAITS_NS).
 _AFTER_KNOCK_S = (2.3, 3.2)
-# Nobody knocks or presses before they have looked at the table.
+# Time to look at the table before a knock or press.
 _LOOKS_S = (0.7, 1.2)
-# A boneyard lies for so long before anybody goes on.
+# Pause after the boneyard is laid out.
 _COUNTED_S = (1.3, 2.0)
 _HURRIED_S = 0.1
-# Many tiles at once: laid out, laid open, swept away; in so many goes.
-_MANY_S, _LAYING_GOES, _SWEEPS = (1.2, 1.8), 2, 3
-# How often the sensor knows the side of a knock, and how often a hand that knocks is seen.
+# Duration of a gesture with many tiles, and number of gestures to lay out the boneyard and to clear the table.
+_MANY_S, _LAYING_GESTURES, _SWEEPS = (1.2, 1.8), 2, 3
+# Probabilities that the sensor detects the side of a knock, and that the knocking hand is visible.
 _KNOWS_SIDE, _KNOCKS_IN_SIGHT = 0.8, 0.6
 
-# A hand that does nothing takes so long, and stays so long; one that rests comes and goes in the last.
+# Duration of an idle gesture and of its stay, then of a resting hand and of the gesture that brings it.
 _IDLE_S, _STAYS_S = (0.7, 1.6), 0.3
 _REST_S, _TO_REST_S = (1.5, 4.0), 1.0
 _PUSH_S = 0.3
-_MOST_PUSHED = 2
-# A player's own side of the table reaches so far into the picture.
+_MAX_PUSHED = 2
+# Depth of a player's own side of the table in the picture.
 _OWN_SIDE_MM = 45.0
 
 
 def script(steps: Iterator[ScriptStep], stage: TableStage, pushes: tuple[CameraPush, ...]) -> Iterator[Planned]:
-    """Yield a match, step by step as the game goes, in the order of time, with *pushes* of the camera."""
+    """Yield the items of a match in order of time, with *pushes* of the camera."""
     yield from stage.still(_BEFORE_S)
     director = _Director(stage, pushes)
     state = State()
@@ -75,24 +75,24 @@ def script(steps: Iterator[ScriptStep], stage: TableStage, pushes: tuple[CameraP
 
 @dataclass(slots=True)
 class _Director:
-    """Turns steps into the actions of people.
+    """Converts the steps of a game to the players' actions.
 
     Attributes:
-        stage: Where they do it.
-        pushes: Those of the camera.
-        plays: How many there were.
-        pushed: Where the tiles of the layout lie.
-        has_boneyard: Whether that of this hand lies before the camera.
+        stage: The table.
+        pushes: Pushes of the camera.
+        plays: Number of plays so far.
+        positions: Positions of the tiles of the layout.
+        has_boneyard: True if the boneyard of this hand is on the table.
     """
 
     stage: TableStage
     pushes: tuple[CameraPush, ...]
     plays: int = 0
-    pushed: Pushed = field(default_factory=Pushed)
+    positions: LayoutPositions = field(default_factory=LayoutPositions)
     has_boneyard: bool = False
 
     def act(self, step: ScriptStep, before: State) -> Iterator[Planned]:
-        """Yield the actions of people in one step."""
+        """Yield the players' actions in a step."""
         event, rng = step.event, self.stage.rng
         match event:
             case NewHand():
@@ -100,7 +100,7 @@ class _Director:
             case Lead(seat=seat):
                 yield from self._lead(_game(before), seat)
             case Play():
-                yield from disturb(self.stage, self.pushed, _game(before))
+                yield from disturb(self.stage, self.positions, _game(before))
                 yield from self._play(event, step)
             case Stack(seat=seat, on=on):
                 yield from self._press(Press(Button.STACK))
@@ -121,18 +121,18 @@ class _Director:
                 pips = tuple((tile.high, tile.low) if rng.random() < 0.5 else (tile.low, tile.high) for tile in tiles)
                 yield from self._reveal(seat, pips)
             case Abandon():
-                yield self.stage.hear(event)
+                yield self.stage.enter(event)
             case _:
-                assert isinstance(event, MatchStart)  # no script has others
+                assert isinstance(event, MatchStart)  # scripts have no other events
 
     def truth_of(self, event: Event, before: State, after: State) -> TrueEvent:
-        """Return the truth of the step that is over."""
+        """Return the ground truth of a completed step."""
         totals = _game(after).totals
         was = 0 if before.game is None else sum(before.game.totals)
         return TrueEvent(self.stage.between_ns, event, sum(totals) - was, totals, self.stage.last_motion_ns)
 
     def pause(self, event: Event) -> Iterator[Planned]:
-        """Yield the time until the next step."""
+        """Yield the pause before the next step."""
         stage, manners = self.stage, self.stage.manners
         match event:
             case Knock():
@@ -145,58 +145,58 @@ class _Director:
                 pass
 
     def _begin_hand(self, game: Game) -> Iterator[Planned]:
-        """Clear the table and lay out the boneyard."""
+        """Yield clearing the table and laying out the boneyard for a new hand."""
         stage, rng = self.stage, self.stage.rng
         seats = len(game.players)
         if any(stage.lying.values()):
             yield from self._clear(seats)
             yield from stage.still(stage.drawn(_LOOKS_S))
-        self.pushed = Pushed()
+        self.positions = LayoutPositions()
         assert game.hand is not None  # a hand has begun
         boneyard = stage.room.boneyard(game.hand.boneyard, rng) if game.hand.boneyard else None
         self.has_boneyard = boneyard is not None
         if boneyard is not None:
             seat = int(rng.integers(seats))
-            middle = (len(boneyard) + 1) // _LAYING_GOES
+            middle = (len(boneyard) + 1) // _LAYING_GESTURES
             for part in (boneyard[:middle], boneyard[middle:]):
                 if part:
                     yield from stage.put(seat, part, Zone.BONEYARD, seconds=stage.drawn(_MANY_S), is_lifting=False)
             yield from stage.still(stage.drawn(_COUNTED_S))
 
     def _clear(self, seats: int) -> Iterator[Planned]:
-        """Sweep everything off the table."""
+        """Clear the table in up to three sweeps, from left to right."""
         stage = self.stage
-        tiles = [tile for there in stage.lying.values() for tile in there]
+        tiles = [tile for zone_tiles in stage.lying.values() for tile in zone_tiles]
         tiles.sort(key=lambda tile: tile.center_mm[0])
-        most = -(-len(tiles) // _SWEEPS)
-        for first in range(0, len(tiles), most):
+        count = -(-len(tiles) // _SWEEPS)
+        for first in range(0, len(tiles), count):
             seat = int(stage.rng.integers(seats))
-            part = tiles[first : first + most]
+            part = tiles[first : first + count]
             yield from stage.take(seat, part, seconds=stage.drawn(_MANY_S), is_lifting=False)
 
     def _lead(self, game: Game, seat: Seat) -> Iterator[Planned]:
-        """Enter the leader at the page, where the rules name none.
+        """Enter the leader on the page, unless the rules determine it.
 
-        The button names one seat after another: its meaning depends on whether the new hand was seen already, which
-        a script cannot know.
+        The button is not used: it steps through the seats, and its effect depends on whether the new hand was already
+        detected, which a script cannot know.
         """
         assert game.hand is not None  # a hand has begun
         if game.hand.turn != seat:
             yield from self.stage.still(self.stage.drawn(_LOOKS_S))
-            yield self.stage.hear(Lead(seat))
+            yield self.stage.enter(Lead(seat))
 
     def _press(self, press: Press) -> Iterator[Planned]:
-        """Yield a look at the table, then a button."""
+        """Yield a look at the table, then a button press."""
         yield from self.stage.still(self.stage.drawn(_LOOKS_S))
-        yield self.stage.hear(press)
+        yield self.stage.enter(press)
 
     def _play(self, play: Play, step: ScriptStep) -> Iterator[Planned]:
-        """Yield a tile that is laid, now and then so hard that it is heard."""
+        """Yield the play of a tile, sometimes with an audible slam."""
         stage = self.stage
         layout, laid = _game(step.state).layout, step.laid[-1]
         node = layout.find(laid.node)
-        assert node is not None  # it has just been laid
-        tile = self.pushed.place(node, laid)
+        assert node is not None  # just played
+        tile = self.positions.place(node, laid)
         self.plays += 1
         slam = self._heard(play.seat) if stage.happens(stage.manners.slam) else None
         seconds = stage.drawn(stage.manners.gesture_s)
@@ -208,45 +208,45 @@ class _Director:
         yield from stage.put(play.seat, (tile,), Zone.LAYOUT, seconds=seconds, heard=slam)
 
     def _stack(self, seat: Seat, on: NodeId) -> Iterator[Planned]:
-        """Yield a tile that is laid on its copy."""
+        """Yield a tile that is stacked on its copy."""
         stage = self.stage
-        tile = replace(self.pushed.tiles[on], height_mm=stage.look.thickness_mm)
+        tile = replace(self.positions.tiles[on], height_mm=stage.look.thickness_mm)
         yield from stage.put(seat, (tile,), Zone.LAYOUT, seconds=stage.drawn(stage.manners.gesture_s))
 
     def _draw(self, draw: Draw) -> Iterator[Planned]:
-        """Yield tiles that are drawn from the boneyard, or buttons for them."""
+        """Yield tiles drawn from the boneyard. Without a visible boneyard, yield button presses."""
         stage = self.stage
         for _ in range(draw.tiles):
             if self.has_boneyard:
                 (*_, last) = stage.lying[Zone.BONEYARD]
                 yield from stage.take(draw.seat, (last,), seconds=stage.drawn(stage.manners.gesture_s))
-            elif not draw.forced:  # forced draws are counted by the rules
+            elif not draw.forced:  # the rules count forced draws
                 yield from self._press(Press(Button.DRAW, draw.seat))
 
     def _knock(self, seat: Seat) -> Iterator[Planned]:
-        """Yield a knock on the table, at the player's own side."""
+        """Yield a knock, sometimes with a hand at the player's own side of the table."""
         stage = self.stage
         yield from stage.still(stage.drawn(_LOOKS_S))
         if not stage.happens(_KNOCKS_IN_SIGHT):
-            yield stage.hear(self._heard(seat))
+            yield stage.enter(self._heard(seat))
             return
-        way = stage.gesture(seat, own_side(stage, seat), seconds=stage.manners.gesture_s[0], stay=1)
-        yield from stage.show(way.come)
-        yield stage.hear(self._heard(seat))
-        yield from stage.show((*way.stay, *way.go))
+        gesture = stage.gesture(seat, own_side(stage, seat), seconds=stage.manners.gesture_s[0], stay=1)
+        yield from stage.show(gesture.come)
+        yield stage.enter(self._heard(seat))
+        yield from stage.show((*gesture.stay, *gesture.go))
 
     def _heard(self, seat: Seat) -> KnockHeard:
         return KnockHeard(seat if self.stage.happens(_KNOWS_SIDE) else None)
 
     def _reveal(self, seat: Seat, pips: tuple[tuple[int, int], ...]) -> Iterator[Planned]:
-        """Yield a hand that is laid open, or the sum of its tiles where there is no room for it."""
+        """Yield a hand that is shown. If its zone has no room, enter the sum of its pips instead."""
         stage = self.stage
         if not pips:
             return
         tiles = stage.room.opened(seat, pips, stage.rng)
         if tiles is None:
             yield from stage.still(stage.drawn(_LOOKS_S))
-            yield stage.hear(RevealPips(seat, sum(map(sum, pips))))
+            yield stage.enter(RevealPips(seat, sum(map(sum, pips))))
         else:
             yield from stage.put(seat, tiles, Zone.SEAT, seconds=stage.drawn(_MANY_S), is_lifting=False)
 
@@ -256,8 +256,8 @@ def _game(state: State) -> Game:
     return state.game
 
 
-def disturb(stage: TableStage, pushed: Pushed, game: Game) -> Iterator[Planned]:
-    """Yield the disturbances before a play, if there are any."""
+def disturb(stage: TableStage, positions: LayoutPositions, game: Game) -> Iterator[Planned]:
+    """Yield random disturbances before a play, if any."""
     manners = stage.manners
     seat = int(stage.rng.integers(len(game.players)))
     if stage.happens(manners.steps):
@@ -269,39 +269,39 @@ def disturb(stage: TableStage, pushed: Pushed, game: Game) -> Iterator[Planned]:
         yield from _idle(stage, seat)
     if stage.happens(manners.rest):
         rests = stage.frames(stage.drawn(_REST_S))
-        way = stage.gesture(seat, own_side(stage, seat), seconds=_TO_REST_S, stay=rests)
-        stage.rest_beside((*way.come, *way.stay, *way.go))
+        gesture = stage.gesture(seat, own_side(stage, seat), seconds=_TO_REST_S, stay=rests)
+        stage.rest_beside((*gesture.come, *gesture.stay, *gesture.go))
     if stage.happens(manners.nudge):
-        for _ in range(int(stage.rng.integers(1, _MOST_PUSHED + 1))):
-            yield from _push(stage, pushed, game, seat)
+        for _ in range(int(stage.rng.integers(1, _MAX_PUSHED + 1))):
+            yield from _push(stage, positions, game, seat)
         yield from stage.still(stage.drawn(manners.pause_s))
 
 
 def own_side(stage: TableStage, seat: int) -> Point:
-    """Return a place on the table before a seat, a little inside the picture."""
+    """Return a point on the table in front of a seat, slightly inside the picture."""
     seen, (x, y) = stage.room.seen.grown(-_OWN_SIDE_MM), stage.room.body_mm(seat, 0.0)
     return (min(max(x, seen.left), seen.right), min(max(y, seen.top), seen.bottom))
 
 
 def _idle(stage: TableStage, seat: int) -> Iterator[Planned]:
-    """Yield a hand that reaches somewhere and does nothing."""
+    """Yield a hand that reaches for a random point and does nothing."""
     half_width, half_height = stage.room.board.width_mm / 2, stage.room.board.height_mm / 2
     at_mm = (stage.drawn((-half_width, half_width)), stage.drawn((-half_height, half_height)))
-    way = stage.gesture(seat, at_mm, seconds=stage.drawn(_IDLE_S), stay=stage.frames(_STAYS_S))
-    yield from stage.show((*way.come, *way.stay, *way.go))
+    gesture = stage.gesture(seat, at_mm, seconds=stage.drawn(_IDLE_S), stay=stage.frames(_STAYS_S))
+    yield from stage.show((*gesture.come, *gesture.stay, *gesture.go))
     yield from stage.still(stage.drawn(stage.manners.pause_s))
 
 
-def _push(stage: TableStage, pushed: Pushed, game: Game, seat: int) -> Iterator[Planned]:
-    """Yield a hand that pushes a tile of the layout, where one can be pushed."""
-    found = pushed.push(game.layout, stage.look, stage.rng)
-    if found is None:
+def _push(stage: TableStage, positions: LayoutPositions, game: Game, seat: int) -> Iterator[Planned]:
+    """Yield a hand that pushes a tile of the layout, if any can be pushed."""
+    pushed = positions.push(game.layout, stage.look, stage.rng)
+    if pushed is None:
         return
-    before, after = found
-    way = stage.gesture(seat, before.center_mm, seconds=stage.drawn(stage.manners.gesture_s))
-    yield from stage.show((*way.come, *way.stay))
+    before, after = pushed
+    gesture = stage.gesture(seat, before.center_mm, seconds=stage.drawn(stage.manners.gesture_s))
+    yield from stage.show((*gesture.come, *gesture.stay))
     rest = tuple(tile for tile in stage.lying[Zone.LAYOUT] if tile != before)
     stage.lying[Zone.LAYOUT] = rest
-    yield from stage.show(slide(way, before, after, stage.frames(_PUSH_S)))
-    yield stage.now_lie(Zone.LAYOUT, (*rest, after))
-    yield from stage.show(way.go)
+    yield from stage.show(slide(gesture, before, after, stage.frames(_PUSH_S)))
+    yield stage.set_tiles(Zone.LAYOUT, (*rest, after))
+    yield from stage.show(gesture.go)

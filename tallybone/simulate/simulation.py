@@ -1,4 +1,4 @@
-"""Simulate a sitting from its seed: frames, inputs and truth one after another, each drawn when it is asked for."""
+"""Simulate a sitting from a seed, as lazily generated frames, inputs and ground truth."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine import EngineError, Play, Rules, deal_problems, profile, with_option
 from synthetic.render.motion import Film
 from tallybone.choices import Difficulty
 from tallybone.simulate.game_script import ScriptStep, play_out
-from tallybone.simulate.items import FramePlan, NowLying, Planned, SimulatedItem, TrueTable, TrueTile, TrueTiles
+from tallybone.simulate.items import FramePlan, Planned, SimulatedItem, TilesPlan, TrueTable, TrueTile, TrueTiles
 from tallybone.simulate.pushes import CameraPush
 from tallybone.simulate.room import MARGIN_PX, WIDE_MARGIN_PX, Room, manners_of, pick_room
 from tallybone.simulate.scenes import LOOKS
@@ -22,18 +22,18 @@ from vision.tracking.watch import Frame
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationSettings:
-    """The wishes for a simulated sitting.
+    """Settings of a simulated sitting.
 
     Attributes:
-        rules: The game.
-        players: Names, by seat.
-        seed: Picks everything that is not given here.
-        hands: How many hands are played at most; None for a whole match.
-        look: A name of `scenes.LOOKS`; None for one that the seed picks.
-        difficulty: How hard the table is to follow.
-        fps: Frames in a second.
-        plays: After how many plays it is left; None for when it is over.
-        pushes: How the camera is pushed, in the order of the plays.
+        rules: Rules of the game.
+        players: Names by seat.
+        seed: Random seed of everything that is not set here.
+        hands: Maximum number of hands. None for a whole match.
+        look: A key of `scenes.LOOKS`. None to choose by the seed.
+        difficulty: Difficulty of following the table.
+        fps: Frames per second.
+        plays: Number of plays after which the sitting stops. None to play to the end.
+        pushes: Pushes of the camera, in the order of the plays.
     """
 
     rules: Rules
@@ -47,16 +47,16 @@ class SimulationSettings:
     pushes: tuple[CameraPush, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a game that cannot be played."""
+        """Reject a game that cannot be dealt to the players."""
         if problems := deal_problems(self.rules, len(self.players)):
             raise EngineError("; ".join(problems))
 
 
 _NAMES = ("Ann", "Ben", "Cleo", "Dora", "Eve", "Finn", "Gus", "Hana")
-# The look that the seed picks.
+# Name that selects a look by the seed.
 BY_SEED = "seed"
-# Longer than any match: games without a target end after one hand, the others long before.
-_MOST_HANDS = 200
+# Limit for a whole match, longer than any real one. Games without a target end after a single hand.
+_MAX_HANDS = 200
 
 
 def simulation_settings(
@@ -72,10 +72,10 @@ def simulation_settings(
     plays: int | None = None,
     pushes: tuple[CameraPush, ...] = (),
 ) -> SimulationSettings:
-    """Return the wishes of a command.
+    """Return settings for a game with default names.
 
     Raises:
-        EngineError: If so many cannot play this, an option cannot be, or there is no such look; all in plain words.
+        EngineError: If the number of players, an option or the look is invalid, with a message for the user.
     """
     if look not in (BY_SEED, *LOOKS):
         raise EngineError(f'no look is called "{look}"; known: {", ".join((BY_SEED, *LOOKS))}')
@@ -96,52 +96,49 @@ def simulation_settings(
 
 
 class Simulation:
-    """One simulated sitting."""
+    """A simulated sitting."""
 
-    def __init__(self, wishes: SimulationSettings) -> None:
-        """Pick the table; nothing is drawn yet."""
-        self._wishes = wishes
-        # Game, table, hands and noise each have their own: more noise does not deal other tiles.
-        self._game_rng, room_rng, self._stage_rng, self._film_rng = np.random.default_rng(wishes.seed).spawn(4)
-        self.manners = manners_of(wishes.difficulty)
+    def __init__(self, settings: SimulationSettings) -> None:
+        """Choose the table. Nothing is rendered yet."""
+        self._settings = settings
+        # Separate generators for game, table, hands and noise make them independent of each other.
+        self._game_rng, room_rng, self._stage_rng, self._film_rng = np.random.default_rng(settings.seed).spawn(4)
+        self.manners = manners_of(settings.difficulty)
         self.room: Room = pick_room(
             room_rng,
-            rules=wishes.rules,
-            players=len(wishes.players),
-            look=wishes.look,
+            rules=settings.rules,
+            players=len(settings.players),
+            look=settings.look,
             manners=self.manners,
-            margin_px=WIDE_MARGIN_PX if wishes.pushes else MARGIN_PX,
+            margin_px=WIDE_MARGIN_PX if settings.pushes else MARGIN_PX,
         )
 
     def plan(self) -> Iterator[Planned]:
-        """Yield the sitting without drawing it; only once, because it is made as it goes."""
-        wishes = self._wishes
-        hands = (1 if wishes.rules.target is None else _MOST_HANDS) if wishes.hands is None else wishes.hands
-        steps = play_out(self._game_rng, rules=wishes.rules, players=wishes.players, table=self.room.board, hands=hands)
-        stage = TableStage(
-            self.room, manners=self.manners, players=len(wishes.players), fps=wishes.fps, rng=self._stage_rng
-        )
-        return script(_until(steps, wishes.plays), stage, wishes.pushes)
+        """Return the items of the sitting without rendering frames. Call it only once, because it consumes state."""
+        settings, players = self._settings, self._settings.players
+        hands = (1 if settings.rules.target is None else _MAX_HANDS) if settings.hands is None else settings.hands
+        steps = play_out(self._game_rng, rules=settings.rules, players=players, table=self.room.board, hands=hands)
+        stage = TableStage(self.room, manners=self.manners, players=len(players), fps=settings.fps, rng=self._stage_rng)
+        return script(_until(steps, settings.plays), stage, settings.pushes)
 
     def items(self) -> Iterator[SimulatedItem]:
-        """Yield the sitting as a camera and its players give it, each frame drawn when it is asked for."""
-        yield TrueTable(0, self.room.look, self._wishes.difficulty.value)
-        film = Film(self.room.scene, seed=self._wishes.seed, margin_px=self.room.margin_px, rng=self._film_rng)
+        """Yield the items of the sitting. Each frame is rendered on demand."""
+        yield TrueTable(0, self.room.look, self._settings.difficulty.value)
+        film = Film(self.room.scene, seed=self._settings.seed, margin_px=self.room.margin_px, rng=self._film_rng)
         for planned in self.plan():
             match planned:
                 case FramePlan(t_ns=t_ns, moment=moment):
                     yield Frame(film.picture(moment), t_ns)
-                case NowLying(t_ns=t_ns, tiles=tiles, bump=bump):
-                    seen = film.truth([one.placed for one in tiles], bump)
-                    yield TrueTiles(
-                        t_ns, tuple(TrueTile(t, one.zone) for t, one in zip(seen, tiles, strict=True)), bump
-                    )
+                case TilesPlan(t_ns=t_ns, tiles=tiles, bump=bump):
+                    seen = film.truth([tile.placed for tile in tiles], bump)
+                    true = tuple(TrueTile(exact, tile.zone) for exact, tile in zip(seen, tiles, strict=True))
+                    yield TrueTiles(t_ns, true, bump)
                 case _:
                     yield planned
 
 
 def _until(steps: Iterator[ScriptStep], plays: int | None) -> Iterator[ScriptStep]:
-    """Yield the steps up to so many plays."""
+    """Yield steps until the given number of plays."""
     for step in steps:
         yield step
         if plays is not None and isinstance(step.event, Play):

@@ -1,4 +1,4 @@
-"""Keep the table while a script goes on: the clock, the tiles, the light; and take the shots that show it."""
+"""State of the table during a script: clock, tiles, light and camera, and the frames that show it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from synthetic.render.scene import PlacedTile, Reach
 from tallybone.session.sitting import ByHand
 from tallybone.session.touching import Point
 from tallybone.simulate.hands import Gesture, Pose, draw_hand, reach_for
-from tallybone.simulate.items import FramePlan, Lying, NowLying, Planned, SimulatedInput, Zone
+from tallybone.simulate.items import FramePlan, Planned, SimulatedInput, TilesPlan, Zone, ZonedTile
 from tallybone.simulate.pushes import CameraPush
 from tallybone.simulate.room import Manners, Room
 
 _NS_PER_S = 1_000_000_000
-# A hand whose fingertips are so far beside the picture shows no shadow in it any more.
+# Maximum distance of fingertips outside the picture at which a hand's shadow may still be visible.
 _SHADOW_MM = 60.0
-# The light swells and fades once in so many seconds.
+# Range of the period of slow changes of the light.
 _DRIFT_S = (35.0, 90.0)
-# Share of a jump of the exposure that a camera makes in each frame.
+# Share of the remaining change of exposure that the camera applies in each frame.
 _PER_FRAME = 0.6
-# A camera is never pushed farther from where it hung.
-_MOST_BUMP_PX, _MOST_TURN = 10.0, 0.25
+# Limits of the shift and rotation by random bumps, relative to the start.
+_MAX_BUMP_PX, _MAX_TURN = 10.0, 0.25
 
 
 class TableStage:
-    """The table in front of the camera; its methods yield the items that show their actions."""
+    """A table in front of the camera. Its methods yield the items that show their actions."""
 
     def __init__(self, room: Room, *, manners: Manners, players: int, fps: int, rng: np.random.Generator) -> None:
         """Start with an empty table at time 0."""
@@ -49,43 +49,43 @@ class TableStage:
         self._drift_s, self._phase = rng.uniform(*_DRIFT_S), rng.uniform(0, 2 * math.pi)
 
     def frames(self, seconds: float) -> int:
-        """Return how many frames are in a time, at least one."""
+        """Return the number of frames in *seconds*, at least 1."""
         return max(1, round(seconds * self._fps))
 
     def drawn(self, span: tuple[float, float]) -> float:
-        """Return a number within a span, at random."""
+        """Return a random number in *span*."""
         return float(self.rng.uniform(*span))
 
     def happens(self, chance: float) -> bool:
-        """Return whether something happens that has this chance."""
+        """Return True with probability *chance*."""
         return bool(self.rng.random() < chance)
 
     @property
     def between_ns(self) -> int:
-        """The time between the last frame and the next."""
+        """Time halfway between the last frame and the next."""
         return self.t_ns + self._frame_ns // 2
 
-    def hear(self, said: ByHand) -> SimulatedInput:
-        """Return an input that comes between the last frame and the next."""
-        return SimulatedInput(self.between_ns, said)
+    def enter(self, value: ByHand) -> SimulatedInput:
+        """Return an input between the last frame and the next."""
+        return SimulatedInput(self.between_ns, value)
 
     def still(self, seconds: float) -> Iterator[Planned]:
-        """Yield a table on which nobody does anything."""
+        """Yield frames without hands."""
         return self.show([None] * self.frames(seconds))
 
     def show(self, poses: Iterable[Pose | None]) -> Iterator[Planned]:
-        """Yield frames of a hand that moves, or of none; before each, where the camera points if it is pushed."""
+        """Yield a frame for each pose, or without a hand for None. A push of the camera precedes its frame."""
         for pose in poses:
             pushed = self._pushes.popleft() if self._pushes else None
             if pushed is not None:
                 self._pushed = pushed
-                yield self._lie()
-            yield self._shot(pose)
+                yield self._tiles_plan()
+            yield self._frame(pose)
 
-    def now_lie(self, zone: Zone, tiles: Sequence[PlacedTile]) -> NowLying:
-        """Put other tiles into a zone, and return how all lie now."""
+    def set_tiles(self, zone: Zone, tiles: Sequence[PlacedTile]) -> TilesPlan:
+        """Replace the tiles of a zone, and return the positions of all tiles."""
         self.lying[zone] = tuple(tiles)
-        return self._lie()
+        return self._tiles_plan()
 
     def gesture(
         self,
@@ -98,7 +98,7 @@ class TableStage:
         is_lifting: bool = True,
         stay: int | None = None,
     ) -> Gesture:
-        """Return how a seat reaches for a place."""
+        """Return the gesture of a seat's hand that reaches for *at_mm*."""
         return reach_for(
             self._hands[seat],
             start_mm=self.room.body_mm(seat, self.drawn((-1.0, 1.0))),
@@ -121,57 +121,57 @@ class TableStage:
         heard: ByHand | None = None,
         is_lifting: bool = True,
     ) -> Iterator[Planned]:
-        """Yield a hand that brings tiles, puts them down, which may be heard, and leaves."""
-        way = self.gesture(seat, middle_of(tiles), seconds=seconds, brings=tiles, is_lifting=is_lifting)
-        yield from self.show(way.come)
+        """Yield a hand that brings tiles, puts them down and leaves. *heard* is an input at the moment of contact."""
+        gesture = self.gesture(seat, middle_of(tiles), seconds=seconds, brings=tiles, is_lifting=is_lifting)
+        yield from self.show(gesture.come)
         if heard is not None:
-            yield self.hear(heard)
-        yield self.now_lie(zone, (*self.lying[zone], *tiles))
-        yield from self.show((*way.stay, *way.go))
+            yield self.enter(heard)
+        yield self.set_tiles(zone, (*self.lying[zone], *tiles))
+        yield from self.show((*gesture.stay, *gesture.go))
 
     def take(
         self, seat: int, tiles: Sequence[PlacedTile], *, seconds: float, is_lifting: bool = True
     ) -> Iterator[Planned]:
-        """Yield a hand that comes, takes tiles from whatever zones they lie in, and leaves with them."""
-        way = self.gesture(seat, middle_of(tiles), seconds=seconds, takes=tiles, is_lifting=is_lifting)
-        yield from self.show((*way.come, *way.stay))
-        taken = set(tiles)
-        for zone, there in self.lying.items():
-            self.lying[zone] = tuple(tile for tile in there if tile not in taken)
-        yield self._lie()
-        yield from self.show(way.go)
+        """Yield a hand that takes tiles from any zones and leaves with them."""
+        gesture = self.gesture(seat, middle_of(tiles), seconds=seconds, takes=tiles, is_lifting=is_lifting)
+        yield from self.show((*gesture.come, *gesture.stay))
+        removed = set(tiles)
+        for zone, zone_tiles in self.lying.items():
+            self.lying[zone] = tuple(tile for tile in zone_tiles if tile not in removed)
+        yield self._tiles_plan()
+        yield from self.show(gesture.go)
 
     def rest_beside(self, poses: Iterable[Pose]) -> None:
-        """Let a hand be seen beside the next poses."""
+        """Show another hand in the next frames, in addition to their own poses."""
         self._beside.extend(pose.reach for pose in poses)
 
     def expose(self) -> None:
-        """Let the exposure jump."""
+        """Change the exposure by a random step."""
         self._goal = 1.0 + self.drawn((-self.manners.step, self.manners.step))
 
-    def push_camera(self) -> NowLying:
-        """Bump the camera, and return how the tiles lie in its picture now."""
+    def push_camera(self) -> TilesPlan:
+        """Bump the camera randomly, and return the positions of tiles and camera."""
         by, turn = self.manners.bump_px, self._bump[2] + self.drawn((-0.06, 0.06))
-        x, y = (float(np.clip(self._bump[at] + self.drawn((-by, by)), -_MOST_BUMP_PX, _MOST_BUMP_PX)) for at in (0, 1))
-        self._bump = (x, y, float(np.clip(turn, -_MOST_TURN, _MOST_TURN)))
-        return self._lie()
+        x, y = (float(np.clip(self._bump[at] + self.drawn((-by, by)), -_MAX_BUMP_PX, _MAX_BUMP_PX)) for at in (0, 1))
+        self._bump = (x, y, float(np.clip(turn, -_MAX_TURN, _MAX_TURN)))
+        return self._tiles_plan()
 
     def push_as(self, push: CameraPush, gesture_s: float) -> None:
-        """Let the camera be pushed in the coming frames, of which a gesture takes so many seconds."""
+        """Schedule a push of the camera in the next frames, during a gesture of *gesture_s* seconds."""
         self._pushes.extend(push.frames(self._pushed, gesture_frames=self.frames(gesture_s), fps=self._fps))
 
     @property
-    def _aimed(self) -> Bump:
-        """Where the camera points: small bumps simply add up."""
+    def _displacement(self) -> Bump:
+        """Sum of random bumps and scheduled pushes. Rotations are small enough to add up."""
         (x, y, turn), (more_x, more_y, more_turn) = self._bump, self._pushed
         return (x + more_x, y + more_y, turn + more_turn)
 
-    def _lie(self) -> NowLying:
-        tiles = tuple(Lying(tile, zone) for zone, there in self.lying.items() for tile in there)
-        return NowLying(self.between_ns, tiles, self._aimed)
+    def _tiles_plan(self) -> TilesPlan:
+        tiles = tuple(ZonedTile(tile, zone) for zone, zone_tiles in self.lying.items() for tile in zone_tiles)
+        return TilesPlan(self.between_ns, tiles, self._displacement)
 
-    def _shot(self, pose: Pose | None) -> FramePlan:
-        """Return the next frame, with a hand or without."""
+    def _frame(self, pose: Pose | None) -> FramePlan:
+        """Advance the clock and return the next frame, with or without a hand."""
         self.t_ns += self._frame_ns
         self._gain += _PER_FRAME * (self._goal - self._gain)
         swell = 1 + self.manners.drift * math.sin(2 * math.pi * self.t_ns / _NS_PER_S / self._drift_s + self._phase)
@@ -179,11 +179,11 @@ class TableStage:
         reaches = () if pose is None else (pose.reach,)
         if self._beside:
             reaches = (self._beside.popleft(), *reaches)
-        tiles = tuple(tile for there in self.lying.values() for tile in there)
+        tiles = tuple(tile for zone_tiles in self.lying.values() for tile in zone_tiles)
         shadowed = self.room.seen.grown(_SHADOW_MM)
-        # The light is no motion.
-        in_sight = tuple(reach for reach in reaches if shadowed.holds(reach.tip_mm))
-        if (shown := (tiles, in_sight, self._aimed)) != self._shown:
+        # Changes of the light do not count as motion.
+        visible = tuple(reach for reach in reaches if shadowed.holds(reach.tip_mm))
+        if (shown := (tiles, visible, self._displacement)) != self._shown:
             self.last_motion_ns, self._shown = self.t_ns, shown
         moment = Moment(
             tiles,
@@ -191,12 +191,12 @@ class TableStage:
             () if pose is None else pose.moving,
             gain=self._gain * swell,
             cast_bgr=(1 / warm, 1.0, warm),
-            bump=self._aimed,
+            bump=self._displacement,
         )
         return FramePlan(self.t_ns, moment)
 
 
 def middle_of(tiles: Sequence[PlacedTile]) -> Point:
-    """Return the middle of tiles on the table."""
+    """Return the mean of the tiles' centres."""
     x, y = np.mean([tile.center_mm for tile in tiles], axis=0).tolist()
     return (x, y)

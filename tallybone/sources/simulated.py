@@ -73,10 +73,10 @@ def _shown(items: Iterable[SimulatedItem], players: TruthfulPlayers) -> Iterator
         if isinstance(item, Frame):
             yield shot_of(item.image, item.t_ns, SIMULATED)
         elif isinstance(item, SimulatedInput):
-            yield RecordedInput(item.t_ns, SIMULATED, partial(_same, item.said))
+            yield RecordedInput(item.t_ns, SIMULATED, partial(_same, item.value))
         elif isinstance(item, TrueEvent):
-            players.did(item.event)
+            players.observe(item.event)
 
 
-def _same(said: ByHand) -> ByHand:
-    return said
+def _same(value: ByHand) -> ByHand:
+    return value

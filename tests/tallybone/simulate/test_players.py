@@ -59,6 +59,6 @@ def test_who_has_stacked_a_tile_says_on_which_copy_once_it_lies_there() -> None:
     players = TruthfulPlayers()
     players.truth = session.state
     assert players.answer(session) is None
-    players.did(stack)
+    players.observe(stack)
     assert players.answer(session) == Answer(asked.choices.index("on the 4-0"), asked.topic)
     assert players.answer(session) is None  # an answer is given once

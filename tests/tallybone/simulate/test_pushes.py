@@ -9,7 +9,7 @@ import pytest
 from engine import Play
 from synthetic.render.motion import STRAIGHT
 from tallybone.choices import Difficulty
-from tallybone.simulate.items import FramePlan, NowLying, Planned, TrueEvent
+from tallybone.simulate.items import FramePlan, Planned, TilesPlan, TrueEvent
 from tallybone.simulate.pushes import CameraPush, PushTime
 from tallybone.simulate.simulation import Simulation, simulation_settings
 
@@ -36,7 +36,7 @@ def test_a_slow_slip_goes_evenly_and_is_told_before_each_frame() -> None:
     told = STRAIGHT
     bumps = []
     for one in items:
-        if isinstance(one, NowLying):
+        if isinstance(one, TilesPlan):
             told = one.bump
         elif isinstance(one, FramePlan):
             assert one.moment.bump == told

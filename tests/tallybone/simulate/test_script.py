@@ -26,7 +26,7 @@ from engine import play_record as played
 from tallybone.choices import Difficulty
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.knocks import KNOCK_WAITS_NS
-from tallybone.simulate.items import FramePlan, NowLying, Planned, SimulatedInput, TrueEvent, TrueRecord, Zone
+from tallybone.simulate.items import FramePlan, Planned, SimulatedInput, TilesPlan, TrueEvent, TrueRecord, Zone
 from tallybone.simulate.simulation import Simulation, simulation_settings
 
 GAMES = (
@@ -64,11 +64,11 @@ def events(items: Sitting) -> list[TrueEvent]:
 
 
 def presses(items: Sitting) -> list[Press]:
-    return [one.said for one in items if isinstance(one, SimulatedInput) and isinstance(one.said, Press)]
+    return [one.value for one in items if isinstance(one, SimulatedInput) and isinstance(one.value, Press)]
 
 
 def knocks_ns(items: Sitting) -> list[int]:
-    return [one.t_ns for one in items if isinstance(one, SimulatedInput) and isinstance(one.said, KnockHeard)]
+    return [one.t_ns for one in items if isinstance(one, SimulatedInput) and isinstance(one.value, KnockHeard)]
 
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
@@ -103,9 +103,9 @@ def test_the_true_events_replay_to_the_true_totals_and_so_does_the_record(game: 
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
 def test_a_tile_lies_there_once_its_play_is_over_with_the_pips_that_were_played(game: tuple[str, int, str]) -> None:
-    lying: NowLying | None = None
+    lying: TilesPlan | None = None
     for one in planned(*game):
-        if isinstance(one, NowLying):
+        if isinstance(one, TilesPlan):
             lying = one
         elif isinstance(one, TrueEvent) and isinstance(one.event, Play):
             assert lying is not None
@@ -144,7 +144,7 @@ def test_how_tiles_lie_is_told_before_a_frame_shows_it(game: tuple[str, int, str
     told: tuple[object, ...] = ()
     bump = (0.0, 0.0, 0.0)
     for one in planned(*game):
-        if isinstance(one, NowLying):
+        if isinstance(one, TilesPlan):
             told, bump = tuple(tile.placed for tile in one.tiles), one.bump
         elif isinstance(one, FramePlan):
             # A tile that is being pushed is on its way.
@@ -156,7 +156,7 @@ def test_a_boneyard_shrinks_by_what_is_drawn_and_no_button_says_so() -> None:
     items, left, count = planned("draw", 3, seed=2), 28 - 21, 0
     assert any(isinstance(one.event, Draw) for one in events(items))
     for one in items:
-        if isinstance(one, NowLying):
+        if isinstance(one, TilesPlan):
             count = sum(tile.zone is Zone.BONEYARD for tile in one.tiles)
         elif isinstance(one, TrueEvent) and isinstance(one.event, Draw):
             left -= one.event.tiles
@@ -169,7 +169,7 @@ def test_a_boneyard_that_would_fill_the_table_is_kept_away_and_draws_are_pressed
     draws = [one.event for one in events(items) if isinstance(one.event, Draw)]
     pressed = [press for press in presses(items) if press.button is Button.DRAW]
     assert len(pressed) == sum(draw.tiles for draw in draws if not draw.forced) > 0
-    assert not any(tile.zone is Zone.BONEYARD for one in items if isinstance(one, NowLying) for tile in one.tiles)
+    assert not any(tile.zone is Zone.BONEYARD for one in items if isinstance(one, TilesPlan) for tile in one.tiles)
 
 
 def test_hands_are_laid_open_at_the_end_and_swept_away_before_the_next() -> None:
@@ -178,10 +178,10 @@ def test_hands_are_laid_open_at_the_end_and_swept_away_before_the_next() -> None
     shown = items[first]
     assert isinstance(shown, TrueEvent)
     assert isinstance(shown.event, Reveal)
-    lying = [one for one in items[:first] if isinstance(one, NowLying)][-1]
+    lying = [one for one in items[:first] if isinstance(one, TilesPlan)][-1]
     open_pips = sorted(tuple(sorted(tile.placed.pips or ())) for tile in lying.tiles if tile.zone is Zone.SEAT)
     assert open_pips == sorted((tile.low, tile.high) for tile in shown.event.tiles)
-    assert any(isinstance(one, NowLying) and not one.tiles for one in items[first:])
+    assert any(isinstance(one, TilesPlan) and not one.tiles for one in items[first:])
 
 
 def test_nobody_lays_a_tile_soon_after_a_knock_that_passes() -> None:
@@ -203,7 +203,7 @@ def test_tiles_that_are_put_down_hard_are_heard_too() -> None:
 def test_the_table_says_who_leads_where_the_rules_do_not() -> None:
     items = planned("draw", 3)
     (lead,) = [one.event for one in events(items) if isinstance(one.event, Lead)]
-    assert [one.said for one in items if isinstance(one, SimulatedInput) and isinstance(one.said, Lead)] == [lead]
+    assert [one.value for one in items if isinstance(one, SimulatedInput) and isinstance(one.value, Lead)] == [lead]
 
 
 def test_the_same_seed_gives_the_same_sitting_and_another_another() -> None:
@@ -232,7 +232,7 @@ def test_cameras_are_bumped_at_hard_tables_only() -> None:
 def test_a_hand_that_has_no_zone_to_lie_open_in_is_told_by_its_sum() -> None:
     items = planned("twoset", 6, seed=2)
     shown = [one.event for one in events(items) if isinstance(one.event, Reveal)]
-    sums = [one.said.pips for one in items if isinstance(one, SimulatedInput) and isinstance(one.said, RevealPips)]
+    sums = [one.value.pips for one in items if isinstance(one, SimulatedInput) and isinstance(one.value, RevealPips)]
     assert sums == [sum(tile.pips for tile in one.tiles) for one in shown if one.tiles]
     assert sums
 

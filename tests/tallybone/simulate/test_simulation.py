@@ -17,7 +17,7 @@ from tallybone.recording.format import Pictures, Topic
 from tallybone.recording.messages import input_of
 from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.recording.writer import RecordingWriter
-from tallybone.simulate.items import FramePlan, NowLying, SimulatedInput, TrueEvent, TrueTiles, Zone
+from tallybone.simulate.items import FramePlan, SimulatedInput, TilesPlan, TrueEvent, TrueTiles, Zone
 from tallybone.simulate.recorder import record, start_of
 from tallybone.simulate.room import MARGIN_PX
 from tallybone.simulate.simulation import Simulation, SimulationSettings, simulation_settings
@@ -48,9 +48,9 @@ def recorded(path: Path, asked: SimulationSettings, items: int = SHORT) -> Path:
 @pytest.mark.parametrize("difficulty", list(Difficulty), ids=str)
 def test_the_last_picture_shows_the_tiles_where_the_truth_says(difficulty: Difficulty) -> None:
     simulation = Simulation(wishes(seed=3, difficulty=difficulty))
-    lying, shot = NowLying(0, (), (0.0, 0.0, 0.0)), None
+    lying, shot = TilesPlan(0, (), (0.0, 0.0, 0.0)), None
     for one in simulation.plan():
-        if isinstance(one, NowLying):
+        if isinstance(one, TilesPlan):
             lying = one
         elif isinstance(one, FramePlan):
             shot = one
@@ -68,8 +68,8 @@ def test_zones_hold_what_belongs_to_them() -> None:
     zones, width, height = simulation.room.zones, simulation.room.width_px, simulation.room.height_px
     counts: Counter[Zone] = Counter()
     for one in simulation.plan():
-        for lying in one.tiles if isinstance(one, NowLying) else ():
-            (tile,) = film.truth([lying.placed], one.bump if isinstance(one, NowLying) else (0.0, 0.0, 0.0))
+        for lying in one.tiles if isinstance(one, TilesPlan) else ():
+            (tile,) = film.truth([lying.placed], one.bump if isinstance(one, TilesPlan) else (0.0, 0.0, 0.0))
             x, y = tile.center_px
             is_boneyard, seat = zones.is_boneyard(x / width, y / height), zones.seat_at(x / width, y / height)
             assert is_boneyard == (lying.zone is Zone.BONEYARD)
@@ -98,7 +98,7 @@ def test_a_recording_says_what_was_played_and_holds_all_of_it(tmp_path: Path) ->
     items = list(islice(Simulation(asked).items(), SHORT))
     assert [one.t_ns for one in records] == [one.t_ns for one in items]
     assert [input_of(one) for one in records if input_of(one)] == [
-        one.said for one in items if isinstance(one, SimulatedInput)
+        one.value for one in items if isinstance(one, SimulatedInput)
     ]
     truth = [one.payload for one in records if one.topic is Topic.TRUTH]
     kinds = Counter(line["kind"] for line in truth if isinstance(line, dict))
