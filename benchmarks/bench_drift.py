@@ -26,7 +26,7 @@ from rich.table import Table
 from tallybone.choices import Difficulty
 from tallybone.cli.simulate import simulate
 from tallybone.evaluate.session_report import Figures, is_unflagged
-from tallybone.evaluate.sessions import CameraSaid, SessionJudged, judge_session
+from tallybone.evaluate.sessions import CameraReport, SessionJudged, judge_session
 from tallybone.simulate.pushes import CameraPush, PushTime
 from tallybone.simulate.simulation import SimulationSettings, simulation_settings
 
@@ -76,7 +76,7 @@ class Judged:
     session: SessionJudged
 
     @property
-    def last(self) -> CameraSaid:
+    def last(self) -> CameraReport:
         """What was said of the camera in the end."""
         return self.session.camera[-1]
 

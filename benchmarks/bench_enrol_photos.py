@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from calibration.errors import RefusedError
 from calibration.tiles.learning import LEAST_TILES, learn_set
-from tallybone.evaluate.labels import Lies, PhotoLabel, load_labels
+from tallybone.evaluate.labels import LabelFace, PhotoLabel, load_labels
 from tallybone.evaluate.photos import judge_photo
 from vision.image.picture import load_picture
 from vision.reader.reader import Reader, load_reader
@@ -47,7 +47,7 @@ def main() -> None:
 
 def _judge_source(reader: Reader, root: Path, photos: Sequence[PhotoLabel], most: int) -> None:
     before = {photo: _right(reader, root, photo) for photo in photos}
-    shown = [photo for photo in photos if sum(tile.lies is Lies.UP for tile in photo.tiles) >= LEAST_TILES]
+    shown = [photo for photo in photos if sum(tile.face is LabelFace.UP for tile in photo.tiles) >= LEAST_TILES]
     for photo in shown[:: max(1, len(shown) // most)][:most]:
         try:
             learned = learn_set([load_picture(root / photo.image)], reader)
@@ -71,7 +71,7 @@ def _judge_source(reader: Reader, root: Path, photos: Sequence[PhotoLabel], most
 def _right(reader: Reader, root: Path, photo: PhotoLabel) -> tuple[int, int]:
     """Return how many tiles were found with both halves right, of how many that lie face up."""
     judged = judge_photo(photo, reader.read(load_picture(root / photo.image)))
-    right = [bool(tile.halves) and all(half.pips == half.said.pips for half in tile.halves) for tile in judged.tiles]
+    right = [bool(tile.halves) and all(half.pips == half.seen.pips for half in tile.halves) for tile in judged.tiles]
     return sum(right), len(right)
 
 

@@ -1,1 +1,1 @@
-"""Judge photographs against labels, and recordings of simulated tables against their truth."""
+"""Evaluate readings of labelled photos, and recordings of simulated tables with ground truth."""

@@ -1,4 +1,4 @@
-"""Run `tallybone evaluate` for labelled photographs or for recordings of simulated tables."""
+"""Run `tallybone evaluate` for labelled photos or for recordings of simulated tables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SHEETS = (".jpg", ".jpeg", ".png")
 
 
 class SheetError(VisionError, ValueError):
-    """A contact sheet cannot be written where it was asked for."""
+    """The path of a contact sheet is invalid."""
 
 
 def evaluate_photos(
@@ -47,20 +47,20 @@ def evaluate_photos(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Read labelled photographs and print how much of it is right.
+    """Read labelled photos and print the accuracy.
 
     Args:
-        labels: The file of their labels (docs/labels.md).
-        root: Folder that the paths in *labels* begin at.
-        tile_set: The set on the table, where it is known.
-        as_json: Print one JSON object instead of tables.
-        sheet: Draw every mistake into this JPEG or PNG file.
-        read_picture: Reads a picture; by default the shipped reader.
-        out: Where figures go, by default stdout.
-        err: Where progress and errors go, by default stderr.
+        labels: File of labels (docs/labels.md).
+        root: Folder that the paths in *labels* are relative to.
+        tile_set: Tile set in the photos, if known.
+        as_json: Print a JSON object instead of tables.
+        sheet: JPEG or PNG file to draw all mistakes to, or None.
+        read_picture: Function that reads a picture. None for the shipped reader.
+        out: Stream for figures. None for stdout.
+        err: Stream for progress and errors. None for stderr.
 
     Returns:
-        The exit code: 0, or 1 if anything could not be read, judged or written.
+        Exit code: 0, or 1 if anything could not be read, evaluated or written.
     """
     output = Output.of("evaluate", out, err)
     run = _PhotoRun(labels, root, output)
@@ -88,10 +88,10 @@ def evaluate_photos(
 
 
 def _require_sheet(sheet: Path | None, photos: Sequence[Path]) -> None:
-    """Check that a sheet can be written, before minutes are spent on reading.
+    """Check the path of a sheet before spending minutes on reading.
 
     Raises:
-        SheetError: If it is no JPEG or PNG file, its folder is absent, or a photograph would be lost.
+        SheetError: If it is not a JPEG or PNG file, its folder is missing, or it would overwrite a photo.
     """
     if sheet is None:
         return
@@ -105,7 +105,7 @@ def _require_sheet(sheet: Path | None, photos: Sequence[Path]) -> None:
 
 @dataclass(slots=True)
 class _PhotoRun:
-    """The photographs that were judged so far, and where the faults go."""
+    """Evaluation of photos in progress."""
 
     labels: Path
     root: Path
@@ -115,11 +115,11 @@ class _PhotoRun:
     cells: list[Cell] = field(default_factory=list)
 
     def complain(self, fault: str) -> None:
-        """Print a fault of the labels."""
+        """Print a problem with the labels."""
         self.output.complain(f"{self.labels}: {fault}")
 
     def judge(self, label: PhotoLabel, read_picture: ReadPicture, *, crops: bool) -> str | None:
-        """Read a picture and judge it; return the fault of its label, None where it has none."""
+        """Read and evaluate a picture. Return a message if the picture or its label is invalid, else None."""
         try:
             image = load_picture(self.root / label.image)
             label.require_fits(image.shape[1], image.shape[0])
@@ -138,15 +138,15 @@ class _PhotoRun:
         return None
 
     def write_sheets(self, path: Path) -> list[Path]:
-        """Draw every mistake into FILE, and where they are too many into FILE-2 and so on; return the written files."""
+        """Draw all mistakes to *path*, then to further numbered files if needed, and return the written files."""
         written = []
         cells = sorted(self.cells, key=lambda cell: cell.source)
-        for number, drawn in enumerate(draw_sheets(cells), start=1):
+        for number, sheet in enumerate(draw_sheets(cells), start=1):
             target = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
-            ok, data = cv2.imencode(path.suffix.lower(), drawn)
+            ok, data = cv2.imencode(path.suffix.lower(), sheet)
             try:
                 if not ok:
-                    raise OSError(f"a picture of shape {drawn.shape} cannot be encoded")
+                    raise OSError(f"a picture of shape {sheet.shape} cannot be encoded")
                 target.write_bytes(data.tobytes())
             except OSError as error:
                 self.output.complain(f"{target}: it cannot be written: {reason_of(error)}")
@@ -155,19 +155,19 @@ class _PhotoRun:
         return written
 
     def show(self, sheets: Sequence[Path], *, as_json: bool, wants_sheet: bool) -> None:
-        """Print the figures, and where the mistakes are drawn."""
-        found = evaluate(self.photos, self.read_ms) if self.photos else None
+        """Print the figures and the paths of the contact sheets."""
+        evaluation = evaluate(self.photos, self.read_ms) if self.photos else None
         output = self.output
         if as_json:
-            figures = {} if found is None else evaluation_as_json(found)
-            known = {"labels": str(self.labels), "root": str(self.root), **figures}
-            known |= {"sheets": [str(path) for path in sheets], "not_judged": output.complaints}
-            output.write(json.dumps(known, allow_nan=False))
+            figures = {} if evaluation is None else evaluation_as_json(evaluation)
+            report = {"labels": str(self.labels), "root": str(self.root), **figures}
+            report |= {"sheets": [str(path) for path in sheets], "not_judged": output.complaints}
+            output.write(json.dumps(report, allow_nan=False))
             return
-        if found is None:
+        if evaluation is None:
             output.write("No picture was judged")
             return
-        print_evaluation(output.console, found)
+        print_evaluation(output.console, evaluation)
         for path in sheets:
             output.say(f"Drawn: {path}")
         if len(sheets) > 1:
@@ -183,7 +183,7 @@ def _cells(photo: PhotoJudged, image: Image) -> list[Cell]:
 
 
 def are_sessions(paths: Sequence[Path]) -> bool:
-    """Return whether recordings are named, or folders: labels of photographs are a file of another kind."""
+    """Return True if the first path is a recording or a folder, as opposed to a file of labels."""
     return bool(paths) and (paths[0].suffix.lower() == SUFFIX or paths[0].is_dir())
 
 
@@ -196,18 +196,18 @@ def evaluate_sessions(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Follow recordings of simulated tables, and print how much of it is right.
+    """Replay recordings of simulated tables and print the accuracy.
 
     Args:
-        paths: Recordings, or folders of them.
-        as_json: Print one line of JSON per recording, and one with the figures of all, instead of tables.
-        jobs: How many are judged at once.
-        judge: Judges one; by default with the shipped reader.
-        out: Where figures go, by default stdout.
-        err: Where progress and errors go, by default stderr.
+        paths: Recordings, or folders of recordings.
+        as_json: Print a line of JSON for each recording and one with the combined figures, instead of tables.
+        jobs: Number of processes.
+        judge: Function that evaluates a recording. By default, it uses the shipped reader.
+        out: Stream for figures. None for stdout.
+        err: Stream for progress and errors. None for stderr.
 
     Returns:
-        The exit code: 0, or 1 if any of it could not be read or judged.
+        Exit code: 0, or 1 if anything could not be read or evaluated.
     """
     with silent_libraries(err or sys.stderr) as shown:
         output = Output.of("evaluate", out, shown)
@@ -218,7 +218,7 @@ def evaluate_sessions(
         for failure in batch.failures:
             output.complain(failure)
     if as_json:
-        lines = [session_line(one) for one in batch.judged]
+        lines = [session_line(session) for session in batch.judged]
         total = {"total": batch.total.as_json | {"not_judged": list(batch.failures)}}
         for line in (*lines, total):
             output.write(json.dumps(line, allow_nan=False))

@@ -1,4 +1,4 @@
-"""Read the labels of photographs: the tiles that truly lie there (docs/labels.md)."""
+"""Parse the labels of photos: the true tiles in each picture (docs/labels.md)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tallybone.files import reason_of
 from vision.reading import Join, PointPx
 
 T = TypeVar("T")
-_MOST_PIPS = 18
+_MAX_PIPS = 18
 _LONGEST_SHOWN = 60
 
 
 class LabelError(ValueError):
-    """Labels cannot be used; the message names the field and the value expected there."""
+    """Invalid labels. The message names the field and the expected value."""
 
 
-class Lies(StrEnum):
-    """How a labelled tile lies."""
+class LabelFace(StrEnum):
+    """Orientation of a labelled tile."""
 
     UP = "up"
     DOWN = "down"
@@ -34,7 +34,7 @@ class Lies(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HalfLabel:
-    """A half that is seen: its number, 0 to 18, and its centre in the upright picture."""
+    """A visible half: its number, 0 to 18, and its centre in the upright picture."""
 
     pips: int
     center_px: PointPx
@@ -42,27 +42,27 @@ class HalfLabel:
 
 @dataclass(frozen=True, slots=True)
 class TileLabel:
-    """A tile that is seen.
+    """A visible tile.
 
     Attributes:
-        lies: Face up, face down or on edge.
+        face: Face up, face down or on edge.
         center_px: Centre of the tile.
-        halves: Both halves of a face-up tile, empty for others.
+        halves: Both halves of a face-up tile. Empty for others.
     """
 
-    lies: Lies
+    face: LabelFace
     center_px: PointPx
     halves: tuple[HalfLabel, HalfLabel] | tuple[()]
 
     @property
     def half_px(self) -> float:
-        """Side of a half; 0 where the label does not give it."""
+        """Side of a half, or 0 for a tile without halves."""
         return math.dist(self.halves[0].center_px, self.halves[1].center_px) if self.halves else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class IgnoredBox:
-    """A part of a picture that is not judged, in pixels."""
+    """A box of a picture that is excluded from the evaluation, in pixels."""
 
     left_px: float
     top_px: float
@@ -70,20 +70,20 @@ class IgnoredBox:
     bottom_px: float
 
     def holds(self, point_px: PointPx) -> bool:
-        """Whether a point lies in it or on its edge."""
+        """Return True if a point is inside the box or on its edge."""
         return self.left_px <= point_px[0] <= self.right_px and self.top_px <= point_px[1] <= self.bottom_px
 
 
 @dataclass(frozen=True, slots=True)
 class PhotoLabel:
-    """The true tiles of one picture.
+    """Labels of a picture.
 
     Attributes:
-        image: Path of the picture below the root, with slashes.
-        tiles: Every tile that is not in an ignored box.
-        joins: Pairs of *tiles* that touch as in a play; empty where joins are not judged.
-        ignored: Parts of the picture that are not judged.
-        scene, kind, look: The groups of the picture, in the words of its label; empty where it has none.
+        image: Path of the picture relative to the root, with slashes.
+        tiles: All tiles outside the ignored boxes.
+        joins: Joins of *tiles*. Empty if joins are not evaluated.
+        ignored: Boxes that are excluded from the evaluation.
+        scene, kind, look: Groups of the picture, as named by the label. Empty if not given.
     """
 
     image: str
@@ -96,15 +96,15 @@ class PhotoLabel:
 
     @property
     def source(self) -> str:
-        """First folder of the path, or a dot where there is none."""
+        """First folder of the path, or "." if there is none."""
         first, slash, _ = self.image.partition("/")
         return first if slash else "."
 
     def require_fits(self, width_px: int, height_px: int) -> None:
-        """Check that the labels are of a picture of this size.
+        """Check that all tiles are inside a picture of the given size.
 
         Raises:
-            LabelError: If a tile lies outside of it.
+            LabelError: If a tile is outside the picture.
         """
         for index, tile in enumerate(self.tiles):
             for x, y in [half.center_px for half in tile.halves] or [tile.center_px]:
@@ -117,7 +117,7 @@ class PhotoLabel:
 
 @dataclass(frozen=True, slots=True)
 class PhotoLabels:
-    """The labels of a file that can be used, and the faults of the others, one sentence each."""
+    """Valid labels of a file, and a message for each invalid one."""
 
     photos: tuple[PhotoLabel, ...]
     faults: tuple[str, ...]
@@ -127,7 +127,7 @@ def load_labels(path: Path) -> PhotoLabels:
     """Read a file of labels.
 
     Raises:
-        LabelError: If the file as a whole is of no use: it is absent, is no JSON or holds no list.
+        LabelError: If the file is missing, is not JSON or does not contain a list.
     """
     try:
         return parse_labels(_load_json(path))
@@ -144,15 +144,15 @@ def _load_json(path: Path) -> object:
         raise LabelError(f"expected UTF-8 text, but byte {error.start} is none") from error
     except json.JSONDecodeError as error:
         raise LabelError(f"line {error.lineno}, column {error.colno}: expected JSON: {error.msg}") from error
-    except ValueError as error:  # a number of more digits than Python converts
+    except ValueError as error:  # a number with more digits than Python converts
         raise LabelError(f"expected JSON: {error}") from error
 
 
-def parse_labels(known: object) -> PhotoLabels:
-    """Return the labels in the content of a JSON file.
+def parse_labels(content: object) -> PhotoLabels:
+    """Parse the content of a JSON file of labels.
 
     Raises:
-        LabelError: If it is no list.
+        LabelError: If *content* is not a list.
 
     >>> half = {"c": [10, 10], "pips": 3}, {"c": [20, 10], "pips": 12}
     >>> labels = parse_labels([{"image": "a.jpg", "tiles": [{"face": "up", "halves": half}]}, {"image": "b.jpg"}])
@@ -161,10 +161,10 @@ def parse_labels(known: object) -> PhotoLabels:
     """
     photos: dict[str, PhotoLabel] = {}
     faults: list[str] = []
-    for index, one in enumerate(_list(known, "labels")):
+    for index, picture in enumerate(_list(content, "labels")):
         name = f"picture [{index}]"
         try:
-            fields = _fields(one, "")
+            fields = _fields(picture, "")
             image = _image(fields.get("image"))
             name = image
             if image in photos:
@@ -200,25 +200,25 @@ def _image(value: object) -> str:
 def _tile(value: object, where: str) -> TileLabel:
     fields = _fields(value, where)
     face = fields.get("face")
-    if face not in tuple(Lies):
+    if face not in tuple(LabelFace):
         raise LabelError(f"{where}.face: expected up, down or standing, {_got(face)}")
-    lies = Lies(str(face))
-    if lies is not Lies.UP:
-        return TileLabel(lies, _point(fields.get("c"), f"{where}.c"), ())
+    label_face = LabelFace(str(face))
+    if label_face is not LabelFace.UP:
+        return TileLabel(label_face, _point(fields.get("c"), f"{where}.c"), ())
     halves = _each(fields.get("halves"), f"{where}.halves", _half)
     if len(halves) != 2:
         raise LabelError(f"{where}.halves: expected 2 halves, got {len(halves)}")
     (ax, ay), (bx, by) = (half.center_px for half in halves)
     if math.dist((ax, ay), (bx, by)) < 1:
         raise LabelError(f"{where}.halves: expected the centres of two halves, but both lie at {ax:g}, {ay:g}")
-    return TileLabel(lies, ((ax + bx) / 2, (ay + by) / 2), halves)
+    return TileLabel(label_face, ((ax + bx) / 2, (ay + by) / 2), halves)
 
 
 def _half(value: object, where: str) -> HalfLabel:
     fields = _fields(value, where)
     pips = fields.get("pips")
-    if not _is_index(pips, _MOST_PIPS + 1):
-        raise LabelError(f"{where}.pips: expected a whole number from 0 to {_MOST_PIPS}, {_got(pips)}")
+    if not _is_index(pips, _MAX_PIPS + 1):
+        raise LabelError(f"{where}.pips: expected a whole number from 0 to {_MAX_PIPS}, {_got(pips)}")
     return HalfLabel(pips, _point(fields.get("c"), f"{where}.c"))
 
 
@@ -230,12 +230,12 @@ def _join(value: object, where: str, tiles: Sequence[TileLabel]) -> Join:
 
 
 def _end(value: object, where: str, tiles: Sequence[TileLabel]) -> tuple[int, int | None]:
-    """Return the tile and the half of an end of a join."""
+    """Return the tile and the half at an end of a join."""
     tile, half = _pair(value, where)
     if not _is_index(tile, len(tiles)) or not (half is None or _is_index(half, 2)):
         raise LabelError(f"{where}: expected a tile of this picture and its half (0, 1 or null), {_got(value)}")
     if not tiles[tile].halves:
-        raise LabelError(f"{where}: expected a tile that lies face up, but tile {tile} is {tiles[tile].lies}")
+        raise LabelError(f"{where}: expected a tile that lies face up, but tile {tile} is {tiles[tile].face}")
     if half is None and len({labelled.pips for labelled in tiles[tile].halves}) != 1:
         raise LabelError(f"{where}: expected half 0 or 1, got null, but tile {tile} is no double")
     return tile, half
@@ -266,7 +266,7 @@ def _word(fields: Mapping[str, object], name: str) -> str:
 
 
 def _each(value: object, where: str, parse: Callable[[object, str], T]) -> tuple[T, ...]:
-    return tuple(parse(one, f"{where}[{index}]") for index, one in enumerate(_list(value, where)))
+    return tuple(parse(item, f"{where}[{index}]") for index, item in enumerate(_list(value, where)))
 
 
 def _list(value: object, where: str) -> Sequence[object]:

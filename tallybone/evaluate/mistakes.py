@@ -1,4 +1,4 @@
-"""Describe each misread tile of a photograph in words, and draw them all on a contact sheet."""
+"""Describe each mistake in the reading of a photo, and draw all mistakes on contact sheets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vision.image.annotate import ORANGE, PURPLE, SKY, YELLOW
 from vision.reading import Join, PointPx, SeenTile
 
 MistakeOutline = tuple[PointPx, ...]
-# Radius of the ring round a face-down tile, in sides: its label does not say how it lies.
+# Radius of the ring around a face-down tile, in sides. Its label has no direction.
 _BACK_REACH = 1.1
 
 MOST_CELLS = 200
@@ -29,12 +29,12 @@ _PAPER: Bgr = (250, 250, 250)
 _INK: Bgr = (24, 20, 16)
 _FAINT: Bgr = (110, 110, 110)
 _OUTSIDE: Bgr = (200, 200, 200)
-# The margin of a crop around its tiles, as a share of their size: enough to see how tiles lie to each other.
+# Margin of a crop around its tiles, as a share of their size. It shows the neighbouring tiles.
 _MARGIN = 0.3
 
 
 class MistakeKind(StrEnum):
-    """The kind of a mistake."""
+    """Kind of mistake."""
 
     MISSED = "missed tile"
     MISREAD = "wrong pips"
@@ -48,13 +48,13 @@ class MistakeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One thing that was read wrongly.
+    """A mistake in a reading.
 
     Attributes:
-        wrong: Its kind.
-        words: The mistake in words, for example `2-5 read as 2-6 (0.71)`.
-        outlines_px: The tiles in it.
-        link_px: Of a join its two ends, otherwise None.
+        wrong: Kind of the mistake.
+        words: Description, such as `2-5 read as 2-6 (0.71)`.
+        outlines_px: Outlines of the tiles involved.
+        link_px: Both ends of a join, or None.
     """
 
     wrong: MistakeKind
@@ -64,13 +64,13 @@ class Mistake:
 
     @property
     def center_px(self) -> PointPx:
-        """The middle of its tiles."""
+        """Mean of all outline points."""
         points = [point for outline in self.outlines_px for point in outline]
         return (sum(x for x, _ in points) / len(points), sum(y for _, y in points) / len(points))
 
 
 def mistakes_in(photo: PhotoJudged) -> tuple[Mistake, ...]:
-    """Return every mistake in a picture: tiles, then backs, then joins."""
+    """Return all mistakes in a picture: face-up tiles, face-down tiles, then joins."""
     return (*_tiles(photo), *_backs(photo), *_joins(photo))
 
 
@@ -116,12 +116,12 @@ def _end_px(tile: SeenTile | TileLabel, half: int | None) -> PointPx:
 
 
 def _misread(tile: TileJudged) -> str:
-    """Return how a tile was misread, with the confidence of each wrong half; empty where it is right."""
-    wrong = [half for half in tile.halves if half.said.pips != half.pips]
+    """Describe a misread tile with the confidence of each wrong half. Empty if it was read correctly."""
+    wrong = [half for half in tile.halves if half.seen.pips != half.pips]
     if not wrong:
         return ""
-    read = "-".join(str(half.said.pips) for half in tile.halves)
-    return f"{_name(tile.label)} read as {read} ({', '.join(f'{half.said.confidence:.2f}' for half in wrong)})"
+    read = "-".join(str(half.seen.pips) for half in tile.halves)
+    return f"{_name(tile.label)} read as {read} ({', '.join(f'{half.seen.confidence:.2f}' for half in wrong)})"
 
 
 def _name(tile: SeenTile | TileLabel) -> str:
@@ -129,14 +129,14 @@ def _name(tile: SeenTile | TileLabel) -> str:
 
 
 def _usual_half_px(photo: PhotoJudged) -> float:
-    """Return the side of a half in this picture, from labels or else from the reading."""
+    """Return the median side of a half, from the labels, or else from the reading, or else 40."""
     sides_px = sorted(tile.label.half_px for tile in photo.tiles)
     sides_px = sides_px or sorted(math.dist(*tile.half_centers_px) for tile in photo.reading.tiles)
     return sides_px[len(sides_px) // 2] if sides_px else 40.0
 
 
 def _outline(tile: SeenTile | TileLabel) -> MistakeOutline:
-    """Return where a tile was seen; of a labelled one the rectangle of its halves, squares seen straight from above."""
+    """Return the outline of a tile. For a label, it is the 2:1 rectangle around the half centres."""
     if isinstance(tile, SeenTile):
         return tile.corners_px
     (ax, ay), (bx, by) = (half.center_px for half in tile.halves)
@@ -167,13 +167,13 @@ _LINES: dict[MistakeKind, Bgr] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cell:
-    """A mistake on the sheet.
+    """A mistake on a contact sheet.
 
     Attributes:
-        source: The source of its picture; the cells of a source come together under its name.
-        picture: Name of the picture within its source.
-        words: The mistake in words.
-        crop: Shape (232, 232, 3), BGR.
+        source: Source of the picture. Cells are grouped by source.
+        picture: Path of the picture within its source.
+        words: Description of the mistake.
+        crop: BGR, shape (232, 232, 3).
     """
 
     source: str
@@ -183,21 +183,21 @@ class Cell:
 
 
 def crop_mistake(image: Image, mistake: Mistake) -> Image:
-    """Return the part of a picture around a mistake, with the tiles outlined.
+    """Crop a picture around a mistake and outline its tiles.
 
     Args:
-        image: Shape (H, W, 3), BGR, the upright picture.
-        mistake: Where to look, in its pixels.
+        image: Upright picture, BGR, shape (H, W, 3).
+        mistake: Mistake in this picture.
 
     Returns:
-        Shape (232, 232, 3), grey where the picture ends.
+        Shape (232, 232, 3), grey outside the picture.
     """
     points = np.array([point for outline in mistake.outlines_px for point in outline], np.float64)
     low, high = points.min(axis=0), points.max(axis=0)
     side_px = max(float((high - low).max()) * (1 + 2 * _MARGIN), 8.0)
     scale = _CELL_PX / side_px
     corner = (low + high) / 2 - side_px / 2
-    # Pixel centres lie half a pixel inside; without that the outline is off where little is enlarged much.
+    # Account for pixel centres at half pixels. The error would be visible in strongly enlarged crops.
     shift = -corner * scale + (scale - 1) / 2
     to_cell = np.array([[scale, 0.0, shift[0]], [0.0, scale, shift[1]]])
     shrinks = scale < 1
@@ -214,7 +214,7 @@ def crop_mistake(image: Image, mistake: Mistake) -> Image:
 
 
 def draw_sheets(cells: Sequence[Cell]) -> Iterator[Image]:
-    """Yield sheets of at most 200 cells each, grouped by source in the order given."""
+    """Yield sheets of at most 200 cells each. Consecutive cells of a source share a heading."""
     for start in range(0, len(cells), MOST_CELLS):
         yield _sheet(cells[start : start + MOST_CELLS])
 
@@ -225,7 +225,7 @@ def _sheet(cells: Sequence[Cell]) -> Image:
 
 
 def _bands(source: str, cells: Sequence[Cell]) -> Iterator[Image]:
-    """Yield the heading of a source, then its cells row by row."""
+    """Yield the heading of a source, then each row of its cells."""
     heading = _paper(_HEADING_PX)
     count = f"{len(cells)} mistake{'' if len(cells) == 1 else 's'}"
     title = "pictures in the root" if source == "." else source
@@ -247,17 +247,17 @@ def _paper(height_px: int) -> Image:
 
 
 def _write(canvas: Image, text: str, corner: tuple[int, int], *, scale: float, ink: Bgr, thick_px: int = 1) -> None:
-    """Write a line of text, smaller where it would be wider than its place; letters that the font lacks become `?`."""
+    """Write a line of text in place, reduced to fit its width. Non-ASCII characters become `?`."""
     shown = text.encode("ascii", "replace").decode()
     font = cv2.FONT_HERSHEY_SIMPLEX
     room_px = _CELL_PX if thick_px == 1 else canvas.shape[1] - 2 * _GAP_PX
     width_px = max(cv2.getTextSize(shown, font, scale, thick_px)[0][0], 1)
-    fitting = scale * min(1.0, room_px / width_px)
-    cv2.putText(canvas, shown, corner, font, fitting, ink, thick_px, cv2.LINE_AA)
+    fitted_scale = scale * min(1.0, room_px / width_px)
+    cv2.putText(canvas, shown, corner, font, fitted_scale, ink, thick_px, cv2.LINE_AA)
 
 
 def _mark(crop: Image, mistake: Mistake, scale: float, shift: NDArray[np.float64]) -> None:
-    """Outline the tiles just outside of their edge, so that the pips stay free, and join the ends of a join."""
+    """Outline the tiles just outside their edges, to keep the pips visible, and connect the ends of a join."""
     color = _LINES[mistake.wrong]
     for outline in mistake.outlines_px:
         points = np.array(outline, np.float64) * scale + shift
@@ -273,6 +273,6 @@ def _mark(crop: Image, mistake: Mistake, scale: float, shift: NDArray[np.float64
 
 
 def _smoothed(image: Image, scale: float) -> Image:
-    """Return a picture without details finer than a pixel after shrinking: otherwise pips crumble."""
+    """Blur a picture before it is reduced by *scale*, to avoid aliasing."""
     sigma_px = 0.5 * math.sqrt(1 / scale**2 - 1)
     return cv2.GaussianBlur(image, (0, 0), max(sigma_px, 0.1)).astype(np.uint8, copy=False)

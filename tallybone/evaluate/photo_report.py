@@ -1,4 +1,4 @@
-"""Report an evaluation of photographs: figures and mistakes as values, JSON and tables."""
+"""Report an evaluation of photos as values, JSON and tables."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _SURE = 0.99
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """All figures of some photographs.
+    """Figures of an evaluation of photos.
 
     Attributes:
-        overall: The counts over all pictures.
-        sources, looks, kinds, scenes: The counts by group of the labels, without pictures that belong to none.
-        sizes: The counts of tiles by the size of their halves.
-        reliability: How often halves were right, by confidence.
-        read_ms: How long reading a picture took: median and 95th percentile.
-        mistakes: Each with the path of its picture, in the order of the labels within each source.
+        overall: Counts over all pictures.
+        sources, looks, kinds, scenes: Counts by group of the labels, without pictures that have no group.
+        sizes: Counts of tiles by half size.
+        reliability: Accuracy of halves by confidence.
+        read_ms: Median and 95th percentile of the time to read a picture.
+        mistakes: Mistakes with the paths of their pictures, sorted by source, then in the order of the labels.
     """
 
     overall: PhotoCounts
@@ -54,11 +54,11 @@ class Evaluation:
 
 
 def evaluate(photos: Sequence[PhotoJudged], read_ms: Sequence[float]) -> Evaluation:
-    """Return the figures of some pictures.
+    """Return the figures of pictures.
 
     Args:
-        photos: At least one picture.
-        read_ms: How long reading each took.
+        photos: Evaluated pictures, at least one.
+        read_ms: Time to read each picture.
     """
     return Evaluation(
         overall=total(photos),
@@ -77,23 +77,23 @@ def evaluate(photos: Sequence[PhotoJudged], read_ms: Sequence[float]) -> Evaluat
     )
 
 
-def evaluation_json(found: Evaluation) -> dict[str, object]:
-    """Return all figures as JSON holds them; a share of nothing is null."""
-    median, late = found.read_ms
+def evaluation_json(evaluation: Evaluation) -> dict[str, object]:
+    """Return all figures as a JSON object. Undefined rates are None."""
+    median, late = evaluation.read_ms
     groups = {
-        "sources": found.sources,
-        "looks": found.looks,
-        "kinds": found.kinds,
-        "scenes": found.scenes,
-        "half_px": found.sizes,
+        "sources": evaluation.sources,
+        "looks": evaluation.looks,
+        "kinds": evaluation.kinds,
+        "scenes": evaluation.scenes,
+        "half_px": evaluation.sizes,
     }
     return {
-        "overall": _counts(found.overall),
+        "overall": _counts(evaluation.overall),
         **{name: {key: _counts(counts) for key, counts in group.items()} for name, group in groups.items()},
-        "reliability": [_bin(one) for one in found.reliability],
-        "expected_calibration_error": expected_calibration_error(found.reliability),
+        "reliability": [_bin(each) for each in evaluation.reliability],
+        "expected_calibration_error": expected_calibration_error(evaluation.reliability),
         "read_ms": {"median": round(median, 1), "p95": round(late, 1)},
-        "mistakes": [_mistake(image, one) for image, one in found.mistakes],
+        "mistakes": [_mistake(image, mistake) for image, mistake in evaluation.mistakes],
     }
 
 
@@ -101,62 +101,65 @@ def _counts(counts: PhotoCounts) -> dict[str, object]:
     return {"counts": asdict(counts), **counts.shares()}
 
 
-def _bin(one: Bin) -> dict[str, object]:
+def _bin(each: Bin) -> dict[str, object]:
     return {
-        "from": one.low,
-        "to": one.high,
-        "halves": one.claims,
-        "mean_confidence": one.mean_confidence,
-        "share_right": one.share_right,
+        "from": each.low,
+        "to": each.high,
+        "halves": each.claims,
+        "mean_confidence": each.mean_confidence,
+        "share_right": each.share_right,
     }
 
 
-def _mistake(image: str, one: Mistake) -> dict[str, object]:
-    x, y = one.center_px
-    return {"image": image, "wrong": one.wrong.value, "words": one.words, "center_px": [round(x, 1), round(y, 1)]}
+def _mistake(image: str, mistake: Mistake) -> dict[str, object]:
+    x, y = mistake.center_px
+    center = [round(x, 1), round(y, 1)]
+    return {"image": image, "wrong": mistake.wrong.value, "words": mistake.words, "center_px": center}
 
 
-def print_evaluation(console: Console, found: Evaluation) -> None:
-    """Print all figures, the most general first."""
-    everything = found.overall
-    print_table(console, "Tiles by source, in per cent", _tiles({**found.sources, "all": everything}))
-    if everything.backs or everything.backs_spare or everything.joins:
-        print_table(console, "Face-down tiles and joins by source", _rest({**found.sources, "all": everything}))
-    print_table(console, "Missed, and misread as if it were sure", _hidden({**found.sources, "all": everything}))
-    print_table(console, "By the size of a half in pixels", _tiles(found.sizes, by_picture=False))
-    for title, groups in (("By look", found.looks), ("By kind of picture", found.kinds)):
+def print_evaluation(console: Console, evaluation: Evaluation) -> None:
+    """Print all figures, most general first, then the mistakes."""
+    overall = evaluation.overall
+    sources = {**evaluation.sources, "all": overall}
+    print_table(console, "Tiles by source, in per cent", _tiles(sources))
+    if overall.backs or overall.backs_spare or overall.joins:
+        print_table(console, "Face-down tiles and joins by source", _rest(sources))
+    print_table(console, "Missed, and misread as if it were sure", _hidden(sources))
+    print_table(console, "By the size of a half in pixels", _tiles(evaluation.sizes, by_picture=False))
+    for title, groups in (("By look", evaluation.looks), ("By kind of picture", evaluation.kinds)):
         if groups:
             print_table(console, title, _tiles(groups))
-    _print_scenes(console, found.scenes)
-    print_table(console, "Halves read with their joins and set, and each alone", _ways(everything))
-    _print_reliability(console, found)
-    median, late = found.read_ms
+    _print_scenes(console, evaluation.scenes)
+    print_table(console, "Halves read with their joins and set, and each alone", _ways(overall))
+    _print_reliability(console, evaluation)
+    median, late = evaluation.read_ms
     console.print(f"Reading a picture: median {median:.0f} ms, 95th percentile {late:.0f} ms")
     console.print()
-    console.print(f"Mistakes: {len(found.mistakes)}" if found.mistakes else "No mistakes", style="bold")
-    for image, one in found.mistakes:
-        x, y = one.center_px
-        console.print(Text(f"{printable(image)}: {one.words} at {x:.0f}, {y:.0f}"), soft_wrap=True)
+    count = len(evaluation.mistakes)
+    console.print(f"Mistakes: {count}" if count else "No mistakes", style="bold")
+    for image, mistake in evaluation.mistakes:
+        x, y = mistake.center_px
+        console.print(Text(f"{printable(image)}: {mistake.words} at {x:.0f}, {y:.0f}"), soft_wrap=True)
 
 
 def _print_scenes(console: Console, scenes: Mapping[str, PhotoCounts]) -> None:
-    """Print the scenes in which something is wrong: a label file has many, most of a picture or two."""
-    doubtful = {name: counts for name, counts in scenes.items() if counts.perfect < counts.pictures}
+    """Print the imperfect scenes only, because a label file has many scenes with one or two pictures each."""
+    imperfect = {name: counts for name, counts in scenes.items() if counts.perfect < counts.pictures}
     if not scenes:
         return
-    if doubtful:
-        print_table(console, "By scene, where a tile is missed, wrong or spare", _tiles(doubtful))
-    fine = len(scenes) - len(doubtful)
-    console.print(f"Scenes with every tile right and none spare: {fine} of {len(scenes)}")
+    if imperfect:
+        print_table(console, "By scene, where a tile is missed, wrong or spare", _tiles(imperfect))
+    perfect = len(scenes) - len(imperfect)
+    console.print(f"Scenes with every tile right and none spare: {perfect} of {len(scenes)}")
     console.print()
 
 
-def _print_reliability(console: Console, found: Evaluation) -> None:
-    print_table(console, "Confidence: is it right as often as it says?", _reliability(found.reliability))
-    for one in found.reliability:
-        if one.low >= _SURE and one.claims:
-            console.print(f"Said with {_SURE} or more: {percent(one.share_right)} % are right")
-    error = expected_calibration_error(found.reliability)
+def _print_reliability(console: Console, evaluation: Evaluation) -> None:
+    print_table(console, "Confidence: is it right as often as it says?", _reliability(evaluation.reliability))
+    for each in evaluation.reliability:
+        if each.low >= _SURE and each.claims:
+            console.print(f"Said with {_SURE} or more: {percent(each.share_right)} % are right")
+    error = expected_calibration_error(evaluation.reliability)
     if error is not None:
         console.print(f"Expected calibration error: {error:.4f} (a half of a spare tile counts as wrong)")
     console.print()
@@ -183,7 +186,7 @@ def _rest(groups: Mapping[str, PhotoCounts]) -> Table:
 
 
 def _hidden(groups: Mapping[str, PhotoCounts]) -> Table:
-    """Return the mistakes that nobody is told of: tiles missed in silence, and halves misread with `SURE` or more."""
+    """Return the table of unreported mistakes: silently missed tiles, and halves misread with high confidence."""
     table = _STYLE.table("", "missed in\nsilence", "\nin %", "unsure,\nno tile", "misread\nboldly", "\nin %")
     for name, counts in groups.items():
         share = counts.shares()
@@ -203,9 +206,9 @@ def _ways(counts: PhotoCounts) -> Table:
 
 def _reliability(bins: Iterable[Bin]) -> Table:
     table = _STYLE.table("said", "halves", "mean said %", "right %")
-    for one in bins:
-        said = f"{one.low:g} to {one.high:g}" if one.low else f"below {one.high:g}"
-        table.add_row(said, str(one.claims), percent(one.mean_confidence), percent(one.share_right))
+    for each in bins:
+        confidence = f"{each.low:g} to {each.high:g}" if each.low else f"below {each.high:g}"
+        table.add_row(confidence, str(each.claims), percent(each.mean_confidence), percent(each.share_right))
     return table
 
 

@@ -1,8 +1,8 @@
-"""Judge photographs against their labels: match tiles, count mistakes, compare confidence with truth.
+"""Evaluate readings of labelled photos: match tiles, count mistakes, and compare confidence with accuracy.
 
-A labelled tile is found where both half centres of a reading lie within 0.35 sides of its own, in either order, the
-closest pairs first. Tiles in an ignored box, and where a tile is on edge, count neither way. A tile that was not found
-is missed silently unless a reading that leaves open what lies there has its centre within one side.
+A labelled tile is found if both half centres of a tile of the reading are within 0.35 sides of its own, in either
+order. The closest pairs are matched first. Tiles of the reading in an ignored box or at a standing tile are not
+counted. A tile that was not found is missed silently, unless the centre of an unsure tile is within one side of it.
 """
 
 from __future__ import annotations
@@ -11,33 +11,33 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from tallybone.evaluate.labels import Lies, PhotoLabel, TileLabel
+from tallybone.evaluate.labels import LabelFace, PhotoLabel, TileLabel
 from vision.reading import Face, Half, Join, PointPx, Reading, SeenTile
 
-# Distances in sides of a half.
+# Maximum distances of matching objects, in sides of a half.
 _SAME_HALF = 0.35
 _SAME_BACK = 0.7
 _NEAR_STANDING = 1.0
 _SAME_UNSURE = 1.0
-# Side of a half where no tile of the picture shows it.
+# Side of a half if the picture has no labelled face-up tile.
 _USUAL_HALF_PX = 40.0
 JoinEnd = tuple[int, int | None]
-# Two ends in no order. Of two halves that lie in one place a single end is left.
+# Both ends of a join, unordered.
 Ends = frozenset[JoinEnd]
 
-# Pixels across a half, where bins begin. Pips of a double-six are about a sixth of a half: 3 px in one of 20.
+# Lower edges of the bins by half size, in pixels. A pip of a double-six set is about a sixth of a half, or 3 px at 20.
 _SIZES_PX = (0, 20, 30, 40, 60, 120)
 
-# Fine where readings are sure: that is where most of them are, and where people trust them.
+# Edges of the confidence bins. Bins are finer at high confidence, where most readings are and users rely on them.
 _EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class HalfJudged:
-    """The number of a half that is truly there, and its reading."""
+    """True number of a half, and its reading."""
 
     pips: int
-    said: Half
+    seen: Half
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,10 @@ class TileJudged:
     """A labelled face-up tile, and its reading.
 
     Attributes:
-        label: The tile as it truly is.
-        seen: The tile that was read there, or None where it was missed.
-        is_turned: Whether the first half that was read is the second of the label.
-        is_silent: Whether it was missed, and nothing was said to look like a tile there.
+        label: Label of the tile.
+        seen: Matching tile of the reading, or None if the tile was missed.
+        is_turned: True if the first half of the reading is the second half of the label.
+        is_silent: True if the tile was missed and there is no unsure tile near it.
     """
 
     label: TileLabel
@@ -58,21 +58,21 @@ class TileJudged:
 
     @property
     def halves(self) -> tuple[HalfJudged, ...]:
-        """Both halves in the order of the label, empty where the tile was missed."""
+        """Both halves in the order of the label. Empty if the tile was missed."""
         if self.seen is None:
             return ()
-        said = self.seen.halves[::-1] if self.is_turned else self.seen.halves
-        return tuple(HalfJudged(true.pips, half) for true, half in zip(self.label.halves, said, strict=True))
+        seen = self.seen.halves[::-1] if self.is_turned else self.seen.halves
+        return tuple(HalfJudged(true.pips, half) for true, half in zip(self.label.halves, seen, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class JoinsJudged:
-    """The joins of a picture.
+    """Evaluation of the joins of a picture.
 
     Attributes:
-        right: True joins that were read, by the tiles of the label.
-        missed: True joins that were not read, by the tiles of the label.
-        spare: Joins that were read and are not true, by the tiles of the reading.
+        right: Labelled joins that were found, as indices into the label.
+        missed: Labelled joins that were not found, as indices into the label.
+        spare: Joins of the reading without a labelled join, as indices into the reading.
     """
 
     right: tuple[Join, ...]
@@ -82,16 +82,16 @@ class JoinsJudged:
 
 @dataclass(frozen=True, slots=True)
 class PhotoJudged:
-    """The right and wrong parts of the reading of one picture.
+    """Evaluation of the reading of a picture.
 
     Attributes:
-        label, reading: The two that were compared.
-        tiles: Every tile that lies face up, in the order of the label.
-        spare: Face-up tiles of the reading where none lies.
-        backs_missed: Tiles that lie face down and were not seen so.
-        backs_spare: Face-down tiles of the reading where none lies.
-        unsure_spare: What is said to look like a tile where none lies, however.
-        joins: None where the label has none: then they are not judged.
+        label, reading: The compared label and reading.
+        tiles: Labelled face-up tiles, in the order of the label.
+        spare: Face-up tiles of the reading without a labelled tile (false positives).
+        backs_missed: Labelled face-down tiles that were not found.
+        backs_spare: Face-down tiles of the reading without a labelled face-down tile.
+        unsure_spare: Unsure tiles of the reading without any labelled tile.
+        joins: Evaluation of the joins, or None if the label has none.
     """
 
     label: PhotoLabel
@@ -112,16 +112,16 @@ def judge_photo(label: PhotoLabel, reading: Reading) -> PhotoJudged:
         for index, tile in enumerate(reading.tiles)
         if tile.face is Face.UP and not places.is_ignored(_center(tile))
     }
-    found = match(label.tiles, up)
-    matched = {index for index, _ in found.values()}
+    matches = match(label.tiles, up)
+    matched = {index for index, _ in matches.values()}
     back_centers = [_center(tile) for tile in reading.tiles if tile.face is Face.DOWN]
     return PhotoJudged(
         label,
         reading,
         tiles=tuple(
-            _tile_judged(tile, reading, found.get(index), places)
+            _judge_tile(tile, reading, matches.get(index), places)
             for index, tile in enumerate(label.tiles)
-            if tile.lies is Lies.UP
+            if tile.face is LabelFace.UP
         ),
         spare=tuple(
             reading.tiles[index]
@@ -131,23 +131,23 @@ def judge_photo(label: PhotoLabel, reading: Reading) -> PhotoJudged:
         backs_missed=tuple(
             tile
             for tile in label.tiles
-            if tile.lies is Lies.DOWN and not places.is_near(tile.center_px, back_centers, _SAME_BACK)
+            if tile.face is LabelFace.DOWN and not places.is_near(tile.center_px, back_centers, _SAME_BACK)
         ),
         backs_spare=tuple(tile for tile in reading.tiles if tile.face is Face.DOWN and places.is_bare(_center(tile))),
         unsure_spare=tuple(tile for tile in reading.unsure if not places.is_any(tile.center_px)),
-        joins=_judge_joins(label, reading, found) if label.joins else None,
+        joins=_judge_joins(label, reading, matches) if label.joins else None,
     )
 
 
 def match(labels: Iterable[TileLabel], readings: Mapping[int, tuple[Half, ...]]) -> dict[int, tuple[int, bool]]:
-    """Return which reading is which label, the closest pairs first.
+    """Match tiles of a reading to labels, closest pairs first.
 
     Args:
-        labels: Tiles as they truly lie; only those with halves are matched.
-        readings: Halves of each reading, by its index.
+        labels: Labelled tiles. Those without halves are ignored.
+        readings: Halves of each tile of the reading, by index.
 
     Returns:
-        For the index of each label that was found, the index of its reading, and whether the halves are swapped.
+        For the index of each found label, the index in *readings* and whether the halves are swapped.
     """
     pairs = sorted(
         (distance, number, index, is_turned)
@@ -157,36 +157,36 @@ def match(labels: Iterable[TileLabel], readings: Mapping[int, tuple[Half, ...]])
         for distance, is_turned in [_distance(label, halves)]
         if distance <= _SAME_HALF
     )
-    found: dict[int, tuple[int, bool]] = {}
-    taken: set[int] = set()
+    matches: dict[int, tuple[int, bool]] = {}
+    matched: set[int] = set()
     for _, number, index, is_turned in pairs:
-        if number not in found and index not in taken:
-            found[number] = (index, is_turned)
-            taken.add(index)
-    return found
+        if number not in matches and index not in matched:
+            matches[number] = (index, is_turned)
+            matched.add(index)
+    return matches
 
 
 def _distance(label: TileLabel, halves: tuple[Half, ...]) -> tuple[float, bool]:
-    """Return how far the worse half lies from the label, in sides, and whether they fit better swapped."""
+    """Return the larger distance of the two halves from the label, in sides, and True if they match better swapped."""
     a, b = (half.center_px for half in label.halves)
     p, q = (half.center_px for half in halves)
     side_px = math.dist(a, b)
-    as_is, swapped = max(math.dist(a, p), math.dist(b, q)), max(math.dist(a, q), math.dist(b, p))
-    return min((as_is / side_px, False), (swapped / side_px, True))
+    straight, swapped = max(math.dist(a, p), math.dist(b, q)), max(math.dist(a, q), math.dist(b, p))
+    return min((straight / side_px, False), (swapped / side_px, True))
 
 
-def _tile_judged(label: TileLabel, reading: Reading, found: tuple[int, bool] | None, places: _Places) -> TileJudged:
-    if found is not None:
-        return TileJudged(label, reading.tiles[found[0]], found[1])
-    is_said = places.is_near(label.center_px, (tile.center_px for tile in reading.unsure), _SAME_UNSURE)
-    return TileJudged(label, None, is_silent=not is_said)
+def _judge_tile(label: TileLabel, reading: Reading, matched: tuple[int, bool] | None, places: _Places) -> TileJudged:
+    if matched is not None:
+        return TileJudged(label, reading.tiles[matched[0]], matched[1])
+    is_unsure = places.is_near(label.center_px, (tile.center_px for tile in reading.unsure), _SAME_UNSURE)
+    return TileJudged(label, None, is_silent=not is_unsure)
 
 
 class _Places:
-    """The true places of things in a picture."""
+    """Positions of the labelled tiles and ignored boxes of a picture."""
 
     def __init__(self, label: PhotoLabel) -> None:
-        sides_px = sorted(tile.half_px for tile in label.tiles if tile.lies is Lies.UP)
+        sides_px = sorted(tile.half_px for tile in label.tiles if tile.face is LabelFace.UP)
         self._half_px = sides_px[len(sides_px) // 2] if sides_px else _USUAL_HALF_PX
         self._label = label
 
@@ -197,66 +197,67 @@ class _Places:
         return any(box.holds(point) for box in self._label.ignored)
 
     def is_any(self, point: PointPx) -> bool:
-        """Whether any tile lies or stands there, or nothing is judged."""
+        """Return True if *point* is near any labelled tile or in an ignored box."""
         labelled = (tile.center_px for tile in self._label.tiles)
         return self.is_ignored(point) or self.is_near(point, labelled, _SAME_UNSURE)
 
     def is_standing(self, point: PointPx) -> bool:
-        return self.is_near(point, self._centers(Lies.STANDING), _NEAR_STANDING)
+        return self.is_near(point, self._centers(LabelFace.STANDING), _NEAR_STANDING)
 
     def is_bare(self, point: PointPx) -> bool:
-        """Whether no face-down tile lies there, and nothing that is not judged."""
-        is_back = self.is_near(point, self._centers(Lies.DOWN), _SAME_BACK)
+        """Return True if *point* is not near a face-down or standing tile, nor in an ignored box."""
+        is_back = self.is_near(point, self._centers(LabelFace.DOWN), _SAME_BACK)
         return not (is_back or self.is_standing(point) or self.is_ignored(point))
 
-    def _centers(self, lies: Lies) -> list[PointPx]:
-        return [tile.center_px for tile in self._label.tiles if tile.lies is lies]
+    def _centers(self, face: LabelFace) -> list[PointPx]:
+        return [tile.center_px for tile in self._label.tiles if tile.face is face]
 
 
 def _center(tile: SeenTile) -> PointPx:
-    """Return where a tile was read: for a face-up one the middle of its halves, which perspective moves off centre."""
+    """Return the position of a tile. For a face-up tile, it is the middle of its half centres, as in labels."""
     if not tile.halves:
         return tile.center_px
     (ax, ay), (bx, by) = (half.center_px for half in tile.halves)
     return ((ax + bx) / 2, (ay + by) / 2)
 
 
-def _judge_joins(label: PhotoLabel, reading: Reading, found: Mapping[int, tuple[int, bool]]) -> JoinsJudged:
-    meant = {index: (number, is_turned) for number, (index, is_turned) in found.items()}
+def _judge_joins(label: PhotoLabel, reading: Reading, matches: Mapping[int, tuple[int, bool]]) -> JoinsJudged:
+    labels = {index: (number, is_turned) for number, (index, is_turned) in matches.items()}
     true = {frozenset([(join.a, join.a_half), (join.b, join.b_half)]): join for join in label.joins}
-    said = {_in_label(join, meant): join for join in reading.joins}
+    seen = {_in_label(join, labels): join for join in reading.joins}
     return JoinsJudged(
-        right=tuple(join for ends, join in true.items() if ends in said),
-        missed=tuple(join for ends, join in true.items() if ends not in said),
-        spare=tuple(join for ends, join in said.items() if ends not in true),
+        right=tuple(join for ends, join in true.items() if ends in seen),
+        missed=tuple(join for ends, join in true.items() if ends not in seen),
+        spare=tuple(join for ends, join in seen.items() if ends not in true),
     )
 
 
-def _in_label(join: Join, meant: Mapping[int, tuple[int, bool]]) -> Ends | Join:
-    """Return the ends of a join that was read, in tiles of the label; the join itself where it joins another tile."""
-    if join.a not in meant or join.b not in meant:
+def _in_label(join: Join, labels: Mapping[int, tuple[int, bool]]) -> Ends | Join:
+    """Return the ends of a join of the reading, as tiles of the label. Unmatched tiles leave the join unchanged."""
+    if join.a not in labels or join.b not in labels:
         return join
     ends = []
     for index, half in ((join.a, join.a_half), (join.b, join.b_half)):
-        number, is_turned = meant[index]
+        number, is_turned = labels[index]
         ends.append((number, half if half is None or not is_turned else 1 - half))
     return frozenset(ends)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhotoCounts:
-    """The counts of some pictures.
+    """Counts over pictures.
 
     Attributes:
-        pictures, perfect: How many, and in how many every tile is right and none spare.
-        tiles, found, right, spare: Face-up tiles; *right* means both halves.
-        silent: Face-up tiles that were not found, where nothing was said to look like a tile either.
-        unsure_false: How often something was said to look like a tile where none lies.
-        halves, half_errors: Of the tiles that were found.
-        bold: Of the wrong halves those that were read as if they were sure.
-        alone_right, alone_half_errors: The same where each half speaks for itself, without joins and set.
-        backs, backs_found, backs_spare: Tiles that lie face down.
-        joins, joins_right, joins_said: In the pictures whose label has joins.
+        pictures, perfect: Pictures, and those with every tile right and no spare tile.
+        tiles, found, right, spare: Face-up tiles. In *right* tiles both halves are correct.
+        silent: Missed face-up tiles without an unsure tile near them.
+        unsure_false: Unsure tiles without any labelled tile.
+        halves, half_errors: Halves of found tiles, and the wrong ones among them.
+        bold: Wrong halves that the reader was sure of.
+        alone_right, alone_half_errors: Right tiles and wrong halves of readings that ignore joins and the set.
+        backs, backs_found, backs_spare: Face-down tiles.
+        joins, joins_right, joins_said: Joins in the label, found joins, and joins in the reading. Pictures without
+            labelled joins are not counted.
     """
 
     pictures: int = 0
@@ -284,7 +285,7 @@ class PhotoCounts:
         return PhotoCounts(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
     def shares(self) -> dict[str, float | None]:
-        """Return the figures that people compare, each 0 to 1 or None where there is nothing to divide by."""
+        """Return the rates, 0 to 1 each, or None if the denominator is 0."""
         return {
             "recall": _share(self.found, self.tiles),
             "precision": _share(self.found, self.found + self.spare),
@@ -302,9 +303,9 @@ class PhotoCounts:
 
 
 def count_photo(photo: PhotoJudged) -> PhotoCounts:
-    """Return the counts of one picture."""
+    """Return the counts of a picture."""
     tiles = _count_tiles(photo.tiles, spare=len(photo.spare))
-    backs = sum(tile.lies == "down" for tile in photo.label.tiles)
+    backs = sum(tile.face == "down" for tile in photo.label.tiles)
     joins = photo.joins
     return tiles + PhotoCounts(
         pictures=1,
@@ -325,13 +326,13 @@ def total(photos: Iterable[PhotoJudged]) -> PhotoCounts:
 
 
 def by_group(photos: Sequence[PhotoJudged], name_of: Callable[[PhotoJudged], str]) -> dict[str, PhotoCounts]:
-    """Return the counts of each group of pictures that has a name, by name."""
+    """Return the counts of each group of pictures, by name. Pictures without a group name are skipped."""
     names = sorted({name_of(photo) for photo in photos} - {""})
     return {name: total(photo for photo in photos if name_of(photo) == name) for name in names}
 
 
 def by_half_px(photos: Sequence[PhotoJudged]) -> dict[str, PhotoCounts]:
-    """Return the counts of tiles by the size of their halves in pixels, of a spare tile as it was read."""
+    """Return the counts of tiles by half size in pixels. The size of a spare tile is from the reading."""
     counts: dict[str, PhotoCounts] = {}
     for low, high in zip(_SIZES_PX, (*_SIZES_PX[1:], math.inf), strict=True):
         tiles = [tile for photo in photos for tile in photo.tiles if low <= tile.label.half_px < high]
@@ -342,17 +343,17 @@ def by_half_px(photos: Sequence[PhotoJudged]) -> dict[str, PhotoCounts]:
 
 
 def claims_of(photos: Iterable[PhotoJudged]) -> Iterator[JudgedConfidence]:
-    """Yield the confidence of each half, and whether it is right; a half of a tile that is not there is wrong."""
+    """Yield the confidence and correctness of each half. Halves of spare tiles are wrong."""
     for photo in photos:
         for tile in photo.tiles:
-            yield from (JudgedConfidence(half.said.confidence, half.said.pips == half.pips) for half in tile.halves)
+            yield from (JudgedConfidence(half.seen.confidence, half.seen.pips == half.pips) for half in tile.halves)
         yield from (JudgedConfidence(half.confidence, is_right=False) for tile in photo.spare for half in tile.halves)
 
 
 def _count_tiles(tiles: Sequence[TileJudged], *, spare: int) -> PhotoCounts:
     found = [tile.halves for tile in tiles if tile.seen is not None]
-    errors = [sum(half.said.pips != half.pips for half in halves) for halves in found]
-    alone_errors = [sum(half.said.alone.pips != half.pips for half in halves) for halves in found]
+    errors = [sum(half.seen.pips != half.pips for half in halves) for halves in found]
+    alone_errors = [sum(half.seen.alone.pips != half.pips for half in halves) for halves in found]
     return PhotoCounts(
         tiles=len(tiles),
         found=len(found),
@@ -361,7 +362,7 @@ def _count_tiles(tiles: Sequence[TileJudged], *, spare: int) -> PhotoCounts:
         silent=sum(tile.is_silent for tile in tiles),
         halves=2 * len(found),
         half_errors=sum(errors),
-        bold=sum(half.said.is_sure and half.said.pips != half.pips for halves in found for half in halves),
+        bold=sum(half.seen.is_sure and half.seen.pips != half.pips for halves in found for half in halves),
         alone_right=alone_errors.count(0),
         alone_half_errors=sum(alone_errors),
     )
@@ -384,7 +385,7 @@ def _share(part: int, whole: int) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class JudgedConfidence:
-    """A claim with a confidence of 0 to 1, and whether it was right."""
+    """Confidence of a reading, 0 to 1, and whether it was right."""
 
     confidence: float
     is_right: bool
@@ -392,13 +393,13 @@ class JudgedConfidence:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Claims of similar confidence.
+    """Readings with similar confidence.
 
     Attributes:
-        low, high: Confidence from *low* on and below *high*; the last bin holds 1 too.
-        claims: How many there are.
-        right: How many of them were right.
-        confidence_sum: Sum of their confidences.
+        low, high: Range of the confidence, without *high*. The last bin includes 1.
+        claims: Number of readings.
+        right: Number of right readings.
+        confidence_sum: Sum of the confidences.
     """
 
     low: float
@@ -409,17 +410,17 @@ class Bin:
 
     @property
     def mean_confidence(self) -> float | None:
-        """The confidence on average, None without claims."""
+        """Mean confidence, or None for an empty bin."""
         return self.confidence_sum / self.claims if self.claims else None
 
     @property
     def share_right(self) -> float | None:
-        """The share of right claims, None without claims."""
+        """Share of right readings, or None for an empty bin."""
         return self.right / self.claims if self.claims else None
 
 
 def sort_into_bins(claims: Iterable[JudgedConfidence]) -> tuple[Bin, ...]:
-    """Return claims by confidence, the least sure first.
+    """Sort readings into bins by confidence, lowest first.
 
     >>> [
     ...     (b.low, b.claims, b.right)
@@ -428,25 +429,25 @@ def sort_into_bins(claims: Iterable[JudgedConfidence]) -> tuple[Bin, ...]:
     ... ]
     [(0.0, 1, 0), (0.99, 1, 1)]
     """
-    held: list[list[JudgedConfidence]] = [[] for _ in _EDGES[1:]]
+    groups: list[list[JudgedConfidence]] = [[] for _ in _EDGES[1:]]
     for claim in claims:
-        place = sum(claim.confidence >= edge for edge in _EDGES[1:-1])
-        held[place].append(claim)
+        index = sum(claim.confidence >= edge for edge in _EDGES[1:-1])
+        groups[index].append(claim)
     return tuple(
-        Bin(low, high, len(some), sum(one.is_right for one in some), sum(one.confidence for one in some))
-        for low, high, some in zip(_EDGES, _EDGES[1:], held, strict=False)
+        Bin(low, high, len(group), sum(claim.is_right for claim in group), sum(claim.confidence for claim in group))
+        for low, high, group in zip(_EDGES, _EDGES[1:], groups, strict=False)
     )
 
 
 def expected_calibration_error(bins: Sequence[Bin]) -> float | None:
-    """Return how far confidence lies from truth, on average over all claims, 0 to 1; None where there are none.
+    """Return the expected calibration error, 0 to 1, or None without readings.
 
-    It is the sum over the bins of (claims in the bin / all claims) * |share right - mean confidence|: Guo, Pleiss, Sun
-    and Weinberger, On Calibration of Modern Neural Networks (ICML 2017), equation 3, after Naeini, Cooper and
-    Hauskrecht (AAAI 2015). Their bins are equally wide, these are not.
+    It is the sum over bins of (readings in the bin / all readings) * |share right - mean confidence|. See Guo, Pleiss,
+    Sun and Weinberger, On Calibration of Modern Neural Networks (ICML 2017), equation 3, after Naeini, Cooper and
+    Hauskrecht (AAAI 2015). Unlike theirs, these bins do not have equal width.
 
     >>> expected_calibration_error(sort_into_bins([JudgedConfidence(0.75, True), JudgedConfidence(0.75, False)]))
     0.25
     """
-    claims = sum(one.claims for one in bins)
-    return sum(abs(one.right - one.confidence_sum) for one in bins) / claims if claims else None
+    claims = sum(each.claims for each in bins)
+    return sum(abs(each.right - each.confidence_sum) for each in bins) / claims if claims else None

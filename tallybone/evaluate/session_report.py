@@ -1,4 +1,4 @@
-"""Judge many recordings; add up and print their figures and mistakes."""
+"""Evaluate recordings, and report their combined figures and mistakes."""
 
 from __future__ import annotations
 
@@ -35,19 +35,20 @@ Judge: TypeAlias = Callable[[Path], SessionJudged]
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How recordings were followed, added up.
+    """Combined figures of recordings.
 
     Attributes:
         sessions, winners_right: Recordings, and those with the right winner.
-        hands, totals_right, ends_right: Hands, those with all totals right, and those that ended as they did.
-        unflagged: Hands that were left with a wrong score of which nothing was asked, irregular or inferred.
-        plays: Tiles that were laid.
-        tiles_right, places_right, seats_right, points_right, wholly_right: Those of them that were scored so.
-        spare: Tiles that were scored and never laid.
-        asked, answered: Questions.
-        eye_found, eye_right, eye_spare: The tiles as the eye alone read them.
-        latencies_ms: From the last motion to the score, of each play.
-        settling_ms: The part of it until the frame that showed the play.
+        hands, totals_right, ends_right: Hands, those with the right points for all players, and those with the right
+            outcome.
+        unflagged: Hands with a wrong score but without a question or an irregular or inferred action.
+        plays: True plays and stacks.
+        tiles_right, places_right, seats_right, points_right, wholly_right: Plays scored correctly in each respect.
+        spare: Scored tiles that were never played.
+        asked, answered: Questions, and answers by the players.
+        eye_found, eye_right, eye_spare: Accuracy of the reader without the rules.
+        latencies_ms: Delay of each play from the last motion to the score.
+        settling_ms: Part of the delay up to the frame in which the play was detected.
     """
 
     sessions: int
@@ -73,14 +74,14 @@ class Figures:
 
     @classmethod
     def of(cls, sessions: Iterable[SessionJudged]) -> Figures:
-        """Return the figures of recordings."""
+        """Return the combined figures of *sessions*."""
         judged = tuple(sessions)
-        hands = [hand for one in judged for hand in one.hands]
+        hands = [hand for session in judged for hand in session.hands]
         plays = [play for hand in hands for play in hand.plays]
-        latencies = [latency for one in judged for latency in one.latencies]
+        latencies = [latency for session in judged for latency in session.latencies]
         return cls(
             sessions=len(judged),
-            winners_right=sum(one.is_winner_right for one in judged),
+            winners_right=sum(session.is_winner_right for session in judged),
             hands=len(hands),
             totals_right=sum(hand.are_totals_right for hand in hands),
             ends_right=sum(hand.is_end_right for hand in hands),
@@ -92,32 +93,32 @@ class Figures:
             points_right=sum(play.are_points_right for play in plays),
             wholly_right=sum(play.is_wholly_right for play in plays),
             spare=sum(len(hand.spare) for hand in hands),
-            asked=sum(one.asked for one in judged),
-            answered=sum(one.answered for one in judged),
-            eye_found=sum(one.eye.found for one in judged),
-            eye_right=sum(one.eye.right for one in judged),
-            eye_spare=sum(one.eye.spare for one in judged),
-            latencies_ms=tuple(one.whole_ms for one in latencies),
-            settling_ms=tuple(one.settled_ms for one in latencies),
+            asked=sum(session.asked for session in judged),
+            answered=sum(session.answered for session in judged),
+            eye_found=sum(session.reader.found for session in judged),
+            eye_right=sum(session.reader.right for session in judged),
+            eye_spare=sum(session.reader.spare for session in judged),
+            latencies_ms=tuple(latency.whole_ms for latency in latencies),
+            settling_ms=tuple(latency.settled_ms for latency in latencies),
         )
 
     def share(self, right: int) -> float | None:
-        """Return the share of right plays, spare ones counted as wrong; None without any."""
+        """Return the share of *right* plays, with spare tiles counted as wrong plays. None without plays."""
         plays = self.plays + self.spare
         return right / plays if plays else None
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """All of it, for JSON, latencies as median and 95th percentile."""
-        said = asdict(self)
+        """All figures as a JSON object, with the median and 95th percentile of delays."""
+        values = asdict(self)
         for name in ("latencies_ms", "settling_ms"):
-            middle, late = percentiles(said.pop(name))
-            said[name] = {"median": middle, "p95": late}
-        return said
+            middle, late = percentiles(values.pop(name))
+            values[name] = {"median": middle, "p95": late}
+        return values
 
 
 def percentiles(values: Iterable[float]) -> tuple[float | None, float | None]:
-    """Return the median and the 95th percentile; None of nothing."""
+    """Return the median and the 95th percentile, or None for both without values."""
     listed = list(values)
     if not listed:
         return None, None
@@ -125,18 +126,18 @@ def percentiles(values: Iterable[float]) -> tuple[float | None, float | None]:
 
 
 def is_unflagged(hand: HandJudged) -> bool:
-    """Return whether a hand was left with a wrong score, and nothing of it was asked or called irregular."""
+    """Return True if a hand has a wrong score but was not flagged."""
     return not hand.is_score_right and not hand.is_flagged
 
 
 @dataclass(frozen=True, slots=True)
 class WrongPlay:
-    """Something that was scored wrongly.
+    """A mistake in the score.
 
     Attributes:
-        t_ns: When it was left so.
-        words: The fault in words.
-        is_flagged: Whether something of the hand was asked, irregular or inferred then.
+        t_ns: Time at which the score was final.
+        words: Description of the mistake.
+        is_flagged: True if the hand had an open question or an irregular or inferred action at that time.
     """
 
     t_ns: int
@@ -145,7 +146,7 @@ class WrongPlay:
 
 
 def wrong_in(session: SessionJudged) -> Iterator[WrongPlay]:
-    """Yield all that was scored wrongly."""
+    """Yield all mistakes in the score."""
     for hand in session.hands:
         for play in hand.plays:
             if not play.is_wholly_right:
@@ -159,10 +160,10 @@ def wrong_in(session: SessionJudged) -> Iterator[WrongPlay]:
 
 
 def _end(hand: HandJudged) -> str:
-    assert hand.seen is not None  # the caller looks
+    assert hand.seen is not None  # checked by the caller
     ended, scored = (
-        "it is not over" if one.over is None else f"{one.over.ending.value}, {one.over.result.points} points"
-        for one in (hand.truth, hand.seen)
+        "it is not over" if end.over is None else f"{end.over.ending.value}, {end.over.result.points} points"
+        for end in (hand.truth, hand.seen)
     )
     return f"{_points(hand.truth.gained)} to gain, {ended}; scored: {_points(hand.seen.gained)}, {scored}"
 
@@ -172,9 +173,9 @@ def _points(gained: tuple[int, ...]) -> str:
 
 
 def session_line(session: SessionJudged) -> dict[str, Any]:
-    """Return all figures of a recording, for JSON."""
+    """Return all figures of a recording as a JSON object."""
     rules = session.match.rules
-    wrong = [{"t_ns": one.t_ns, "what": one.words, "flagged": one.is_flagged} for one in wrong_in(session)]
+    wrong = [{"t_ns": wrong.t_ns, "what": wrong.words, "flagged": wrong.is_flagged} for wrong in wrong_in(session)]
     return {
         "file": session.path.name,
         "game": rules.name,
@@ -192,16 +193,16 @@ def session_line(session: SessionJudged) -> dict[str, Any]:
 
 
 def print_batch(console: Console, batch: JudgedBatch) -> None:
-    """Print all figures, the most general last, and each mistake."""
+    """Print all figures, most general last, then each mistake."""
     total = batch.total
     for title, groups in (
-        ("By game", batch.by(lambda one: one.game)),
-        ("By look", batch.by(lambda one: one.look or "not said")),
-        ("By difficulty", {**batch.by(lambda one: one.difficulty or "not said"), "all": total}),
+        ("By game", batch.by(lambda session: session.game)),
+        ("By look", batch.by(lambda session: session.look or "not said")),
+        ("By difficulty", {**batch.by(lambda session: session.difficulty or "not said"), "all": total}),
     ):
         print_table(console, f"{title}: plays with rules, in per cent", _plays(groups))
     title = "Hands, what was asked, and how long it took from the last motion to the score"
-    print_table(console, title, _rest({**batch.by(lambda one: one.game), "all": total}))
+    print_table(console, title, _rest({**batch.by(lambda session: session.game), "all": total}))
     _print_wrong(console, batch)
 
 
@@ -209,10 +210,10 @@ def _plays(groups: Mapping[str, Figures]) -> Table:
     table = _STYLE.table(
         "", "plays", "wholly\nright", "\ntile", "\nplace", "\nseat", "\npoints", "eye:\nfound", "tile\nright"
     )
-    for name, one in groups.items():
-        right = (one.wholly_right, one.tiles_right, one.places_right, one.seats_right, one.points_right)
-        eye = (one.eye_found / one.plays, one.eye_right / one.plays) if one.plays else (None, None)
-        add_row(table, name, str(one.plays), *(percent(one.share(count)) for count in right), *map(percent, eye))
+    for name, each in groups.items():
+        right = (each.wholly_right, each.tiles_right, each.places_right, each.seats_right, each.points_right)
+        reader = (each.eye_found / each.plays, each.eye_right / each.plays) if each.plays else (None, None)
+        add_row(table, name, str(each.plays), *(percent(each.share(count)) for count in right), *map(percent, reader))
     return table
 
 
@@ -220,31 +221,31 @@ def _rest(groups: Mapping[str, Figures]) -> Table:
     table = _STYLE.table(
         "", "\nhands", "totals\nright", "ended\nright", "not\nflagged", "\nasked", "median\nms", "95 %\nms"
     )
-    for name, one in groups.items():
-        counts = (one.hands, one.totals_right, one.ends_right, one.unflagged, one.asked)
-        times = ("-" if ms is None else f"{ms:.0f}" for ms in percentiles(one.latencies_ms))
+    for name, each in groups.items():
+        counts = (each.hands, each.totals_right, each.ends_right, each.unflagged, each.asked)
+        times = ("-" if ms is None else f"{ms:.0f}" for ms in percentiles(each.latencies_ms))
         add_row(table, name, *map(str, counts), *times)
     return table
 
 
 def _print_wrong(console: Console, batch: JudgedBatch) -> None:
-    """Print each mistake as a line."""
-    wrong = [(session.path.name, one) for session in batch.judged for one in wrong_in(session)]
-    console.print(f"Wrong: {len(wrong)}" if wrong else "Nothing was wrong", style="bold")
-    for name, one in wrong:
-        seconds = one.t_ns // _NS_PER_S
-        flag = "flagged" if one.is_flagged else "NOT FLAGGED"
-        line = f"{printable(name)} {seconds // 60}:{seconds % 60:02}: {printable(one.words)} ({flag})"
+    """Print each mistake on a line."""
+    mistakes = [(session.path.name, wrong) for session in batch.judged for wrong in wrong_in(session)]
+    console.print(f"Wrong: {len(mistakes)}" if mistakes else "Nothing was wrong", style="bold")
+    for name, wrong in mistakes:
+        seconds = wrong.t_ns // _NS_PER_S
+        flag = "flagged" if wrong.is_flagged else "NOT FLAGGED"
+        line = f"{printable(name)} {seconds // 60}:{seconds % 60:02}: {printable(wrong.words)} ({flag})"
         console.print(Text(line), soft_wrap=True)
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedBatch:
-    """Recordings that were judged.
+    """Evaluated recordings.
 
     Attributes:
-        judged: Those that could be, in the order in which they were named.
-        failures: The faults of the others, and the parts of the judged ones that could not be used.
+        judged: Evaluations, in the order of the given paths.
+        failures: Messages about recordings that could not be evaluated, and about unusable parts of others.
     """
 
     judged: tuple[SessionJudged, ...]
@@ -252,50 +253,49 @@ class JudgedBatch:
 
     @property
     def total(self) -> Figures:
-        """The figures of all."""
+        """Combined figures of all recordings."""
         return Figures.of(self.judged)
 
     def by(self, name: Callable[[SessionJudged], str]) -> dict[str, Figures]:
-        """Return the figures of each group that *name* gives the same name, in the order of names."""
+        """Group the recordings by *name*, and return the figures of each group, sorted by name."""
         groups: dict[str, list[SessionJudged]] = {}
-        for one in self.judged:
-            groups.setdefault(name(one), []).append(one)
-        return {said: Figures.of(groups[said]) for said in sorted(groups)}
+        for session in self.judged:
+            groups.setdefault(name(session), []).append(session)
+        return {group: Figures.of(groups[group]) for group in sorted(groups)}
 
 
 def recordings_named(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """Return the recordings that are named, and those in the folders that are.
+    """Return *paths* with each folder replaced by its recordings, sorted by name.
 
     Raises:
-        TruthError: If there is none in a folder.
-        OSError: If a folder cannot be looked into.
+        TruthError: If a folder contains no recordings.
+        OSError: If a folder cannot be read.
     """
-    found: list[Path] = []
+    recordings: list[Path] = []
     for path in paths:
         if not path.is_dir():
-            found.append(path)
+            recordings.append(path)
             continue
-        inside = sorted(one for one in path.iterdir() if one.suffix.lower() == SUFFIX)
+        inside = sorted(file for file in path.iterdir() if file.suffix.lower() == SUFFIX)
         if not inside:
             raise TruthError(f"{path}: expected recordings ({SUFFIX}) in it, but there are none")
-        found += inside
-    return tuple(found)
+        recordings += inside
+    return tuple(recordings)
 
 
 def judge_recordings(paths: Sequence[Path], *, jobs: int, err: Console, judge: Judge = judge_session) -> JudgedBatch:
-    """Judge recordings in several processes, and show the progress on a terminal.
+    """Evaluate recordings in parallel processes, with a progress bar on a terminal.
 
     Args:
         paths: The recordings.
-        jobs: How many are judged at once.
-        err: Where the progress is shown.
-        judge: Judges one; a function of a module, or a `partial` of one, to reach other processes.
+        jobs: Number of processes.
+        err: Console for the progress bar.
+        judge: Picklable function that evaluates a recording: a module-level function or a `partial` of one.
     """
-    found = _outcomes(paths, partial(_outcome, judge), jobs)
-    outcomes = track(found, "Judging", len(paths), console=err, transient=True, disable=not err.is_terminal)
+    outcomes = _outcomes(paths, partial(_outcome, judge), jobs)
     judged: list[SessionJudged] = []
     failures: list[str] = []
-    for outcome in outcomes:
+    for outcome in track(outcomes, "Judging", len(paths), console=err, transient=True, disable=not err.is_terminal):
         if isinstance(outcome, str):
             failures.append(outcome)
         else:
@@ -310,15 +310,16 @@ def _outcomes(
     if jobs == 1 or len(paths) < 2:
         yield from map(outcome, paths)
         return
-    # Spawned, not forked: OpenCV's threads, once used, do not survive a fork. One thread each: they share the cores.
+    # Spawn instead of fork, because OpenCV's threads do not survive a fork. Use a single OpenCV thread per process,
+    # because the processes already share the cores.
     with ProcessPoolExecutor(min(jobs, len(paths)), get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
         yield from pool.map(outcome, paths)
 
 
 def _outcome(judge: Judge, path: Path) -> SessionJudged | str:
-    """Return a judged recording, or its fault in words."""
+    """Return the evaluation of a recording, or an error message."""
     try:
         return judge(path)
     except (OSError, VisionError, EngineError) as error:
-        said = sentence_of(error)
-        return said if str(path) in said else f"{path}: {said}"
+        message = sentence_of(error)
+        return message if str(path) in message else f"{path}: {message}"

@@ -1,4 +1,4 @@
-"""Replay recordings of simulated tables and judge them; simulated players answer the questions."""
+"""Replay recordings of simulated tables and compare the score with the ground truth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from engine import MatchStart, NewHand, NodeId, Seq, State, entries, replay, set_name
 from synthetic.render.motion import Bump
-from tallybone.evaluate.hands import EyeFigures, EyeJudge, HandJudged, HandScored, hand_scored, judge_hand
+from tallybone.evaluate.hands import HandJudged, HandScored, ReaderFigures, ReaderJudge, hand_scored, judge_hand
 from tallybone.evaluate.truth import Truth, TruthError, read_truth
 from tallybone.recording.format import Damage
 from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay
@@ -26,17 +26,17 @@ from vision.tracking.camera_motion.alignment import Alignment
 from vision.tracking.perception import Perception
 from vision.tracking.table_view import TableView
 
-# Players who have answered so often without any change stop answering.
-_PATIENCE = 8
+# Maximum number of answers after each item.
+_MAX_ANSWERS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """How long the table took to show a play.
+    """Delay until a play is scored.
 
     Attributes:
-        settled_ms: From the last motion to the frame that showed it.
-        judged_ms: Time that following that frame took.
+        settled_ms: Time from the last motion to the frame in which the play was detected.
+        judged_ms: Time to process that frame.
     """
 
     settled_ms: float
@@ -44,19 +44,19 @@ class Latency:
 
     @property
     def whole_ms(self) -> float:
-        """The sum of both."""
+        """Sum of both delays."""
         return self.settled_ms + self.judged_ms
 
 
 @dataclass(frozen=True, slots=True)
-class CameraSaid:
-    """The state of the camera, until the next one.
+class CameraReport:
+    """Estimated camera motion, valid until the next report.
 
     Attributes:
-        t_ns: Since when.
-        aim: Where it points.
-        lost: Why the table could not be followed; None while it could.
-        error_px: How far off that puts a corner of the picture, at most.
+        t_ns: Start time.
+        aim: Estimated alignment of the camera.
+        lost: Reason why the table could not be followed, or None.
+        error_px: Maximum error of the alignment at a corner of the picture.
     """
 
     t_ns: int
@@ -67,22 +67,22 @@ class CameraSaid:
 
 @dataclass(frozen=True, slots=True)
 class SessionJudged:
-    """How a recording was followed.
+    """Evaluation of a recording.
 
     Attributes:
         path: The recording.
-        match: The game.
-        look, difficulty: Of the table, as the truth names them.
-        hands: Each hand that was played.
-        eye: The tiles as the eye read them without the rules.
-        asked: How many questions were asked.
-        answered: How many of them the players answered.
-        latencies: Of each play that was said.
-        seconds: Time at the table.
-        true_totals, seen_totals: The points of each player in the end, and those that were scored.
-        is_winner_right: Whether the match was scored with the right winner, or rightly with none yet.
-        complaints: The parts of the recording that could not be used.
-        camera: The states of the camera, in the order of time.
+        match: The match.
+        look, difficulty: Look and difficulty of the table, from the ground truth.
+        hands: Comparison of each hand.
+        reader: Accuracy of the reader without the rules.
+        asked: Number of questions.
+        answered: Number of answers by the players.
+        latencies: Delay of each scored play.
+        seconds: Duration of the sitting.
+        true_totals, seen_totals: True and scored totals at the end, by seat.
+        is_winner_right: True if the scored winner is the true one, or if neither match has a winner.
+        complaints: Messages about unusable parts of the recording.
+        camera: Reports of the camera motion, in order of time.
     """
 
     path: Path
@@ -90,7 +90,7 @@ class SessionJudged:
     look: str
     difficulty: str
     hands: tuple[HandJudged, ...]
-    eye: EyeFigures
+    reader: ReaderFigures
     asked: int
     answered: int
     latencies: tuple[Latency, ...]
@@ -99,147 +99,147 @@ class SessionJudged:
     seen_totals: tuple[int, ...]
     is_winner_right: bool
     complaints: tuple[str, ...] = ()
-    camera: tuple[CameraSaid, ...] = ()
+    camera: tuple[CameraReport, ...] = ()
 
     @property
     def game(self) -> str:
-        """The game with its players and its tiles."""
+        """Name of the game, with the number of players and the tile set."""
         rules = self.match.rules
         return f"{rules.name} of {len(self.match.players)}, {set_name(rules.max_pips)}"
 
 
 @dataclass(slots=True)
-class Followed:
-    """The results of a replay so far.
+class ReplayResults:
+    """Results of a replay so far.
 
     Attributes:
-        truth: The truth of the recording.
-        closed: Each hand that was left behind, whether anything of it was flagged, and when it was left.
-        totals: The points of the seats then.
-        said: For each event of the log, the time of its item, and how long following that took.
+        truth: Ground truth of the recording.
+        closed: Each completed hand, whether it was flagged, and the time.
+        totals: Totals at the end of the last completed hand, by seat.
+        events: For each event of the log, the time of its item, and the time to process it in ms.
     """
 
     truth: Truth
-    eye: EyeJudge = field(default_factory=EyeJudge)
+    reader: ReaderJudge = field(default_factory=ReaderJudge)
     closed: list[tuple[HandScored, bool, int]] = field(default_factory=list)
-    said: dict[Seq, tuple[int, float]] = field(default_factory=dict)
+    events: dict[Seq, tuple[int, float]] = field(default_factory=dict)
     asked: int = 0
     session: Session = field(default_factory=Session)
     begins_ns: int | None = None
     t_ns: int = 0
     is_dealt: bool = False
     totals: tuple[int, ...] = ()
-    camera: list[CameraSaid] = field(default_factory=list)
+    camera: list[CameraReport] = field(default_factory=list)
 
-    def add(self, seen: ReplayStep, took_ms: float) -> None:
-        """Take the results of an item."""
-        if seen.happened is None:
+    def add(self, step: ReplayStep, took_ms: float) -> None:
+        """Add the results of an item that took *took_ms* to process."""
+        if step.happened is None:
             return
-        before, happened = self.session, seen.happened
-        self.t_ns = seen.t_ns
-        if seen.frame or seen.view is not None:
-            self.begins_ns = seen.t_ns if self.begins_ns is None else self.begins_ns
+        before, happened = self.session, step.happened
+        self.t_ns = step.t_ns
+        if step.frame or step.view is not None:
+            self.begins_ns = step.t_ns if self.begins_ns is None else self.begins_ns
         at = len(happened.session.state.log) - len(happened.events)
         for event in happened.events:
             if isinstance(event, NewHand):
                 self.leave_hand(before, replay(happened.session.state.log[:at]))
                 self.is_dealt = True
-            self.said[Seq(at)] = (seen.t_ns, took_ms)
+            self.events[Seq(at)] = (step.t_ns, took_ms)
             at += 1
-        self.asked += sum(isinstance(one, Ambiguity) for one in happened.announcements)
-        if seen.view is not None:
-            self._look_at_camera(seen.view, seen.t_ns)
-        if seen.view is not None and seen.view.changes:
-            self.eye.saw(seen.view, self.truth.lying_at(seen.t_ns))
+        self.asked += sum(isinstance(outcome, Ambiguity) for outcome in happened.announcements)
+        if step.view is not None:
+            self._report_camera(step.view, step.t_ns)
+        if step.view is not None and step.view.changes:
+            self.reader.add(step.view, self.truth.tiles_at(step.t_ns))
         self.session = happened.session
 
-    def _look_at_camera(self, view: TableView, t_ns: int) -> None:
-        """Keep the state of the camera where it is new."""
+    def _report_camera(self, view: TableView, t_ns: int) -> None:
+        """Add a report of the camera motion if it changed."""
         last = self.camera[-1] if self.camera else None
         if view.size_px is None or (last is not None and (last.aim, last.lost) == (view.aim, view.lost)):
             return
         true = true_aim(self.truth.bump_at(t_ns), view.size_px)
-        self.camera.append(CameraSaid(t_ns, view.aim, view.lost, view.aim.farthest_px(true, view.size_px)))
+        self.camera.append(CameraReport(t_ns, view.aim, view.lost, view.aim.farthest_px(true, view.size_px)))
 
     def leave_hand(self, session: Session, state: State) -> None:
-        """Leave a hand behind, if one was dealt, with the match as *state* has it then."""
-        self.eye.begin_hand()
+        """Complete the current hand, if any was dealt. *state* is the match at its end."""
+        self.reader.begin_hand()
         if self.is_dealt:
             self.closed.append((hand_scored(state, self.totals), _is_flagged(session), self.t_ns))
             self.totals = () if state.game is None else state.game.totals
 
 
 def judge_session(path: Path, *, perception: Perception | None = None) -> SessionJudged:
-    """Follow a recording and judge it.
+    """Replay a recording and compare the score with the ground truth.
 
     Args:
         path: A recording of a simulated table.
-        perception: Reads the table; by default with the shipped reader.
+        perception: Perception of the table. None for the shipped reader.
 
     Raises:
-        TruthError: If it holds no truth.
-        EngineError: If there is no such game.
-        VisionError: If it cannot be read.
-        OSError: If it cannot be read.
+        TruthError: If the recording has no ground truth or no match.
+        EngineError: If the game does not exist.
+        VisionError: If the recording is invalid.
+        OSError: If the file cannot be read.
     """
     truth = read_truth(path)
     players, complaints = TruePlayers(truth), list[str]()
-    followed = Followed(truth)
+    results = ReplayResults(truth)
     with opened_replay(path, ReplaySettings(), complaints.append, perception=perception, through=players.among) as run:
         if run.match is None:
             raise TruthError(f"{path}: no game is played there")
-        for seen in run.steps:
-            followed.add(seen, players.saw(seen))
-        followed.leave_hand(followed.session, followed.session.state)
+        for step in run.steps:
+            results.add(step, players.observe(step))
+        results.leave_hand(results.session, results.session.state)
         match = run.match
-    hands = tuple(_hands(truth, followed))
-    true_game, seen_game = truth.states[-1].game, followed.session.state.game
+    hands = tuple(_hands(truth, results))
+    true_game, seen_game = truth.states[-1].game, results.session.state.game
     return SessionJudged(
         path,
         match,
         truth.look,
         truth.difficulty,
         hands,
-        followed.eye.figures,
-        followed.asked,
+        results.reader.figures,
+        results.asked,
         players.answered,
-        tuple(_latencies(truth, followed, hands)),
-        (followed.t_ns - (followed.begins_ns or 0)) / 1e9,
+        tuple(_latencies(truth, results, hands)),
+        (results.t_ns - (results.begins_ns or 0)) / 1e9,
         () if true_game is None else true_game.totals,
         () if seen_game is None else seen_game.totals,
         true_game is not None and seen_game is not None and true_game.winner == seen_game.winner,
         tuple(complaints),
-        tuple(followed.camera),
+        tuple(results.camera),
     )
 
 
 def true_aim(bump: Bump, size_px: tuple[int, int]) -> Alignment:
-    """Return the aim of a camera that was bumped so, and was straight when it first saw the table."""
+    """Return the true alignment of a camera with displacement *bump* since its first frame."""
     right_px, down_px, degrees = bump
     turn = cv2.getRotationMatrix2D((size_px[0] / 2, size_px[1] / 2), degrees, 1.0)
     return Alignment.of(turn + np.array([[0.0, 0.0, right_px], [0.0, 0.0, down_px]]))
 
 
 def _is_flagged(session: Session) -> bool:
-    """Return whether something is asked, or an action of the hand is irregular or inferred."""
+    """Return True if there is an open question, or an irregular or inferred action of the hand."""
     if session.questions:
         return True
-    dealt = [one.seq for one in entries(session.state) if isinstance(one.action, NewHand)]
+    dealt = [entry.seq for entry in entries(session.state) if isinstance(entry.action, NewHand)]
     doubtful = (*session.state.irregular, *session.state.inferred)
     return any(seq >= dealt[-1] for seq in doubtful) if dealt else bool(doubtful)
 
 
-def _hands(truth: Truth, followed: Followed) -> Iterator[HandJudged]:
-    """Yield each hand of the truth, judged."""
-    nothing = HandScored((), (), None)  # of a hand that nobody played: its tiles are spare
-    for at, (true, closed) in enumerate(zip_longest(true_hands(truth), followed.closed)):
-        seen, is_flagged, t_ns = closed or (None, False, followed.t_ns)
+def _hands(truth: Truth, results: ReplayResults) -> Iterator[HandJudged]:
+    """Yield the comparison of each true hand, then of surplus scored hands."""
+    nothing = HandScored((), (), None)  # for a surplus hand, to make all its tiles spare
+    for at, (true, closed) in enumerate(zip_longest(true_hands(truth), results.closed)):
+        seen, is_flagged, t_ns = closed or (None, False, results.t_ns)
         yield judge_hand(at + 1, true or nothing, seen, closed_ns=t_ns, is_flagged=is_flagged)
 
 
 def true_hands(truth: Truth) -> Iterator[HandScored]:
-    """Yield each hand of the truth."""
-    begins = [at for at, one in enumerate(truth.events) if isinstance(one.event, NewHand)]
+    """Yield each true hand."""
+    begins = [at for at, true in enumerate(truth.events) if isinstance(true.event, NewHand)]
     before: tuple[int, ...] = ()
     for end in [*begins[1:], len(truth.states)] if begins else []:
         state = truth.states[end - 1]
@@ -247,17 +247,17 @@ def true_hands(truth: Truth) -> Iterator[HandScored]:
         before = () if state.game is None else state.game.totals
 
 
-def _latencies(truth: Truth, followed: Followed, hands: tuple[HandJudged, ...]) -> Iterator[Latency]:
-    """Yield how long after its last motion each play was shown."""
-    ended_ns = {NodeId(at): one.ended_ns for at, one in enumerate(truth.events)}
+def _latencies(truth: Truth, results: ReplayResults, hands: tuple[HandJudged, ...]) -> Iterator[Latency]:
+    """Yield the delay of each scored play."""
+    ended_ns = {NodeId(at): true.ended_ns for at, true in enumerate(truth.events)}
     for play in (play for hand in hands for play in hand.plays):
-        said = None if play.seen is None else followed.said.get(Seq(play.seen.node))
-        if said is not None:
-            yield Latency((said[0] - ended_ns[play.truth.node]) / 1e6, said[1])
+        event = None if play.seen is None else results.events.get(Seq(play.seen.node))
+        if event is not None:
+            yield Latency((event[0] - ended_ns[play.truth.node]) / 1e6, event[1])
 
 
 class TruePlayers:
-    """Players who know the truth: they put their answers among the inputs when they are asked, and count them."""
+    """Players who know the ground truth and insert their answers to questions into the recorded inputs."""
 
     def __init__(self, truth: Truth) -> None:
         self._truth = truth
@@ -267,34 +267,34 @@ class TruePlayers:
         self.answered = 0
 
     def among(self, _source: Source, items: Iterator[Item]) -> Iterator[Item]:
-        """Yield the items, and after each the answers to the questions then."""
+        """Yield the items, each followed by the answers to open questions."""
         for item in items:
             self._given_ns = time.perf_counter_ns()
             yield item
             if isinstance(item, Damage):
                 continue
-            for _ in range(_PATIENCE):
+            for _ in range(_MAX_ANSWERS):
                 answer = self._answer(item.t_ns)
                 if answer is None:
                     break
                 before = self._session
-                yield _said(answer, item.t_ns)
+                yield _answer_input(answer, item.t_ns)
                 self.answered += 1
                 if self._session == before:
                     break
 
-    def saw(self, seen: ReplayStep) -> float:
-        """Take the results of an item; return how many milliseconds they took."""
+    def observe(self, step: ReplayStep) -> float:
+        """Update the session after an item, and return the time since the item was yielded in ms."""
         now_ns = time.perf_counter_ns()
-        if seen.happened is not None:
-            self._session = seen.happened.session
+        if step.happened is not None:
+            self._session = step.happened.session
         return (now_ns - self._given_ns) / 1e6 if self._given_ns else 0.0
 
     def _answer(self, t_ns: int) -> Answer | None:
-        """Return their answer now; None where nothing is asked, or none of the answers is right."""
+        """Return the players' answer at *t_ns*, or None if there is no new question or no right answer."""
         self._players.truth = self._truth.state_at(t_ns)
         return None if self._session is None else self._players.answer(self._session)
 
 
-def _said(answer: Answer, t_ns: int) -> RecordedInput:
+def _answer_input(answer: Answer, t_ns: int) -> RecordedInput:
     return RecordedInput(t_ns, "an answer", lambda: answer)

@@ -1,4 +1,4 @@
-"""Run `tallybone shadow`: compare a match that was scored live with the score sheet that a person wrote."""
+"""Run `tallybone shadow`: compare a live score with a score sheet written by a person."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from rich.text import Text
 from engine import EngineError, MatchStart, State, apply
 from engine.record.play import play_record
 from engine.record.text import parse_record
-from tallybone.evaluate.hands import EyeFigures, HandJudged, HandScored, JudgedTile, judge_hand
+from tallybone.evaluate.hands import HandJudged, HandScored, JudgedTile, ReaderFigures, judge_hand
 from tallybone.evaluate.session_report import Figures, wrong_in
-from tallybone.evaluate.sessions import Followed, SessionJudged, true_hands
+from tallybone.evaluate.sessions import ReplayResults, SessionJudged, true_hands
 from tallybone.evaluate.truth import Truth
 from tallybone.json_values import JsonValueError
 from tallybone.recording.format import Damage, RecordingError, Topic
@@ -31,7 +31,7 @@ from tallybone.sources.source import GameOverrides
 from tallybone.terminal import Output, print_table, printable
 from vision.errors import VisionError
 
-# Two-sided 95 % of the normal distribution.
+# Two-sided 95 % quantile of the normal distribution.
 _Z = 1.959964
 _SWAPPED = {"W": "E", "E": "W", "N": "S", "S": "N"}
 
@@ -42,10 +42,10 @@ class SheetMismatchError(RecordingError):
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
-    """A match that was scored live, compared with its sheet.
+    """A live score, compared with its sheet.
 
     Attributes:
-        session: Each hand as it was scored when the next one was dealt, compared with the sheet.
+        session: Comparison of each hand. A hand's score is final when the next hand is dealt.
         corrections: Number of events that people entered.
     """
 
@@ -64,7 +64,7 @@ class Shadow:
 
     @property
     def shares(self) -> Mapping[str, tuple[int, int]]:
-        """Counts of what was compared, each with its total."""
+        """Count and total of each compared property."""
         figures = Figures.of([self.session])
         plays = figures.plays + figures.spare
         return {
@@ -80,7 +80,7 @@ class Shadow:
 
 
 def wilson(count: int, total: int) -> tuple[float, float]:
-    """Return the Wilson score interval of a share, at 95 % confidence.
+    """Return the Wilson score interval of a share at 95 % confidence.
 
     >>> [round(bound, 3) for bound in wilson(0, 20)], [round(bound, 3) for bound in wilson(19, 20)]
     ([0.0, 0.161], [0.764, 0.991])
@@ -101,65 +101,65 @@ def compare_with_sheet(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Print how a match was scored live, compared with the sheet that a person wrote.
+    """Print a comparison of a live score with a score sheet written by a person.
 
     Args:
-        recordings: The recordings of the match, in order; a resumed match has several.
+        recordings: Recordings of the match, in order. A resumed match has several.
         sheet: A game record (docs/game_record.md).
-        as_json: Print one JSON object instead of tables.
-        out: Where figures go, by default stdout.
-        err: Where errors go, by default stderr.
+        as_json: Print a JSON object instead of tables.
+        out: Stream for figures. None for stdout.
+        err: Stream for errors. None for stderr.
 
     Returns:
-        The exit code: 0, or 1 if anything could not be read or compared.
+        Exit code: 0, or 1 if anything could not be read or compared.
     """
     output = Output.of("shadow", out, err)
     try:
-        found = shadow_of(recordings, sheet, output.complain)
+        shadow = shadow_of(recordings, sheet, output.complain)
     except (EngineError, VisionError, OSError, UnicodeDecodeError) as error:
         return output.complain(error)
     if as_json:
-        output.write(json.dumps(_as_json(found), allow_nan=False))
+        output.write(json.dumps(_as_json(shadow), allow_nan=False))
     else:
-        _print(output, found)
+        _print(output, shadow)
     return output.exit_code
 
 
 def shadow_of(recordings: Sequence[Path], sheet: Path, complain: Callable[[str], object]) -> Shadow:
-    """Return a live match compared with its sheet.
+    """Compare a live score with its sheet.
 
     Raises:
-        EngineError: If the sheet cannot be read, or has a game that this version lacks.
-        RecordingError: If a recording cannot be read, or the sheet is of another match.
+        EngineError: If the sheet is invalid, or its game does not exist.
+        RecordingError: If a recording is invalid, or the sheet belongs to another match.
         OSError: If a file cannot be read.
     """
     truth = _truth_of(sheet)
     start = truth.events[0].event
     assert isinstance(start, MatchStart)
-    # A recording that continues another one begins with its log.
-    followed = Followed(truth)
+    # The last recording is enough: one that resumes a match starts with the log of the earlier ones.
+    results = ReplayResults(truth)
     match: MatchStart | None = None
-    for seen in logged_steps(recordings[-1], GameOverrides(), complain):
-        if seen.happened is not None and match is None:
-            [match] = [event for event in seen.happened.events if isinstance(event, MatchStart)]
+    for step in logged_steps(recordings[-1], GameOverrides(), complain):
+        if step.happened is not None and match is None:
+            [match] = [event for event in step.happened.events if isinstance(event, MatchStart)]
             _require_same(sheet, start, match)
-        followed.add(seen, 0.0)
+        results.add(step, 0.0)
     if match is None:
         raise SheetMismatchError(f"{recordings[-1]}: expected a match, but no score was kept")
-    followed.leave_hand(followed.session, followed.session.state)
-    asked, answered, corrections = _entered(recordings, complain)
-    true_game, game = truth.states[-1].game, followed.session.state.game
+    results.leave_hand(results.session, results.session.state)
+    asked, answered, corrections = _count_inputs(recordings, complain)
+    true_game, game = truth.states[-1].game, results.session.state.game
     session = SessionJudged(
         path=recordings[-1],
         match=match,
         look="",
         difficulty="",
-        hands=tuple(_hands(truth, followed)),
-        eye=EyeFigures(),
+        hands=tuple(_hands(truth, results)),
+        reader=ReaderFigures(),
         asked=asked,
         answered=answered,
         latencies=(),
-        seconds=followed.t_ns / 1e9,
+        seconds=results.t_ns / 1e9,
         true_totals=() if true_game is None else true_game.totals,
         seen_totals=() if game is None else game.totals,
         is_winner_right=true_game is not None and game is not None and true_game.winner == game.winner,
@@ -173,66 +173,70 @@ def _truth_of(sheet: Path) -> Truth:
     return Truth(tuple(TrueEvent(0, event, 0, (), 0) for event in log), states, (), ())
 
 
-def _require_same(sheet: Path, wanted: MatchStart, match: MatchStart) -> None:
+def _require_same(sheet: Path, start: MatchStart, match: MatchStart) -> None:
     """Check that a sheet and a recording have the same game and players.
+
+    Different names are accepted, but not the same names in another order.
 
     Raises:
         SheetMismatchError: If they do not.
     """
-    if wanted.rules != match.rules:
+    if start.rules != match.rules:
         raise SheetMismatchError(
-            f"{sheet}: expected the game {match.rules.name} with the options of the recording, got {wanted.rules.name}"
+            f"{sheet}: expected the game {match.rules.name} with the options of the recording, got {start.rules.name}"
         )
-    names = [one.casefold() for one in wanted.players]
-    played = [one.casefold() for one in match.players]
+    names = [name.casefold() for name in start.players]
+    played = [name.casefold() for name in match.players]
     if len(names) != len(played) or (sorted(names) == sorted(played) and names != played):
         raise SheetMismatchError(
-            f"{sheet}: expected the players {', '.join(match.players)} in this order, got {', '.join(wanted.players)}"
+            f"{sheet}: expected the players {', '.join(match.players)} in this order, got {', '.join(start.players)}"
         )
 
 
-def _entered(recordings: Sequence[Path], complain: Callable[[str], object]) -> tuple[int, int, int]:
-    """Return the numbers of questions, of answers and of events that people entered."""
+def _count_inputs(recordings: Sequence[Path], complain: Callable[[str], object]) -> tuple[int, int, int]:
+    """Return the numbers of questions, of answers, and of events that people entered."""
     asked = answered = corrections = 0
     for path in recordings:
-        for one in records_on(path, (Topic.OUTCOME, Topic.CORRECTION)):
-            if isinstance(one, Damage):
+        for record in records_on(path, (Topic.OUTCOME, Topic.CORRECTION)):
+            if isinstance(record, Damage):
                 continue
-            if one.topic is Topic.OUTCOME:
-                asked += one.fact.get("event") == "unclear"
+            if record.topic is Topic.OUTCOME:
+                asked += record.fact.get("event") == "unclear"
                 continue
             try:
-                said = input_of(one)
+                value = input_of(record)
             except JsonValueError as error:
-                complain(f"{path}: record {one.number}: {error}")
+                complain(f"{path}: record {record.number}: {error}")
                 continue
-            answered += isinstance(said, Answer)
-            corrections += not isinstance(said, Answer | AnswerBack)
+            answered += isinstance(value, Answer)
+            corrections += not isinstance(value, Answer | AnswerBack)
     return asked, answered, corrections
 
 
-def _hands(truth: Truth, followed: Followed) -> Iterator[HandJudged]:
-    """Yield each hand of the sheet, compared the way round in which more plays agree."""
+def _hands(truth: Truth, results: ReplayResults) -> Iterator[HandJudged]:
+    """Yield the comparison of each hand, in the orientation of the sheet with the most matching plays."""
     nothing = HandScored((), (), None)
-    for at, (true, closed) in enumerate(zip_longest(true_hands(truth), followed.closed)):
-        seen, is_flagged, t_ns = closed or (None, False, followed.t_ns)
-        ways = (judge_hand(at + 1, way, seen, closed_ns=t_ns, is_flagged=is_flagged) for way in _ways(true or nothing))
-        yield max(ways, key=lambda hand: sum(play.is_wholly_right for play in hand.plays))
-
-
-def _ways(hand: HandScored) -> Iterator[HandScored]:
-    """Yield a hand with west and east, and north and south, swapped: a person may stand on the other side."""
-    for swaps_line, swaps_arms in product((False, True), repeat=2):
-        yield replace(
-            hand, laid=tuple(_swapped(one, swaps_line=swaps_line, swaps_arms=swaps_arms) for one in hand.laid)
+    for at, (true, closed) in enumerate(zip_longest(true_hands(truth), results.closed)):
+        seen, is_flagged, t_ns = closed or (None, False, results.t_ns)
+        candidates = (
+            judge_hand(at + 1, oriented, seen, closed_ns=t_ns, is_flagged=is_flagged)
+            for oriented in _orientations(true or nothing)
         )
+        yield max(candidates, key=lambda hand: sum(play.is_wholly_right for play in hand.plays))
+
+
+def _orientations(hand: HandScored) -> Iterator[HandScored]:
+    """Yield a hand with all swaps of west/east and north/south, because the writer may have sat on another side."""
+    for swaps_line, swaps_arms in product((False, True), repeat=2):
+        laid = tuple(_swapped(tile, swaps_line=swaps_line, swaps_arms=swaps_arms) for tile in hand.laid)
+        yield replace(hand, laid=laid)
 
 
 def _swapped(tile: JudgedTile, *, swaps_line: bool, swaps_arms: bool) -> JudgedTile:
     if tile.host is None:
         is_turned = swaps_line and tile.inner is not None
         return replace(tile, inner=tile.tile.low + tile.tile.high - (tile.inner or 0)) if is_turned else tile
-    # Only the first tile has two ends; at any other one, the line goes on at the end that is left.
+    # Only the first tile has two open ends. At other tiles, the port does not depend on the orientation.
     is_swapped = swaps_arms if tile.port in ("N", "S") else swaps_line and tile.host == 0
     return replace(tile, port=_SWAPPED.get(tile.port, tile.port)) if is_swapped else tile
 
@@ -242,38 +246,40 @@ def _is_right(hand: HandJudged) -> bool:
     return plays and not hand.spare and hand.are_totals_right and hand.is_end_right
 
 
-def _as_json(found: Shadow) -> dict[str, Any]:
-    session = found.session
+def _as_json(shadow: Shadow) -> dict[str, Any]:
+    session = shadow.session
     return {
         "file": session.path.name,
         "game": session.match.rules.name,
         "players": session.match.players,
         **{
             name.replace(" ", "_"): {"count": count, "total": total, "interval": wilson(count, total)}
-            for name, (count, total) in found.shares.items()
+            for name, (count, total) in shadow.shares.items()
         },
         "true_totals": session.true_totals,
         "totals": session.seen_totals,
         "questions": session.asked,
         "answers": session.answered,
-        "corrections": found.corrections,
-        "wrong": [{"t_ns": one.t_ns, "what": one.words, "flagged": one.is_flagged} for one in wrong_in(session)],
+        "corrections": shadow.corrections,
+        "wrong": [
+            {"t_ns": wrong.t_ns, "what": wrong.words, "flagged": wrong.is_flagged} for wrong in wrong_in(session)
+        ],
     }
 
 
-def _print(output: Output, found: Shadow) -> None:
-    session = found.session
+def _print(output: Output, shadow: Shadow) -> None:
+    session = shadow.session
     table = Table("", "count", "of", "%", "95 % interval", box=None, pad_edge=False)
     for column in table.columns[1:]:
         column.justify = "right"
-    for name, (count, total) in found.shares.items():
+    for name, (count, total) in shadow.shares.items():
         low, high = wilson(count, total)
         share = f"{100 * count / total:.1f}" if total else "-"
         table.add_row(name, str(count), str(total), share, f"{100 * low:.1f} to {100 * high:.1f}")
     print_table(output.console, "The live score compared with the sheet", table)
-    totals = (" : ".join(map(str, one)) for one in (session.seen_totals, session.true_totals))
+    totals = (" : ".join(map(str, points)) for points in (session.seen_totals, session.true_totals))
     output.write("Final totals: {}; on the sheet: {}".format(*totals))
-    output.write(f"Questions: {session.asked}, answers: {session.answered}, corrections: {found.corrections}")
-    for one in wrong_in(session):
-        flag = "provisional" if one.is_flagged else "SILENT"
-        output.console.print(Text(f"{printable(one.words)} ({flag})"), soft_wrap=True)
+    output.write(f"Questions: {session.asked}, answers: {session.answered}, corrections: {shadow.corrections}")
+    for wrong in wrong_in(session):
+        flag = "provisional" if wrong.is_flagged else "SILENT"
+        output.console.print(Text(f"{printable(wrong.words)} ({flag})"), soft_wrap=True)

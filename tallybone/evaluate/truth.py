@@ -1,4 +1,4 @@
-"""Read the truth of a simulated table from its recording."""
+"""Read the ground truth of a simulated table from its recording."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from tallybone.simulate.items import TrueEvent, Zone
 
 
 class TruthError(RecordingError):
-    """A recording does not hold the truth."""
+    """A recording contains no usable ground truth."""
 
 
 @dataclass(frozen=True, slots=True)
-class TrueLying:
-    """A tile as it really lies in the picture.
+class TruePosition:
+    """True position of a tile in the picture.
 
     Attributes:
-        pips: Its numbers, the smaller first; of a tile that lies face down, too, if they are known.
-        zone: The part of the table that it belongs to.
-        center_px: Its middle.
+        pips: Numbers in ascending order. Empty if unknown, as for face-down tiles.
+        zone: Part of the table that the tile belongs to.
+        center_px: Centre of the tile.
         side_px: Side of a half.
     """
 
@@ -42,67 +42,67 @@ class TrueLying:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The truth in a recording.
+    """Ground truth of a recording.
 
     Attributes:
-        events: Every event of the rules, in order.
-        states: The match after each of them.
-        lying_ns, lying: When the tiles began to lie so, and how.
-        bumps: Where the camera points since then, right and down in pixels and degrees, compared with a straight one.
-        look: Name of the looks of the table; empty where it is not known.
-        difficulty: How hard it is to follow; empty where it is not known.
+        events: All events of the match, in order.
+        states: State of the match after each event.
+        tiles_ns, tiles: Start time of each arrangement of tiles, and the positions of its tiles.
+        bumps: For each arrangement, the shift of the camera right and down in pixels and its rotation in degrees.
+        look: Name of the table's look. Empty if unknown.
+        difficulty: Name of the difficulty. Empty if unknown.
     """
 
     events: tuple[TrueEvent, ...]
     states: tuple[State, ...]
-    lying_ns: tuple[int, ...]
-    lying: tuple[tuple[TrueLying, ...], ...]
+    tiles_ns: tuple[int, ...]
+    tiles: tuple[tuple[TruePosition, ...], ...]
     bumps: tuple[Bump, ...] = ()
     look: str = ""
     difficulty: str = ""
 
-    def lying_at(self, t_ns: int) -> tuple[TrueLying, ...]:
-        """Return how the tiles lie at a time."""
-        at = bisect_right(self.lying_ns, t_ns) - 1
-        return self.lying[at] if at >= 0 else ()
+    def tiles_at(self, t_ns: int) -> tuple[TruePosition, ...]:
+        """Return the positions of the tiles at *t_ns*. Empty before the first arrangement."""
+        at = bisect_right(self.tiles_ns, t_ns) - 1
+        return self.tiles[at] if at >= 0 else ()
 
     def bump_at(self, t_ns: int) -> Bump:
-        """Return where the camera points at a time."""
-        at = bisect_right(self.lying_ns, t_ns) - 1
+        """Return the displacement of the camera at *t_ns*."""
+        at = bisect_right(self.tiles_ns, t_ns) - 1
         return self.bumps[at] if at >= 0 else STRAIGHT
 
     def state_at(self, t_ns: int) -> State:
-        """Return the match after all that is over at a time."""
-        at = bisect_right(self.events, t_ns, key=lambda one: one.t_ns) - 1
+        """Return the state of the match after all events up to *t_ns*."""
+        at = bisect_right(self.events, t_ns, key=lambda event: event.t_ns) - 1
         return self.states[at] if at >= 0 else State()
 
 
 def read_truth(path: Path) -> Truth:
-    """Return the truth in a recording.
+    """Read the ground truth of a recording.
 
     Raises:
-        TruthError: If it has none, or it was written by a later version.
-        RecordingError: If it is no recording.
-        OSError: If it cannot be read.
+        TruthError: If the recording has no ground truth, or this version cannot parse it.
+        RecordingError: If the file is not a recording.
+        OSError: If the file cannot be read.
     """
     events: list[TrueEvent] = []
-    lying: list[tuple[int, tuple[TrueLying, ...]]] = []
+    tiles: list[tuple[int, tuple[TruePosition, ...]]] = []
     bumps: list[Bump] = []
     table: Mapping[str, Any] = {}
     for record in read_recording(path):
         if isinstance(record, Damage) or record.topic is not Topic.TRUTH:
             continue
-        said: Any = record.payload
+        payload: Any = record.payload
         try:
-            match said["kind"]:
+            match payload["kind"]:
                 case "event":
-                    events.append(_event(said, record.t_ns))
+                    events.append(_event(payload, record.t_ns))
                 case "tiles":
-                    lying.append((record.t_ns, tuple(_lying(one) for one in said["tiles"])))
-                    right_px, down_px, degrees = said.get("bump", STRAIGHT)
+                    tiles.append((record.t_ns, tuple(_position(tile) for tile in payload["tiles"])))
+                    right_px, down_px, degrees = payload.get("bump", STRAIGHT)
                     bumps.append((float(right_px), float(down_px), float(degrees)))
                 case "table":
-                    table = said
+                    table = payload
                 case _:
                     pass
         except (JsonValueError, KeyError, TypeError, ValueError) as error:
@@ -111,22 +111,22 @@ def read_truth(path: Path) -> Truth:
         raise TruthError(f"{path}: it does not say what really happened; `tallybone simulate` makes recordings that do")
     return Truth(
         tuple(events),
-        tuple(accumulate(events, lambda state, one: apply(state, one.event)[0], initial=State()))[1:],
-        tuple(t_ns for t_ns, _ in lying),
-        tuple(tiles for _, tiles in lying),
+        tuple(accumulate(events, lambda state, event: apply(state, event.event)[0], initial=State()))[1:],
+        tuple(t_ns for t_ns, _ in tiles),
+        tuple(positions for _, positions in tiles),
         tuple(bumps),
         str(table.get("look", "")),
         str(table.get("difficulty", "")),
     )
 
 
-def _event(said: Mapping[str, Any], t_ns: int) -> TrueEvent:
-    event: Event = from_json(said["event"], Event, Topic.TRUTH.path)
-    return TrueEvent(t_ns, event, int(said["points"]), tuple(said["totals"]), int(said["ended_ns"]))
+def _event(payload: Mapping[str, Any], t_ns: int) -> TrueEvent:
+    event: Event = from_json(payload["event"], Event, Topic.TRUTH.path)
+    return TrueEvent(t_ns, event, int(payload["points"]), tuple(payload["totals"]), int(payload["ended_ns"]))
 
 
-def _lying(said: Mapping[str, Any]) -> TrueLying:
-    a, b, c, _ = corners = said["corners_px"]
+def _position(tile: Mapping[str, Any]) -> TruePosition:
+    a, b, c, _ = corners = tile["corners_px"]
     center = (sum(x for x, _ in corners) / 4, sum(y for _, y in corners) / 4)
     side_px = math.sqrt(math.dist(a, b) * math.dist(b, c) / 2)
-    return TrueLying(tuple(sorted(said["pips"])), Zone(said["zone"]), center, side_px)
+    return TruePosition(tuple(sorted(tile["pips"])), Zone(tile["zone"]), center, side_px)

@@ -13,7 +13,7 @@ from tallybone.evaluate.labels import (
     HalfLabel,
     IgnoredBox,
     LabelError,
-    Lies,
+    LabelFace,
     PhotoLabel,
     TileLabel,
     load_labels,
@@ -42,9 +42,9 @@ def test_a_label_becomes_plain_values() -> None:
         PhotoLabel(
             "kitchen/evening.jpg",
             (
-                TileLabel(Lies.UP, (120, 50.5), (HalfLabel(6, (100, 50.5)), HalfLabel(3, (140, 50.5)))),
-                TileLabel(Lies.UP, (180, 50), (HalfLabel(3, (180, 30)), HalfLabel(3, (180, 70)))),
-                TileLabel(Lies.DOWN, (300, 200), ()),
+                TileLabel(LabelFace.UP, (120, 50.5), (HalfLabel(6, (100, 50.5)), HalfLabel(3, (140, 50.5)))),
+                TileLabel(LabelFace.UP, (180, 50), (HalfLabel(3, (180, 30)), HalfLabel(3, (180, 70)))),
+                TileLabel(LabelFace.DOWN, (300, 200), ()),
             ),
             joins=(Join(0, 1, 1, None),),
             ignored=(IgnoredBox(0, 210, 80, 280),),

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallybone.evaluate.labels import HalfLabel, IgnoredBox, Lies, PhotoLabel, TileLabel, parse_labels
+from tallybone.evaluate.labels import HalfLabel, IgnoredBox, LabelFace, PhotoLabel, TileLabel, parse_labels
 from tallybone.evaluate.mistakes import MistakeKind, mistakes_in
 from tallybone.evaluate.photos import by_half_px, claims_of, count_photo, judge_photo, total
 from tallybone.show.reading import format_reading
@@ -21,7 +21,7 @@ SIDE_PX = 40.0
 
 def true(first: int, second: int, x: float, y: float) -> TileLabel:
     left, right = (x - SIDE_PX / 2, y), (x + SIDE_PX / 2, y)
-    return TileLabel(Lies.UP, (x, y), (HalfLabel(first, left), HalfLabel(second, right)))
+    return TileLabel(LabelFace.UP, (x, y), (HalfLabel(first, left), HalfLabel(second, right)))
 
 
 def box(x: float, y: float) -> tuple[PointPx, PointPx, PointPx, PointPx]:
@@ -76,7 +76,7 @@ def test_of_two_readings_of_one_tile_the_nearer_counts_and_the_other_is_spare() 
 def test_what_is_ignored_or_on_edge_counts_neither_way() -> None:
     label = PhotoLabel(
         "a.jpg",
-        (true(2, 5, 100, 100), TileLabel(Lies.STANDING, (300, 300), ())),
+        (true(2, 5, 100, 100), TileLabel(LabelFace.STANDING, (300, 300), ())),
         ignored=(IgnoredBox(500, 500, 600, 600),),
     )
     assert words(label, reading(seen(2, 5, 100, 100), back(310, 310), seen(1, 2, 550, 550), back(550, 520))) == []
@@ -98,7 +98,7 @@ def test_a_tile_under_something_unsure_is_missed_but_not_in_silence() -> None:
 def test_something_unsure_on_a_back_an_edge_or_in_an_ignored_box_is_not_false() -> None:
     label = PhotoLabel(
         "a.jpg",
-        (TileLabel(Lies.DOWN, (100, 100), ()), TileLabel(Lies.STANDING, (300, 300), ())),
+        (TileLabel(LabelFace.DOWN, (100, 100), ()), TileLabel(LabelFace.STANDING, (300, 300), ())),
         ignored=(IgnoredBox(500, 500, 600, 600),),
     )
     assert count_photo(judge_photo(label, reading(unsure(110, 100), unsure(290, 300)))).unsure_false == 0
@@ -106,7 +106,7 @@ def test_something_unsure_on_a_back_an_edge_or_in_an_ignored_box_is_not_false() 
 
 
 def test_something_unsure_is_neither_a_spare_tile_nor_a_back() -> None:
-    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), TileLabel(Lies.DOWN, (300, 300), ())))
+    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), TileLabel(LabelFace.DOWN, (300, 300), ())))
     counts = count_photo(judge_photo(label, reading(seen(2, 5, 100, 100), unsure(300, 300), unsure(105, 100))))
     assert (counts.perfect, counts.spare, counts.backs_found, counts.backs_spare) == (1, 0, 0, 0)
 
@@ -120,7 +120,7 @@ def test_a_misread_half_is_bold_from_the_confidence_on_that_is_taken_for_read() 
 
 
 def test_backs_are_found_by_their_place() -> None:
-    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), TileLabel(Lies.DOWN, (300, 300), ())))
+    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), TileLabel(LabelFace.DOWN, (300, 300), ())))
     assert words(label, reading(seen(2, 5, 100, 100), back(320, 310))) == []
     assert words(label, reading(seen(2, 5, 100, 100), back(340, 300))) == [
         "missed face-down tile",
@@ -162,7 +162,7 @@ def test_halves_of_a_spare_tile_are_claims_that_are_wrong() -> None:
 
 
 def test_tiles_are_counted_by_the_size_of_their_halves() -> None:
-    small = TileLabel(Lies.UP, (20, 20), (HalfLabel(0, (15, 20)), HalfLabel(0, (25, 20))))
+    small = TileLabel(LabelFace.UP, (20, 20), (HalfLabel(0, (15, 20)), HalfLabel(0, (25, 20))))
     photo = judge_photo(PhotoLabel("a.jpg", (true(2, 5, 100, 100), small)), reading(seen(2, 5, 100, 100)))
     assert {name: (one.tiles, one.right) for name, one in by_half_px([photo]).items()} == {
         "below 20": (1, 0),

@@ -78,7 +78,7 @@ def test_a_misread_tile_is_wrong_for_the_eye_alone(session: tuple[Path, tuple[Ta
     first = seen[1].changes[0].tile
     spoilt = with_pips(seen[1], first, (6, 6))
     found = judged_by(path, [seen[0], spoilt, *(replace(spoilt, changes=()) for _ in seen[2:])])
-    assert (found.eye.found, found.eye.right, found.eye.spare) == (1, 0, 0)
+    assert (found.reader.found, found.reader.right, found.reader.spare) == (1, 0, 0)
     played = found.hands[0].plays[0]
     assert played.seen is not None
     assert not played.is_tile_right
@@ -97,8 +97,8 @@ def test_truth_is_what_is_over_at_a_time(session: tuple[Path, tuple[TableView, .
     second = truth.events[1]
     assert truth.state_at(second.t_ns - 1).log == (truth.events[0].event,)
     assert truth.state_at(second.t_ns).log == (truth.events[0].event, second.event)
-    assert truth.lying_at(0) == ()
-    assert len(truth.lying_at(truth.lying_ns[-1])) == len(truth.lying[-1]) > 10
+    assert truth.tiles_at(0) == ()
+    assert len(truth.tiles_at(truth.tiles_ns[-1])) == len(truth.tiles[-1]) > 10
 
 
 class Command:
