@@ -134,7 +134,18 @@ def test_no_module_starts_with_a_clause() -> None:
 
 
 # Packages whose docstrings start with a noun or a verb; others are added once theirs do.
-@pytest.mark.parametrize("package", ["engine", "synthetic", "vision", "tallybone/session"])
+@pytest.mark.parametrize(
+    "package",
+    [
+        "engine",
+        "synthetic",
+        "vision",
+        "tallybone/evaluate",
+        "tallybone/session",
+        "tallybone/show",
+        "tallybone/simulate",
+    ],
+)
 def test_no_docstring_starts_with_a_clause(package: str) -> None:
     clause = re.compile(r'"""(?:(?:Return|Yield) )?(?:what|which|whether|how|where|when)\b.*', re.IGNORECASE)
     found = {

@@ -28,7 +28,7 @@ from tallybone.session.feeding import feed
 from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Announcement, Session
 from tallybone.session.touching import Footprint, Laid, Point
-from tallybone.show.scoreboard import Board, draw_board, plain_line, tell
+from tallybone.show.scoreboard import Board, draw_board, plain_line, summarize
 from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.players import answer_of
 from tallybone.simulate.scenes import pick_table
@@ -156,7 +156,7 @@ class _Demo:
                     game,
                     self._session.places.laid,
                     (self._table.camera.width_px, self._table.camera.height_px),
-                    tell(said, game.players),
+                    summarize(said, game.players),
                     None if question is None else question.words,
                     f"picture {len(self._eye_ms)}, read in {self._eye_ms[-1]:.0f} ms ",
                     is_provisional=self._session.state.is_provisional,

@@ -149,11 +149,11 @@ def _sessions(
         typer.Option(metavar="SIZE", help="First delete the oldest until the rest fit, as 20GB; auto: as set."),
     ] = None,
 ) -> None:
-    from tallybone.show.recordings import print_recordings, room_of_table
+    from tallybone.show.recordings import print_recordings, recording_quota
 
     try:
         keep_bytes = (
-            room_of_table(os.environ, Path.home()) if keep == "auto" else None if keep is None else kept_bytes(keep)
+            recording_quota(os.environ, Path.home()) if keep == "auto" else None if keep is None else kept_bytes(keep)
         )
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--keep") from None

@@ -26,7 +26,7 @@ from tallybone.play.parts import configured_name
 from tallybone.session.inputs import Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
-from tallybone.show.scoreboard import Board, draw_board, plain_line, tell
+from tallybone.show.scoreboard import Board, draw_board, plain_line, summarize
 from tallybone.terminal import Output, format_totals, printable
 
 # A change of nothing but the camera's pace is drawn so often.
@@ -170,7 +170,7 @@ class BoardDisplay(Listener):
     def happened(self, happened: Step) -> None:
         """Put it on the board."""
         game = happened.session.state.game
-        words = "" if game is None else tell(happened.announcements, game.players)
+        words = "" if game is None else summarize(happened.announcements, game.players)
         if words:
             self.told.appendleft(words)
         self.noted, self.is_stale = "", True

@@ -23,7 +23,7 @@ from tallybone.play.game import Listener, LiveState, Pressable, choice_words
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import ByHand, Step
-from tallybone.show.scoreboard import tell, waits_for
+from tallybone.show.scoreboard import describe_pending, summarize
 
 # Score displays show the first message for so long.
 _FIRST_NS = 60_000_000_000
@@ -143,7 +143,7 @@ class ShownOnParts(Listener):
     def happened(self, happened: Step) -> None:
         """Keep the announcements in words, and let points flash."""
         game = happened.session.state.game
-        self._last = ("" if game is None else tell(happened.announcements, game.players)) or self._last
+        self._last = ("" if game is None else summarize(happened.announcements, game.players)) or self._last
         self._gain = gain_of(happened.announcements, self._clock()) or self._gain
 
     def show(self, now: LiveState) -> None:
@@ -235,7 +235,7 @@ def _message(session: Session, game: Game, last: str, chosen: int | None) -> str
     if asked is not None:
         return asked.words if chosen is None else choice_words(asked, chosen)
     is_played = game.phase in (Phase.LEAD, Phase.PLAY)
-    return last if last and is_played else waits_for(game)
+    return last if last and is_played else describe_pending(game)
 
 
 def configured_name(press: Press) -> str:

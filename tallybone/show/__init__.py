@@ -1,1 +1,1 @@
-"""Draw in a terminal and over pictures: layouts, scores, readings, zones."""
+"""Show layouts, scores, readings and zones in a terminal or over pictures."""

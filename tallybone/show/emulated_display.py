@@ -1,4 +1,4 @@
-"""Emulate a score display in the terminal: a serial port for programs that have no real one."""
+"""Emulate a score display in the terminal, connected to programs by a virtual serial port."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def emulate_display(
     """Emulate a display until Ctrl-C.
 
     Args:
-        kind: The name of its emulation.
-        at: The path at which programs find it; None for one in a temporary folder.
-        baud: Bits a second on its wire.
-        console: Where it is shown, by default stdout: drawn again and again in a terminal, otherwise once a change.
-        stops: Ends it.
+        kind: Name of the emulation.
+        at: Path of the virtual serial port. None for a path in a temporary folder.
+        baud: Speed of the port in bits per second.
+        console: Console to draw on. None for stdout. A terminal is redrawn continuously, other outputs on each change.
+        stops: Event that ends the emulation. None to run until Ctrl-C.
 
     Returns:
-        The exit code: 0, or 1 if there is something at *at* already.
+        Exit code: 0, or 1 if the port cannot be created at *at*.
     """
     model, console = emulations()[kind], console or Console(highlight=False)
     with tempfile.TemporaryDirectory(prefix="tallybone-") as folder:
@@ -48,8 +48,8 @@ def emulate_display(
         try:
             port.plug()
         except OSError as error:
-            why = f": {reason_of(error)}" if isinstance(error, FileExistsError) else ""
-            return Output("emulate-display").complain(f"--at {path}: the port cannot be made there{why}")
+            reason = f": {reason_of(error)}" if isinstance(error, FileExistsError) else ""
+            return Output("emulate-display").complain(f"--at {path}: the port cannot be made there{reason}")
         console.print(f"{model.title} at {path}, {baud} baud. Ctrl-C unplugs it.", markup=False, soft_wrap=True)
         try:
             _show(model, port, emulated, console, stops or threading.Event())
@@ -61,7 +61,7 @@ def emulate_display(
 
 
 def _show(model: DisplayEmulation, port: PtyPort, emulated: Emulated, console: Console, stops: threading.Event) -> None:
-    """Draw the display until it is to end."""
+    """Draw the display until *stops* is set."""
     if console.is_terminal:
         with Live(console=console, auto_refresh=False) as live:
             while not stops.wait(_TICK_S):

@@ -1,10 +1,10 @@
-"""Draw a layout in a terminal: as tiles in character cells where their places are known, else as text.
+"""Draw a layout in a terminal: as tiles in character cells if their positions are known, else as text.
 
-In colour the table is a patch of felt that brings its own background, so that it looks the same in light and dark
-terminals. Without colour, brackets stand for colours: ``[5|3]`` a tile, ``(5|3]`` with its 5 open, ``{5}`` a spinner.
+In colour, the table has a felt background, to look the same in light and dark terminals. Without colour, brackets
+replace colours: ``[5|3]`` is a tile, ``(5|3]`` a tile with its 5 open, and ``{5}`` a spinner.
 
-``3< 3-3 3-5 {5-5} 5-0 0-2 >2`` is a line with the ends 3 and 2 open and the spinner in braces; what branches from it
-follows on lines of its own, and ``2-4x2`` has its copy on top.
+As text, ``3< 3-3 3-5 {5-5} 5-0 0-2 >2`` is a line with the open ends 3 and 2 and a spinner in braces. Its branches
+follow on separate lines. ``2-4x2`` is a tile with a copy stacked on it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from rich.text import Text
 from engine.state.layout import ARMS, STARTER_PORTS, TIPS, Layout, Node, NodeId, Port, Spot
 from tallybone.session.touching import Footprint, Laid, Point
 
-# Cells per side of a half: below the first two, tiles that touch would run into each other (a lying one is 5 cells
-# wide, a standing one 3 wide and 2 high); above the last, nothing is gained.
-_LEAST_COLUMNS, _LEAST_ROWS, _MOST_ROWS = 2.7, 1.03, 3.2
-# A cell is about twice as high as wide.
-_ASPECT_LEAST, _ASPECT_MOST = 2.1, 2.7
+# Cells per side of a half. Below the minima, touching tiles would overlap: a horizontal tile is 5 cells wide, a
+# vertical tile 3 wide and 2 high. Above the maximum, legibility does not improve.
+_MIN_COLUMNS, _MIN_ROWS, _MAX_ROWS = 2.7, 1.03, 3.2
+# Range of columns per row. A cell is about twice as high as wide.
+_MIN_ASPECT, _MAX_ASPECT = 2.1, 2.7
 _FELT = "rgb(28,74,50)"
 _IVORY, _FRESH, _OPEN = "rgb(236,229,210)", "rgb(255,255,255)", "rgb(255,205,70)"
 _INK, _SPINNER_INK = "rgb(25,25,25)", "rgb(190,20,20)"
@@ -39,12 +39,12 @@ _STACKED = re.compile(r"[0-9]+-[0-9]+x2")
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """What there is to draw on.
+    """A drawing area in the terminal.
 
     Attributes:
-        columns, rows: Its size in cells.
-        picture_px: Width and height of the picture in which the tiles lie.
-        in_color: Whether colours can be told apart; if not, brackets are drawn.
+        columns, rows: Size in cells.
+        picture_px: Width and height of the picture that contains the tiles.
+        in_color: True to draw in colour, False to draw brackets.
     """
 
     columns: int
@@ -57,11 +57,11 @@ def draw_layout(layout: Layout, laid: Sequence[Laid], canvas: Canvas) -> Text:
     """Return the layout as lines of text that fill the canvas.
 
     Args:
-        layout: The layout on the table.
-        laid: Where its tiles lie in the picture.
-        canvas: Where to draw.
+        layout: The layout.
+        laid: Positions of its tiles in the picture. Tiles without a position are not drawn.
+        canvas: Drawing area.
     """
-    places = {one.node: one.place for one in laid}
+    places = {tile.node: tile.place for tile in laid}
     shown = [node for node in layout.nodes if node.id in places]
     page = _Page(canvas)
     if shown:
@@ -74,7 +74,7 @@ def draw_layout(layout: Layout, laid: Sequence[Laid], canvas: Canvas) -> Text:
 
 
 def draw_legend(*, in_color: bool) -> Text:
-    """Return a line that tells how an open end and a spinner are drawn."""
+    """Return a line that explains how open ends and spinners are drawn."""
     text = Text(" ", no_wrap=True, overflow="ellipsis")
     if not in_color:
         return text.append("(5|3] the 5 is open   {5} spinner")
@@ -87,7 +87,7 @@ def draw_legend(*, in_color: bool) -> Text:
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """Which part of the picture is drawn, and how large."""
+    """Visible part of the picture, and its scale."""
 
     columns_per_side: float
     rows_per_side: float
@@ -95,7 +95,7 @@ class _Window:
     corner: Point  # cells, of the upper left cell of the canvas
 
     def cell(self, point_px: Point) -> Point:
-        """Return where a point of the picture is drawn, column and row, not rounded."""
+        """Return the column and row of a point of the picture, not rounded."""
         return (
             point_px[0] / self.side_px * self.columns_per_side - self.corner[0],
             point_px[1] / self.side_px * self.rows_per_side - self.corner[1],
@@ -103,12 +103,12 @@ class _Window:
 
 
 def _window(canvas: Canvas, places: Sequence[Footprint]) -> _Window:
-    """Return a window with the whole table where that is legible, else with the layout, else with its newest tile."""
+    """Return a window on the whole table if it is legible, else on the layout, else on the newest tile."""
     side_px = sorted(place.side for place in places)[len(places) // 2]
     wide, high = canvas.picture_px[0] / side_px, canvas.picture_px[1] / side_px
     columns = canvas.columns / wide
-    rows = max(_LEAST_ROWS, min(canvas.rows / high, columns / _ASPECT_LEAST, _MOST_ROWS))
-    columns = max(_LEAST_COLUMNS, min(columns, rows * _ASPECT_MOST))
+    rows = max(_MIN_ROWS, min(canvas.rows / high, columns / _MIN_ASPECT, _MAX_ROWS))
+    columns = max(_MIN_COLUMNS, min(columns, rows * _MAX_ASPECT))
     centers = [(p.center[0] / side_px * columns, p.center[1] / side_px * rows) for p in places]
     left = _corner(canvas.columns, wide * columns, [x for x, _ in centers], reach=columns)
     top = _corner(canvas.rows, high * rows, [y for _, y in centers], reach=rows)
@@ -116,19 +116,26 @@ def _window(canvas: Canvas, places: Sequence[Footprint]) -> _Window:
 
 
 def _corner(cells: int, table: float, centers: Sequence[float], *, reach: float) -> float:
-    """Return the first cell of the table that is shown, along one axis, given where the middles of tiles are."""
+    """Return the first visible cell of the table along an axis.
+
+    Args:
+        cells: Size of the canvas along the axis.
+        table: Size of the table in cells.
+        centers: Centres of the tiles in cells, newest last.
+        reach: Distance from a centre to the edge of a tile, in cells.
+    """
     low, high = min(centers) - reach, max(centers) + reach
     if table <= cells:
         return (table - cells) / 2
     if high - low <= cells:
-        # As little as possible away from the middle of the table: the drawing moves only when it must.
+        # Stay as close to the middle of the table as possible, to move the drawing only when necessary.
         return min(max((table - cells) / 2, high - cells), low)
     return min(max(centers[-1] - cells / 2, low), high - cells)
 
 
 @dataclass(slots=True)
 class _Page:
-    """Cells with a character and a style each."""
+    """Grid of cells, each with a character and a style."""
 
     canvas: Canvas
     cells: list[list[tuple[str, Style]]] = field(default_factory=list)
@@ -156,7 +163,7 @@ class _Page:
 
 @dataclass(frozen=True, slots=True)
 class _Half:
-    """How a half of a tile is drawn."""
+    """Appearance of a half of a tile."""
 
     number: int
     is_open: bool
@@ -168,7 +175,7 @@ class _Half:
         return Style(color=_SPINNER_INK if self.is_spinner else _INK, bgcolor=ground, bold=True)
 
     def edge_style(self) -> Style:
-        """The style of a half block at the border of the tile."""
+        """Return the style of a half block at the border of the tile."""
         ground = _FRESH if self.is_fresh else _OPEN if self.is_open else _IVORY
         return Style(color=ground, bgcolor=_FELT)
 
@@ -177,7 +184,7 @@ class _Half:
 
 
 def _halves(node: Node, covered: tuple[Port, ...], *, is_fresh: bool) -> tuple[_Half, _Half]:
-    """Return the halves of a tile in the order in which they lie: of a single inner and outer, of a double N and S."""
+    """Return the halves of a tile: W and E of a single, or twice the same half of a double."""
     if node.tile.is_double:
         is_open = len(covered) < 2 or (node.branches and len(covered) < 4)
         half = _Half(node.tile.high, is_open, is_fresh, node.branches)
@@ -192,15 +199,15 @@ def _draw_tile(page: _Page, window: _Window, node: Node, place: Footprint, halve
     first, second = halves
     ports = (Port.N, Port.S) if node.tile.is_double and not place.lies_along else (Port.W, Port.E)
     (x0, y0), (x1, y1) = (window.cell(place.half_center(port)) for port in ports)
-    lies = abs(x1 - x0) / window.columns_per_side >= abs(y1 - y0) / window.rows_per_side
-    if (x1 < x0) if lies else (y1 < y0):
+    is_horizontal = abs(x1 - x0) / window.columns_per_side >= abs(y1 - y0) / window.rows_per_side
+    if (x1 < x0) if is_horizontal else (y1 < y0):
         first, second = second, first
     middle = ((x0 + x1) / 2, (y0 + y1) / 2)
-    draw = _draw_lying if lies else _draw_standing
+    draw = _draw_horizontal if is_horizontal else _draw_vertical
     draw(page, window, middle, (first, second))
 
 
-def _draw_lying(page: _Page, window: _Window, middle: Point, halves: tuple[_Half, _Half]) -> None:
+def _draw_horizontal(page: _Page, window: _Window, middle: Point, halves: tuple[_Half, _Half]) -> None:
     width, height = _odd(2 * window.columns_per_side), max(1, math.floor(window.rows_per_side))
     left, top = _start(middle[0], width), _start(middle[1], height)
     number_row, bar = top + (height - 1) // 2, left + width // 2
@@ -214,7 +221,7 @@ def _draw_lying(page: _Page, window: _Window, middle: Point, halves: tuple[_Half
         _put_number(page, number_row, column, half)
 
 
-def _draw_standing(page: _Page, window: _Window, middle: Point, halves: tuple[_Half, _Half]) -> None:
+def _draw_vertical(page: _Page, window: _Window, middle: Point, halves: tuple[_Half, _Half]) -> None:
     width, height = max(3, _odd(window.columns_per_side)), _tall(2 * window.rows_per_side)
     left, top = _start(middle[0], width), _start(middle[1], height)
     has_bar = height >= 3
@@ -234,7 +241,7 @@ def _draw_standing(page: _Page, window: _Window, middle: Point, halves: tuple[_H
 
 
 def _draw_edges(page: _Page, row: int, columns: tuple[int, int], halves: tuple[_Half, _Half]) -> None:
-    """Draw the left and the right border of one row of a tile."""
+    """Draw the left and right border of a row of a tile."""
     for side, (column, half) in enumerate(zip(columns, halves, strict=True)):
         if page.canvas.in_color:
             page.put(row, column, "▐▌"[side], half.edge_style())
@@ -243,29 +250,29 @@ def _draw_edges(page: _Page, row: int, columns: tuple[int, int], halves: tuple[_
 
 
 def _put_number(page: _Page, row: int, column: int, half: _Half) -> None:
-    """Write a number; the second digit of a number of the large sets goes to the left."""
+    """Write a number with its last digit at *column*. A second digit goes to the left."""
     for back, digit in enumerate(reversed(str(half.number))):
         page.put(row, column - back, digit, page.style_of(half))
 
 
 def _start(middle: float, extent: int) -> int:
-    """Return the first cell of something *extent* cells long around *middle*; it grows with *middle* without jumps."""
+    """Return the first cell of an object *extent* cells long around *middle*."""
     return math.floor(middle - extent / 2 + 0.5)
 
 
 def _odd(extent: float) -> int:
-    """Return the largest odd number of whole cells in an extent."""
+    """Return the largest odd number of whole cells in *extent*."""
     cells = math.floor(extent)
     return cells if cells % 2 else cells - 1
 
 
 def _tall(extent: float) -> int:
-    """Return the height of a standing tile: 2, or an odd number that leaves a row for its bar."""
+    """Return the height of a vertical tile: 2, or an odd number with a row for its bar."""
     return 2 if extent < 3 else _odd(extent)
 
 
 def draw_text(layout: Layout, width: int) -> Text:
-    """Return `layout_lines` with a little colour: open ends, spinners, stacked tiles."""
+    """Return `layout_lines` with coloured open ends, spinners and stacked tiles."""
     text = Text("\n".join(layout_lines(layout, width)))
     text.highlight_regex(_OPEN_END, Style(color="yellow", bold=True))
     text.highlight_regex(_SPINNER, Style(color="red", bold=True))
@@ -274,10 +281,10 @@ def draw_text(layout: Layout, width: int) -> Text:
 
 
 def layout_lines(layout: Layout, width: int = 80) -> tuple[str, ...]:
-    """Return a layout as lines of at most *width* characters; nothing when no tile lies.
+    """Return a layout as lines of at most *width* characters. Empty without tiles.
 
-    The line from W to E comes first, then each branch with the tile and the side that it starts from; of a starter with
-    six arms each has its line. A tip that is not yet open is written in parentheses.
+    The line from W to E comes first, then each branch, labelled with its tile and side. A starter with six arms has a
+    line for each arm. A tip that is not yet playable is in parentheses.
     """
     if not layout.nodes:
         return ()
@@ -289,26 +296,26 @@ def layout_lines(layout: Layout, width: int = 80) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _BranchLine:
-    """A line of tiles with its name; *depth* is how many branches it is away from the first tile's."""
+    """A labelled line of tiles. *depth* is its number of branches from the main line."""
 
     label: str
     words: tuple[str, ...]
     depth: int = 0
 
     def lines(self, margin: int, width: int) -> Iterator[str]:
-        """Yield the row, broken between tiles where it is too long; all rows begin after the same margin."""
+        """Yield the row after a margin, wrapped between tiles at *width*."""
         line = (" " * (self.depth * _INDENT) + self.label).ljust(margin - 1)
         for at, word in enumerate(self.words):
             if at and len(line) + 1 + len(word) > width:
                 yield line
-                line = " " * (margin + 1) + word  # one further in: it goes on
+                line = " " * (margin + 1) + word  # continuation lines are indented by another column
             else:
                 line += " " + word
         yield line
 
 
 class _Graph:
-    """The tiles of a layout by what they lie against."""
+    """Tiles of a layout by the port that they join."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -318,7 +325,7 @@ class _Graph:
                 self._neighbours[node.joins.host, node.joins.port] = node
 
     def rows(self) -> Iterator[_BranchLine]:
-        """Yield the line through the first tile, then all that branches from it, depth first."""
+        """Yield the line through the first tile, then its branches depth first, then lines of loose tiles."""
         first = self._layout.nodes[0]
         loose = [node for node in self._layout.nodes[1:] if node.joins is None]
         west, east = self._chain(first, Port.W), self._chain(first, Port.E)
@@ -332,12 +339,12 @@ class _Graph:
             words = (f"{left}<", *words)
         yield _BranchLine(_LINE, (*words, *_arrow(right)))
         yield from self._branches([*reversed(west), first, *east], 1)
-        for node in loose:  # no game is played: tiles lie where they lie
+        for node in loose:  # only without a game, where tiles need not be joined
             chain = [node, *self._chain(node, Port.E)]
-            yield _BranchLine("apart", tuple(self._word(one) for one in chain))
+            yield _BranchLine("apart", tuple(self._word(each) for each in chain))
 
     def starter_rows(self) -> Iterator[_BranchLine]:
-        """Yield the starter and its arms, each with its number."""
+        """Yield the starter, then each numbered arm with its branches."""
         starter = self._layout.nodes[0]
         yield _BranchLine(_STARTER, (self._word(starter),))
         for port in STARTER_PORTS:
@@ -348,13 +355,13 @@ class _Graph:
                 yield from self._branches(chain, 2)
 
     def _branches(self, chain: Sequence[Node], depth: int) -> Iterator[_BranchLine]:
-        """Yield what lies on the tips of the tiles of a line, and which tips are open, tile by tile."""
+        """Yield the branches and open tips of the doubles of a line, tile by tile."""
         for node in chain:
             shown: dict[str, list[str]] = {}
             for port in TIPS if node.tile.is_double else ():
                 arm = self._chain(node, port)
                 if arm:
-                    words = (*(self._word(one) for one in arm), *_arrow(self._end(arm[-1])))
+                    words = (*(self._word(each) for each in arm), *_arrow(self._end(arm[-1])))
                     yield _BranchLine(f"{node.tile} {port}", words, depth)
                     yield from self._branches(arm, depth + 1)
                     continue
@@ -365,26 +372,26 @@ class _Graph:
                 yield _BranchLine(f"{node.tile} {' '.join(ports)}", (word,), depth)
 
     def _chain(self, node: Node, port: Port) -> list[Node]:
-        """Return the tiles that follow one another from *port* of *node* outwards."""
+        """Return the chain of tiles outwards from *port* of *node*."""
         chain: list[Node] = []
-        found = self._neighbours.get((node.id, port))
-        while found is not None:
-            chain.append(found)
-            found = self._neighbours.get((found.id, Port.E))
+        following = self._neighbours.get((node.id, port))
+        while following is not None:
+            chain.append(following)
+            following = self._neighbours.get((following.id, Port.E))
         return chain
 
     def _end(self, node: Node, port: Port = Port.E) -> int | None:
-        """Return the number that is open at a port, None if it is closed."""
+        """Return the open number at a port, or None if it is closed."""
         end = self._layout.end_at(Spot(node.id, port))
         return None if end is None else end.number
 
     def _word(self, node: Node, *, is_turned: bool = False) -> str:
-        """Return a tile as it lies, its number nearer to the first tile in front, or behind when it is turned."""
+        """Return the text of a tile, inner number first, or outer number first if *is_turned*."""
         numbers = (node.outer, node.inner) if is_turned else (node.inner, node.outer)
         word = "{}-{}".format(*numbers) + ("x2" if node.id in self._layout.stacked else "")
         return f"{{{word}}}" if node.branches else word
 
 
 def _arrow(number: int | None) -> tuple[str, ...]:
-    """Return how an open end is marked."""
+    """Return the marker of an open end. Empty if *number* is None."""
     return () if number is None else (f">{number}",)

@@ -1,4 +1,4 @@
-"""Draw over pictures of the table: zones with a scale, glare that would hide pips; write annotated pictures."""
+"""Draw zones, axes and lighting problems over pictures of the table, and write annotated pictures."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _MORE_PX = 6
 
 _JPEG_SUFFIXES = frozenset({".jpg", ".jpeg"})
 _JPEG_QUALITY = 92
-_LARGEST_JPEG_PX = 65_500  # of libjpeg; what is called JPEG may be another format and longer
+_LARGEST_JPEG_PX = 65_500  # limit of libjpeg; a file named .jpg may be a larger picture in another format
 
 
 def draw_zones(image: Image, zones: TableZones, table: Table, lens: Lens) -> Image:
-    """Return a copy of a picture, shape (H, W, 3), with each zone, and the axes of the table in steps of 100 mm.
+    """Return a copy of a picture with the zones, and with the table's axes in steps of 100 mm.
 
     Args:
-        image: Of the table.
-        zones: The zones to draw.
-        table: Where it is.
-        lens: For pictures of this size.
+        image: Picture of the table, BGR, shape (H, W, 3).
+        zones: Zones to draw. Zones outside the picture are skipped.
+        table: Pose of the table.
+        lens: Lens for pictures of this size.
     """
     canvas = image.copy()
     size_px = np.array([lens.width_px, lens.height_px], np.float64)
@@ -54,22 +54,22 @@ def draw_zones(image: Image, zones: TableZones, table: Table, lens: Lens) -> Ima
 
 
 def _draw_axes(canvas: Image, table: Table, lens: Lens) -> None:
-    """Mark x and y every 100 mm, as far as the picture shows them, so that corners of zones can be said."""
+    """Label the visible parts of the x and y axes every 100 mm, to help specify corners of zones."""
     steps = np.arange(-_FARTHEST_MM, _FARTHEST_MM + 1, _GRID_MM, dtype=np.float64)
     for along_x in (True, False):
-        places = np.column_stack([steps, 0 * steps] if along_x else [0 * steps, steps])
-        shown = table.to_picture(places, lens, height_mm=table.thickness_mm)
-        # Far outside of the picture a bent lens, or a point behind the camera, comes in from the other side.
-        is_true = np.linalg.norm(table.tops_to_table(shown, lens) - places, axis=1) < 1.0
-        is_inside = ((shown >= 0) & (shown < (lens.width_px, lens.height_px))).all(axis=1)
-        for step, point in zip(steps[is_true & is_inside], shown[is_true & is_inside], strict=True):
+        points_mm = np.column_stack([steps, 0 * steps] if along_x else [0 * steps, steps])
+        points_px = table.to_picture(points_mm, lens, height_mm=table.thickness_mm)
+        # Lens distortion can fold distant points, or points behind the camera, back into the picture.
+        is_valid = np.linalg.norm(table.tops_to_table(points_px, lens) - points_mm, axis=1) < 1.0
+        is_visible = is_valid & ((points_px >= 0) & (points_px < (lens.width_px, lens.height_px))).all(axis=1)
+        for step, point in zip(steps[is_visible], points_px[is_visible], strict=True):
             write(canvas, f"{step:.0f}", point, YELLOW, scale=0.4)
 
 
 def write(
     canvas: Image, text: str, middle: NDArray[np.float64] | tuple[float, float], color: Bgr, *, scale: float = 0.6
 ) -> None:
-    """Write a text on a dark ground, in place, around a point of a picture."""
+    """Write text on a dark background in place, centred on a point."""
     (width_px, height_px), below_px = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, scale, 1)
     left, bottom = round(float(middle[0]) - width_px / 2), round(float(middle[1]) + height_px / 2)
     cv2.rectangle(canvas, (left - 2, bottom - height_px - 3), (left + width_px + 2, bottom + below_px), CASING, -1)
@@ -84,19 +84,19 @@ def _outline(canvas: Image, corners: NDArray[np.float64], color: Bgr) -> None:
         )
 
 
-def draw_light(image: Image, found: LightMeasurement) -> Image:
-    """Return a copy of a picture, shape (H, W, 3): what is well lit in blue, glare in orange, too dark in purple."""
+def draw_light(image: Image, light: LightMeasurement) -> Image:
+    """Return a copy of a picture, shape (H, W, 3), with good samples in blue, glare in orange, dull ones in purple."""
     canvas = image.copy()
-    for spot in found.samples:
-        points, trouble = np.round(np.array(spot.corners_px)).astype(np.int32), found.trouble_at(spot)
+    for spot in light.samples:
+        points, trouble = np.round(np.array(spot.corners_px)).astype(np.int32), light.trouble_at(spot)
         for paint, width in ((CASING, 5), (_COLORS[trouble], 2)):
             cv2.polylines(canvas, [points], isClosed=True, color=paint, thickness=width, lineType=cv2.LINE_AA)
         if trouble is not None:
-            words = "glare" if trouble is Trouble.GLARE else f"dull {spot.contrast:.0f}"
+            label = "glare" if trouble is Trouble.GLARE else f"dull {spot.contrast:.0f}"
             write(
-                canvas, words, (float(points[:, 0].mean()), float(points[:, 1].min()) - 2 * _MORE_PX), _COLORS[trouble]
+                canvas, label, (float(points[:, 0].mean()), float(points[:, 1].min()) - 2 * _MORE_PX), _COLORS[trouble]
             )
-    for x_px, y_px, radius_px in found.patches:
+    for x_px, y_px, radius_px in light.patches:
         middle, radius = (round(x_px), round(y_px)), round(radius_px) + _MORE_PX
         for paint, width in ((CASING, 5), (ORANGE, 2)):
             cv2.circle(canvas, middle, radius, paint, width, cv2.LINE_AA)
@@ -106,14 +106,14 @@ def draw_light(image: Image, found: LightMeasurement) -> Image:
 
 @dataclass(slots=True)
 class Album:
-    """A folder of annotated pictures, none of which takes the place of another of this run, nor of a photograph.
+    """Writes annotated pictures to a folder, with unique names within a run.
 
     Attributes:
-        folder: Where they go; made if need be.
+        folder: The folder. Created if missing.
     """
 
     folder: Path
-    _taken: set[str] = field(default_factory=set)
+    _used_stems: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         make_folder(self.folder, "--annotate")
@@ -122,7 +122,7 @@ class Album:
         """Write an annotated picture as PHOTO-read.jpg or .png, or PHOTO-read-2 if another photo has the same name.
 
         Raises:
-            OSError: If it cannot be written.
+            OSError: If the picture cannot be encoded or written.
         """
         suffix = ".jpg" if photo.suffix.lower() in _JPEG_SUFFIXES and max(image.shape) <= _LARGEST_JPEG_PX else ".png"
         path = self.folder / f"{self._free_stem(photo.stem)}{suffix}"
@@ -134,7 +134,7 @@ class Album:
 
     def _free_stem(self, stem: str) -> str:
         names = chain((f"{stem}-read",), (f"{stem}-read-{number}" for number in count(2)))
-        # Some file systems do not tell A from a.
-        wanted = next(name for name in names if name.casefold() not in self._taken)
-        self._taken.add(wanted.casefold())
-        return wanted
+        # Some file systems are case-insensitive.
+        free = next(name for name in names if name.casefold() not in self._used_stems)
+        self._used_stems.add(free.casefold())
+        return free

@@ -1,4 +1,4 @@
-"""Show a reading: a table for people, a line of JSON for programs, a progress bar for the wait."""
+"""Show a reading as a table or a line of JSON, with a progress bar."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from vision.reading import Contact, Face, Guess, Half, Join, Reading, SeenTile
 
 
 def print_reading(console: Console, title: str, reading: Reading, *, read_ms: float) -> None:
-    """Print the reading of one picture.
+    """Print the reading of a picture.
 
     Args:
-        console: Where to.
+        console: Console to print to.
         title: Name of the picture, safe to print.
         reading: The reading.
-        read_ms: How long that took.
+        read_ms: Time to read the picture.
     """
     console.print(title, style="bold", markup=False, soft_wrap=True)
     if reading.tiles:
@@ -63,9 +63,9 @@ def _table(reading: Reading) -> Table:
 
 
 def format_pips(tile: SeenTile) -> str:
-    """Return the pips of a tile as players write them, both numbers of an uncertain half with a question mark.
+    """Return the pips of a tile in players' notation.
 
-    Of a tile that cannot be read there is only a question mark.
+    An uncertain half has both candidates with a question mark. An unreadable tile is only a question mark.
 
     >>> from vision.reading import Guess, Half
     >>> halves = (Half(6, 0.99, (0, 0)), Half(4, 0.5, (1, 0), Guess(5, 0.3)))
@@ -76,13 +76,14 @@ def format_pips(tile: SeenTile) -> str:
 
 
 def _describe_contact(reading: Reading, contact: Contact) -> str:
-    """Return a join as `the 4 of tile 1 meets the side of tile 2`, another contact as `touches …, which is no join`."""
-    first, second = (_end_in_words(reading, *at) for at in ((contact.a, contact.a_half), (contact.b, contact.b_half)))
+    """Describe a join, as `the 4 of tile 1 meets the side of tile 2`, or another contact of two tiles."""
+    ends = ((contact.a, contact.a_half), (contact.b, contact.b_half))
+    first, second = (_describe_end(reading, *end) for end in ends)
     return f"{first} meets {second}" if isinstance(contact, Join) else f"{first} touches {second}, which is no join"
 
 
 def _describe_changed(reading: Reading) -> list[str]:
-    """Return in words which halves by themselves would be read otherwise than together with their neighbours."""
+    """Describe the halves whose reading changed because of their neighbours or the set."""
     return [
         f"the {half.pips} of tile {number} ({format_pips(tile)}) would by itself be read as {half.alone.pips}"
         for number, tile in enumerate(reading.tiles, start=1)
@@ -91,14 +92,14 @@ def _describe_changed(reading: Reading) -> list[str]:
     ]
 
 
-def _end_in_words(reading: Reading, index: int, half: int | None) -> str:
+def _describe_end(reading: Reading, index: int, half: int | None) -> str:
     tile = reading.tiles[index]
     part = "side" if half is None else str(tile.halves[half].pips)
     return f"the {part} of tile {index + 1} ({format_pips(tile)})"
 
 
 def describe_count(reading: Reading) -> str:
-    """Return how many tiles and joins were seen.
+    """Describe the numbers of tiles, joins and contacts.
 
     >>> describe_count(Reading(640, 480, (), ()))
     'No tiles seen'
@@ -118,12 +119,12 @@ def describe_count(reading: Reading) -> str:
 
 
 def format_reading(path: str, reading: Reading, *, read_ms: float) -> str:
-    """Return one line of JSON, without a line end.
+    """Return a reading as a line of JSON, without a line end.
 
     Args:
-        path: The picture, as it was named to the command.
-        reading: The reading of it.
-        read_ms: How long that took.
+        path: Path of the picture as given to the command.
+        reading: The reading.
+        read_ms: Time to read the picture.
 
     >>> format_reading("table.jpg", Reading(640, 480, (), ()), read_ms=12.345)
     '{"path": "table.jpg", "width": 640, "height": 480, "tiles": [], "joins": [], "contacts": [], "ms": 12.3}'
@@ -141,19 +142,19 @@ def format_reading(path: str, reading: Reading, *, read_ms: float) -> str:
 
 
 def _tile(tile: SeenTile) -> dict[str, object]:
-    known: dict[str, object] = {"face": tile.face.value, "corners_px": [rounded(corner) for corner in tile.corners_px]}
+    values: dict[str, object] = {"face": tile.face.value, "corners_px": [rounded(corner) for corner in tile.corners_px]}
     if tile.halves:
-        known["halves"] = [_half(half) for half in tile.halves]
-    return known
+        values["halves"] = [_half(half) for half in tile.halves]
+    return values
 
 
 def _half(half: Half) -> dict[str, object]:
-    known: dict[str, object] = {**_guess(Guess(half.pips, half.confidence)), "center_px": rounded(half.center_px)}
+    values: dict[str, object] = {**_guess(Guess(half.pips, half.confidence)), "center_px": rounded(half.center_px)}
     if half.second is not None:
-        known["second"] = _guess(half.second)
+        values["second"] = _guess(half.second)
     if half.alone.pips != half.pips:
-        known["alone"] = _guess(half.alone)
-    return known
+        values["alone"] = _guess(half.alone)
+    return values
 
 
 def _guess(guess: Guess) -> dict[str, float]:
@@ -162,18 +163,19 @@ def _guess(guess: Guess) -> dict[str, float]:
 
 @contextmanager
 def reading_progress(console: Console, index: int, count: int, name: str) -> Iterator[None]:
-    """Show a bar while one of several pictures is read, and take it away again before anything is printed.
+    """Show a progress bar while a picture is read, and remove it afterwards.
 
     Args:
-        console: Where to; nothing is shown where it is no terminal.
-        index, count: Which picture it is, from 0, of how many.
-        name: The name of the picture.
+        console: Console to draw on. Nothing is shown if it is not a terminal.
+        index: Index of the picture, from 0.
+        count: Number of pictures. Nothing is shown for a single picture.
+        name: Name of the picture.
     """
     if count < 2 or not console.is_terminal:
         yield
         return
     columns = (TextColumn("Reading"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
-    # No refreshing thread: it would write while the libraries are kept quiet.
+    # No refresh thread, because it would write while the output of libraries is suppressed.
     with Progress(*columns, console=console, transient=True, auto_refresh=False) as bar:
         bar.add_task(printable(name), total=count, completed=index)
         bar.refresh()

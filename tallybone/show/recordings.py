@@ -1,4 +1,4 @@
-"""List recordings as a table or as JSON; delete the oldest first where room is short."""
+"""List recordings as a table or JSON, and delete the oldest to free space."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tallybone.store.house import HOUSE_NAME, load_house
 from tallybone.terminal import Output, counted, printable
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_WIDTH_CHARACTERS = 200  # a name is never cut: it is what the other commands are told
+_WIDTH_CHARACTERS = 200  # never truncate names, because other commands need them
 
 
 def format_size(size_bytes: int) -> str:
-    """Return a size as people say it.
+    """Return a size with a decimal unit.
 
     >>> format_size(999), format_size(1_234_567), format_size(20_000_000_000)
     ('999 B', '1.2 MB', '20.0 GB')
@@ -31,11 +31,11 @@ def format_size(size_bytes: int) -> str:
     return f"{size_bytes / _UNITS[unit]:.1f} {unit}B" if unit else f"{size_bytes} B"
 
 
-def room_of_table(environment: Mapping[str, str], home: Path) -> int:
-    """Return the bytes that the recordings of a table may take together, as was set on its page.
+def recording_quota(environment: Mapping[str, str], home: Path) -> int:
+    """Return the total size in bytes that a table's recordings may use, as set on its page, or else the default.
 
     Raises:
-        ValueError: If what was set cannot be read: then nothing should be deleted by it.
+        ValueError: If the settings cannot be read. Nothing should be deleted then.
     """
     house, problem = load_house(default_folder(environment, home).parent / HOUSE_NAME)
     if problem is not None:
@@ -54,76 +54,77 @@ def print_recordings(
     """Print the recordings in a folder, oldest first.
 
     Args:
-        folder: Where they are; None for the user's own (docs/recording.md).
-        as_json: Print a line of JSON per recording and one with the result, instead of a table.
-        keep_bytes: Delete the oldest first, until the rest take no more than this; None deletes nothing.
-        out: Where the list goes, by default stdout.
-        err: Where errors go, by default stderr.
+        folder: Folder of recordings. None for the user's own (docs/recording.md).
+        as_json: Print a line of JSON for each recording and one with the result, instead of a table.
+        keep_bytes: Delete the oldest recordings until the rest use at most this size. None deletes nothing.
+        out: Stream for the list. None for stdout.
+        err: Stream for errors. None for stderr.
 
     Returns:
-        The exit code: 0, or 1 if the folder, or a file that is called a recording, could not be read.
+        Exit code: 0, or 1 if the folder or a recording in it could not be read.
     """
     output = Output.of("sessions", out, err)
     place = default_folder(os.environ, Path.home()) if folder is None else folder
     try:
         if folder is None:
             place.mkdir(parents=True, exist_ok=True)
-        gone = () if keep_bytes is None else prune(place, keep_bytes=keep_bytes)
-        found, others = recordings_in(place)
+        deleted = () if keep_bytes is None else prune(place, keep_bytes=keep_bytes)
+        surveys, problems = recordings_in(place)
     except OSError as error:
         return output.complain(error)
-    for problem in others:
+    for problem in problems:
         output.complain(str(problem))
     if as_json:
-        for one in found:
-            output.write(format_survey(one))
-        size_bytes = sum(one.size_bytes for one in found)
-        result = {"recordings": len(found), "size_bytes": size_bytes, "deleted": [path.name for path in gone]}
+        for survey in surveys:
+            output.write(format_survey(survey))
+        size_bytes = sum(survey.size_bytes for survey in surveys)
+        result = {"recordings": len(surveys), "size_bytes": size_bytes, "deleted": [path.name for path in deleted]}
         output.write(json.dumps({"result": result}))
     else:
-        _print(output.console, place, found, gone)
+        _print(output.console, place, surveys, deleted)
     return output.exit_code
 
 
-def format_survey(one: Survey) -> str:
-    """Return a recording as one line of JSON, without a line end."""
-    start = one.start
-    said = {
-        "path": str(one.path),
+def format_survey(survey: Survey) -> str:
+    """Return a recording as a line of JSON, without a line end."""
+    start = survey.start
+    values = {
+        "path": str(survey.path),
         "started_at": None if start is None else start.started_at.isoformat(),
         "players": None if start is None else start.players,
         "rules": None if start is None else start.rules,
-        "totals": one.facts.totals,
-        "frames": one.facts.frames,
-        "length_s": round(one.facts.length_ns / 1e9, 3),
-        "size_bytes": one.size_bytes,
-        "running": one.is_running,
-        "damage": [str(damage) for damage in one.facts.damage],
+        "totals": survey.facts.totals,
+        "frames": survey.facts.frames,
+        "length_s": round(survey.facts.length_ns / 1e9, 3),
+        "size_bytes": survey.size_bytes,
+        "running": survey.is_running,
+        "damage": [str(damage) for damage in survey.facts.damage],
     }
-    return json.dumps(said)
+    return json.dumps(values)
 
 
-def _print(console: Console, place: Path, found: list[Survey], gone: tuple[Path, ...]) -> None:
+def _print(console: Console, place: Path, surveys: list[Survey], deleted: tuple[Path, ...]) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("began", "players", "rules", "result", "length", "pictures", "size", "recording"):
         table.add_column(heading, no_wrap=True)
-    for one in found:
-        table.add_row(*(Text(printable(cell)) for cell in _cells(one)))
-    if found:
+    for survey in surveys:
+        table.add_row(*(Text(printable(cell)) for cell in _cells(survey)))
+    if surveys:
         Console(file=console.file, width=_WIDTH_CHARACTERS, highlight=False).print(table, crop=False)
-    notes = [f"{one.path.name}: {damage}" for one in found for damage in one.facts.damage if not one.is_running]
-    for note in (*notes, *(f"{path.name}: deleted" for path in gone)):
+    finished = (survey for survey in surveys if not survey.is_running)
+    notes = [f"{survey.path.name}: {damage}" for survey in finished for damage in survey.facts.damage]
+    for note in (*notes, *(f"{path.name}: deleted" for path in deleted)):
         console.print(Text(printable(note)), soft_wrap=True)
-    size = format_size(sum(one.size_bytes for one in found))
-    console.print(Text(f"{counted(len(found), 'recording')}, {size}, in {printable(str(place))}"), soft_wrap=True)
+    size = format_size(sum(survey.size_bytes for survey in surveys))
+    console.print(Text(f"{counted(len(surveys), 'recording')}, {size}, in {printable(str(place))}"), soft_wrap=True)
 
 
-def _cells(one: Survey) -> tuple[str, ...]:
-    start, facts = one.start, one.facts
+def _cells(survey: Survey) -> tuple[str, ...]:
+    start, facts = survey.start, survey.facts
     seconds = facts.length_ns // 10**9
     began = "?" if start is None else f"{start.started_at:%Y-%m-%d %H:%M}"
     players, rules = ("?", "?") if start is None else (", ".join(start.players) or "-", start.rules)
     totals = "-" if facts.totals is None else " : ".join(str(points) for points in facts.totals)
     length = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    name = one.path.name + (" (running)" if one.is_running else "")
-    return (began, players, rules, totals, length, str(facts.frames), format_size(one.size_bytes), name)
+    name = survey.path.name + (" (running)" if survey.is_running else "")
+    return (began, players, rules, totals, length, str(facts.frames), format_size(survey.size_bytes), name)

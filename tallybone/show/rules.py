@@ -1,4 +1,4 @@
-"""Print the games and their options, or the rules of one game, as tables or as JSON."""
+"""Print all games and options, or the rules of a game, as tables or JSON."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ def show_rules(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Print all games and options, or the rules of one game.
+    """Print all games and options, or the rules of a game.
 
     Args:
-        game: Its name; without one all are listed.
-        choices: Options for it, each key=value.
-        as_json: Print one JSON object instead of tables.
-        out: Where rules go, by default stdout.
-        err: Where errors go, by default stderr.
+        game: Name of the game. None to list all games and options.
+        choices: Options of the game, each as key=value.
+        as_json: Print a JSON object instead of tables.
+        out: Stream for rules. None for stdout.
+        err: Stream for errors. None for stderr.
 
     Returns:
-        The exit code: 0, or 2 if there is no such game or it cannot be played so.
+        Exit code: 0, or 2 if the game or an option is invalid.
     """
     output = Output.of("rules", out, err)
     try:
@@ -84,15 +84,15 @@ def _chosen(game: str, choices: Sequence[str]) -> Rules:
     """Return the rules of *game* with *choices*.
 
     Raises:
-        EngineError: If they are no rules, or the tiles are not enough for the players.
+        EngineError: If the game or an option is invalid, or there are not enough tiles for the players.
     """
     known = profile(game)
     rules = with_options(known, " ".join(choices))
     playable = seats_that_can_play(rules)
-    asked = (rules.seats_min, rules.seats_max) != (known.seats_min, known.seats_max)
+    has_seats_option = (rules.seats_min, rules.seats_max) != (known.seats_min, known.seats_max)
     if not playable:
         raise OptionsError(deal_problems(rules, rules.seats_min))
-    if asked and rules.seats_max is not None and rules.seats_max > playable[-1]:
+    if has_seats_option and rules.seats_max is not None and rules.seats_max > playable[-1]:
         raise OptionsError(deal_problems(rules, rules.seats_max))
     return rules
 
@@ -120,15 +120,15 @@ def _print_all(console: Console) -> None:
     console.print("Shortcuts, each for several options; an option that is given itself goes first", style="bold")
     for preset in PRESETS:
         only = f" (only in {', '.join(preset.games)})" if preset.games else ""
-        meant = " ".join(f"{key}={value}" for key, value in preset.options)
+        options = " ".join(f"{key}={value}" for key, value in preset.options)
         console.print(f"{_INDENT}{preset.key}={preset.value}", markup=False)
-        console.print(Padding(Text(preset.meaning + only + (f": {meant}" if meant else "")), (0, 0, 0, 6)))
+        console.print(Padding(Text(preset.meaning + only + (f": {options}" if options else "")), (0, 0, 0, 6)))
     console.print()
     console.print("Try one: tallybone rules allfives scoring=cribbage hand=5")
 
 
 def _add_option(table: Table, option: Option) -> None:
-    """Add the meaning of an option, its value in each game and all its possible values."""
+    """Add rows with the meaning of an option, its value in each game, and its possible values."""
     usual, others = _usual(option)
     elsewhere = "; ".join(f"{', '.join(games)}: {value}" for value, games in others)
     usually = f"usually {usual}" + (f" ({elsewhere})" if elsewhere else "")
@@ -143,7 +143,7 @@ def _add_option(table: Table, option: Option) -> None:
 
 
 def _usual(option: Option) -> tuple[str, list[tuple[str, list[str]]]]:
-    """Return the value that an option has in most games, and each other with its games."""
+    """Return the most common value of an option, and every other value with its games."""
     games: dict[str, list[str]] = {}
     for rules in PROFILES:
         if rules.refereed and matters(rules, option):
@@ -173,15 +173,15 @@ def _print_game(console: Console, rules: Rules) -> None:
             console.print(table)
             console.print()
     if changed:
-        written = " ".join(f"{key}={value}" for key, value in changed.items())
+        options_text = " ".join(f"{key}={value}" for key, value in changed.items())
         console.print("* not as usual in this game. In a game record:", markup=False)
-        console.print(f'[Rules "{rules.name}"] [Options "{written}"]', markup=False, soft_wrap=True)
+        console.print(f'[Rules "{rules.name}"] [Options "{options_text}"]', markup=False, soft_wrap=True)
     else:
         console.print("tallybone rules lists what each option can be.")
 
 
 def _add_value(table: Table, option: Option, rules: Rules, known: Rules | None) -> None:
-    """Add the value of an option; *known* are the rules in which it has its usual value, None if this is it."""
+    """Add a row with the value of an option. *known* are the game's usual rules, or None if the value is unchanged."""
     value, meaning = value_text(rules, option), value_meaning(rules, option)
     if known is None:
         table.add_row(_INDENT + option.key, value, meaning)
@@ -190,7 +190,7 @@ def _add_value(table: Table, option: Option, rules: Rules, known: Rules | None) 
 
 
 def _facts(rules: Rules) -> tuple[str, str, str]:
-    """Return how many can play a game, with which set, and to how many points."""
+    """Return the number of players, the tile set and the target of a game."""
     sets = set_name(rules.max_pips)
     if rules.copies > 1:
         sets = f"{rules.copies} {sets}"
@@ -200,7 +200,7 @@ def _facts(rules: Rules) -> tuple[str, str, str]:
 
 
 def _columns(*, header: bool = False, **widths: int) -> Table:
-    """Return a table without lines; *widths* are those of its first columns, in characters."""
+    """Return a table without lines. *widths* are the minimum widths of its first columns, in characters."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=header)
     for heading, width in widths.items():
         table.add_column(_INDENT + heading, no_wrap=True, min_width=width)
@@ -249,7 +249,7 @@ def _game_as_json(rules: Rules) -> dict[str, object]:
 
 
 def _values(rules: Rules) -> dict[str, object]:
-    """Return the options that matter in *rules* and their values: numbers, yes and no as such, the rest as text."""
+    """Return the relevant options of *rules* and their values: numbers and booleans unchanged, others as text."""
     values: dict[str, object] = {}
     for option in OPTIONS:
         if matters(rules, option):

@@ -1,4 +1,4 @@
-"""Print the score sheet of a game record that was played: who played what, what it counted, scored and broke."""
+"""Print the score sheet of a game record, with each move, its count, points and problems."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from engine.state.words import describe
 from tallybone.show.layout import draw_text
 from tallybone.terminal import printable
 
-# Outcomes of a move that its row does not show.
-_TOLD = (Blocked, Declined, ForcedDraw, Forfeited, HandOver, MatchOver, Redealt, Skipped, Spelled, Turned)
-_SAID_TWICE = ("=", "~", "x")  # moves that say again, or make good, what the tile before them scored
+# Outcomes that need a remark, because the row of their move does not show them.
+_REMARKED = (Blocked, Declined, ForcedDraw, Forfeited, HandOver, MatchOver, Redealt, Skipped, Spelled, Turned)
+_FOLLOW_UPS = ("=", "~", "x")  # starts of moves that repeat or correct the score of the previous tile
 _INDENT = 2
 _NAME_WIDTH, _MOVE_WIDTH, _NUMBER_WIDTH = 12, 16, 5
 _LINES_AT_ONCE = 2000
-_MOST_TOTALS = 6  # columns; more players see their own totals only
+_MAX_TOTALS = 6  # columns; with more players, each row shows only the total of its player
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A move with the lines about it that follow at once."""
+    """A move and its follow-up lines."""
 
     lines: tuple[Line, ...]
 
@@ -58,18 +58,18 @@ class _Row:
 
     @property
     def is_play(self) -> bool:
-        """Whether a tile was laid."""
+        """True if a tile was played or stacked."""
         return any(isinstance(outcome, Placed | Stacked) for outcome in self.outcomes)
 
 
 def print_sheet(console: Console, played: PlayedRecord, *, show: bool = False) -> None:
-    """Print the score sheet of a record, with *show* the layout after every play."""
+    """Print the score sheet of a record. With *show*, print the layout after every play."""
     names = tuple(printable(name) for name in played.opening.players)
     rules = played.opening.rules
     options = " ".join(f"{key}={value}" for key, value in changed_options(rules).items())
     console.print(Text(rules.name, style="bold"), Text(options), soft_wrap=True)
     sheet = _Sheet(console, names)
-    # Two hands that follow each other with one number are told apart by nothing.
+    # Consecutive hands with the same number cannot be distinguished.
     for number, hand in groupby(_rows(played.lines), key=lambda row: row.last.hand):
         sheet.add(Text())
         headings = [Text(text) for text in _total_headings(played.opening.letters, names)]
@@ -81,7 +81,11 @@ def print_sheet(console: Console, played: PlayedRecord, *, show: bool = False) -
 
 
 class _Sheet:
-    """Prints rows and texts as plain lines, 2,000 at once: a table costs 0.5 ms a row. Narrow terminals get tables."""
+    """Prints rows and texts.
+
+    On a wide terminal, rows are plain lines, printed 2,000 at a time, because a table takes 0.5 ms per row. On a
+    narrow terminal, they are tables.
+    """
 
     def __init__(self, console: Console, names: tuple[str, ...]) -> None:
         self._console, self._names = console, names
@@ -92,11 +96,11 @@ class _Sheet:
 
     @property
     def width(self) -> int:
-        """The width of the terminal, in cells."""
+        """Width of the terminal in cells."""
         return self._console.width
 
     def add_row(self, cells: tuple[Text, ...], style: str = "") -> None:
-        """Print a row."""
+        """Add a row of cells."""
         if not self._columns:
             table = _grid(self._console, self._names)
             table.add_row(*cells, style=style)
@@ -116,7 +120,7 @@ class _Sheet:
             self._add_line(line)
 
     def add(self, text: Text, left: int = 0, below: int = 0) -> None:
-        """Print a text with some blanks left of it and blank lines below it."""
+        """Add a text, indented by *left* columns and followed by *below* blank lines."""
         if below:
             self._print(Padding(text, (0, 0, below, left), expand=False))
             return
@@ -125,7 +129,7 @@ class _Sheet:
             self._add_line(Text(" " * left).append_text(line))
 
     def _wrapped(self, cell: Text, column: Column) -> Sequence[Text]:
-        """Return the lines of a cell in its column."""
+        """Return the lines of a cell, wrapped or truncated to its column."""
         width = column.width or 0
         if _fits(cell, width):
             return (cell,)
@@ -136,7 +140,7 @@ class _Sheet:
         return (cut,)
 
     def print_lines(self) -> None:
-        """Print the lines that wait."""
+        """Print the buffered lines."""
         if self._lines:
             self._console.print(Text("\n").join(self._lines), soft_wrap=True)
             self._lines.clear()
@@ -152,12 +156,12 @@ class _Sheet:
 
 
 def _fits(text: Text, width: int) -> bool:
-    """Return whether a text is one line of at most so many cells."""
+    """Return True if a text is a single line of at most *width* cells."""
     return text.cell_len <= width and "\n" not in text.plain
 
 
 def _print_rows(sheet: _Sheet, rows: Iterable[_Row], names: tuple[str, ...], *, show: bool) -> None:
-    """Print rows and the remarks about them."""
+    """Print rows and their remarks. Totals are printed only when they change."""
     totals: tuple[int, ...] | None = None
     for row in rows:
         sheet.add_row(tuple(_cells(row, names, is_news=row.last.totals != totals)))
@@ -170,24 +174,24 @@ def _print_rows(sheet: _Sheet, rows: Iterable[_Row], names: tuple[str, ...], *, 
 
 
 def _rows(lines: Sequence[Line]) -> Iterator[_Row]:
-    """Yield moves with the lines about them that follow at once."""
-    gathered: list[Line] = []
+    """Yield moves with their follow-up lines."""
+    row: list[Line] = []
     for line in lines:
-        same = gathered and (gathered[-1].hand, gathered[-1].seat) == (line.hand, line.seat)
-        if gathered and not (same and line.action.startswith(_SAID_TWICE)):
-            yield _Row(tuple(gathered))
-            gathered = []
-        gathered.append(line)
-    if gathered:
-        yield _Row(tuple(gathered))
+        same = row and (row[-1].hand, row[-1].seat) == (line.hand, line.seat)
+        if row and not (same and line.action.startswith(_FOLLOW_UPS)):
+            yield _Row(tuple(row))
+            row = []
+        row.append(line)
+    if row:
+        yield _Row(tuple(row))
 
 
 def _grid(console: Console, names: tuple[str, ...]) -> Table:
-    """Return an empty table; those of a sheet have the same columns."""
+    """Return an empty table with the columns of the sheet."""
     table = Table.grid(padding=(0, 2, 0, 0))
     name_width = _name_width(names)
-    totals = min(len(names), _MOST_TOTALS + 1)
-    totals = totals if totals <= _MOST_TOTALS else 1
+    totals = min(len(names), _MAX_TOTALS + 1)
+    totals = totals if totals <= _MAX_TOTALS else 1
     fixed = name_width + _MOVE_WIDTH + (1 + totals) * (_NUMBER_WIDTH + 2) + 4
     table.add_column(width=name_width, no_wrap=True, overflow="ellipsis")
     table.add_column(width=_MOVE_WIDTH, overflow="fold")
@@ -198,19 +202,19 @@ def _grid(console: Console, names: tuple[str, ...]) -> Table:
 
 
 def _name_width(names: tuple[str, ...]) -> int:
-    """Return the width of the first column, which holds the number of the hand too."""
+    """Return the width of the first column, for names and hand numbers."""
     return max(_INDENT + min(_NAME_WIDTH, max(map(len, names))), len("Hand 10"))
 
 
 def _total_headings(letters: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the headings of the totals: names where they fit, else letters."""
-    if len(names) > _MOST_TOTALS:
+    """Return the headings of the totals: names if they fit, else letters."""
+    if len(names) > _MAX_TOTALS:
         return ("total",)
     return tuple(name if len(name) <= _NUMBER_WIDTH else letter for name, letter in zip(names, letters, strict=True))
 
 
 def _cells(row: _Row, names: tuple[str, ...], *, is_news: bool) -> Iterator[Text]:
-    """Yield the cells of a row; totals only where they are news."""
+    """Yield the cells of a row. Totals are included only if *is_news*."""
     last = row.last
     game = last.game
     seat = last.seat_at
@@ -222,19 +226,19 @@ def _cells(row: _Row, names: tuple[str, ...], *, is_news: bool) -> Iterator[Text
     yield Text(f"{points:+}" if points else "", style="bold green" if points > 0 else "bold red")
     if not is_news:
         return
-    if len(names) > _MOST_TOTALS:
+    if len(names) > _MAX_TOTALS:
         yield Text(str(last.totals[seat]))
     else:
         yield from (Text(str(total)) for total in last.totals)
 
 
 def _remarks(row: _Row, names: tuple[str, ...]) -> Iterator[Text]:
-    """Yield the problems of a move, and its outcomes."""
+    """Yield the problems of a move, then its outcomes that need a remark."""
     for line in row.lines:
         if line.problem is not None:
             yield Text(f"! {printable(line.problem)}", style="red")
     for outcome in row.outcomes:
-        if isinstance(outcome, _TOLD) or (isinstance(outcome, ShowHands) and outcome.out is None):
+        if isinstance(outcome, _REMARKED) or (isinstance(outcome, ShowHands) and outcome.out is None):
             style = "bold" if isinstance(outcome, HandOver | MatchOver) else "dim"
             yield Text(f"{describe(outcome, names)}", style=style)
 

@@ -1,4 +1,4 @@
-"""Draw the live scoreboard of the terminal: names, totals, house tally, the last play with its sum, and the layout."""
+"""Draw the live scoreboard in the terminal, with totals, house tallies, the last play and the layout."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ from tallybone.session.touching import Laid
 from tallybone.show.layout import Canvas, draw_layout, draw_legend
 from tallybone.terminal import counted, format_total, format_totals
 
-# Title, three lines of scores, last play; question or turn, legend.
+# Lines other than the layout: title, three lines of scores, last play, question or turn, legend.
 _LINES_AROUND = 7
-_LEAST_TABLE_ROWS = 4
+_MIN_TABLE_ROWS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The contents of a scoreboard.
+    """Contents of a scoreboard.
 
     Attributes:
         game: The match.
-        laid: Where the tiles of the layout lie, in pixels of the picture.
+        laid: Positions of the layout's tiles, in pixels of the picture.
         picture_px: Width and height of the picture.
-        last: The last event, in words.
-        question: The open question; None for none.
-        eye: The state of the eye, in words.
-        earlier: The events before it, the newest first.
-        choices: The answers to the question.
-        notes: Lines below all else: where it is recorded, what the keys are.
-        chosen: Which of the choices a button takes; None for none.
-        is_provisional: Whether the totals rely on plays that nobody saw or confirmed.
+        last: Description of the last event.
+        question: The open question, or None.
+        eye: Description of the reader's state.
+        earlier: Descriptions of earlier events, newest first.
+        choices: Answers to the question.
+        notes: Lines at the bottom, such as the path of the recording and the keys.
+        chosen: Index of the selected choice, or None.
+        is_provisional: True if the totals depend on plays that were neither seen nor confirmed.
     """
 
     game: Game
@@ -68,9 +68,9 @@ class Board:
 
 
 def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) -> RenderableType:
-    """Return the scoreboard of *rows* lines and at most *columns* cells a line."""
+    """Return a scoreboard with *rows* lines of *columns* cells. The layout has at least four lines."""
     lines_around = _LINES_AROUND + len(board.earlier) + len(board.choices) + len(board.notes)
-    table_rows = max(_LEAST_TABLE_ROWS, rows - lines_around)
+    table_rows = max(_MIN_TABLE_ROWS, rows - lines_around)
     canvas = Canvas(columns, table_rows, board.picture_px, in_color)
     return Group(
         _line(_title(board), board.eye, columns, style="bold"),
@@ -78,20 +78,20 @@ def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) 
         _cut(board.last),
         *(_cut(words, "dim") for words in board.earlier),
         draw_layout(board.game.layout, board.laid, canvas),
-        _waits(board),
+        _pending(board),
         *_choices(board),
         draw_legend(in_color=in_color),
         *board.notes,
     )
 
 
-def tell(said: Sequence[Announcement], players: Sequence[str]) -> Phrase:
-    """Return announcements in one line, as ``Tom plays 2-1: 3 + 2 + 5 + 5 = 15, scores 15``."""
+def summarize(announcements: Sequence[Announcement], players: Sequence[str]) -> Phrase:
+    """Return announcements on a single line, as ``Tom plays 2-1: 3 + 2 + 5 + 5 = 15, scores 15``."""
     parts: list[Phrase] = []
-    for one in said:
-        match one:
+    for announcement in announcements:
+        match announcement:
             case Turn() | ShowHands():
-                pass  # what the table waits for has its own line, unless nothing else happened
+                pass  # the pending action has its own line, unless there is nothing else to report
             case Ambiguity(words=words):
                 parts.append(phrase("? {words}", words=words))
             case Counted(count=count):
@@ -101,16 +101,16 @@ def tell(said: Sequence[Announcement], players: Sequence[str]) -> Phrase:
             case Scored(seat=seat, points=points):
                 parts.append(phrase("{name} gets {points}", name=players[seat], points=points))
             case _:
-                parts.append(describe(one, players))
-    waits = [describe(one, players) for one in said if isinstance(one, Turn | ShowHands)]
-    return listed(parts or waits[-1:], "; ")
+                parts.append(describe(announcement, players))
+    pending = [describe(each, players) for each in announcements if isinstance(each, Turn | ShowHands)]
+    return listed(parts or pending[-1:], "; ")
 
 
-def waits_for(game: Game) -> Phrase:
-    """Return what the table waits for, in words."""
-    whose = turn(game)
-    if whose is not None:
-        return describe(whose, game.players)
+def describe_pending(game: Game) -> Phrase:
+    """Describe the action that the table waits for, or the winner."""
+    current = turn(game)
+    if current is not None:
+        return describe(current, game.players)
     match game.phase:
         case Phase.MATCH_OVER if game.winner is not None:
             return phrase("{name} wins the match", name=game.players[game.winner])
@@ -120,29 +120,32 @@ def waits_for(game: Game) -> Phrase:
             return phrase("the next hand is to be dealt")
 
 
-def plain_line(number: int, said: Sequence[Announcement], game: Game, *, is_provisional: bool) -> str:
-    """Return announcements and the totals, for a file or a terminal that cannot redraw."""
+def plain_line(number: int, announcements: Sequence[Announcement], game: Game, *, is_provisional: bool) -> str:
+    """Return announcements and totals as a line for a file or a terminal that cannot redraw.
+
+    *number* is included only for plays and questions.
+    """
     totals = format_totals(zip(game.players, game.totals, strict=True), is_provisional=is_provisional)
-    mark = f"{number:3d}" if any(isinstance(one, Placed | Ambiguity) for one in said) else "   "
-    return f"{mark}  {tell(said, game.players)}  ({totals})"
+    mark = f"{number:3d}" if any(isinstance(each, Placed | Ambiguity) for each in announcements) else "   "
+    return f"{mark}  {summarize(announcements, game.players)}  ({totals})"
 
 
 def _title(board: Board) -> str:
-    """Return the game, its target if it has one, the hand, and the reason why totals are provisional."""
+    """Return the title: the game, its target, the hand, and the reason for provisional totals."""
     game = board.game
-    aim = "" if game.rules.target is None else f" to {game.rules.target}"
+    target = "" if game.rules.target is None else f" to {game.rules.target}"
     hand = "" if game.hand is None else f", hand {game.hand.number}, {game.hand.boneyard} in the boneyard"
     reason = "; ~ provisional: some plays were not seen" if board.is_provisional else ""
-    return f" {game.rules.name}{aim}{hand}{reason}"
+    return f" {game.rules.name}{target}{hand}{reason}"
 
 
 def _cut(words: str, style: str = "") -> Text:
-    """Return one line that ends in dots where there is no room."""
+    """Return a line that is truncated with an ellipsis if necessary."""
     return Text(f" {words}", style=style, no_wrap=True, overflow="ellipsis")
 
 
 def _line(left: str, right: str, columns: int, style: str) -> Text:
-    """Return one line with a text at each end; the right one goes where there is no room."""
+    """Return a line with a text at each end. The right text is dropped if there is no room."""
     text = Text(left, style=style, no_wrap=True, overflow="ellipsis")
     room = columns - len(left) - len(right) - 1
     if room >= 1:
@@ -152,16 +155,16 @@ def _line(left: str, right: str, columns: int, style: str) -> Text:
 
 
 def _scores(board: Board, columns: int) -> Table:
-    """Return the names, totals and marks, side by side, three lines high."""
+    """Return the scores of all players side by side, three lines high."""
     game = board.game
     grid = Table.grid(expand=True, padding=(0, 1))
-    whose = turn(game)
+    current = turn(game)
     for _ in game.players:
         grid.add_column(ratio=1, no_wrap=True)
     width = columns // len(game.players) - 2
     grid.add_row(
         *(
-            _score(board, Seat(seat), width, has_turn=whose is not None and whose.seat == seat)
+            _score(board, Seat(seat), width, has_turn=current is not None and current.seat == seat)
             for seat in range(len(game.players))
         )
     )
@@ -169,7 +172,7 @@ def _scores(board: Board, columns: int) -> Table:
 
 
 def _score(board: Board, seat: Seat, width: int, *, has_turn: bool) -> Text:
-    """Return name and total, with the house marks to the right of them, in three lines."""
+    """Return a player's name, total and number of tiles in three lines, with tally marks to the right."""
     game = board.game
     name, total = game.players[seat], format_total(game.totals[seat], is_provisional=board.is_provisional)
     hand = game.hand
@@ -189,7 +192,7 @@ def _score(board: Board, seat: Seat, width: int, *, has_turn: bool) -> Text:
 
 
 def _marks(tally: HouseTally | RowsTally | None) -> list[str]:
-    """Return the marks of a player in up to three lines; of rows the last three."""
+    """Return a player's tally marks as three lines, or none. Of rows, only the last three are shown."""
     match tally:
         case HouseTally():
             return ["   ".join(lines) for lines in zip(*(house.lines() for house in tally.houses), strict=True)]
@@ -201,13 +204,13 @@ def _marks(tally: HouseTally | RowsTally | None) -> list[str]:
 
 
 def _choices(board: Board) -> Iterator[Text]:
-    """Yield a line for each answer; the one that is chosen is marked."""
+    """Yield a line for each answer. The selected answer is highlighted."""
     for place, words in enumerate(board.choices):
         mark, style = (">", "bold reverse") if place == board.chosen else (" ", "bold")
         yield _cut(f" {mark} {place + 1}  {words}", style)
 
 
-def _waits(board: Board) -> Text:
+def _pending(board: Board) -> Text:
     if board.question is not None:
         return _cut(f"? {board.question}", "bold reverse")
-    return _cut(waits_for(board.game), "bold")
+    return _cut(describe_pending(board.game), "bold")

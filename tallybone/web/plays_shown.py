@@ -32,7 +32,7 @@ from tallybone.json_values import tag_of
 from tallybone.plain_text import names_of, plain
 from tallybone.session.session import Announcement
 from tallybone.session.sitting import Step, kind_of
-from tallybone.show.scoreboard import tell
+from tallybone.show.scoreboard import summarize
 from tallybone.web.games_shown import rule_of_play
 from tallybone.web.shapes import IrregularShown, PlayShown, ToldShown
 from tallybone.web.story import Story
@@ -53,7 +53,7 @@ def told_of(said: Step | str, players: tuple[str, ...], number: int) -> tuple[To
     """
     if isinstance(said, str):
         return (ToldShown(number, 0, plain(said), NOTE, None),)
-    words = tell(said.announcements, names_of(players))
+    words = summarize(said.announcements, names_of(players))
     if not words:
         return ()
     return (
@@ -144,8 +144,8 @@ def play_shown(
         _pips(told, game),
         points,
         next((plain(str(one.count)) for one in told.outcomes if isinstance(one, Counted)), None),
-        plain(tell(told.outcomes, players)),
-        plain(tell([one for one in told.outcomes if not _is_summed(one)], players)),
+        plain(summarize(told.outcomes, players)),
+        plain(summarize([one for one in told.outcomes if not _is_summed(one)], players)),
         _wrong(told, players),
         told.entry.inferred,
         None if rules is None else _rule(told, rules),
@@ -180,4 +180,4 @@ def _pips(told: ActionResult, game: Game | None) -> tuple[int, int] | None:
 def _wrong(told: ActionResult, players: Sequence[str]) -> str | None:
     """Return a description of the rules that an action breaks, or None."""
     wrong = [one for one in told.outcomes if isinstance(one, Irregular)]
-    return plain(tell(wrong, players)) if wrong else None
+    return plain(summarize(wrong, players)) if wrong else None

@@ -16,7 +16,7 @@ from tallybone.session.referee import Ambiguity
 from tallybone.session.referee.places import Places, is_at
 from tallybone.session.session import Session
 from tallybone.session.zones import Zones
-from tallybone.show.scoreboard import waits_for
+from tallybone.show.scoreboard import describe_pending
 from tallybone.texts import in_language
 from tallybone.web.layout_shown import layout_shown, unsure_shown
 from tallybone.web.plays_shown import irregular_of, plays_of
@@ -71,7 +71,7 @@ def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, vers
         version,
         match_shown(game, is_provisional=session.state.is_provisional),
         tuple(player_shown(game, Seat(seat), name, session.zones) for seat, name in enumerate(names)),
-        plain(waits_for(replace(game, players=names))),
+        plain(describe_pending(replace(game, players=names))),
         None if session.open_question is None else _question(session.open_question, session.places, now.chosen),
         next((one for one in reversed(plays) if one.kind in _DONE), None),
         tuple(told[:MOST_TOLD]),

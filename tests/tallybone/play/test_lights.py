@@ -32,7 +32,7 @@ from tallybone.play.game import LiveState
 from tallybone.play.parts import gain_of, page_of, table_state
 from tallybone.session.feeding import feed
 from tallybone.session.session import Session
-from tallybone.show.scoreboard import waits_for
+from tallybone.show.scoreboard import describe_pending
 from tests.tallybone.session.test_referee import lay, line, seen
 
 START = (MatchStart(BONES, ("Ann", "Ben")), NewHand())
@@ -137,4 +137,4 @@ def test_between_hands_a_page_says_what_is_waited_for() -> None:
 def waits_for_a_lead() -> str:
     game = session(*START).state.game
     assert game is not None
-    return waits_for(game)
+    return describe_pending(game)

@@ -11,7 +11,7 @@ import pytest
 
 from tallybone.choices import parse_size
 from tallybone.recording.writer import RecordingWriter
-from tallybone.show.recordings import print_recordings, room_of_table
+from tallybone.show.recordings import print_recordings, recording_quota
 from tallybone.store.house import HOUSE_NAME, HouseSettings, save_house
 from tests.tallybone.cli.test_app import tallybone
 from tests.tallybone.recording.sittings import START, jpeg, write
@@ -93,13 +93,13 @@ def test_a_size_that_is_none_is_a_usage_error() -> None:
 
 def test_the_room_is_what_was_set_on_the_page(tmp_path: Path) -> None:
     environment = {"XDG_STATE_HOME": str(tmp_path)}
-    assert room_of_table(environment, tmp_path) == 20 * 10**9
+    assert recording_quota(environment, tmp_path) == 20 * 10**9
     save_house(HouseSettings(keep_bytes=3 * 10**9), tmp_path / "tallybone" / HOUSE_NAME)
-    assert room_of_table(environment, tmp_path) == 3 * 10**9
+    assert recording_quota(environment, tmp_path) == 3 * 10**9
 
 
 def test_what_was_set_and_cannot_be_read_makes_no_room(tmp_path: Path) -> None:
     (tmp_path / "tallybone").mkdir()
     (tmp_path / "tallybone" / HOUSE_NAME).write_text("{")
     with pytest.raises(ValueError, match="cannot be read"):
-        room_of_table({"XDG_STATE_HOME": str(tmp_path)}, tmp_path)
+        recording_quota({"XDG_STATE_HOME": str(tmp_path)}, tmp_path)

@@ -33,7 +33,7 @@ from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Session
 from tallybone.session.touching import Footprint, Laid
 from tallybone.show.layout import Canvas, draw_layout
-from tallybone.show.scoreboard import Board, draw_board, plain_line, tell, waits_for
+from tallybone.show.scoreboard import Board, describe_pending, draw_board, plain_line, summarize
 from tests.tallybone.session.test_referee import seen
 from tests.tallybone.truth_eye import game, newest_tile, placed
 
@@ -50,7 +50,7 @@ def boards(seed: int) -> tuple[Board, ...]:
         event = placed(newest_tile(table, step)) if step.is_seen else step.event
         session, said = feed(session, event)
         assert session.state.game is not None
-        told = tell(said, session.state.game.players)
+        told = summarize(said, session.state.game.players)
         shown.append(Board(session.state.game, session.places.laid, PICTURE_PX, told, eye="picture 3, read in 300 ms"))
     return tuple(shown)
 
@@ -151,15 +151,15 @@ def test_a_question_takes_the_place_of_the_turn() -> None:
     asked = Board(board.game, board.laid, PICTURE_PX, question="does the 3-3 lie against the 5-3 or the 4-3?")
     text = printed(asked, 80, 23, in_color=False)
     assert "? does the 3-3 lie against the 5-3 or the 4-3?" in text
-    assert waits_for(board.game) in printed(board, 80, 23, in_color=False)
-    assert waits_for(board.game) not in text
+    assert describe_pending(board.game) in printed(board, 80, 23, in_color=False)
+    assert describe_pending(board.game) not in text
 
 
 def test_a_play_is_told_with_its_sum() -> None:
     state = replay([MatchStart(BONES, ("Brian", "Tom")), NewHand(), Play(Seat(0), Tile.parse("5-5"))])
     _, said = apply(state, Play(Seat(1), Tile.parse("5-0"), Spot(Id(2), Port.E)))
     assert [type(one) for one in said][:3] == [Placed, Counted, Scored]
-    assert tell(said, ("Brian", "Tom")) == "Tom plays 5-0: 5 + 5 + 0 = 10, scores 10"
+    assert summarize(said, ("Brian", "Tom")) == "Tom plays 5-0: 5 + 5 + 0 = 10, scores 10"
 
 
 def test_a_plain_line_has_number_play_and_totals() -> None:
@@ -175,16 +175,16 @@ def test_a_plain_line_has_number_play_and_totals() -> None:
 
 
 def test_a_question_is_told() -> None:
-    assert tell([Ambiguity(seen((3, 3), (0, 0)), "which one?", holds_up=True)], ("Brian", "Tom")) == "? which one?"
+    assert summarize([Ambiguity(seen((3, 3), (0, 0)), "which one?", holds_up=True)], ("Brian", "Tom")) == "? which one?"
 
 
 def test_what_only_changes_the_turn_is_told_as_such() -> None:
     state = replay([MatchStart(BONES, ("Brian", "Tom")), NewHand()])
     _, said = apply(state, Lead(Seat(1)))
-    assert tell(said, ("Brian", "Tom")) == "Tom: lead the highest double"
+    assert summarize(said, ("Brian", "Tom")) == "Tom: lead the highest double"
 
 
 def test_the_table_waits_for_something_in_every_phase() -> None:
-    shown = {board.game.phase: waits_for(board.game) for seed in SEEDS for board in boards(seed)}
+    shown = {board.game.phase: describe_pending(board.game) for seed in SEEDS for board in boards(seed)}
     assert set(shown) >= {Phase.DEAL, Phase.LEAD, Phase.PLAY, Phase.REVEAL}
     assert shown[Phase.REVEAL] == "the hand is over: lay your tiles open"
