@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.sign_looks import HIGHEST, sign_looks
 from benchmarks.unseen_looks import unseen_looks
-from calibration.tiles.learning import LearningResult, learn, look_at_set
+from calibration.tiles.learning import LearningResult, examine_set, learn
 from synthetic.render.layouts import random_layout, visible_area
 from synthetic.render.look_types import PipKind, TileLook
 from synthetic.render.looks import draw_camera_look, draw_light_look, draw_table_look, draw_tile_look
@@ -199,7 +199,7 @@ def _enrolled(reader: Reader, look: Look, games: int, seed: int) -> tuple[Misrea
 
 def _learned(rendered: RenderedPicture, reader: Reader, *, says: bool) -> LearningResult:
     """Return what one picture of a set teaches; where somebody says it, what they were asked is said in a line."""
-    shown = look_at_set([rendered.image], reader)
+    shown = examine_set([rendered.image], reader)
     if not says:
         return learn(shown)
     poses, faces = truth_poses(rendered.truth)

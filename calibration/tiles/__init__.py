@@ -1,1 +1,1 @@
-"""Custom tile sets: learn the appearance of a player's own tiles from pictures of the whole set."""
+"""Custom tile sets, learned from pictures of the whole set."""

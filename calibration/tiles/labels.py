@@ -1,4 +1,4 @@
-"""Assign the tiles of a picture to the tiles of a set; each exists once, which exposes misreadings."""
+"""Label the tiles of a picture, using that each tile of a set exists once."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from calibration.tiles.assignment import cheapest_columns
 
-# Said by hand, or told by nothing: as log odds against all else.
+# Cost that excludes a label, as log odds.
 _CERTAIN = 1e4
-# A second tile with the same pips is that much less likely than a first, in log odds: sets are hardly ever mixed up.
+# Cost of a second tile with the same pips, as log odds. Mixed sets are rare.
 _TWICE = 9.0
 
 
 @dataclass(frozen=True, slots=True)
 class TileCount:
-    """Which tiles of a set are there.
+    """Missing and duplicate tiles of a set.
 
     Attributes:
-        missing: Those that are not, lower number first.
-        twice: Those that are there twice.
+        missing: Missing tiles, lower number first.
+        twice: Tiles that occur more than once, lower number first.
     """
 
     missing: tuple[tuple[int, int], ...]
@@ -30,7 +30,7 @@ class TileCount:
 
 
 def all_pairs(max_pips: int) -> NDArray[np.int64]:
-    """Return all tiles of a set, shape (P, 2), lower number first.
+    """Return all tiles of a set as pairs with the lower number first, shape (P, 2).
 
     >>> len(all_pairs(6)), all_pairs(6)[1].tolist()
     (28, [0, 1])
@@ -39,17 +39,17 @@ def all_pairs(max_pips: int) -> NDArray[np.int64]:
 
 
 def label_tiles(
-    logs: NDArray[np.float64], said: Mapping[int, tuple[int, int]] | None = None, twice: float = _TWICE
+    logs: NDArray[np.float64], hand_labels: Mapping[int, tuple[int, int]] | None = None, twice: float = _TWICE
 ) -> NDArray[np.int64]:
-    """Return the pips of both halves of tiles, shape (N, 2), so that together they are likeliest.
+    """Return the most likely joint labels of tiles: pips of both halves, shape (N, 2).
 
     Args:
-        logs: Shape (N, 2, K), log probabilities of the numbers 0 to K - 1 for both halves.
-        said: Tiles that were said by hand, by their index.
-        twice: How unlikely it is, in log odds, that a tile is there twice.
+        logs: Log probabilities of the numbers 0 to K - 1 for both halves, shape (N, 2, K).
+        hand_labels: Labels entered by hand, by tile index.
+        twice: Cost of a duplicate tile, as log odds.
     """
-    pairs, either = all_pairs(logs.shape[2] - 1), _either_way(logs, said or {})
-    chosen = cheapest_columns(_copied(-either.max(axis=0), twice)) % len(pairs)
+    pairs, either = all_pairs(logs.shape[2] - 1), _both_orientations(logs, hand_labels or {})
+    chosen = cheapest_columns(_with_copies(-either.max(axis=0), twice)) % len(pairs)
     turned = either[1, np.arange(len(logs)), chosen] > either[0, np.arange(len(logs)), chosen]
     return np.where(turned[:, None], pairs[chosen][:, ::-1], pairs[chosen])
 
@@ -57,61 +57,61 @@ def label_tiles(
 def margins(
     logs: NDArray[np.float64],
     pips: NDArray[np.int64],
-    which: Sequence[int],
-    said: Mapping[int, tuple[int, int]] | None = None,
+    indices: Sequence[int],
+    hand_labels: Mapping[int, tuple[int, int]] | None = None,
     twice: float = _TWICE,
 ) -> NDArray[np.float64]:
-    """Return how much likelier the labels of all tiles are than the best in which one is another tile, in log odds.
+    """Return the log odds of the joint labels against the best joint labels with another label for a given tile.
 
     Args:
-        logs: Shape (N, 2, K).
-        pips: Shape (N, 2), what `label_tiles` returned.
-        which: Tiles that are asked about, by their index.
-        said: Tiles that were said by hand.
-        twice: As of `label_tiles`.
+        logs: Log probabilities, shape (N, 2, K).
+        pips: Result of `label_tiles`, shape (N, 2).
+        indices: Tiles to evaluate.
+        hand_labels: Labels entered by hand, by tile index.
+        twice: Cost of a duplicate tile, as log odds.
 
     Returns:
-        One for each of *which*.
+        Log odds for each of *indices*.
     """
-    pairs, either = all_pairs(logs.shape[2] - 1), _either_way(logs, said or {})
+    pairs, either = all_pairs(logs.shape[2] - 1), _both_orientations(logs, hand_labels or {})
     costs = -either.max(axis=0)
 
-    def least(costs: NDArray[np.float64]) -> float:
-        copied = _copied(costs, twice)
+    def minimum(costs: NDArray[np.float64]) -> float:
+        copied = _with_copies(costs, twice)
         return float(copied[np.arange(len(copied)), cheapest_columns(copied)].sum())
 
-    found, least_of_all = [], least(costs)
-    for at in which:
+    odds, overall_minimum = [], minimum(costs)
+    for at in indices:
         other = costs.copy()
         other[at, (pairs == np.sort(pips[at])).all(axis=1)] += _CERTAIN
-        found.append(least(other) - least_of_all)
-    return np.array(found)
+        odds.append(minimum(other) - overall_minimum)
+    return np.array(odds)
 
 
-def _either_way(logs: NDArray[np.float64], said: Mapping[int, tuple[int, int]]) -> NDArray[np.float64]:
-    """Return log probabilities of all tiles of the set, shape (2, N, P): as they lie, and turned round."""
+def _both_orientations(logs: NDArray[np.float64], hand_labels: Mapping[int, tuple[int, int]]) -> NDArray[np.float64]:
+    """Return log probabilities of all tiles of the set in both orientations, shape (2, N, P)."""
     low, high = all_pairs(logs.shape[2] - 1).T
     either = np.stack([logs[:, 0, low] + logs[:, 1, high], logs[:, 0, high] + logs[:, 1, low]])
-    for at, (first, second) in said.items():
-        is_said = (low == min(first, second)) & (high == max(first, second))
-        either[:, at] -= np.where(is_said, 0.0, _CERTAIN)
+    for at, (first, second) in hand_labels.items():
+        is_label = (low == min(first, second)) & (high == max(first, second))
+        either[:, at] -= np.where(is_label, 0.0, _CERTAIN)
     return either
 
 
-def _copied(costs: NDArray[np.float64], twice: float) -> NDArray[np.float64]:
-    """Return the costs, shape (N, P), beside those of a second copy of each tile, and of more where N needs them."""
+def _with_copies(costs: NDArray[np.float64], twice: float) -> NDArray[np.float64]:
+    """Return the costs, shape (N, P), followed by those of a second copy of each tile, and of more if N requires it."""
     copies = max(2, -(-len(costs) // costs.shape[1]))
     return np.concatenate([costs + copy * twice for copy in range(copies)], axis=1)
 
 
 def count_tiles(pips: NDArray[np.int64], max_pips: int) -> TileCount:
-    """Return what is missing and what is there twice.
+    """Return the missing and duplicate tiles of a set.
 
     >>> count_tiles(all_pairs(6)[[0, 0, *range(2, 28)]], 6)
     TileCount(missing=((0, 1),), twice=((0, 0),))
     """
-    there = [tuple(pair) for pair in np.sort(pips, axis=1).tolist()]
+    present = [tuple(pair) for pair in np.sort(pips, axis=1).tolist()]
     every = [(low, high) for low, high in all_pairs(max_pips).tolist()]
     return TileCount(
-        tuple(pair for pair in every if pair not in there), tuple(pair for pair in every if there.count(pair) > 1)
+        tuple(pair for pair in every if pair not in present), tuple(pair for pair in every if present.count(pair) > 1)
     )

@@ -1,4 +1,4 @@
-"""A picture of the tiles that were learned, each with its number and what it was taken for."""
+"""Draw the learned tiles with their numbers and labels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PAPER, _INK, _DOUBT = (245, 245, 245), (30, 30, 30), (0, 90, 215)
 
 
 def draw_tiles(learned: LearningResult) -> NDArray[np.uint8]:
-    """Return a picture, shape (H, W, 3), BGR; tiles in doubt have a question mark and another colour."""
+    """Return a BGR picture of shape (H, W, 3). Doubtful tiles have a question mark and another colour."""
     cells = [
         _captioned(cell, at, learned.pips[at].tolist(), is_doubtful=at in learned.doubtful)
         for at, cell in enumerate(cut_cells(learned.sheet))

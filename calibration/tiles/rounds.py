@@ -1,4 +1,4 @@
-"""Identify the tiles of a set in rounds: labels train the classifier, which corrects the labels."""
+"""Label the tiles of a set iteratively: labels train a classifier, which corrects the labels."""
 
 from __future__ import annotations
 
@@ -11,176 +11,191 @@ from calibration.tiles.labels import label_tiles, margins
 from vision.reader.custom_set_fit import Restraint, Views, held_out, misread, read_by
 
 HandLabels = Mapping[int, tuple[int, int]]
-"""Pips of tiles that were said by hand, by their index over all pictures."""
-ReportShare = Callable[[float], object]
-"""Is told which share of the work is done, 0 to 1; what it raises ends the work."""
+"""Labels (pips of both halves) entered by hand, by tile index over all pictures."""
+ProgressCallback = Callable[[float], object]
+"""Called with the completed share of the work, from 0 to 1. An exception cancels the work."""
 
-# How often labels and what is learned from them are put right by each other.
+# Maximum number of rounds.
 _ROUNDS = 4
 _FIRST = Restraint(0.01, 0.6)
-# Signs are learned from a few tiles that were said, and the shipped eye has nothing to say of them.
+# For signs, the shipped reader is ignored, and there are only a few labelled tiles.
 _FIRST_OF_SIGNS = Restraint(0.001, 0.0)
-# A tile is asked for where a half is told with less than this by what was learned of the other tiles, and where all
-# labels together are not that much likelier, in log odds, than with another one for it.
+# Thresholds for doubtful labels. Both the held-out probability of a half and the log odds of the joint labels, against
+# those with another label for the tile, must be lower.
 _SURE, _AHEAD = 0.8, 3.0
-# Halves show what the shipped eye does not know where it misreads so many of those that were said; that many doubles
-# tell it before every number was said.
+# Share of misread hand labels above which the shipped reader does not know a set, and the number of labelled doubles
+# that is sufficient for this decision.
 _UNKNOWN, _DOUBLES_TELL = 0.5, 3
 
 
-def are_signs(views: Views, said: HandLabels) -> bool:
-    """Return whether a set has signs for its numbers that are all known from what was said by hand.
+def are_signs(views: Views, hand_labels: HandLabels) -> bool:
+    """Return True if a set uses signs for its numbers, and the hand labels determine all of them.
 
-    Of every number it must have been said which half shows it, and the shipped eye must misread most of them.
+    They must determine the half that shows each number, and the shipped reader must misread most of them.
 
     Args:
-        views: Of all tiles, for the numbers of the set.
-        said: What was said.
+        views: Views of all tiles, for the numbers of the set.
+        hand_labels: Labels entered by hand.
     """
-    return _told_apart(said) == set(range(views.logs.shape[3])) and _is_unknown(views, said)
+    return _identified_numbers(hand_labels) == set(range(views.logs.shape[3])) and _is_unknown(views, hand_labels)
 
 
-def are_signs_so_far(views: Views, said: HandLabels) -> bool:
-    """Return whether a set seems to have signs before all of them were said: of three doubles most are misread."""
-    doubles = _doubles(said)
+def are_signs_so_far(views: Views, hand_labels: HandLabels) -> bool:
+    """Return True if a set seems to use signs: three or more doubles are labelled, and most are misread."""
+    doubles = _doubles(hand_labels)
     return len(doubles) >= _DOUBLES_TELL and _is_unknown(views, doubles)
 
 
-def _doubles(said: HandLabels) -> HandLabels:
-    return {at: pair for at, pair in said.items() if pair[0] == pair[1]}
+def _doubles(hand_labels: HandLabels) -> HandLabels:
+    return {at: pair for at, pair in hand_labels.items() if pair[0] == pair[1]}
 
 
-def _is_unknown(views: Views, said: HandLabels) -> bool:
-    """Return whether the shipped eye misreads most of what was said."""
-    pairs, shipped = np.array(list(said.values()), np.int64), np.exp(views.logs[:, list(said)])
+def _is_unknown(views: Views, hand_labels: HandLabels) -> bool:
+    """Return True if the shipped reader misreads most of the hand labels, in either order of their halves."""
+    pairs, shipped = np.array(list(hand_labels.values()), np.int64), np.exp(views.logs[:, list(hand_labels)])
     return min(misread(shipped, pairs), misread(shipped, pairs[:, ::-1])) > _UNKNOWN
 
 
 def are_unfounded(shipped_misread: float) -> bool:
-    """Return whether labels are nothing that the shipped eye sees: it misreads that share of what they say.
+    """Return True if the shipped reader misreads so many labels that these are arbitrary.
 
-    Signs that nobody has named can be told apart, so that any order of them fits what is learned of it.
+    Unlabelled signs can be distinguished, but any permutation of their labels fits equally well.
     """
     return shipped_misread > _UNKNOWN
 
 
-def each_once(logs: NDArray[np.float64], counts: Sequence[int], said: HandLabels) -> NDArray[np.int64]:
-    """Return the pips of all tiles, shape (N, 2), that are together the likeliest, each tile once in a picture.
+def label_each_once(logs: NDArray[np.float64], counts: Sequence[int], hand_labels: HandLabels) -> NDArray[np.int64]:
+    """Return the most likely joint labels of all tiles, shape (N, 2), with each tile once in a picture.
 
     Args:
-        logs: Shape (N, 2, K), log probabilities of the numbers.
-        counts: How many of the tiles each picture shows.
-        said: What was said by hand.
+        logs: Log probabilities of the numbers, shape (N, 2, K).
+        counts: Number of tiles in each picture.
+        hand_labels: Labels entered by hand.
     """
-    return np.concatenate([label_tiles(logs[start:stop], here) for start, stop, here in _pictures(counts, said)])
+    pictures = _pictures(counts, hand_labels)
+    return np.concatenate([label_tiles(logs[start:stop], labels) for start, stop, labels in pictures])
 
 
-def labelled(
-    logs: NDArray[np.float64], views: Views, counts: Sequence[int], said: HandLabels, told: ReportShare
+def label_known_set(
+    logs: NDArray[np.float64],
+    views: Views,
+    counts: Sequence[int],
+    hand_labels: HandLabels,
+    progress: ProgressCallback,
 ) -> NDArray[np.int64]:
-    """Return the pips of all tiles of a set that the shipped eye knows, shape (N, 2).
+    """Return the labels of all tiles of a set that the shipped reader knows, shape (N, 2).
 
     Args:
-        logs: Shape (N, 2, K), log probabilities of the numbers as it reads them.
-        views: Of the tiles.
-        counts: How many of the tiles each picture shows; no tile is twice in one of them.
-        said: What was said by hand.
-        told: Is told how far it is.
+        logs: Log probabilities of the numbers by the shipped reader, shape (N, 2, K).
+        views: Views of the tiles.
+        counts: Number of tiles in each picture, without duplicates in a picture.
+        hand_labels: Labels entered by hand.
+        progress: Called with the progress.
     """
-    return _put_right(each_once(logs, counts, said), views.without_pictures(), counts, said, _FIRST, told)
+    pips = label_each_once(logs, counts, hand_labels)
+    return _corrected(pips, views.without_pictures(), counts, hand_labels, _FIRST, progress)
 
 
-def labelled_signs(views: Views, counts: Sequence[int], said: HandLabels, told: ReportShare) -> NDArray[np.int64]:
-    """Return the pips of all tiles of a set of signs, shape (N, 2), from those that were said by hand.
+def label_signs(
+    views: Views, counts: Sequence[int], hand_labels: HandLabels, progress: ProgressCallback
+) -> NDArray[np.int64]:
+    """Return the labels of all tiles of a set with signs, shape (N, 2), learned from hand labels.
 
-    Doubles come first, for of another tile it is not said which half shows which number.
+    Doubles are used first, because the order of the halves of other hand labels is unknown.
 
     Args:
-        views, counts, said, told: As of `labelled`; *said* has every number.
+        views: Views of the tiles.
+        counts: Number of tiles in each picture, without duplicates in a picture.
+        hand_labels: Labels entered by hand, which include every number.
+        progress: Called with the progress.
     """
-    pips = np.array([said.get(at, (0, 0)) for at in range(sum(counts))], np.int64)
-    for examples in (_doubles(said), said):
-        pips = _by_examples(views, counts, said, pips, examples)
-    return _put_right(pips, views, counts, said, _FIRST_OF_SIGNS, told)
+    pips = np.array([hand_labels.get(at, (0, 0)) for at in range(sum(counts))], np.int64)
+    for examples in (_doubles(hand_labels), hand_labels):
+        pips = _label_by_examples(views, counts, hand_labels, pips, examples)
+    return _corrected(pips, views, counts, hand_labels, _FIRST_OF_SIGNS, progress)
 
 
 def doubtful_tiles(
-    chances: NDArray[np.float64], pips: NDArray[np.int64], counts: Sequence[int], said: HandLabels
+    chances: NDArray[np.float64], pips: NDArray[np.int64], counts: Sequence[int], hand_labels: HandLabels
 ) -> tuple[int, ...]:
-    """Return the tiles that may be another one.
+    """Return the indices of tiles with doubtful labels. Tiles labelled by hand are never doubtful.
 
     Args:
-        chances: Shape (V, N, 2, K), what was learned of the other tiles says of each.
-        pips: Shape (N, 2), what they were taken for.
-        counts, said: As of `labelled`.
+        chances: Probabilities of held-out views, shape (V, N, 2, K).
+        pips: Labels of the tiles, shape (N, 2).
+        counts: Number of tiles in each picture.
+        hand_labels: Labels entered by hand.
     """
-    together, found = _together(chances), []
-    for start, stop, here in _pictures(counts, said):
-        sure = np.take_along_axis(together[start:stop], pips[start:stop, :, None], axis=2)[..., 0].min(axis=1)
-        unsure = [at for at in np.nonzero(sure < _SURE)[0].tolist() if at not in here]
-        ahead = margins(np.log(together[start:stop]), pips[start:stop], unsure, here)
-        found += [start + at for at, margin in zip(unsure, ahead.tolist(), strict=True) if margin < _AHEAD]
-    return tuple(found)
+    combined, doubtful = _combined(chances), []
+    for start, stop, labels in _pictures(counts, hand_labels):
+        confidence = np.take_along_axis(combined[start:stop], pips[start:stop, :, None], axis=2)[..., 0].min(axis=1)
+        unsure = [at for at in np.nonzero(confidence < _SURE)[0].tolist() if at not in labels]
+        ahead = margins(np.log(combined[start:stop]), pips[start:stop], unsure, labels)
+        doubtful += [start + at for at, margin in zip(unsure, ahead.tolist(), strict=True) if margin < _AHEAD]
+    return tuple(doubtful)
 
 
-def _told_apart(said: HandLabels) -> set[int]:
-    """Return the numbers of which it is known which half shows them.
+def _identified_numbers(hand_labels: HandLabels) -> set[int]:
+    """Return the numbers for which hand labels determine the half that shows them.
 
-    A double tells it, and a tile whose other number is known.
+    These are the numbers of doubles, and those of tiles whose other number is identified.
 
-    >>> sorted(_told_apart({0: (4, 4), 1: (4, 6), 2: (2, 3)}))
+    >>> sorted(_identified_numbers({0: (4, 4), 1: (4, 6), 2: (2, 3)}))
     [4, 6]
     """
-    known = {number for number, _ in _doubles(said).values()}
+    known = {number for number, _ in _doubles(hand_labels).values()}
     while True:
-        more = {number for pair in said.values() if known & set(pair) for number in pair} - known
+        more = {number for pair in hand_labels.values() if known & set(pair) for number in pair} - known
         if not more:
             return known
         known |= more
 
 
-def _by_examples(
-    views: Views, counts: Sequence[int], said: HandLabels, pips: NDArray[np.int64], examples: HandLabels
+def _label_by_examples(
+    views: Views, counts: Sequence[int], hand_labels: HandLabels, pips: NDArray[np.int64], examples: HandLabels
 ) -> NDArray[np.int64]:
-    """Return the pips of all tiles as those of some tell, which half of a tile that was said shows what among them."""
+    """Return the labels of all tiles by a classifier trained on the *examples*, labelled as in *pips*.
+
+    It also determines the order of the halves of other hand labels.
+    """
     known = np.isin(np.arange(len(pips)), list(examples))
     chances = read_by(views, views.of(known), pips[known], _FIRST_OF_SIGNS)
-    return each_once(np.log(_together(chances)), counts, said)
+    return label_each_once(np.log(_combined(chances)), counts, hand_labels)
 
 
-def _put_right(
+def _corrected(
     pips: NDArray[np.int64],
     views: Views,
     counts: Sequence[int],
-    said: HandLabels,
+    hand_labels: HandLabels,
     restraint: Restraint,
-    told: ReportShare,
+    progress: ProgressCallback,
 ) -> NDArray[np.int64]:
-    """Return labels that fit what is learned of them: it tells of tiles that were kept back, until labels stay."""
+    """Return labels corrected by held-out predictions, repeated until they are stable, at most four times."""
     for done in range(_ROUNDS):
-        told(done / _ROUNDS)
-        better = each_once(np.log(_together(held_out(views, pips, restraint))), counts, said)
+        progress(done / _ROUNDS)
+        better = label_each_once(np.log(_combined(held_out(views, pips, restraint))), counts, hand_labels)
         if (better == pips).all():
             break
         pips = better
     return pips
 
 
-def _pictures(counts: Sequence[int], said: HandLabels) -> Iterator[tuple[int, int, HandLabels]]:
-    """Yield where the tiles of each picture begin and end, and what was said of them, by their index there."""
+def _pictures(counts: Sequence[int], hand_labels: HandLabels) -> Iterator[tuple[int, int, HandLabels]]:
+    """Yield the index range of each picture's tiles, and their hand labels by index within the picture."""
     start = 0
     for count in counts:
         stop = start + count
-        yield start, stop, {at - start: pips for at, pips in said.items() if start <= at < stop}
+        yield start, stop, {at - start: pips for at, pips in hand_labels.items() if start <= at < stop}
         start = stop
 
 
-def _together(chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what all views say together, shape (N, 2, K); the first, the picture itself, counts as much as all others.
+def _combined(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return probabilities combined over all views, shape (N, 2, K). The original view has half of the weight.
 
     Args:
-        chances: Shape (V, N, 2, K), V above 1.
+        chances: Probabilities in each view, the original first, shape (V, N, 2, K) with V above 1.
     """
     logs = np.log(chances + 1e-9)
-    together = np.exp((logs[0] + logs[1:].mean(axis=0)) / 2)
-    return np.asarray(together / together.sum(axis=2, keepdims=True))
+    combined = np.exp((logs[0] + logs[1:].mean(axis=0)) / 2)
+    return np.asarray(combined / combined.sum(axis=2, keepdims=True))

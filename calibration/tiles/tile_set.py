@@ -1,4 +1,4 @@
-"""The user's own set of tiles as it is kept: what it looks like, its tiles, and how to read them."""
+"""Custom tile set as stored in a calibration: appearance, tiles, and weights to read them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from calibration.errors import RefusedError
 from calibration.tiles.appearance import SetLook
 from calibration.tiles.labels import TileCount, count_tiles
-from calibration.tiles.learning import LearningResult, is_too_doubtful, own_set_if_better
+from calibration.tiles.learning import LearningResult, custom_set_if_better, is_too_doubtful
 from vision.networks.pip_features import FEATURES, PICTURE_FEATURES
 from vision.networks.tile_sheet import TileSheet
 from vision.reader.custom_set import CustomSet
@@ -24,46 +24,46 @@ from vision.reader.custom_set_fit import Restraint, look
 from vision.reader.reader import Reader
 
 _JPEG_QUALITY = 92
-# What an own set was made with: with another network or head its weights mean nothing.
-_EYE = ("pip_features.onnx", "pips.npz")
-# The second way to learn: pictures of halves are weighed beside what the network says.
-_WEIGHED = b"2"
+# Models for which the weights of a custom set are valid.
+_MODELS = ("pip_features.onnx", "pips.npz")
+# Version of the weights. Since version 2 they include features of the pictures of halves.
+_WEIGHTS_VERSION = b"2"
 
 
-class PackedSet(Protocol):
-    """What was learned of a set, as text: see `LearnedSet`."""
+class StoredSet(Protocol):
+    """Learned weights of a set in text form, such as `LearnedSet`."""
 
     @property
     def max_pips(self) -> int:
-        """Its highest number."""
+        """Highest number of the set."""
 
     @property
     def eye(self) -> str:
-        """Which network and head the weights belong to."""
+        """Checksum of the models for which the weights are valid."""
 
     @property
     def weights(self) -> str:
-        """As float16 in base64, row by row; empty where there are none."""
+        """Weights as float16 in base64, row by row. "" if the shipped reader is used."""
 
     @property
     def believed(self) -> float:
-        """How far the shipped head counts beside them."""
+        """Weight of the shipped classifier relative to the learned weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedSet:
-    """A set that Tallybone has learned from pictures, as the calibration keeps it.
+    """A learned tile set, as stored in a calibration.
 
     Attributes:
-        max_pips: Its highest number.
-        tiles: Pips of both halves of each tile on the sheet, in order.
-        sheet: The tiles cut out, as JPEG in base64: what it takes to learn from them again.
+        max_pips: Highest number of the set.
+        tiles: Labels of the tiles on the sheet, in order.
+        sheet: Images of the tiles as JPEG in base64, for refitting.
         look: Colours, bar and size.
-        eye: Which network and head the weights belong to.
-        weights: Of `CustomSet`, as float16 in base64, row by row; empty where the shipped eye reads as well without.
-        strength, believed: The restraint that they were fitted with.
-        misread: Shares of halves in views of tiles that were kept back: by the shipped eye, and as learned.
-        doubtful: How many tiles may be others than they were taken for.
+        eye: Checksum of the models for which the weights are valid.
+        weights: Weights of `CustomSet` as float16 in base64, row by row. "" if the shipped reader is as good.
+        strength, believed: Restraint used for fitting.
+        misread: Shares of misread halves in views of held-out tiles, by the shipped reader and by the learned weights.
+        doubtful: Number of tiles with doubtful labels.
     """
 
     max_pips: int
@@ -85,24 +85,24 @@ class LearnedSet:
 
     @property
     def is_too_doubtful(self) -> bool:
-        """Whether so many tiles are in doubt that nothing was learned of them."""
+        """True if too many labels are doubtful to learn from them."""
         return is_too_doubtful(self.doubtful, len(self.tiles))
 
     @property
     def count(self) -> TileCount:
-        """What is missing and what is there twice."""
+        """Missing and duplicate tiles."""
         return count_tiles(np.array(self.tiles, np.int64).reshape(-1, 2), self.max_pips)
 
 
 def tile_set_of(learned: LearningResult, set_look: SetLook) -> LearnedSet:
-    """Return what is kept of what was learned."""
-    packed = cv2.imencode(".jpg", learned.sheet.image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])[1]
+    """Return a learning result in the form in which it is stored."""
+    jpeg = cv2.imencode(".jpg", learned.sheet.image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])[1]
     return LearnedSet(
         learned.max_pips,
         tuple((first, second) for first, second in learned.pips.tolist()),
-        base64.b64encode(packed.tobytes()).decode(),
+        base64.b64encode(jpeg.tobytes()).decode(),
         set_look,
-        eye_checksum(),
+        reader_checksum(),
         "" if learned.own_set is None else _as_text(learned.own_set.weights),
         learned.restraint.strength,
         learned.restraint.believed,
@@ -111,64 +111,64 @@ def tile_set_of(learned: LearningResult, set_look: SetLook) -> LearnedSet:
     )
 
 
-def with_shipped_eye(kept: LearnedSet, reader: Reader) -> LearnedSet:
-    """Return a set as the shipped eye reads it: fitted again to the kept tiles where the eye is another one now.
+def refitted(stored: LearnedSet, reader: Reader) -> LearnedSet:
+    """Return a set with weights for the shipped models. They are fitted again if they are for other models.
 
     Raises:
-        RefusedError: If the kept tiles are damaged.
+        RefusedError: If the stored images are damaged.
     """
-    if kept.eye == eye_checksum():
-        return kept
-    if kept.is_too_doubtful:
-        return replace(kept, eye=eye_checksum(), weights="")
-    restraint = Restraint(kept.strength, kept.believed)
-    views = look(_sheet_of(kept), reader.halves, reader.pips, kept.max_pips, np.random.default_rng(1))
-    own, shares = own_set_if_better(views, np.array(kept.tiles, np.int64), restraint)
+    if stored.eye == reader_checksum():
+        return stored
+    if stored.is_too_doubtful:
+        return replace(stored, eye=reader_checksum(), weights="")
+    restraint = Restraint(stored.strength, stored.believed)
+    views = look(_sheet_of(stored), reader.halves, reader.pips, stored.max_pips, np.random.default_rng(1))
+    own, shares = custom_set_if_better(views, np.array(stored.tiles, np.int64), restraint)
     weights = "" if own is None else _as_text(own.weights)
-    return replace(kept, eye=eye_checksum(), weights=weights, misread=_rounded(shares))
+    return replace(stored, eye=reader_checksum(), weights=weights, misread=_rounded(shares))
 
 
-def own_set_of(kept: PackedSet) -> CustomSet | None:
-    """Return what reads a set, or None where the shipped eye alone does.
+def custom_set_of(stored: StoredSet) -> CustomSet | None:
+    """Decode the weights of a set. None if the shipped reader is used.
 
     Raises:
-        RefusedError: If its weights are damaged, or belong to an eye that is not the shipped one.
+        RefusedError: If the weights are damaged, or are for other models.
     """
-    if kept.eye != eye_checksum():
+    if stored.eye != reader_checksum():
         raise RefusedError("the tile set was learned with another version of the eye; calibrate it anew")
-    if not kept.weights:
+    if not stored.weights:
         return None
     try:
-        weights = np.frombuffer(base64.b64decode(kept.weights, validate=True), np.float16).astype(np.float64)
-        return CustomSet(weights.reshape(FEATURES + PICTURE_FEATURES + 1, kept.max_pips + 1), kept.believed)
+        weights = np.frombuffer(base64.b64decode(stored.weights, validate=True), np.float16).astype(np.float64)
+        return CustomSet(weights.reshape(FEATURES + PICTURE_FEATURES + 1, stored.max_pips + 1), stored.believed)
     except (binascii.Error, ValueError) as error:
         raise RefusedError(f"what was learned of the tile set is damaged ({error}); calibrate it anew") from None
 
 
-def own_reader(reader: Reader, kept: PackedSet) -> Reader:
-    """Return a reader that reads this set; the same one where a larger set is told, or nothing was learned.
+def custom_reader(reader: Reader, stored: StoredSet) -> Reader:
+    """Return *reader* with the weights of a set. Unchanged if its *max_pips* exceeds that of the set.
 
     Raises:
-        RefusedError: If what is kept is damaged, or belongs to another eye.
+        RefusedError: If the weights are damaged, or are for other models.
     """
-    if reader.max_pips is not None and reader.max_pips > kept.max_pips:
+    if reader.max_pips is not None and reader.max_pips > stored.max_pips:
         return reader
-    own = own_set_of(kept)
-    return replace(reader, own_set=own, max_pips=kept.max_pips if reader.max_pips is None else reader.max_pips)
+    own = custom_set_of(stored)
+    return replace(reader, own_set=own, max_pips=stored.max_pips if reader.max_pips is None else reader.max_pips)
 
 
-def eye_checksum() -> str:
-    """Return which network and head the package ships: the beginning of a SHA-256."""
+def reader_checksum() -> str:
+    """Return a checksum of the shipped models and the version of the weights: the start of a SHA-256."""
     files = resources.files("vision").joinpath("models")
-    read = b"".join(files.joinpath(name).read_bytes() for name in _EYE)
-    return hashlib.sha256(read + _WEIGHED).hexdigest()[:16]
+    content = b"".join(files.joinpath(name).read_bytes() for name in _MODELS)
+    return hashlib.sha256(content + _WEIGHTS_VERSION).hexdigest()[:16]
 
 
-def _sheet_of(kept: LearnedSet) -> TileSheet:
+def _sheet_of(stored: LearnedSet) -> TileSheet:
     try:
-        packed = np.frombuffer(base64.b64decode(kept.sheet, validate=True), np.uint8)
-        image = cv2.imdecode(packed, cv2.IMREAD_COLOR)
-        return TileSheet(np.asarray(image, np.uint8), len(kept.tiles))
+        jpeg = np.frombuffer(base64.b64decode(stored.sheet, validate=True), np.uint8)
+        image = cv2.imdecode(jpeg, cv2.IMREAD_COLOR)
+        return TileSheet(np.asarray(image, np.uint8), len(stored.tiles))
     except (binascii.Error, ValueError, TypeError, cv2.error):
         raise RefusedError("the picture of the tile set is damaged; calibrate it anew") from None
 

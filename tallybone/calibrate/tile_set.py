@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from calibration.errors import CalibrationError, RefusedError
-from calibration.tiles.appearance import look_of, tile_size_mm
-from calibration.tiles.learning import LearningResult, SetPictures, learn, learn_set, look_at_set
+from calibration.tiles.appearance import measure_look, tile_size_mm
+from calibration.tiles.learning import LearningResult, SetPictures, examine_set, learn, learn_set
 from calibration.tiles.overview import draw_tiles
 from calibration.tiles.tile_set import LearnedSet, tile_set_of
 from tallybone.calibrate.lens_and_table import load_image
@@ -92,7 +92,7 @@ def parse_tiles(text: str) -> dict[int, tuple[int, int]]:
 
 def kept_of(learned: LearningResult, image: Image, before: Calibration) -> LearnedSet:
     """Return the part of the result to store; *image* is the first picture."""
-    return tile_set_of(learned, look_of(learned, _size_mm(learned, image, before)))
+    return tile_set_of(learned, measure_look(learned, _size_mm(learned, image, before)))
 
 
 def _size_mm(learned: LearningResult, image: Image, before: Calibration) -> tuple[float, float] | None:
@@ -223,8 +223,8 @@ class SetLearning:
     def _run(self, said: dict[int, TilePips]) -> None:
         try:
             if self._shown is None:
-                self._shown = look_at_set([self._image], load_reader(), told=self._told)
-            self._learned = learn(self._shown, said, told=self._told)
+                self._shown = examine_set([self._image], load_reader(), progress=self._told)
+            self._learned = learn(self._shown, said, progress=self._told)
         except (RefusedError, VisionError) as error:
             self._error = error
         except _Stopped:

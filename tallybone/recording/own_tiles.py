@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from calibration.errors import RefusedError
-from calibration.tiles.tile_set import LearnedSet, own_reader, with_shipped_eye
+from calibration.tiles.tile_set import LearnedSet, custom_reader, refitted
 from tallybone.choices import TileSet
 from tallybone.store.calibration_file import load_calibration
 from vision.arrays import Image
@@ -43,14 +43,14 @@ def recorded_set(kept: LearnedSet, reader: Reader) -> RecordedSet | None:
     """
     if reader.max_pips is None or reader.max_pips > kept.max_pips:
         return None
-    now = with_shipped_eye(kept, reader)
+    now = refitted(kept, reader)
     return RecordedSet(now.max_pips, now.eye, now.weights, now.believed) if now.weights else None
 
 
 def as_recorded(reader: Reader, said: RecordedSet, complain: Callable[[str], object]) -> Reader:
     """Return a reader with the set of a recording; the same reader, and a complaint, where that cannot be."""
     try:
-        return own_reader(reader, said)
+        return custom_reader(reader, said)
     except RefusedError as error:
         complain(f"What was learned of the tiles is not used: {error}.")
         return reader
@@ -70,4 +70,4 @@ def shipped_reader(tile_set: TileSet, calibration: Path | None = None) -> ReadPi
     kept = load_calibration(calibration).set
     if kept is None:
         raise RefusedError(f"{calibration}: no tiles were learned; lay out the set and run `tallybone calibrate set`")
-    return own_reader(reader, with_shipped_eye(kept, reader)).read
+    return custom_reader(reader, refitted(kept, reader)).read

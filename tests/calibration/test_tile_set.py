@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.tiles.appearance import BarSeen, PipColors, look_of
+from calibration.tiles.appearance import BarSeen, PipColors, measure_look
 from calibration.tiles.assignment import cheapest_columns
 from calibration.tiles.labels import TileCount, all_pairs, count_tiles, label_tiles, margins
-from calibration.tiles.learning import LearningResult, learn_set, own_set_if_better
+from calibration.tiles.learning import LearningResult, custom_set_if_better, learn_set
 from calibration.tiles.overview import draw_tiles
-from calibration.tiles.tile_set import LearnedSet, own_reader, own_set_of, tile_set_of, with_shipped_eye
+from calibration.tiles.tile_set import LearnedSet, custom_reader, custom_set_of, refitted, tile_set_of
 from synthetic.render.looks import CLASSIC
 from synthetic.render.paint import RenderedPicture, render
 from tallybone.store.calibration_file import Calibration, format_calibration, parse_calibration
@@ -44,7 +44,7 @@ def learned(reader: Reader, shown: RenderedPicture) -> LearningResult:
 
 @pytest.fixture(scope="module")
 def kept(learned: LearningResult) -> LearnedSet:
-    return tile_set_of(learned, look_of(learned, None))
+    return tile_set_of(learned, measure_look(learned, None))
 
 
 def logs_of(pips: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -118,7 +118,7 @@ def test_tiles_kept_back_are_read_five_times_better(learned: LearningResult) -> 
 def test_what_reads_no_better_is_refused(learned: LearningResult, reader: Reader) -> None:
     views = look(learned.sheet, reader.halves, reader.pips, 6, np.random.default_rng(1), views=3)
     knows = np.log(np.eye(7)[learned.pips] + 1e-9)[None].repeat(3, axis=0)
-    own, (shipped, learned_share) = own_set_if_better(Views(views.seen, knows), learned.pips, Restraint(0.001, 0.0))
+    own, (shipped, learned_share) = custom_set_if_better(Views(views.seen, knows), learned.pips, Restraint(0.001, 0.0))
     assert (own, shipped) == (None, 0.0)
     assert learned_share >= 0
 
@@ -134,39 +134,39 @@ def test_the_look_is_told(kept: LearnedSet) -> None:
 def test_the_file_gives_back_what_reads_the_set(kept: LearnedSet, learned: LearningResult, reader: Reader) -> None:
     again = parse_calibration(format_calibration(Calibration(set=kept))).set
     assert again == kept
-    own = own_set_of(kept)
+    own = custom_set_of(kept)
     assert own is not None
     assert learned.own_set is not None
     assert own.weights == pytest.approx(learned.own_set.weights, abs=1e-3 * np.abs(learned.own_set.weights).max())
-    assert own_reader(reader, kept).own_set is not None
+    assert custom_reader(reader, kept).own_set is not None
 
 
 def test_a_game_with_a_larger_set_is_read_without_it(kept: LearnedSet, reader: Reader) -> None:
-    assert own_reader(replace(reader, max_pips=9), kept).own_set is None
-    assert own_reader(replace(reader, max_pips=None), kept).max_pips == 6
+    assert custom_reader(replace(reader, max_pips=9), kept).own_set is None
+    assert custom_reader(replace(reader, max_pips=None), kept).max_pips == 6
 
 
 def test_another_eye_learns_again_from_the_kept_tiles(kept: LearnedSet, reader: Reader) -> None:
     of_old = replace(kept, eye="another", weights="")
     with pytest.raises(RefusedError, match="another version of the eye"):
-        own_set_of(of_old)
-    again = with_shipped_eye(of_old, reader)
+        custom_set_of(of_old)
+    again = refitted(of_old, reader)
     assert again.eye == kept.eye
-    assert own_set_of(again) is not None
+    assert custom_set_of(again) is not None
 
 
 def test_where_too_much_is_in_doubt_nothing_is_learned_of_it_later_either(kept: LearnedSet, reader: Reader) -> None:
     doubted = replace(kept, eye="another", doubtful=6)
     assert doubted.is_too_doubtful
     assert not replace(doubted, doubtful=5).is_too_doubtful
-    assert own_set_of(with_shipped_eye(doubted, reader)) is None
+    assert custom_set_of(refitted(doubted, reader)) is None
 
 
 @pytest.mark.parametrize("field", ["weights", "sheet"])
 def test_damage_is_named(kept: LearnedSet, reader: Reader, field: str) -> None:
     damaged = {"weights": replace(kept, weights="AAAA"), "sheet": replace(kept, sheet="AAAA", eye="another")}[field]
     with pytest.raises(RefusedError, match="damaged"):
-        own_reader(reader, with_shipped_eye(damaged, reader))
+        custom_reader(reader, refitted(damaged, reader))
 
 
 def test_too_few_tiles_are_refused() -> None:

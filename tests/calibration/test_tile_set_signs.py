@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.tiles.appearance import look_of
-from calibration.tiles.learning import LearningResult, SetPictures, learn, look_at_set
+from calibration.tiles.appearance import measure_look
+from calibration.tiles.learning import LearningResult, SetPictures, examine_set, learn
 from calibration.tiles.rounds import are_signs
-from calibration.tiles.tile_set import own_reader, tile_set_of, with_shipped_eye
+from calibration.tiles.tile_set import custom_reader, refitted, tile_set_of
 from synthetic.render.looks import CLASSIC
 from synthetic.render.paint import RenderedPicture, render
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
@@ -32,7 +32,7 @@ def rendered() -> RenderedPicture:
 
 @pytest.fixture(scope="module")
 def shown(reader: Reader, rendered: RenderedPicture) -> SetPictures:
-    return look_at_set([rendered.image], reader)
+    return examine_set([rendered.image], reader)
 
 
 @pytest.fixture(scope="module")
@@ -63,16 +63,16 @@ def test_halves_of_tiles_kept_back_are_read_far_better(learned: LearningResult) 
 def test_another_picture_is_read_with_what_was_learned(learned: LearningResult, reader: Reader) -> None:
     rng = np.random.default_rng(13)
     rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
-    kept = tile_set_of(learned, look_of(learned, None))
-    for one in (kept, with_shipped_eye(replace(kept, eye="another"), reader)):
-        read = own_reader(reader, one).read(rendered.image)
+    kept = tile_set_of(learned, measure_look(learned, None))
+    for one in (kept, refitted(replace(kept, eye="another"), reader)):
+        read = custom_reader(reader, one).read(rendered.image)
         assert sorted(tuple(sorted(half.pips for half in tile.halves)) for tile in read.tiles) == [
             (low, high) for low in range(7) for high in range(low, 7)
         ]
 
 
 def test_signs_that_nobody_named_are_not_learned_in_an_order_of_their_own(shown: SetPictures, pips: np.ndarray) -> None:
-    told = replace(shown, max_pips=6, is_told=True)
+    told = replace(shown, max_pips=6, is_given=True)
     boat = next(at for at, pair in named_doubles(pips).items() if pair == (3, 3))
     for said in ({}, {boat: (3, 3)}):
         learned = learn(told, said)
@@ -97,13 +97,13 @@ def test_until_every_number_was_said_nothing_is_taken_for_a_sign(shown: SetPictu
 def test_a_set_that_the_eye_reads_has_no_signs_whatever_is_said(reader: Reader) -> None:
     rng = np.random.default_rng(5)
     rendered = render(draw_whole_set(CLASSIC, 6, rng), rng)
-    shown = look_at_set([rendered.image], reader)
+    shown = examine_set([rendered.image], reader)
     assert not are_signs(shown.views.up_to(6), named_doubles(true_tiles(shown.seen[0], rendered)))
 
 
 def test_what_cannot_be_said_is_named(shown: SetPictures) -> None:
     with pytest.raises(RefusedError, match="there is no tile 29"):
         learn(shown, {28: (1, 1)})
-    told = replace(shown, max_pips=6, is_told=True)
+    told = replace(shown, max_pips=6, is_given=True)
     with pytest.raises(RefusedError, match="this set has no 7: it goes to 6"):
         learn(told, {0: (7, 1)})

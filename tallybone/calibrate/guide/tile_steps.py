@@ -8,7 +8,7 @@ from pathlib import Path
 
 from calibration.errors import RefusedError
 from calibration.table.light import LightMeasurement, Trouble
-from calibration.tiles.learning import LearningResult, least_set
+from calibration.tiles.learning import LearningResult, smallest_set
 from calibration.tiles.overview import draw_tiles
 from calibration.tiles.tile_set import LearnedSet
 from engine.phrases import Phrase, listed, phrase, plural
@@ -98,7 +98,7 @@ class SetStep(GuideStep):
         """
         if self._learning is None or number not in [tile.number for tile in self.tiles]:
             raise RefusedError(phrase("there is no tile {number}", number=number))
-        highest = max(least_set(len(self.tiles)), *(max(tile.pips) for tile in self.tiles))
+        highest = max(smallest_set(len(self.tiles)), *(max(tile.pips) for tile in self.tiles))
         if max(pips) > highest:
             raise RefusedError(phrase("this set has no {pips}: it goes to {highest}", pips=max(pips), highest=highest))
         self._said[number - 1] = pips

@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 
 import vision.reader.reader
-from calibration.tiles.appearance import look_of
-from calibration.tiles.learning import learn, look_at_set
-from calibration.tiles.tile_set import own_reader, tile_set_of
+from calibration.tiles.appearance import measure_look
+from calibration.tiles.learning import examine_set, learn
+from calibration.tiles.tile_set import custom_reader, tile_set_of
 from synthetic.render.looks import FELT
 from synthetic.render.paint import render
 from tallybone.choices import Difficulty
@@ -32,9 +32,9 @@ pytestmark = pytest.mark.slow
 def what_a_recording_says_of_the_set() -> RecordedSet:
     rng = np.random.default_rng(12)
     rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
-    shown = look_at_set([rendered.image], load_reader())
+    shown = examine_set([rendered.image], load_reader())
     learned = learn(shown, named_doubles(true_tiles(shown.seen[0], rendered)))
-    recorded = recorded_set(tile_set_of(learned, look_of(learned, None)), load_reader(6))
+    recorded = recorded_set(tile_set_of(learned, measure_look(learned, None)), load_reader(6))
     assert recorded is not None
     return recorded
 
@@ -59,6 +59,6 @@ def judged(hand: Path, reader: Reader) -> Figures:
 
 def test_every_play_of_a_hand_is_right_and_before_hardly_any(hand: Path, recorded: RecordedSet) -> None:
     before = judged(hand, load_reader(6))
-    after = judged(hand, own_reader(load_reader(6), recorded))
+    after = judged(hand, custom_reader(load_reader(6), recorded))
     assert before.tiles_right < before.plays / 2
     assert (after.wholly_right, after.totals_right, after.spare, after.unflagged) == (after.plays, 1, 0, 0)

@@ -13,7 +13,7 @@ import pytest
 
 from calibration.errors import RefusedError
 from calibration.tiles.labels import all_pairs
-from calibration.tiles.learning import look_at_set
+from calibration.tiles.learning import examine_set
 from synthetic.render.paint import render
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.guide.steps import GO_ON, SKIP, Stage, StepName
@@ -98,7 +98,7 @@ def test_a_set_of_signs_is_learned_once_its_doubles_were_named(tmp_path: Path) -
         course.turn()
         course.press(GO_ON)
         until_measured(course)
-        shown = look_at_set([rendered.image], load_reader())
+        shown = examine_set([rendered.image], load_reader())
         true = true_tiles(shown.seen[0], rendered)
         for at, pips in named_doubles(true).items():
             assert sorted(tuple(sorted(tile.pips)) for tile in course.tiles) != [

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.tiles.learning import look_at_set
+from calibration.tiles.learning import examine_set
 from synthetic.render.looks import COLORED
 from synthetic.render.paint import render
 from tallybone.calibrate.tile_set import calibrate_set, parse_tiles
@@ -73,7 +73,7 @@ def test_of_a_set_of_signs_the_doubles_are_said(tmp_path: Path) -> None:
     assert calibrate_set([picture], file, tile_set=TileSet.DOUBLE_6, output=before) == 0
     assert "say what each double is" in said_by(before)
     assert read_pips(picture, file) != WHOLE_SET
-    true = true_tiles(look_at_set([rendered.image], load_reader()).seen[0], rendered)
+    true = true_tiles(examine_set([rendered.image], load_reader()).seen[0], rendered)
     said = {at + 1: pips for at, pips in named_doubles(true).items()}
     assert calibrate_set([picture], file, said=said, output=after) == 0
     assert "28 tiles of a set to double-6" in said_by(after)

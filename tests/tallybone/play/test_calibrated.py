@@ -15,7 +15,7 @@ from calibration.errors import CalibrationError
 from calibration.lens.model import Lens
 from calibration.table.zones import zones_of_size
 from calibration.tiles.appearance import BarSeen, PipColors, SetLook
-from calibration.tiles.tile_set import LearnedSet, eye_checksum
+from calibration.tiles.tile_set import LearnedSet, reader_checksum
 from engine import EngineError
 from hardware.camera.device import CameraMode
 from hardware.camera.fake import FakeCamera
@@ -161,7 +161,7 @@ def test_a_simulated_match_says_that_what_was_tried_at_another_table_is_not_used
 def test_tiles_are_read_as_they_were_learned_and_so_they_are_in_a_replay(tmp_path: Path) -> None:
     pictures = [table_with(laid, frame=0).image for laid in ((), (lay(3, 2, 0, 0, 20),))]
     video = write_video(tmp_path / "a.avi", [pictures[0]] * 10 + [pictures[1]] * 15, per_s=10)
-    path = written(tmp_path / "c.json", Calibration(set=five_everywhere(eye_checksum())))
+    path = written(tmp_path / "c.json", Calibration(set=five_everywhere(reader_checksum())))
     folder = tmp_path / "sessions"
     wishes = PlayOptions(
         camera=str(video), players="Ann,Ben", record=str(folder), speed=0, calibration=path, as_json=True
@@ -194,7 +194,7 @@ def test_a_match_that_goes_on_reads_its_tiles_as_it_began() -> None:
     assert "another version of the eye" in words[0]
     _, plain, said = with_own_tiles(
         replace(began, left=Left(began.start)),
-        Used(None, (), Calibration(set=five_everywhere(eye_checksum()))),
+        Used(None, (), Calibration(set=five_everywhere(reader_checksum()))),
         reader,
     )
     assert (plain, said) == (reader, ())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.tiles.tile_set import eye_checksum
+from calibration.tiles.tile_set import reader_checksum
 from tallybone.choices import TileSet
 from tallybone.recording.own_tiles import RecordedSet, as_recorded, recorded_set, shipped_reader
 from tallybone.store.calibration_file import Calibration
@@ -23,7 +23,7 @@ def reader() -> Reader:
 
 
 def test_a_recording_keeps_the_set_for_games_that_it_helps(reader: Reader) -> None:
-    kept = five_everywhere(eye_checksum())
+    kept = five_everywhere(reader_checksum())
     assert recorded_set(kept, reader) == RecordedSet(6, kept.eye, kept.weights, kept.believed)
     assert recorded_set(kept, replace(reader, max_pips=9)) is None
     assert recorded_set(kept, replace(reader, max_pips=None)) is None
@@ -31,7 +31,7 @@ def test_a_recording_keeps_the_set_for_games_that_it_helps(reader: Reader) -> No
 
 
 def test_a_damaged_set_of_a_recording_is_told_and_not_used(reader: Reader) -> None:
-    kept, complaints = five_everywhere(eye_checksum()), list[str]()
+    kept, complaints = five_everywhere(reader_checksum()), list[str]()
     good = RecordedSet(6, kept.eye, kept.weights, kept.believed)
     assert as_recorded(reader, good, complaints.append).own_set is not None
     assert complaints == []
@@ -42,7 +42,7 @@ def test_a_damaged_set_of_a_recording_is_told_and_not_used(reader: Reader) -> No
 
 def test_a_photograph_is_read_with_the_set_of_a_calibration(tmp_path: Path) -> None:
     picture, tiles = np.full((480, 640, 3), 90, np.uint8), TileSet.DOUBLE_6
-    path = written(tmp_path / "own.json", Calibration(set=five_everywhere(eye_checksum())))
+    path = written(tmp_path / "own.json", Calibration(set=five_everywhere(reader_checksum())))
     assert shipped_reader(tiles, path)(picture) == shipped_reader(tiles)(picture)  # no tile lies there
     with pytest.raises(RefusedError, match="no tiles were learned"):
         shipped_reader(tiles, written(tmp_path / "none.json", Calibration()))
