@@ -1,4 +1,4 @@
-"""The command line: `app` has the table of all commands; each module has those of one group."""
+"""Command line: `app` lists all commands; each other module implements one group of them."""
 
 import errno
 import io
@@ -11,7 +11,7 @@ from tallybone.cli.app import app
 
 
 def main() -> None:
-    """Run the command line; where stdout cannot take what is printed, say so instead of breaking off."""
+    """Run the command line. Report a failed write to stdout in one line instead of a traceback."""
     _make_printable()
     try:
         try:
@@ -20,17 +20,21 @@ def main() -> None:
             sys.stdout.flush()
     except OSError as error:
         if error.filename is not None:
-            raise  # it is no stream: those have no name
-        if error.errno != errno.EPIPE:  # its reader has read enough
+            raise  # not a stream: those have no file name
+        if error.errno != errno.EPIPE:  # the reader of the pipe has finished
             with suppress(OSError):
                 sys.stderr.write(f"tallybone: the output cannot be written: {error.strerror}\n")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left must not fail again at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit must not fail again
         sys.exit(1)
 
 
 def _make_printable() -> None:
-    """Give streams that the shell has closed (`>&-`) a place to go; show `?` for what stdout has no letter for."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):  # in this order each gets its usual number
+    """Redirect closed standard streams (`>&-`) to /dev/null, and print `?` for characters that stdout cannot encode."""
+    for name, mode in (
+        ("stdin", "r"),
+        ("stdout", "w"),
+        ("stderr", "w"),
+    ):  # in this order each gets its standard file descriptor
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -1,7 +1,7 @@
-"""Build the command line: its table of commands, and a command of each frozen dataclass of options.
+"""Build the command line from a table of commands and frozen dataclasses of options.
 
-The module of a command is imported when the command is called, so that help stays quick: `tallybone --help` imports
-none, and the help of one command only its own module. Slow imports (numpy, OpenCV, rich, the page) stay inside
+To keep help fast, a command's module is imported only when the command is called: `tallybone --help` imports
+none, and the help of a command only its own module. Slow imports (numpy, OpenCV, rich, the page) stay inside
 the functions of these modules.
 """
 
@@ -23,7 +23,7 @@ Options = TypeVar("Options")
 
 
 class CommandEntry(NamedTuple):
-    """A command: the *module* of this package that has it, and its *help*."""
+    """A command: the *module* of this package that implements it, and its *help*."""
 
     module: str
     help: str
@@ -71,10 +71,10 @@ COMMANDS = {
 
 
 class Commands(TyperGroup):
-    """The commands of the table above; each is imported when it is called."""
+    """Command group that imports each command of `COMMANDS` on first use."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a wrong value is named in the message of its error."""
+        """Run the command. Error messages quote an invalid value."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
@@ -82,18 +82,18 @@ class Commands(TyperGroup):
             raise
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return their names."""
+        """Return the names of all commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command; None for one that does not exist."""
+        """Return a command, or None if it does not exist."""
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"tallybone.cli.{COMMANDS[cmd_name].module}")
         return get_group(module.commands).commands[cmd_name]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List them from the table, without importing any."""
+        """List the commands from the table, without importing them."""
         limit = formatter.width - 6 - max(map(len, COMMANDS))
         stubs = ((name, TyperCommand(name, help=entry.help)) for name, entry in COMMANDS.items())
         with formatter.section("Commands"):
@@ -101,7 +101,7 @@ class Commands(TyperGroup):
 
 
 def _value_fault(error: typer.BadParameter) -> str:
-    """Return the message of a wrong value; that of pydantic, which checks numbers and choices, in plain words."""
+    """Return the message for an invalid value; messages of pydantic are rewritten in plain words."""
     faults = getattr(error.__cause__, "errors", None)
     if faults is None:
         return error.message
@@ -113,14 +113,14 @@ def _value_fault(error: typer.BadParameter) -> str:
 
 
 def commands_of(about: str = "", *, cls: type[TyperGroup] = TyperGroup) -> typer.Typer:
-    """Return a group for commands: those of a module, or those below one command, which *about* describes."""
+    """Return a command group: for a module, or for the subcommands of a command described by *about*."""
     return typer.Typer(
         cls=cls,
         help=about,
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
-        rich_markup_mode=None,  # boxes around the help would double its time (0.2 s more of rich on a laptop)
+        rich_markup_mode=None,  # rich boxes would double the time of help (0.2 s more on a laptop)
         context_settings={"help_option_names": ["-h", "--help"]},
     )
 
@@ -128,9 +128,9 @@ def commands_of(about: str = "", *, cls: type[TyperGroup] = TyperGroup) -> typer
 def command(
     group: typer.Typer, name: str, options: type[Options], *, cls: type[TyperCommand] = TyperCommand
 ) -> Callable[[Callable[[Options], int]], Callable[[Options], int]]:
-    """Register a function as the command *name*: it takes *options*, and returns the exit code.
+    """Register a function as the command *name*. It receives an instance of *options* and returns the exit code.
 
-    Its help is that of the table; the help of a command below another one is its docstring.
+    The help text comes from the function's docstring, or else from `COMMANDS`.
     """
 
     def register(run: Callable[[Options], int]) -> Callable[[Options], int]:
@@ -145,7 +145,7 @@ def command(
                 default=inspect.Parameter.empty if field.default is MISSING else field.default,
                 annotation=hints[field.name],
             )
-            for field in fields(options)  # type: ignore[arg-type]  # a dataclass, which a TypeVar cannot express
+            for field in fields(options)  # type: ignore[arg-type]  # a TypeVar cannot be bound to dataclasses
         ]
         # Typer reads both.
         vars(called)["__signature__"], called.__annotations__ = inspect.Signature(parameters), hints
@@ -156,15 +156,15 @@ def command(
 
 
 class OptionalPort(TyperCommand):
-    """A command whose `--serve` may stand alone: typer has no option with an optional value."""
+    """A command whose `--serve` has an optional value, which typer does not support."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; `--serve` alone stands for the usual port."""
+        """Parse the arguments; `--serve` alone selects the default port."""
         return super().parse_args(ctx, with_port(args))
 
 
 def with_port(args: Sequence[str]) -> list[str]:
-    """Return arguments in which `--serve` always has a value.
+    """Return the arguments with a value added to each bare `--serve`.
 
     >>> with_port(["--serve", "--json"]), with_port(["--serve", "80"]), with_port(["--serve"])
     (['--serve=', '--json'], ['--serve', '80'], ['--serve='])
@@ -180,7 +180,7 @@ app = commands_of("A camera over a domino table keeps the score.", cls=Commands)
 commands = commands_of()
 
 
-def _version_asked(asked: bool) -> None:  # noqa: FBT001 - typer calls it so
+def _version_asked(asked: bool) -> None:  # noqa: FBT001 - signature required by typer
     if asked:
         _version()
         raise typer.Exit
@@ -194,10 +194,10 @@ def _common(
         bool, typer.Option("--version", callback=_version_asked, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Process the options before the command."""
     if context.invoked_subcommand != "train":
-        # The head is small: a second thread of numpy gains nothing, and on a busy machine it waits for a core that it
-        # does not get (reads took ten times as long). numpy looks once, when it is imported.
+        # The classifier is small: a second numpy thread gains nothing. On a busy machine it waits for a core and makes
+        # reading ten times slower. numpy reads this variable once, on import.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 

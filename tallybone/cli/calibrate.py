@@ -1,4 +1,4 @@
-"""Define the `calibrate` commands: sheets, lens, table, zones, tiles, knocks, light, and the stored file."""
+"""Define the `calibrate` commands."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ commands.add_typer(calibrate_app, name="calibrate")
 _NAME = re.compile(r"[\w-]{1,40}", re.ASCII)
 _Outline = tuple[tuple[float, float], ...]
 _Annotate = Annotated[
-    Path | None, typer.Option(metavar="DIR", file_okay=False, help="Write the picture with it drawn in.")
+    Path | None, typer.Option(metavar="DIR", file_okay=False, help="Write the annotated image to this folder.")
 ]
 CalibrationNameOption = Annotated[
     str,
-    typer.Option("--camera", metavar="NAME", help="Whose calibration it is: a name, or a camera such as usb:0."),
+    typer.Option("--camera", metavar="NAME", help="Calibration to use: a name, or a camera such as usb:0."),
 ]
 FileOption = Annotated[
-    Path | None, typer.Option("--file", metavar="FILE", help="The calibration file, if it is elsewhere.")
+    Path | None, typer.Option("--file", metavar="FILE", help="Calibration file. Default: in the state folder.")
 ]
 
 
 @calibrate_app.command("print")
 def _print(
     *,
-    out: Annotated[Path, typer.Option(metavar="FILE.pdf", help="Where it is written.")],
-    paper: Annotated[Paper, typer.Option(help="What it is printed on.")] = Paper.A4,
+    out: Annotated[Path, typer.Option(metavar="FILE.pdf", help="PDF file to write.")],
+    paper: Annotated[Paper, typer.Option(help="Paper size.")] = Paper.A4,
     players: Annotated[int, typer.Option(help="Seats on the mat.", min=2, max=4)] = 4,
 ) -> None:
-    """Make a PDF: corner blocks, the board for the lens, and a mat of nine sheets."""
+    """Write a PDF with corner blocks, the lens board and a mat of nine sheets."""
     from tallybone.calibrate.lens_and_table import print_sheets
 
     raise typer.Exit(print_sheets(out, paper=paper, players=players))
@@ -48,16 +48,16 @@ def _print(
 @calibrate_app.command("lens")
 def _lens(
     pictures: Annotated[
-        list[Path], typer.Argument(metavar="PICTURE", help="The printed board, held otherwise in each.")
+        list[Path], typer.Argument(metavar="PICTURE", help="Images of the printed board in different positions.")
     ],
     *,
     known: Annotated[
-        PiCamera | None, typer.Option(help="Take the lens of this Pi camera; one picture says the size.")
+        PiCamera | None, typer.Option(help="Use the known lens of this Pi camera; one image gives the size.")
     ] = None,
     camera: CalibrationNameOption = "table",
     file: FileOption = None,
 ) -> None:
-    """Measure the lens from 8 to 20 pictures of the board, and say which views are missing."""
+    """Calibrate the lens from 8 to 20 images of the board, and list missing views."""
     from tallybone.calibrate.lens_and_table import calibrate_lens
 
     raise typer.Exit(calibrate_lens(pictures, path_of(file, camera), known=known))
@@ -65,30 +65,34 @@ def _lens(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """A picture of a table, facts to measure it by, and the calibration file."""
+    """Options of `calibrate table`."""
 
-    picture: Annotated[Path, typer.Argument(metavar="PICTURE", help="The table with corner blocks, mat or tiles.")]
+    picture: Annotated[
+        Path, typer.Argument(metavar="PICTURE", help="Image of the table with corner blocks, mat or tiles.")
+    ]
     tile: Annotated[str | None, typer.Option(metavar="LxW", help="Size of a tile in mm, such as 48x24.")] = None
-    thickness: Annotated[float, typer.Option(help="Of a tile, in mm.", min=0, max=50)] = 10.0
-    ruler: Annotated[float, typer.Option(help="What the printed line of 100 mm measures.", min=50, max=200)] = 100.0
+    thickness: Annotated[float, typer.Option(help="Thickness of a tile in mm.", min=0, max=50)] = 10.0
+    ruler: Annotated[
+        float, typer.Option(help="Measured length of the printed 100 mm line, in mm.", min=50, max=200)
+    ] = 100.0
     corners: Annotated[
         str | None,
-        typer.Option(
-            metavar="X,Y X,Y X,Y X,Y", help="Corners of the table in the picture, clockwise from the top left."
-        ),
+        typer.Option(metavar="X,Y X,Y X,Y X,Y", help="Corners of the table in the image, clockwise from the top left."),
     ] = None
-    size: Annotated[str | None, typer.Option(metavar="WxD", help="Size of the table between these, in mm.")] = None
+    size: Annotated[str | None, typer.Option(metavar="WxD", help="Width and depth between these corners, in mm.")] = (
+        None
+    )
     camera: CalibrationNameOption = "table"
     file: FileOption = None
 
 
 @command(calibrate_app, "table", TableOptions)
 def _table(options: TableOptions) -> int:
-    """Measure where the table is, from one picture."""
+    """Measure the position of the table from one image."""
     from tallybone.calibrate.lens_and_table import TableGiven, calibrate_table
 
     if (options.corners is None) != (options.size is None):
-        raise typer.BadParameter("--corners and --size belong together")
+        raise typer.BadParameter("--corners and --size must be given together")
     given = TableGiven(
         pair_of(options.tile, "--tile"),
         options.thickness,
@@ -103,20 +107,21 @@ def _table(options: TableOptions) -> int:
 def _set(
     pictures: Annotated[
         list[Path],
-        typer.Argument(metavar="PICTURE", help="The whole set face up in any order, or as much as you have."),
+        typer.Argument(metavar="PICTURE", help="Image of your set, face up in any order; complete if possible."),
     ],
     *,
-    tile_set: Annotated[TileSet, typer.Option("--set", help="Which set it is.")] = TileSet.AUTO,
+    tile_set: Annotated[TileSet, typer.Option("--set", help="Domino set.")] = TileSet.AUTO,
     tiles: Annotated[
-        str, typer.Option(metavar="N=A-B ...", help="Pips of tiles that were taken for others, by their number.")
+        str, typer.Option(metavar="N=A-B ...", help="Correct pips of misread tiles, by their number.")
     ] = "",
     annotate: Annotated[
-        Path | None, typer.Option(metavar="DIR", file_okay=False, help="Draw the tiles with their numbers here.")
+        Path | None,
+        typer.Option(metavar="DIR", file_okay=False, help="Write the image with numbered tiles to this folder."),
     ] = None,
     camera: CalibrationNameOption = "table",
     file: FileOption = None,
 ) -> None:
-    """Learn your own tiles from one picture of them, or a few, so that their pips are read better."""
+    """Adapt the pip classifier to your own tiles, from one or more images of them."""
     from tallybone.calibrate.tile_set import calibrate_set, parse_tiles
 
     try:
@@ -129,22 +134,26 @@ def _set(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuideOptions:
-    """The camera and the table of a guided calibration, and its page."""
+    """Options of `calibrate guide`."""
 
     camera: Annotated[
-        str, typer.Option(metavar="SOURCE", help="pi:0, usb:0, a /dev path, or `simulated` to try it.")
+        str, typer.Option(metavar="SOURCE", help="pi:0, usb:0, a /dev path, or `simulated` for testing.")
     ] = "usb:0"
-    seats: Annotated[int | None, typer.Option(help="At the table; else as before, or 4.", min=2, max=4)] = None
+    seats: Annotated[int | None, typer.Option(help="Number of seats. Default: as stored, or 4.", min=2, max=4)] = None
     tile: Annotated[str | None, typer.Option(metavar="LxW", help="Size of a tile in mm, such as 48x24.")] = None
-    thickness: Annotated[float, typer.Option(help="Of a tile, in mm.", min=0, max=50)] = 10.0
-    ruler: Annotated[float, typer.Option(help="What the printed line of 100 mm measures.", min=50, max=200)] = 100.0
+    thickness: Annotated[float, typer.Option(help="Thickness of a tile in mm.", min=0, max=50)] = 10.0
+    ruler: Annotated[
+        float, typer.Option(help="Measured length of the printed 100 mm line, in mm.", min=50, max=200)
+    ] = 100.0
     mic: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Knocks too: a part of the microphone's name, or any.")
+        str | None, typer.Option(metavar="NAME", help="Also calibrate knocks: part of the microphone's name, or any.")
     ] = None
     serve: Annotated[
         str | None,
         typer.Option(
-            "--serve", metavar="[PORT]", help="Do it on a page in a browser; 8080, or a port or ADDRESS:PORT."
+            "--serve",
+            metavar="[PORT]",
+            help="Serve the guide as a page on this port or ADDRESS:PORT. Default port: 8080.",
         ),
     ] = None
     file: FileOption = None
@@ -152,7 +161,7 @@ class GuideOptions:
 
 @command(calibrate_app, "guide", GuideOptions, cls=OptionalPort)
 def _guide(options: GuideOptions) -> int:
-    """Go through lens, table, zones, light, tiles and knocks step by step; what was done before is kept."""
+    """Calibrate lens, table, zones, light, tiles and knocks step by step. Earlier results are kept."""
     from hardware.camera.open_device import is_device
     from tallybone.calibrate.guide.course import GuideSettings
     from tallybone.calibrate.lens_and_table import TableGiven
@@ -174,15 +183,19 @@ def _guide(options: GuideOptions) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZonesOptions:
-    """The zones of a table, and the calibration file."""
+    """Options of `calibrate zones`."""
 
     picture: Annotated[
-        Path | None, typer.Argument(metavar="[PICTURE]", help="Of the table, for --annotate.", show_default=False)
+        Path | None, typer.Argument(metavar="[PICTURE]", help="Image of the table, for --annotate.", show_default=False)
     ] = None
-    seats: Annotated[int | None, typer.Option(help="How many; else as before, or 4.", min=2, max=4)] = None
-    size: Annotated[str | None, typer.Option(metavar="WxD", help="Of the table in mm, if no blocks lie on it.")] = None
-    boneyard: Annotated[str | None, typer.Option(metavar="X,Y X,Y ...", help="Its corners in mm of the table.")] = None
-    layout: Annotated[str | None, typer.Option(metavar="X,Y X,Y ...", help="Where tiles are played.")] = None
+    seats: Annotated[int | None, typer.Option(help="Number of seats. Default: as stored, or 4.", min=2, max=4)] = None
+    size: Annotated[
+        str | None, typer.Option(metavar="WxD", help="Width and depth of the table in mm, without corner blocks.")
+    ] = None
+    boneyard: Annotated[str | None, typer.Option(metavar="X,Y X,Y ...", help="Corners of the boneyard, in mm.")] = None
+    layout: Annotated[
+        str | None, typer.Option(metavar="X,Y X,Y ...", help="Corners of the area for played tiles, in mm.")
+    ] = None
     seat: Annotated[list[str] | None, typer.Option(metavar="N:X,Y X,Y ...", help="The zone of seat N; repeatable.")] = (
         None
     )
@@ -193,11 +206,11 @@ class ZonesOptions:
 
 @command(calibrate_app, "zones", ZonesOptions)
 def _zones(options: ZonesOptions) -> int:
-    """Say where boneyard, layout and open hands lie: as on the mat, by the corner blocks, or as you give them."""
+    """Define the zones of boneyard, layout and open hands: from the mat, the corner blocks or the options."""
     from tallybone.calibrate.zones import ZonesGiven, calibrate_zones
 
     if options.annotate is not None and options.picture is None:
-        raise typer.BadParameter("--annotate needs a picture of the table")
+        raise typer.BadParameter("--annotate needs PICTURE, an image of the table")
     given = ZonesGiven(
         options.seats,
         pair_of(options.size, "--size"),
@@ -213,14 +226,14 @@ def _zones(options: ZonesOptions) -> int:
 @calibrate_app.command("light")
 def _light(
     source: Annotated[
-        str | None, typer.Argument(metavar="[PICTURE]", help="A picture of the table, or a camera; else --camera.")
+        str | None, typer.Argument(metavar="[PICTURE]", help="Image of the table, or a camera. Default: --camera.")
     ] = None,
     *,
     annotate: _Annotate = None,
     camera: CalibrationNameOption = "table",
     file: FileOption = None,
 ) -> None:
-    """Hold exposure and white balance, and show where glare or darkness would hide pips; exit code 1 if anywhere."""
+    """Fix exposure and white balance, and report glare or darkness that hides pips (exit code 1)."""
     from tallybone.calibrate.light import calibrate_light
 
     seen, path = _looked_at(source, camera, file)
@@ -231,16 +244,16 @@ def _light(
 def _knock(
     *,
     device: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A part of the microphone's name, or its number; else any.")
+        str | None, typer.Option(metavar="NAME", help="Part of the microphone's name, or its number. Default: any.")
     ] = None,
     wav: Annotated[
-        Path | None, typer.Option(metavar="FILE", dir_okay=False, help="A recording that follows the timetable.")
+        Path | None, typer.Option(metavar="FILE", dir_okay=False, help="Recording that follows the timetable.")
     ] = None,
-    seats: Annotated[int, typer.Option(help="How many knock, one after the other.", min=1, max=4)] = 4,
+    seats: Annotated[int, typer.Option(help="Number of players who knock in turn.", min=1, max=4)] = 4,
     camera: CalibrationNameOption = "table",
     file: FileOption = None,
 ) -> None:
-    """Listen to quiet, tiles and five knocks of each seat, so that knocks are told from tiles at this table."""
+    """Record silence, tiles and five knocks per seat, to distinguish knocks from tiles at this table."""
     from tallybone.calibrate.knock import calibrate_knock
 
     which = int(device) if device is not None and device.isdecimal() else device
@@ -249,7 +262,7 @@ def _knock(
 
 @calibrate_app.command("show")
 def _show(*, camera: CalibrationNameOption = "table", file: FileOption = None) -> None:
-    """Say in plain words what is stored, how old it is and how exact."""
+    """Show the stored calibration, its age and its accuracy."""
     from tallybone.calibrate.stored import show
 
     raise typer.Exit(show(path_of(file, camera)))
@@ -258,15 +271,17 @@ def _show(*, camera: CalibrationNameOption = "table", file: FileOption = None) -
 @calibrate_app.command("check")
 def _check(
     source: Annotated[
-        str | None, typer.Argument(metavar="[PICTURE]", help="A picture of the table, or a camera; else --camera.")
+        str | None, typer.Argument(metavar="[PICTURE]", help="Image of the table, or a camera. Default: --camera.")
     ] = None,
     *,
-    tile: Annotated[str | None, typer.Option(metavar="LxW", help="Size of a tile in mm, to check the scale.")] = None,
+    tile: Annotated[
+        str | None, typer.Option(metavar="LxW", help="Size of a tile in mm, such as 48x24, to check the scale.")
+    ] = None,
     annotate: _Annotate = None,
     camera: CalibrationNameOption = "table",
     file: FileOption = None,
 ) -> None:
-    """Compare a picture of the table with what is stored, and say what is wrong; exit code 1 if anything."""
+    """Compare an image of the table with the stored calibration, and list problems (exit code 1)."""
     from tallybone.calibrate.stored import check
 
     seen, path = _looked_at(source, camera, file)
@@ -275,19 +290,21 @@ def _check(
 
 @calibrate_app.command("restore")
 def _restore(
-    number: Annotated[int, typer.Argument(metavar="[N]", help="1 for the one before, up to 5.", min=1, max=5)] = 1,
+    number: Annotated[
+        int, typer.Argument(metavar="[N]", help="Which earlier calibration: 1 (the previous one) to 5.", min=1, max=5)
+    ] = 1,
     *,
     camera: CalibrationNameOption = "table",
     file: FileOption = None,
 ) -> None:
-    """Bring back one of the last five calibrations; the one of now is kept as number 1."""
+    """Restore one of the last five calibrations. The current one becomes number 1."""
     from tallybone.calibrate.stored import restore
 
     raise typer.Exit(restore(path_of(file, camera), number))
 
 
 def path_of(file: Path | None, camera: str) -> Path:
-    """Return the file of a calibration: the given one, or that of a camera."""
+    """Return the path of a calibration: *file*, or the default for a camera."""
     from hardware.camera.open_device import is_device
     from tallybone.store.calibration_file import default_path, name_of_camera
 
@@ -298,7 +315,7 @@ def path_of(file: Path | None, camera: str) -> Path:
 
 
 def pair_of(text: str | None, option: str) -> tuple[float, float] | None:
-    """Return two lengths, written with an x between them."""
+    """Parse two lengths separated by "x"."""
     if text is None:
         return None
     try:
@@ -309,7 +326,7 @@ def pair_of(text: str | None, option: str) -> tuple[float, float] | None:
 
 
 def _points(text: str) -> _Outline:
-    """Return points by x and y; none where the text is no list of such."""
+    """Parse points; () if the text is invalid."""
     try:
         return tuple((float(x), float(y)) for x, y in (point.split(",") for point in text.split()))
     except ValueError:
@@ -324,18 +341,18 @@ def _corners(text: str | None) -> _Outline:
 
 
 def _looked_at(source: str | None, camera: str, file: Path | None) -> tuple[str, Path]:
-    """Return the picture or camera that shows the table, and its calibration file."""
+    """Return the image or camera that shows the table, and the path of its calibration."""
     from hardware.camera.open_device import is_device
 
     seen = source or (camera if is_device(camera) else None)
     if seen is None:
-        raise typer.BadParameter("say a picture, or a camera such as usb:0")
+        raise typer.BadParameter("expected an image, or a camera such as usb:0")
     is_named = camera != "table" or not is_device(seen)
     return seen, path_of(file, camera if is_named else seen)
 
 
 def _outline(text: str, option: str) -> _Outline:
-    """Return corners in millimetres."""
+    """Parse a polygon in millimetres."""
     outline = _points(text)
     if len(outline) < 3:
         raise typer.BadParameter(f"{option}: expected three points or more such as '10,20 90,20 90,60', got {text!r}")

@@ -1,4 +1,4 @@
-"""Run `tallybone calibrate guide`: a guided calibration at the terminal or on a page."""
+"""Run `tallybone calibrate guide`: a guided calibration in the terminal or on a page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _KEYS = {GO_ON: "Enter", SKIP: "s", AGAIN: "a"}
 
 @dataclass(frozen=True, slots=True)
 class PageAt:
-    """The port of a page, or its address and port; with a new PIN unless one is given."""
+    """Port or ADDRESS:PORT of a page, and its PIN; a new PIN by default."""
 
     where: str
     pin: str | None = None
@@ -50,18 +50,18 @@ def guide_through(
     clock: Clock = time.monotonic_ns,
     output: Output | None = None,
 ) -> int:
-    """Lead a person through the calibration, from where it stopped the last time.
+    """Guide a person through the calibration, continuing where the last one stopped.
 
     Args:
-        settings: The camera, the calibration file, and facts about the table.
-        page_at: Where its page is served; None for no page.
-        keys: The keyboard, by default that of the terminal.
-        read_tiles: Finds tiles in a picture, by default the shipped eye.
+        settings: Camera, calibration file, and facts about the table.
+        page_at: Address of the page; None for no page.
+        keys: The keyboard; by default the terminal's.
+        read_tiles: Finds tiles in an image; by default the shipped reader.
         clock: Monotonic, in nanoseconds.
-        output: Shows it, and errors.
+        output: Receives the display and errors.
 
     Returns:
-        The exit code: 0, also for a player who leaves before the end, or 1 if camera or file cannot be used.
+        The exit code: 0, also if the person quits early, or 1 if the camera or file cannot be used.
     """
     output = output or Output("calibrate")
     try:
@@ -79,7 +79,7 @@ def guide_through(
 
 
 def _go_through(course: GuideCourse, page: CalibratingPage | None, source: str, screen: Screen, keys: Typed) -> None:
-    """Go through a course until a person leaves at the terminal, or without a page until it is over."""
+    """Run a course until the person quits in the terminal or, without a page, until it is complete."""
     typed: deque[str] = deque()
     shown: GuideScreen | None = None
     while page is not None or not course.is_over:
@@ -100,7 +100,7 @@ def _go_through(course: GuideCourse, page: CalibratingPage | None, source: str, 
 
 
 def guide_board(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: str = "") -> GuideScreen:
-    """Return the board that a terminal shows of a course; *note* names its page."""
+    """Return the terminal screen of a course; *note* gives the address of its page."""
     names = [progress.name for progress in view.steps]
     at = len(names) if view.step is None else names.index(view.step)
     done = tuple(
@@ -139,10 +139,10 @@ def _print_end(calibration: Calibration, settings: GuideSettings, output: Output
 def _page_on(
     page_at: PageAt | None, course: GuideCourse, camera: str, clock: Clock
 ) -> AbstractContextManager[CalibratingPage | None]:
-    """Serve the page of a course until the end of the block, if there is to be one.
+    """Serve the page of a course until the end of the block, if *page_at* is given.
 
     Raises:
-        OSError: If it cannot be served there, or a library for it is not installed.
+        OSError: If the address cannot be used, or a library for the page is not installed.
     """
     if page_at is None:
         return nullcontext()

@@ -17,9 +17,9 @@ commands = commands_of()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigOptions:
-    """The file, and the part of it to print."""
+    """Options of `tallybone config`."""
 
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Else /etc/tallybone/table.toml.")] = None
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: /etc/tallybone/table.toml.")] = None
     changed: Annotated[bool, typer.Option("--changed", help="Print only what differs from the defaults.")] = False
     schema: Annotated[
         bool, typer.Option("--schema", help="Print the JSON schema of the file, for editors and validators.")
@@ -32,10 +32,10 @@ def _config(options: ConfigOptions) -> int:
 
 
 def print_config(options: ConfigOptions, *, out: TextIO | None = None, err: TextIO | None = None) -> int:
-    """Print the settings of a table.
+    """Print the settings of a table as TOML, or their JSON schema.
 
     Returns:
-        The exit code: 0, or 1 if the file is wrong or cannot be read.
+        The exit code: 0, or 1 if the file is invalid or cannot be read.
     """
     from hardware.config.validation import schema_of
     from tallybone.store.table_file import USUAL_PATH, TableFileError, TableSettings, load_settings
@@ -58,7 +58,7 @@ def print_config(options: ConfigOptions, *, out: TextIO | None = None, err: Text
 
 
 def toml_lines(table: Mapping[str, Any], name: str = "") -> Iterator[str]:
-    r"""Yield a table as TOML.
+    r"""Yield the lines of a table in TOML.
 
     >>> print("\n".join(toml_lines({"a": 1, "b": {"c": ["d"]}, "e": [{"f": True}]})))
     a = 1
@@ -72,7 +72,7 @@ def toml_lines(table: Mapping[str, Any], name: str = "") -> Iterator[str]:
     inner = {key: value for key, value in table.items() if isinstance(value, dict) or _are_tables(value)}
     for key, value in table.items():
         if key not in inner:
-            # A string of JSON is one of TOML, but for DEL.
+            # JSON strings are valid TOML strings, except for DEL.
             yield f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f")
     for key, value in inner.items():
         path = f"{name}.{key}".lstrip(".")

@@ -1,4 +1,4 @@
-"""Run `tallybone demo`: a rendered game, read picture by picture, scored, and compared with its truth."""
+"""Run `tallybone demo`: read and score a rendered game, and compare it with the ground truth."""
 
 from __future__ import annotations
 
@@ -41,28 +41,30 @@ from vision.tracking.table_view import TableView
 
 TableReader: TypeAlias = Callable[[Image], TableView]
 _NAMES = ("Ann", "Ben", "Cleo", "Dora")
-# Fewer players show more of most games; six arms turn round and skip only among three.
+# Two players suit most games; reversing and skipping turns (super) need three.
 _LEAST_PLAYERS = {"super": 3}
 _JPEG_QUALITY = 92
 commands = commands_of()
 
 Wait: TypeAlias = Callable[[float], object]
-# Pauses in which people look at a change, at normal speed.
+# Pauses after a play and after a button press, at normal speed.
 _PLAY_S, _BUTTON_S = 0.7, 0.35
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoOptions:
-    """The game of a demo, its pace and its pictures."""
+    """Options of `tallybone demo`."""
 
-    rules: Annotated[str, game_option("Which game is played.")] = "bones"
-    seed: Annotated[int, typer.Option(help="Picks the game, the tiles, the table and the light.", min=0)] = 1
-    hands: Annotated[int, typer.Option(help="How many hands to play at most.", min=1)] = 1
-    plays: Annotated[int | None, typer.Option(help="Stop after so many plays.", min=1)] = None
-    speed: Annotated[float, typer.Option(help="Pace: 2 is twice as fast.", min=0.1)] = 1.0
+    rules: Annotated[str, game_option("Game to play.")] = "bones"
+    seed: Annotated[int, typer.Option(help="Random seed of the game, tiles, table and light.", min=0)] = 1
+    hands: Annotated[int, typer.Option(help="Maximum number of hands.", min=1)] = 1
+    plays: Annotated[int | None, typer.Option(help="Maximum number of plays.", min=1)] = None
+    speed: Annotated[float, typer.Option(help="Speed; 2 is twice as fast.", min=0.1)] = 1.0
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", file_okay=False, help="Write the pictures here, as seen and with what was read."),
+        typer.Option(
+            metavar="DIR", file_okay=False, help="Write the images and the annotated readings to this folder."
+        ),
     ] = None
 
 
@@ -78,16 +80,16 @@ def show_demo(
     console: Console | None = None,
     wait: Wait | None = None,
 ) -> int:
-    """Play a demo.
+    """Run a demo.
 
     Args:
-        options: The game, its pace and its pictures.
-        eye: Sees the table; by default perception with the shipped reader.
-        console: Shows it, by default stdout.
-        wait: Waits a number of seconds.
+        options: Options of the command.
+        eye: Reads the table; by default perception with the shipped reader.
+        console: Shows the demo; by default stdout.
+        wait: Sleeps for a number of seconds.
 
     Returns:
-        The exit code: 0, or 1 if the totals are not those of the game that was played, or something was not to be had.
+        The exit code: 0, or 1 if the totals differ from the ground truth or a model or file is missing.
     """
     console = console or Console(highlight=False)
     try:
@@ -101,15 +103,15 @@ def show_demo(
 
 
 def players_of(rules: Rules) -> tuple[str, ...]:
-    """Return the players of a game in a demo."""
+    """Return the names of the players in a demo of a game."""
     return _NAMES[: max(rules.seats_min, _LEAST_PLAYERS.get(rules.name, rules.seats_min))]
 
 
 def shipped_perception(rules: Rules) -> TableReader:
-    """Return perception with the classifiers that the package ships, for the set of a game.
+    """Return perception with the shipped reader, for the set of a game.
 
     Raises:
-        ModelError: If their file is absent or of another version.
+        ModelError: If a model file is missing or of another version.
     """
     from vision.reader.reader import load_reader
     from vision.tracking.perception import Perception
@@ -118,7 +120,7 @@ def shipped_perception(rules: Rules) -> TableReader:
 
 
 class _Demo:
-    """One run: the table, the session that follows it, and how both compare."""
+    """A run of the demo: the table, the session that reads it, and their comparison."""
 
     def __init__(self, options: DemoOptions, eye: TableReader, console: Console) -> None:
         self._options, self._eye, self._console = options, eye, console
@@ -145,8 +147,8 @@ class _Demo:
         self._say("")
 
     def run(self, display: Display) -> None:
-        """Play and watch until the game, or as much of it as was asked for, is over."""
-        self._look(Layout(), ())  # how the table looks before the first tile
+        """Play and read the game until it ends or reaches the limits of the options."""
+        self._look(Layout(), ())  # the empty table
         for step in self._steps:
             said = (*self._take(step), *self._answer(step))
             game = self._session.state.game
@@ -166,13 +168,13 @@ class _Demo:
                 break
 
     def _take(self, step: ScriptStep) -> tuple[Announcement, ...]:
-        """Feed one step to the session, as a picture or as a button."""
+        """Feed a step to the session, as an image or as a button press."""
         assert step.state.game is not None  # the first step starts the match
         layout, points = step.state.game.layout, sum(step.state.game.totals) - sum(self._true_totals)
         self._true_totals = step.state.game.totals
         if not step.is_seen:
             self._session, said = feed(self._session, step.event)
-            if self._is_covered and not step.laid:  # the tiles are taken off the table
+            if self._is_covered and not step.laid:  # the table was cleared
                 self._session, _ = feed(self._session, self._look(layout, step.laid))
                 self._comparison.begin_hand()
             self._is_covered = bool(step.laid)
@@ -185,7 +187,7 @@ class _Demo:
         return said
 
     def _answer(self, step: ScriptStep) -> tuple[Announcement, ...]:
-        """Let the players answer the questions that hold up their game."""
+        """Let the players answer questions that block the game."""
         said: tuple[Announcement, ...] = ()
         while (answer := answer_of(self._session, step.state)) is not None:
             self._session, more = feed(self._session, answer)
@@ -195,14 +197,14 @@ class _Demo:
         return said
 
     def _note(self, said: Sequence[Announcement]) -> None:
-        """Keep announcements for the comparison."""
+        """Add announcements to the comparison."""
         game = self._session.state.game
         if game is not None:
             self._comparison.add_seen(game.layout, self._session.places.laid, said)
 
     def _look(self, layout: Layout, laid: Sequence[Laid]) -> TableView:
-        """Render the table and let the eye see it."""
-        # The same state for every picture: the table keeps its grain.
+        """Render the table and read it."""
+        # The same random state for every image keeps the grain of the table.
         image = render(self._table.scene(layout, laid), np.random.default_rng(self._options.seed)).image
         start_ns = time.perf_counter_ns()
         view = self._eye(image)
@@ -211,7 +213,7 @@ class _Demo:
         return view
 
     def sum_up(self) -> int:
-        """Print how the session compares with the truth, and how to go on; return the exit code."""
+        """Print the comparison with the ground truth and next steps, and return the exit code."""
         say = self._say
         plays, game = self._comparison.plays, self._session.state.game
         totals = () if game is None else game.totals
@@ -251,20 +253,20 @@ class _Demo:
 
 @dataclass(slots=True)
 class _Album:
-    """A folder of the pictures that were seen, and of the same with the readings drawn in.
+    """Writes the images of a demo, plain and annotated with the readings.
 
     Attributes:
-        folder: None to keep no pictures.
+        folder: Folder to write to; None to write nothing.
     """
 
     folder: Path | None
     _count: int = field(default=0)
 
     def add(self, image: Image, view: TableView) -> None:
-        """Write the next picture twice.
+        """Write the next image, plain and annotated.
 
         Raises:
-            OSError: If it cannot be written.
+            OSError: If an image cannot be written.
         """
         if self.folder is None:
             return
@@ -279,21 +281,21 @@ class _Album:
 
 
 def _program() -> str:
-    """Return the name to type: this program as it was called, which need not be on the path."""
+    """Return the command to type: the path of this program as it was called."""
     called = Path(sys.argv[0])
     return printable(str(called)) if called.name == "tallybone" else "tallybone"
 
 
 class Display(Protocol):
-    """Shows a game to people."""
+    """Shows the state of a game."""
 
     def __call__(self, board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
-        """Show where the game stands, and leave time to look at it."""
+        """Show the state of the game, and pause."""
 
 
 @contextmanager
 def display_on(console: Console, speed: float, wait: Wait) -> Iterator[Display]:
-    """Yield a display: redrawn in place where a terminal can do that, else one line for each event."""
+    """Yield a display that redraws in place on capable terminals, and otherwise prints a line per event."""
     if not console.is_terminal or console.is_dumb_terminal or console.no_color:
         plain = _PlainDisplay(console)
         yield plain.show
@@ -302,9 +304,9 @@ def display_on(console: Console, speed: float, wait: Wait) -> Iterator[Display]:
     with Live(console=console, auto_refresh=False) as live:
 
         def show(board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
-            del said  # the board has it in words
+            del said  # the board already contains it
             size = console.size
-            # One line less: the cursor goes below, and must not make the terminal scroll.
+            # One row less, because the cursor below must not scroll the terminal.
             live.update(draw_board(board, columns=size.width, rows=size.height - 1), refresh=True)
             wait((_PLAY_S if is_seen else _BUTTON_S) / speed)
 
@@ -313,7 +315,7 @@ def display_on(console: Console, speed: float, wait: Wait) -> Iterator[Display]:
 
 @dataclass(slots=True)
 class _PlainDisplay:
-    """One line for each event, and the layout at the end."""
+    """Prints a line per event, and the layout at the end."""
 
     console: Console
     plays: int = 0
@@ -334,14 +336,14 @@ class _PlainDisplay:
 
 @dataclass(frozen=True, slots=True)
 class Laying:
-    """One play, as it was or as it was seen.
+    """A play, as played or as read.
 
     Attributes:
-        tile: The tile that was laid.
-        host: Which tile it touches, by the number of its play; None for the first tile of a hand.
-        port: Where it touches it.
-        inner: The number that touches.
-        points: Its score.
+        tile: The tile.
+        host: Number of the play whose tile it joins; None for the first tile of a hand.
+        port: Port of that tile.
+        inner: Pips of the joining half.
+        points: Points scored.
     """
 
     tile: Tile
@@ -351,19 +353,19 @@ class Laying:
     points: int
 
     def __str__(self) -> str:
-        """Return the play as the list of differences shows it."""
+        """Return the play as shown in the list of differences."""
         where = "" if self.host is None else f" at the {self.port} of play {self.host}"
         return f"{self.tile}{where}, {self.points} points"
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One play of the truth, and how it was seen.
+    """A play of the ground truth, and its reading.
 
     Attributes:
-        number: Counts plays from 1.
+        number: Number of the play, from 1.
         truth: The play.
-        seen: The play as it was seen, at once or later; None where it was not.
+        seen: The play as read, immediately or later; None if it was missed.
     """
 
     number: int
@@ -372,30 +374,30 @@ class Compared:
 
     @property
     def is_tile_right(self) -> bool:
-        """Whether the pips are right."""
+        """True if the pips are right."""
         return self.seen is not None and self.seen.tile == self.truth.tile
 
     @property
     def is_place_right(self) -> bool:
-        """Whether it lies where it was laid, and the right way round."""
+        """True if the tile's neighbour, port and orientation are right."""
         seen, truth = self.seen, self.truth
         return seen is not None and (seen.host, seen.port, seen.inner) == (truth.host, truth.port, truth.inner)
 
     @property
     def are_points_right(self) -> bool:
-        """Whether the score is right."""
+        """True if the points are right."""
         return self.seen is not None and self.seen.points == self.truth.points
 
     def __str__(self) -> str:
-        """Return both sides in one line."""
+        """Return the play and its reading in one line."""
         return f"play {self.number}: {self.truth}; seen: {self.seen or 'nothing'}"
 
 
 @dataclass(slots=True)
 class Comparison:
-    """Pairs plays with plays as they were seen, by the places of the tiles in the picture.
+    """Matches plays with their readings by the positions of the tiles in the image.
 
-    So a play that is understood late, or never, does not spoil those after it.
+    A play that is read late or missed therefore does not affect later ones.
     """
 
     plays: list[Compared] = field(default_factory=list)
@@ -405,18 +407,18 @@ class Comparison:
     _seen_numbers: dict[NodeId, int] = field(default_factory=dict)
 
     def begin_hand(self) -> None:
-        """Forget where tiles lay: the table is empty."""
+        """Forget all positions, because the table is empty."""
         self._centers_px.clear()
 
     def add_truth(self, layout: Layout, center_px: Point, points: int) -> None:
-        """Take the next play, the newest node of a layout, with its place in the picture and its score."""
+        """Add the newest node of a layout as the next play, with its position in the image and its points."""
         number, node = len(self.plays) + 1, layout.nodes[-1]
         self._true_numbers[node.id] = number
         self._centers_px[number] = center_px
         self.plays.append(Compared(number, _laying(node, points, self._true_numbers)))
 
     def add_seen(self, layout: Layout, laid: Sequence[Laid], said: Sequence[Announcement]) -> None:
-        """Take all announcements after a picture, with the layout and the places that the session made of it."""
+        """Add the announcements after an image, with the session's layout and tile positions."""
         self.questions += [one.words for one in said if isinstance(one, Ambiguity)]
         places = {one.node: one.place for one in laid}
         for at, one in enumerate(said):
@@ -433,7 +435,7 @@ class Comparison:
             self._revise(layout)
 
     def _revise(self, layout: Layout) -> None:
-        """Correct plays that were seen before, as the layout has them now."""
+        """Update earlier plays from a revised layout."""
         for node in layout.nodes:
             number = self._seen_numbers.get(node.id)
             seen = None if number is None else self.plays[number - 1].seen
@@ -442,18 +444,18 @@ class Comparison:
                 self.plays[number - 1] = replace(self.plays[number - 1], seen=now)
 
     def wrong(self) -> Iterator[Compared]:
-        """Yield the plays that were not seen as they were."""
+        """Yield the plays that were misread or missed."""
         return (play for play in self.plays if play.seen != play.truth)
 
     def _number_at(self, place: Footprint) -> int | None:
-        """Return the play whose tile lies at a place in the picture, or None."""
+        """Return the number of the play whose tile is at a position in the image, or None."""
         gaps = {number: math.dist(center, place.center) for number, center in self._centers_px.items()}
         nearest = min(gaps, key=lambda number: gaps[number], default=None)
         return nearest if nearest is not None and gaps[nearest] < place.side else None
 
 
 def _points_after(said: Sequence[Announcement]) -> int:
-    """Return the score of a play, given the announcements after it."""
+    """Return the points of a play, given the announcements after it."""
     own = takewhile(lambda one: not isinstance(one, Placed), said)
     return sum(one.points for one in own if isinstance(one, Scored) and one.reason is Reason.PLAY)
 

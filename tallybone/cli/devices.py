@@ -1,4 +1,4 @@
-"""Run the commands for devices: cameras, listen, emulate-display, doctor, hardware test."""
+"""Run `cameras`, `listen`, `emulate-display`, `doctor` and `hardware test`."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _MOST_SIZES = 4
 _NOTHING = """\
-No camera was found. What helps:
-  USB camera      plug it in, into a port of its own rather than a hub. `lsusb` lists it if its cable works
-  Pi camera       power off, push the ribbon cable in on both ends, contacts to the right side; then
-                  `rpicam-hello --list-cameras`. A Pi 5 and a Zero need the narrow cable
-  no camera here  tallybone play --camera simulated, or a video, a recording or a folder of pictures
+No camera was found. Things to try:
+  USB camera      Plug it into the Raspberry Pi itself rather than a hub. `lsusb` lists it if the cable works.
+  Pi camera       Power off, reseat both ends of the ribbon cable, check which side the contacts face, then run
+                  `rpicam-hello --list-cameras`. A Pi 5 and a Zero need the narrow cable.
+  no camera       tallybone play --camera simulated, or use a video, a recording or a folder of images.
 """
 
 commands = commands_of()
@@ -47,16 +47,16 @@ def _cameras(
 
 @commands.command("listen", help=COMMANDS["listen"].help)
 def _listen(
-    recording: Annotated[Path, typer.Argument(metavar="FILE.wav", help="Sound of a table.")],
+    recording: Annotated[Path, typer.Argument(metavar="FILE.wav", help="Sound recorded at a table.")],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per knock.")] = False,
-    says_all: Annotated[bool, typer.Option("--all", help="Say every sudden sound, with its kind.")] = False,
+    says_all: Annotated[bool, typer.Option("--all", help="Print every sudden sound, with its kind.")] = False,
 ) -> None:
     raise typer.Exit(listen(recording, as_json=as_json, says_all=says_all))
 
 
 def _emulated(name: str) -> str:
-    """Return the name of a display that can be emulated."""
+    """Validate the name of a display that can be emulated."""
     from hardware.display.driver import emulations
 
     names = emulations()
@@ -69,8 +69,10 @@ def _emulated(name: str) -> str:
 def _emulate_display(
     kind: Annotated[str, typer.Argument(metavar="KIND", parser=_emulated, help="serlcd, segment, nextion or others.")],
     *,
-    at: Annotated[Path | None, typer.Option(metavar="PATH", help="Where programs find it, as at /dev/ttyUSB0.")] = None,
-    baud: Annotated[int, typer.Option(help="Bits a second on its wire.", min=1200, max=1_000_000)] = 9600,
+    at: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Path of the serial port, such as /tmp/display.")
+    ] = None,
+    baud: Annotated[int, typer.Option(help="Baud rate.", min=1200, max=1_000_000)] = 9600,
 ) -> None:
     from tallybone.show.emulated_display import emulate_display
 
@@ -80,10 +82,10 @@ def _emulate_display(
 @commands.command("doctor", help=COMMANDS["doctor"].help)
 def _doctor(
     *,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Else /etc/tallybone/table.toml.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one object of JSON.")] = False,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: /etc/tallybone/table.toml.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     bundle: Annotated[
-        Path | None, typer.Option(metavar="FILE.zip", help="Write all that helps whoever helps, without secrets.")
+        Path | None, typer.Option(metavar="FILE.zip", help="Write diagnostics for a support request, without secrets.")
     ] = None,
 ) -> None:
     from tallybone.doctor.command import doctor
@@ -97,14 +99,12 @@ commands.add_typer(hardware, name="hardware")
 
 @hardware.callback()
 def _of_hardware() -> None:
-    """Stand for more than one command, although there is only one yet."""
+    """Make this a group, although it has only one command yet."""
 
 
-@hardware.command(
-    "test", help="Walk through LEDs, buttons, knock and displays with you: what do you see, what comes when you press?"
-)
+@hardware.command("test", help="Test LEDs, buttons, knock sensor and displays one by one, with your help.")
 def _hardware_test(
-    *, config: Annotated[Path | None, typer.Option(metavar="FILE", help="Else /etc/tallybone/table.toml.")] = None
+    *, config: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: /etc/tallybone/table.toml.")] = None
 ) -> None:
     raise typer.Exit(walk_through(config))
 
@@ -116,13 +116,13 @@ def list_cameras(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Print the cameras of this machine.
+    """List the cameras of this machine.
 
     Args:
-        as_json: Print a line of JSON per camera instead of a sentence.
-        find: Finds them, by default with all drivers.
-        out: Takes them, by default stdout.
-        err: Takes problems, by default stderr.
+        as_json: Print a line of JSON per camera instead of text.
+        find: Finds cameras; by default with all drivers.
+        out: Receives the list; by default stdout.
+        err: Receives problems; by default stderr.
 
     Returns:
         The exit code: 0, or 1 if there is none.
@@ -143,7 +143,7 @@ def list_cameras(
 
 
 def _camera_line(camera: FoundCamera) -> str:
-    """Return a camera as one line of JSON, without a line end."""
+    """Return a camera as one line of JSON, without a newline."""
     return json.dumps(
         {
             "url": camera.url,
@@ -160,22 +160,22 @@ def _camera_line(camera: FoundCamera) -> str:
 
 
 def _camera_words(camera: FoundCamera) -> str:
-    """Return a camera in words."""
+    """Return a one-line description of a camera."""
     from hardware.camera.listing import CameraKind
     from tallybone.terminal import printable
 
     where = "" if camera.device is None else f" at {camera.lasting or camera.device}"
     if camera.kind is CameraKind.PI:
-        gives = "any size up to that of its sensor"
+        gives = "any size up to the sensor's"
     else:
         gives = "; ".join(
             _sizes(coding, tuple(modes)) for coding, modes in groupby(camera.modes, lambda one: one.coding)
         )
-    return printable(f"{camera.url:<12} {camera.name}{where}: {gives or 'it does not say which sizes'}")
+    return printable(f"{camera.url:<12} {camera.name}{where}: {gives or 'image sizes unknown'}")
 
 
 def _sizes(coding: str, modes: tuple[NodeMode, ...]) -> str:
-    """Return the sizes of a coding, the largest first, each with the most pictures a second."""
+    """Return the image sizes of a coding, largest first, with their maximum frame rates."""
     largest = sorted(modes, key=lambda mode: (-mode.width_px * mode.height_px, mode.width_px))
     said = [
         f"{mode.width_px}x{mode.height_px}" + (f" {max(mode.per_s):g}/s" if mode.per_s else "")
@@ -195,18 +195,18 @@ def listen(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Listen to a WAV file and print the knocks in it.
+    """Print the knocks in a WAV file.
 
     Args:
-        path: The file.
-        as_json: Print a line of JSON per knock instead of a sentence.
+        path: The WAV file.
+        as_json: Print a line of JSON per knock instead of text.
         says_all: Print every sudden sound, with its kind.
-        detector: Finds the sounds, by default the shipped one.
-        out: Takes knocks, by default stdout.
-        err: Takes errors, by default stderr.
+        detector: Detects sounds; by default the shipped detector.
+        out: Receives knocks; by default stdout.
+        err: Receives errors; by default stderr.
 
     Returns:
-        The exit code: 0, or 1 if the file could not be read to its end.
+        The exit code: 0, or 1 if the file could not be read completely.
     """
     from hardware.knock.detector import KnockDetector
     from hardware.knock.errors import KnockError
@@ -233,7 +233,7 @@ def listen(
 
 
 def _sound_line(heard: ClassifiedSound) -> str:
-    """Return a sound as one line of JSON, without a line end."""
+    """Return a sound as one line of JSON, without a newline."""
     said = {
         "t_s": round(heard.t_ns / 1e9, 4),
         "strength": round(heard.strength, 4),
@@ -251,17 +251,17 @@ def walk_through(
     out: TextIO | None = None,
     clock: Callable[[], int] = time.monotonic_ns,
 ) -> int:
-    """Walk through the parts of a table.
+    """Test the parts of a table with the person at the keyboard.
 
     Args:
-        path: Of its table.toml; None for the usual one.
-        opener: Opens the driver of each part, by default the real ones.
-        fd: The keyboard, by default that of the terminal.
-        out: Takes the text, by default stdout.
+        path: Path of table.toml; None for the default.
+        opener: Opens the driver of each part; by default the real ones.
+        fd: File descriptor of the keyboard; by default stdin.
+        out: Receives the text; by default stdout.
         clock: Monotonic, in nanoseconds.
 
     Returns:
-        The exit code: 0, or 1 if a part failed or the file is wrong.
+        The exit code: 0, or 1 if a part failed or the file is invalid.
     """
     from rich.console import Console
 
@@ -279,11 +279,11 @@ def walk_through(
         problems = error.problems if isinstance(error, TableFileError) else (error,)
         return Output("hardware test").complain(*problems)
     if hardware == HardwareSettings():
-        console.print("There are no parts in table.toml; docs/wiring.md shows how to say some.")
+        console.print("table.toml configures no parts; see docs/wiring.md.")
         return 0
     if opener is None:
         opener = PartOpener(hardware.pins, VirtualPanel(()), clock)
-        hardware = hardware.without("virtual")  # a person can see and press the others
+        hardware = hardware.without("virtual")  # virtual parts need no test by a person
     results = _test_parts(hardware, opener, console, sys.stdin.fileno() if fd is None else fd, clock)
     _print_results(console, results)
     return 1 if any(result.outcome is PartVerdict.FAILED for result in results) else 0
@@ -292,7 +292,7 @@ def walk_through(
 def _test_parts(
     hardware: HardwareSettings, opener: OpensParts, console: Console, fd: int, clock: Callable[[], int]
 ) -> tuple[PartResult, ...]:
-    """Test each part in turn with the person at the keyboard *fd*; return the results."""
+    """Test each part in turn with the person at the keyboard *fd*, and return the results."""
     from tallybone.play.keys import keyboard_on
     from tallybone.serve.parts_test import PartsWalk, Walk, walked
 
@@ -300,13 +300,13 @@ def _test_parts(
         console.file.write(words)
         console.file.flush()
 
-    console.print("Each part in turn. Keys need no Enter; q ends the walk.\n")
+    console.print("Testing one part at a time. Keys need no Enter; press q to quit.\n")
     with keyboard_on(fd) as keyboard:
         return tuple(walked(hardware, PartsWalk(opener, Walk(keyboard, say), clock)))
 
 
 def _print_results(console: Console, results: Iterable[PartResult]) -> None:
-    """Print a line per part: its verdict in colour, its name, and what was observed."""
+    """Print a line per part: verdict in colour, name, and observation."""
     from tallybone.serve.parts_test import PartVerdict
     from tallybone.terminal import printable
 

@@ -21,20 +21,20 @@ _WAIT_S = 0.01
 def follow(
     camera: Camera, reader: Reader, output: Output, *, is_in_play: bool, most_per_s: float, as_json: bool
 ) -> int:
-    """Report every tile that is placed, moved or removed until the pictures end or the program is stopped.
+    """Report every tile that is placed, moved or removed, until the images end or the program is stopped.
 
-    Nothing is recorded: `tallybone replay --record` does that for pictures and videos.
+    Nothing is recorded; use `tallybone replay --record` to record images and videos.
 
     Args:
-        camera: The camera over the table.
-        reader: Reads its tiles.
-        output: Takes the lines and the faults.
-        is_in_play: Whether the tiles of the first picture are placed, and not part of the table.
-        most_per_s: Most pictures a second that are looked at; twice as many while something moves.
-        as_json: Print a line of JSON per change and one with the result, instead of sentences.
+        camera: Source of images.
+        reader: Reads the tiles in them.
+        output: Receives results and errors.
+        is_in_play: Report the tiles in the first image as placed, instead of as part of the table.
+        most_per_s: Maximum number of images processed per second; doubled while something moves.
+        as_json: Print a line of JSON per change and one with the result, instead of text.
 
     Returns:
-        The exit code, 0.
+        The exit code, always 0.
     """
     from tallybone.play.news import News
     from tallybone.replay.lines import Tally, clock_time, narrator_for
@@ -62,7 +62,7 @@ def follow(
             begins_ns = shot.t_ns if begins_ns is None else begins_ns
             seen = ReplayStep(shot.t_ns, shot.t_ns - begins_ns, shot.name or str(next(numbers)), view)
             tally.add(seen)
-            # The pictures of a camera have no names.
+            # Images of a camera have no names; use the time instead.
             for line in narrate(replace(seen, frame=shot.name or clock_time(seen.since_ns)), news.of(view)):
                 output.write(line)
     output.write(json.dumps({"result": tally.result}) if as_json else tally.words)
@@ -72,7 +72,7 @@ def follow(
 def _shots(
     camera: Camera, complain: Callable[[str], object], is_stopped: Callable[[], bool], due_ns: Callable[[], int]
 ) -> Iterator[Shot]:
-    """Yield pictures that are due until the last one or a stop; report once that the camera gives none."""
+    """Yield the images that are due, until the last one or a stop; report a camera problem once."""
     from tallybone.sources.shots import Shot
 
     problem, waiting = None, Event()

@@ -1,4 +1,4 @@
-"""Run `rules` and `score`: the games and their options, and written game records; define the option for a game."""
+"""Run `rules` and `score`, and define the `--rules` option."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ commands = commands_of()
 
 
 def game_option(about: str, *, or_none: bool = False) -> Any:
-    """Return the option `--rules`, which takes the name of a game; *or_none* also takes `free`, no game."""
+    """Return the option `--rules` for the name of a game. With *or_none*, `free` (no game) is allowed too."""
     games = [rules.name for rules in PROFILES if rules.refereed]
     names = ["free", *games] if or_none else games
 
@@ -30,7 +30,7 @@ def game_option(about: str, *, or_none: bool = False) -> Any:
         except EngineError as error:
             raise typer.BadParameter(str(error)) from None
         if rules.name not in names:
-            raise typer.BadParameter(f"{text} is not a game here; choose one of {', '.join(games)}.")
+            raise typer.BadParameter(f"{text} is not available here; choose one of {', '.join(games)}.")
         return rules.name
 
     return typer.Option("--rules", metavar=f"<{'|'.join(names)}>", parser=named, help=about)
@@ -38,9 +38,12 @@ def game_option(about: str, *, or_none: bool = False) -> Any:
 
 @commands.command("rules", help=COMMANDS["rules"].help)
 def _rules(
-    game: Annotated[str | None, typer.Argument(metavar="GAME", help="One game; without it all are listed.")] = None,
+    game: Annotated[
+        str | None, typer.Argument(metavar="GAME", help="Game to describe. Default: list all games.")
+    ] = None,
     options: Annotated[
-        list[str] | None, typer.Argument(metavar="KEY=VALUE", help="What is agreed otherwise, such as target=200.")
+        list[str] | None,
+        typer.Argument(metavar="KEY=VALUE", help="Options that differ from the defaults, such as target=200."),
     ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -52,12 +55,12 @@ def _rules(
 
 @commands.command("score", help=COMMANDS["score"].help)
 def _score(
-    record: Annotated[Path, typer.Argument(metavar="GAME.dgr", help="A written game; - for stdin.")],
+    record: Annotated[Path, typer.Argument(metavar="GAME.dgr", help="Game record to score; - for stdin.")],
     *,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one line of JSON per move, and one with the result.")
     ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse what is against the rules.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Reject moves against the rules.")] = False,
     show: Annotated[bool, typer.Option("--show", help="Draw the layout after every play.")] = False,
 ) -> None:
     raise typer.Exit(score_record(record, as_json=as_json, strict=strict, show=show))
@@ -72,15 +75,15 @@ def score_record(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Play a game record by its rules and print the score.
+    """Score a game record and print the result.
 
     Args:
-        path: The record; "-" for stdin.
+        path: Game record; "-" for stdin.
         as_json: Print a line of JSON per move and one with the result, instead of a score sheet.
-        strict: Refuse moves against the rules instead of keeping them.
+        strict: Reject moves against the rules instead of marking them.
         show: Draw the layout after every play.
-        out: Takes the score, by default stdout.
-        err: Takes errors, by default stderr.
+        out: Receives the result, by default stdout.
+        err: Receives errors, by default stderr.
 
     Returns:
         The exit code: 0, or 1 if the record could not be read.
@@ -105,7 +108,7 @@ def score_record(
 
 
 def format_line(line: Line, played: PlayedRecord) -> str:
-    """Return a move as one line of JSON, without a line end."""
+    """Return a move as one line of JSON, without a newline."""
     said = {
         "hand": line.hand,
         "seat": line.seat,
@@ -134,7 +137,7 @@ def _by_letter(totals: tuple[int, ...], played: PlayedRecord) -> dict[str, int]:
 
 
 def _read(path: Path) -> str:
-    """Return the text of a record, cut beyond the longest one; a character takes at most four bytes."""
+    """Return the text of a record, truncated above the maximum size (4 bytes per character)."""
     from engine.record.text import MAX_CHARACTERS
 
     most = 4 * (MAX_CHARACTERS + 1)

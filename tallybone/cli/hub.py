@@ -27,29 +27,30 @@ commands = commands_of()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubOptions:
-    """The broker of a hub, its page and its results."""
+    """Options of `tallybone hub`."""
 
-    broker: Annotated[str, typer.Option(metavar="URL", help="mqtt://HOST[:PORT], or mqtts:// for one that encrypts.")]
+    broker: Annotated[str, typer.Option(metavar="URL", help="mqtt://HOST[:PORT], or mqtts:// for TLS.")]
     at: Annotated[
-        str, typer.Option(metavar="[ADDRESS:]PORT", help="Where the page is; else port 8080 of the whole network.")
+        str, typer.Option(metavar="[ADDRESS:]PORT", help="Address of the page. Default: port 8080 on all interfaces.")
     ] = ""
     names: Annotated[
         list[str] | None,
-        typer.Option("--name", metavar="NAME", help="Another name by which browsers ask for the page."),
+        typer.Option("--name", metavar="NAME", help="Additional host name of the page; repeatable."),
     ] = None
-    user: Annotated[str, typer.Option(help="Who reads from the broker.")] = ""
+    user: Annotated[str, typer.Option(help="User name at the broker.")] = ""
     password_file: Annotated[
-        str, typer.Option(metavar="FILE", help="The password of this user, for nobody else to read.")
+        str,
+        typer.Option(metavar="FILE", help="File with the password of this user; must be readable only by its owner."),
     ] = ""
     ca: Annotated[
-        str, typer.Option(metavar="FILE", help="Who vouches for the broker; else whom the system trusts.")
+        str, typer.Option(metavar="FILE", help="CA certificate of the broker. Default: the system's CAs.")
     ] = ""
-    cert: Annotated[str, typer.Option(metavar="FILE", help="What shows the broker who this is.")] = ""
-    key: Annotated[str, typer.Option(metavar="FILE", help="Its key.")] = ""
-    prefix: Annotated[str, typer.Option(help="What the topics of all tables begin with; else tallybone.")] = ""
-    results: Annotated[
-        str, typer.Option(metavar="FILE|none", help="Where results are kept; auto: in the state folder.")
-    ] = "auto"
+    cert: Annotated[str, typer.Option(metavar="FILE", help="Client certificate.")] = ""
+    key: Annotated[str, typer.Option(metavar="FILE", help="Key of the client certificate.")] = ""
+    prefix: Annotated[str, typer.Option(help="Prefix of the topics of all tables. Default: tallybone.")] = ""
+    results: Annotated[str, typer.Option(metavar="FILE|none", help="File for results; auto: in the state folder.")] = (
+        "auto"
+    )
 
 
 @command(commands, "hub", HubOptions)
@@ -69,7 +70,7 @@ def run_hub(
     """Serve the page of all tables until the program is stopped.
 
     Returns:
-        The exit code: 0, 1 if something is missing, 2 if an option is wrong.
+        The exit code: 0, 1 if a library or resource is missing, 2 if an option is invalid.
     """
     from hardware.config.errors import ConfigError
     from tallybone.recording.folder import default_folder
@@ -94,7 +95,7 @@ def run_hub(
 
 @dataclass(frozen=True, slots=True)
 class _Sources:
-    """The broker of a hub, the prefix of the topics of all tables, and the names of its page."""
+    """Broker, topic prefix, and host names of the page."""
 
     broker: Broker
     prefix: str
@@ -102,7 +103,7 @@ class _Sources:
 
 
 def _sources(options: HubOptions) -> _Sources:
-    """Read what was said on the command line."""
+    """Validate the options of the command line."""
     from hardware.config.validation import validated
     from tallybone.store.table_file import HubSettings
 
@@ -141,7 +142,7 @@ def _serve(sources: _Sources, at: str, path: Path | None, output: Output, stop: 
         while not stop.is_requested:
             if line.problem != problem:
                 problem = line.problem
-                output.write(problem or "the line to the broker is open")
+                output.write(problem or "connected to the broker")
             waiting.wait(_LOOKS_S)
     finally:
         serving.close()

@@ -1,4 +1,4 @@
-"""Run `backup`, `restore` and `update`: everything that a table keeps, and the version that it runs."""
+"""Run `backup`, `restore` and `update`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tallybone.maintain.update import Wheel
 
 PIPE = "-"
-"""Stands for standard output or input."""
+"""File name for standard output or input."""
 OPT = Path("opt/tallybone")
 _STARTS_WITHIN_S = 180
 
@@ -35,33 +35,36 @@ commands = commands_of()
 
 @commands.command("backup", help=COMMANDS["backup"].help)
 def _backup(
-    target: Annotated[str, typer.Argument(metavar="FILE", help="What to write, such as table.tar; - for stdout.")],
+    target: Annotated[str, typer.Argument(metavar="FILE", help="Backup to write, such as table.tar; - for stdout.")],
     *,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     raise typer.Exit(back_up(target, is_forced=force))
 
 
 @commands.command("restore", help=COMMANDS["restore"].help)
 def _restore(
-    source: Annotated[str, typer.Argument(metavar="FILE", help="What `backup` has written; - for stdin.")],
+    source: Annotated[str, typer.Argument(metavar="FILE", help="Backup to restore; - for stdin.")],
 ) -> None:
     raise typer.Exit(restore_table(source))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateOptions:
-    """The version to install, and the checks that it has to pass."""
+    """Options of `tallybone update`."""
 
-    wheel: Annotated[Path, typer.Argument(metavar="FILE.whl", help="A version of Tallybone.")]
-    sha256: Annotated[str | None, typer.Option(metavar="HEX", help="Refuse a file with another SHA-256.")] = None
+    wheel: Annotated[Path, typer.Argument(metavar="FILE.whl", help="Wheel of the version to install.")]
+    sha256: Annotated[str | None, typer.Option(metavar="HEX", help="Expected SHA-256 of the wheel.")] = None
     signature: Annotated[
-        Path | None, typer.Option(metavar="FILE.sig", help="Check it against /etc/tallybone/release_signers.")
+        Path | None,
+        typer.Option(
+            metavar="FILE.sig", help="Signature of the wheel, checked against /etc/tallybone/release_signers."
+        ),
     ] = None
     wheels: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Take all that it needs from here; no network is needed.")
+        Path | None, typer.Option(metavar="DIR", help="Install dependencies from this folder, without network.")
     ] = None
-    root: Annotated[Path, typer.Option(metavar="DIR", help="Another system's folder, for trying it.")] = Path("/")
+    root: Annotated[Path, typer.Option(metavar="DIR", help="Root folder of another system, for testing.")] = Path("/")
 
 
 @command(commands, "update", UpdateOptions)
@@ -76,8 +79,8 @@ class TableFolders:
     """The folders of a table.
 
     Attributes:
-        state: The folder of recordings, calibration and settings.
-        config: The folder of table.toml.
+        state: Folder of recordings, calibration and settings.
+        config: Folder of table.toml.
     """
 
     state: Path
@@ -85,7 +88,7 @@ class TableFolders:
 
     @classmethod
     def usual(cls) -> TableFolders:
-        """Return the folders of an installed table, or of this user."""
+        """Return the default folders of an installed table, or of this user."""
         from tallybone.recording.folder import default_folder
         from tallybone.store.table_file import USUAL_PATH
 
@@ -94,7 +97,7 @@ class TableFolders:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Streams:
-    """The stream of all words, and those of the bytes of `-`."""
+    """Streams for messages, and for the data of `-`."""
 
     err: TextIO = field(default_factory=lambda: sys.stderr)
     bytes_in: BinaryIO = field(default_factory=lambda: sys.stdin.buffer)
@@ -104,10 +107,10 @@ class Streams:
 def back_up(
     target: str, *, is_forced: bool = False, place: TableFolders | None = None, streams: Streams | None = None
 ) -> int:
-    """Back up a table to a file, or with `-` to standard output; a game may go on meanwhile.
+    """Back up a table to a file, or to standard output with `-`. This is safe during a game.
 
     Returns:
-        The exit code: 0, or 1 if it could not be written.
+        The exit code: 0, or 1 if the backup could not be written.
     """
     from tallybone.maintain.backup import BackupError, entries_of, finish
     from tallybone.terminal import Output
@@ -116,26 +119,26 @@ def back_up(
     output = Output("backup", out=streams.err, err=streams.err)
     try:
         if not place.state.is_dir():
-            raise BackupError(f"{place.state}: there is nothing yet that could be backed up")
+            raise BackupError(f"{place.state}: there is nothing to back up yet")
         finish(place.state)
         entries = entries_of(place.state, place.config)
         if target == PIPE:
             if streams.bytes_out.isatty():
-                raise BackupError("standard output is a terminal: give a file, or | and what takes it")
+                raise BackupError("standard output is a terminal: name a file, or pipe the output to a program")
             count = _write(entries, streams.bytes_out, output.err_console)
         else:
             count = _write_file(Path(target), entries, place, output.err_console, is_forced=is_forced)
     except (BackupError, OSError) as error:
         return output.complain(error)
-    output.say(f"{count} files are in {'the backup' if target == PIPE else target}.")
+    output.say(f"{count} files saved{'' if target == PIPE else f' to {target}'}.")
     return 0
 
 
 def restore_table(source: str, *, place: TableFolders | None = None, streams: Streams | None = None) -> int:
-    """Restore a table from a backup; its files from before move into a folder beside it.
+    """Restore a table from a backup. Existing files are moved to a folder beside it.
 
     Returns:
-        The exit code: 0, or 1 if the backup could not be used; then nothing has changed.
+        The exit code: 0, or 1 if the backup could not be used. In that case nothing has changed.
     """
     from tallybone.maintain.backup import BackupError, config_in, restore, running_in
     from tallybone.terminal import Output
@@ -148,16 +151,16 @@ def restore_table(source: str, *, place: TableFolders | None = None, streams: St
         with nullcontext(streams.bytes_in) if source == PIPE else Path(source).open("rb") as file:
             running = running_in(place.state)
             if running is not None:
-                raise BackupError(f"{running}: a game is being recorded; end it first (sudo systemctl stop tallybone)")
+                raise BackupError("KEEP")
             with _progress(console, "restoring", size_bytes) as tick:
                 count, before = restore(file, place.state, tick=tick)
     except (BackupError, OSError) as error:
         return output.complain(error)
-    output.say(f"{count} files are restored.")
+    output.say(f"{count} files restored.")
     if before is not None:
-        output.say(f"What was there before is in {before}; delete it when you do not need it any more.")
+        output.say(f"The previous files are in {before}. Delete that folder when you no longer need it.")
     for path in config_in(place.state):
-        output.say(f"The configuration is yours, so it was not touched; that of the backup is {path}.")
+        output.say(f"Your configuration was not changed. The one from the backup is {path}.")
     return 0
 
 
@@ -168,9 +171,9 @@ def _write_file(
     from tallybone.maintain.backup import BackupError
 
     if path.resolve().is_relative_to(place.state.resolve()):
-        raise BackupError(f"{path}: a backup cannot lie in {place.state}, which it holds")
+        raise BackupError(f"{path}: a backup cannot be inside {place.state}, the folder that it saves")
     with whole_file(path, is_forced=is_forced) as part:
-        # The hash of the password of the page is in it: nobody else reads it.
+        # The backup contains the password hash of the page, so only its owner may read it.
         number = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(number, "wb") as out:
             return _write(entries, out, console)
@@ -204,10 +207,10 @@ def _progress(console: Console, words: str, size_bytes: int | None) -> Iterator[
 
 
 def update(options: UpdateOptions, *, now: datetime, out: TextIO | None = None) -> int:
-    """Update the version; *now* names its folder.
+    """Install another version in a folder named after *now*, and switch to it.
 
     Returns:
-        The exit code: 0, or 1 if the old version runs on.
+        The exit code: 0, or 1 if the old version continues to run.
     """
     from tallybone.maintain.update import UpdateError, UpdateSteps, Versions, exchange, make_venv, require_ready
     from tallybone.terminal import Output
@@ -216,10 +219,10 @@ def update(options: UpdateOptions, *, now: datetime, out: TextIO | None = None) 
     try:
         versions = Versions(options.root / OPT)
         if (options.root / "var/lib/dpkg/info/tallybone.list").exists():
-            raise UpdateError("Tallybone is installed as a Debian package: update that, by apt")
+            raise UpdateError("Tallybone is installed as a Debian package: update it with apt")
         with tempfile.TemporaryDirectory(prefix="tallybone-") as folder:
             wheel = checked_wheel(options, Path(folder))
-            output.say(f"Making {wheel.version} beside what runs; minutes on a Raspberry Pi.")
+            output.say(f"Installing {wheel.version} beside the running version. This takes minutes on a Raspberry Pi.")
             steps = UpdateSteps(
                 make=partial(make_venv, wheel=wheel, wheels=options.wheels),
                 check=require_ready,
@@ -228,16 +231,16 @@ def update(options: UpdateOptions, *, now: datetime, out: TextIO | None = None) 
             exchange(versions, f"{now:%Y%m%d-%H%M%S}-{os.getpid()}", steps)
     except OSError as error:
         return output.complain(error)
-    output.say(f"Tallybone {wheel.version} runs.")
+    output.say(f"Tallybone {wheel.version} is running.")
     return 0
 
 
 def checked_wheel(options: UpdateOptions, folder: Path) -> Wheel:
-    """Return a copy of the wheel in *folder*, where no other program changes it between check and use.
+    """Copy the wheel to *folder*, so no other program can change it between check and use.
 
     Raises:
-        UpdateError: If a check fails.
-        OSError: If it cannot be read.
+        UpdateError: If the checksum, signature or wheel is invalid.
+        OSError: If the wheel cannot be read.
     """
     from tallybone.maintain.update import SIGNERS, UpdateError, read_wheel, require_sha256, require_signature
 
@@ -249,17 +252,17 @@ def checked_wheel(options: UpdateOptions, folder: Path) -> Wheel:
     if options.signature is not None:
         require_signature(copy, options.signature, signers)
     elif signers.exists():
-        raise UpdateError(f"this table takes only signed versions ({signers}): --signature {copy.name}.sig")
+        raise UpdateError(f"this table accepts only signed versions ({signers}): use --signature {copy.name}.sig")
     return read_wheel(copy)
 
 
 def _start(options: UpdateOptions) -> None:
-    """Restart the service where systemd runs it; elsewhere the trial before has to do."""
+    """Restart the systemd service. Without systemd, rely on the readiness check before."""
     if options.root != Path("/") or not Path("/run/systemd/system").is_dir():
         return
     from tallybone.maintain.update import UpdateError
 
-    # It returns when the table has reported that it is ready.
+    # Returns once the service has reported READY=1.
     try:
         subprocess.run(
             ("systemctl", "restart", "tallybone.service"), check=True, capture_output=True, timeout=_STARTS_WITHIN_S

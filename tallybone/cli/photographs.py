@@ -1,4 +1,4 @@
-"""Run `read` and `evaluate`: read photographs of tables, or judge how well they are read."""
+"""Run `read` and `evaluate`: read photographs of tables, and measure how well they are read."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ commands = commands_of()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
-    """The photographs to read, and how to print the readings."""
+    """Options of `tallybone read`."""
 
-    photos: Annotated[list[Path], typer.Argument(metavar="PHOTO", help="Pictures of a table, from above.")]
-    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per picture.")] = False
-    tile_set: Annotated[TileSet, typer.Option("--set", help="The set on the table.")] = TileSet.AUTO
+    photos: Annotated[list[Path], typer.Argument(metavar="PHOTO", help="Photographs of a table, from above.")]
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per photograph.")] = False
+    tile_set: Annotated[TileSet, typer.Option("--set", help="Domino set.")] = TileSet.AUTO
     annotate: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", file_okay=False, help="Write each picture here with what was read drawn over it."),
+        typer.Option(
+            metavar="DIR", file_okay=False, help="Write each photograph with its readings drawn to this folder."
+        ),
     ] = None
     calibration: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Read your own tiles, which `calibrate set` has learned.")
+        Path | None, typer.Option(metavar="FILE", help="Calibration file with your own tiles (see `calibrate set`).")
     ] = None
 
 
@@ -47,17 +49,17 @@ def _evaluate(
         list[Path],
         typer.Argument(
             metavar="LABELS ROOT | SESSION...",
-            help="What truly lies in photographs (docs/labels.md) and the folder that their paths begin at;"
+            help="Labels of photographs (docs/labels.md) and the folder to which their paths are relative;"
             " or recordings of simulated tables (.mcap), or folders of them.",
         ),
     ],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: one object, or a line per recording.")] = False,
-    tile_set: Annotated[TileSet, typer.Option("--set", help="The set on the photographs.")] = TileSet.AUTO,
+    tile_set: Annotated[TileSet, typer.Option("--set", help="Domino set in the photographs.")] = TileSet.AUTO,
     sheet: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw every mistake in photographs into this .jpg or .png file.")
+        Path | None, typer.Option(metavar="FILE", help="Draw all misreadings of photographs to this .jpg or .png file.")
     ] = None,
-    jobs: Annotated[int, typer.Option(help="How many recordings are judged at once.", min=1)] = 1,
+    jobs: Annotated[int, typer.Option(help="Number of recordings evaluated in parallel.", min=1)] = 1,
 ) -> None:
     from tallybone.evaluate.command import are_sessions, evaluate_photos, evaluate_sessions
 
@@ -81,16 +83,16 @@ def read_photos(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Read photographs and print the readings, in their order.
+    """Read photographs and print the readings, in order.
 
     Args:
-        options: The photographs, and how to print the readings.
-        read_picture: Reads a picture; by default the shipped reader.
-        out: Takes results, by default stdout.
-        err: Takes progress and errors, by default stderr.
+        options: Options of the command.
+        read_picture: Reads an image; by default the shipped reader.
+        out: Receives results, by default stdout.
+        err: Receives progress and errors, by default stderr.
 
     Returns:
-        The exit code: 0, or 1 if any picture could not be read or written.
+        The exit code: 0, or 1 if any image could not be read or written.
     """
     from calibration.errors import CalibrationError
     from tallybone.recording.own_tiles import shipped_reader

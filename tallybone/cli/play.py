@@ -1,4 +1,4 @@
-"""Run `tallybone play`: a live game in a terminal, from a camera to the score."""
+"""Run `tallybone play`: score a live game in a terminal."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
 
 _USUAL_RULES = "bones"
 _OF_A_GAME = ("calibration", "panel", "options", "players", "record", "resume", "resume_from", "serve")
-"""Options that need a game."""
+"""Options that require a game."""
 
 commands = commands_of()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayOptions:
-    """The match of a live game and its devices; a resumed match keeps its rules, options, players and set."""
+    """Options of `tallybone play`. A resumed match keeps its rules, options, players and set."""
 
     camera: CameraOption = None
     config: ConfigOption = None
@@ -64,43 +64,45 @@ class PlayOptions:
         game_option("Game to play, by default bones; free: report the tiles without keeping score.", or_none=True),
     ] = None
     options: Annotated[
-        list[str] | None, typer.Option("--options", metavar="KEY=VALUE", help="What is agreed otherwise (see `rules`).")
+        list[str] | None, typer.Option("--options", metavar="KEY=VALUE", help="Game option (see `rules`); repeatable.")
     ] = None
     players: Annotated[str, typer.Option(metavar="ANN,BOB", help="Names, clockwise from the bottom.")] = ""
-    tile_set: Annotated[TileSet, typer.Option("--set", help="The set on the table; auto: that of the game.")] = (
-        TileSet.AUTO
-    )
+    tile_set: Annotated[TileSet, typer.Option("--set", help="Domino set; auto: the set of the game.")] = TileSet.AUTO
     record: RecordOption = "auto"
     keep: Annotated[
-        str, typer.Option(metavar="SIZE", help="What all recordings may take; the oldest are deleted first.")
+        str, typer.Option(metavar="SIZE", help="Disk space for all recordings; the oldest are deleted first.")
     ] = "20GB"
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the newest match that is not over.")] = False
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the newest unfinished match.")] = False
     resume_from: Annotated[
-        Path | None, typer.Option(metavar="FILE.mcap", dir_okay=False, help="Go on with this recording's match.")
+        Path | None, typer.Option(metavar="FILE.mcap", dir_okay=False, help="Resume the match of this recording.")
     ] = None
     fps: Annotated[
         float,
         typer.Option(
-            help="Most pictures a second that are looked at; twice as many while something moves.", min=1.0, max=60.0
+            help="Maximum number of images processed per second; doubled while something moves.", min=1.0, max=60.0
         ),
     ] = 10.0
     in_play: Annotated[
-        bool, typer.Option("--in-play", help="Begin in a game: tiles of the first picture are placed, not table.")
+        bool, typer.Option("--in-play", help="Treat tiles in the first image as played, not as part of the table.")
     ] = False
     speed: SpeedOption = 1.0
-    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per thing said.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per event.")] = False
     serve: Annotated[
         str | None,
-        typer.Option("--serve", metavar="[PORT]", help="Serve a page to browsers; 8080, or a port or ADDRESS:PORT."),
+        typer.Option(
+            "--serve",
+            metavar="[PORT]",
+            help="Serve the scoreboard page on this port or ADDRESS:PORT. Default port: 8080.",
+        ),
     ] = None
 
     def __post_init__(self) -> None:
-        """Refuse a size that is none, before anything is opened."""
+        """Validate `keep` before anything is opened."""
         kept_bytes(self.keep)
 
     @property
     def folder(self) -> Path:
-        """The folder of recordings."""
+        """Folder of recordings."""
         return recordings_folder(self.record, os.environ, Path.home())
 
 
@@ -118,18 +120,18 @@ def play(
     err: TextIO | None = None,
     keys_fd: int | None = None,
 ) -> int:
-    """Play a live game until it is left, or the pictures end and no question is left that somebody can answer.
+    """Score a live game until the player quits, or the images end and no question can be answered any more.
 
     Args:
-        options: The match and its devices.
-        reader: Reads tiles, by default the shipped one.
+        options: Options of the command.
+        reader: Reads tiles; by default the shipped reader.
         clock: Monotonic, in nanoseconds.
-        out: Shows the game, by default stdout.
-        err: Takes errors, by default stderr.
-        keys_fd: The keyboard, by default stdin.
+        out: Shows the game; by default stdout.
+        err: Receives errors; by default stderr.
+        keys_fd: File descriptor of the keyboard; by default stdin.
 
     Returns:
-        The exit code: 0, 1 if something is missing, 2 if nothing can be played so.
+        The exit code: 0, 1 if a device or file is missing, 2 if options or configuration are invalid.
     """
     from calibration.errors import CalibrationError
     from engine import EngineError
@@ -160,7 +162,7 @@ def play(
 def _play_match(
     options: PlayOptions, output: Output, reader: Reader | None, clock: Callable[[], int], keys_fd: int
 ) -> Session:
-    """Play a match until it is left; return its last state."""
+    """Play a match until the player quits, and return its final state."""
     from tallybone.play.display import display_for
     from tallybone.play.keys import keyboard_on
     from tallybone.terminal import quiet_libraries, stop_requested
@@ -172,17 +174,17 @@ def _play_match(
         stop = stack.enter_context(stop_requested())
         keyboard = stack.enter_context(keyboard_on(keys_fd))
         shown = stack.enter_context(display_for(console, output, clock, as_json=options.as_json, panel=panel))
-        # Messages of libraries on stderr would spoil a board that is drawn there.
+        # Library messages on stderr would corrupt the drawn scoreboard.
         with quiet_libraries() if console.is_terminal else nullcontext():
             table.run(shown, keyboard, lambda: stop.is_requested, has_terminal=has_terminal)
     return table.session
 
 
 def _follow(options: PlayOptions, output: Output, reader: Reader | None, clock: Callable[[], int]) -> int:
-    """Report the tiles without a game; return the exit code.
+    """Report tiles without a game, and return the exit code.
 
     Raises:
-        OptionsError: If an option needs a game.
+        OptionsError: If an option requires a game.
     """
     from engine import OptionsError
     from tallybone.cli.follow import follow
@@ -195,7 +197,7 @@ def _follow(options: PlayOptions, output: Output, reader: Reader | None, clock: 
             name = field.name.replace("_", "-")
             raise OptionsError([f"--{name} needs a game, and --rules free keeps no score: omit it"])
     source = options.camera or load_table(options.config).camera or USUAL_CAMERA
-    # A simulated table plays the usual game; other cameras take nothing from it.
+    # A simulated table plays the default game; real cameras ignore it.
     camera, _ = open_camera(source, _game(replace(options, rules=None)), clock, speed=options.speed)
     with closing(camera):
         return follow(
@@ -212,7 +214,7 @@ def _follow(options: PlayOptions, output: Output, reader: Reader | None, clock: 
 def _table(
     options: PlayOptions, reader: Reader | None, clock: Callable[[], int]
 ) -> Iterator[tuple[LiveTable, VirtualPanel]]:
-    """Yield the table of a match, and its panel, until the match is left."""
+    """Yield the table of a match and its panel."""
     from tallybone.play.assemble import set_up
     from tallybone.play.parts import open_parts
     from tallybone.play.recorder import RecordingQuota
@@ -226,7 +228,7 @@ def _table(
     game = _game(options)
     make_recordings_folder(options.record, options.folder)
     with ExitStack() as stack:
-        # Before the camera: a port that is taken is reported at once, and with nothing to close again.
+        # Opened before the camera, to report a port in use immediately.
         listening = None if options.serve is None else stack.enter_context(_listening(options.serve))
         source = options.camera or at_table.camera or USUAL_CAMERA
         camera, game = open_camera(source, game, clock, speed=options.speed)
@@ -254,7 +256,7 @@ def _table(
             room=None if options.record == "none" else RecordingQuota(options.folder, kept_bytes(options.keep)),
             most_per_s=options.fps,
             counts=sources.counts,
-            # The result of a simulated match stays on the page.
+            # Keep serving, so the result of a simulated match stays visible on the page.
             is_endless=listening is not None and isinstance(camera, PlayedCamera),
         )
         yield LiveTable(match, around), parts.panel
@@ -268,7 +270,7 @@ def _sources(
     hardware: HardwareSettings,
     clock: Callable[[], int],
 ) -> TableSources:
-    """Return the sources of a table for its `/health` and `/metrics`, with counts that start at 0."""
+    """Return the data sources for `/health` and `/metrics`, with counts starting at 0."""
     from tallybone.doctor.machine import this_machine
     from tallybone.play.counts import Counts
     from tallybone.serve.health import TableSources, camera_found
@@ -307,7 +309,7 @@ def _game(options: PlayOptions) -> MatchPlan:
 
 
 def _result(session: Session) -> dict[str, Any]:
-    """Return how the game stands, for JSON."""
+    """Return the state of the game, for JSON."""
     game = session.state.game
     players = () if game is None else game.players
     totals = {} if game is None else dict(zip(players, game.totals, strict=True))
@@ -317,10 +319,10 @@ def _result(session: Session) -> dict[str, Any]:
 
 
 def _listening(where: str) -> socket:
-    """Return a socket for the page.
+    """Return a listening socket for the page.
 
     Raises:
-        OSError: If it cannot be served there, or a library for it is not installed.
+        OSError: If the address cannot be used, or a library for the page is not installed.
     """
     try:
         from tallybone.web.serving import listen_on
@@ -335,15 +337,15 @@ def _not_installed(error: ModuleNotFoundError) -> OSError:
 
 @contextmanager
 def open_page(where: str | socket | None, table: TableSources, said: TableFile | None = None) -> Iterator[Page]:
-    """Serve a page until the game is over; None for no page.
+    """Serve a page until the end of the block.
 
     Args:
-        where: A port, or an address and a port; "" for the usual port of the whole network; or a listening socket.
-        table: The table of its `/health` and `/metrics`, and of its recordings.
-        said: Names the page, and the brokers and webhooks that get its news too; None for the usual.
+        where: Port or ADDRESS:PORT, "" for the default port on all interfaces, or a listening socket; None for no page.
+        table: Data sources for `/health`, `/metrics` and recordings.
+        said: Configuration with host names, brokers and webhooks; None for the defaults.
 
     Raises:
-        OSError: If it cannot be served there, or a library for it is not installed.
+        OSError: If the address cannot be used, or a library for the page is not installed.
     """
     from tallybone.play.counts import PipelineStage
     from tallybone.play.table import NoPage

@@ -1,4 +1,4 @@
-"""Run `replay`, `sessions` and `shadow`: follow a table again, list recordings, compare one with a score sheet."""
+"""Run `replay`, `sessions` and `shadow`: replay and list recordings, and compare one with a score sheet."""
 
 from __future__ import annotations
 
@@ -23,65 +23,65 @@ commands = commands_of()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayOptions:
-    """The source of a replay, its game, and how to print it."""
+    """Options of `tallybone replay`."""
 
     source: Annotated[
         Path,
         typer.Argument(
             metavar="SOURCE",
-            help="A folder of pictures of one table in name order, a recording (.mcap) or a video. The first is empty.",
+            help="Recording (.mcap), video, or folder of images of a table in name order, first the empty table.",
         ),
     ]
     rules: Annotated[
         str | None,
-        game_option("Which game; free = none: just report every tile. Without it: as recorded.", or_none=True),
+        game_option("Game to score; free: only report tiles. Default: as recorded.", or_none=True),
     ] = None
     options: Annotated[
-        list[str] | None, typer.Option("--options", metavar="KEY=VALUE", help="What is agreed otherwise; repeatable.")
+        list[str] | None, typer.Option("--options", metavar="KEY=VALUE", help="Game option; repeatable.")
     ] = None
     players: Annotated[
-        str | None, typer.Option("--players", metavar="ANN,BOB", help="Who plays, clockwise. Without it: as recorded.")
+        str | None, typer.Option("--players", metavar="ANN,BOB", help="Players, clockwise. Default: as recorded.")
     ] = None
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one line of JSON per event, and one with the result.")
     ] = False
-    tile_set: Annotated[
-        TileSet | None, typer.Option("--set", help="The set on the table. Without it: as recorded, or auto.")
-    ] = None
+    tile_set: Annotated[TileSet | None, typer.Option("--set", help="Domino set. Default: as recorded, or auto.")] = None
     record: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.mcap", dir_okay=False, help="Make a recording of the pictures, and follow that."),
+        typer.Option(metavar="FILE.mcap", dir_okay=False, help="Record the images to this file, and replay it."),
     ] = None
     in_play: Annotated[
-        bool, typer.Option("--in-play", help="Begin in a game: tiles of the first picture are placed, not table.")
+        bool, typer.Option("--in-play", help="Treat tiles in the first image as played, not as part of the table.")
     ] = False
     from_time: Annotated[
-        str | None, typer.Option("--from", metavar="MM:SS", help="Print only what happens from then on.")
+        str | None, typer.Option("--from", metavar="MM:SS", help="Print only events from this time on.")
     ] = None
     speed: Annotated[
-        float | None, typer.Option(help="Pace: 1 is as at the table. Without it: as fast as it can.", min=0.01)
+        float | None, typer.Option(help="Speed; 1 is real time. Default: as fast as possible.", min=0.01)
     ] = None
     export: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", dir_okay=False, help="Write a .dgr, .csv, .json or .mp4 file of it; repeatable."),
+        typer.Option(metavar="FILE", dir_okay=False, help="Export to a .dgr, .csv, .json or .mp4 file; repeatable."),
     ] = None
-    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False
     log_only: Annotated[
-        bool, typer.Option("--log-only", help="Look at no picture: judge the recorded plays again, in milliseconds.")
+        bool,
+        typer.Option("--log-only", help="Score the recorded plays again without reading images; takes milliseconds."),
     ] = False
     jobs: Annotated[
-        int | None, typer.Option(help="SOURCE is a folder of recordings: replay so many at once.", min=1)
+        int | None, typer.Option(help="SOURCE is a folder of recordings; replay this many in parallel.", min=1)
     ] = None
     dask: Annotated[
-        str | None, typer.Option(metavar="tcp://HOST:PORT", help="The same on a Dask cluster that sees the folder.")
+        str | None,
+        typer.Option(metavar="tcp://HOST:PORT", help="Replay the folder on a Dask cluster that can access it."),
     ] = None
     is_compared: Annotated[
-        bool, typer.Option("--compare", help="List what differs from what the recording says; exit code 1 if anything.")
+        bool, typer.Option("--compare", help="List differences from the recorded events; exit code 1 if there are any.")
     ] = False
 
     @property
     def wishes(self) -> ReplaySettings:
-        """How to follow the table."""
+        """Settings of the replay."""
         from engine import OptionsError
         from tallybone.replay.run import ReplaySettings
         from tallybone.sources.source import GameOverrides, parse_players
@@ -100,7 +100,7 @@ class ReplayOptions:
 
     @property
     def pace(self) -> Pace:
-        """From when on to print, and how fast."""
+        """Start time and speed of the replay."""
         from tallybone.replay.pace import Pace, parse_time
 
         try:
@@ -118,7 +118,7 @@ def _replay(options: ReplayOptions) -> int:
     from tallybone.replay.export import ExportFiles
 
     if options.log_only and options.is_compared:
-        raise typer.BadParameter("--compare looks at the pictures, --log-only does not", param_hint="--compare")
+        raise typer.BadParameter("--compare reads the images, --log-only does not: omit one", param_hint="--compare")
     if options.is_compared:
         return compare(options.source, wishes, as_json=options.as_json)
     exports = ExportFiles(tuple(options.export or ()), options.force)
@@ -132,7 +132,9 @@ def _replay_many(options: ReplayOptions, wishes: ReplaySettings) -> int:
 
     is_shown = options.from_time is not None or options.speed is not None
     if options.is_compared or options.record or options.export or is_shown:
-        raise typer.BadParameter("many recordings are only replayed", param_hint="--jobs")
+        raise typer.BadParameter(
+            "cannot be combined with --compare, --record, --export, --from or --speed", param_hint="--jobs"
+        )
     spread = over_cores(options.jobs or 1) if options.dask is None else over_cluster(options.dask)
     return replay_many(options.source, spread, wishes, is_log_only=options.log_only, as_json=options.as_json)
 
@@ -140,13 +142,16 @@ def _replay_many(options: ReplayOptions, wishes: ReplaySettings) -> int:
 @commands.command("sessions", help=COMMANDS["sessions"].help)
 def _sessions(
     folder: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="Without it: tallybone/sessions in the state folder.")
+        Path | None, typer.Argument(metavar="DIR", help="Default: tallybone/sessions in the state folder.")
     ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per recording.")] = False,
     keep: Annotated[
         str | None,
-        typer.Option(metavar="SIZE", help="First delete the oldest until the rest fit, as 20GB; auto: as set."),
+        typer.Option(
+            metavar="SIZE",
+            help="First delete the oldest recordings to fit this size, such as 20GB; auto: as configured.",
+        ),
     ] = None,
 ) -> None:
     from tallybone.show.recordings import print_recordings, recording_quota
@@ -166,7 +171,7 @@ def _shadow(
         list[Path],
         typer.Argument(
             metavar="RECORDING... SHEET.dgr",
-            help="The recordings of one match in order (.mcap), then its score sheet (docs/game_record.md).",
+            help="Recordings of one match in order (.mcap), then its score sheet (docs/game_record.md).",
         ),
     ],
     *,

@@ -1,4 +1,4 @@
-"""Run `tallybone serve`: a table that is always on, with its page, whether or not a match is played."""
+"""Run `tallybone serve`: a table that is always on, with its page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ commands = commands_of()
 
 @command(commands, "serve", ServeOptions)
 def _serve(options: ServeOptions) -> int:
-    # Imported modules stay. Looking through them for garbage after every 700 objects took a tenth of the start.
+    # Imported modules are never garbage. Scanning them after every 700 allocations took a tenth of the start time.
     gc.set_threshold(50_000)
     if options.set_password:
         return keep_password(typer.prompt("Owner's password", hide_input=True, confirmation_prompt=True))
@@ -23,7 +23,7 @@ def _serve(options: ServeOptions) -> int:
 
 
 def keep_password(password: str, world: Environment | None = None) -> int:
-    """Keep the owner's password of the table; return the exit code, 0 or 1 if it cannot be kept."""
+    """Store the owner's password of the table. Returns the exit code: 0, or 1 if it cannot be stored."""
     from tallybone.recording.folder import default_folder
     from tallybone.store.house import OWNER_NAME, PasswordError, set_password
     from tallybone.terminal import Output
@@ -35,7 +35,7 @@ def keep_password(password: str, world: Environment | None = None) -> int:
         set_password(password, path)
     except (PasswordError, OSError) as error:
         return output.complain(error)
-    output.say(f"The password is kept in {path}.")
+    output.say(f"Password saved in {path}.")
     return 0
 
 
@@ -43,7 +43,7 @@ def serve(options: ServeOptions, world: Environment | None = None) -> int:
     """Serve a table until the program is stopped.
 
     Returns:
-        The exit code: 0, 1 if something is missing, 2 if the configuration is wrong.
+        The exit code: 0, 1 if a library or resource is missing, 2 if the configuration is invalid.
     """
     from hardware.config.errors import ConfigError
     from tallybone.play.display import PlainDisplay
@@ -67,7 +67,7 @@ def serve(options: ServeOptions, world: Environment | None = None) -> int:
             life = table.life(notifier)
 
             def is_stopped() -> bool:
-                life.turn()  # it is asked each time the table's loop goes round
+                life.turn()  # called once per iteration of the table's loop
                 return stop.is_requested
 
             table.run(shown, is_stopped)

@@ -1,4 +1,4 @@
-"""Run `tallybone simulate`: a whole match at a rendered table, recorded with its truth."""
+"""Run `tallybone simulate`: record a match at a rendered table with its ground truth."""
 
 from __future__ import annotations
 
@@ -22,21 +22,23 @@ commands = commands_of()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulateOptions:
-    """The game, the people and the table of a simulated sitting, and its recording."""
+    """Options of `tallybone simulate`."""
 
-    out: Annotated[
-        Path, typer.Option(metavar="FILE.mcap", dir_okay=False, help="Where the recording goes; it must not exist.")
-    ]
-    rules: Annotated[str, game_option("Which game is played.")] = "bones"
-    options: Annotated[
-        str, typer.Option(metavar="KEY=VALUE ...", help="What is agreed otherwise, such as 'set=9 target=200'.")
-    ] = ""
-    players: Annotated[int, typer.Option(help="How many play.", min=1)] = 2
-    seed: Annotated[int, typer.Option(help="Picks the game, the people, the table and the light.", min=0)] = 1
-    hands: Annotated[int | None, typer.Option(help="How many hands at most; else all of them.", min=1)] = None
-    looks: Annotated[str, typer.Option(metavar="NAME", help="Tiles and table; the seed picks them.")] = "seed"
-    difficulty: Annotated[Difficulty, typer.Option(help="Noise, light, pace, and what disturbs.")] = Difficulty.NORMAL
-    fps: Annotated[int, typer.Option(help="Pictures in a second.", min=2, max=60)] = 10
+    out: Annotated[Path, typer.Option(metavar="FILE.mcap", dir_okay=False, help="Recording to write; must not exist.")]
+    rules: Annotated[str, game_option("Game to play.")] = "bones"
+    options: Annotated[str, typer.Option(metavar="KEY=VALUE ...", help="Game options, such as 'set=9 target=200'.")] = (
+        ""
+    )
+    players: Annotated[int, typer.Option(help="Number of players.", min=1)] = 2
+    seed: Annotated[int, typer.Option(help="Random seed of the game, players, table and light.", min=0)] = 1
+    hands: Annotated[int | None, typer.Option(help="Maximum number of hands. Default: the whole match.", min=1)] = None
+    looks: Annotated[str, typer.Option(metavar="NAME", help="Look of tiles and table; seed: chosen by the seed.")] = (
+        "seed"
+    )
+    difficulty: Annotated[Difficulty, typer.Option(help="Amount of noise, lighting, pace and disturbances.")] = (
+        Difficulty.NORMAL
+    )
+    fps: Annotated[int, typer.Option(help="Frames per second.", min=2, max=60)] = 10
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one line of JSON.")] = False
 
 
@@ -69,17 +71,17 @@ def simulate(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Record a simulated sitting.
+    """Record a simulated match.
 
     Args:
-        path: The recording; it must not exist.
-        settings: The game, the people and the table.
-        as_json: Print one line of JSON instead of a sentence.
-        out: Takes the summary, by default stdout.
-        err: Takes progress and errors, by default stderr.
+        path: Recording to write; must not exist.
+        settings: Settings of the simulation.
+        as_json: Print the summary as JSON.
+        out: Receives the summary, by default stdout.
+        err: Receives progress and errors, by default stderr.
 
     Returns:
-        The exit code: 0, or 1 if it could not be recorded.
+        The exit code: 0, or 1 if the recording cannot be written.
     """
     from tallybone.recording.format import RecordingError
     from tallybone.recording.writer import RecordingWriter

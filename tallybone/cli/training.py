@@ -1,4 +1,4 @@
-"""Training commands: each rebuilds a shipped model from a seed."""
+"""Run the `train` commands, each of which rebuilds a shipped model from a seed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vision.networks.pip_classifier import PipClassifier
 
 Trained: TypeAlias = "PipClassifier | Classifier | Callable[[Path], None]"
-"""A head, a classifier, or a function that writes a network to a file."""
+"""A pip classifier, a sound classifier, or a function that writes a network to a file."""
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="Write the trained model here.")]
 _Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the same model.")]
 _Scenes = Annotated[int, typer.Option(help="Rendered tables or modelled recordings to train on.", min=3)]
@@ -35,19 +35,19 @@ commands.add_typer(train_app, name="train")
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Trains a model, prints its figures, and writes it to a file.
+    """Command that trains a model, prints its figures, and writes it to a file.
 
     Attributes:
-        model: The command below `tallybone train`.
-        purpose: What the model does; a part of the help.
-        fit: The function that trains, as MODULE:FUNCTION; a table lacks the libraries that its module imports.
-        file: The shipped model, which is replaced by default.
+        model: Name of the command below `tallybone train`.
+        purpose: First sentence of the help.
+        fit: Training function, as MODULE:FUNCTION. Imported on use, because a table lacks its libraries.
+        file: Path of the shipped model, the default output.
         scenes: Default number of rendered tables or modelled recordings.
         epochs: Default number of passes over the samples; None for a model that counts steps.
         steps: Default number of batches; None for a model that counts epochs.
         seed: Default seed.
-        extra: The extra of the package that brings the libraries.
-        has_jobs: Whether *fit* renders in several processes.
+        extra: Extra of the package that installs the libraries.
+        has_jobs: True if *fit* renders in several processes.
     """
 
     model: str
@@ -62,12 +62,12 @@ class Training:
     has_jobs: bool = True
 
     def __call__(self, out: Path, *, trained: Callable[..., Trained] | None = None, **numbers: int) -> int:
-        """Train, print the notes of the model, and write it.
+        """Train the model, print its notes, and write it.
 
         Args:
-            out: File to write, replaced when all is done.
-            trained: The function that trains, by default *fit*.
-            numbers: Arguments of that function: seed, scenes, and epochs or steps; also jobs, the processes that
+            out: File to write; replaced once training is complete.
+            trained: Training function; by default *fit*.
+            numbers: Arguments of that function: seed, scenes, epochs or steps, and jobs, the number of processes that
                 render, by default one per core.
 
         Returns:
@@ -88,13 +88,13 @@ class Training:
 
 _MODELS = Path("vision/models")
 _TRAINING = "synthetic.training"
-# In the order in which they are trained: each learns from what those before it give.
+# In training order: each uses the models before it.
 TRAININGS = {
     one.model: one
     for one in (
         Training(
             "detector",
-            "Train the network that finds tiles.",
+            "Train the tile detector.",
             f"{_TRAINING}.detector.fit:train_detector",
             _MODELS / "detector.onnx",
             scenes=5000,
@@ -102,7 +102,7 @@ TRAININGS = {
         ),
         Training(
             "refiner",
-            "Train the network that accepts and corrects what the detector proposes.",
+            "Train the refiner, which accepts and corrects proposals of the detector.",
             f"{_TRAINING}.refiner.fit:train_refiner",
             _MODELS / "refiner.onnx",
             scenes=4000,
@@ -110,7 +110,7 @@ TRAININGS = {
         ),
         Training(
             "pip-features",
-            "Train the network that extracts features from half tiles.",
+            "Train the pip features, computed from half tiles.",
             f"{_TRAINING}.pip_features.fit:train_pip_features",
             _MODELS / "pip_features.onnx",
             scenes=3000,
@@ -118,7 +118,7 @@ TRAININGS = {
         ),
         Training(
             "pips",
-            "Train the classifier of pips.",
+            "Train the pip classifier.",
             f"{_TRAINING}.pips.fit:train_pip_classifier",
             _MODELS / "pips.npz",
             scenes=1800,
@@ -127,7 +127,7 @@ TRAININGS = {
         ),
         Training(
             "hard-pips",
-            "Train the network for halves that the classifier of pips finds difficult.",
+            "Train the hard-case classifier, for halves on which the pip classifier is unsure.",
             f"{_TRAINING}.hard_pips.fit:train_hard_case_classifier",
             _MODELS / "hard_cases.onnx",
             scenes=45000,
@@ -136,7 +136,7 @@ TRAININGS = {
         ),
         Training(
             "knock",
-            "Train the classifier of sounds.",
+            "Train the sound classifier.",
             f"{_TRAINING}.knock.fit:train_knock",
             Path("hardware/models/knock.npz"),
             scenes=1300,
@@ -149,7 +149,7 @@ TRAININGS = {
 
 
 def _add_command(training: Training) -> None:
-    """Add the command of a training, with its defaults."""
+    """Register the command of a training, with its defaults."""
 
     def by_epochs(
         out: _File = training.file,
@@ -179,7 +179,7 @@ for _one in TRAININGS.values():
 
 
 def _bars() -> Progress:
-    """Return bars on stderr."""
+    """Return progress bars on stderr."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
@@ -188,7 +188,7 @@ def _bars() -> Progress:
 
 
 def _progress(bars: Progress) -> Callable[[str, float], None]:
-    """Return a function that shows the share of each task that is done."""
+    """Return a function that updates the progress of each task, from 0 to 1."""
     tasks: dict[str, Any] = {}
 
     def progress(task: str, share: float) -> None:
@@ -200,7 +200,7 @@ def _progress(bars: Progress) -> Callable[[str, float], None]:
 
 
 def _keep(out: Path, made: Trained) -> None:
-    """Print the notes of a model, and replace its file, and its checksum, when its successor is complete."""
+    """Print the notes of a model, and atomically replace its file and checksum."""
     from rich.console import Console
 
     from hardware.knock.classifier import Classifier, save_classifier
@@ -226,5 +226,5 @@ def _keep(out: Path, made: Trained) -> None:
 
 
 def _core_count() -> int:
-    """Return how many processes may run side by side here."""
+    """Return the number of CPU cores available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

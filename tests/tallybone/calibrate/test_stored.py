@@ -203,4 +203,4 @@ def typed(*words: str, file: Path) -> int:
 def test_zones_are_drawn_only_over_a_picture(tmp_path: Path) -> None:
     said = CliRunner().invoke(calibrate_app, ["zones", "--annotate", str(tmp_path)])
     assert said.exit_code == 2
-    assert "--annotate needs a picture of the table" in said.output
+    assert "--annotate needs PICTURE, an image of the table" in said.output

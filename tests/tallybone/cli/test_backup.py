@@ -81,7 +81,7 @@ def test_another_table_becomes_the_one_that_was_backed_up(table: Table, other: T
     assert of_table(after) == contents(table.place.state)
     assert after["before-restore-1/sessions/own.mcap"] == b"own"
     assert (other.place.state / "sessions/a.mcap").stat().st_mtime == 1_000_000_000
-    assert "4 files are restored." in other.err.getvalue()
+    assert "4 files restored." in other.err.getvalue()
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
