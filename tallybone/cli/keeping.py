@@ -151,7 +151,7 @@ def restore_table(source: str, *, place: TableFolders | None = None, streams: St
         with nullcontext(streams.bytes_in) if source == PIPE else Path(source).open("rb") as file:
             running = running_in(place.state)
             if running is not None:
-                raise BackupError("KEEP")
+                raise BackupError(f"{running}: a game is being recorded; end it first (sudo systemctl stop tallybone)")
             with _progress(console, "restoring", size_bytes) as tick:
                 count, before = restore(file, place.state, tick=tick)
     except (BackupError, OSError) as error:

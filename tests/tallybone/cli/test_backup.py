@@ -198,7 +198,7 @@ def test_a_file_that_is_there_is_only_written_over_when_told(table: Table, tmp_p
 
 def test_a_backup_does_not_lie_in_what_it_holds(table: Table) -> None:
     assert table.backup(table.place.state / "b.tar") == 1
-    assert "cannot lie in" in table.err.getvalue()
+    assert "cannot be inside" in table.err.getvalue()
 
 
 def test_a_link_is_not_followed(table: Table, tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_link_is_not_followed(table: Table, tmp_path: Path) -> None:
 def test_a_table_that_has_kept_nothing_yet_says_so(tmp_path: Path) -> None:
     table = Table(tmp_path)
     assert table.backup(tmp_path / "b.tar") == 1
-    assert "there is nothing yet" in table.err.getvalue()
+    assert "there is nothing to back up yet" in table.err.getvalue()
 
 
 def test_a_game_that_is_recorded_is_backed_up_and_not_replaced(table: Table, other: Table, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_each_camera_is_a_line_that_begins_with_what_to_give_play() -> None:
         "pi:0         Camera Module 3 (imx708): any size up to the sensor's",
         "usb:0        Acme\\x1b[31m Cam at /dev/v4l/by-id/usb-Acme-video-index0: MJPG 1920x1080 30/s, 1280x720 30/s,"
         " 640x480 30/s, 640x360 30/s, and 2 smaller; YUYV 640x480",
-        "/dev/video0  a card at /dev/video0: it does not say which sizes",
+        "/dev/video0  a card at /dev/video0: image sizes unknown",
     ]
 
 

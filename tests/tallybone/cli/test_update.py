@@ -150,7 +150,7 @@ def test_a_debian_package_is_left_to_apt(tmp_path: Path) -> None:
     root = system(tmp_path / "root")
     (root / "var/lib/dpkg/info").mkdir(parents=True)
     (root / "var/lib/dpkg/info/tallybone.list").touch()
-    assert "by apt" in updated(UpdateOptions(wheel=make_wheel(tmp_path, "0.2.0"), root=root))[1]
+    assert "with apt" in updated(UpdateOptions(wheel=make_wheel(tmp_path, "0.2.0"), root=root))[1]
 
 
 needs_ssh_keygen = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen here")
