@@ -1,4 +1,4 @@
-"""Check whether config.txt and the kernel command line fit the parts of the table."""
+"""Check config.txt and the kernel command line against the configured parts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AUTO_CAMERA = "camera_auto_detect"
 
 
 class PiModel(StrEnum):
-    """A Raspberry Pi, by the name of its section in config.txt."""
+    """Raspberry Pi model; the values are section names of config.txt."""
 
     PI3 = "pi3"
     PI4 = "pi4"
@@ -31,7 +31,7 @@ class PiModel(StrEnum):
     OTHER = "other"
 
 
-# The first name counts. Pi 400 and compute modules read the section of the Pi that they are made of.
+# First match wins. Pi 400 and compute modules use the section of the Pi they are based on.
 _BOARDS = (
     ("Pi 400", PiModel.PI4), ("Pi 500", PiModel.PI5), ("Module 4", PiModel.PI4), ("Module 5", PiModel.PI5),
     ("Zero 2", PiModel.ZERO2), ("Pi 5", PiModel.PI5), ("Pi 4", PiModel.PI4), ("Pi 3", PiModel.PI3),
@@ -39,7 +39,7 @@ _BOARDS = (
 
 
 def board_of(model: str) -> PiModel:
-    """Return the board by its name for itself.
+    """Return the board with a device tree model name.
 
     >>> board_of("Raspberry Pi 5 Model B Rev 1.0")
     <PiModel.PI5: 'pi5'>
@@ -49,13 +49,13 @@ def board_of(model: str) -> PiModel:
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """How a Pi was started.
+    """Boot configuration of a Raspberry Pi.
 
     Attributes:
-        board: The board.
-        path: Of config.txt; "" where there is none.
-        config: The text of config.txt.
-        kernel_line: The command line of the kernel.
+        board: Model.
+        path: Path of config.txt, or "" if there is none.
+        config: Text of config.txt.
+        kernel_line: Kernel command line.
     """
 
     board: PiModel
@@ -65,20 +65,20 @@ class Boot:
 
     @property
     def settings(self) -> tuple[tuple[str, str], ...]:
-        """Each key and value that counts for this board, in their order: `("dtparam", "spi=on")`."""
+        """Settings that apply to this board, in order, such as `("dtparam", "spi=on")`."""
         return settings_of(self.config, self.board)
 
     @property
     def ends_elsewhere(self) -> bool:
-        """Whether a line at the end of config.txt would only count for other boards."""
+        """True if a line appended to config.txt would apply only to other boards."""
         return ("end", "here") not in settings_of(f"{self.config}\nend=here", self.board)
 
     def value(self, key: str) -> str | None:
-        """Return the last value of a key; None for none."""
+        """Return the last value of a key, or None."""
         return next((value for name, value in reversed(self.settings) if name == key), None)
 
     def param(self, name: str) -> str | None:
-        """Return the last value of a parameter of the device tree, `on` where it is only named."""
+        """Return the last value of a device tree parameter ("on" if it has no value), or None."""
         found = None
         for value in (value for key, value in self.settings if key == "dtparam"):
             for one in value.split(","):
@@ -87,17 +87,17 @@ class Boot:
         return found
 
     def is_on(self, name: str) -> bool:
-        """Return whether a parameter of the device tree is switched on."""
+        """Check if a device tree parameter is enabled."""
         return self.param(name) in ("on", "yes", "true", "1")
 
     def overlay(self, begin: str) -> str | None:
-        """Return the last overlay with this start of its name, with its parameters; None for none."""
+        """Return the last overlay, with parameters, whose name starts with *begin*; None if there is none."""
         named = (value for key, value in reversed(self.settings) if key == "dtoverlay")
         return next((value for value in named if value.startswith(begin)), None)
 
 
 def settings_of(config: str, board: PiModel) -> tuple[tuple[str, str], ...]:
-    r"""Return the settings in a text of config.txt for a board; sections of other boards do not count.
+    r"""Parse config.txt and return the settings that apply to a board.
 
     >>> settings_of("dtparam=spi=on\n[pi5]\ndtparam=uart0=on", PiModel.PI4)
     (('dtparam', 'spi=on'),)
@@ -115,7 +115,7 @@ def settings_of(config: str, board: PiModel) -> tuple[tuple[str, str], ...]:
 
 
 def _is_for(section: str, board: PiModel) -> bool:
-    """Return whether a section counts; a Zero 2 W reads that of all Zeros too."""
+    """Check if a section applies to a board; a Zero 2 W also reads [pi0]."""
     return section == board or (board is PiModel.ZERO2 and section == "pi0")
 
 
@@ -123,7 +123,7 @@ _CORE_HZ = {PiModel.PI4: "500", PiModel.PI3: "250", PiModel.ZERO2: "250"}
 
 
 def check_boot(boot: Boot, hardware: HardwareSettings, camera: str) -> tuple[Finding, ...]:
-    """Return how a Raspberry Pi is set up for its parts; nothing where no part needs a setting."""
+    """Check the boot configuration for the configured parts. Parts that need no setting give no finding."""
     return (
         *_check_spi(boot, hardware),
         *_check_core_clock(boot, hardware),
@@ -135,14 +135,14 @@ def check_boot(boot: Boot, hardware: HardwareSettings, camera: str) -> tuple[Fin
 
 
 def _add(boot: Boot, *settings: str) -> tuple[str, ...]:
-    """Return the commands that add lines to config.txt, where they count for this board, and restart."""
+    """Return commands that append settings for this board to config.txt and reboot."""
     lines = ("[all]", *settings) if boot.ends_elsewhere else settings
     path = boot.path or "/boot/firmware/config.txt"
     return (*(f"echo '{line}' | sudo tee -a {path}" for line in lines), "sudo reboot")
 
 
 def spi_ports(hardware: HardwareSettings) -> tuple[SpiPort, ...]:
-    """Return each SPI that a part is wired to, once."""
+    """Return the distinct SPI ports used by parts."""
     return tuple(dict.fromkeys(part.spi_port for part in hardware.parts if part.spi_port is not None))
 
 
@@ -161,17 +161,17 @@ def _check_spi(boot: Boot, hardware: HardwareSettings) -> Iterator[Finding]:
 
 
 def _check_core_clock(boot: Boot, hardware: HardwareSettings) -> Iterator[Finding]:
-    """Yield whether the clock of SPI stands still under a strip, which reads bits by their length."""
+    """Check that the SPI clock is fixed if there is an LED strip, which decodes bits by their duration."""
     hz = _CORE_HZ.get(boot.board)
     if hz is None or not any(isinstance(leds, StripSettings) for leds in hardware.leds):
         return
     wanted = ("core_freq", "core_freq_min") if boot.board is PiModel.PI4 else ("core_freq",)
     missing = [f"{key}={hz}" for key in wanted if boot.value(key) != hz]
     if missing:
-        words = "the clock of SPI changes with the load of the Pi: strips flicker"
-        yield warning("strip", words, "Hold it and restart:", *_add(boot, *missing))
+        words = "the SPI clock changes with the load of the Pi, so strips flicker"
+        yield warning("strip", words, "Fix the clock and restart:", *_add(boot, *missing))
     else:
-        yield ok("strip", "the clock of SPI is held")
+        yield ok("strip", "the SPI clock is fixed")
 
 
 def _check_i2s(boot: Boot, hardware: HardwareSettings) -> Iterator[Finding]:
@@ -184,8 +184,8 @@ def _check_i2s(boot: Boot, hardware: HardwareSettings) -> Iterator[Finding]:
         setting = "dtoverlay=googlevoicehat-soundcard"
         yield problem(
             "I2S",
-            "no microphone is switched on for these pins",
-            "For an INMP441, SPH0645 or ICS-43434; then restart:",
+            "no I2S microphone is enabled",
+            "For an INMP441, SPH0645 or ICS-43434, enable it and restart:",
             *_add(boot, setting),
         )
 
@@ -202,43 +202,43 @@ def _check_serial(boot: Boot, display: DisplaySettings) -> Iterator[Finding]:
     elif any(f"console={name}" in boot.kernel_line for name in _CONSOLES):
         yield problem(
             "serial",
-            "the system prints its messages to the display",
-            "Take the console from these pins and restart:",
+            "the system console prints to the display",
+            "Disable the serial console and restart:",
             "sudo raspi-config nonint do_serial_cons 1",
             "sudo reboot",
         )
     elif boot.board is PiModel.PI5 and display.location == "/dev/serial0":
-        words = "on a Pi 5 /dev/serial0 may be the plug between the HDMI sockets, not the pins"
-        yield warning("serial", words, 'Write url = "/dev/ttyAMA0" in table.toml.')
+        words = "on a Pi 5, /dev/serial0 may be the debug connector between the HDMI ports, not the pins"
+        yield warning("serial", words, 'Set url = "/dev/ttyAMA0" in table.toml.')
     else:
-        yield ok("serial", "switched on, and free")
+        yield ok("serial", "switched on and free")
 
 
 def _check_camera(boot: Boot, camera: str) -> Iterator[Finding]:
     if boot.value("start_x") == "1" and camera.startswith("pi:"):
         yield problem(
             "camera",
-            "start_x=1 is the old camera system, with which nothing else sees the camera",
-            "Take it out and restart:",
+            "start_x=1 enables the legacy camera stack, which hides the camera from libcamera",
+            "Remove it and restart:",
             f"sudo sed -i '/^start_x=1/d' {boot.path}",
             "sudo reboot",
         )
     if camera.startswith("pi:") and boot.value(_AUTO_CAMERA) == "0" and not any(map(boot.overlay, ("imx", "ov"))):
         yield problem(
             "camera",
-            "the Pi is told not to look for cameras",
-            "Let it look, and restart:",
+            "camera detection is disabled",
+            "Enable it and restart:",
             *_add(boot, f"{_AUTO_CAMERA}=1"),
         )
 
 
 def _check_pins(boot: Boot, hardware: HardwareSettings) -> Iterator[Finding]:
-    """Yield the pins of LEDs, buttons and sensors that the system uses for something else."""
+    """Report pins of parts that config.txt assigns to something else."""
     taken = taken_pins(boot)
     for use in pins_used(hardware.parts):
         if use.pin in taken and not _is_bus(use):
-            words = f"GPIO {use.pin} is for the {use.what}, but {taken[use.pin]} in config.txt takes it"
-            yield problem("pins", words, f"Take that line out of {boot.path} and restart, or use another pin.")
+            words = f"GPIO {use.pin} is configured for the {use.what}, but {taken[use.pin]} in config.txt uses it"
+            yield problem("pins", words, f"Remove that line from {boot.path} and restart, or use another pin.")
 
 
 def _is_bus(use: PinUse) -> bool:
@@ -246,7 +246,7 @@ def _is_bus(use: PinUse) -> bool:
 
 
 def taken_pins(boot: Boot) -> dict[int, str]:
-    """Return the pins (BCM) that config.txt gives away, and by which line."""
+    """Return the pins (BCM) that config.txt assigns, with the setting that does so."""
     taken: dict[int, str] = {}
     params = {"spi": (7, 8, 9, 10, 11), "i2c_arm": (2, 3), "i2s": (18, 19, 20, 21), "uart0": (14, 15)}
     overlays = {"w1-gpio": 4, "gpio-fan": 12, "gpio-ir": 18, "gpio-shutdown": 3, "gpio-poweroff": 26}

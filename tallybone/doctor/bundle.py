@@ -1,7 +1,7 @@
-"""Collect a support bundle: everything that describes the table, without secrets.
+"""Collect a support bundle that describes the table without secrets.
 
-It lists the words that may stay, not those that must go: nobody can list all secrets, but the words of a program are
-known.
+It keeps only known words instead of removing known secrets: nobody can list all secrets, but the words of a program
+are known.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from tallybone.store.calibration_file import Calibration, load_calibration
 from tallybone.store.table_file import USUAL_CAMERA, TableFile, parse_toml
 
 BundleText: TypeAlias = Callable[[], str]
-"""Makes the text of one member; raises an `OSError` or `ValueError` where it cannot."""
-READ_ME = """What `tallybone doctor` found, for whoever helps. Look through it before you send it.
+"""Creates the text of one member; raises `OSError` or `ValueError` if it is unavailable."""
+READ_ME = """Findings of `tallybone doctor`, for a support request. Review them before you send them.
 
-Names of players, of people and of this computer, passwords, PINs, addresses, and all else that the program does not say
-itself were taken out; "…" stands for them.
+Names of players, other people and this computer, passwords, PINs, addresses, and all other words that the program does
+not print itself were replaced by "…".
 """
-# The name of a device in /dev, a camera's or a part's; a path elsewhere may name a person.
+# Device names that cannot identify a person; paths outside /dev might.
 _DEVICE = re.compile(r"/dev/[a-z]+\d*|(?:pi|usb):\d{1,3}|none|simulated|hardware\.[a-z]+(?: \d+)?", re.ASCII)
 _WHEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d", re.ASCII)
 _LOG_LINE = re.compile(
@@ -54,21 +54,21 @@ _ANSWERS_S, _MOST_BYTES = 2.0, 1_000_000
 _PAGE = "http://127.0.0.1:8080"
 
 GONE = "…"
-"""Stands for a word that was removed."""
+"""Replaces a removed word."""
 _PACKAGES = ("engine", "vision", "hardware", "calibration", "synthetic", "tallybone")
 _WORD = re.compile(r"[^\W_]+")
 _TOKEN = re.compile(r"\w+")
 _SHORT_NUMBER = re.compile(r"\d{1,4}(?:[a-z]{1,2})?", re.ASCII)
-"""A measure; the page's PIN has six digits."""
+"""Numbers of up to four digits are kept; the page's PIN has six."""
 _LEAST = 3
-"""Shorter ones of the values outside are found in every other word."""
+"""Foreign values up to this length are ignored, because they occur in too many other words."""
 
 
 def write_bundle(path: Path, parts: Mapping[str, BundleText]) -> None:
-    """Write a new file that only its owner can read.
+    """Write a bundle to a new file that only its owner can read.
 
     Raises:
-        OSError: If it is there, or cannot be written.
+        OSError: If the file exists or cannot be written.
     """
     data = packed(parts)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -76,7 +76,7 @@ def write_bundle(path: Path, parts: Mapping[str, BundleText]) -> None:
 
 
 def packed(parts: Mapping[str, BundleText]) -> bytes:
-    """Return a zip of all parts; in place of one that cannot be made, the kind of the error."""
+    """Return a zip archive of all parts. An unavailable part is replaced by the type of its error."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo("README.txt"), READ_ME)
@@ -90,17 +90,17 @@ def packed(parts: Mapping[str, BundleText]) -> bytes:
 
 
 def findings_text(findings: tuple[Finding, ...], own: OwnWords) -> str:
-    """Return the findings, as JSON."""
+    """Return the findings as JSON."""
     return pretty_json(_kept(as_values(findings), own))
 
 
 def config_text(table: TableFile) -> str:
-    """Return the configuration, as JSON: values of known fields that can be no secret."""
+    """Return the configuration as JSON, without values that may be secret."""
     return pretty_json({"camera": _value(table.camera), "hardware": _value(table.hardware)})
 
 
 def calibration_text(place: BundleSources, own: OwnWords) -> str:
-    """Return the calibration, as JSON."""
+    """Return the calibration as JSON."""
     path = stored_for(place.table.camera or USUAL_CAMERA, None, place.environment, place.home)
     if path is None:
         raise FileNotFoundError("there is no calibration")
@@ -108,7 +108,7 @@ def calibration_text(place: BundleSources, own: OwnWords) -> str:
 
 
 def recordings_text(folder: Path) -> str:
-    """Return the start and size of each recording; the rest of its name may be that of a player."""
+    """Return the start time and size of each recording. The rest of its name may contain players' names."""
     shown = []
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         when = _WHEN.match(path.name)
@@ -117,7 +117,7 @@ def recordings_text(folder: Path) -> str:
 
 
 def log_text(journal: str, own: OwnWords) -> str:
-    """Return the last lines of the journal, in words of the program."""
+    """Return the last lines of the journal, with foreign words removed."""
     shown = []
     for line in journal.splitlines():
         found = _LOG_LINE.fullmatch(line)
@@ -126,17 +126,17 @@ def log_text(journal: str, own: OwnWords) -> str:
 
 
 def metrics_text(said: str, own: OwnWords) -> str:
-    """Return the metrics of a table; a line of any other kind is removed."""
+    """Return the metrics of a table, without any other lines."""
     return "".join(f"{own.kept(line)}\n" for line in said.splitlines() if _METRIC.fullmatch(line))
 
 
 def pretty_json(values: object) -> str:
-    """Return values as JSON for people."""
+    """Return indented JSON."""
     return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
 
 
 def _kept(value: Any, own: OwnWords) -> Any:
-    """Return a value of JSON with only own words in it."""
+    """Return a JSON value with foreign words removed."""
     if isinstance(value, str):
         return own.kept(value)
     if isinstance(value, Mapping):
@@ -147,7 +147,7 @@ def _kept(value: Any, own: OwnWords) -> Any:
 
 
 def _value(value: object) -> object:
-    """Return the parts of a configured value that can be no secret: numbers, choices, devices."""
+    """Return a configured value if it cannot be secret (number, choice or device), else `GONE`."""
     if isinstance(value, Enum):
         return str(value.value)
     if isinstance(value, bool | int | float | None):
@@ -164,10 +164,10 @@ def _value(value: object) -> object:
 
 
 def ask(url: str) -> str:
-    """Return the answer of the table on this machine.
+    """Return the response of a URL of the table on this machine.
 
     Raises:
-        OSError: If none answers.
+        OSError: If there is no response.
     """
     with urlopen(url, timeout=_ANSWERS_S) as answer:
         said: bytes = answer.read(_MOST_BYTES)
@@ -176,18 +176,18 @@ def ask(url: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleSources:
-    """The sources of a bundle.
+    """Data sources of a bundle.
 
     Attributes:
-        table: The contents of table.toml; empty where it is wrong.
-        config: The file itself; None where there is none.
-        folder: The folder of recordings; the other files of the table lie beside it.
-        findings: Those of the doctor.
-        machine: The computer.
-        environment: Of this process.
-        home: The user's folder.
-        run: Runs commands.
-        ask: Asks the table that runs.
+        table: Contents of table.toml; empty if it is invalid.
+        config: Path of table.toml; None if there is none.
+        folder: Folder of recordings; its parent contains the other files of the table.
+        findings: Findings of the doctor.
+        machine: Facts about the computer.
+        environment: Environment variables of this process.
+        home: Home folder of the user.
+        run: Runs a command.
+        ask: Requests a URL of the running table.
     """
 
     table: TableFile
@@ -202,7 +202,7 @@ class BundleSources:
 
 
 def bundle_texts(place: BundleSources) -> dict[str, BundleText]:
-    """Return the texts of a bundle, by the name of their member."""
+    """Return the texts of a bundle by member name."""
     own = OwnWords(words_of_program(), foreign_values(place))
     return {
         "about.json": lambda: pretty_json(_about(place)),
@@ -217,14 +217,14 @@ def bundle_texts(place: BundleSources) -> dict[str, BundleText]:
 
 
 def foreign_values(place: BundleSources) -> tuple[str, ...]:
-    """Return texts from outside: they are removed even where they consist of words of the program."""
+    """Return texts from configuration and environment, to be removed even if they consist of known words."""
     found = [str(place.home), place.home.name, platform.node()]
     found += [text for name, text in place.environment.items() if name not in _SHOWN_ENVIRONMENT]
     found += _texts_in(_toml(place.config))
     for path in sorted(place.folder.parent.glob("*.json")):
         found += _texts_in(_json(path))
     known = words_of_program()
-    # A driver or a game is a word of the program; to take it out would leave nothing to read.
+    # Keep single known words, such as drivers and games; without them the bundle would be useless.
     return tuple({text for text in found if text.strip() and text.lower() not in known})
 
 
@@ -246,10 +246,10 @@ def _is_plain(place: BundleSources, name: str) -> bool:
 
 
 def health_text(said: str, own: OwnWords) -> str:
-    """Return the verdict of a table; the answer may be that of any other program."""
+    """Return the health of a table. The response may come from another program, so it is validated."""
     values = json.loads(said)
     if not isinstance(values, dict) or not isinstance(values.get("reasons"), list):
-        raise ValueError("this is no table")
+        raise ValueError("the response is not from a Tallybone table")
     reasons = [own.kept(str(reason)) for reason in values["reasons"][:100]]
     return pretty_json(
         {"ok": values.get("ok") is True, "version": own.kept(str(values.get("version"))), "reasons": reasons}
@@ -257,7 +257,7 @@ def health_text(said: str, own: OwnWords) -> str:
 
 
 def _toml(path: Path | None) -> object:
-    """Return the contents of a file; where it cannot be parsed, its words."""
+    """Return the contents of a TOML file, or its words if it cannot be parsed."""
     if path is None:
         return None
     try:
@@ -289,15 +289,15 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 class OwnWords:
-    """Removes from sentences all words that the program does not know."""
+    """Removes words from texts that do not occur in the program."""
 
     def __init__(self, known: frozenset[str], foreign: Iterable[str] = ()) -> None:
-        """Keep *known* words, in lower case; a *foreign* value is removed as a whole, whatever its words."""
+        """Keep *known* words (lower case), and remove each *foreign* value completely, even if its words are known."""
         self._known = known
         self._foreign = sorted((one for one in foreign if len(one) > _LEAST), key=len, reverse=True)
 
     def kept(self, text: str) -> str:
-        """Return a text without words from outside.
+        """Return a text with foreign words removed.
 
         >>> OwnWords(frozenset({"mm", "at"}), ["no camera"]).kept("no camera: 12 mm at hunter2, PIN 123456")
         '…: 12 mm at …, … …'
@@ -314,7 +314,7 @@ class OwnWords:
 
 @cache
 def words_of_program() -> frozenset[str]:
-    """Return every word in the sources of the program, in lower case: all that it prints by itself."""
+    """Return all words in the source code, in lower case: a superset of everything the program prints itself."""
     root = Path(__file__).resolve().parents[2]
     files = (path for package in _PACKAGES for path in (root / package).rglob("*.py"))
     return frozenset(word for path in files for word in _WORD.findall(path.read_text(encoding="utf-8").lower()))

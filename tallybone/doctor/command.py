@@ -1,4 +1,4 @@
-"""Run `tallybone doctor`: read table.toml, check all its parts, print each finding at once."""
+"""Run `tallybone doctor`: check table.toml and all its parts, and print each finding immediately."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def doctor(
     bundle: Path | None = None,
     out: TextIO | None = None,
 ) -> int:
-    """Check a table.
+    """Check a table and print the findings.
 
     Args:
-        path: Of its table.toml; None for the usual one, or no parts where that is not there.
-        as_json: Print one object of JSON at the end.
-        probes: Look at the machine, by default this one.
-        folder: The folder of recordings, by default that of `tallybone play`.
-        bundle: A new support bundle; None for none.
-        out: Takes the findings, by default stdout.
+        path: Path of table.toml; None for the default. Without the default file, there are no parts.
+        as_json: Print one JSON object at the end instead.
+        probes: Access to the machine; by default this one.
+        folder: Folder of recordings; by default that of `tallybone play`.
+        bundle: Support bundle to write; None for none.
+        out: Receives the findings; by default stdout.
 
     Returns:
         The exit code: 0, or 1 if there is a problem or the bundle cannot be written.
@@ -61,16 +61,16 @@ def doctor(
         try:
             _write(bundle, path, folder, findings, probes)
         except OSError as error:
-            return output.complain(f"--bundle {bundle}: it cannot be written: {reason_of(error)}")
-        output.err.write(f"{printable(str(bundle))} is for whoever helps; look through it first.\n")
+            return output.complain(f"--bundle {bundle}: cannot write the file: {reason_of(error)}")
+        output.err.write(f"{printable(str(bundle))} can be sent with a support request; review it first.\n")
     return 0 if is_well(findings) else 1
 
 
 def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Finding, ...], probes: Probes) -> None:
-    """Write the bundle.
+    """Write a support bundle.
 
     Raises:
-        OSError: If it cannot be written.
+        OSError: If the file cannot be written.
     """
     from tallybone.doctor.bundle import BundleSources, bundle_texts, write_bundle
 
@@ -85,7 +85,7 @@ def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Findin
 
 
 def _examined(path: Path | None, folder: Path, probes: Probes) -> Iterator[Finding]:
-    """Yield whether the file is right, and then all its parts; without parts where it is wrong."""
+    """Check table.toml and then its parts. An invalid file is treated as one without parts."""
     try:
         table = load_table(path)
     except TableFileError as error:
@@ -96,7 +96,7 @@ def _examined(path: Path | None, folder: Path, probes: Probes) -> Iterator[Findi
             )
     except OSError as error:
         table = TableFile()
-        yield problem("table.toml", f"{path}: {reason_of(error)}", "Is the name right?")
+        yield problem("table.toml", f"{path}: {reason_of(error)}", "Check the path.")
     else:
         is_there = table.path is not None
         yield ok("table.toml", str(table.path)) if is_there else absent("table.toml", f"there is no {USUAL_PATH}")

@@ -1,4 +1,4 @@
-"""Run every check of table.toml in order, and print the findings for people or programs."""
+"""Run all checks in order, and format the findings as text or JSON."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tallybone.terminal import printable
 NO_CAMERA = "none"
 
 StyledText: TypeAlias = tuple[str, str]
-"""A piece of a line, and how it looks: a style of rich, or ""."""
+"""A piece of text and its rich style, or ""."""
 _COLUMNS, _GRADE, _PART = 80, 11, 24
 _STYLES = {
     Grade.OK: "green",
@@ -45,12 +45,12 @@ _STYLES = {
 
 
 def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]:
-    """Yield the findings, from the ground up: a later check may fail because of an earlier one.
+    """Yield findings from the most basic check up: a later check may fail because of an earlier one.
 
     Args:
-        table: The parts that should be there.
-        folder: The folder of recordings.
-        probes: Look at the machine.
+        table: Configuration of the table.
+        folder: Folder of recordings.
+        probes: Access to the machine.
     """
     camera = table.camera or USUAL_CAMERA
     machine = probes.machine()
@@ -69,7 +69,7 @@ def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]
             lost.add(path)
         if found.grade is not Grade.OK:
             yield found
-    # A part without a usable device was reported just now; it cannot be tried.
+    # Parts without a usable device were reported above and cannot be opened.
     if camera == NO_CAMERA:
         yield absent("camera", "none in table.toml")
     elif camera_device(camera) not in lost:
@@ -120,7 +120,7 @@ def _displays(hardware: HardwareSettings, probes: Probes, lost: set[str]) -> Ite
 
 
 def _told(beyond: BeyondSettings, probes: Probes) -> Iterator[Finding]:
-    """Yield whether the broker and each webhook can be reached."""
+    """Check the connections to the broker and each webhook."""
     if beyond.mqtt is not None:
         broker = beyond.mqtt.broker
         yield broker_found(broker.words, probes.broker(broker))
@@ -129,7 +129,7 @@ def _told(beyond: BeyondSettings, probes: Probes) -> Iterator[Finding]:
 
 
 def lines_of(finding: Finding) -> tuple[tuple[StyledText, ...], ...]:
-    """Return the lines of a finding: grade, part and words, and below them how to repair it."""
+    """Format a finding: grade, part and description, followed by advice and commands."""
     style = _STYLES[finding.grade]
     words = _wrapped(finding.words, _COLUMNS - _PART)
     head: tuple[StyledText, ...] = (
@@ -144,23 +144,23 @@ def lines_of(finding: Finding) -> tuple[tuple[StyledText, ...], ...]:
 
 
 def summary(findings: tuple[Finding, ...]) -> str:
-    """Return all of it in one sentence."""
+    """Return a one-sentence summary of findings."""
     counts = Counter(finding.grade for finding in findings)
     problems, warnings = counts[Grade.PROBLEM], counts[Grade.WARNING]
     if not problems and not warnings:
         return "All is well."
     said = [_counted(number, word) for number, word in ((problems, "problem"), (warnings, "warning")) if number]
-    hint = "\nMend what is on top first: what is below may follow from it." if problems > 1 else ""
+    hint = "\nFix the first one first: it may cause the others." if problems > 1 else ""
     return f"{' and '.join(said)}.{hint}"
 
 
 def is_well(findings: tuple[Finding, ...]) -> bool:
-    """Return whether a game can begin: no problem, whatever could be better."""
+    """Check that a game can start: warnings are allowed, problems are not."""
     return all(finding.grade is not Grade.PROBLEM for finding in findings)
 
 
 def as_values(findings: tuple[Finding, ...]) -> dict[str, object]:
-    """Return all of it as values for JSON."""
+    """Convert findings for JSON."""
     return {
         "well": is_well(findings),
         "findings": [

@@ -1,4 +1,4 @@
-"""Check whether the libraries of the parts are installed, complete, and compatible."""
+"""Check that the libraries of the parts are installed, complete and compatible."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _EXTRA = "pip install 'tallybone[pi]'"
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library as it is installed.
+    """Installation state of a library.
 
     Attributes:
-        version: Its version; None where it is not installed.
-        error: Of its import, in one line; "" where it went well.
+        version: Installed version; None if it is not installed.
+        error: Import error in one line; "" if the import succeeded.
     """
 
     version: str | None
@@ -28,11 +28,11 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Venv:
-    """Where Python looks for libraries.
+    """Virtual environment of this process.
 
     Attributes:
-        path: Of the venv; "" outside of one.
-        sees_system: Whether it sees the packages of apt.
+        path: Path of the venv; "" outside of one.
+        sees_system: True if it includes system packages (apt).
     """
 
     path: str
@@ -50,7 +50,7 @@ _PICAMERA = NeededLibrary("picamera2", "picamera2", "the camera of the Pi", "pyt
 
 
 def wanted_by(hardware: HardwareSettings, camera: str) -> tuple[NeededLibrary, ...]:
-    """Return the libraries that the parts of a table need."""
+    """Return the libraries required by the parts of a table."""
     has_pins = any(part.pin_uses for part in hardware.parts)
     has_spi = any(part.spi_port for part in hardware.parts)
     return (
@@ -64,28 +64,28 @@ def wanted_by(hardware: HardwareSettings, camera: str) -> tuple[NeededLibrary, .
 
 
 def check_library(wanted: NeededLibrary, library: Library, venv: Venv) -> Finding:
-    """Return whether a library works, and how to get one that does."""
+    """Check a library, and suggest how to install it."""
     name = wanted.package
     part = name.removesuffix("-python-headless")
     if not library.error:
         oldest = ".".join(map(str, wanted.oldest))
         if _numbers(library.version) < wanted.oldest:
-            words = f"{library.version} is too old; it is apt's, most likely"
+            words = f"{library.version} is too old, probably from apt"
             return problem(part, words, f"Tallybone needs {oldest}:", f"pip install '{name}>={oldest}'")
-        return ok(part, f"{library.version or 'there'}, for {wanted.why}")
+        return ok(part, f"{library.version or 'installed'}, for {wanted.why}")
     missing = f"No module named '{wanted.module}'" in library.error
-    words = f"missing, and needed for {wanted.why}" if missing else library.error
+    words = f"missing; needed for {wanted.why}" if missing else library.error
     return problem(part, words, *_how(wanted, library, venv))
 
 
 def _how(wanted: NeededLibrary, library: Library, venv: Venv) -> Iterator[str]:
-    """Yield how to repair a library: words, then commands."""
+    """Yield advice for fixing a library, followed by commands."""
     if "dtype size changed" in library.error or "compiled using NumPy 1" in library.error:
-        # Bookworm's python3-picamera2 and simplejpeg are built for numpy 1; every OpenCV wheel from 4.12 on wants 2.
-        yield "apt's library is made for numpy 1, OpenCV wants numpy 2. Take Raspberry Pi OS 13 (trixie), or:"
+        # Bookworm's python3-picamera2 and simplejpeg are built for numpy 1. OpenCV wheels from 4.12 on need numpy 2.
+        yield "The apt package is built for numpy 1, but OpenCV needs numpy 2. Use Raspberry Pi OS 13 (trixie), or:"
         yield "pip install --upgrade simplejpeg picamera2"
     elif "PortAudio" in library.error:
-        yield "Its other half comes from the system:"
+        yield "It needs a system library:"
         yield "sudo apt install libportaudio2"
     elif wanted.apt:
         yield from _from_apt(wanted, library, venv)
@@ -99,21 +99,21 @@ def _from_apt(wanted: NeededLibrary, library: Library, venv: Venv) -> Iterator[s
     is_without_half = wanted.module == "picamera2" and "libcamera" in library.error
     is_stub = wanted.module == "lgpio" and "gpiochip_open" in library.error
     if is_stub:
-        yield "pip has installed an empty one (it has none for this Python). Take apt's instead:"
+        yield "pip installed an empty package, because it has none for this Python. Use the one from apt instead:"
         yield "pip uninstall -y lgpio"
     elif is_without_half:
-        yield "pip's picamera2 lacks its other half. Take apt's, which has it:"
+        yield "picamera2 from pip lacks libcamera. Use the one from apt, which includes it:"
         yield "pip uninstall -y picamera2"
     elif is_hidden:
-        yield f"It comes from the system, which the venv {venv.path} does not see. Let it see the system:"
+        yield f"It is a system package, which the venv {venv.path} cannot access. Give it access:"
     else:
-        yield "It comes from the system:"
+        yield "Install the system package:"
     yield f"sudo apt install {wanted.apt}"
     if is_hidden:
         yield f"python3 -m venv --system-site-packages {venv.path}"
 
 
 def _numbers(version: str | None) -> tuple[int, ...]:
-    """Return a version so that it can be compared; one that is not known is taken for new."""
+    """Return a version as a comparable tuple. Unknown versions count as new."""
     parts = (version or "").split(".")[:2]
     return tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else (1_000_000, 0)

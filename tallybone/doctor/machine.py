@@ -1,4 +1,4 @@
-"""Check the computer beside the table: model, memory, heat, power, clock; read its files."""
+"""Check the computer: model, memory, temperature, power supply and clock."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from tallybone.finding import Finding, absent, ok, problem, warning
 
 _OLDEST_PYTHON = (3, 11)
 _BITS = 64
-# Following a game takes 280 MB (docs/reading.md), system and camera half as much again.
+# Scoring a game takes 280 MB (docs/reading.md); system and camera take half as much again.
 _LEAST_MEMORY_MB, _GOOD_MEMORY_MB = 400, 900
 _HOT_C, _WARM_C = 80.0, 70.0
-# Bits of a Pi about its power: 0 to 3 hold now, the same 16 higher have held since it was started.
+# Bits of get_throttled: bits 0 to 3 are current, bits 16 to 19 have occurred since boot.
 _LOW_VOLTAGE, _CAPPED, _SLOWED, _SOFT_LIMIT = 0x1, 0x2, 0x4, 0x8
 _SINCE_START = 16
-# A laptop of two cores takes 0.07 s (docs/reading.md). Longer than this, a play is shown twice as late as there.
+# A two-core laptop takes 0.07 s (docs/reading.md). Above this limit, plays appear twice as late as there.
 _SLOW_READ_S = 0.5
 _MEMORY, _HEAT, _POWER, _CLOCK = phrase("memory"), phrase("heat"), phrase("power"), phrase("clock")
 _SUPPLY = phrase("Use the supply that is made for this Pi (4: 5 V 3 A, 5: 5 V 5 A), with its own cable.")
 
 Run: TypeAlias = Callable[[tuple[str, ...]], str]
-"""Runs a command and returns its output; "" where there is no such command, or it fails."""
+"""Runs a command and returns its output, or "" if it is missing or fails."""
 _THROTTLED = "sys/devices/platform/soc/soc:firmware/get_throttled"
 _CONFIGS = ("boot/firmware/config.txt", "boot/config.txt")
 _KB_PER_MB, _MILLI = 1024, 1000.0
@@ -49,17 +49,17 @@ _COMMAND_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The computer; None where it does not report a fact.
+    """Facts about the computer; None if unknown.
 
     Attributes:
-        model: Of a Raspberry Pi; "" for any other computer.
-        system: The operating system.
-        bits: Of its programs, 32 or 64.
-        python: The version of Python.
-        memory_mb: All of it.
-        temperature_c: Of the processor.
-        throttled: The bits of `vcgencmd get_throttled`.
-        is_clock_set: Whether the network has set the clock.
+        model: Model of a Raspberry Pi; "" for any other computer.
+        system: Operating system.
+        bits: Word size of programs, 32 or 64.
+        python: Python version.
+        memory_mb: Total memory, in MB.
+        temperature_c: Processor temperature, in degrees Celsius.
+        throttled: Bits of `vcgencmd get_throttled`.
+        is_clock_set: True if the clock was synchronized over the network.
     """
 
     model: str
@@ -73,12 +73,12 @@ class Machine:
 
     @property
     def is_pi(self) -> bool:
-        """Whether this is a Raspberry Pi."""
+        """True if this is a Raspberry Pi."""
         return self.model.startswith("Raspberry Pi")
 
 
 def check_machine(machine: Machine) -> tuple[Finding, ...]:
-    """Return whether the computer is good enough."""
+    """Check all facts about the computer."""
     return (
         check_system(machine),
         check_memory(machine.memory_mb),
@@ -89,22 +89,24 @@ def check_machine(machine: Machine) -> tuple[Finding, ...]:
 
 
 def check_system(machine: Machine) -> Finding:
-    """Return whether Tallybone runs on this system."""
+    """Check the operating system and the Python version."""
     version = ".".join(str(part) for part in machine.python)
     words = f"{machine.model or 'no Raspberry Pi'}, {machine.system}, {machine.bits} bit, Python {version}"
     if machine.bits != _BITS:
         return problem(
             "machine",
             words,
-            "There is no OpenCV for a 32-bit system. Write the 64-bit Raspberry Pi OS to the card, with Imager.",
+            "OpenCV is not available for 32-bit systems. Install the 64-bit Raspberry Pi OS with Raspberry Pi Imager.",
         )
     if machine.python < _OLDEST_PYTHON:
-        return problem("machine", words, "Tallybone needs Python 3.11: take Raspberry Pi OS 12 (bookworm) or later.")
+        return problem(
+            "machine", words, "Tallybone needs Python 3.11 or later: use Raspberry Pi OS 12 (bookworm) or later."
+        )
     return ok("machine", words)
 
 
 def check_memory(memory_mb: int | None) -> Finding:
-    """Return whether there is memory enough."""
+    """Check the amount of memory."""
     if memory_mb is None:
         return absent(_MEMORY, phrase("this system does not say how much memory it has"))
     words = phrase("{memory} GB", memory=f"{memory_mb / 1024:.1f}")
@@ -121,7 +123,7 @@ def check_memory(memory_mb: int | None) -> Finding:
 
 
 def check_temperature(temperature_c: float | None) -> Finding:
-    """Return whether the processor is cool enough."""
+    """Check the processor temperature."""
     if temperature_c is None:
         return absent(_HEAT, phrase("this computer does not say how warm it is"))
     words = phrase("{temperature} degrees", temperature=f"{temperature_c:.0f}")
@@ -135,7 +137,7 @@ def check_temperature(temperature_c: float | None) -> Finding:
 
 
 def check_power(throttled: int | None) -> Finding:
-    """Return whether the supply gives enough, now and since the start."""
+    """Check the power supply and throttling, now and since boot."""
     if throttled is None:
         return absent(_POWER, phrase("only a Raspberry Pi says whether its supply is strong enough"))
     before = throttled >> _SINCE_START
@@ -152,7 +154,7 @@ def check_power(throttled: int | None) -> Finding:
 
 
 def check_clock(*, is_set: bool | None) -> Finding:
-    """Return whether the clock is right; a game does not need it, for it counts from its start."""
+    """Check that the clock is synchronized. Games do not depend on it, only dates of recordings."""
     if is_set is None:
         return absent(_CLOCK, phrase("this system does not say whether its clock was set"))
     if not is_set:
@@ -166,7 +168,7 @@ def check_clock(*, is_set: bool | None) -> Finding:
 
 
 def check_speed(read_s: float | str) -> Finding:
-    """Return whether pictures are read fast enough; *read_s* is the time for 28 tiles, or why they cannot be read."""
+    """Check the reading speed; *read_s* is the time to read 28 tiles in seconds, or an error message."""
     if isinstance(read_s, str):
         return problem("speed", read_s, "Install Tallybone again.")
     words = f"a picture of 28 tiles is read in {read_s:.2f} s"
@@ -176,7 +178,7 @@ def check_speed(read_s: float | str) -> Finding:
 
 
 def run(command: tuple[str, ...]) -> str:
-    """Run a command of the system."""
+    """Run a system command; see `Run`."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_COMMAND_S, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -185,12 +187,12 @@ def run(command: tuple[str, ...]) -> str:
 
 
 def this_machine() -> Machine:
-    """Look at the computer that this runs on."""
+    """Return facts about this computer."""
     return read_machine(Path("/"), run)
 
 
 def read_machine(root: Path, run: Run) -> Machine:
-    """Return the computer by the files under *root*; *run* asks for the facts that they lack."""
+    """Return facts about the computer from the files under *root*; *run* provides those not in files."""
     heat = _text(root / "sys/class/thermal/thermal_zone0/temp")
     throttled = _text(root / _THROTTLED) or run(("vcgencmd", "get_throttled")).partition("=")[2]
     return Machine(
@@ -206,7 +208,7 @@ def read_machine(root: Path, run: Run) -> Machine:
 
 
 def read_boot(root: Path, model: str) -> Boot:
-    """Return how a Pi was started, from the files under *root*."""
+    """Read the boot configuration from the files under *root*."""
     path = next((root / name for name in _CONFIGS if (root / name).is_file()), None)
     config = "" if path is None else _text(path)
     return Boot(board_of(model), "" if path is None else str(path), config, _text(root / "proc/cmdline"))
@@ -221,7 +223,7 @@ def read_user() -> User:
 
 
 def read_venv() -> Venv:
-    """Return where this Python looks for libraries."""
+    """Return the virtual environment of this process."""
     if sys.prefix == sys.base_prefix:
         return Venv("", sees_system=True)
     said = _field(_text(Path(sys.prefix) / "pyvenv.cfg"), "include-system-site-packages =")
@@ -229,32 +231,32 @@ def read_venv() -> Venv:
 
 
 def try_library(wanted: NeededLibrary) -> Library:
-    """Import a library in a process of its own: one that does not fit this processor ends it."""
+    """Import a library in a child process, because one built for another processor would crash this one."""
     probe = f"; {wanted.module}.{wanted.probe}" if wanted.probe else ""
     command = (sys.executable, "-W", "ignore", "-c", f"import {wanted.module}{probe}")
     try:
-        # lgpio makes a pipe in the folder LG_WD as it is imported, and leaves it there.
+        # On import, lgpio creates a pipe in the folder LG_WD and leaves it there.
         with tempfile.TemporaryDirectory(prefix="tallybone-doctor-") as folder:
             environment = {**os.environ, "LG_WD": folder}
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=_IMPORTS_S, check=False, env=environment
             )
     except subprocess.TimeoutExpired:
-        return Library(None, f"it cannot be imported within {_IMPORTS_S:.0f} s")
+        return Library(None, f"the import did not finish within {_IMPORTS_S:.0f} s")
     if done.returncode < 0:
-        return Library(version_of(wanted.package), f"Python dies of signal {-done.returncode} when it is imported")
+        return Library(version_of(wanted.package), f"Python crashes with signal {-done.returncode} on import")
     last = done.stderr.strip().splitlines()[-1:] or [""]
     error = last[0].partition(": ")[2] or last[0]
     return Library(version_of(wanted.package), error if done.returncode else "")
 
 
 def read_device(path: str) -> Device:
-    """Return the state of a device file, or of a folder of them."""
+    """Return the state of a device file, or of the first one in a folder."""
     file = Path(path)
     if not file.exists():
         return Device(is_there=False)
     group = _group_name(file.stat().st_gid)
-    # A folder is open to all; the files in it count.
+    # Everybody may access the folder; the files in it have the relevant permissions.
     inside = (
         [one for one in sorted(file.iterdir()) if "C" in one.name and one.is_char_device()] if file.is_dir() else []
     )
@@ -264,7 +266,7 @@ def read_device(path: str) -> Device:
 
 
 def try_disk(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
-    """Write a little into a folder, or where it would be made, and delete it again."""
+    """Measure the disk of a folder that need not exist yet, with a temporary file."""
     room = room_in(folder, mounts)
     if room.error:
         return room
@@ -275,7 +277,7 @@ def try_disk(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
 
 
 def room_in(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
-    """Return the room for a folder, or where it would be made, without writing anything."""
+    """Return the disk space for a folder that need not exist yet, without writing anything."""
     there = _there(folder)
     try:
         free = os.statvfs(there)
@@ -285,12 +287,12 @@ def room_in(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
 
 
 def _there(folder: Path) -> Path:
-    """Return the folder, or the nearest above it that exists."""
+    """Return the folder, or its nearest existing parent."""
     return next(one for one in (folder, *folder.parents) if one.is_dir())
 
 
 def _sync_ms(folder: Path) -> tuple[float, ...]:
-    """Return the time that the disk took to keep each of some pieces."""
+    """Measure the duration of several fsync calls, in milliseconds."""
     found = []
     with tempfile.TemporaryFile(dir=folder) as file:
         for _ in range(_SYNCS):
@@ -303,7 +305,7 @@ def _sync_ms(folder: Path) -> tuple[float, ...]:
 
 
 def _kind_of(folder: Path, mounts: str) -> str:
-    """Return the kind of file system that a folder is on."""
+    """Return the file system type of a folder."""
     rows = [line.split() for line in mounts.splitlines() if len(line.split()) > 2]
     within = [(len(row[1]), row[2]) for row in rows if folder.is_relative_to(row[1])]
     return max(within, default=(0, ""), key=lambda one: one[0])[1]
@@ -329,7 +331,7 @@ def _hexadecimal(text: str) -> int | None:
 
 
 def _text(path: Path) -> str:
-    """Return a small file, "" where it cannot be read."""
+    """Return the text of a small file, or "" if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
@@ -337,7 +339,7 @@ def _text(path: Path) -> str:
 
 
 def _field(text: str, key: str) -> str:
-    """Return the rest of the line that begins with a key."""
+    """Return the rest of the first line that starts with a key, or ""."""
     return next((line.removeprefix(key).strip() for line in text.splitlines() if line.startswith(key)), "")
 
 
@@ -349,7 +351,7 @@ def _group_name(number: int) -> str:
 
 
 def version_of(package: str) -> str | None:
-    """Return the version of an installed package; None where it is not installed."""
+    """Return the version of an installed package, or None."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Check the parts of a table: device files, LEDs, buttons, piezos, microphone, camera, displays."""
+"""Check the parts of a table: device files, LEDs, buttons, piezos, microphone, camera and displays."""
 
 from __future__ import annotations
 
@@ -20,50 +20,50 @@ from tallybone.sources.camera import Camera
 from tallybone.sources.shots import Shot
 from vision.arrays import Image
 
-# One may be a door or a cup.
+# Fewer hits may come from a door or a cup.
 _RESTLESS = 3
-_GAME = "Is a game running? Only one program at a time can have it."
+_GAME = "Is a game running? Only one program can use it at a time."
 
 _PINS, _SOUND, _MEDIA = "/dev/gpiochip0", "/dev/snd", "/dev/media0"
 _MISSING = {
-    _PINS: "Only a Raspberry Pi has pins. On any other computer use the driver virtual, or none.",
-    _SOUND: "No sound card is there: plug the microphone in, or see I2S above.",
-    _MEDIA: "The camera is not seen. Power off, then push its cable in straight, contacts to the contacts.",
+    _PINS: "Only a Raspberry Pi has GPIO pins. On other computers, use the driver virtual or none.",
+    _SOUND: "No sound card found: plug in the microphone, or see I2S above.",
+    _MEDIA: "The camera is not detected. Power off, then reseat its cable, contacts facing the contacts.",
 }
-_UNPLUGGED = "Is it plugged in? These are:"
+_UNPLUGGED = "Is it plugged in? Connected devices:"
 
 _LISTENS_S, _TICK_S = 2.0, 0.05
-# A 16-bit microphone that works is never quieter than its own noise, -80 dB or so of full scale.
+# The noise floor of a working 16-bit microphone is about -80 dBFS.
 _SILENT_DB, _LOUD_DB = -85.0, -20.0
 _CLIPPED, _CLIPPED_SHARE = 0.99, 0.001
-# A tenth is what the start of a microphone and its last block may take of two seconds.
+# Starting the microphone and its last block may take up to a tenth of two seconds.
 _LEAST_SHARE = 0.9
 
 _NS_PER_S = 1_000_000_000
 _LOOKS_NS = 4 * _NS_PER_S
 _CAMERA_TICK_S = 0.01
-# Pictures at the begin are dark until the camera has found its exposure.
+# The first images are dark until auto-exposure settles.
 _SETTLES_NS = _NS_PER_S
 _WIDE_PX, _HIGH_PX = 1280, 720
 _SLOW_PER_S = 8.0
 _LIVE = ("usb:", "pi:", "/dev/")
-# Mean grey of pictures that are read well: 36 to 108 in photographs of tables, 95 in rendered ones.
+# Mean grey of well-read images: 36 to 108 in photographs of tables, 95 in rendered ones.
 _DARK, _BRIGHT, _FLAT = 25.0, 215.0, 4.0
 _GLARE, _GLARE_SHARE = 250, 0.15
-# Fine against coarse edges: 0.36 to 1.0 in photographs in focus, 0.24 and less when they are blurred by 1.0 px of 1280.
+# Ratio of fine to coarse edges: 0.36 to 1.0 in focused photographs, at most 0.24 after a blur of 1 px in 1280.
 _BLURRED = 0.20
 
 
 @dataclass(frozen=True, slots=True)
 class PartTrial:
-    """The result of opening and closing a part.
+    """Result of opening and closing a part.
 
     Attributes:
-        trouble: Why it does not open; "" where it does.
-        details: A description of it.
-        held: Buttons that were down though nobody pressed them.
-        hits: Number of hits that a piezo felt in a second without knocks.
-        doubt: Another oddity of it; "" for none.
+        trouble: Reason why it does not open, or "".
+        details: Description.
+        held: Buttons that were down although nobody pressed them.
+        hits: Number of hits per second reported by a piezo without knocks.
+        doubt: Any other warning, or "".
     """
 
     trouble: str = ""
@@ -74,19 +74,19 @@ class PartTrial:
 
 
 def check_opened(part: str, opened: PartTrial) -> Finding:
-    """Return whether a part opens and works."""
+    """Check the result of opening a part."""
     if opened.trouble:
         is_taken = "busy" in opened.trouble.lower() or "in use" in opened.trouble.lower()
         return problem(part, opened.trouble, _GAME if is_taken else "")
     if opened.held:
         words = f"held down, or wired wrongly: {', '.join(opened.held)}"
-        mend = "Each button stands between its pin and ground, and closes only when pressed (normally open)."
+        mend = "Connect each button between its pin and ground; it must be normally open."
         return warning(part, words, mend)
     if opened.hits >= _RESTLESS:
-        words = f"it feels {opened.hits} hits a second though nobody knocks"
-        return warning(part, words, "Turn its trimmer up, and join the ground of the piezo with that of the Pi.")
+        words = f"it reports {opened.hits} hits a second although nobody knocks"
+        return warning(part, words, "Turn up its trimmer, and connect the grounds of the piezo and the Pi.")
     if opened.doubt:
-        return warning(part, opened.doubt, "docs/wiring.md shows its wires.")
+        return warning(part, opened.doubt, "See docs/wiring.md for its wiring.")
     return ok(part, opened.details)
 
 
@@ -95,9 +95,9 @@ class Device:
     """A device file.
 
     Attributes:
-        is_there: Whether it exists.
-        is_usable: Whether this user may read and write it.
-        group: The group whose members may.
+        is_there: True if it exists.
+        is_usable: True if this user may read and write it.
+        group: Group that owns it.
     """
 
     is_there: bool
@@ -107,12 +107,12 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """The user of this process.
+    """User of this process.
 
     Attributes:
-        name: Their login name.
-        groups: The groups of this login.
-        listed: The groups of their next login.
+        name: Login name.
+        groups: Groups of this login session.
+        listed: Groups of the next login session.
     """
 
     name: str
@@ -121,7 +121,7 @@ class User:
 
 
 def devices_of(hardware: HardwareSettings, camera: str) -> tuple[tuple[str, str], ...]:
-    """Return each device file that a table needs, with the first part that needs it."""
+    """Return pairs of a part and its device file; a shared file is listed once."""
     heard = "microphone" if isinstance(hardware.knock, MicrophoneSettings) else "piezo"
     kinds = (
         ("LEDs", hardware.leds),
@@ -137,7 +137,7 @@ def devices_of(hardware: HardwareSettings, camera: str) -> tuple[tuple[str, str]
 
 
 def camera_device(camera: str) -> str:
-    """Return the device file of a camera; "" for one that has none, and for usb:N, which may be any."""
+    """Return the device file of a camera; "" if it has none or, as for usb:N, it is not fixed."""
     where = camera.partition(",")[0]
     if where.startswith("pi:"):
         return _MEDIA
@@ -145,57 +145,60 @@ def camera_device(camera: str) -> str:
 
 
 def device_of(part: PartSettings, pins: PinLibrary) -> str:
-    """Return the device file of a part; "" for one that has none."""
+    """Return the device file of a part, or "" if it has none."""
     if part.pin_uses:
         return _PINS if pins is PinLibrary.LGPIO else ""
     return part.location if part.location.startswith("/dev/") else ""
 
 
 def check_device(part: str, path: str, device: Device, user: User) -> Finding:
-    """Return whether a device file can be used."""
+    """Check that a device file exists and is accessible."""
     if not device.is_there:
         if path in _MISSING:
             return problem(part, f"there is no {path}", _MISSING[path])
         if path.startswith("/dev/spidev"):
             return problem(
-                part, f"there is no {path}", "SPI is switched off, or the Pi was not restarted since:", "sudo reboot"
+                part,
+                f"there is no {path}",
+                "SPI is switched off, or the Pi was not restarted since it was enabled:",
+                "sudo reboot",
             )
         where = "ls -l /dev/v4l/by-id" if part == "camera" else "ls -l /dev/serial/by-id"
         return problem(part, f"there is no {path}", _UNPLUGGED, where)
     if not device.is_usable:
         return _not_allowed(part, path, device, user)
     if path.startswith(("/dev/ttyUSB", "/dev/ttyACM")):
-        words = f"{path} may be another adapter after the next start"
-        return warning(part, words, "In table.toml use its name that stays, one of:", "ls -l /dev/serial/by-id")
-    return ok(part, f"{path} may be used")
+        words = f"{path} may name another adapter after a restart"
+        return warning(part, words, "In table.toml, use a persistent name, one of:", "ls -l /dev/serial/by-id")
+    return ok(part, f"{path} is accessible")
 
 
 def _not_allowed(part: str, path: str, device: Device, user: User) -> Finding:
     if device.group in user.listed and device.group not in user.groups:
-        words = f"{path} may not be used yet: {user.name} has joined the group {device.group} since the login"
+        words = f"{path} is not accessible yet: {user.name} joined the group {device.group} after logging in"
         return problem(part, words, "Log out and in again, or restart:", "sudo reboot")
     if not device.group or device.group == "root":
-        words = f"{path} may be used by root alone"
-        return problem(part, words, "A Raspberry Pi OS gives it to a group. Is this another system, or a container?")
+        words = f"{path} is accessible only to root"
+        return problem(part, words, "Raspberry Pi OS assigns it to a group. Is this another system or a container?")
     return problem(
         part,
-        f"{path} may not be used: {user.name} is not in the group {device.group}",
-        "Join it, then log out and in again:",
+        f"{path} is not accessible: {user.name} is not in the group {device.group}",
+        "Join the group, then log out and in again:",
         f"sudo usermod -aG {device.group} {user.name}",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Sounds:
-    """The sound of a microphone.
+    """Measurements of a microphone.
 
     Attributes:
-        error: Why there is none; "" where there is.
-        share: How much of the time there was sound, 0 to 1.
-        lost: How often the driver said that sound was lost.
-        level_db: Loudness, against the loudest possible.
-        peak: The loudest sample, 0 to 1.
-        clipped: Share of the samples that are as loud as can be.
+        error: Reason why there is no sound, or "".
+        share: Fraction of the expected samples that arrived, 0 to 1.
+        lost: Number of overruns reported by the driver.
+        level_db: RMS level, in dBFS.
+        peak: Largest absolute sample, 0 to 1.
+        clipped: Fraction of clipped samples, 0 to 1.
     """
 
     error: str = ""
@@ -207,20 +210,20 @@ class Sounds:
 
 
 class Ear(KnockDetector):
-    """Keeps the sound in place of a detector."""
+    """Detector stand-in that stores the sound."""
 
     def __init__(self) -> None:
         super().__init__()
         self.blocks: list[SoundBlock] = []
 
     def feed(self, block: SoundBlock) -> tuple[ClassifiedSound, ...]:
-        """Keep a block, and hear no knock in it."""
+        """Store a block; no knock is detected."""
         self.blocks.append(block)
         return ()
 
 
 def listen_to(sensor: KnockSensor, ear: Ear, wait: Callable[[float], object]) -> Sounds:
-    """Listen for two seconds to a sensor that gives its sound to an ear, then close it.
+    """Measure a sensor that feeds *ear* for two seconds, then close it.
 
     Raises:
         KnockSensorError: If its library is not installed.
@@ -237,11 +240,11 @@ def listen_to(sensor: KnockSensor, ear: Ear, wait: Callable[[float], object]) ->
 
 
 def sounds_of(blocks: list[SoundBlock], lost: int = 0) -> Sounds:
-    """Return the measures of blocks of sound, of which there should be two seconds, or as much as their times span."""
+    """Measure blocks of sound, which should cover two seconds or the span of their times, whichever is longer."""
     if not blocks:
-        return Sounds(error="it is open, but no sound comes")
+        return Sounds(error="it opens, but delivers no sound")
     samples = np.concatenate([block.samples for block in blocks])
-    samples = samples - np.mean(samples)  # I2S microphones stand beside zero
+    samples = samples - np.mean(samples)  # remove the DC offset of I2S microphones
     spans_s = (blocks[-1].t_ns - blocks[0].t_ns) / _NS_PER_S
     level = float(np.sqrt(np.mean(np.square(samples, dtype=np.float64))))
     return Sounds(
@@ -254,38 +257,43 @@ def sounds_of(blocks: list[SoundBlock], lost: int = 0) -> Sounds:
 
 
 def check_sound(sounds: Sounds) -> Finding:
-    """Return whether a microphone is good for hearing knocks."""
+    """Check that a microphone is suitable for detecting knocks."""
     part, mixer = "microphone", "alsamixer"
     if sounds.error:
-        return problem(part, sounds.error, "What there is:", "arecord -l")
+        return problem(part, sounds.error, "Available devices:", "arecord -l")
     how = f"{sounds.level_db:.0f} dB, loudest {sounds.peak:.0%}"
     if sounds.level_db < _SILENT_DB:
         words = f"silent ({how})"
-        return problem(part, words, "Is it muted? F6 chooses it, F4 shows it, M and the arrow up open it:", mixer)
+        return problem(
+            part,
+            words,
+            "Is it muted? Select it with F6, show it with F4, unmute it with M and turn it up with the up arrow:",
+            mixer,
+        )
     if sounds.clipped > _CLIPPED_SHARE:
-        return warning(part, f"as loud as can be ({how})", "Turn it down; F6 chooses it, F4 shows it:", mixer)
+        return warning(part, f"clipping ({how})", "Turn it down; select it with F6, show it with F4:", mixer)
     if sounds.level_db > _LOUD_DB:
-        return warning(part, f"very loud ({how})", "Knocks drown in it: turn it down, or look for a hum.")
+        return warning(part, f"very loud ({how})", "Knocks are masked: turn it down, or look for a source of hum.")
     if sounds.share < _LEAST_SHARE:
         often = f", lost {sounds.lost} times" if sounds.lost else ""
-        words = f"sound is missing: {sounds.share:.0%} of it came{often}"
-        return warning(part, words, "The Pi is busy, or the USB hub is weak: plug it into the Pi itself.")
+        words = f"sound is lost: {sounds.share:.0%} of it arrived{often}"
+        return warning(part, words, "The Pi is busy, or the USB hub is weak: plug the microphone directly into the Pi.")
     return ok(part, f"hears ({how}); knock on the table with `tallybone hardware test`")
 
 
 @dataclass(frozen=True, slots=True)
 class CameraSample:
-    """A picture of a camera, and its pace.
+    """Measurements of a camera and its image.
 
     Attributes:
-        error: Why there is no picture; "" where there is.
-        wide_px: Of its pictures.
-        high_px: Of its pictures.
-        per_s: Pictures a second.
-        grey: Mean, 0 to 255.
-        contrast: Standard deviation of the greys.
-        sharpness: Fine edges against coarse ones.
-        glare: Share of the picture that is white.
+        error: Reason why there is no image, or "".
+        wide_px: Image width.
+        high_px: Image height.
+        per_s: Frames per second.
+        grey: Mean grey value, 0 to 255.
+        contrast: Standard deviation of the grey values.
+        sharpness: Ratio of fine to coarse edges.
+        glare: Fraction of white pixels, 0 to 1.
     """
 
     error: str = ""
@@ -299,11 +307,11 @@ class CameraSample:
 
 
 def look_through(camera: Camera, wait: Callable[[float], object]) -> CameraSample:
-    """Look through a camera for four seconds, or to its end.
+    """Measure a camera for four seconds, or until it ends.
 
     Args:
-        camera: It gives the time as well.
-        wait: Waits a number of seconds.
+        camera: The camera, which also provides the clock.
+        wait: Sleeps for a number of seconds.
     """
     began_ns = camera.now_ns()
     times_ns: list[int] = []
@@ -316,7 +324,7 @@ def look_through(camera: Camera, wait: Callable[[float], object]) -> CameraSampl
         elif shown is None:
             wait(_CAMERA_TICK_S)
     if last is None:
-        return CameraSample(camera.problem or "it gives no picture")
+        return CameraSample(camera.problem or "it delivers no images")
     late_ns = [t_ns for t_ns in times_ns if t_ns - times_ns[0] >= _SETTLES_NS] or times_ns
     spans = len(late_ns) - 1
     per_s = spans * _NS_PER_S / (late_ns[-1] - late_ns[0]) if spans > 0 and late_ns[-1] > late_ns[0] else 0.0
@@ -324,7 +332,7 @@ def look_through(camera: Camera, wait: Callable[[float], object]) -> CameraSampl
 
 
 def seen_in(image: Image, per_s: float) -> CameraSample:
-    """Return the measures of a picture, shape (H, W, 3), BGR."""
+    """Measure an image of shape (H, W, 3), BGR."""
     high, wide = image.shape[:2]
     shrinks = min(1.0, _WIDE_PX / max(high, wide))
     small = cv2.resize(image, None, fx=shrinks, fy=shrinks, interpolation=cv2.INTER_AREA)
@@ -341,16 +349,16 @@ def seen_in(image: Image, per_s: float) -> CameraSample:
 
 
 def _sharpness(grey: np.ndarray) -> float:
-    """Return how strong the finest edges are against those that survive any focus."""
+    """Return the strength of the finest edges relative to edges that survive defocus."""
     fine, coarse = cv2.GaussianBlur(grey, (0, 0), 1.0), cv2.GaussianBlur(grey, (0, 0), 4.0)
     edges = float(np.percentile(np.abs(fine - coarse), 99.5))
     return float(np.percentile(np.abs(grey - fine), 99.5)) / max(edges, 1e-3)
 
 
 def check_camera(name: str, seen: CameraSample) -> tuple[Finding, ...]:
-    """Return whether the picture of a camera is good enough to play by."""
+    """Check that the image of a camera is good enough for reading tiles."""
     if seen.error:
-        return (problem("camera", seen.error.removeprefix(f"{name}: "), "What there is:", "tallybone cameras"),)
+        return (problem("camera", seen.error.removeprefix(f"{name}: "), "Available cameras:", "tallybone cameras"),)
     return _check_picture(name, seen), _check_light(seen)
 
 
@@ -358,10 +366,10 @@ def _check_picture(name: str, seen: CameraSample) -> Finding:
     pace = f", {seen.per_s:.0f} a second" if seen.per_s else ""
     words = f"{name}: {seen.wide_px}x{seen.high_px}{pace}"
     if max(seen.wide_px, seen.high_px) < _WIDE_PX or min(seen.wide_px, seen.high_px) < _HIGH_PX:
-        return warning("camera", words, "Tiles are small in it. A camera with 1280x720 reads better.")
-    # A folder or a video has the pace at which it was filmed.
+        return warning("camera", words, "Tiles are too small. Use at least 1280x720.")
+    # The frame rate of folders and videos does not matter.
     if name.startswith(_LIVE) and seen.per_s < _SLOW_PER_S:
-        mend = "Slow: more light makes it faster (it exposes longer in the dark), so does a USB socket of its own."
+        mend = "Slow. Add light, because exposure is longer in the dark, or use a separate USB port."
         return warning("camera", words, mend)
     return ok("camera", words)
 
@@ -369,14 +377,14 @@ def _check_picture(name: str, seen: CameraSample) -> Finding:
 def _check_light(seen: CameraSample) -> Finding:
     how = f"grey {seen.grey:.0f} of 255, contrast {seen.contrast:.0f}"
     if seen.contrast < _FLAT:
-        return problem("picture", f"all of one colour ({how})", "Is the cap on the lens, or the table in the dark?")
+        return problem("picture", f"uniform ({how})", "Is the lens cap on, or the table dark?")
     if seen.grey < _DARK:
-        return warning("picture", f"dark ({how})", "Light the table: a lamp from the side, not beside the camera.")
+        return warning("picture", f"dark ({how})", "Light the table with a lamp from the side, not next to the camera.")
     if seen.grey > _BRIGHT or seen.glare > _GLARE_SHARE:
         words = f"too bright ({how}, {seen.glare:.0%} white)"
-        return warning("picture", words, "Turn the lamp away from the table, or put a cloth on it that does not shine.")
+        return warning("picture", words, "Point the lamp away from the table, or use a matt cloth.")
     if seen.sharpness < _BLURRED:
         words = f"blurred (edges {seen.sharpness:.2f}, at least {_BLURRED:.2f} wanted)"
-        mend = "Turn the lens until pips have edges; wipe it; on an empty cloth this says nothing: lay some tiles."
+        mend = "Focus or clean the lens until pips are sharp. Put tiles on the table: an empty cloth looks blurred."
         return warning("picture", words, mend)
     return ok("picture", f"bright and sharp enough ({how}, edges {seen.sharpness:.2f})")

@@ -1,4 +1,4 @@
-"""Probe a real table: each probe opens one part with the game's own driver and closes it again."""
+"""Access to the machine: each probe opens one part with the driver used in games, and closes it again."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from vision.arrays import Image
 from vision.errors import VisionError
 
 _TICK_S, _ANSWERS_S, _FEELS_S = 0.05, 3.0, 1.0
-# One that starts when its port is opened has started by then, and is sent everything again.
+# Displays that reboot when their port opens are ready after this time and receive the page again.
 _SHOWS_S = 1.5
 _SHOWN = DisplayPage(message="The doctor is here")
 
@@ -63,7 +63,7 @@ _READS = 3
 
 
 def drawn_tiles() -> Image:
-    """Return a picture of 28 tiles on a cloth, shape (720, 1280, 3), BGR."""
+    """Draw 28 tiles on a cloth: an image of shape (720, 1280, 3), BGR."""
     image = np.full((720, 1280, 3), (70, 90, 60), np.uint8)
     for x, y in product(range(80, 1200, 160), range(90, 690, 170)):
         cv2.rectangle(image, (x, y), (x + 100, y + 50), (225, 230, 235), -1)
@@ -74,59 +74,59 @@ def drawn_tiles() -> Image:
 
 
 class Probes(Protocol):
-    """Looks at the machine and its parts. Nothing that is broken out there is an error: it is in the answer."""
+    """Access to the machine and its parts. Faults are part of the results, never exceptions."""
 
     def machine(self) -> Machine:
-        """Look at the computer."""
+        """Return facts about the computer."""
 
     def boot(self) -> Boot:
-        """Look at its boot settings."""
+        """Return the boot configuration."""
 
     def user(self) -> User:
-        """Look at the user of this process."""
+        """Return the user of this process."""
 
     def venv(self) -> Venv:
-        """Look where Python finds libraries."""
+        """Return the virtual environment of this process."""
 
     def library(self, wanted: NeededLibrary) -> Library:
-        """Import a library."""
+        """Try to import a library."""
 
     def reading(self) -> float | str:
-        """Return the seconds it takes to read a picture of 28 tiles, or why that fails."""
+        """Return the time to read an image of 28 tiles in seconds, or an error message."""
 
     def device(self, path: str) -> Device:
-        """Look at a device file."""
+        """Return the state of a device file."""
 
     def disk(self, folder: Path) -> Disk:
-        """Write a little into a folder."""
+        """Measure the disk of a folder."""
 
     def camera(self, source: str) -> CameraSample:
-        """Look through a camera for some seconds."""
+        """Measure a camera for some seconds."""
 
     def leds(self, part: LedsDriver, pins: PinLibrary) -> PartTrial:
-        """Open LEDs, and let them go dark."""
+        """Open LEDs and switch them off."""
 
     def buttons(self, part: ButtonsDriver, pins: PinLibrary) -> PartTrial:
-        """Open buttons, and see which are held."""
+        """Open buttons and report which are held."""
 
     def microphone(self, part: MicrophoneSettings) -> Sounds:
-        """Listen for some seconds."""
+        """Measure a microphone for some seconds."""
 
     def knock(self, part: KnockSettings, pins: PinLibrary) -> PartTrial:
         """Open a knock sensor other than a microphone."""
 
     def display(self, part: DisplaySettings) -> PartTrial:
-        """Show a word on a display."""
+        """Show a message on a display."""
 
     def broker(self, broker: Broker) -> str | None:
-        """Open a line to a broker; return why that fails."""
+        """Connect to a broker; return an error message, or None."""
 
     def webhook(self, hook: Webhook) -> str | None:
-        """Open a line to a web address; return why that fails."""
+        """Connect to a webhook; return an error message, or None."""
 
 
 class RealProbes:
-    """Looks at this machine."""
+    """Access to this machine."""
 
     user = staticmethod(machine_files.read_user)
     venv = staticmethod(machine_files.read_venv)
@@ -138,19 +138,19 @@ class RealProbes:
     def __init__(
         self, wait: Callable[[float], object], *, root: Path = Path("/"), clock: Callable[[], int] = time.monotonic_ns
     ) -> None:
-        """Wait with *wait*, in seconds; read the files of the system under *root*."""
+        """Sleep with *wait* (seconds), and read system files under *root*."""
         self._wait, self._root, self._clock = wait, root, clock
 
     def machine(self) -> Machine:
-        """Look at the computer."""
+        """Return facts about the computer."""
         return machine_files.read_machine(self._root, machine_files.run)
 
     def boot(self) -> Boot:
-        """Look at its boot settings."""
+        """Return the boot configuration."""
         return machine_files.read_boot(self._root, self.machine().model)
 
     def reading(self) -> float | str:
-        """Read drawn tiles some times, and return the median time in seconds; the first read takes longer."""
+        """Return the median time of several reads; the first one is slower and not counted."""
         from vision.reader.reader import load_reader
 
         picture, took_s = drawn_tiles(), list[float]()
@@ -165,7 +165,7 @@ class RealProbes:
         return median(took_s[1:])
 
     def camera(self, source: str) -> CameraSample:
-        """Look through a camera, as a game would."""
+        """Measure a camera, opened as for a game."""
         game = new_game(
             "bones", (), (), tile_set=TileSet.AUTO, in_play=False, began=datetime.fromtimestamp(0, UTC), software=""
         )
@@ -177,7 +177,7 @@ class RealProbes:
             return CameraSample(str(error))
 
     def leds(self, part: LedsDriver, pins: PinLibrary) -> PartTrial:
-        """Open LEDs, and let them go dark."""
+        """Open LEDs and switch them off."""
         try:
             lamps = self._opener(pins).leds(part)
         except (LedError, PinError) as error:
@@ -191,7 +191,7 @@ class RealProbes:
         )
 
     def buttons(self, part: ButtonsDriver, pins: PinLibrary) -> PartTrial:
-        """Open buttons, and see which are held."""
+        """Open buttons and report which are held."""
         down: dict[str, bool] = {}
 
         def tap(name: str, sample: PinSample) -> None:
@@ -208,7 +208,7 @@ class RealProbes:
         return PartTrial(details=f"{count}, none of them held", held=held, doubt=part.doubt(self._wait))
 
     def microphone(self, part: MicrophoneSettings) -> Sounds:
-        """Listen for some seconds."""
+        """Measure a microphone for some seconds."""
         ear = Ear()
         sensor = MicrophoneKnockSensor(clock=self._clock, device=part.device, detector=ear)
         try:
@@ -228,7 +228,7 @@ class RealProbes:
         return PartTrial(trouble or "", details, hits=hits, doubt=part.doubt(self._wait))
 
     def display(self, part: DisplaySettings) -> PartTrial:
-        """Show a word on a display, after its driver's own check."""
+        """Run the driver's own check, then show a message on the display."""
         doubt = part.doubt(self._wait)
         try:
             display = self._opener(PinLibrary.MOCK).display(part)
@@ -244,12 +244,12 @@ class RealProbes:
         state = display.state
         display.close()
         if not state.works:
-            return PartTrial(state.problem or "its port does not open")
+            return PartTrial(state.problem or "cannot open its port")
         shown = f'it should say "{_SHOWN.message}" now' if part.location else "virtual"
         return PartTrial(details=f"{part.driver} {part.location}: {shown}".replace("  ", " "), doubt=doubt)
 
     def broker(self, broker: Broker) -> str | None:
-        """Open a line to a broker and close it, saying nothing."""
+        """Connect to a broker and disconnect, without publishing."""
         try:
             from tallybone.notify.broker import BrokerConnection
         except ModuleNotFoundError as error:

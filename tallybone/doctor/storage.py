@@ -1,4 +1,4 @@
-"""Check the folder of recordings: its room, whether it lasts, and the speed of the disk."""
+"""Check the folder of recordings: free space, persistence and disk speed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from engine.phrases import listed, phrase
 from tallybone.finding import Finding, ok, problem, warning
 
 _GB = 1_000_000_000
-# An evening of four hours takes about 5 GB at ten pictures a second.
+# An evening of four hours takes about 5 GB at ten images per second.
 _FULL_BYTES, _TIGHT_BYTES = _GB // 2, 5 * _GB
-# Each event waits for the disk: this long, and people notice; longer, and pictures are lost.
+# Each event waits for the disk. From the first limit on, people notice; from the second on, images are lost.
 _SLOW_MS, _STUCK_MS = 100.0, 1000.0
 _RECORDINGS, _DISK = phrase("recordings"), phrase("disk")
 _FORGETS = ("tmpfs", "ramfs", "overlay")
@@ -21,11 +21,11 @@ class Disk:
     """The folder of recordings and its disk.
 
     Attributes:
-        folder: The folder.
-        error: Why nothing can be written there; "" where it can.
-        free_bytes: Free room.
-        kind: Of file system.
-        sync_ms: Time that the disk took to keep a piece, a few times.
+        folder: Path of the folder.
+        error: Reason why it is not writable, or "".
+        free_bytes: Free space.
+        kind: File system type.
+        sync_ms: Durations of several fsync calls, in milliseconds.
     """
 
     folder: str
@@ -36,7 +36,7 @@ class Disk:
 
 
 def check_disk(disk: Disk) -> tuple[Finding, ...]:
-    """Return whether recordings can be kept."""
+    """Check that recordings can be stored."""
     if disk.error:
         words = listed((disk.folder, disk.error), ": ")
         return (

@@ -1,10 +1,10 @@
-"""Back up and restore everything a table keeps, as one tar file with checksums.
+"""Back up and restore the data of a table, as one tar file with checksums.
 
-It is read here header by header instead of with `tarfile`, which trusts the sizes in an archive.
+Archives are read header by header, because `tarfile` trusts the sizes in an archive.
 
-A backup is unpacked beside the files of the table, and compared with its checksums, before anything is touched. Then
-two steps follow, which may be cut off anywhere and are finished the next time: `.restoring` (the files of the table
-move out) and `.placing` (the unpacked ones move in).
+A backup is unpacked beside the files of the table and verified before anything is changed. Two steps follow, which are
+completed later if interrupted: `.restoring` (the files of the table move out) and `.placing` (the unpacked files move
+in).
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from tallybone.recording.survey import is_running
 
 FORMAT, VERSION = "tallybone-backup", 1
 CONTENTS = "tallybone-backup.json"
-"""The last member; an archive without it was cut off."""
+"""Name of the last member; an archive without it is truncated."""
 ROOTS = ("state", "config")
-"""The name of every other member starts with one of these."""
+"""Top-level folders of all other members."""
 FOLDERS = ("state/calibration", "state/sessions")
-"""Folders of a table: a file of such a name would stand in their way."""
+"""Folders of a table; no file of a backup may have these names."""
 Tick: TypeAlias = Callable[[int], None]
-"""Is called with the number of bytes since the last call."""
+"""Called with the number of bytes processed since the last call."""
 _BLOCK_BYTES = 512
 _PIECE_BYTES = 1 << 20
 _MOST_NAME_BYTES, _MOST_DEPTH = 1024, 12
 _MOST_CONTENTS_BYTES = 50_000_000
-# The year 2242: the header of a tar file has eleven octal digits.
+# The limit of eleven octal digits in a tar header, in the year 2242.
 _MOST_MTIME_S = 8**11 - 1
-# The owner may read and write each file. Others may read it at most, and nothing of a backup is ever run.
+# The owner may read and write each file. Others may read at most, and no file is executable.
 _LEAST_MODE, _MOST_MODE = 0o600, 0o644
 
 _UNPACKING, _RESTORING, _PLACING = ".unpacking", ".restoring", ".placing"
@@ -48,7 +48,7 @@ _CONFIG = "config-of-backup"
 
 
 class BackupError(ValueError):
-    """A backup cannot be made or used; with the reason."""
+    """A backup cannot be created or used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class ArchivedFile:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A member in the list of an archive: its name, its size, its SHA-256."""
+    """Entry of the contents list: name, size and SHA-256 of a member."""
 
     name: str
     size_bytes: int
@@ -70,13 +70,13 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member as it comes.
+    """Header of a member.
 
     Attributes:
-        name: Below the folder that it is unpacked into; it leads nowhere else.
-        size_bytes: Of its content.
-        mtime_s: When the file was written last, in seconds since 1970.
-        mode: Who may read and write it.
+        name: Relative path, always inside the target folder.
+        size_bytes: Size of its content.
+        mtime_s: Modification time, in seconds since 1970.
+        mode: Permission bits.
     """
 
     name: str
@@ -85,24 +85,26 @@ class Member:
     mode: int
 
     def __post_init__(self) -> None:
-        """Refuse a date that no file can have."""
+        """Validate the modification time."""
         if not 0 <= self.mtime_s <= _MOST_MTIME_S:
-            raise BackupError(f"{self.name!r}: its date must be 0 to {_MOST_MTIME_S} s since 1970, got {self.mtime_s}")
+            raise BackupError(
+                f"{self.name!r}: expected a date from 0 to {_MOST_MTIME_S} s since 1970, got {self.mtime_s}"
+            )
 
 
 def write_archive(entries: Sequence[ArchivedFile], out: BinaryIO, *, made_at: str, software: str, tick: Tick) -> int:
-    """Write an archive of files, each as long as it is when its turn comes, and return how many there are.
+    """Write an archive and return the number of files. Files may still grow; each is stored with its size when read.
 
     Raises:
-        BackupError: If a file becomes shorter meanwhile, or has a name that no archive may have.
-        OSError: If something cannot be read or written.
+        BackupError: If a file is truncated while being read, or has an invalid name.
+        OSError: If a file cannot be read or the archive cannot be written.
     """
     sums: list[Sum] = []
     for entry in entries:
         try:
             file = entry.path.open("rb")
         except FileNotFoundError:
-            continue  # an old recording that has made room meanwhile
+            continue  # an old recording that was deleted to free disk space
         with file:
             sums.append(_write_file(entry, file, out, tick))
     said = {"format": FORMAT, "version": VERSION, "made_at": made_at, "software": software}
@@ -118,7 +120,7 @@ def _write_file(entry: ArchivedFile, file: BinaryIO, out: BinaryIO, tick: Tick) 
     mtime_s = min(max(0, int(facts.st_mtime)), _MOST_MTIME_S)
     out.write(_header(Member(name, facts.st_size, mtime_s, stat.S_IMODE(facts.st_mode))))
     seen = hashlib.sha256()
-    for piece in _pieces(file, facts.st_size, f"{entry.path}: it became shorter while it was read; try again"):
+    for piece in _pieces(file, facts.st_size, f"{entry.path}: it was truncated while being read; try again"):
         seen.update(piece)
         out.write(piece)
         tick(len(piece))
@@ -127,13 +129,13 @@ def _write_file(entry: ArchivedFile, file: BinaryIO, out: BinaryIO, tick: Tick) 
 
 
 def members(archive: BinaryIO) -> Iterator[tuple[Member, Iterator[bytes]]]:
-    """Yield each member but the last with the pieces of its content, and compare all with the list in the last.
+    """Yield each member with its content in pieces, and finally verify all checksums.
 
-    The content of a member must be taken before the next member is. It is verified only after the end.
+    Consume the content of a member before requesting the next one. Content is not verified until the iterator ends.
 
     Raises:
-        BackupError: If it is no backup, or was cut off, damaged or forged.
-        OSError: If it cannot be read.
+        BackupError: If the archive is not a backup, or is truncated, damaged or forged.
+        OSError: If the archive cannot be read.
     """
     sums: list[Sum] = []
     for member in _headers(archive):
@@ -143,7 +145,7 @@ def members(archive: BinaryIO) -> Iterator[tuple[Member, Iterator[bytes]]]:
             return
         yield member, _hashed(_content(archive, member.size_bytes), seen.update)
         sums.append(Sum(member.name, member.size_bytes, seen.hexdigest()))
-    raise BackupError("the backup was cut off: its end is missing")
+    raise BackupError("the backup is truncated: its end is missing")
 
 
 def _hashed(pieces: Iterator[bytes], update: Callable[[bytes], None]) -> Iterator[bytes]:
@@ -158,13 +160,13 @@ def _headers(archive: BinaryIO) -> Iterator[Member]:
         try:
             found = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
         except tarfile.HeaderError:
-            raise BackupError("this is no backup, or it is damaged") from None
+            raise BackupError("this is not a backup, or it is damaged") from None
         if found.type == tarfile.GNUTYPE_LONGNAME and 0 < found.size <= _MOST_NAME_BYTES:
             text = b"".join(_content(archive, found.size))
             long_name = os.fsdecode(text.rstrip(b"\0"))
             continue
         if found.type != tarfile.REGTYPE or found.size < 0:
-            raise BackupError(f"{found.name!r}: a backup holds plain files only")
+            raise BackupError(f"{found.name!r}: a backup contains only regular files")
         name = found.name if long_name is None else long_name
         long_name = None
         name = name if name == CONTENTS else _checked(name)
@@ -172,17 +174,17 @@ def _headers(archive: BinaryIO) -> Iterator[Member]:
 
 
 def _content(archive: BinaryIO, size_bytes: int) -> Iterator[bytes]:
-    yield from _pieces(archive, size_bytes, "the backup was cut off: its end is missing")
+    yield from _pieces(archive, size_bytes, "the backup is truncated: its end is missing")
     _exactly(archive, len(_filling(size_bytes)))
 
 
 def _contents(archive: BinaryIO, size_bytes: int) -> list[Sum]:
     if size_bytes > _MOST_CONTENTS_BYTES:
-        raise BackupError(f"its list of files must not have more than {_MOST_CONTENTS_BYTES} bytes")
+        raise BackupError(f"its list of files is larger than {_MOST_CONTENTS_BYTES} bytes")
     try:
         said = json.loads(b"".join(_content(archive, size_bytes)))
         if said["format"] != FORMAT:
-            raise BackupError("this is no backup of Tallybone")
+            raise BackupError("this is not a backup of Tallybone")
         if said["version"] != VERSION:
             raise BackupError(f"expected a backup of version {VERSION}, got {said['version']!r}")
         return [Sum(one["name"], one["size_bytes"], one["sha256"]) for one in said["files"]]
@@ -195,16 +197,16 @@ def _contents(archive: BinaryIO, size_bytes: int) -> list[Sum]:
 def _compare(said: list[Sum], seen: list[Sum]) -> None:
     for one, other in zip(said, seen, strict=False):
         if one != other:
-            raise BackupError(f"{other.name}: it is damaged, its checksum is wrong")
+            raise BackupError(f"{other.name}: the file is damaged (wrong checksum)")
     if len(said) != len(seen):
-        raise BackupError(f"it should have {len(said)} files, but has {len(seen)}")
+        raise BackupError(f"expected {len(said)} files, got {len(seen)}")
 
 
 def _checked(name: str) -> str:
-    """Return a name that leads nowhere but below the folder it is put into.
+    """Validate that a name stays inside the target folder.
 
     Raises:
-        BackupError: If it does not.
+        BackupError: If it is invalid.
     """
     parts = name.split("/")
     if (
@@ -213,7 +215,7 @@ def _checked(name: str) -> str:
         or any(part in ("", ".", "..") or "\0" in part or "\\" in part for part in parts)
         or len(os.fsencode(name)) > _MOST_NAME_BYTES
     ):
-        raise BackupError(f"{name!r}: no file of a backup can be called so")
+        raise BackupError(f"{name!r}: invalid file name in a backup")
     return name
 
 
@@ -238,15 +240,15 @@ def _pieces(file: BinaryIO, size_bytes: int, problem: str) -> Iterator[bytes]:
 
 
 def _exactly(archive: BinaryIO, size_bytes: int) -> bytes:
-    return b"".join(_pieces(archive, size_bytes, "the backup was cut off: its end is missing"))
+    return b"".join(_pieces(archive, size_bytes, "the backup is truncated: its end is missing"))
 
 
 def entries_of(state: Path, config: Path) -> tuple[ArchivedFile, ...]:
-    """Return the files that a backup of a table holds, in order of their names.
+    """Return the files to back up, sorted by name.
 
     Args:
-        state: The folder of the program.
-        config: That of table.toml, which belongs to people.
+        state: State folder of the table.
+        config: Folder of table.toml.
     """
     found = [*_below(state, "state", top=True)]
     if config.is_dir():
@@ -268,7 +270,7 @@ def _below(folder: Path, name: str, *, top: bool) -> list[ArchivedFile]:
 
 
 def is_kept(name: str) -> bool:
-    """Return whether the table itself keeps something of this name in the folder of the state.
+    """Check if a name in the state folder belongs to the table's data, not to a restore.
 
     >>> is_kept("sessions"), is_kept("before-restore-1"), is_kept(".restoring")
     (True, False, False)
@@ -277,7 +279,7 @@ def is_kept(name: str) -> bool:
 
 
 def running_in(state: Path) -> Path | None:
-    """Return a recording that is being written; None for none."""
+    """Return a recording that is being written, or None."""
     for path in sorted((state / "sessions").glob(f"*{SUFFIX}")):
         with path.open("rb") as file:
             if is_running(file):
@@ -286,14 +288,14 @@ def running_in(state: Path) -> Path | None:
 
 
 def restore(archive: BinaryIO, state: Path, *, tick: Tick) -> tuple[int, Path | None]:
-    """Replace the files of a table by those of a backup.
+    """Replace the files of a table with those of a backup.
 
     Returns:
-        The number of files, and the folder that has the replaced ones; None where there were none.
+        The number of files, and the folder with the replaced files, or None if there were none.
 
     Raises:
-        BackupError: If the backup cannot be used; then nothing has changed.
-        OSError: If something cannot be written.
+        BackupError: If the backup cannot be used. In that case nothing has changed.
+        OSError: If a file cannot be written.
     """
     try:
         state.mkdir(parents=True, exist_ok=True)
@@ -316,22 +318,22 @@ def restore(archive: BinaryIO, state: Path, *, tick: Tick) -> tuple[int, Path | 
 
 
 def finish_at_start(state: Path) -> bool:
-    """Finish or undo a restore that was cut off, when no other process is at it; return whether there was one.
+    """Complete or undo an interrupted restore, and return whether there was one. No other process may be restoring.
 
     Raises:
-        OSError: If something cannot be moved.
+        OSError: If a file cannot be moved.
     """
     was_cut_off = any((state / name).is_dir() for name in (_UNPACKING, _RESTORING, _PLACING))
-    shutil.rmtree(state / _UNPACKING, ignore_errors=True)  # it was not compared with its checksums yet
+    shutil.rmtree(state / _UNPACKING, ignore_errors=True)  # not verified yet
     finish(state)
     return was_cut_off
 
 
 def finish(state: Path) -> Path | None:
-    """Finish a restore that was started, if there is one; return the folder of the replaced files, if there are any.
+    """Complete a restore in progress, if any, and return the folder of replaced files, or None.
 
     Raises:
-        OSError: If something cannot be moved.
+        OSError: If a file cannot be moved.
     """
     restoring, placing = state / _RESTORING, state / _PLACING
     if restoring.is_dir():
@@ -353,7 +355,7 @@ def finish(state: Path) -> Path | None:
 
 
 def _move(path: Path, folder: Path) -> None:
-    """Move something into a folder; where a cut-off restore has moved one of that name already, beside it."""
+    """Move a file into a folder, under a new name if an interrupted restore already moved one of that name."""
     target, number = folder / path.name, 1
     while target.exists():
         number += 1
@@ -362,7 +364,7 @@ def _move(path: Path, folder: Path) -> None:
 
 
 def _tidied(state: Path, placing: Path) -> Path | None:
-    """Give the replaced files, and the configuration of the backup, their names."""
+    """Move the replaced files and the backup's configuration to their final folders."""
     if (placing / "config").is_dir():
         shutil.rmtree(state / _CONFIG, ignore_errors=True)
         (placing / "config").rename(state / _CONFIG)
@@ -376,7 +378,7 @@ def _tidied(state: Path, placing: Path) -> Path | None:
 
 
 def config_in(state: Path) -> tuple[Path, ...]:
-    """Return the files of the configuration that came with the last backup: people decide whether to use them."""
+    """Return the configuration files of the last restored backup, which are not applied automatically."""
     return tuple(sorted(path for path in (state / _CONFIG).rglob("*") if path.is_file()))
 
 
@@ -385,7 +387,7 @@ def _unpack(archive: BinaryIO, folder: Path, tick: Tick) -> int:
     for member, pieces in members(archive):
         root, top, *_ = member.name.split("/")
         if root == "state" and not is_kept(top):
-            raise BackupError(f"{member.name!r}: no file of a backup can be called so")
+            raise BackupError(f"{member.name!r}: invalid file name in a backup")
         if member.name in FOLDERS:
             raise BackupError(f"{member.name}: expected a folder, but it is a file")
         path = folder / member.name
@@ -393,7 +395,7 @@ def _unpack(archive: BinaryIO, folder: Path, tick: Tick) -> int:
             path.parent.mkdir(parents=True, exist_ok=True)
             number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _LEAST_MODE)
         except (FileExistsError, NotADirectoryError):
-            raise BackupError(f"{member.name}: it is there twice, or is both a file and a folder") from None
+            raise BackupError(f"{member.name}: the archive contains it twice, or as both a file and a folder") from None
         with os.fdopen(number, "wb") as file:
             for piece in pieces:
                 file.write(piece)

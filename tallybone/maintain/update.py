@@ -1,4 +1,4 @@
-"""Update a table to a signed wheel: check it, try it, switch to it; any failure keeps the old version."""
+"""Update a table to a signed wheel: verify, test and switch. Any failure keeps the old version."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from pathlib import Path
 from tallybone.files import sync_folder
 
 SIGNERS = Path("/etc/tallybone/release_signers")
-"""Signers that this table trusts: an allowed-signers file of `ssh-keygen`. With it, every wheel needs a signature."""
+"""Trusted signers, in the allowed-signers format of `ssh-keygen`. If it exists, every wheel must be signed."""
 WHO, WHAT = "release@tallybone", "tallybone-release"
-"""Name and purpose that a signature has to be made for."""
+"""Required identity and namespace of signatures."""
 _WITHIN_S = 30
 
 _PIP = ("-m", "pip", "--disable-pip-version-check", "--no-cache-dir", "-qq", "install", "--only-binary", ":all:")
 _MAKES_WITHIN_S, _READY_WITHIN_S, _ENDS_WITHIN_S = 3600, 90.0, 20
-_SAID = 300  # characters of an error
+_SAID = 300  # maximum length of an error
 
 _NAME = re.compile(r"tallybone-[\w.+!]+-py3-none-any\.whl", re.ASCII)
-# Of the package itself, and the versions that it runs with, each with its hash.
+# Metadata of the package, and its pinned requirements with hashes.
 _METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
 _REQUIREMENTS = re.compile(r"[^/]+\.dist-info/extra_metadata/requirements\.txt")
-# What zipfile and what unpacks for it raise at damaged bytes; RuntimeError at those that seem to be encrypted.
+# Exceptions of zipfile and its decompressors for damaged files; RuntimeError for apparently encrypted ones.
 _DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -55,12 +55,12 @@ _MOST_TEXT_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class UpdateSteps:
-    """The steps of an update; each raises an `UpdateError` where it fails.
+    """Steps of an update; each raises `UpdateError` on failure.
 
     Attributes:
-        make: Makes it in a new folder.
-        check: Tries it there, before anything links to it.
-        start: Starts `versions.current`, and returns when the table is ready.
+        make: Installs the version in a new folder.
+        check: Tests the version there, before switching.
+        start: Starts `versions.current`, and returns once the table is ready.
     """
 
     make: Callable[[Path], None]
@@ -69,10 +69,10 @@ class UpdateSteps:
 
 
 def exchange(versions: Versions, name: str, steps: UpdateSteps) -> None:
-    """Replace the version that runs.
+    """Replace the running version.
 
     Raises:
-        UpdateError: If it could not be made or does not become ready; then the one before runs on, or again.
+        UpdateError: If installation or start fails. In that case the previous version continues to run or is restarted.
     """
     versions.remove_others()
     before, folder = versions.current, versions.new(name)
@@ -90,41 +90,41 @@ def exchange(versions: Versions, name: str, steps: UpdateSteps) -> None:
         with suppress(UpdateError):  # the error is reported below
             steps.start()
         shutil.rmtree(folder, ignore_errors=True)
-        raise UpdateError(f"{error}; the version before runs again") from error
+        raise UpdateError(f"{error}; the previous version is running again") from error
     versions.remove_others()
 
 
 def require_signature(wheel: Path, signature: Path, signers: Path) -> None:
-    """Refuse a wheel that is not signed by a key of *signers*.
+    """Verify that a wheel is signed by a key in *signers*.
 
     Raises:
-        UpdateError: If it is not, or nothing here can tell.
+        UpdateError: If it is not, or the signature cannot be checked.
     """
     for path in (signature, signers):
         if not path.is_file():
-            raise UpdateError(f"{path}: there is no such file, so the wheel cannot be checked")
+            raise UpdateError(f"{path}: no such file, so the wheel cannot be verified")
     command = ("ssh-keygen", "-Y", "verify", "-f", signers, "-I", WHO, "-n", WHAT, "-s", signature)
     try:
         with wheel.open("rb") as file:
             done = subprocess.run(command, stdin=file, capture_output=True, timeout=_WITHIN_S, check=False)
     except FileNotFoundError:
-        raise UpdateError("signatures are checked by ssh-keygen: sudo apt install openssh-client") from None
+        raise UpdateError("ssh-keygen is needed to check signatures: sudo apt install openssh-client") from None
     except subprocess.TimeoutExpired:
-        raise UpdateError(f"{signature}: ssh-keygen gave no answer") from None
+        raise UpdateError(f"{signature}: ssh-keygen did not finish in time") from None
     if done.returncode:
         raise UpdateError(f"{wheel.name} is not signed by anybody in {signers}")
 
 
 def make_venv(folder: Path, wheel: Wheel, wheels: Path | None) -> None:
-    """Make a version in a new folder: everything by hash, nothing is compiled.
+    """Install a version in a new folder, with hash checking and without compiling.
 
     Args:
-        folder: The new folder.
-        wheel: The version.
-        wheels: A folder with all packages that it needs; None to ask the index of this machine.
+        folder: New folder for the virtual environment.
+        wheel: Version to install.
+        wheels: Folder with all dependencies; None to use pip's default index.
 
     Raises:
-        UpdateError: If that fails.
+        UpdateError: If the installation fails.
     """
     python = folder / "bin" / "python"
     sees_system = ("--system-site-packages",) if _sees_system(Path(sys.prefix)) else ()
@@ -134,14 +134,14 @@ def make_venv(folder: Path, wheel: Wheel, wheels: Path | None) -> None:
     pins.write_text(wheel.requirements, encoding="utf-8")
     _run((str(python), *_PIP, *source, "--require-hashes", "-r", str(pins)))
     _run((str(python), *_PIP, "--no-index", "--no-deps", str(wheel.path)))
-    os.sync()  # before anything links to it
+    os.sync()  # before switching to it
 
 
 def require_ready(folder: Path, within_s: float = _READY_WITHIN_S) -> None:
-    """Start the table of a version with no camera and nothing to record, until it reports that it is ready.
+    """Start the table of a version without camera and recordings, and wait until it reports READY=1.
 
     Raises:
-        UpdateError: If it does not.
+        UpdateError: If it does not become ready in time.
     """
     with (
         tempfile.TemporaryDirectory(prefix="tallybone-") as name,
@@ -169,7 +169,7 @@ def require_ready(folder: Path, within_s: float = _READY_WITHIN_S) -> None:
 
 
 def _hears_ready(told: socket.socket, process: subprocess.Popen[bytes]) -> bool:
-    """Return whether the table reports that it is ready before it ends or time is up."""
+    """Wait for READY=1; return False if the process ends or the time is up first."""
     limit_s, told_s = told.gettimeout() or 0.0, 0.5
     told.settimeout(told_s)
     for _ in range(round(limit_s / told_s)):
@@ -186,50 +186,50 @@ def _run(command: Sequence[str]) -> None:
     try:
         done = subprocess.run(command, capture_output=True, timeout=_MAKES_WITHIN_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise UpdateError(f"the new version could not be made: {error}") from error
+        raise UpdateError(f"the new version could not be installed: {error}") from error
     if done.returncode:
-        raise UpdateError(f"the new version could not be made: {_last(done.stderr)}")
+        raise UpdateError(f"the new version could not be installed: {_last(done.stderr)}")
 
 
 def _sees_system(venv: Path) -> bool:
-    """Return whether a venv sees the packages of apt: camera and pins of a Raspberry Pi come from there."""
+    """Check if a venv includes system packages, which provide camera and pins on a Raspberry Pi."""
     config = venv / "pyvenv.cfg"
     return config.is_file() and "include-system-site-packages = true" in config.read_text(encoding="utf-8")
 
 
 def _last(said: bytes) -> str:
     lines = said.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1][:_SAID] if lines else "it says nothing"
+    return lines[-1][:_SAID] if lines else "no error message"
 
 
 class Versions:
-    """The folder in which `systemd/install.sh` has put Tallybone: `venv` leads to one of `venvs`."""
+    """Versions installed by `systemd/install.sh`: `venv` is a link to a folder in `venvs`."""
 
     def __init__(self, opt: Path) -> None:
-        """Manage the versions in *opt*, usually /opt/tallybone.
+        """Manage the versions in *opt*, normally /opt/tallybone.
 
         Raises:
-            UpdateError: If nothing is installed there that could be exchanged.
+            UpdateError: If no version was installed there by `systemd/install.sh`.
         """
         self._opt, self._link = opt, opt / "venv"
         if not self._link.is_symlink() or not self.current.is_dir():
-            raise UpdateError(f"{opt}: nothing is installed there by systemd/install.sh, so there is nothing to update")
+            raise UpdateError(f"{opt}: nothing to update, because systemd/install.sh has not installed a version there")
 
     @property
     def current(self) -> Path:
-        """The version that runs, or will when the table starts."""
+        """Folder of the version that runs, now or at the next start."""
         return self._link.resolve()
 
     def new(self, name: str) -> Path:
-        """Return the folder for another version; it is not there yet."""
+        """Return the folder for a new version, which does not exist yet."""
         folder = self._opt / "venvs" / name
         if folder.exists():
-            raise UpdateError(f"{folder}: it is there already")
+            raise UpdateError(f"{folder}: already exists")
         folder.parent.mkdir(exist_ok=True)
         return folder
 
     def switch_to(self, folder: Path) -> None:
-        """Let the table run *folder* from its next start: after a power cut it is this or the one before."""
+        """Select the version for the next start. This is atomic, even if power is lost."""
         link = self._opt / "venv.new"
         link.unlink(missing_ok=True)
         link.symlink_to(folder)
@@ -237,7 +237,7 @@ class Versions:
         sync_folder(self._opt)
 
     def remove_others(self) -> None:
-        """Delete all but the current one: replaced ones, and remains of an update that was cut off."""
+        """Delete all other versions: replaced ones, and remains of interrupted updates."""
         for folder in (self._opt / "venvs").iterdir():
             if folder.resolve() != self.current:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -245,12 +245,12 @@ class Versions:
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """A wheel that was looked into.
+    """Facts about a wheel.
 
     Attributes:
-        path: The file.
-        version: Of Tallybone.
-        requirements: The text of its pinned versions.
+        path: Path of the wheel.
+        version: Version of Tallybone.
+        requirements: Text of its pinned requirements.
     """
 
     path: Path
@@ -259,43 +259,43 @@ class Wheel:
 
 
 def read_wheel(path: Path) -> Wheel:
-    """Look into a wheel; nothing in it is run.
+    """Read the metadata of a wheel without running anything in it.
 
     Raises:
-        UpdateError: If it is none of Tallybone, or damaged.
+        UpdateError: If it is damaged, or not a wheel of Tallybone.
     """
     if not _NAME.fullmatch(path.name):
         raise UpdateError(f"{path.name}: expected a name such as tallybone-0.2.0-py3-none-any.whl")
     try:
         with zipfile.ZipFile(path) as archive:
             if sum(one.file_size for one in archive.infolist()) > _MOST_BYTES:
-                raise UpdateError(f"{path.name}: far larger than any version of Tallybone")
+                raise UpdateError(f"{path.name}: too large for a version of Tallybone")
             damaged = archive.testzip()
             if damaged is not None:
-                raise UpdateError(f"{path.name}: {damaged} in it is damaged")
+                raise UpdateError(f"{path.name}: {damaged} is damaged")
             metadata = HeaderParser().parsestr(_text(archive, _METADATA))
             requirements = _text(archive, _REQUIREMENTS)
     except _DAMAGED as error:
         if isinstance(error, UpdateError):
             raise
-        raise UpdateError(f"{path.name}: this is no wheel of Tallybone, or it is damaged ({error})") from error
+        raise UpdateError(f"{path.name}: not a wheel of Tallybone, or damaged ({error})") from error
     if metadata["Name"] != "tallybone" or not metadata["Version"]:
         raise UpdateError(f"{path.name}: this is a wheel of {metadata['Name']}")
     return Wheel(path, str(metadata["Version"]), requirements)
 
 
 def require_sha256(path: Path, expected: str) -> None:
-    """Refuse a file that is another than the one that is meant.
+    """Verify the SHA-256 of a file.
 
     Raises:
-        UpdateError: If its SHA-256 is not *expected*, as 64 hexadecimal digits.
+        UpdateError: If it differs from *expected*, which must be 64 hexadecimal digits.
     """
     if not re.fullmatch(r"[0-9a-fA-F]{64}", expected):
         raise UpdateError("--sha256: expected 64 hexadecimal digits")
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if not hmac.compare_digest(found, expected.lower()):
-        raise UpdateError(f"{path.name}: its SHA-256 is {found}, not the one that was given")
+        raise UpdateError(f"{path.name}: its SHA-256 is {found}, expected {expected}")
 
 
 def _text(archive: zipfile.ZipFile, wanted: re.Pattern[str]) -> str:
@@ -305,4 +305,4 @@ def _text(archive: zipfile.ZipFile, wanted: re.Pattern[str]) -> str:
 
 
 class UpdateError(OSError):
-    """The version was not updated, with the reason; the old one runs on."""
+    """The update failed; the old version continues to run."""

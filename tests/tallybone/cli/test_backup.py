@@ -115,7 +115,9 @@ def test_a_date_that_no_file_can_have_is_refused(other: Table, tmp_path: Path, m
     (tmp_path / "b.tar").write_bytes(made_by_hand((about, b"x")))
     before = contents(other.place.state)
     assert other.restore(tmp_path / "b.tar") == 1
-    assert f"'state/house.json': its date must be 0 to 8589934591 s since 1970, got {mtime_s}" in other.err.getvalue()
+    assert (
+        f"'state/house.json': expected a date from 0 to 8589934591 s since 1970, got {mtime_s}" in other.err.getvalue()
+    )
     assert contents(other.place.state) == before
 
 
@@ -131,8 +133,8 @@ def test_a_file_of_any_date_is_backed_up_and_restored(table: Table, other: Table
     [
         (["state/sessions"], "state/sessions: expected a folder, but it is a file"),
         (["state/calibration"], "state/calibration: expected a folder, but it is a file"),
-        (["state/a", "state/a/b"], "state/a/b: it is there twice, or is both a file and a folder"),
-        (["state/a/b/c", "state/a/b"], "state/a/b: it is there twice, or is both a file and a folder"),
+        (["state/a", "state/a/b"], "state/a/b: the archive contains it twice, or as both a file and a folder"),
+        (["state/a/b/c", "state/a/b"], "state/a/b: the archive contains it twice, or as both a file and a folder"),
     ],
 )
 def test_a_file_where_a_folder_belongs_is_refused(other: Table, tmp_path: Path, names: list[str], words: str) -> None:
@@ -242,7 +244,7 @@ def test_a_backup_cannot_bring_the_folders_of_a_restore(name: str, other: Table,
     with (tmp_path / "b.tar").open("wb") as out:
         write_archive([ArchivedFile(name, tmp_path / "x")], out, made_at="", software="", tick=lambda _: None)
     assert other.restore(tmp_path / "b.tar") == 1
-    assert "no file of a backup can be called so" in other.err.getvalue()
+    assert "invalid file name in a backup" in other.err.getvalue()
 
 
 class PowerCut(Exception):  # noqa: N818 - it is no error

@@ -65,7 +65,7 @@ WRONG = [
     ("emulate-display foo", 2, "'foo' is not one of 'nextion', 'segment', 'serlcd'"),
     ("emulate-display serlcd --at text.txt", 1, "--at text.txt: the port cannot be made there: there is a file"),
     ("restore nosuch.tar", 1, "nosuch.tar: there is no such file or folder"),
-    ("restore text.txt", 1, "the backup was cut off"),
+    ("restore text.txt", 1, "the backup is truncated"),
     ("backup /proc/x.tar", 1, "/proc/x.tar: no file can be written in /proc"),
     ("calibrate lens nosuch.jpg", 1, "nosuch.jpg: there is no such file"),
     ("calibrate print --out empty", 1, "--out empty: it cannot be written: expected a file, but it is a folder"),

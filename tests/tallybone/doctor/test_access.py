@@ -48,7 +48,7 @@ def test_a_user_outside_the_group_is_told_how_to_join() -> None:
 
 def test_a_user_who_has_just_joined_is_told_to_log_in_again() -> None:
     joined = User("ann", frozenset({"ann"}), frozenset({"dialout"}))
-    assert "has joined the group dialout since the login" in about(CLOSED, user=joined).words
+    assert "joined the group dialout after logging in" in about(CLOSED, user=joined).words
     assert "usermod" not in str(about(CLOSED, user=joined).commands)
 
 

@@ -122,8 +122,8 @@ def test_pins_that_the_system_takes_are_named_with_the_line_that_takes_them() ->
     buttons = read_hardware({"buttons": {"driver": "gpio", "next": 4, "undo": 9, "draw": 24}})
     words = {finding.words for finding in found("dtoverlay=w1-gpio\ndtparam=spi=on", buttons)}
     assert words == {
-        "GPIO 4 is for the button next, but dtoverlay=w1-gpio in config.txt takes it",
-        "GPIO 9 is for the button undo, but dtparam=spi=on in config.txt takes it",
+        "GPIO 4 is configured for the button next, but dtoverlay=w1-gpio in config.txt uses it",
+        "GPIO 9 is configured for the button undo, but dtparam=spi=on in config.txt uses it",
     }
     taken = taken_pins(replace(BOOT, config="dtoverlay=w1-gpio,gpiopin=17\nenable_uart=1"))
     assert taken == {17: "dtoverlay=w1-gpio,gpiopin=17", 14: "enable_uart=1", 15: "enable_uart=1"}

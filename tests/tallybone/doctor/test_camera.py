@@ -51,7 +51,7 @@ def test_dark_and_bright_and_covered_pictures_are_told_apart() -> None:
         check_camera("usb:0", seen_in(np.asarray(image, np.uint8), 30.0))[1].words.partition(" (")[0]
         for image in (tiles() // 8, np.clip(tiles().astype(int) + 140, 0, 255), np.full((720, 1280, 3), 3))
     ]
-    assert words == ["dark", "too bright", "all of one colour"]
+    assert words == ["dark", "too bright", "uniform"]
 
 
 def test_a_small_picture_is_a_warning_however_it_is_turned() -> None:
@@ -87,4 +87,4 @@ def test_pace_and_picture_come_from_what_the_camera_gives() -> None:
 
 
 def test_a_camera_that_gives_no_picture_says_so() -> None:
-    assert look_through(PacedCamera(iter(()), lambda: 0), lambda _: None).error == "it gives no picture"
+    assert look_through(PacedCamera(iter(()), lambda: 0), lambda _: None).error == "it delivers no images"

@@ -66,7 +66,7 @@ def test_one_broken_part_does_not_hide_the_others() -> None:
         opened={"buttons": PartTrial("the button next cannot have pin 24"), "LEDs strip": PartTrial("GPIO busy")},
     )
     assert problems(probes) == [
-        ("lgpio", "missing, and needed for LEDs and buttons on pins"),
+        ("lgpio", "missing; needed for LEDs and buttons on pins"),
         ("camera", "the camera is in use"),
         ("LEDs", "GPIO busy"),
         ("buttons", "the button next cannot have pin 24"),

@@ -33,12 +33,12 @@ def test_a_library_that_works_is_well() -> None:
 def test_what_pip_has_comes_from_pip_and_what_apt_has_from_apt() -> None:
     assert missing("gpiozero").commands == ("pip install 'tallybone[pi]'",)
     assert missing("spidev").commands == ("sudo apt install python3-spidev",)
-    assert missing("picamera2", OUTSIDE).words == "missing, and needed for the camera of the Pi"
+    assert missing("picamera2", OUTSIDE).words == "missing; needed for the camera of the Pi"
 
 
 def test_a_venv_that_does_not_see_the_system_is_made_anew() -> None:
     found = missing("picamera2", ALONE)
-    assert "does not see" in found.mend
+    assert "cannot access" in found.mend
     assert found.commands == (
         "sudo apt install python3-picamera2",
         "python3 -m venv --system-site-packages /opt/t/.venv",

@@ -89,7 +89,7 @@ def test_a_library_that_ends_python_is_told(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "crashes_here.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGILL)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     found = try_library(NeededLibrary("crashes_here", "crashes-here", "nothing"))
-    assert found.error == "Python dies of signal 4 when it is imported"
+    assert found.error == "Python crashes with signal 4 on import"
 
 
 def test_device_files_are_looked_at(tmp_path: Path) -> None:

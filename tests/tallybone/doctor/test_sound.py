@@ -24,7 +24,7 @@ def blocks(level: float, *, seconds: float = 2.0, offset: float = 0.0) -> list[S
         (1e-5, Grade.PROBLEM, "silent"),
         (1e-3, Grade.OK, "hears (-60 dB"),
         (0.2, Grade.WARNING, "very loud"),
-        (1.0, Grade.WARNING, "as loud as can be"),
+        (1.0, Grade.WARNING, "clipping"),
     ],
 )
 def test_silence_and_noise_are_told_from_a_good_level(level: float, grade: Grade, words: str) -> None:
@@ -38,12 +38,12 @@ def test_a_microphone_that_stands_beside_zero_is_still_silent() -> None:
 
 
 def test_sound_that_is_missing_is_a_warning() -> None:
-    assert check_sound(sounds_of(blocks(1e-3, seconds=0.6))).words == "sound is missing: 30% of it came"
+    assert check_sound(sounds_of(blocks(1e-3, seconds=0.6))).words == "sound is lost: 30% of it arrived"
 
 
 def test_a_third_of_the_sound_that_is_missing_is_a_warning_with_what_the_driver_said() -> None:
     found = check_sound(sounds_of(blocks(1e-3, seconds=1.38), lost=9))
-    assert (found.grade, found.words) == (Grade.WARNING, "sound is missing: 69% of it came, lost 9 times")
+    assert (found.grade, found.words) == (Grade.WARNING, "sound is lost: 69% of it arrived, lost 9 times")
 
 
 def test_more_time_than_two_seconds_hides_no_gap() -> None:
@@ -53,7 +53,7 @@ def test_more_time_than_two_seconds_hides_no_gap() -> None:
 
 
 def test_no_sound_at_all_and_a_microphone_that_is_gone_are_problems() -> None:
-    assert sounds_of([]).error == "it is open, but no sound comes"
+    assert sounds_of([]).error == "it opens, but delivers no sound"
     assert check_sound(Sounds(error="the microphone cannot be opened")).grade is Grade.PROBLEM
 
 

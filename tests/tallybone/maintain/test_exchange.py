@@ -87,7 +87,7 @@ def test_what_cannot_be_made_or_tried_never_runs(tmp_path: Path, failing: str) -
 
 def test_what_does_not_become_ready_is_taken_back(tmp_path: Path) -> None:
     table = Table(tmp_path, failing="start")
-    with pytest.raises(UpdateError, match="not ready; the version before runs again"):
+    with pytest.raises(UpdateError, match="not ready; the previous version is running again"):
         table.update()
     assert (table.runs, table.kept, table.started) == ("old", ["old"], ["new", "old"])
 
@@ -124,5 +124,5 @@ def _cut_before(table: Table, real: Callable[..., object]) -> Callable[..., obje
 
 def test_what_was_not_installed_by_the_script_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "venv").mkdir()
-    with pytest.raises(UpdateError, match=r"installed there by systemd/install\.sh"):
+    with pytest.raises(UpdateError, match=r"nothing to update, because systemd/install\.sh"):
         Versions(tmp_path)
