@@ -141,6 +141,7 @@ def test_no_module_starts_with_a_clause() -> None:
         "synthetic",
         "vision",
         "tallybone/evaluate",
+        "tallybone/recording",
         "tallybone/session",
         "tallybone/show",
         "tallybone/simulate",

@@ -1,1 +1,1 @@
-"""Write and read recordings of a sitting: one MCAP file with all it consumed, in feeding order (docs/recording.md)."""
+"""Write and read recordings: an MCAP file with all inputs of a sitting, in feeding order (docs/recording.md)."""

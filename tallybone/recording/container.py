@@ -22,15 +22,15 @@ from mcap.writer import MCAP0_MAGIC
 
 from tallybone.recording.format import CUT, METADATA_NAME, NOT_CLOSED, Damage
 
-DATA_CHANGED = "something between the records was changed"
-"""Problem of a file with a wrong checksum over its data, though every record can be found."""
+DATA_CHANGED = "data between the records was changed"
+"""Problem of a file with a wrong checksum over its data, although every record can be found."""
 MAX_RECORD_BYTES = 64 << 20
 """Maximum size of a record: a JPEG of 80 megapixels has about 40 MB, so a larger length means damage."""
 RECORD_HEAD = struct.Struct("<BQ")
-"""Opcode of a record, and the length of its content."""
-_CHUNK_HEAD = struct.Struct("<QQQII")  # from, to, size, checksum, length of the name of the compression
+"""Opcode of a record, and length of its content."""
+_CHUNK_HEAD = struct.Struct("<QQQII")  # start and end time, size, checksum, length of the compression's name
 _FOOTER_BYTES = 20
-_NO_CRC = bytes(4)  # of the data section, where another program has written it again
+_NO_CRC = bytes(4)  # checksum of the data section in a file rewritten by another program
 _WINDOW_BYTES = 1 << 20
 # Metadata of the sitting, a chunk with a known compression, or the end of the data. The lookahead allows a match at
 # every byte.
@@ -40,8 +40,8 @@ _RESTART = re.compile(
     + rb"|\x06.{4}\0{4}.{28}(?:\0{4}|\x03\0\0\0lz4|\x04\0\0\0zstd)|\x0f\x04\0{7})",
     re.DOTALL,
 )
-_BEGIN_BYTES = 256  # of a record: where the lengths inside it are, unless its name is longer than any we know
-_RESTART_BYTES = 9 + _CHUNK_HEAD.size + 4 + 8  # more than the pattern can take: windows overlap by as much
+_BEGIN_BYTES = 256  # start of a record, enough for its inner lengths with any known name
+_RESTART_BYTES = 9 + _CHUNK_HEAD.size + 4 + 8  # overlap of windows, longer than any match of the pattern
 IN_DATA = frozenset({Opcode.HEADER, Opcode.METADATA, Opcode.CHUNK, Opcode.MESSAGE_INDEX, Opcode.DATA_END})
 IN_SUMMARY = frozenset(
     {
@@ -58,7 +58,7 @@ IN_SUMMARY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class RawRecord:
-    """One unparsed record of the file."""
+    """An unparsed record of the file."""
 
     opcode: int
     start_byte: int
@@ -71,36 +71,36 @@ class RawRecord:
 
 
 def scan(file: BinaryIO, size_bytes: int) -> Iterator[RawRecord | Damage]:
-    """Yield records and damage before the index; of an intact index, only its statistics.
+    """Yield the records of the data section, and damage. Of an intact index, yield only the statistics record.
 
     Args:
-        file: An MCAP file, whose magic has been checked.
-        size_bytes: Number of bytes to read; the file may be growing.
+        file: An MCAP file whose magic has been checked.
+        size_bytes: Number of bytes to read. The file may be growing.
     """
     at, crc = len(MCAP0_MAGIC), zlib.crc32(MCAP0_MAGIC)
     is_whole = True
     while at < size_bytes:
-        found = record_at(file, at, size_bytes, IN_DATA)
-        if isinstance(found, str):
+        record = record_at(file, at, size_bytes, IN_DATA)
+        if isinstance(record, str):
             is_whole = False
             resume = next_start(file, at + 1, size_bytes)
-            is_further = resume < size_bytes and found.startswith(CUT)
-            yield Damage(at, resume, "a record that claims to be longer than the file" if is_further else found)
+            is_too_long = resume < size_bytes and record.startswith(CUT)
+            yield Damage(at, resume, "a record that claims to be longer than the file" if is_too_long else record)
             at = resume
             continue
-        if found.opcode == Opcode.DATA_END:
-            if is_whole and found.content not in (_NO_CRC, struct.pack("<I", crc)):
+        if record.opcode == Opcode.DATA_END:
+            if is_whole and record.content not in (_NO_CRC, struct.pack("<I", crc)):
                 yield Damage(len(MCAP0_MAGIC), at, DATA_CHANGED)
-            yield from _check_index(file, found.end_byte, size_bytes)
+            yield from _check_index(file, record.end_byte, size_bytes)
             return
-        crc = zlib.crc32(found.content, zlib.crc32(RECORD_HEAD.pack(found.opcode, len(found.content)), crc))
-        at = found.end_byte
-        yield found
+        crc = zlib.crc32(record.content, zlib.crc32(RECORD_HEAD.pack(record.opcode, len(record.content)), crc))
+        at = record.end_byte
+        yield record
     yield Damage(size_bytes, size_bytes, NOT_CLOSED)
 
 
 def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcode]) -> RawRecord | str:
-    """Return the record at offset *at*, which must be of an *allowed* kind, or its fault in words."""
+    """Return the record at offset *at* if it is intact and of an *allowed* kind, or else a description of its fault."""
     file.seek(at)
     head = file.read(RECORD_HEAD.size)
     if len(head) < RECORD_HEAD.size or at + RECORD_HEAD.size > size_bytes:
@@ -113,7 +113,7 @@ def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcod
     if at + RECORD_HEAD.size + length > size_bytes:
         return f"{CUT} at byte {at}"
     begin = file.read(min(length, _BEGIN_BYTES))
-    if not _has_its_length(opcode, begin, length):  # before the rest is read: it may be much, and be nothing
+    if not _is_consistent(opcode, begin, length):  # checked first, because a damaged record may seem large
         return "a record whose lengths do not fit each other"
     content = begin + file.read(length - len(begin))
     if len(content) < length:
@@ -121,7 +121,7 @@ def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcod
     return RawRecord(opcode, at, content)
 
 
-def _has_its_length(opcode: int, begin: bytes, length: int) -> bool:
+def _is_consistent(opcode: int, begin: bytes, length: int) -> bool:
     """Check the length of a record against the lengths in its first bytes, if its kind has any."""
     match opcode:
         case Opcode.CHUNK:
@@ -131,9 +131,9 @@ def _has_its_length(opcode: int, begin: bytes, length: int) -> bool:
             before = _CHUNK_HEAD.size + name + 8
             if name > 4 or len(begin) < before:
                 return False
-            (held,) = struct.unpack_from("<Q", begin, before - 8)
-            return bool(before + held == length and (name or size == held))
-        case Opcode.HEADER | Opcode.METADATA:  # a text, then a text or a table: both say their length first
+            (data_bytes,) = struct.unpack_from("<Q", begin, before - 8)
+            return bool(before + data_bytes == length and (name or size == data_bytes))
+        case Opcode.HEADER | Opcode.METADATA:  # a string, then a string or map, both with a length prefix
             first = int.from_bytes(begin[:4], "little")
             if first + 8 > len(begin):
                 return False
@@ -149,14 +149,14 @@ def _has_its_length(opcode: int, begin: bytes, length: int) -> bool:
 
 
 def next_start(file: BinaryIO, at: int, size_bytes: int) -> int:
-    """Return the offset of the next chunk or end of data; *size_bytes* if there is none."""
+    """Return the offset of the next intact chunk, sitting metadata or end of data. *size_bytes* if there is none."""
     while at < size_bytes:
         file.seek(at)
         window = file.read(min(_WINDOW_BYTES, size_bytes - at))
         for match in _RESTART.finditer(window):
-            found = record_at(file, at + match.start(), size_bytes, IN_DATA)
-            if isinstance(found, RawRecord):
-                return found.start_byte
+            record = record_at(file, at + match.start(), size_bytes, IN_DATA)
+            if isinstance(record, RawRecord):
+                return record.start_byte
         if at + len(window) >= size_bytes or len(window) <= _RESTART_BYTES:
             break
         at += len(window) - _RESTART_BYTES
@@ -168,36 +168,36 @@ def _check_index(file: BinaryIO, start_byte: int, size_bytes: int) -> Iterator[R
     at, crc = start_byte, 0
     statistics: RawRecord | None = None
     while at < size_bytes:
-        found = record_at(file, at, size_bytes, IN_SUMMARY)
-        if isinstance(found, str):
-            yield Damage(at, size_bytes, f"the index is damaged: {found}")
+        record = record_at(file, at, size_bytes, IN_SUMMARY)
+        if isinstance(record, str):
+            yield Damage(at, size_bytes, f"the index is damaged: {record}")
             return
-        head = RECORD_HEAD.pack(found.opcode, len(found.content))
-        if found.opcode == Opcode.FOOTER:
-            file.seek(found.end_byte)
+        head = RECORD_HEAD.pack(record.opcode, len(record.content))
+        if record.opcode == Opcode.FOOTER:
+            file.seek(record.end_byte)
             magic = file.read(len(MCAP0_MAGIC) + 1)
-            expected = struct.pack("<I", zlib.crc32(found.content[:16], zlib.crc32(head, crc)))
+            expected = struct.pack("<I", zlib.crc32(record.content[:16], zlib.crc32(head, crc)))
             if len(magic) < len(MCAP0_MAGIC):
                 break
-            if found.content[16:] != expected or magic != MCAP0_MAGIC:
+            if record.content[16:] != expected or magic != MCAP0_MAGIC:
                 yield Damage(start_byte, size_bytes, "the index is damaged: its checksum does not fit")
             elif statistics is not None:
                 yield statistics
             return
-        if found.opcode == Opcode.STATISTICS:
-            statistics = found
-        crc = zlib.crc32(found.content, zlib.crc32(head, crc))
-        at = found.end_byte
+        if record.opcode == Opcode.STATISTICS:
+            statistics = record
+        crc = zlib.crc32(record.content, zlib.crc32(head, crc))
+        at = record.end_byte
     yield Damage(size_bytes, size_bytes, "the file ends within its index")
 
 
 class ChunkError(ValueError):
-    """A chunk cannot be used; the others can."""
+    """A chunk is damaged or not supported. Other chunks may still be readable."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelMessage:
-    """A message with the name of its channel; *sequence* counts all messages of the file."""
+    """A message with the name of its channel. *sequence* counts all messages of the file from 0."""
 
     path: str
     sequence: int
@@ -209,11 +209,12 @@ def messages_in(content: bytes, paths: dict[int, str]) -> tuple[ChannelMessage, 
     """Return the messages of a chunk in order.
 
     Args:
-        content: Of the chunk record, without opcode and length.
-        paths: Names of the channels so far, by id; those of this chunk are added. Our own chunks need no others.
+        content: Content of the chunk record, without opcode and length.
+        paths: Names of the known channels by id. Those of this chunk are added. Chunks written by Tallybone are
+            self-contained.
 
     Raises:
-        ChunkError: If its checksum does not fit, or it is no chunk of a recording.
+        ChunkError: If its checksum does not match, or it cannot be parsed.
     """
     try:
         chunk: Chunk = Chunk.read(ReadDataStream(BytesIO(content)))
@@ -226,7 +227,7 @@ def messages_in(content: bytes, paths: dict[int, str]) -> tuple[ChannelMessage, 
 
 
 def _decompressed(chunk: Chunk) -> bytes:
-    """Return the records of a chunk; read at most its stated size, and at most MAX_RECORD_BYTES."""
+    """Return the decompressed records of a chunk, which must have the stated size of at most MAX_RECORD_BYTES."""
     if chunk.uncompressed_size > MAX_RECORD_BYTES:
         raise ChunkError(f"a chunk claims {chunk.uncompressed_size} bytes, at most {MAX_RECORD_BYTES} are read")
     match chunk.compression:
@@ -239,7 +240,7 @@ def _decompressed(chunk: Chunk) -> bytes:
         case other:
             raise ChunkError(f"a chunk has an unknown compression: {other!r}")
     if len(data) != chunk.uncompressed_size:
-        raise ChunkError(f"a chunk has {len(data)} bytes, but says {chunk.uncompressed_size}")
+        raise ChunkError(f"a chunk has {len(data)} bytes instead of the stated {chunk.uncompressed_size}")
     return data
 
 
@@ -263,7 +264,7 @@ def _unlz4(chunk: Chunk) -> bytes:
 
 
 def _messages(data: bytes, paths: dict[int, str]) -> tuple[ChannelMessage, ...]:
-    found: list[ChannelMessage] = []
+    messages: list[ChannelMessage] = []
     at = 0
     while at < len(data):
         opcode, length = RECORD_HEAD.unpack_from(data, at)
@@ -279,5 +280,6 @@ def _messages(data: bytes, paths: dict[int, str]) -> tuple[ChannelMessage, ...]:
             message: Message = Message.read(stream, length)
             if message.channel_id not in paths:
                 raise ChunkError(f"a message is of channel {message.channel_id}, which nothing describes")
-            found.append(ChannelMessage(paths[message.channel_id], message.sequence, message.log_time, message.data))
-    return tuple(found)
+            path = paths[message.channel_id]
+            messages.append(ChannelMessage(path, message.sequence, message.log_time, message.data))
+    return tuple(messages)

@@ -1,4 +1,4 @@
-"""Crops of the pictures from which plays and questions were read: their records, and a bounded store."""
+"""Image crops that show the tiles of plays and questions: their records, and a bounded store."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tallybone.recording.format import Topic
 from tallybone.recording.reader import RecordedMessage
 from tallybone.recording.writer import RecordingWriter
 
-MOST_BYTES = 4_000_000
-"""Size of all crops of a match in memory and at the head of a recording: some 500 plays. The oldest make way."""
+MAX_BYTES = 4_000_000
+"""Maximum size of all crops of a match, about 500 plays, in memory and at the head of a recording."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,9 @@ class Evidence:
     """A crop of the picture from which a play or a question was read.
 
     Attributes:
-        of: The seq of the action in the log of the match, or the topic of the question.
-        t_ns: When the picture was taken, monotonic.
-        jpeg: The tiles in question, outlined, with what lies around them.
+        of: Number of the action in the match log, or topic of the question.
+        t_ns: Time of the picture, in nanoseconds of a monotonic clock.
+        jpeg: The crop as a JPEG, with the tiles outlined, and their surroundings.
     """
 
     of: int | str
@@ -31,48 +31,48 @@ class Evidence:
 
 
 class Crops:
-    """The newest crop of each action and question, at most `MOST_BYTES` of JPEG."""
+    """The newest crop of each action and question, up to `MAX_BYTES` of JPEG. The oldest crops are dropped first."""
 
     def __init__(self, crops: Iterable[Evidence] = ()) -> None:
-        """Begin with these."""
-        self._kept: dict[int | str, Evidence] = {}
+        """Start with some crops, oldest first."""
+        self._crops: dict[int | str, Evidence] = {}
         self._bytes = 0
-        for one in crops:
-            self.add(one)
+        for crop in crops:
+            self.add(crop)
 
-    def add(self, one: Evidence) -> None:
-        """Add a crop, in place of another of the same action or question."""
-        self._drop(one.of)
-        self._kept[one.of] = one
-        self._bytes += len(one.jpeg)
-        while self._bytes > MOST_BYTES:
-            self._drop(next(iter(self._kept)))
+    def add(self, crop: Evidence) -> None:
+        """Add a crop. It replaces another of the same action or question."""
+        self._drop(crop.of)
+        self._crops[crop.of] = crop
+        self._bytes += len(crop.jpeg)
+        while self._bytes > MAX_BYTES:
+            self._drop(next(iter(self._crops)))
 
     def find(self, of: int | str) -> Evidence | None:
-        """Return the crop of an action or a question; None if there is none."""
-        return self._kept.get(of)
+        """Return the crop of an action or a question, or None."""
+        return self._crops.get(of)
 
     def __iter__(self) -> Iterator[Evidence]:
         """Yield all crops, oldest first."""
-        return iter(tuple(self._kept.values()))
+        return iter(tuple(self._crops.values()))
 
     def _drop(self, of: int | str) -> None:
-        before = self._kept.pop(of, None)
-        self._bytes -= 0 if before is None else len(before.jpeg)
+        dropped = self._crops.pop(of, None)
+        self._bytes -= 0 if dropped is None else len(dropped.jpeg)
 
 
-def write_evidence(writer: RecordingWriter, one: Evidence) -> None:
-    """Write a crop; it does not wait for the disk.
+def write_evidence(writer: RecordingWriter, crop: Evidence) -> None:
+    """Write a crop, without waiting for the disk.
 
     Raises:
         RecordingError: If it cannot be written.
     """
-    name = "seq" if isinstance(one.of, int) else "topic"
-    writer.write(Topic.EVIDENCE, one.t_ns, {name: one.of, "jpeg": b64encode(one.jpeg).decode("ascii")})
+    name = "seq" if isinstance(crop.of, int) else "topic"
+    writer.write(Topic.EVIDENCE, crop.t_ns, {name: crop.of, "jpeg": b64encode(crop.jpeg).decode("ascii")})
 
 
 def evidence_of(record: RecordedMessage) -> Evidence | None:
-    """Return the crop in a record; None if it holds none, or one that cannot be understood: nothing relies on it."""
+    """Return the crop in a record. None if there is none or it is damaged, because crops are only shown."""
     seq, topic, jpeg = (record.fact.get(name) for name in ("seq", "topic", "jpeg"))
     of = seq if seq is not None else topic
     if isinstance(of, bool) or not isinstance(of, int | str) or not isinstance(jpeg, str):

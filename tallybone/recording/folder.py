@@ -1,4 +1,4 @@
-"""Manage the folder of recordings: list them, delete the oldest when room is short, keep deleted ones for a week."""
+"""Manage a folder of recordings: list them, prune the oldest, and keep deleted ones for a week."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tallybone.recording.reader import RecordingFile, read_recording
 from tallybone.recording.survey import Survey, is_running, survey
 
 KEEP_BYTES = 20 * 10**9
-"""The room for all recordings together, unless the user sets another."""
+"""Default limit for the total size of all recordings."""
 SUFFIX = ".mcap"
 FOLDER = "deleted"
-"""The folder for deleted recordings, in the folder of the others."""
+"""Folder for deleted recordings, inside the folder of recordings."""
 KEPT_S = 7 * 24 * 3600
-# A recording seems to be there for so long only where the clock on the wall has jumped: its week begins anew.
+# Apparent age of a deleted recording that can only be due to a jump of the wall clock. Its week starts again.
 _JUMPED_S = 90 * 24 * 3600
 
 
 def default_folder(environment: Mapping[str, str], home: Path) -> Path:
-    """Return the usual folder of recordings: `tallybone/sessions` in the user's state folder.
+    """Return the default folder of recordings: `tallybone/sessions` in the user's state folder.
 
     >>> default_folder({"XDG_STATE_HOME": "/var/lib/anna"}, Path("/anna")).as_posix()
     '/var/lib/anna/tallybone/sessions'
@@ -33,37 +33,38 @@ def default_folder(environment: Mapping[str, str], home: Path) -> Path:
 
 
 def recordings_in(folder: Path) -> tuple[list[Survey], list[RecordingError]]:
-    """Return the recordings of a folder, oldest first, and an error for each file that is only called one.
+    """Return the recordings of a folder, oldest first, and an error for each file that is not a valid recording.
 
     Raises:
-        OSError: If there is no such folder.
+        OSError: If the folder does not exist.
     """
-    found: list[Survey] = []
-    others: list[RecordingError] = []
+    surveys: list[Survey] = []
+    errors: list[RecordingError] = []
     for path in recording_files(folder):
         try:
-            found.append(survey(path))
+            surveys.append(survey(path))
         except RecordingError as error:
-            others.append(error)
-    return sorted(found, key=lambda one: age_key(one.path, one.start)), others
+            errors.append(error)
+    return sorted(surveys, key=lambda listed: age_key(listed.path, listed.start)), errors
 
 
 def prune(folder: Path, *, keep_bytes: int) -> tuple[Path, ...]:
-    """Delete the oldest recordings until the rest take no more than *keep_bytes*, and return which.
+    """Delete the oldest recordings until the rest take at most *keep_bytes*, and return the deleted files.
 
-    Those that a user has set aside go first. A recording that is being written counts, but is never deleted; nor is
-    anything that is no recording.
+    Recordings that a user has deleted go first. A recording that is still being written counts, but is never deleted.
+    Other files neither count nor are deleted.
 
     Raises:
-        OSError: If there is no such folder, or a recording cannot be deleted.
+        OSError: If the folder does not exist, or a recording cannot be deleted.
     """
     ages: dict[Path, tuple[bool, int, float, str]] = {}
     sizes_bytes: dict[Path, int] = {}
-    for one in _with_aside(folder):
-        ages[one.path] = (one.path.parent == folder, *age_key(one.path, one.start))
-        sizes_bytes[one.path] = one.path.stat().st_size
+    for recording in _with_deleted(folder):
+        path = recording.path
+        ages[path] = (path.parent == folder, *age_key(path, recording.start))
+        sizes_bytes[path] = path.stat().st_size
     total_bytes = sum(sizes_bytes.values())
-    gone: list[Path] = []
+    deleted: list[Path] = []
     for path in sorted(ages, key=ages.__getitem__):
         if total_bytes <= keep_bytes:
             break
@@ -72,15 +73,15 @@ def prune(folder: Path, *, keep_bytes: int) -> tuple[Path, ...]:
                 continue
         path.unlink()
         total_bytes -= sizes_bytes[path]
-        gone.append(path)
-    return tuple(gone)
+        deleted.append(path)
+    return tuple(deleted)
 
 
 def recording_files(folder: Path) -> list[Path]:
-    """Return the files of a folder that are called recordings, by name; a link leads elsewhere, and is left alone.
+    """Return the files in a folder with the suffix of a recording, sorted by name. Symbolic links are ignored.
 
     Raises:
-        OSError: If there is no such folder.
+        OSError: If the folder does not exist.
     """
     return sorted(
         path for path in folder.iterdir() if path.suffix == SUFFIX and path.is_file() and not path.is_symlink()
@@ -88,9 +89,10 @@ def recording_files(folder: Path) -> list[Path]:
 
 
 def age_key(path: Path, start: SittingStart | None) -> tuple[int, float, str]:
-    """Return a key that sorts recordings by age: their numbers first, because the clock on the wall jumps by years.
+    """Return a key that sorts recordings by age, by number first, because the wall clock can jump by years.
 
-    Those without a number come first, by the time of their start, or else by that of their last change.
+    Recordings without a number come first, sorted by their start. If that is damaged, the time of the last change is
+    used.
     """
     if start is None:
         return 0, path.stat().st_mtime, path.name
@@ -98,65 +100,65 @@ def age_key(path: Path, start: SittingStart | None) -> tuple[int, float, str]:
 
 
 def next_number(folder: Path) -> int:
-    """Return the number of a recording that begins now: more than that of any in the folder or set aside.
+    """Return the number of the next recording: one more than the largest in the folder, including deleted ones.
 
     Raises:
-        OSError: If there is no such folder.
+        OSError: If the folder does not exist.
     """
-    return 1 + max([0, *(one.start.number for one in _with_aside(folder) if one.start is not None)])
+    return 1 + max([0, *(recording.start.number for recording in _with_deleted(folder) if recording.start is not None)])
 
 
-def _with_aside(folder: Path) -> Iterator[RecordingFile]:
-    """Yield the recordings of a folder, and those that were set aside; nothing that is called one but is none."""
-    aside = folder / FOLDER
-    for path in (*recording_files(folder), *(recording_files(aside) if aside.is_dir() else ())):
+def _with_deleted(folder: Path) -> Iterator[RecordingFile]:
+    """Yield the valid recordings of a folder, and then the deleted ones."""
+    deleted = folder / FOLDER
+    for path in (*recording_files(folder), *(recording_files(deleted) if deleted.is_dir() else ())):
         with suppress(RecordingError):
             yield read_recording(path)
 
 
 def set_aside(path: Path) -> None:
-    """Move a recording to the deleted ones; those set aside more than a week ago are deleted for good.
+    """Move a recording to the deleted ones, and remove those that were deleted more than a week ago.
 
     Raises:
-        RecordingError: If it is being written, or one of its name was set aside already.
+        RecordingError: If it is still being written, or a recording of its name has been deleted already.
         OSError: If it cannot be moved.
     """
-    aside = path.parent / FOLDER
-    aside.mkdir(exist_ok=True)
-    moved = aside / path.name
+    deleted = path.parent / FOLDER
+    deleted.mkdir(exist_ok=True)
+    moved = deleted / path.name
     with path.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise RecordingError("it is being recorded: end the match first") from None
         if moved.exists():
-            raise RecordingError("one of that name was deleted this week already")
+            raise RecordingError("a recording of that name was deleted this week already")
         path.rename(moved)
-    os.utime(moved)  # the week begins
+    os.utime(moved)  # start of its week
     now_s = moved.stat().st_mtime
-    for one in aside.iterdir():
-        if not one.is_file() or one.is_symlink():
+    for file_path in deleted.iterdir():
+        if not file_path.is_file() or file_path.is_symlink():
             continue
-        aside_s = now_s - one.stat().st_mtime
-        if not -KEPT_S < aside_s < _JUMPED_S:
-            os.utime(one)
-        elif aside_s > KEPT_S:
-            one.unlink()
+        age_s = now_s - file_path.stat().st_mtime
+        if not -KEPT_S < age_s < _JUMPED_S:
+            os.utime(file_path)
+        elif age_s > KEPT_S:
+            file_path.unlink()
 
 
 def put_back(folder: Path, name: str) -> Path:
-    """Move a recording that was set aside back to its folder, and return its path there.
+    """Restore a deleted recording to its folder, and return its path there.
 
     Raises:
-        FileNotFoundError: If none of that name was set aside.
-        RecordingError: If there is another of that name now.
+        FileNotFoundError: If there is no deleted recording of that name.
+        RecordingError: If the folder has another recording of that name now.
     """
-    aside = folder / FOLDER
-    inside = aside.iterdir() if aside.is_dir() else ()
-    found = next((one for one in inside if one.name == name and one.is_file()), None)
-    if found is None:
+    deleted = folder / FOLDER
+    inside = deleted.iterdir() if deleted.is_dir() else ()
+    path = next((path for path in inside if path.name == name and path.is_file()), None)
+    if path is None:
         raise FileNotFoundError(name)
-    back = folder / found.name
-    if back.exists():
+    restored = folder / path.name
+    if restored.exists():
         raise RecordingError("there is another of that name now")
-    return found.rename(back)
+    return path.rename(restored)

@@ -1,6 +1,7 @@
-"""Define the format of a recording: topics and schemas, the start of a sitting, pictures, errors and damage.
+"""Format of a recording: topics and schemas, the start of a sitting, pictures, errors and damage.
 
-The library would be a dependency for these four fields, and JSON would make every picture a third larger.
+Pictures are encoded as protobuf, because JSON would make them a third larger. The encoder for their four fields is
+here, to avoid a dependency.
 """
 
 from __future__ import annotations
@@ -20,26 +21,26 @@ from tallybone.recording.own_tiles import RecordedSet
 from tallybone.session.zones import Zones
 
 PROFILE = "tallybone"
-"""The profile in the header of a recording, which tells it from the files of other programs."""
+"""Profile in the header of a recording, which distinguishes it from files of other programs."""
 FORMAT_VERSION = "1"
 METADATA_NAME = "tallybone.sitting"
-_CRC = "crc32"  # MCAP covers chunks, but not metadata
+_CRC = "crc32"  # MCAP has checksums for chunks, but not for metadata
 
 IMAGE_SCHEMA_NAME = "foxglove.CompressedImage"
 UNNAMED = "camera"
-"""The name that a picture has in the file when it has none of its own; Foxglove wants one."""
+"""Name in the file of a picture without a name, because Foxglove needs one."""
 _NS_PER_S = 1_000_000_000
 _VARINT, _BYTES = 0, 2  # wire types
 _TIMESTAMP, _DATA, _FORMAT, _FRAME_ID = 1, 2, 3, 4  # numbers of the fields
-# Of google.protobuf.descriptor.proto, as far as four fields need it.
+# Field types of google.protobuf.descriptor.proto that are used here.
 _MESSAGE, _STRING, _BLOB, _INT64, _INT32 = 11, 9, 12, 3, 5
 _STAMP_FILE = b"google/protobuf/timestamp.proto"
 
 
 class Topic(Enum):
-    """A channel of a recording: its name, its content, and the known fields of that.
+    """A channel of a recording: its name, its content, and the types of its list fields.
 
-    Every topic but CAMERA holds JSON objects. A reader ignores fields that it does not know.
+    All topics except CAMERA contain JSON objects. Readers ignore unknown fields.
     """
 
     CAMERA = ("/camera", "A picture that perception consumed.", ())
@@ -53,29 +54,29 @@ class Topic(Enum):
     EVIDENCE = ("/evidence", "A crop of the picture from which a play or a question was read.", ())
 
     def __init__(self, path: str, meaning: str, lists: tuple[tuple[str, str], ...]) -> None:
-        """Take the values above; *lists* are fields that hold lists, each with the type of its items."""
+        """Set the attributes. *lists* are the names of list fields, each with the type of its items."""
         self.path = path
         self.meaning = meaning
         self.lists = lists
 
     @property
     def is_synced(self) -> bool:
-        """Whether a record is on the disk before the call returns.
+        """True if each record is synced to the disk before the write returns.
 
-        Pictures are many, and a sync of each would wear out an SD card; outcomes follow from the rest, and crops are
-        only shown. The table is written last of what follows from an input: once it is there, all before it is too, and
-        may be shown.
+        A sync of every picture would wear out an SD card. Outcomes can be derived from the other records, and crops are
+        only shown. TABLE is the last record of an input, so after its sync all results of the input are safe and may be
+        shown.
         """
         return self in (Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION, Topic.EVENT, Topic.TABLE)
 
     @cached_property
     def number(self) -> int:
-        """Id of its channel and of its schema in every recording, from 1."""
+        """Id of its channel and schema in every recording, from 1."""
         return list(Topic).index(self) + 1
 
     @cached_property
     def schema(self) -> Schema:
-        """The schema as the file has it."""
+        """MCAP schema of the topic."""
         if self is Topic.CAMERA:
             return Schema(id=self.number, name=IMAGE_SCHEMA_NAME, encoding="protobuf", data=IMAGE_SCHEMA)
         fields = {name: {"type": "array", "items": {"type": kind}} for name, kind in self.lists}
@@ -85,7 +86,7 @@ class Topic(Enum):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel as the file has it."""
+        """MCAP channel of the topic."""
         encoding = "protobuf" if self is Topic.CAMERA else "json"
         return Channel(
             id=self.number, topic=self.path, message_encoding=encoding, metadata={}, schema_id=self.schema.id
@@ -93,7 +94,7 @@ class Topic(Enum):
 
 
 def topic_at(path: str) -> Topic | None:
-    """Return the topic of a channel with this name, None if it is none of ours.
+    """Return the topic of the channel with this name, or None if it is unknown.
 
     >>> topic_at("/event")
     <Topic.EVENT: ('/event', 'An event that was fed to the rules.', ())>
@@ -102,10 +103,10 @@ def topic_at(path: str) -> Topic | None:
 
 
 class Pictures(StrEnum):
-    """The kind of the pictures of a sitting, and so the way to follow them.
+    """The kind of pictures in a sitting.
 
-    `SETTLED`: on none does anything move; each is read. `MOVING`: every frame of a camera or a video; only those on
-    which nothing moves any more are read.
+    `SETTLED`: still pictures, each of which is read. `MOVING`: frames of a camera or video, read once nothing moves any
+    more.
     """
 
     SETTLED = "settled"
@@ -114,22 +115,23 @@ class Pictures(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SittingStart:
-    """The facts of a sitting before its first picture.
+    """Metadata of a sitting, written before its first picture.
 
     Attributes:
-        started_at: The clock on the wall, with its zone; only ever shown, because such a clock jumps.
-        players: By seat.
-        rules: Name of the game, "free" for none.
-        options: Changes to those rules, as names and values.
-        tile_set: The set on the table, such as "double-6", or "auto".
-        own_set: The learned look of that set, where the eye reads by it.
-        seed: Of a simulated table.
-        software: The program that wrote it, with its version.
-        pictures: Whether they are a moving picture.
-        zones: Where boneyard and open hands lie.
-        in_play: Whether the first picture shows a game that goes on, instead of the empty table.
-        continues: Name of the recording that this one goes on with; its first records say how that one was left.
-        number: Its place among the recordings of its folder, from 1, by which they are sorted; 0 for none.
+        started_at: Wall-clock time with its time zone. Only shown, because this clock can jump.
+        players: Names by seat.
+        rules: Name of the game, or "free" for no rules.
+        options: Names and values of changed rule options.
+        tile_set: Tile set on the table, such as "double-6", or "auto".
+        seed: Seed of a simulated table, or None.
+        software: Name and version of the program that wrote the recording.
+        pictures: Kind of the pictures.
+        zones: Zones of boneyard and open hands.
+        in_play: Whether the first picture shows a game in progress instead of the empty table.
+        continues: Name of the recording that this one continues, or None. Its head contains the state at the end of
+            that recording.
+        own_set: Custom tile set that is used for reading, or None.
+        number: Sequence number among the recordings of its folder, from 1. 0 if unknown.
     """
 
     started_at: datetime
@@ -147,13 +149,13 @@ class SittingStart:
     number: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse a time without a zone."""
+        """Reject a time without a time zone."""
         if self.started_at.tzinfo is None:
-            raise ValueError(f"started_at needs a zone, got {self.started_at}")
+            raise ValueError(f"started_at needs a time zone, got {self.started_at}")
 
     def format(self) -> dict[str, str]:
-        """Return it as names and values, with a checksum over them."""
-        said = {
+        """Return the metadata as names and values, with a checksum."""
+        fields = {
             "format": FORMAT_VERSION,
             "started_at": self.started_at.isoformat(),
             "players": json.dumps(self.players),
@@ -163,7 +165,7 @@ class SittingStart:
             "seed": "" if self.seed is None else str(self.seed),
             "software": self.software,
         }
-        later = {  # left out where they have their default, as in files from before they came
+        later = {  # added to the format later, and omitted if they have their default
             "pictures": None if self.pictures is Pictures.SETTLED else self.pictures.value,
             "zones": self.zones.format() if self.zones else None,
             "own_set": None if self.own_set is None else json.dumps(to_json(self.own_set, RecordedSet)),
@@ -171,19 +173,19 @@ class SittingStart:
             "continues": self.continues,
             "number": str(self.number) if self.number else None,
         }
-        said |= {name: value for name, value in later.items() if value is not None}
-        return said | {_CRC: _checksum(said)}
+        fields |= {name: value for name, value in later.items() if value is not None}
+        return fields | {_CRC: _checksum(fields)}
 
     @classmethod
-    def parse(cls, said: Mapping[str, str]) -> SittingStart:
-        """Read the names and values that `format` has written.
+    def parse(cls, fields: Mapping[str, str]) -> SittingStart:
+        """Parse names and values written by `format`.
 
         Raises:
-            VersionError: If a later version wrote it.
-            ValueError: If it is damaged.
+            VersionError: If they have another format version.
+            ValueError: If they are damaged.
         """
-        rest = {name: value for name, value in said.items() if name != _CRC}
-        if said.get(_CRC) != _checksum(rest):
+        rest = {name: value for name, value in fields.items() if name != _CRC}
+        if fields.get(_CRC) != _checksum(rest):
             raise ValueError("its checksum does not fit")
         if rest.get("format") != FORMAT_VERSION:
             raise VersionError(f"it has format {rest.get('format')}; this version reads format {FORMAT_VERSION}")
@@ -212,32 +214,32 @@ class SittingStart:
 
 
 class VersionError(ValueError):
-    """A recording is whole, but of another version."""
+    """A recording is intact, but has another format version."""
 
 
-def _checksum(said: Mapping[str, str]) -> str:
-    return f"{zlib.crc32(json.dumps(said, sort_keys=True).encode()):08x}"
+def _checksum(fields: Mapping[str, str]) -> str:
+    return f"{zlib.crc32(json.dumps(fields, sort_keys=True).encode()):08x}"
 
 
 @dataclass(frozen=True, slots=True)
 class ImageMessage:
-    """A picture in a recording; *name* is None where it has none but its number."""
+    """A picture in a recording. *name* is its name at its source, or None."""
 
     jpeg: bytes
     name: str | None = None
 
     def encode(self, t_ns: int) -> bytes:
-        """Return the message, stamped with *t_ns*."""
+        """Return the picture as a protobuf message with the timestamp *t_ns*."""
         stamp = _number(1, t_ns // _NS_PER_S) + _number(2, t_ns % _NS_PER_S)
         name = (self.name or UNNAMED).encode("utf-8", "backslashreplace")
         return _text(_TIMESTAMP, stamp) + _text(_DATA, self.jpeg) + _text(_FORMAT, b"jpeg") + _text(_FRAME_ID, name)
 
     @classmethod
     def decode(cls, message: bytes) -> ImageMessage:
-        """Return the picture in a message.
+        """Return the picture in a protobuf message.
 
         Raises:
-            ValueError: If it is no message of a JPEG.
+            ValueError: If the message is damaged, or not of a JPEG.
         """
         fields: dict[int, bytes] = {}
         at = 0
@@ -265,7 +267,7 @@ def _varint(value: int) -> bytes:
 
 
 def _read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return the number at a position and where it ends."""
+    """Return the number at offset *at*, and the offset after it."""
     value = shift = 0
     while shift < 64 and at < len(data):
         byte = data[at]
@@ -285,14 +287,14 @@ def _text(field: int, value: bytes) -> bytes:
 
 
 def _field(name: bytes, number: int, kind: int, type_name: bytes = b"") -> bytes:
-    described = _text(1, name) + _number(3, number) + _number(4, 1) + _number(5, kind)
-    return _text(2, described + (_text(6, type_name) if type_name else b""))
+    descriptor = _text(1, name) + _number(3, number) + _number(4, 1) + _number(5, kind)
+    return _text(2, descriptor + (_text(6, type_name) if type_name else b""))
 
 
-def _file(name: bytes, package: bytes, message: bytes, fields: bytes, needs: bytes = b"") -> bytes:
-    needed = _text(3, needs) if needs else b""
-    described = _text(4, _text(1, message) + fields)
-    return _text(1, _text(1, name) + _text(2, package) + needed + described + _text(12, b"proto3"))
+def _file(name: bytes, package: bytes, message: bytes, fields: bytes, imports: bytes = b"") -> bytes:
+    dependency = _text(3, imports) if imports else b""
+    descriptor = _text(4, _text(1, message) + fields)
+    return _text(1, _text(1, name) + _text(2, package) + dependency + descriptor + _text(12, b"proto3"))
 
 
 IMAGE_SCHEMA = _file(
@@ -305,31 +307,33 @@ IMAGE_SCHEMA = _file(
     + _field(b"frame_id", _FRAME_ID, _STRING)
     + _field(b"data", _DATA, _BLOB)
     + _field(b"format", _FORMAT, _STRING),
-    needs=_STAMP_FILE,
+    imports=_STAMP_FILE,
 )
-"""Descriptor of the message, with all that it needs, as MCAP wants it."""
+"""File descriptors of the message and its imports, in the form that MCAP requires."""
 
 
 _ENDS = "the file ends"
 NOT_CLOSED = f"{_ENDS} without its index: the recording was not closed"
-"""The problem of a file that ends with its last record, as after a power cut."""
+"""Problem of a file that ends after its last record, as after a power cut."""
 CUT = f"{_ENDS} in the middle of a record"
-"""The problem of a file that ends before its last record does."""
+"""Problem of a file that ends within its last record."""
 
 
 class RecordingError(OSError):
-    """A recording cannot be written or is none; the message names the file."""
+    """A recording cannot be read or written, or a file is not a recording."""
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A part of a file that could not be used.
+    """A part of a file that cannot be used.
 
     Attributes:
-        start_byte, end_byte: Where it is; equal where something is missing.
-        problem: The fault there.
-        after_ns, before_ns: When it was: time of the record before and of the one after, None where there is none.
-        lost: How many records are missing between those two; None where there is none after it, so that nobody knows.
+        start_byte: Offset of its first byte.
+        end_byte: Offset of the next usable byte. Equal to *start_byte* if data is missing.
+        problem: Description of the fault.
+        after_ns: Time of the record before it, or None.
+        before_ns: Time of the record after it, or None.
+        lost: Number of records missing between these two. None if unknown, because no record follows.
     """
 
     start_byte: int
@@ -341,11 +345,11 @@ class Damage:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the file only ends early, as after a power cut; a zeroed or changed end is more than that."""
+        """True if the file only ends early, as after a power cut. False for zeroed or changed bytes."""
         return self.problem.startswith(_ENDS)
 
     def __str__(self) -> str:
-        """Return it as a sentence without an end."""
+        """Return the damage as a sentence without a full stop."""
         where = f"byte {self.start_byte}"
         if self.end_byte > self.start_byte + 1:
             where = f"bytes {self.start_byte} to {self.end_byte - 1}"

@@ -21,35 +21,37 @@ from tallybone.recording.container import IN_SUMMARY, RECORD_HEAD, ChannelMessag
 from tallybone.recording.format import Damage, Topic, topic_at
 from tallybone.recording.reader import RecordedMessage, read_recording, record_in
 
-_MOST_INDEX_BYTES = 256 << 20  # of three million records
+_MAX_INDEX_BYTES = 256 << 20  # three million records
 _WINDOW_BYTES = 64 << 10
 _FOOTER = struct.Struct("<BQQQI")
-_FOOTER_BYTES = _FOOTER.size - 9  # without opcode and length
+_FOOTER_BYTES = _FOOTER.size - 9  # excludes opcode and length
 _CHUNK_ONLY = frozenset({Opcode.CHUNK})
 _Record = TypeVar("_Record", Channel, Statistics)
-_ENTRY = struct.Struct("<QQQQI")  # from, to, where the chunk begins, its length, the length of what follows
-_CHANNEL = struct.Struct("<HQ")  # with the place of its message index
-_SIZES_BYTES = 16  # how large the chunk is before and after it is packed: the end of an entry
-_ENTRY_REST = struct.Struct("<QI")  # length of the message indexes, and of the name of the compression
+_ENTRY = struct.Struct("<QQQQI")  # start and end time, offset and length of the chunk, length of the channel list
+_CHANNEL = struct.Struct("<HQ")  # id, and offset of its message index
+_SIZES_BYTES = 16  # end of an entry: compressed and uncompressed size of the chunk
+_ENTRY_REST = struct.Struct("<QI")  # length of the message indexes, length of the compression's name
 
 
 class IndexDamageError(ValueError):
-    """The index is missing, or contradicts the records; *damage* has the bytes."""
+    """The index is missing, damaged, or contradicts the records. *damage* locates it."""
 
     def __init__(self, problem: str, start_byte: int, end_byte: int) -> None:
-        """Report a problem in these bytes."""
+        """Create the error for a problem in a range of bytes."""
         super().__init__(problem)
         self.damage = Damage(start_byte, end_byte, f"the index is of no use: {problem}")
 
 
 class ChunkEntry(NamedTuple):
-    """Entry of an index for one chunk.
+    """Index entry of a chunk.
 
     Attributes:
-        from_ns, until_ns: Times of its first and last message.
-        start_byte, end_byte: Its bytes in the file.
-        channels: Channels that have a message in it; empty if the entry does not list them.
-        indexes_bytes: Length of its message indexes, which follow it.
+        from_ns: Time of its first message.
+        until_ns: Time of its last message.
+        start_byte: Offset of the chunk.
+        end_byte: Offset of the end of the chunk.
+        channels: Ids of the channels with messages in it. Empty if the entry does not list them.
+        indexes_bytes: Length of its message indexes, which follow the chunk.
         compression: Name of its compression, "" for none.
     """
 
@@ -63,10 +65,12 @@ class ChunkEntry(NamedTuple):
 
     @classmethod
     def parse(cls, content: bytes) -> ChunkEntry:
-        """Parse an entry, in a tenth of the time that the package `mcap` takes: a page waits for thousands.
+        """Parse an entry.
+
+        This takes a tenth of the time of the package `mcap`. A page waits for thousands of entries.
 
         Raises:
-            ValueError, struct.error: If the lengths in it do not fit.
+            ValueError, struct.error: If the lengths in it are inconsistent.
         """
         from_ns, until_ns, start, length, channels_bytes = _ENTRY.unpack_from(content)
         rest = _ENTRY.size + channels_bytes
@@ -74,7 +78,7 @@ class ChunkEntry(NamedTuple):
         indexes_bytes, name_bytes = _ENTRY_REST.unpack_from(content, rest)
         name = content[rest + _ENTRY_REST.size : -_SIZES_BYTES]
         if len(name) != name_bytes:
-            raise ValueError("the name of a compression has another length")
+            raise ValueError("the compression's name has a wrong length")
         return cls(from_ns, until_ns, start, start + length, channels, indexes_bytes, name.decode())
 
 
@@ -86,10 +90,11 @@ class EndIndex:
     points to.
 
     Attributes:
-        file: The recording, which has to stay open.
-        start_byte, end_byte: Its bytes in the file, without the footer.
-        paths: Names of the channels, by id.
-        counted: Its statistics of the whole file.
+        file: The recording, which must stay open.
+        start_byte: Offset of the index.
+        end_byte: Offset of the footer.
+        paths: Names of the channels by id.
+        counted: Statistics record of the file.
     """
 
     file: BinaryIO
@@ -103,7 +108,7 @@ class EndIndex:
         """Return the index of a file.
 
         Raises:
-            IndexDamageError: If it has none that is whole.
+            IndexDamageError: If the file has no intact index.
             OSError: If it cannot be read.
         """
         start, end = _index_bounds(file)
@@ -129,7 +134,7 @@ class EndIndex:
         return int(self.counted.message_end_time - self.counted.message_start_time)
 
     def count(self, topics: Collection[Topic]) -> int:
-        """Return the number of records on some topics."""
+        """Return the number of records on the given topics."""
         return sum(int(self.counted.channel_message_counts.get(number, 0)) for number in self._channels(topics))
 
     def entries(self) -> Iterator[ChunkEntry]:
@@ -149,49 +154,48 @@ class EndIndex:
             raise IndexDamageError(problem, self.start_byte, self.end_byte)
 
     def first_ns(self, topics: Collection[Topic]) -> int:
-        """Return the time of the first record on any of some topics; 0 if there is none.
+        """Return the time of the first record on any of the given topics, or 0 if there is none.
 
         Raises:
             IndexDamageError: If an entry before it is damaged.
             OSError: If it cannot be read.
         """
-        wanted = self._channels(topics)
-        first = (one for one in self.entries() if not wanted.isdisjoint(one.channels))
-        return next((one.from_ns for one in first), 0)
+        channels = self._channels(topics)
+        return next((entry.from_ns for entry in self.entries() if not channels.isdisjoint(entry.channels)), 0)
 
     def on(self, topics: Collection[Topic]) -> list[RecordedMessage]:
-        """Return the records on some topics, in feeding order.
+        """Return the records on the given topics, in feeding order.
 
         Raises:
             IndexDamageError: If any of them contradicts the index.
             OSError: If it cannot be read.
         """
-        wanted = self._channels(topics)
-        found: dict[int, ChannelMessage] = {}
+        channels = self._channels(topics)
+        messages: dict[int, ChannelMessage] = {}
         count = 0
         for entry in self.entries():
-            if entry.channels and wanted.isdisjoint(entry.channels):
+            if entry.channels and channels.isdisjoint(entry.channels):
                 continue
-            for one in self._messages(entry):
-                if topic_at(one.path) in topics:
-                    found[one.sequence] = one
+            for message in self._messages(entry):
+                if topic_at(message.path) in topics:
+                    messages[message.sequence] = message
                     count += 1
-        if not len(found) == count == self.count(topics):
-            names = ", ".join(sorted(self.paths[number] for number in wanted))
-            problem = f"it counts {self.count(topics)} records on {names}, but leads to {len(found)}"
+        if not len(messages) == count == self.count(topics):
+            names = ", ".join(sorted(self.paths[number] for number in channels))
+            problem = f"it counts {self.count(topics)} records on {names}, but leads to {len(messages)}"
             raise IndexDamageError(problem, self.start_byte, self.end_byte)
-        return [self._record(found[number]) for number in sorted(found)]
+        return [self._record(messages[number]) for number in sorted(messages)]
 
     def last(self, topic: Topic) -> Iterator[RecordedMessage]:
-        """Yield the records on a topic, the last first.
+        """Yield the records on a topic, last first.
 
         Raises:
             IndexDamageError: If one of them contradicts the index.
             OSError: If it cannot be read.
         """
-        wanted = self._channels((topic,))
+        channels = self._channels((topic,))
         for entry in self._entries_backwards():
-            if wanted.isdisjoint(entry.channels):
+            if channels.isdisjoint(entry.channels):
                 continue
             for message in reversed(self._messages(entry)):
                 if topic_at(message.path) is topic:
@@ -209,24 +213,24 @@ class EndIndex:
         try:
             if isinstance(piece, str) or piece.end_byte != end:
                 raise ChunkError(piece if isinstance(piece, str) else "its length is another")
-            found = messages_in(piece.content, dict(self.paths))
-            if not all(entry.from_ns <= one.t_ns <= entry.until_ns for one in found):
+            messages = messages_in(piece.content, dict(self.paths))
+            if not all(entry.from_ns <= message.t_ns <= entry.until_ns for message in messages):
                 raise ChunkError("it was made at another time")
         except ChunkError as error:
-            raise IndexDamageError(f"a chunk that it leads to is not as it says: {error}", start, end) from error
-        return found
+            raise IndexDamageError(f"it does not match a chunk: {error}", start, end) from error
+        return messages
 
     def _record(self, message: ChannelMessage) -> RecordedMessage:
         try:
-            found = record_in(message)
+            record = record_in(message)
         except (ValueError, RecursionError) as error:
             problem = f"record {message.sequence} on {message.path} cannot be read: {error}"
             raise IndexDamageError(problem, self.start_byte, self.end_byte) from error
-        assert found is not None  # it is on a topic of ours
-        return found
+        assert record is not None  # the callers select known topics
+        return record
 
     def _entries_backwards(self) -> Iterator[ChunkEntry]:
-        """Yield the entries, the last first; if all have one length, without reading the earlier ones."""
+        """Yield the entries, last first. If all have the same length, the earlier ones are not read until needed."""
         records = _records(self.file, self.start_byte, self.end_byte)
         first, length = next(
             ((at, RECORD_HEAD.size + len(content)) for at, opcode, content in records if opcode == Opcode.CHUNK_INDEX),
@@ -248,7 +252,7 @@ class EndIndex:
 
 
 def _index_bounds(file: BinaryIO) -> tuple[int, int]:
-    """Return the start of the index and of its footer, after checking its checksum."""
+    """Return the offsets of the index and of its footer, after verifying the checksum."""
     fd = file.fileno()
     size_bytes = os.fstat(fd).st_size
     end = size_bytes - len(MCAP0_MAGIC) - _FOOTER.size
@@ -256,7 +260,7 @@ def _index_bounds(file: BinaryIO) -> tuple[int, int]:
     if len(footer) != _FOOTER.size + len(MCAP0_MAGIC) or not footer.endswith(MCAP0_MAGIC):
         raise IndexDamageError("the file does not end with it", max(0, end), size_bytes)
     opcode, length, start, _, expected = _FOOTER.unpack_from(footer)
-    if (opcode, length) != (Opcode.FOOTER, _FOOTER_BYTES) or not 0 < start <= end or end - start > _MOST_INDEX_BYTES:
+    if (opcode, length) != (Opcode.FOOTER, _FOOTER_BYTES) or not 0 < start <= end or end - start > _MAX_INDEX_BYTES:
         raise IndexDamageError("nothing says where it begins", end, size_bytes)
     crc = 0
     for at in range(start, end, _WINDOW_BYTES):
@@ -267,7 +271,7 @@ def _index_bounds(file: BinaryIO) -> tuple[int, int]:
 
 
 def _records(file: BinaryIO, start_byte: int, end_byte: int) -> Iterator[tuple[int, int, bytes]]:
-    """Yield start, opcode and content of each record of an index."""
+    """Yield the offset, opcode and content of each record of an index."""
     at, window, window_at = start_byte, b"", start_byte
     while at < end_byte:
         if at + RECORD_HEAD.size > window_at + len(window):
@@ -283,7 +287,7 @@ def _records(file: BinaryIO, start_byte: int, end_byte: int) -> Iterator[tuple[i
 
 
 def _window(file: BinaryIO, at: int, end_byte: int, least_bytes: int) -> bytes:
-    """Return the bytes from *at* on, at least *least_bytes* of them."""
+    """Return at least *least_bytes* bytes from offset *at*."""
     window = os.pread(file.fileno(), min(max(least_bytes, _WINDOW_BYTES), end_byte - at), at)
     if len(window) < least_bytes:
         raise IndexDamageError("it ends in the middle of a record", at, end_byte)
@@ -299,54 +303,55 @@ def _entry(content: bytes, at: int) -> ChunkEntry:
 
 def _parsed(kind: type[_Record], content: bytes, at: int) -> _Record:
     try:
-        found: _Record = kind.read(ReadDataStream(BytesIO(content)))
+        record: _Record = kind.read(ReadDataStream(BytesIO(content)))
     except (McapError, struct.error, UnicodeDecodeError) as error:
         raise IndexDamageError("the lengths in a record of it do not fit", at, at + len(content)) from error
-    return found
+    return record
 
 
 def records_on(path: Path, topics: Collection[Topic]) -> Iterator[RecordedMessage | Damage]:
-    """Yield the records of some topics, in feeding order, and damage where it is.
+    """Yield the records on the given topics in feeding order, and damage at its place.
 
-    A recording with an intact index takes milliseconds. If anything contradicts the index, the whole file is read.
+    With an intact index this takes milliseconds. If anything contradicts the index, the whole file is read.
 
     Raises:
-        RecordingError: If it cannot be opened, or is no recording of this version.
-        OSError: If it cannot be read any more.
+        RecordingError: If the file cannot be opened, or is not a recording of this version.
+        OSError: If reading fails.
     """
     recording = read_recording(path)
     doubt: Damage | None = None
-    if recording.start is not None:  # otherwise reading all of it says where that is damaged
+    if recording.start is not None:  # if it is damaged, read the whole file to locate the damage
         try:
             with path.open("rb") as file:
-                found = EndIndex.read(file).on(topics)
+                records = EndIndex.read(file).on(topics)
         except IndexDamageError as error:
             doubt = error.damage
         else:
-            yield from found
+            yield from records
             return
-    for one in recording:
-        if isinstance(one, Damage):
+    for record in recording:
+        if isinstance(record, Damage):
             doubt = None
-            yield one
-        elif one.topic in topics:
-            yield one
+            yield record
+        elif record.topic in topics:
+            yield record
     if doubt is not None:
         yield doubt
 
 
 def first_ns(path: Path, topics: Collection[Topic]) -> int:
-    """Return the time of the first record on any of some topics; 0 if there is none.
+    """Return the time of the first record on any of the given topics, or 0 if there is none.
 
-    It does not report damage, but is right wherever `records_on` finds none.
+    Does not report damage. The result is correct if `records_on` reports none.
 
     Raises:
-        RecordingError: If it cannot be opened, or is no recording of this version.
-        OSError: If it cannot be read any more.
+        RecordingError: If the file cannot be opened, or is not a recording of this version.
+        OSError: If reading fails.
     """
     try:
         with path.open("rb") as file:
             return EndIndex.read(file).first_ns(topics)
     except IndexDamageError:
-        records = (one for one in read_recording(path) if isinstance(one, RecordedMessage) and one.topic in topics)
-        return next((one.t_ns for one in records), 0)
+        recording = read_recording(path)
+        times = (record.t_ns for record in recording if isinstance(record, RecordedMessage) and record.topic in topics)
+        return next(times, 0)

@@ -20,13 +20,13 @@ ReadPicture: TypeAlias = Callable[[Image], Reading]
 
 @dataclass(frozen=True, slots=True)
 class RecordedSet:
-    """The learned look of a set of tiles, without the tiles.
+    """A custom tile set in a recording: its learned weights, without the pictures of its tiles.
 
     Attributes:
-        max_pips: Its highest number, 6 to 18.
-        eye: Which network and heads the weights belong to; with others they mean nothing.
-        weights: Of `vision.reader.custom_set.CustomSet`, as float16 in base64, row by row.
-        believed: How far the shipped head counts beside them, 0 to 1.
+        max_pips: Highest number of pips, 6 to 18.
+        eye: Identifier of the pip features and classifiers to which the weights apply.
+        weights: Weights of `vision.reader.custom_set.CustomSet` as float16 in base64, row by row.
+        believed: Weight of the shipped classifier beside them, 0 to 1.
     """
 
     max_pips: int
@@ -35,39 +35,44 @@ class RecordedSet:
     believed: float
 
 
-def recorded_set(kept: LearnedSet, reader: Reader) -> RecordedSet | None:
-    """Return a learned set as a recording keeps it, for a reader of a known set; None where it does not help.
+def recorded_set(learned: LearnedSet, reader: Reader) -> RecordedSet | None:
+    """Return a learned set in the form for recordings.
+
+    None if the reader has no fixed tile set or a larger one than *learned*, or if there are no weights.
 
     Raises:
         RefusedError: If the learned set is damaged.
     """
-    if reader.max_pips is None or reader.max_pips > kept.max_pips:
+    if reader.max_pips is None or reader.max_pips > learned.max_pips:
         return None
-    now = refitted(kept, reader)
-    return RecordedSet(now.max_pips, now.eye, now.weights, now.believed) if now.weights else None
+    updated = refitted(learned, reader)
+    return RecordedSet(updated.max_pips, updated.eye, updated.weights, updated.believed) if updated.weights else None
 
 
-def as_recorded(reader: Reader, said: RecordedSet, complain: Callable[[str], object]) -> Reader:
-    """Return a reader with the set of a recording; the same reader, and a complaint, where that cannot be."""
+def as_recorded(reader: Reader, recorded: RecordedSet, complain: Callable[[str], object]) -> Reader:
+    """Return a reader for the custom tile set of a recording.
+
+    If the set cannot be used, call *complain* with the reason and return *reader* unchanged.
+    """
     try:
-        return custom_reader(reader, said)
+        return custom_reader(reader, recorded)
     except RefusedError as error:
         complain(f"What was learned of the tiles is not used: {error}.")
         return reader
 
 
 def shipped_reader(tile_set: TileSet, calibration: Path | None = None) -> ReadPicture:
-    """Return the reader with the shipped classifiers, and with the user's own tiles where a calibration is given.
+    """Return a function that reads pictures with the shipped models, and with the custom tile set of *calibration*.
 
     Raises:
-        CalibrationError: If no set was learned, or the file of the calibration is damaged.
-        ModelError: If a classifier's file is absent or of another version.
-        OSError: If the calibration cannot be read.
+        CalibrationError: If no set was learned, or the calibration file is damaged.
+        ModelError: If a model file is missing or has another version.
+        OSError: If the calibration file cannot be read.
     """
     reader = load_reader(tile_set.max_pips)
     if calibration is None:
         return reader.read
-    kept = load_calibration(calibration).set
-    if kept is None:
+    learned = load_calibration(calibration).set
+    if learned is None:
         raise RefusedError(f"{calibration}: no tiles were learned; lay out the set and run `tallybone calibrate set`")
-    return custom_reader(reader, refitted(kept, reader)).read
+    return custom_reader(reader, refitted(learned, reader)).read

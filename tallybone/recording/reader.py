@@ -1,4 +1,4 @@
-"""Read recordings in feeding order, one record in memory at a time; report damage between whole records."""
+"""Read recordings in feeding order, one record at a time, and report damage between intact records."""
 
 from __future__ import annotations
 
@@ -37,7 +37,14 @@ Payload: TypeAlias = ImageMessage | Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class RecordedMessage:
-    """One record; *number* counts all records of the file from 0, *payload* is an ImageMessage on CAMERA only."""
+    """A record of a recording.
+
+    Attributes:
+        number: Number among all records of the file, from 0.
+        t_ns: Time in nanoseconds of a monotonic clock.
+        topic: Its topic.
+        payload: An ImageMessage on CAMERA, else a JSON object.
+    """
 
     number: int
     t_ns: int
@@ -46,41 +53,41 @@ class RecordedMessage:
 
     @property
     def fact(self) -> Mapping[str, object]:
-        """The JSON object of the record; empty for a picture."""
+        """The JSON object of the record. Empty for a picture."""
         return {} if isinstance(self.payload, ImageMessage) else self.payload
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingFile:
-    """A recording; iterating reads it from its beginning: records in feeding order, with damage where it is.
+    """A recording. Each iteration reads it from the beginning: records in feeding order, and damage at its place.
 
     Attributes:
         path: The file.
-        start: The facts of its sitting; None where they are damaged.
+        start: Metadata of the sitting, or None if it is damaged.
     """
 
     path: Path
     start: SittingStart | None
 
     def __iter__(self) -> Iterator[RecordedMessage | Damage]:
-        """Yield its records and damage.
+        """Yield records and damage.
 
         Raises:
-            OSError: If the file cannot be read any more.
+            OSError: If reading fails.
         """
         with self.path.open("rb") as file:
             yield from _with_gaps(_pieces_of(file))
 
 
 def read_recording(path: Path) -> RecordingFile:
-    """Return the recording in a file; it may be cut, damaged, or still be written.
+    """Open a recording, which may be cut, damaged, or still being written.
 
     Raises:
-        RecordingError: If it cannot be opened, or is no recording of this version.
+        RecordingError: If the file cannot be opened, or is not a recording of this version.
     """
     try:
         if not path.is_file():
-            problem = "it is no file" if path.exists() else "there is no such file"
+            problem = "it is not a file" if path.exists() else "there is no such file"
             raise RecordingError(f"{path}: expected a recording, but {problem}")
         with path.open("rb") as file:
             return RecordingFile(path, _read_start(path, file))
@@ -121,9 +128,9 @@ def _read_start(path: Path, file: BinaryIO) -> SittingStart | None:
 
 
 def _pieces_of(file: BinaryIO) -> Iterator[tuple[int, ChannelMessage] | Damage]:
-    """Yield the messages of a file, each with its first byte, and damage where a part of it cannot be used."""
+    """Yield the messages of a file, each with the offset of its chunk, and damage."""
     paths: dict[int, str] = {}
-    is_known = False  # that something is damaged
+    is_known = False  # damage has been reported
     count = 0
     for piece in scan(file, os.fstat(file.fileno()).st_size):
         if isinstance(piece, Damage):
@@ -156,45 +163,51 @@ def _pieces_of(file: BinaryIO) -> Iterator[tuple[int, ChannelMessage] | Damage]:
             yield Damage(piece.start_byte, piece.end_byte, problem)
 
 
-def _with_gaps(found: Iterable[tuple[int, ChannelMessage] | Damage]) -> Iterator[RecordedMessage | Damage]:
-    """Yield records, and damage with its times and its loss once the next record is known."""
+def _with_gaps(pieces: Iterable[tuple[int, ChannelMessage] | Damage]) -> Iterator[RecordedMessage | Damage]:
+    """Yield the records, and damage with its times and the number of lost records.
+
+    Damage is held back until the next record. Its number shows how many records were lost.
+    """
     waiting: list[Damage] = []
     expected, last_ns = 0, None
-    for one in found:
-        if isinstance(one, Damage):
-            waiting.append(one)
+    for piece in pieces:
+        if isinstance(piece, Damage):
+            waiting.append(piece)
             continue
-        start_byte, message = one
+        start_byte, message = piece
         lost = message.sequence - expected
         if lost and not waiting:
-            problem = "records are missing" if lost > 0 else "a record is not in its place"
+            problem = "records are missing" if lost > 0 else "a record is out of order"
             waiting.append(Damage(start_byte, start_byte, problem))
         for index, damage in enumerate(waiting):
-            here = max(lost, 0) if index == 0 else 0
-            yield replace(damage, after_ns=last_ns, before_ns=message.t_ns, lost=here)
+            lost_here = max(lost, 0) if index == 0 else 0
+            yield replace(damage, after_ns=last_ns, before_ns=message.t_ns, lost=lost_here)
         waiting.clear()
         expected, last_ns = message.sequence + 1, message.t_ns
         try:
-            recorded = record_in(message)
+            record = record_in(message)
         except (ValueError, RecursionError) as error:
             problem = f"record {message.sequence} on {message.path} cannot be read: {error}"
             yield Damage(start_byte, start_byte, problem, last_ns, last_ns, 1)
             continue
-        if recorded is not None:
-            yield recorded
+        if record is not None:
+            yield record
     for damage in waiting:
         yield replace(damage, after_ns=last_ns)
 
 
-def whole_only(found: Iterable[_Whole | Damage], path: Path, complain: Callable[[str], object]) -> Iterator[_Whole]:
-    """Yield all but damage; complain of each, and at the end of what to do, unless the file only ends early."""
+def whole_only(pieces: Iterable[_Whole | Damage], path: Path, complain: Callable[[str], object]) -> Iterator[_Whole]:
+    """Yield everything except damage, which is passed to *complain*.
+
+    At the end, *complain* also gets advice, unless the file only ends early.
+    """
     damaged = 0
-    for one in found:
-        if isinstance(one, Damage):
-            damaged += not one.is_cut
-            complain(f"{path}: {one}")
+    for piece in pieces:
+        if isinstance(piece, Damage):
+            damaged += not piece.is_cut
+            complain(f"{path}: {piece}")
         else:
-            yield one
+            yield piece
     if damaged:
         places = f"{damaged} damaged places" if damaged > 1 else "1 damaged place"
         advice = "Compare the result with what you remember, copy the recording elsewhere, and check the card or disk"
@@ -202,11 +215,11 @@ def whole_only(found: Iterable[_Whole | Damage], path: Path, complain: Callable[
 
 
 def record_in(message: ChannelMessage) -> RecordedMessage | None:
-    """Return the record in a message; None on a topic of a later version.
+    """Return the record in a message, or None if its topic is unknown.
 
     Raises:
-        ValueError: If it is no picture, or no JSON object.
-        RecursionError: If its JSON is too deep.
+        ValueError: If it is not a picture or JSON object.
+        RecursionError: If its JSON is nested too deeply.
     """
     topic = topic_at(message.path)
     if topic is None:
@@ -220,7 +233,7 @@ def record_in(message: ChannelMessage) -> RecordedMessage | None:
 
 
 def _start_in(content: bytes) -> SittingStart | None:
-    """Return the facts of the sitting in a metadata record, None where it holds something else."""
+    """Return the metadata of the sitting, or None if the metadata record has another name."""
     try:
         metadata: Metadata = Metadata.read(ReadDataStream(BytesIO(content)))
     except (McapError, struct.error) as error:
@@ -237,7 +250,7 @@ def _profile(content: bytes) -> str | None:
 
 
 def _count_in(content: bytes) -> int | None:
-    """Return how many messages a statistics record counts, None where it cannot be read."""
+    """Return the number of messages according to a statistics record, or None if it is damaged."""
     try:
         return int(Statistics.read(ReadDataStream(BytesIO(content))).message_count)
     except (McapError, struct.error):

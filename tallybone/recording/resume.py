@@ -1,4 +1,4 @@
-"""Find how a sitting was left, from its recording, and write that at the head of the recording that goes on with it."""
+"""Read the last state of a sitting from its recording, and write it at the head of the recording that continues it."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from tallybone.session.referee import Places
 from vision.reading import SeenTile
 from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
 
-# In the last record of the head: the sitting goes on after it.
+# Field in the last record of the head. The sitting continues after it.
 _HEAD_ENDS = "continued"
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """How a sitting was left.
+    """The state in which a sitting was left.
 
     Attributes:
-        start: The facts at its beginning.
-        events: The log of the match, after the start of it.
-        places: The referee's memory of the table.
-        tiles: The tiles on it.
-        empty: The picture of the empty table as a JPEG; None where it was not seen yet, or the game was in play.
-        last: The picture in which the tiles lie so; None where nothing was settled yet.
-        aim: Where the camera pointed then.
-        damage: Losses in the recording, but not that it ends early.
-        t_ns: When its last record was made; of a head, when it went on.
-        passed_over: Why recordings that were written later were not taken, in words.
+        start: Metadata of the sitting.
+        events: Log of the match, without its start.
+        places: The tracked layout.
+        tiles: Tiles on the table.
+        empty: Picture of the empty table as a JPEG. None if there is none, or the sitting started in play.
+        last: Picture of *tiles* as a JPEG. None if no view was settled.
+        damage: Damage in the recording, other than an early end.
+        t_ns: Time of the last record.
+        aim: Alignment of the camera.
+        passed_over: Reasons why newer recordings were not used.
         evidence: Crops of the pictures from which plays and questions were read.
     """
 
@@ -53,21 +53,21 @@ class Left:
 
 
 def left_in(recording: RecordingFile) -> Left:
-    """Return how the sitting of a recording was left; it may have been cut anywhere.
+    """Return the state at the end of a recording, which may have been cut anywhere.
 
     Raises:
-        RecordingError: If that cannot be found in it.
+        RecordingError: If its metadata or head is damaged, or a record cannot be parsed.
     """
     if recording.start is None:
-        raise RecordingError(f"{recording.path}: it cannot be gone on with: what it says of its sitting is damaged")
-    found = _gathered(recording.start, recording, recording.path)
-    if recording.start.continues is not None and not found.has_head:
-        raise RecordingError(f"{recording.path}: it cannot be gone on with: it ends before its sitting went on")
-    return _with_pictures(found, recording)
+        raise RecordingError(f"{recording.path}: it cannot be continued: what it says of its sitting is damaged")
+    gathered = _gathered(recording.start, recording, recording.path)
+    if recording.start.continues is not None and not gathered.has_head:
+        raise RecordingError(f"{recording.path}: it cannot be continued: it ends before its sitting went on")
+    return _with_pictures(gathered, recording)
 
 
 def left_in_head(start: SittingStart, records: Iterator[RecordedMessage | Damage], path: Path) -> Left:
-    """Return where a recording goes on, taking only its head from *records*: its inputs follow after that.
+    """Return the state in the head of a recording. Consumes only the head from *records*.
 
     Raises:
         RecordingError: If its head is damaged.
@@ -77,10 +77,10 @@ def left_in_head(start: SittingStart, records: Iterator[RecordedMessage | Damage
 
 
 def write_left(writer: RecordingWriter, left: Left, t_ns: int) -> int | None:
-    """Write how a sitting was left as the head of a recording; all of it is on the disk when this returns.
+    """Write the state of a sitting as the head of a recording. It is synced to the disk before this returns.
 
     Returns:
-        The number of the picture in which the tiles lie so; None where there is none.
+        The number of the last picture's record, or None if there is no picture.
 
     Raises:
         RecordingError: If it cannot be written.
@@ -93,8 +93,8 @@ def write_left(writer: RecordingWriter, left: Left, t_ns: int) -> int | None:
     if left.last is not None:
         writer.frame(t_ns, left.last, name="last")
     seen = {} if last is None else {"picture": last, "tiles": to_json(left.tiles, TILES)} | aim_line(left.aim)
-    for one in left.evidence:
-        write_evidence(writer, one)
+    for crop in left.evidence:
+        write_evidence(writer, crop)
     for event in left.events:
         writer.write(Topic.EVENT, t_ns, to_json(event, Event), is_waited_for=False)
     writer.write(Topic.TABLE, t_ns, seen | {"places": to_json(left.places, Places), _HEAD_ENDS: True})
@@ -103,10 +103,10 @@ def write_left(writer: RecordingWriter, left: Left, t_ns: int) -> int | None:
 
 @dataclass(slots=True)
 class _Gathered:
-    """The state of a sitting as the records so far have it.
+    """State of a sitting according to the records so far.
 
-    The results of an input end with a record of the table, and are shown after that. Events without one were cut
-    off before anybody saw them: they are left out, and their input is fed again. *shown* counts the other events.
+    The results of an input end with a TABLE record and are shown after it. Later events were never shown, so they are
+    left out. Their input is fed again. *shown* is the number of events before the last TABLE record.
     """
 
     start: SittingStart
@@ -122,73 +122,79 @@ class _Gathered:
     t_ns: int = 0
     crops: Crops = field(default_factory=Crops)
 
-    def add(self, one: RecordedMessage) -> None:
-        """Take one more record.
+    def add(self, record: RecordedMessage) -> None:
+        """Update the state with the next record.
 
         Raises:
-            JsonValueError: If it cannot be understood.
+            JsonValueError: If it cannot be parsed.
         """
-        self.t_ns = one.t_ns
-        if one.topic is Topic.EVENT:
-            event = event_of_record(one)
-            if not isinstance(event, MatchStart):  # the metadata say how it began
+        self.t_ns = record.t_ns
+        if record.topic is Topic.EVENT:
+            event = event_of_record(record)
+            if not isinstance(event, MatchStart):  # already in the metadata
                 self.events.append(event)
-        elif one.topic is Topic.EVIDENCE:
-            if (crop := evidence_of(one)) is not None:
+        elif record.topic is Topic.EVIDENCE:
+            if (crop := evidence_of(record)) is not None:
                 self.crops.add(crop)
-        elif one.topic is Topic.TABLE:
-            self.places, self.shown = places_of_record(one), len(self.events)
-            picture = one.fact.get("picture")
+        elif record.topic is Topic.TABLE:
+            self.places, self.shown = places_of_record(record), len(self.events)
+            picture = record.fact.get("picture")
             if isinstance(picture, int):
-                self.tiles = from_json(one.fact.get("tiles"), TILES, one.topic.path)
-                self.aim = aim_of_record(one)
+                self.tiles = from_json(record.fact.get("tiles"), TILES, record.topic.path)
+                self.aim = aim_of_record(record)
                 if self.last is None and not self.start.in_play:
                     self.empty = picture
                 self.last = picture
-            self.has_head = self.has_head or _ends_head(one)
+            self.has_head = self.has_head or _ends_head(record)
 
 
 def _gathered(start: SittingStart, records: Iterable[RecordedMessage | Damage], path: Path) -> _Gathered:
-    found = _Gathered(start)
-    for one in records:
-        if isinstance(one, Damage):
-            if not one.is_cut:  # that is what power cuts do
-                found.damage.append(one)
+    gathered = _Gathered(start)
+    for record in records:
+        if isinstance(record, Damage):
+            if not record.is_cut:  # an early end is normal after a power cut
+                gathered.damage.append(record)
             continue
         try:
-            found.add(one)
+            gathered.add(record)
         except JsonValueError as error:
-            raise RecordingError(f"{path}: record {one.number} cannot be understood: {error}") from error
-    return found
+            raise RecordingError(f"{path}: record {record.number} cannot be parsed: {error}") from error
+    return gathered
 
 
-def _with_pictures(found: _Gathered, records: Iterable[RecordedMessage | Damage]) -> Left:
-    """Return the state with its pictures, from a second pass: a sitting has too many pictures to keep."""
-    wanted = {found.empty, found.last} - {None}
+def _with_pictures(gathered: _Gathered, records: Iterable[RecordedMessage | Damage]) -> Left:
+    """Return the state with its pictures from a second pass, because a sitting has too many to keep in memory."""
+    needed = {gathered.empty, gathered.last} - {None}
     pictures: dict[int, bytes] = {}
-    for one in records if wanted else ():
-        if isinstance(one, RecordedMessage) and one.number in wanted and isinstance(one.payload, ImageMessage):
-            pictures[one.number] = one.payload.jpeg
-            if len(pictures) == len(wanted):
+    for record in records if needed else ():
+        if isinstance(record, RecordedMessage) and record.number in needed and isinstance(record.payload, ImageMessage):
+            pictures[record.number] = record.payload.jpeg
+            if len(pictures) == len(needed):
                 break
-    empty, last = (None if at is None else pictures.get(at) for at in (found.empty, found.last))
-    events = tuple(found.events[: found.shown])
-    damage = tuple(found.damage)
-    evidence = tuple(found.crops)
+    empty, last = (None if at is None else pictures.get(at) for at in (gathered.empty, gathered.last))
     return Left(
-        found.start, events, found.places, found.tiles, empty, last, damage, found.t_ns, found.aim, evidence=evidence
+        gathered.start,
+        tuple(gathered.events[: gathered.shown]),
+        gathered.places,
+        gathered.tiles,
+        empty,
+        last,
+        tuple(gathered.damage),
+        gathered.t_ns,
+        gathered.aim,
+        evidence=tuple(gathered.crops),
     )
 
 
 def _head(records: Iterator[RecordedMessage | Damage], path: Path) -> Iterator[RecordedMessage]:
-    for one in records:
-        if isinstance(one, Damage):
-            raise RecordingError(f"{path}: it cannot be told how its sitting was left: {one}")
-        yield one
-        if _ends_head(one):
+    for record in records:
+        if isinstance(record, Damage):
+            raise RecordingError(f"{path}: the state of its sitting is damaged: {record}")
+        yield record
+        if _ends_head(record):
             return
     raise RecordingError(f"{path}: it ends before its sitting went on")
 
 
-def _ends_head(one: RecordedMessage) -> bool:
-    return one.topic is Topic.TABLE and one.fact.get(_HEAD_ENDS) is True
+def _ends_head(record: RecordedMessage) -> bool:
+    return record.topic is Topic.TABLE and record.fact.get(_HEAD_ENDS) is True

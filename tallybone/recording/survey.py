@@ -1,4 +1,4 @@
-"""Summarise a recording for a list: from the index of a closed one, or from the heads of its records."""
+"""Summarise a recording for a list, from its index if it is closed, else from the headers of its records."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from tallybone.recording.index import EndIndex, IndexDamageError
 from tallybone.recording.reader import RecordedMessage, RecordingFile, read_recording
 from tallybone.recording.whereabouts import Whereabouts
 
-# So many outcomes are looked at for one with totals; nearly every one has them.
-_MOST_LOOKED = 50
+# Maximum number of last outcomes to search for totals. Nearly every outcome has them.
+_MAX_OUTCOMES = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The figures of a recording.
+    """Figures of a recording.
 
     Attributes:
-        frames: How many pictures there are.
+        frames: Number of pictures.
         length_ns: Time from the first record to the last.
-        totals: Points by seat as last said, None where none were.
-        damage: The damage that shows without reading the records.
-        winner: The seat that had won the match when it was left.
+        totals: Last totals by seat, or None.
+        damage: Damage that is visible without decoding the records.
+        winner: Seat that won the match, or None.
     """
 
     frames: int
@@ -39,7 +39,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """A recording in short; *start* is None where it is damaged, *is_running* says that it is still being written."""
+    """Summary of a recording. *start* is None if its metadata is damaged, *is_running* is True while it is written."""
 
     path: Path
     size_bytes: int
@@ -49,10 +49,10 @@ class Survey:
 
 
 def survey(path: Path) -> Survey:
-    """Return a recording in short.
+    """Return the summary of a recording.
 
     Raises:
-        OSError: If it is none, or cannot be read.
+        OSError: If the file is not a recording, or cannot be read.
     """
     recording = read_recording(path)
     with path.open("rb") as file:
@@ -64,7 +64,7 @@ def survey(path: Path) -> Survey:
 
 
 def is_running(file: BinaryIO) -> bool:
-    """Return whether a program is writing the recording."""
+    """Check whether a program is still writing the recording, from its file lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -74,7 +74,7 @@ def is_running(file: BinaryIO) -> bool:
 
 
 def _facts_of_index(file: BinaryIO) -> Facts | None:
-    """Return the figures from the index of a closed recording, None without an index that can be used."""
+    """Return the figures from the index of a recording, or None if it has no intact index."""
     try:
         index = EndIndex.read(file)
         totals, winner = _result(index.last(Topic.OUTCOME))
@@ -84,59 +84,60 @@ def _facts_of_index(file: BinaryIO) -> Facts | None:
 
 
 def _facts_of_records(recording: RecordingFile, file: BinaryIO, *, is_growing: bool) -> Facts:
-    """Return the figures from the heads of the records; where another tool has packed them, from the records."""
-    found = Whereabouts()
+    """Return the figures from the headers of the records. If another tool has rewritten the file, read all of it."""
+    records = Whereabouts()
     try:
-        found.go_on(file, is_growing=is_growing)
+        records.go_on(file, is_growing=is_growing)
     except RecordingError:
         return _facts_of_all(recording)
-    damage = list(found.damage)
-    if recording.start is None:  # the first that is damaged is what says of its sitting
-        damage += islice((one for one in recording if isinstance(one, Damage) and one not in damage), 1)
-    totals, winner = _result(_outcomes_at(found, file, damage))
-    return Facts(len(found.of(Topic.CAMERA)), found.last_ns - found.first_ns, totals, tuple(damage), winner)
+    damage = list(records.damage)
+    if recording.start is None:  # the first other damage is that of the metadata
+        damage += islice((piece for piece in recording if isinstance(piece, Damage) and piece not in damage), 1)
+    totals, winner = _result(_outcomes_at(records, file, damage))
+    return Facts(len(records.of(Topic.CAMERA)), records.last_ns - records.first_ns, totals, tuple(damage), winner)
 
 
-def _outcomes_at(found: Whereabouts, file: BinaryIO, damage: list[Damage]) -> Iterator[RecordedMessage]:
-    """Yield the outcomes, the last first; those that cannot be read are added to the *damage*."""
-    for place in reversed(found.of(Topic.OUTCOME)):
+def _outcomes_at(records: Whereabouts, file: BinaryIO, damage: list[Damage]) -> Iterator[RecordedMessage]:
+    """Yield the outcomes, last first. Unreadable ones are added to *damage*."""
+    for place in reversed(records.of(Topic.OUTCOME)):
         try:
-            yield found.read(file, place)
+            yield records.read(file, place)
         except RecordingError as error:
-            damage.append(Damage(found.start_byte(place), found.start_byte(place), str(error)))
+            damage.append(Damage(records.start_byte(place), records.start_byte(place), str(error)))
 
 
 def _facts_of_all(recording: RecordingFile) -> Facts:
+    """Return the figures, except the winner, from a full read of the recording."""
     frames, totals = 0, None
     times: list[int] = []
     damage: list[Damage] = []
-    for one in recording:
-        if isinstance(one, Damage):
-            damage.append(one)
+    for record in recording:
+        if isinstance(record, Damage):
+            damage.append(record)
             continue
-        times = [min([*times, one.t_ns]), max([*times, one.t_ns])]
-        frames += one.topic is Topic.CAMERA
-        totals = _totals(one) or totals
+        times = [min([*times, record.t_ns]), max([*times, record.t_ns])]
+        frames += record.topic is Topic.CAMERA
+        totals = _totals(record) or totals
     return Facts(frames, times[-1] - times[0] if times else 0, totals, tuple(damage))
 
 
 def _result(outcomes: Iterable[RecordedMessage]) -> tuple[tuple[int, ...] | None, int | None]:
-    """Return the totals that were said last, and who had won then; *outcomes* have the last first."""
+    """Return the last totals, and the winner of the match at that time. *outcomes* are in reverse order."""
     winner: int | None = None
     is_over = False
-    for one in islice(outcomes, _MOST_LOOKED):
-        if one.fact.get("event") == "match_over" and not is_over:
-            won = one.fact.get("winner")
-            winner, is_over = (won if isinstance(won, int) else None), True
-        totals = _totals(one)
+    for outcome in islice(outcomes, _MAX_OUTCOMES):
+        if outcome.fact.get("event") == "match_over" and not is_over:
+            seat = outcome.fact.get("winner")
+            winner, is_over = (seat if isinstance(seat, int) else None), True
+        totals = _totals(outcome)
         if totals is not None:
             return totals, winner
     return None, None
 
 
-def _totals(one: RecordedMessage) -> tuple[int, ...] | None:
-    """Return the points by seat in an outcome, None where it has none."""
-    said = one.fact.get("totals") if one.topic is Topic.OUTCOME else None
-    if not isinstance(said, list) or not said or not all(isinstance(points, int) for points in said):
+def _totals(record: RecordedMessage) -> tuple[int, ...] | None:
+    """Return the totals by seat in an outcome, or None."""
+    totals = record.fact.get("totals") if record.topic is Topic.OUTCOME else None
+    if not isinstance(totals, list) or not totals or not all(isinstance(points, int) for points in totals):
         return None
-    return tuple(said)
+    return tuple(totals)

@@ -1,6 +1,6 @@
 """Locate the records of a recording from its index or from record headers, without decoding them.
 
-Reading a header takes five microseconds and 17 bytes of memory per record, however large its picture.
+A record takes five microseconds and 17 bytes of memory, regardless of the size of its picture.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from tallybone.recording.format import NOT_CLOSED, Damage, RecordingError, Topic
 from tallybone.recording.index import EndIndex, IndexDamageError
 from tallybone.recording.reader import RecordedMessage, record_in
 
-MOST_TEXT_BYTES = 4 << 20
-"""Maximum size of a record that is no picture; the table of an uncertain double-eighteen takes a tenth of it."""
-_MOST_RECORDS = 2_000_000  # two days at ten pictures a second: 34 MB
-_MOST_DAMAGE = 20
-_CHUNK = struct.Struct("<BQQQQII")  # with its length: from, to, size, checksum, length of the name of the compression
-_SCHEMA = struct.Struct("<QBQH")  # the length of the records in a chunk, then the first with its length and its id
-_INDEX = struct.Struct("<BQHIQ")  # with its length, its channel, the length of the rest, and when its first message was
-_INDEX_BYTES = 31  # of one message
+MAX_TEXT_BYTES = 4 << 20
+"""Maximum size of a record that is not a picture. The table of an uncertain double-eighteen takes a tenth of it."""
+_MAX_RECORDS = 2_000_000  # two days at ten pictures a second, 34 MB
+_MAX_DAMAGE = 20
+_CHUNK = struct.Struct("<BQQQQII")  # opcode, length, start and end time, size, checksum, length of compression's name
+_SCHEMA = struct.Struct("<QBQH")  # length of the records in a chunk; opcode, length and id of the first
+_INDEX = struct.Struct("<BQHIQ")  # opcode, length, channel, length of the rest, time of the first message
+_INDEX_BYTES = 31  # length of an index of one message
 _ONE_MESSAGE = 16
-_MOST_NS = 2**63 - 1
+_MAX_NS = 2**63 - 1
 _OTHER_TOOL = "it was packed anew by another tool: `tallybone replay` can read it"
 _TOPICS: Mapping[int, Topic] = {topic.number: topic for topic in Topic}
 
 
 class Whereabouts:
-    """Offsets of the records of a file, in feeding order; a record's place is its number from 0."""
+    """Offsets of the records of a file, in feeding order. The place of a record is its number from 0."""
 
     def __init__(self) -> None:
         self._starts, self._times, self._topics = array("q"), array("q"), array("B")
         self._damage: list[Damage] = []
-        self._doubt: Damage | None = None  # why the index is not used
+        self._doubt: Damage | None = None  # reason why the index is not used
         self.end_byte = len(MCAP0_MAGIC)
         self.is_closed = self._is_indexed = False
 
@@ -57,17 +57,17 @@ class Whereabouts:
 
     @property
     def damage(self) -> tuple[Damage, ...]:
-        """Damage found so far; damage inside a record is found when it is read."""
+        """Damage found so far. Damage inside a record is found when it is read."""
         return tuple(self._damage)
 
     @property
     def first_ns(self) -> int:
-        """Time of the earliest record; 0 without any."""
+        """Time of the earliest record, 0 without records."""
         return min(self._times, default=0)
 
     @property
     def last_ns(self) -> int:
-        """Time of the latest record; 0 without any."""
+        """Time of the latest record, 0 without records."""
         return max(self._times, default=0)
 
     def t_ns(self, place: int) -> int:
@@ -81,7 +81,7 @@ class Whereabouts:
     def of(self, topic: Topic) -> array[int]:
         """Return the places of the records on a topic, in order."""
         number = topic.number
-        return array("q", (place for place, one in enumerate(self._topics) if one == number))
+        return array("q", (place for place, other in enumerate(self._topics) if other == number))
 
     def following(self, place: int, topic: Topic) -> range:
         """Return the places of the records on a topic that directly follow a record."""
@@ -91,9 +91,9 @@ class Whereabouts:
         return range(after, end)
 
     def go_on(self, file: BinaryIO, *, is_growing: bool) -> None:
-        """Locate the records after the known part of the file; a growing file may end in the middle of a record.
+        """Locate the records after the known part of the file. A growing file may end within a record.
 
-        A closed file is located from its index: a checksum covers the index, but not the heads of records.
+        For a closed file the index is used, because it has a checksum and the headers of records do not.
 
         Raises:
             RecordingError: If another tool has rewritten the file.
@@ -102,7 +102,7 @@ class Whereabouts:
         if self._is_indexed or (not is_growing and self._take_index(file)):
             return
         size_bytes = os.fstat(file.fileno()).st_size
-        while self.end_byte < size_bytes and not self.is_closed and len(self) < _MOST_RECORDS:
+        while self.end_byte < size_bytes and not self.is_closed and len(self) < _MAX_RECORDS:
             if self._step(file, size_bytes):
                 continue
             problem = record_at(file, self.end_byte, size_bytes, IN_DATA)
@@ -118,19 +118,19 @@ class Whereabouts:
             self._note(Damage(size_bytes, size_bytes, NOT_CLOSED))
 
     def _take_index(self, file: BinaryIO) -> bool:
-        """Take the places from the index; return False if it is damaged or contradicts the heads seen so far."""
+        """Use the offsets in the index. Return False if it is damaged or contradicts the headers read so far."""
         starts, times, topics = array("q"), array("q"), array("B")
         try:
             index = EndIndex.read(file)
             topics_by_id = {number: topic_at(path) for number, path in index.paths.items()}
-            for entry in islice(index.entries(), _MOST_RECORDS):
+            for entry in islice(index.entries(), _MAX_RECORDS):
                 if len(entry.channels) != 1 or entry.indexes_bytes != _INDEX_BYTES or entry.compression:
                     raise RecordingError(_OTHER_TOOL)
                 (channel,) = entry.channels
                 topic = topics_by_id.get(channel)
-                if max(entry.start_byte, entry.from_ns) > _MOST_NS:
+                if max(entry.start_byte, entry.from_ns) > _MAX_NS:
                     raise IndexDamageError("it has numbers that no recording has", index.start_byte, index.end_byte)
-                if topic is not None:  # a later version may have more
+                if topic is not None:  # unknown topics may come from a later version
                     starts.append(entry.start_byte)
                     times.append(entry.from_ns)
                     topics.append(topic.number)
@@ -146,11 +146,11 @@ class Whereabouts:
         return True
 
     def _note(self, damage: Damage) -> None:
-        if len(self._damage) < _MOST_DAMAGE and damage not in self._damage:
+        if len(self._damage) < _MAX_DAMAGE and damage not in self._damage:
             self._damage.append(damage)
 
     def _step(self, file: BinaryIO, size_bytes: int) -> bool:
-        """Take the record at the end of the known part; return False if it is damaged or incomplete."""
+        """Process the record at the end of the known part. Return False if it is damaged or incomplete."""
         at = self.end_byte
         head = os.pread(file.fileno(), _CHUNK.size + _SCHEMA.size, at)
         if len(head) < RECORD_HEAD.size:
@@ -160,7 +160,7 @@ class Whereabouts:
         if length > MAX_RECORD_BYTES or end > size_bytes:
             return False
         if opcode == Opcode.CHUNK:
-            return self._take(file, head, at, end)
+            return self._take_chunk(file, head, at, end)
         if opcode == Opcode.DATA_END:
             self.is_closed = length == 4
             return self.is_closed
@@ -169,24 +169,24 @@ class Whereabouts:
         self.end_byte = end
         return True
 
-    def _take(self, file: BinaryIO, head: bytes, at: int, end: int) -> bool:
-        """Take a chunk with the index of its message, which names its channel.
+    def _take_chunk(self, file: BinaryIO, head: bytes, at: int, end: int) -> bool:
+        """Note the record in a chunk, from its header and message index. Return False if they are damaged.
 
-        No checksum covers a head, but time and channel are in both the chunk and its index, and must agree.
+        Headers have no checksum, but time and channel are in both the chunk and the index, and must agree.
         """
         index = os.pread(file.fileno(), _INDEX_BYTES, end)
         if len(head) < _CHUNK.size + _SCHEMA.size or len(index) < _INDEX_BYTES:
             return False
-        _, _, from_ns, until_ns, _, _, packed = _CHUNK.unpack_from(head)
+        _, _, from_ns, until_ns, _, _, compression = _CHUNK.unpack_from(head)
         opcode, length, channel, follows, t_ns = _INDEX.unpack_from(index)
-        if opcode != Opcode.MESSAGE_INDEX or length != follows + 6 or from_ns > _MOST_NS:
+        if opcode != Opcode.MESSAGE_INDEX or length != follows + 6 or from_ns > _MAX_NS:
             return False
-        if follows != _ONE_MESSAGE or packed:
+        if follows != _ONE_MESSAGE or compression:
             raise RecordingError(_OTHER_TOOL)
         _, kind, _, schema = _SCHEMA.unpack_from(head, _CHUNK.size)
         if not (from_ns == until_ns == t_ns and (kind, schema) == (Opcode.SCHEMA, channel)):
             return False
-        if channel in _TOPICS:  # a later version may have more
+        if channel in _TOPICS:  # unknown channels may come from a later version
             self._starts.append(at)
             self._times.append(from_ns)
             self._topics.append(channel)
@@ -194,26 +194,28 @@ class Whereabouts:
         return True
 
     def read(self, file: BinaryIO, place: int) -> RecordedMessage:
-        """Return a record.
+        """Read and decode a record.
 
         Raises:
-            RecordingError: If it is damaged, or was removed.
+            RecordingError: If it is damaged or does not match its header.
             OSError: If it cannot be read.
         """
         at, topic = self._starts[place], _TOPICS[self._topics[place]]
         size_bytes = os.fstat(file.fileno()).st_size
         if topic is not Topic.CAMERA:
-            size_bytes = min(size_bytes, at + MOST_TEXT_BYTES)
+            size_bytes = min(size_bytes, at + MAX_TEXT_BYTES)
         piece = record_at(file, at, size_bytes, frozenset({Opcode.CHUNK}))
         if isinstance(piece, str):
             raise RecordingError(f"record {place} is damaged: {piece}")
         try:
-            found = [one for message in messages_in(piece.content, {}) if (one := record_in(message)) is not None]
+            records = [
+                record for message in messages_in(piece.content, {}) if (record := record_in(message)) is not None
+            ]
         except (ChunkError, ValueError, RecursionError) as error:
             raise RecordingError(f"record {place} is damaged: {error}") from error
-        if len(found) != 1 or (found[0].topic, found[0].t_ns) != (topic, self._times[place]):
+        if len(records) != 1 or (records[0].topic, records[0].t_ns) != (topic, self._times[place]):
             raise RecordingError(f"record {place} is damaged: it is not what was said of it")
-        return found[0]
+        return records[0]
 
 
 def _ends_early(file: BinaryIO, at: int, size_bytes: int) -> bool:

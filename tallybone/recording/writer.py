@@ -1,9 +1,10 @@
-"""Write a recording: each record is a chunk of its own, and reaches the disk before the call returns.
+"""Write a recording. Each record is a chunk of its own, written before the call returns.
 
-A chunk stands alone: it holds the schema and the channel of its one message and a checksum over all three. So whatever
-happens to the file costs what it happens to, and nothing waits in memory for a power cut.
+A chunk is self-contained: it has a message, its schema and channel, and a checksum over all three. Damage to the file
+therefore costs only the records that it hits, and a power cut costs nothing that was buffered.
 
-83 bytes a record: a sitting of four hours at ten pictures a second takes 12 MB of memory, as objects it would be 150.
+The index takes 83 bytes of memory a record, or 12 MB for four hours at ten pictures a second. As Python objects it
+would take 150 MB.
 """
 
 from __future__ import annotations
@@ -41,24 +42,24 @@ from tallybone.files import reason_of, sync_folder
 from tallybone.recording.container import MAX_RECORD_BYTES
 from tallybone.recording.format import METADATA_NAME, PROFILE, ImageMessage, RecordingError, SittingStart, Topic
 
-_ROOM_BYTES = 4096  # for schema, channel and headers beside the payload
-_MOST_NS = 2**63 - 1
-# People are in the pictures: others on the machine need not see them.
+_ROOM_BYTES = 4096  # for schema, channel and headers in addition to the payload
+_MAX_NS = 2**63 - 1
+# The pictures show people, so other users of the machine cannot read them.
 _MODE = 0o640
 
 
 class RecordingWriter:
-    """A recording that is being written; a context manager, and closing it adds the index.
+    """Writer of a recording, usable as a context manager. Closing it adds the index.
 
-    While it is open it is locked (flock), so that nobody takes it for an old one. After an error the file is still
-    whole up to the last record, and writing may go on once there is room again.
+    The open file is locked (flock) to mark the recording as running. After an error the file is intact up to the last
+    record, and writing can continue once there is space.
     """
 
     def __init__(self, path: Path, start: SittingStart) -> None:
-        """Make the file *path*, which must not exist, and write the facts of the *start* into it.
+        """Create the file *path*, which must not exist, and write the metadata in *start*.
 
         Raises:
-            RecordingError: If it cannot be made.
+            RecordingError: If the file cannot be created.
         """
         self._path = path
         self._contents = Contents()
@@ -81,34 +82,35 @@ class RecordingWriter:
 
     @property
     def records(self) -> int:
-        """How many records it holds; the next one has this number."""
+        """Number of records so far, which is the number of the next."""
         return self._contents.records
 
     def frame(self, t_ns: int, jpeg: bytes, *, name: str | None = None) -> None:
         """Write a picture.
 
         Args:
-            t_ns: When it was taken, monotonic, not negative.
-            jpeg: The file exactly as it is decoded for perception.
-            name: Its name at its source, None for its number.
+            t_ns: Its time in nanoseconds of a monotonic clock, not negative.
+            jpeg: The JPEG file exactly as decoded for perception.
+            name: Its name at its source, or None.
 
         Raises:
-            RecordingError: If it cannot be written, or is larger than any picture.
+            RecordingError: If it cannot be written, or is larger than MAX_RECORD_BYTES.
         """
         self._write(Topic.CAMERA, t_ns, ImageMessage(jpeg, name).encode(t_ns))
 
     def write(self, topic: Topic, t_ns: int, fact: Mapping[str, object], *, is_waited_for: bool = True) -> None:
-        """Write anything but a picture; where the topic asks for it, it is on the disk when this returns.
+        """Write a record other than a picture, and sync it to the disk if its topic requires that.
 
         Args:
-            topic: Its channel.
-            t_ns: When it was, monotonic, not negative.
-            fact: What is said.
-            is_waited_for: False where more follows before anything is shown: an SD card takes long for each sync.
+            topic: Its topic.
+            t_ns: Its time in nanoseconds of a monotonic clock, not negative.
+            fact: Its JSON object.
+            is_waited_for: False to skip the sync, if other records follow before anything is shown. Syncing an SD card
+                is slow.
 
         Raises:
             RecordingError: If it cannot be written.
-            ValueError: If it is a picture, or no JSON.
+            ValueError: If *topic* is CAMERA, or *fact* cannot be encoded as JSON.
         """
         if topic is Topic.CAMERA:
             raise ValueError("pictures are written with frame()")
@@ -116,13 +118,13 @@ class RecordingWriter:
         if topic.is_synced and is_waited_for:
             try:
                 os.fsync(self._fd)
-                if os.fstat(self._fd).st_nlink == 0:  # further records would go nowhere
+                if os.fstat(self._fd).st_nlink == 0:  # all further records would be lost
                     raise OSError(errno.ENOENT, "it was deleted")
             except OSError as error:
                 raise self._failure(error) from error
 
     def close(self) -> None:
-        """Add the index and close the file; without room for the index it stays readable.
+        """Add the index and close the file. If there is no space for the index, the records remain readable.
 
         Raises:
             RecordingError: If the index cannot be written.
@@ -142,7 +144,7 @@ class RecordingWriter:
             self._fd = -1
 
     def abandon(self) -> None:
-        """Delete the file again: it holds nothing of worth."""
+        """Close and delete the file. Errors are ignored."""
         with contextlib.suppress(OSError):
             os.close(self._fd)
         self._fd = -1
@@ -156,17 +158,17 @@ class RecordingWriter:
         self.close()
 
     def _write(self, topic: Topic, t_ns: int, payload: bytes) -> None:
-        if not 0 <= t_ns <= _MOST_NS:
-            raise ValueError(f"t_ns must be 0 to {_MOST_NS}, got {t_ns}")
+        if not 0 <= t_ns <= _MAX_NS:
+            raise ValueError(f"t_ns must be 0 to {_MAX_NS}, got {t_ns}")
         if len(payload) > MAX_RECORD_BYTES - _ROOM_BYTES:
-            most_mb = MAX_RECORD_BYTES >> 20
-            raise RecordingError(f"{self._path}: a record has at most {most_mb} MB, got {len(payload) >> 20} MB")
+            max_mb = MAX_RECORD_BYTES >> 20
+            raise RecordingError(f"{self._path}: a record has at most {max_mb} MB, got {len(payload) >> 20} MB")
         message = Message(topic.number, t_ns, payload, t_ns, self._contents.records)
         head = _bytes_of(topic.schema) + _bytes_of(topic.channel)
         records = head + _bytes_of(message)
         chunk = _bytes_of(
             Chunk(
-                compression="",  # a JPEG does not shrink (docs/recording.md)
+                compression="",  # JPEGs do not compress (docs/recording.md)
                 data=records,
                 message_end_time=t_ns,
                 message_start_time=t_ns,
@@ -191,7 +193,7 @@ class RecordingWriter:
         self._contents.add_record(topic, t_ns, _bytes_of(entry))
 
     def _append(self, data: bytes) -> None:
-        """Write all of *data*, or leave the file as it was."""
+        """Append all of *data*, or restore the previous end of the file."""
         if self._fd < 0:
             raise ValueError(f"{self._path}: the recording is closed")
         try:
@@ -208,10 +210,10 @@ class RecordingWriter:
         self._crc = zlib.crc32(data, self._crc)
 
     def _failure(self, error: OSError) -> RecordingError:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        why = "there is no room left" if full else error.strerror
-        kept = f"what was recorded before is kept ({self._contents.records} records)"
-        return RecordingError(f"{self._path}: the recording cannot go on: {why}; {kept}")
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        reason = "there is no room left" if is_full else error.strerror
+        kept = f"the earlier part is kept ({self._contents.records} records)"
+        return RecordingError(f"{self._path}: the recording cannot go on: {reason}; {kept}")
 
 
 def _bytes_of(record: McapRecord) -> bytes:
@@ -221,7 +223,7 @@ def _bytes_of(record: McapRecord) -> bytes:
 
 
 class Contents:
-    """The index of the records so far."""
+    """Index of the records so far."""
 
     def __init__(self) -> None:
         self._chunks = bytearray()
@@ -231,22 +233,22 @@ class Contents:
 
     @property
     def records(self) -> int:
-        """How many records were written: the number of the next."""
+        """Number of records so far, which is the number of the next."""
         return self._counts.total()
 
     def add_metadata(self, name: str, start_byte: int, length_bytes: int) -> None:
-        """Note where a metadata record is."""
+        """Add a metadata record."""
         self._metadata.append(MetadataIndex(offset=start_byte, length=length_bytes, name=name))
 
     def add_record(self, topic: Topic, t_ns: int, chunk_index: bytes) -> None:
-        """Note a record, with the entry of its chunk in the index."""
+        """Add a record and the index entry of its chunk."""
         self._first_ns = min(t_ns, self._first_ns) if self.records else t_ns
         self._last_ns = max(t_ns, self._last_ns)
         self._counts[topic] += 1
         self._chunks += chunk_index
 
     def format(self, start_byte: int) -> bytes:
-        """Return the summary of a file whose data ends at *start_byte*, to the end of the file."""
+        """Return the rest of a file whose data section ends at *start_byte*: the summary, footer and magic."""
         topics = [topic for topic in Topic if self._counts[topic]]
         builder, offsets = RecordBuilder(), RecordBuilder()
         groups = (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.recording.evidence import MOST_BYTES, Crops, Evidence, evidence_of, write_evidence
+from tallybone.recording.evidence import MAX_BYTES, Crops, Evidence, evidence_of, write_evidence
 from tallybone.recording.format import Topic
 from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.recording.resume import left_in, write_left
@@ -51,10 +51,10 @@ def test_a_match_that_goes_on_has_the_crops_of_the_recording_before(tmp_path: Pa
 
 
 def test_the_oldest_crops_make_way() -> None:
-    size = MOST_BYTES // 4
+    size = MAX_BYTES // 4
     crops = Crops(Evidence(seq, seq, bytes(size)) for seq in (1, 2, 3, 4, 1))
     assert [one.of for one in crops] == [2, 3, 4, 1]
     crops.add(Evidence("?", 9, bytes(1)))
     assert [one.of for one in crops] == [3, 4, 1, "?"]
     assert crops.find(2) is None
-    assert sum(len(one.jpeg) for one in crops) <= MOST_BYTES
+    assert sum(len(one.jpeg) for one in crops) <= MAX_BYTES

@@ -9,7 +9,7 @@ import pytest
 from mcap.opcode import Opcode
 
 from tallybone.recording.format import PROFILE, ImageMessage, RecordingError, Topic
-from tallybone.recording.whereabouts import MOST_TEXT_BYTES, Whereabouts
+from tallybone.recording.whereabouts import MAX_TEXT_BYTES, Whereabouts
 from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recording.damages import Layout
 from tests.tallybone.recording.sittings import SECOND, START, jpeg, of_a_later_version, records_of, write
@@ -193,7 +193,7 @@ def test_a_record_whose_file_was_replaced_is_damage_and_no_surprise(tmp_path: Pa
 def test_a_text_that_is_larger_than_any_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, START) as writer:
-        writer.write(Topic.EVENT, 1, {"is": "x" * MOST_TEXT_BYTES})
+        writer.write(Topic.EVENT, 1, {"is": "x" * MAX_TEXT_BYTES})
     found = whereabouts_in(path, is_growing=False)
     tracemalloc.start()
     with path.open("rb") as file, pytest.raises(RecordingError):
