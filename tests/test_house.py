@@ -142,6 +142,7 @@ def test_no_module_starts_with_a_clause() -> None:
         "vision",
         "tallybone/evaluate",
         "tallybone/recording",
+        "tallybone/replay",
         "tallybone/session",
         "tallybone/show",
         "tallybone/simulate",

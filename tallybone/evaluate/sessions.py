@@ -133,9 +133,9 @@ class ReplayResults:
 
     def add(self, step: ReplayStep, took_ms: float) -> None:
         """Add the results of an item that took *took_ms* to process."""
-        if step.happened is None:
+        if step.effects is None:
             return
-        before, happened = self.session, step.happened
+        before, happened = self.session, step.effects
         self.t_ns = step.t_ns
         if step.frame or step.view is not None:
             self.begins_ns = step.t_ns if self.begins_ns is None else self.begins_ns
@@ -286,8 +286,8 @@ class TruePlayers:
     def observe(self, step: ReplayStep) -> float:
         """Update the session after an item, and return the time since the item was yielded in ms."""
         now_ns = time.perf_counter_ns()
-        if step.happened is not None:
-            self._session = step.happened.session
+        if step.effects is not None:
+            self._session = step.effects.session
         return (now_ns - self._given_ns) / 1e6 if self._given_ns else 0.0
 
     def _answer(self, t_ns: int) -> Answer | None:

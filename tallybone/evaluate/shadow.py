@@ -140,8 +140,8 @@ def shadow_of(recordings: Sequence[Path], sheet: Path, complain: Callable[[str],
     results = ReplayResults(truth)
     match: MatchStart | None = None
     for step in logged_steps(recordings[-1], GameOverrides(), complain):
-        if step.happened is not None and match is None:
-            [match] = [event for event in step.happened.events if isinstance(event, MatchStart)]
+        if step.effects is not None and match is None:
+            [match] = [event for event in step.effects.events if isinstance(event, MatchStart)]
             _require_same(sheet, start, match)
         results.add(step, 0.0)
     if match is None:

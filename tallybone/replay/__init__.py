@@ -1,1 +1,1 @@
-"""Play a recording, a video or a folder of pictures again; export, compare, and compute its figures."""
+"""Replay a recording, a video or a folder of pictures, export and compare it, and compute its figures."""

@@ -1,4 +1,4 @@
-"""Compare a replay with its recording: event by event, or by other rules the points of each play."""
+"""Compare a replay with its recording, event by event, or under other rules by the points of each play."""
 
 from __future__ import annotations
 
@@ -24,74 +24,74 @@ from tallybone.terminal import printable
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """An event or an outcome.
+    """An event or outcome. Facts with the same time and key are equal.
 
     Attributes:
-        t_ns: When.
-        key: Two with the same key at the same time are the same.
-        words: What happened, in words.
-        said: All of it, for JSON.
+        t_ns: Time in nanoseconds of a monotonic clock.
+        key: Canonical text of the fact.
+        words: Text for people.
+        fields: All fields, for JSON.
     """
 
     t_ns: int
     key: str
     words: str = field(compare=False)
-    said: Mapping[str, Any] = field(compare=False)
+    fields: Mapping[str, Any] = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A fact of the recording that the replay lacks or has otherwise, or the other way round."""
+    """A difference between recording and replay. *recorded* or *now* is None if the fact is missing there."""
 
     recorded: Fact | None
     now: Fact | None
 
     @property
     def t_ns(self) -> int:
-        """When it was, in the recording if it is there."""
+        """Time of the recorded fact, or if there is none, of the replayed one."""
         fact = self.recorded or self.now
         assert fact is not None
         return fact.t_ns
 
-    def sentence(self, begins_ns: int) -> str:
-        """Return it for people."""
-        sides = ("nothing" if one is None else printable(one.words) for one in (self.recorded, self.now))
-        return f"{clock_time(self.t_ns - begins_ns)} recorded: {next(sides)}; now: {next(sides)}"
+    def sentence(self, start_ns: int) -> str:
+        """Return the difference as a sentence, with its time since *start_ns*."""
+        sides = ("nothing" if fact is None else printable(fact.words) for fact in (self.recorded, self.now))
+        return f"{clock_time(self.t_ns - start_ns)} recorded: {next(sides)}; now: {next(sides)}"
 
     def line(self) -> str:
-        """Return it as a line of JSON."""
-        recorded, now = (None if one is None else one.said for one in (self.recorded, self.now))
+        """Return the difference as a line of JSON."""
+        recorded, now = (None if fact is None else fact.fields for fact in (self.recorded, self.now))
         return json.dumps({"t_ns": self.t_ns, "recorded": recorded, "now": now})
 
 
 def recorded_facts(path: Path, complain: Callable[[str], object]) -> list[Fact]:
-    """Return the events and outcomes that a recording holds, and complain of what cannot be read.
+    """Return the events and outcomes in a recording. Damage and unreadable records are passed to *complain*.
 
     Raises:
-        RecordingError: If it is no recording.
+        RecordingError: If the file is not a recording.
         OSError: If it cannot be read.
     """
-    found: list[Fact] = []
-    for one in whole_only(records_on(path, (Topic.EVENT, Topic.OUTCOME)), path, complain):
+    facts: list[Fact] = []
+    for record in whole_only(records_on(path, (Topic.EVENT, Topic.OUTCOME)), path, complain):
         try:
-            found.append(_recorded_fact(one))
+            facts.append(_recorded_fact(record))
         except JsonValueError as error:
-            complain(f"{path}: record {one.number}: {error}")
-    return [fact for fact in found if not _begins(fact)]
+            complain(f"{path}: record {record.number}: {error}")
+    return [fact for fact in facts if not _is_start(fact)]
 
 
 def replayed_facts(steps: Iterable[ReplayStep]) -> Iterator[Fact]:
-    """Yield the events and outcomes of a replay, in the order in which they are recorded."""
-    for seen in steps:
-        if seen.happened is None:
+    """Yield the events and outcomes of a replay, in the order in which they would be recorded."""
+    for step in steps:
+        if step.effects is None:
             continue
-        events = (_event_fact(seen.t_ns, event) for event in seen.happened.events)
-        lines = (_outcome_fact(line) for line in json.loads(json.dumps(seen.happened.lines)))
-        yield from (fact for fact in (*events, *lines) if not _begins(fact))
+        events = (_event_fact(step.t_ns, event) for event in step.effects.events)
+        lines = (_outcome_fact(line) for line in json.loads(json.dumps(step.effects.lines)))
+        yield from (fact for fact in (*events, *lines) if not _is_start(fact))
 
 
 def differences(recorded: Sequence[Fact], now: Sequence[Fact]) -> list[Difference]:
-    """Return the differences, in order; two facts in place of one another are one difference."""
+    """Return the differences in order. A fact that replaces another is a single difference."""
     if recorded == now:
         return []
     found: list[Difference] = []
@@ -102,28 +102,29 @@ def differences(recorded: Sequence[Fact], now: Sequence[Fact]) -> list[Differenc
 
 
 def by_play(facts: Iterable[Fact]) -> list[Fact]:
-    """Return the plays with their points: these can be compared under other rules."""
+    """Return the plays with their points, which can be compared under different rules."""
     plays: list[Fact] = []
     for fact in facts:
-        said = fact.said
-        if said.get("event") in ("played", "stacked"):
-            plays.append(_play(fact.t_ns, str(said.get("words")), 0))
-        elif plays and said.get("event") == "scored" and said.get("reason") in ("play", "steal"):
+        fields = fact.fields
+        if fields.get("event") in ("played", "stacked"):
+            plays.append(_play(fact.t_ns, str(fields.get("words")), 0))
+        elif plays and fields.get("event") == "scored" and fields.get("reason") in ("play", "steal"):
             last = plays[-1]
-            plays[-1] = _play(last.t_ns, last.said["play"], last.said["points"] + max(0, said.get("points", 0)))
+            points = last.fields["points"] + max(0, fields.get("points", 0))
+            plays[-1] = _play(last.t_ns, last.fields["play"], points)
     return plays
 
 
-def has_other_rules(path: Path, wish: GameOverrides) -> bool:
-    """Return whether another game is wished than the recording was played by.
+def has_other_rules(path: Path, overrides: GameOverrides) -> bool:
+    """Return True if *overrides* change the rules of a recording.
 
     Raises:
         EngineError: If there is no such game.
-        RecordingError: If it is no recording.
+        RecordingError: If the file is not a recording.
     """
     start = read_recording(path).start
-    wished, recorded = match_of(wish, start), match_of(GameOverrides(), start)
-    return (wished and wished.rules) != (recorded and recorded.rules)
+    overridden, recorded = match_of(overrides, start), match_of(GameOverrides(), start)
+    return (overridden and overridden.rules) != (recorded and recorded.rules)
 
 
 def _recorded_fact(record: RecordedMessage) -> Fact:
@@ -133,22 +134,22 @@ def _recorded_fact(record: RecordedMessage) -> Fact:
 
 
 def _event_fact(t_ns: int, event: Event) -> Fact:
-    said = to_json(event, Event)
-    name = " ".join(str(part) for part in said.values() if isinstance(part, str | int))
-    return Fact(t_ns, json.dumps(said, sort_keys=True), f"event {name}", said)
+    fields = to_json(event, Event)
+    name = " ".join(str(part) for part in fields.values() if isinstance(part, str | int))
+    return Fact(t_ns, json.dumps(fields, sort_keys=True), f"event {name}", fields)
 
 
 def _outcome_fact(line: Mapping[str, Any]) -> Fact:
-    # Recordings of earlier versions do not say whether totals are provisional.
+    # Recordings of earlier versions have no field "provisional".
     key = json.dumps({"provisional": False, **line}, sort_keys=True)
     return Fact(line["t_ns"], key, str(line.get("words", line)), line)
 
 
-def _begins(fact: Fact) -> bool:
-    """Return whether it is the start of the match: that is in the metadata of a recording, and not in its log."""
-    return fact.said.get("is") == tag_of(MatchStart) or fact.said.get("event") == tag_of(MatchStarted)
+def _is_start(fact: Fact) -> bool:
+    """Return True for the start of a match, which a recording has in its metadata and not in its log."""
+    return fact.fields.get("is") == tag_of(MatchStart) or fact.fields.get("event") == tag_of(MatchStarted)
 
 
 def _play(t_ns: int, words: str, points: int) -> Fact:
-    said = {"play": words, "points": points}
-    return Fact(t_ns, json.dumps(said), f"{words}, {points} points", said)
+    fields = {"play": words, "points": points}
+    return Fact(t_ns, json.dumps(fields), f"{words}, {points} points", fields)

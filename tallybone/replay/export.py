@@ -1,4 +1,4 @@
-"""Export a replay as a game record (.dgr), a table (.csv), JSON, or the input of a video."""
+"""Export a replay as a game record (.dgr), a table of plays (.csv), JSON or a video."""
 
 from __future__ import annotations
 
@@ -43,111 +43,111 @@ VIDEO = ".mp4"
 TEXTS = (".dgr", ".csv", ".json")
 
 _COLUMNS = ("time", "hand", "seat", "player", "tile", "at", "count", "points")
-# A spreadsheet obeys a text that begins so, also in the wide letters of East Asia; an apostrophe before it stops that
-# (https://owasp.org/www-community/attacks/CSV_Injection).
+# First characters that make a spreadsheet interpret a text as a formula, including full-width forms. A leading
+# apostrophe prevents that (https://owasp.org/www-community/attacks/CSV_Injection).
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 @dataclass(frozen=True, slots=True)
 class ExportFiles:
-    """The files to write: *paths*, each by the end of its name; *is_forced* overwrites files."""
+    """Files to write. The suffix of each path determines its format. *is_forced* overwrites existing files."""
 
     paths: tuple[Path, ...] = ()
     is_forced: bool = False
 
 
 class Exports:
-    """Takes in a replay and writes it down."""
+    """Exports a replay step by step."""
 
-    def __init__(self, wish: ExportFiles, videos: Sequence[Video]) -> None:
-        """Write *videos* as it goes, and the rest at the end."""
-        self._wish, self._videos = wish, videos
-        self._story = Transcript()
+    def __init__(self, files: ExportFiles, videos: Sequence[Video]) -> None:
+        """Write *videos* during the replay, and the other *files* at the end."""
+        self._files, self._videos = files, videos
+        self._transcript = Transcript()
 
     def through(self, items: Iterator[Item]) -> Iterable[Item]:
-        """Let items pass."""
+        """Yield the items, while the videos keep their pictures."""
         for video in self._videos:
             items = video.through(items)
         return items
 
-    def add(self, seen: ReplayStep) -> None:
-        """Take the step of one item."""
-        self._story.add(seen)
+    def add(self, step: ReplayStep) -> None:
+        """Add the next step."""
+        self._transcript.add(step)
         for video in self._videos:
-            video.add(seen)
+            video.add(step)
 
     def write_texts(self, start: SittingStart | None, result: Mapping[str, Any]) -> None:
-        """Write those of the files that are text.
+        """Write all files except videos.
 
         Raises:
-            ExportError: If there is no game to write down, or a file is there already.
-            OSError: If one cannot be written.
+            ExportError: If a game record is requested but no score was kept, or a file exists already.
+            OSError: If a file cannot be written.
         """
-        for path in self._wish.paths:
+        for path in self._files.paths:
             match path.suffix.lower():
                 case ".dgr":
-                    text = game_record(self._story, start)
+                    text = game_record(self._transcript, start)
                 case ".csv":
-                    text = plays_table(self._story)
+                    text = plays_table(self._transcript)
                 case ".json":
-                    text = everything(self._story, start, result)
+                    text = everything(self._transcript, start, result)
                 case _:
                     continue
-            with whole_file(path, is_forced=self._wish.is_forced) as part:
+            with whole_file(path, is_forced=self._files.is_forced) as part:
                 part.write_text(text, encoding="utf-8")
 
 
 @contextmanager
-def exporting(wish: ExportFiles, *, has_pictures: bool) -> Iterator[Exports]:
-    """Give the exports that take a replay; videos appear when all has gone well.
+def exporting(files: ExportFiles, *, has_pictures: bool) -> Iterator[Exports]:
+    """Yield the exporter for a replay. Videos get their final names only if no error occurs.
 
     Raises:
-        ExportError: If a file is there already, or its name says nothing that can be written.
+        ExportError: If a file exists already, or its suffix is unknown.
     """
-    from tallybone.replay.video import Video  # a page, which writes none, does not load what draws
+    from tallybone.replay.video import Video  # imported late, because pages never draw videos
 
-    for path in wish.paths:
+    for path in files.paths:
         if path.suffix.lower() not in (*TEXTS, VIDEO):
             raise ExportError(f"{path}: expected a name that ends in {', '.join(TEXTS)} or {VIDEO}")
         if path.suffix.lower() == VIDEO and not has_pictures:
             raise ExportError(f"{path}: a video needs pictures, so not with --log-only")
-        require_free(path, is_forced=wish.is_forced)
-    with ExitStack() as files:
-        named = [path for path in wish.paths if path.suffix.lower() == VIDEO]
-        videos = [Video(files.enter_context(whole_file(path, is_forced=wish.is_forced))) for path in named]
-        yield Exports(wish, videos)
+        require_free(path, is_forced=files.is_forced)
+    with ExitStack() as stack:
+        paths = [path for path in files.paths if path.suffix.lower() == VIDEO]
+        videos = [Video(stack.enter_context(whole_file(path, is_forced=files.is_forced))) for path in paths]
+        yield Exports(files, videos)
         for video in videos:
             video.close()
 
 
-def game_record(story: Transcript, start: SittingStart | None) -> str:
-    """Return the match as a game record (docs/game_record.md), with its date where that is known.
+def game_record(transcript: Transcript, start: SittingStart | None) -> str:
+    """Return the match as a game record (docs/game_record.md), with its date if *start* is given.
 
     Raises:
-        ExportError: If there was no game.
+        ExportError: If no score was kept.
     """
-    if story.state.game is None:
-        raise ExportError("expected a game to write down, but no score was kept")
-    record = record_of(story.state)
+    if transcript.state.game is None:
+        raise ExportError("expected a game for the record, but no score was kept")
+    record = record_of(transcript.state)
     if start is not None:
         record = replace(record, tags=(*record.tags, Tag("Date", f"{start.started_at:%Y-%m-%d}")))
     return format_record(record)
 
 
-def plays_table(story: Transcript) -> str:
-    """Return a row for each play that is in force at the end, below a row of headings."""
-    players = () if story.state.game is None else story.state.game.players
+def plays_table(transcript: Transcript) -> str:
+    """Return a CSV table with a row of headings, and a row for each play in force at the end."""
+    players = () if transcript.state.game is None else transcript.state.game.players
     rows: list[tuple[str | int, ...]] = [(*_COLUMNS, *(f"total {name}" for name in players))]
-    for play in story.plays:
+    for play in transcript.plays:
         count = "" if play.count is None else play.count
-        who = (play.seat + 1, players[play.seat])
+        player = (play.seat + 1, players[play.seat])
         time = clock_time(play.since_ns)
-        rows.append((time, play.hand, *who, play.tile, play.at, count, play.points, *play.totals))
+        rows.append((time, play.hand, *player, play.tile, play.at, count, play.points, *play.totals))
     return format_csv(rows)
 
 
 def format_csv(rows: Iterable[Iterable[str | int]]) -> str:
-    r"""Return rows as a CSV file in which no spreadsheet finds a formula; numbers stay numbers.
+    r"""Return rows as a CSV file. Texts are escaped against interpretation as formulas.
 
     >>> format_csv([("Ann", 5), ("=1+1", -5)])
     "Ann,5\n'=1+1,-5\n"
@@ -155,40 +155,40 @@ def format_csv(rows: Iterable[Iterable[str | int]]) -> str:
     text = StringIO()
     table = csv.writer(text, lineterminator="\n")
     for row in rows:
-        table.writerow([_harmless(cell) if isinstance(cell, str) else cell for cell in row])
+        table.writerow([_escaped(cell) if isinstance(cell, str) else cell for cell in row])
     return text.getvalue()
 
 
-def _harmless(cell: str) -> str:
-    text = plain(cell)  # the csv module leaves a lone CR unquoted, where a spreadsheet begins a row
+def _escaped(cell: str) -> str:
+    text = plain(cell)  # removes lone CRs, which the csv module leaves unquoted and spreadsheets treat as row ends
     return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
-def everything(story: Transcript, start: SittingStart | None, result: Mapping[str, Any]) -> str:
-    """Return all events, outcomes and changes of the table as one JSON document."""
-    said = {
+def everything(transcript: Transcript, start: SittingStart | None, result: Mapping[str, Any]) -> str:
+    """Return all events, outcomes and changes of the table as a JSON document."""
+    document = {
         "sitting": None if start is None else start.format(),
-        "events": story.events,
-        "outcomes": story.outcomes,
-        "changes": story.changes,
+        "events": transcript.events,
+        "outcomes": transcript.outcomes,
+        "changes": transcript.changes,
         "result": result,
     }
-    return json.dumps(said, allow_nan=False, indent=1) + "\n"
+    return json.dumps(document, allow_nan=False, indent=1) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedPlay:
-    """A play that is in force at the end.
+    """A play or stack that is in force at the end.
 
     Attributes:
-        since_ns: When it was seen, from the beginning.
-        hand: The hand it belongs to, from 1.
-        seat: Who laid it.
-        tile: The name of its tile.
-        at: Where: the port and the tile there; empty for the first of a hand.
-        count: The sum of the open ends; None where they do not count.
-        points: Its points, paid at once or when they were called.
-        totals: The points of each seat after it.
+        since_ns: Time at which it was seen, since the start.
+        hand: Number of its hand, from 1.
+        seat: Seat of its player.
+        tile: Name of its tile.
+        at: Port and tile that it joins, or tile that it is stacked on. Empty for the first tile of a hand.
+        count: Sum of the open ends after it, or None if they are not counted.
+        points: Points for the play, paid at once or when called.
+        totals: Totals by seat after it.
     """
 
     since_ns: int
@@ -203,7 +203,7 @@ class ExportedPlay:
 
 @dataclass(slots=True)
 class Transcript:
-    """Keeps all that happens in a replay, for the files that are written at its end."""
+    """Collects the events, outcomes and changes of a replay for the exports at its end."""
 
     state: State = field(default_factory=State)
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -211,36 +211,36 @@ class Transcript:
     changes: list[dict[str, Any]] = field(default_factory=list)
     _times: list[int] = field(default_factory=list)
 
-    def add(self, seen: ReplayStep) -> None:
-        """Take the step of one item."""
-        for change in () if seen.view is None else seen.view.changes:
-            self.changes.append(json.loads(format_change(change, seen)))
-        if seen.happened is None:
+    def add(self, step: ReplayStep) -> None:
+        """Add the next step."""
+        for change in () if step.view is None else step.view.changes:
+            self.changes.append(json.loads(format_change(change, step)))
+        if step.effects is None:
             return
-        self.state = seen.happened.session.state
-        self._times += [max(0, seen.since_ns)] * (len(self.state.log) - len(self._times))
-        self.events += ({"t_ns": seen.t_ns, **to_json(event, Event)} for event in seen.happened.events)
-        self.outcomes += seen.happened.lines
+        self.state = step.effects.session.state
+        self._times += [max(0, step.since_ns)] * (len(self.state.log) - len(self._times))
+        self.events += ({"t_ns": step.t_ns, **to_json(event, Event)} for event in step.effects.events)
+        self.outcomes += step.effects.lines
 
     @property
     def plays(self) -> list[ExportedPlay]:
-        """The plays that are in force at the end, in order."""
-        return _Plays(self.state, self._times).found
+        """The plays and stacks in force at the end, in order."""
+        return _Plays(self.state, self._times).plays
 
 
 class _Plays:
-    """Goes through the actions in force and keeps the plays."""
+    """Collects the plays among the actions in force."""
 
     def __init__(self, state: State, times: list[int]) -> None:
-        self.found: list[ExportedPlay] = []
+        self.plays: list[ExportedPlay] = []
         seats = 0 if state.game is None else len(state.game.players)
         self._totals = self._at_deal = (0,) * seats
         self._hand = 0
         self._tiles: dict[NodeId, str] = {}
-        for told in history(state):
-            before = len(self.found)
-            spot = getattr(told.entry.action, "at", None)
-            for outcome in told.outcomes:
+        for step in history(state):
+            before = len(self.plays)
+            spot = getattr(step.entry.action, "at", None)
+            for outcome in step.outcomes:
                 match outcome:
                     case HandStarted(number=number):
                         self._hand, self._at_deal = number, self._totals
@@ -248,11 +248,11 @@ class _Plays:
                         self._totals = self._at_deal
                     case Placed(seat=seat, tile=tile, node=node):
                         at = "" if spot is None else f"{spot.port} of {self._tiles.get(spot.host, '?')}"
-                        self._lay(times[told.entry.seq], seat, str(tile), at)
+                        self._lay(times[step.entry.seq], seat, str(tile), at)
                         self._tiles[node] = str(tile)
                     case Stacked(seat=seat, tile=tile, node=node):
-                        self._lay(times[told.entry.seq], seat, str(tile), f"on {self._tiles.get(node, '?')}")
-                    case Counted(count=count) if len(self.found) > before:
+                        self._lay(times[step.entry.seq], seat, str(tile), f"on {self._tiles.get(node, '?')}")
+                    case Counted(count=count) if len(self.plays) > before:
                         self._change(count=count.total)
                     case Scored():
                         self._pay(outcome)
@@ -260,18 +260,18 @@ class _Plays:
                         pass
 
     def _lay(self, since_ns: int, seat: Seat, tile: str, at: str) -> None:
-        self.found.append(ExportedPlay(since_ns, self._hand, seat, tile, at, None, 0, self._totals))
+        self.plays.append(ExportedPlay(since_ns, self._hand, seat, tile, at, None, 0, self._totals))
 
     def _pay(self, scored: Scored) -> None:
-        """Pay a seat; what is paid for a play counts for the last one of that seat."""
+        """Add points to a total, and points for a play or steal also to the last play if it is of that seat."""
         totals = list(self._totals)
         totals[scored.seat] += scored.points
         self._totals = tuple(totals)
-        last = self.found[-1] if self.found else None
+        last = self.plays[-1] if self.plays else None
         if last is not None and last.seat == scored.seat and scored.reason in (Reason.PLAY, Reason.STEAL):
             self._change(points=last.points + scored.points)
         if last is not None and scored.reason in (Reason.PLAY, Reason.STEAL):
             self._change(totals=self._totals)
 
     def _change(self, **values: Any) -> None:
-        self.found[-1] = replace(self.found[-1], **values)
+        self.plays[-1] = replace(self.plays[-1], **values)

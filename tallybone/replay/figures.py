@@ -1,4 +1,4 @@
-"""Compute the statistics of games and players: points over time, best plays, knocks, averages. Pure."""
+"""Compute statistics of games and players: points over time, best plays, knocks and averages. Pure."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from engine import (
 from tallybone.replay.export import ExportedPlay
 from tallybone.replay.recorded_game import RecordedGame, transcript_of
 
-_MOST_BEST = 10
+_MAX_BEST = 10
 _NS_PER_MS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class HandFigures:
-    """A hand: what each seat was paid in it, laid, knocked and drew; who won it, None for nobody yet."""
+    """Figures of a hand by seat: points, plays, knocks and tiles drawn. *winner* is a seat, or None."""
 
     number: int
     points: tuple[int, ...]
@@ -42,7 +42,7 @@ class HandFigures:
 
 @dataclass(frozen=True, slots=True)
 class PaidFigures:
-    """When something was paid, in which hand, and the totals by seat after it."""
+    """The totals by seat after a payment, with its time and hand."""
 
     t_ms: int
     hand: int
@@ -51,7 +51,7 @@ class PaidFigures:
 
 @dataclass(frozen=True, slots=True)
 class BestPlay:
-    """A play that was paid more than most."""
+    """One of the best plays of a game."""
 
     t_ms: int
     hand: int
@@ -62,15 +62,15 @@ class BestPlay:
 
 @dataclass(frozen=True, slots=True)
 class GameFigures:
-    """A game as it stands at the end of its log, with all that was put right.
+    """Figures of a game at the end of its log, with all corrections.
 
     Attributes:
         players: Names by seat.
-        hands: Each hand.
-        paid: The points over time.
-        best: The best plays, the best first, ten at most.
-        play_points: What the plays of each seat were paid.
-        winner: Who has won the match.
+        hands: Figures of each hand.
+        paid: Totals over time.
+        best: The best plays, best first, at most ten.
+        play_points: Points for plays, by seat.
+        winner: Seat that won the match, or None.
     """
 
     players: tuple[str, ...]
@@ -87,15 +87,15 @@ def figures_of(game: RecordedGame) -> GameFigures:
     Raises:
         NoGameError: If no score was kept.
     """
-    story = transcript_of(game)
-    assert story.state.game is not None  # or there would be no story
-    players = story.state.game.players
+    transcript = transcript_of(game)
+    assert transcript.state.game is not None  # checked by `transcript_of`
+    players = transcript.state.game.players
     times = {step.log - 1: step.since_ns // _NS_PER_MS for step in game.steps}
     counted = _Counted(len(players))
-    for told in history(story.state):
-        for outcome in told.outcomes:
-            counted.add(outcome, times.get(told.entry.seq, 0))
-    plays = story.plays
+    for step in history(transcript.state):
+        for outcome in step.outcomes:
+            counted.add(outcome, times.get(step.entry.seq, 0))
+    plays = transcript.plays
     paid = [0] * len(players)
     for play in plays:
         paid[play.seat] += play.points
@@ -103,7 +103,7 @@ def figures_of(game: RecordedGame) -> GameFigures:
 
 
 def _best(plays: Sequence[ExportedPlay]) -> tuple[BestPlay, ...]:
-    best = sorted((play for play in plays if play.points > 0), key=lambda play: -play.points)[:_MOST_BEST]
+    best = sorted((play for play in plays if play.points > 0), key=lambda play: -play.points)[:_MAX_BEST]
     return tuple(BestPlay(play.since_ns // _NS_PER_MS, play.hand, play.seat, play.tile, play.points) for play in best)
 
 
@@ -117,12 +117,12 @@ class _Counted:
     winner: int | None = None
 
     def add(self, outcome: Outcome, t_ms: int) -> None:
-        """Count one thing."""
+        """Count an outcome."""
         match outcome:
             case HandStarted(number=number):
-                self.hands.append(self._begun(number))
+                self.hands.append(self._empty(number))
             case Redealt() if self.hands:
-                self.hands[-1] = self._begun(self.hands[-1].number)
+                self.hands[-1] = self._empty(self.hands[-1].number)
                 self._pay(t_ms)
             case Scored(seat=seat, points=points):
                 self._change(points=_more(self._hand.points, seat, points))
@@ -140,22 +140,22 @@ class _Counted:
             case _:
                 pass
 
-    def _begun(self, number: int) -> HandFigures:
+    def _empty(self, number: int) -> HandFigures:
         none = (0,) * self.seats
         return HandFigures(number, none, none, none, none, None)
 
     @property
     def _hand(self) -> HandFigures:
-        """The hand that is played; what comes before the first belongs to it."""
+        """The current hand. Outcomes before the first hand belong to it."""
         if not self.hands:
-            self.hands.append(self._begun(1))
+            self.hands.append(self._empty(1))
         return self.hands[-1]
 
     def _change(self, **values: Any) -> None:
         self.hands[-1] = replace(self._hand, **values)
 
     def _pay(self, t_ms: int) -> None:
-        totals = tuple(sum(one.points[seat] for one in self.hands) for seat in range(self.seats))
+        totals = tuple(sum(hand.points[seat] for hand in self.hands) for seat in range(self.seats))
         self.paid.append(PaidFigures(t_ms, self._hand.number, totals))
 
 
@@ -165,15 +165,18 @@ def _more(counts: tuple[int, ...], seat: Seat, more: int = 1) -> tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class PlayerFigures:
-    """A player over all games.
+    """Figures of a player over all games.
 
     Attributes:
-        name: As it was typed; who plays under two names is two players.
-        games, won: How many matches, and of them won.
-        hands, plays, knocks: How many.
-        points: All that was paid.
-        play_points: What was paid for plays.
-        best: The most that one play was paid.
+        name: Name as typed. Different spellings are different players.
+        games: Number of matches.
+        won: Number of matches won.
+        hands: Number of hands.
+        plays: Number of plays and stacks.
+        knocks: Number of knocks.
+        points: Sum of all points.
+        play_points: Points for plays.
+        best: Maximum points for a play.
     """
 
     name: str
@@ -188,32 +191,32 @@ class PlayerFigures:
 
     @property
     def points_per_hand(self) -> float:
-        """What a hand was worth on average; 0 without one."""
+        """Mean points in a hand, 0 without hands."""
         return self.points / self.hands if self.hands else 0.0
 
     @property
     def points_per_play(self) -> float:
-        """What a play was worth on average; 0 without one."""
+        """Mean points for a play, 0 without plays."""
         return self.play_points / self.plays if self.plays else 0.0
 
     @property
     def knocks_per_hand(self) -> float:
-        """How often this player knocked in a hand on average; 0 without one."""
+        """Mean number of knocks in a hand, 0 without hands."""
         return self.knocks / self.hands if self.hands else 0.0
 
 
 def players_in(games: Iterable[GameFigures]) -> tuple[PlayerFigures, ...]:
-    """Return all players, those with the most games first."""
-    found: dict[str, PlayerFigures] = {}
+    """Return the figures of all players, those with the most games first."""
+    players: dict[str, PlayerFigures] = {}
     for game in games:
         for seat, name in enumerate(game.players):
-            before = found.get(name, PlayerFigures(name))
-            found[name] = _after(before, game, seat)
-    return tuple(sorted(found.values(), key=lambda one: (-one.games, -one.hands, one.name)))
+            before = players.get(name, PlayerFigures(name))
+            players[name] = _after(before, game, seat)
+    return tuple(sorted(players.values(), key=lambda player: (-player.games, -player.hands, player.name)))
 
 
 def _after(before: PlayerFigures, game: GameFigures, seat: int) -> PlayerFigures:
-    """Return the figures of a player after one more game."""
+    """Return the figures of a player after another game."""
     return PlayerFigures(
         before.name,
         before.games + 1,
@@ -223,5 +226,5 @@ def _after(before: PlayerFigures, game: GameFigures, seat: int) -> PlayerFigures
         before.knocks + sum(hand.knocks[seat] for hand in game.hands),
         before.points + sum(hand.points[seat] for hand in game.hands),
         before.play_points + game.play_points[seat],
-        max([before.best, *(one.points for one in game.best if one.seat == seat)]),
+        max([before.best, *(play.points for play in game.best if play.seat == seat)]),
     )

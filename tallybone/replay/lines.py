@@ -1,4 +1,4 @@
-"""Print a replay: each event as a line of JSON or a sentence, and the result."""
+"""Format the steps of a replay as lines of JSON or as sentences, and its result."""
 
 from __future__ import annotations
 
@@ -23,43 +23,43 @@ _NS_PER_S = 1_000_000_000
 
 
 Narrator: TypeAlias = Callable[[ReplayStep, tuple[Note, ...]], Iterator[str]]
-"""Puts the step of one item and what is new beside the game in lines, without line ends."""
+"""Function that formats a step and its notes as lines, without line ends."""
 
 
 def narrator_for(*, has_game: bool, as_json: bool) -> Narrator:
-    """Return the narrator of a replay."""
+    """Return the narrator for a replay."""
     return _json_lines if as_json else _game_sentences if has_game else _table_sentences
 
 
-def _json_lines(seen: ReplayStep, notes: tuple[Note, ...]) -> Iterator[str]:
-    """Yield a line of JSON for each thing: the table, then the game."""
+def _json_lines(step: ReplayStep, notes: tuple[Note, ...]) -> Iterator[str]:
+    """Yield a line of JSON for each note, each change of the table and each announcement."""
     for note in notes:
-        yield format_note(note, seen)
-    for change in () if seen.view is None else seen.view.changes:
-        yield format_change(change, seen)
-    for line in () if seen.happened is None else seen.happened.lines:
+        yield format_note(note, step)
+    for change in () if step.view is None else step.view.changes:
+        yield format_change(change, step)
+    for line in () if step.effects is None else step.effects.lines:
         yield json.dumps(line, allow_nan=False)
 
 
-def _table_sentences(seen: ReplayStep, notes: tuple[Note, ...]) -> Iterator[str]:
-    """Yield a sentence for each change of the table."""
+def _table_sentences(step: ReplayStep, notes: tuple[Note, ...]) -> Iterator[str]:
+    """Yield a sentence for each note and each change of the table."""
     for note in notes:
-        yield f"{printable(seen.frame)}: {_sentence(note)}"
-    for change in () if seen.view is None else seen.view.changes:
-        yield _describe(change, seen.frame)
+        yield f"{printable(step.frame)}: {_sentence(note)}"
+    for change in () if step.view is None else step.view.changes:
+        yield _describe(change, step.frame)
 
 
-def _game_sentences(seen: ReplayStep, notes: tuple[Note, ...]) -> Iterator[str]:
-    """Yield a sentence for each play, and for all else that was said, with its time from the beginning."""
-    time = clock_time(seen.since_ns)
+def _game_sentences(step: ReplayStep, notes: tuple[Note, ...]) -> Iterator[str]:
+    """Yield a sentence for each note, play and other announcement, with its time since the start."""
+    time = clock_time(step.since_ns)
     for note in notes:
         yield f"{time} {_sentence(note)}"
-    for sentence in () if seen.happened is None else sentences_of(seen.happened):
+    for sentence in () if step.effects is None else sentences_of(step.effects):
         yield f"{time} {printable(sentence)}"
 
 
 def clock_time(since_ns: int) -> str:
-    """Return a time from the beginning as minutes and seconds.
+    """Return a time since the start as minutes and seconds.
 
     >>> clock_time(83_900_000_000)
     '1:23'
@@ -68,33 +68,33 @@ def clock_time(since_ns: int) -> str:
     return f"{seconds // 60}:{seconds % 60:02d}"
 
 
-def format_note(note: Note, seen: ReplayStep) -> str:
-    """Return news beside the game as one line of JSON, without a line end."""
+def format_note(note: Note, step: ReplayStep) -> str:
+    """Return a note as a line of JSON, without a line end."""
     match note:
         case CameraNote():
-            said: dict[str, object] = {"aim": note.aim.numbers} if note.event == "shifted" else {}
+            fields: dict[str, object] = {"aim": note.aim.numbers} if note.event == "shifted" else {}
             event = note.event
         case UnsureNote():
-            said = {"corners_px": [rounded(point_px) for point_px in note.tile.corners_px]}
+            fields = {"corners_px": [rounded(point_px) for point_px in note.tile.corners_px]}
             event = "unsure"
-    return json.dumps({"t_ns": seen.t_ns, "event": event, "frame": seen.frame, "words": note.words, **said})
+    return json.dumps({"t_ns": step.t_ns, "event": event, "frame": step.frame, "words": note.words, **fields})
 
 
 def _sentence(note: Note) -> str:
-    """Return news beside the game in words, with the place that is asked about."""
+    """Return a note as a sentence, with the position of the tile if it is about one."""
     if isinstance(note, CameraNote):
         return note.words
     x, y = note.tile.center_px
     return f"{note.words} (at {x:.0f}, {y:.0f})"
 
 
-def format_change(change: Change, seen: ReplayStep) -> str:
-    """Return a change of the table as one line of JSON, without a line end."""
-    said: dict[str, object] = {"t_ns": seen.t_ns, "event": change.kind.value, "frame": seen.frame}
-    said |= _tile(change.tile)
+def format_change(change: Change, step: ReplayStep) -> str:
+    """Return a change of the table as a line of JSON, without a line end."""
+    fields: dict[str, object] = {"t_ns": step.t_ns, "event": change.kind.value, "frame": step.frame}
+    fields |= _tile(change.tile)
     if change.before is not None:
-        said["before"] = _tile(change.before)
-    return json.dumps(said, allow_nan=False)
+        fields["before"] = _tile(change.before)
+    return json.dumps(fields, allow_nan=False)
 
 
 def _describe(change: Change, frame: str) -> str:
@@ -105,7 +105,7 @@ def _describe(change: Change, frame: str) -> str:
 
 
 def _tile(tile: SeenTile) -> dict[str, object]:
-    """Return a tile for JSON; one that lies face down has a place but no pips."""
+    """Return a tile for JSON. A face-down tile has corners but no pips."""
     return {
         "pips": [half.pips for half in tile.halves],
         "confidence": [round(half.confidence, 4) for half in tile.halves],
@@ -114,47 +114,47 @@ def _tile(tile: SeenTile) -> dict[str, object]:
     }
 
 
-def sentences_of(happened: Step) -> Iterator[str]:
-    """Yield the announcements in words, but for whose turn it is then: the next action tells that.
+def sentences_of(effects: Step) -> Iterator[str]:
+    """Yield the announcements of a step as sentences, without those of the next turn.
 
-    A question that has choices ends with them.
+    A play and its points are a single sentence. A question ends with its choices.
     """
-    game = happened.session.state.game
+    game = effects.session.state.game
     players = () if game is None else game.players
     laid: Placed | Stacked | None = None
     count = points = ""
-    for said in happened.announcements:
-        if laid is not None and isinstance(said, Counted):
-            count = f": {said.count}"
-        elif laid is not None and isinstance(said, Scored) and (said.reason, said.seat) == (Reason.PLAY, laid.seat):
-            points += f", scores {said.points}"
+    for item in effects.announcements:
+        if laid is not None and isinstance(item, Counted):
+            count = f": {item.count}"
+        elif laid is not None and isinstance(item, Scored) and (item.reason, item.seat) == (Reason.PLAY, laid.seat):
+            points += f", scores {item.points}"
         else:
             if laid is not None:
                 yield f"{describe(laid, players)}{count}{points}"
-            laid, count, points = (said if isinstance(said, Placed | Stacked) else None), "", ""
-            if laid is None and not isinstance(said, Turn):
-                yield _words(said, players)
+            laid, count, points = (item if isinstance(item, Placed | Stacked) else None), "", ""
+            if laid is None and not isinstance(item, Turn):
+                yield _words(item, players)
     if laid is not None:
         yield f"{describe(laid, players)}{count}{points}"
 
 
-def _words(said: Announcement, players: tuple[str, ...]) -> str:
-    if isinstance(said, Ambiguity):
-        return said.words + (f" ({' / '.join(said.choices)})" if said.choices else "")
-    return describe(said, players)
+def _words(announcement: Announcement, players: tuple[str, ...]) -> str:
+    if isinstance(announcement, Ambiguity):
+        return announcement.words + (f" ({' / '.join(announcement.choices)})" if announcement.choices else "")
+    return describe(announcement, players)
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Where a match stands.
+    """Score of a match.
 
     Attributes:
-        hands: How many were counted.
-        totals: Points by name; of players who share one, the name has the number of the seat.
-        winner: Who has won the match.
-        plays: How many tiles are laid or stacked, in all hands.
-        problems: How many actions are irregular, and the table has not said that they stand.
-        provisional: Whether the totals rely on plays that nobody saw or confirmed.
+        hands: Number of hands that were counted.
+        totals: Names and totals by seat. If players share a name, it includes the number of the seat.
+        winner: Name of the winner, or None.
+        plays: Number of tiles played or stacked in all hands.
+        problems: Number of irregular actions that the players have not accepted.
+        provisional: Whether the totals rely on inferred actions that the players have not confirmed.
     """
 
     hands: int = 0
@@ -171,12 +171,12 @@ class Score:
         if game is None:
             return cls()
         names = [_name(game.players, seat) for seat in range(len(game.players))]
-        told = [one for entry in history(state) for one in entry.outcomes]
+        outcomes = [outcome for step in history(state) for outcome in step.outcomes]
         return cls(
-            sum(isinstance(one, HandOver) for one in told),
+            sum(isinstance(outcome, HandOver) for outcome in outcomes),
             tuple(zip(names, game.totals, strict=True)),
             None if game.winner is None else names[game.winner],
-            sum(isinstance(one, Placed | Stacked) for one in told),
+            sum(isinstance(outcome, Placed | Stacked) for outcome in outcomes),
             len(state.irregular),
             state.is_provisional,
         )
@@ -198,37 +198,37 @@ class Score:
 
 
 class Tally:
-    """Counts what happens in a replay."""
+    """Counts the pictures, changes and questions of a replay."""
 
     def __init__(self) -> None:
-        """Begin before the first item."""
+        """Start before the first step."""
         self._frames = self._tiles = self._unsure = self._asked = 0
         self._last_frame = ""
         self._changes: Counter[str] = Counter()
         self.session: Session | None = None
 
-    def add(self, seen: ReplayStep) -> None:
-        """Take the step of one item."""
-        # The last picture of a film is held: it comes again by its name.
-        self._frames += seen.frame not in ("", self._last_frame)
-        self._last_frame = seen.frame or self._last_frame
-        if seen.view is not None:
-            self._tiles, self._unsure = len(seen.view.tiles), len(seen.view.unsure)
-            self._changes.update(change.kind.value for change in seen.view.changes)
-        if seen.happened is not None:
-            self.session = seen.happened.session
-            self._asked += sum(isinstance(one, Ambiguity) for one in seen.happened.announcements)
+    def add(self, step: ReplayStep) -> None:
+        """Add the next step."""
+        # The last picture of a video is repeated under the same name until it has settled.
+        self._frames += step.frame not in ("", self._last_frame)
+        self._last_frame = step.frame or self._last_frame
+        if step.view is not None:
+            self._tiles, self._unsure = len(step.view.tiles), len(step.view.unsure)
+            self._changes.update(change.kind.value for change in step.view.changes)
+        if step.effects is not None:
+            self.session = step.effects.session
+            self._asked += sum(isinstance(item, Ambiguity) for item in step.effects.announcements)
 
     @property
     def score(self) -> Score:
-        """Where the match stands."""
+        """Score of the match so far."""
         return Score.of(State() if self.session is None else self.session.state)
 
     @property
     def result(self) -> dict[str, Any]:
-        """Pictures, changes of each kind, and tiles and what cannot be read at the end, for JSON.
+        """The result for JSON: pictures, changes of each kind, and tiles on the table at the end.
 
-        With a game also its score and what was asked.
+        With a game, also its score and the number of questions.
         """
         changes = {kind.value: self._changes[kind.value] for kind in ChangeKind}
         table = {"frames": self._frames, **changes, "tiles": self._tiles, "unsure": self._unsure}
@@ -238,7 +238,7 @@ class Tally:
 
     @property
     def words(self) -> str:
-        """The same for people."""
+        """The result for people."""
         if self.session is not None:
             return self.score.words
         placed, moved, removed = (self._changes[kind] for kind in ("placed", "moved", "removed"))

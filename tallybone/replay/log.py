@@ -1,4 +1,4 @@
-"""Judge the log of a recording by the rules again: no picture is looked at, so it takes milliseconds."""
+"""Apply the rules to the log of a recording again, in milliseconds, because no picture is read."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.sources.source import GameOverrides, match_of
 
-CAME_IN = (Topic.CAMERA, Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
-"""The times of a replay are counted from the first of these."""
+INPUT_TOPICS = (Topic.CAMERA, Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
+"""Topics of inputs. The time of a replay starts at the first record on any of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class Logged:
     """An event of the log.
 
     Attributes:
-        t_ns: When it was added.
+        t_ns: Time at which it was added, in nanoseconds of a monotonic clock.
         event: The event.
-        name: The name on the table that its tile was given, which is its place in the log; None where it has none.
+        name: Number of the node that it placed, which is its index in the log. None if it placed none.
     """
 
     t_ns: int
@@ -37,77 +37,78 @@ class Logged:
 
 
 def log_in(records: Iterable[RecordedMessage | Damage], path: Path, complain: Callable[[str], object]) -> list[Logged]:
-    """Return the log in the records of events and outcomes, and complain of what cannot be read."""
-    found: list[Logged] = []
-    for one in whole_only(records, path, complain):
-        if one.topic is Topic.OUTCOME:
-            name = _name_in(one)
-            if found and name is not None and found[-1].name is None:
-                found[-1] = replace(found[-1], name=name)
+    """Return the log from the records of events and outcomes. Unreadable records are passed to *complain*."""
+    log: list[Logged] = []
+    for record in whole_only(records, path, complain):
+        if record.topic is Topic.OUTCOME:
+            name = _node_in(record)
+            if log and name is not None and log[-1].name is None:
+                log[-1] = replace(log[-1], name=name)
         else:
             try:
-                found.append(Logged(one.t_ns, event_of_record(one)))
+                log.append(Logged(record.t_ns, event_of_record(record)))
             except JsonValueError as error:
-                complain(f"{path}: record {one.number}: {error}")
-    return found
+                complain(f"{path}: record {record.number}: {error}")
+    return log
 
 
-def logged_steps(path: Path, wish: GameOverrides, complain: Callable[[str], object]) -> Iterator[ReplayStep]:
-    """Yield a step for each event of the log, by the rules that are wished.
+def logged_steps(path: Path, overrides: GameOverrides, complain: Callable[[str], object]) -> Iterator[ReplayStep]:
+    """Yield a step for each event of the log of a recording, with *overrides* of its game.
 
-    Where events are lost, the others keep their places in the log, because tiles are called by them.
+    If events are lost, the others keep their indexes in the log, because nodes are numbered by them.
 
     Raises:
         EngineError: If there is no such game.
-        RecordingError: If it is no recording.
+        RecordingError: If the file is not a recording.
         OSError: If it cannot be read.
     """
     log = log_in(records_on(path, (Topic.EVENT, Topic.OUTCOME)), path, complain)
-    match = match_in(wish, read_recording(path).start, log)
+    match = match_in(overrides, read_recording(path).start, log)
     if match is None:
-        is_damaged = wish.rules is None and read_recording(path).start is None
-        damaged = "what it says of its game is damaged: say --rules and --players"
+        is_damaged = overrides.rules is None and read_recording(path).start is None
+        damaged = "its metadata is damaged: give --rules and --players"
         complain(f"{path}: expected a game, but {damaged if is_damaged else 'no score was kept in it'}")
         return
-    yield from judged(match, log[1:] if log and isinstance(log[0].event, MatchStart) else log, first_ns(path, CAME_IN))
+    events = log[1:] if log and isinstance(log[0].event, MatchStart) else log
+    yield from judged(match, events, first_ns(path, INPUT_TOPICS))
 
 
-def judged(match: MatchStart, log: Iterable[Logged], begins_ns: int) -> Iterator[ReplayStep]:
-    """Yield a step for the start of a match and for each event after it."""
-    state, said = apply(State(), match)
-    yield ReplayStep(0, 0, "", None, Step(0, Session(state), said, (match,)))
-    for one in log:
-        state, said = applied(state, one)
-        happened = Step(one.t_ns, Session(state), said, (one.event,))
-        yield ReplayStep(one.t_ns, one.t_ns - begins_ns, "", None, happened)
+def judged(match: MatchStart, log: Iterable[Logged], start_ns: int) -> Iterator[ReplayStep]:
+    """Yield a step for the start of a match and for each event of *log*. The replay starts at *start_ns*."""
+    state, outcomes = apply(State(), match)
+    yield ReplayStep(0, 0, "", None, Step(0, Session(state), outcomes, (match,)))
+    for logged in log:
+        state, outcomes = applied(state, logged)
+        effects = Step(logged.t_ns, Session(state), outcomes, (logged.event,))
+        yield ReplayStep(logged.t_ns, logged.t_ns - start_ns, "", None, effects)
 
 
-def applied(state: State, one: Logged) -> tuple[State, tuple[Outcome, ...]]:
-    """Return the state after an event of the log, which keeps its place where others before it are lost."""
-    return apply(state if one.name is None else _up_to(state, one.name), one.event)
+def applied(state: State, logged: Logged) -> tuple[State, tuple[Outcome, ...]]:
+    """Return the state and outcomes after an event of the log. It keeps its index even if earlier events are lost."""
+    return apply(state if logged.name is None else _padded(state, logged.name), logged.event)
 
 
-def match_in(wish: GameOverrides, start: SittingStart | None, log: Sequence[Logged]) -> MatchStart | None:
-    """Return how the match begins: as wished, as the recording says of itself, or as its log does.
+def match_in(overrides: GameOverrides, start: SittingStart | None, log: Sequence[Logged]) -> MatchStart | None:
+    """Return the start of the match: from *overrides* and the metadata, or else from the log. None without a game.
 
     Raises:
         EngineError: If there is no such game.
     """
-    match = match_of(wish, start)
-    begins = log[0].event if log else None
-    if match is None and wish.rules is None and isinstance(begins, MatchStart):
-        return begins
+    match = match_of(overrides, start)
+    first = log[0].event if log else None
+    if match is None and overrides.rules is None and isinstance(first, MatchStart):
+        return first
     return match
 
 
-def _up_to(state: State, name: int) -> State:
-    """Return the state with events that mean nothing in place of those that are lost before the one called *name*."""
-    lost = (ItStands(Seq(at)) for at in range(len(state.log), name))
+def _padded(state: State, length: int) -> State:
+    """Return the state with events without effect in place of lost ones, up to this *length* of the log."""
+    lost = (ItStands(Seq(at)) for at in range(len(state.log), length))
     return replace(state, log=(*state.log, *lost))
 
 
-def _name_in(outcome: RecordedMessage) -> int | None:
-    """Return the name that an outcome gives to a tile that was laid; None for none."""
+def _node_in(outcome: RecordedMessage) -> int | None:
+    """Return the node number in an outcome of a play, or None."""
     if outcome.fact.get("event") != "played":
         return None
     name = outcome.fact.get("node")

@@ -1,4 +1,4 @@
-"""Replay many recordings at once, on the cores of this machine or on a Dask cluster; a broken one costs only itself."""
+"""Replay many recordings in parallel, on the cores of this machine or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from vision.errors import VisionError
 
 @dataclass(frozen=True, slots=True)
 class ReplayedRecording:
-    """The result of one recording.
+    """Result of the replay of a recording.
 
     Attributes:
-        result: Its figures, for JSON; None where it could not be replayed.
-        words: The same for people.
-        problems: All that was wrong with it.
+        result: Figures for JSON, or None if it could not be replayed.
+        words: Result for people.
+        problems: Problems of the recording and its replay.
     """
 
     result: dict[str, Any] | None
@@ -40,42 +40,42 @@ class ReplayedRecording:
 _SUMMED = "{recordings} recordings, {failed} could not be replayed, {damaged} damaged: {hands} hands, {plays} plays"
 Task: TypeAlias = Callable[[Path], ReplayedRecording]
 Spread: TypeAlias = Callable[[Task, Sequence[Path]], Iterator[ReplayedRecording]]
-"""Runs a task for each path, somewhere, and yields the results in their order."""
+"""Function that runs a task for each path, and yields the results in the same order."""
 
 
 class SpreadError(OSError):
-    """The package that would spread the work is not installed."""
+    """The package for parallel work is not installed."""
 
     def __init__(self, missing: ModuleNotFoundError, extra: str) -> None:
-        """Say with which *extra* it comes."""
+        """Create the error, with the *extra* of Tallybone that installs the package."""
         super().__init__(f"{missing.name} is missing; it comes with: pip install 'tallybone[{extra}]'")
 
 
 def replay_many(
     folder: Path,
     spread: Spread,
-    wishes: ReplaySettings | None = None,
+    settings: ReplaySettings | None = None,
     *,
     is_log_only: bool = False,
     as_json: bool = False,
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Replay all recordings of a folder and print a line for each, in name order, and one for all.
+    """Replay all recordings of a folder. Print a line for each, in the order of their names, and one for all.
 
     Args:
-        folder: Where they are.
-        spread: Where the work is done: `over_cores` or `over_cluster`.
-        wishes: How each is followed.
-        is_log_only: Give only their logs to the rules.
+        folder: Folder of the recordings.
+        spread: Function that distributes the work, from `over_cores` or `over_cluster`.
+        settings: Settings of each replay.
+        is_log_only: Apply only the rules to the logs.
         as_json: Print lines of JSON.
-        out: Where lines go, by default stdout.
-        err: Where progress and complaints go, by default stderr.
+        out: Stream for the lines. By default stdout.
+        err: Stream for progress and errors. By default stderr.
 
     Returns:
-        The exit code: 0, or 1 if anything was wrong with any of them.
+        The exit code: 0, or 1 if any recording had problems.
     """
-    task = partial(replay_quietly, wishes=wishes or ReplaySettings(), is_log_only=is_log_only)
+    task = partial(replay_quietly, settings=settings or ReplaySettings(), is_log_only=is_log_only)
 
     def work(output: Output) -> int:
         paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == SUFFIX)
@@ -84,38 +84,38 @@ def replay_many(
         console = output.err_console
         quiet = not console.is_terminal
         done = track(spread(task, paths), "Replaying", len(paths), console=console, transient=True, disable=quiet)
-        every = []
-        for path, one in zip(paths, done, strict=True):
-            every.append(one)
-            for problem in one.problems:
+        results = []
+        for path, replayed in zip(paths, done, strict=True):
+            results.append(replayed)
+            for problem in replayed.problems:
                 output.complain(problem)
-            line = {"file": path.name, "result": one.result, "problems": list(one.problems)}
-            output.write(json.dumps(line) if as_json else f"{printable(path.name)}: {one.words}")
-        output.write(json.dumps({"result": _sum(every)}) if as_json else _SUMMED.format(**_sum(every)))
+            line = {"file": path.name, "result": replayed.result, "problems": list(replayed.problems)}
+            output.write(json.dumps(line) if as_json else f"{printable(path.name)}: {replayed.words}")
+        output.write(json.dumps({"result": _sum(results)}) if as_json else _SUMMED.format(**_sum(results)))
         return 0
 
     return run_command(work, out, err)
 
 
-def replay_quietly(path: Path, *, wishes: ReplaySettings, is_log_only: bool) -> ReplayedRecording:
-    """Replay one recording and return its result, whatever is wrong with it."""
+def replay_quietly(path: Path, *, settings: ReplaySettings, is_log_only: bool) -> ReplayedRecording:
+    """Replay a recording without output. Errors become problems of the result."""
     problems: list[str] = []
     tally = Tally()
     try:
         if is_log_only:
-            for seen in logged_steps(path, wishes.game, problems.append):
-                tally.add(seen)
+            for step in logged_steps(path, settings.game, problems.append):
+                tally.add(step)
             return ReplayedRecording(tally.score.figures, tally.score.words, tuple(problems))
-        with opened_replay(path, wishes, problems.append) as run:
-            for seen in run.steps:
-                tally.add(seen)
+        with opened_replay(path, settings, problems.append) as run:
+            for step in run.steps:
+                tally.add(step)
         return ReplayedRecording(tally.result, tally.words, tuple(problems))
     except (EngineError, VisionError, OSError, ValueError) as error:
         return _failed(path, error, problems)
 
 
 def over_cores(jobs: int) -> Spread:
-    """Return a function that spreads work over so many processes of this machine."""
+    """Return a function that distributes work over *jobs* processes of this machine."""
 
     def spread(task: Task, paths: Sequence[Path]) -> Iterator[ReplayedRecording]:
         if jobs == 1:
@@ -131,7 +131,10 @@ def over_cores(jobs: int) -> Spread:
 
 
 def over_cluster(address: str) -> Spread:
-    """Return a function that spreads work over a Dask cluster, whose workers have Tallybone and see the same files."""
+    """Return a function that distributes work over a Dask cluster.
+
+    The workers need Tallybone and access to the same files.
+    """
 
     def spread(task: Task, paths: Sequence[Path]) -> Iterator[ReplayedRecording]:
         try:
@@ -141,24 +144,24 @@ def over_cluster(address: str) -> Spread:
         with Client(address) as client:
             waiting = [client.submit(task, path.absolute(), pure=False) for path in paths]
             for path, future in zip(paths, waiting, strict=True):
-                wrong = future.exception()
-                yield future.result() if wrong is None else _failed(path, wrong, ())
+                failure = future.exception()
+                yield future.result() if failure is None else _failed(path, failure, ())
 
     return spread
 
 
 def _failed(path: Path, error: BaseException, problems: Sequence[str]) -> ReplayedRecording:
-    why = str(error) or type(error).__name__
-    why = why if str(path) in why else f"{path}: {why}"
-    return ReplayedRecording(None, "it could not be replayed", (*problems, why))
+    reason = str(error) or type(error).__name__
+    reason = reason if str(path) in reason else f"{path}: {reason}"
+    return ReplayedRecording(None, "it could not be replayed", (*problems, reason))
 
 
-def _sum(every: Sequence[ReplayedRecording]) -> dict[str, int]:
-    """Return how many there were, how many of them failed or had problems, and what is in them."""
-    results = [one.result for one in every if one.result is not None]
+def _sum(recordings: Sequence[ReplayedRecording]) -> dict[str, int]:
+    """Return the sums over all recordings, and the number that failed or had problems."""
+    results = [recording.result for recording in recordings if recording.result is not None]
     return {
-        "recordings": len(every),
-        "failed": len(every) - len(results),
-        "damaged": sum(one.result is not None and bool(one.problems) for one in every),
+        "recordings": len(recordings),
+        "failed": len(recordings) - len(results),
+        "damaged": sum(recording.result is not None and bool(recording.problems) for recording in recordings),
         **{name: sum(result.get(name, 0) for result in results) for name in ("frames", "hands", "plays")},
     }

@@ -1,4 +1,4 @@
-"""Choose the pace and the output of a replay, and its exit code."""
+"""Control the pace, progress and exit code of a replay."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _SECONDS_PER_MINUTE = 60
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """From when on, and how fast.
+    """Start time and speed of a replay.
 
     Attributes:
-        from_ns: Items before it are fed as fast as can be, and not printed; since the first item.
-        speed: 1 is as at the table, 2 twice as fast; None for as fast as it can.
+        from_ns: Time since the first item. Earlier items are fed at full speed and not printed.
+        speed: 1 for real time, 2 for twice as fast, None for full speed.
     """
 
     from_ns: int = 0
     speed: float | None = None
 
     def __post_init__(self) -> None:
-        """Reject a replay that goes back or stands still."""
+        """Reject negative start times, and speeds that are not positive."""
         if self.from_ns < 0 or (self.speed is not None and self.speed <= 0):
             raise ValueError(f"from_ns must be 0 or more and speed above 0, got {self.from_ns} and {self.speed}")
 
@@ -40,20 +40,20 @@ class Pace:
 def at_pace(
     items: Iterable[Item], pace: Pace, clock_ns: Callable[[], int], wait: Callable[[float], object]
 ) -> Iterator[Item]:
-    """Yield items when it is time for them.
+    """Yield items at the times given by *pace*.
 
     Args:
-        items: The items of a source.
-        pace: How fast, and from when on.
-        clock_ns: Returns the time, monotonic.
-        wait: Waits so many seconds.
+        items: Items of a source.
+        pace: Start time and speed.
+        clock_ns: Returns the time in nanoseconds of a monotonic clock.
+        wait: Waits for a number of seconds.
     """
-    begins_ns: int | None = None
+    first_ns: int | None = None
     started_ns: int | None = None
     for item in items:
         if pace.speed is not None and not isinstance(item, Damage):
-            begins_ns = item.t_ns if begins_ns is None else begins_ns
-            ahead_ns = item.t_ns - begins_ns - pace.from_ns
+            first_ns = item.t_ns if first_ns is None else first_ns
+            ahead_ns = item.t_ns - first_ns - pace.from_ns
             if ahead_ns >= 0:
                 started_ns = clock_ns() if started_ns is None else started_ns
                 left_ns = started_ns + ahead_ns / pace.speed - clock_ns()
@@ -63,38 +63,38 @@ def at_pace(
 
 
 def parse_time(text: str) -> int:
-    """Return a time from the beginning in nanoseconds, written as minutes and seconds or as seconds.
+    """Parse a time since the start, written as minutes and seconds or as seconds, to nanoseconds.
 
     >>> parse_time("1:30"), parse_time("2.5")
     (90000000000, 2500000000)
 
     Raises:
-        ValueError: If it is no such time.
+        ValueError: If *text* is not such a time.
     """
     minutes, colon, seconds = text.rpartition(":")
     try:
-        said = (int(minutes) if colon else 0, float(seconds))
+        parsed = (int(minutes) if colon else 0, float(seconds))
     except ValueError:
-        said = (-1, 0.0)
-    is_time = said[0] >= 0 and 0 <= said[1] < (_SECONDS_PER_MINUTE if colon else float("inf"))
+        parsed = (-1, 0.0)
+    is_time = parsed[0] >= 0 and 0 <= parsed[1] < (_SECONDS_PER_MINUTE if colon else float("inf"))
     if not is_time:
         raise ValueError(f"expected minutes and seconds such as 1:30, or seconds, got {text!r}")
-    return round((said[0] * _SECONDS_PER_MINUTE + said[1]) * _NS_PER_S)
+    return round((parsed[0] * _SECONDS_PER_MINUTE + parsed[1]) * _NS_PER_S)
 
 
 def progress(output: Output, source: Source, items: Iterator[Item]) -> Iterable[Item]:
-    """Show how far a replay is while the items pass."""
+    """Yield the items, and show the progress of the replay in a terminal."""
     console = output.err_console
     return track(items, "Replaying", source.count, console=console, transient=True, disable=not console.is_terminal)
 
 
 def run_command(work: Callable[[Output], int], out: TextIO | None = None, err: TextIO | None = None) -> int:
-    """Let *work* print, and return its exit code: 1 where anything was complained of, 2 where there is no such game.
+    """Run *work* with an output, and return the exit code: 1 after any error, 2 for an invalid game or option.
 
     Args:
         work: Prints, and returns an exit code.
-        out: Where to, by default stdout.
-        err: Where progress and complaints go, by default stderr.
+        out: Stream for the output. By default stdout.
+        err: Stream for progress and errors. By default stderr.
     """
     with silent_libraries(err or sys.stderr) as shown:
         output = Output.of("replay", out, shown)

@@ -1,7 +1,6 @@
-"""Step through the game of a recording, also while it grows; score its log under other rules.
+"""Step through the game of a recording, even while it is written, and score its log under other rules.
 
-A recording may be damaged, cut, or written by somebody who means harm: events that cannot be followed are reported and
-left out.
+A recording may be damaged, cut or malicious. Events that cannot be applied are reported and left out.
 """
 
 from __future__ import annotations
@@ -24,21 +23,21 @@ from tallybone.recording.whereabouts import Whereabouts
 from tallybone.replay.compare import Fact, differences
 from tallybone.replay.export import Transcript
 from tallybone.replay.lines import Score
-from tallybone.replay.log import CAME_IN, Logged, applied, judged, log_in, match_in
+from tallybone.replay.log import INPUT_TOPICS, Logged, applied, judged, log_in, match_in
 from tallybone.session.referee import Places
 from tallybone.sources.source import GameOverrides, match_of
 from tallybone.terminal import counted
 
-MOST_STEPS = 5000
-"""So many events are followed: the longest evening has a third of it."""
-MOST_NUMBER = 1_000_000_000
-"""No number of an event or a place is larger in a game that was played."""
-_MOST_COMPLAINTS = 20
-_KEPT_EVERY = 16
+MAX_STEPS = 5000
+"""Maximum number of events to apply, three times as many as in the longest sitting."""
+MAX_NUMBER = 1_000_000_000
+"""Maximum absolute value of a number in a real event or layout."""
+_MAX_COMPLAINTS = 20
+_CHECKPOINT_EVERY = 16
 SENSELESS = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""Errors that the engine may raise at events that no game has."""
+"""Errors that the engine may raise for events that cannot occur in a game."""
 
-_MOST_DIFFERENCES = 500
+_MAX_DIFFERENCES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +45,13 @@ class LoggedStep:
     """An event of the log and its outcomes.
 
     Attributes:
-        t_ns, since_ns: When it was, and how long after the first thing that came in.
+        t_ns: Time of the event.
+        since_ns: Time since the first input.
         event: The event.
-        outcomes: Those of the event.
-        log: How long the log was then; the event has the place before.
-        hand: The hand that was played then, from 1; 0 before the first.
-        totals: The points by seat after it.
+        outcomes: Its outcomes.
+        log: Length of the log after it. Its own index is one less.
+        hand: Number of the current hand, from 1. 0 before the first.
+        totals: Totals by seat after it.
     """
 
     t_ns: int
@@ -64,76 +64,76 @@ class LoggedStep:
 
 
 class RecordedGame:
-    """A recording whose log is known, as far as it has been read."""
+    """The game of a recording, as far as its log has been read."""
 
     def __init__(self, path: Path, start: SittingStart | None) -> None:
-        """Know nothing yet of the recording in *path*."""
+        """Start without reading the recording at *path*. *start* is its metadata, if intact."""
         self.path, self.start = path, start
         self.found = Whereabouts()
         self.match: MatchStart | None = None
         self.steps: list[LoggedStep] = []
         self.complaints: list[str] = []
         self.log: list[Logged] = []
-        self.state = State()  # of the match after the last step
-        self._kept: list[State] = []  # without their logs
+        self.state = State()  # after the last step
+        self._checkpoints: list[State] = []  # states without their logs
         self._cameras, self._tables, self._places = array("q"), array("q"), array("q")
-        self.crops: dict[int, int] = {}  # places of the newest crop of each action, by seq
+        self.crops: dict[int, int] = {}  # place of the newest crop of each action, by its number
         self.frame_times_ns: Sequence[int] = ()
         self._is_over = False
-        self.begins_ns = 0  # when the first thing came in
+        self.start_ns = 0  # time of the first input
 
-    def look(self, file: BinaryIO, *, is_growing: bool) -> None:
-        """Read the records that were written since the last look.
+    def update(self, file: BinaryIO, *, is_growing: bool) -> None:
+        """Read the records that were written since the last update.
 
         Raises:
             EngineError: If this version has no such game.
-            OSError: If it cannot be read, or another tool has packed it anew.
+            OSError: If the file cannot be read, or another tool has rewritten it.
         """
         known = len(self.found)
         self.found.go_on(file, is_growing=is_growing)
-        fresh = [place for place in self.found.of(Topic.EVENT) if place >= known]
-        came = min((places[0] for topic in CAME_IN if (places := self.found.of(topic))), default=None)
-        self.begins_ns = 0 if came is None else self.found.t_ns(came)
+        events = [place for place in self.found.of(Topic.EVENT) if place >= known]
+        first = min((places[0] for topic in INPUT_TOPICS if (places := self.found.of(topic))), default=None)
+        self.start_ns = 0 if first is None else self.found.t_ns(first)
         self._cameras, self._tables = self.found.of(Topic.CAMERA), self.found.of(Topic.TABLE)
         self.frame_times_ns = array("q", (self.found.t_ns(place) for place in self._cameras))
         for place in self.found.of(Topic.EVIDENCE):
             crop = self._crop(file, place) if place >= known else None
             if crop is not None and isinstance(crop.of, int):
                 self.crops[crop.of] = place
-        self._follow(self._read(file, fresh))
+        self._apply(self._read(file, events))
 
     def frame_at(self, t_ns: int) -> int | None:
-        """Return the number of the picture that was the newest at a time; None before the first."""
+        """Return the number of the newest picture at a time, or None before the first."""
         at = bisect_right(self.frame_times_ns, t_ns) - 1
         return None if at < 0 else at
 
     def crop_of(self, number: int, file: BinaryIO) -> Evidence | None:
-        """Return the crop of the picture from which a step was read; None if there is none."""
+        """Return the crop of the picture from which a step was read, or None."""
         place = self.crops.get(self.steps[number].log - 1) if 0 <= number < len(self.steps) else None
         return None if place is None else self._crop(file, place)
 
     def _crop(self, file: BinaryIO, place: int) -> Evidence | None:
-        """Return the crop at a place; None if it is damaged: only pictures are lost."""
+        """Return the crop at a place, or None if it is damaged."""
         try:
             return evidence_of(self.found.read(file, place))
         except (RecordingError, RecursionError):
             return None
 
     def frame_place(self, number: int) -> int | None:
-        """Return the place of a picture; None where there is no such."""
+        """Return the place of a picture, or None if there is no picture of this number."""
         return self._cameras[number] if 0 <= number < len(self._cameras) else None
 
     def state_after(self, number: int) -> State:
-        """Return the match after a step, from 0."""
-        kept = min(number // _KEPT_EVERY, len(self._kept) - 1)
+        """Return the match after a step, numbered from 0."""
+        checkpoint = min(number // _CHECKPOINT_EVERY, len(self._checkpoints) - 1)
         log = self.state.log
-        state = changed(self._kept[kept], log=log[: self.steps[kept * _KEPT_EVERY].log])
+        state = changed(self._checkpoints[checkpoint], log=log[: self.steps[checkpoint * _CHECKPOINT_EVERY].log])
         for event in log[len(state.log) : self.steps[number].log]:
             state, _ = apply(state, event)
         return state
 
     def places_after(self, number: int, file: BinaryIO) -> Places:
-        """Return where the tiles lay after a step, as far as that is known."""
+        """Return the tracked layout after a step. Empty if it is unknown or damaged."""
         place = self._table_of(number)
         if place is None:
             return Places()
@@ -144,7 +144,7 @@ class RecordedGame:
             return Places()
 
     def _table_of(self, number: int) -> int | None:
-        """Return the place of the record of the table that belongs to a step: the last before the next event."""
+        """Return the place of the TABLE record of a step, or None: the last before the next event."""
         event = self._places[number]
         later = self._places[number + 1] if number + 1 < len(self._places) else len(self.found)
         at = bisect_right(self._tables, later)
@@ -152,26 +152,26 @@ class RecordedGame:
             at -= 1
         return self._tables[at] if self._tables else None
 
-    def _read(self, file: BinaryIO, fresh: Sequence[int]) -> list[tuple[int, Logged]]:
-        """Return the events at some places."""
-        room = max(0, MOST_STEPS - len(self.log))
-        if len(fresh) > room and not self._is_over:
-            self._stop(f"only the first {MOST_STEPS} events are followed")
-        found: list[tuple[int, Logged]] = []
-        for place in fresh[:room]:
+    def _read(self, file: BinaryIO, places: Sequence[int]) -> list[tuple[int, Logged]]:
+        """Return the events at some places, each with its place."""
+        room = max(0, MAX_STEPS - len(self.log))
+        if len(places) > room and not self._is_over:
+            self._stop(f"only the first {MAX_STEPS} events are followed")
+        events: list[tuple[int, Logged]] = []
+        for place in places[:room]:
             records = [self._record(file, place)]
             if self.found.damage or self.complaints:
-                # Tiles are called by their places in the log; where events are lost, what was told says which.
+                # If events are lost, the indexes of the others in the log are known from their outcomes.
                 records += (self._record(file, at) for at in self.found.following(place, Topic.OUTCOME))
-            log = log_in([one for one in records if one is not None], self.path, self._complain)
-            found += ((place, one) for one in log)
-        return found
+            log = log_in([record for record in records if record is not None], self.path, self._complain)
+            events += ((place, logged) for logged in log)
+        return events
 
     def _record(self, file: BinaryIO, place: int) -> RecordedMessage | None:
         try:
             record = self.found.read(file, place)
             if record.topic is Topic.OUTCOME:
-                return record if is_sane(record.fact.get("node"), MOST_STEPS) else None
+                return record if is_sane(record.fact.get("node"), MAX_STEPS) else None
             if is_sane(record.fact):
                 return record
             self._complain(f"record {place} has numbers that no game has")
@@ -179,76 +179,79 @@ class RecordedGame:
             self._complain(str(error))
         return None
 
-    def _follow(self, fresh: Sequence[tuple[int, Logged]]) -> None:
-        self.log += (one for _, one in fresh)
+    def _apply(self, events: Sequence[tuple[int, Logged]]) -> None:
+        """Add events to the log and apply them, until one cannot be applied."""
+        self.log += (logged for _, logged in events)
         if self.match is None:
             self.match = match_in(GameOverrides(), self.start, self.log)
             if self.match is None:
                 return
             self.state, _ = apply(State(), self.match)
-        for place, one in fresh:
+        for place, logged in events:
             if self._is_over:
                 return
-            if isinstance(one.event, MatchStart):
+            if isinstance(logged.event, MatchStart):
                 continue
             try:
-                self.state, outcomes = applied(self.state, one)
+                self.state, outcomes = applied(self.state, logged)
             except SENSELESS:
-                self._stop(f"record {place} cannot be followed, nor what comes after it")
+                self._stop(f"record {place} and all later events cannot be applied")
                 return
-            self._add(place, one, outcomes)
+            self._add(place, logged, outcomes)
 
-    def _add(self, place: int, one: Logged, outcomes: tuple[Outcome, ...]) -> None:
+    def _add(self, place: int, logged: Logged, outcomes: tuple[Outcome, ...]) -> None:
         game = self.state.game
         totals = () if game is None else game.totals
-        if any(abs(total) > MOST_NUMBER for total in totals):
+        if any(abs(total) > MAX_NUMBER for total in totals):
             self._stop("the points are more than anybody ever had")
             return
         hand = 0 if game is None or game.hand is None else game.hand.number
-        since_ns = max(0, one.t_ns - self.begins_ns)
-        if len(self.steps) % _KEPT_EVERY == 0:
-            self._kept.append(changed(self.state, log=()))
-        self.steps.append(LoggedStep(one.t_ns, since_ns, one.event, outcomes, len(self.state.log), hand, totals))
+        since_ns = max(0, logged.t_ns - self.start_ns)
+        if len(self.steps) % _CHECKPOINT_EVERY == 0:
+            self._checkpoints.append(changed(self.state, log=()))
+        length = len(self.state.log)
+        self.steps.append(LoggedStep(logged.t_ns, since_ns, logged.event, outcomes, length, hand, totals))
         self._places.append(place)
 
-    def _stop(self, why: str) -> None:
+    def _stop(self, reason: str) -> None:
         self._is_over = True
-        self._complain(why)
+        self._complain(reason)
 
-    def _complain(self, why: str) -> None:
-        if len(self.complaints) < _MOST_COMPLAINTS:
-            self.complaints.append(why.removeprefix(f"{self.path}: "))
+    def _complain(self, reason: str) -> None:
+        if len(self.complaints) < _MAX_COMPLAINTS:
+            self.complaints.append(reason.removeprefix(f"{self.path}: "))
 
 
-def is_sane(said: object, most: int = MOST_NUMBER) -> bool:
-    """Return whether all numbers of a JSON value are finite, and such as a game has.
+def is_sane(value: object, most: int = MAX_NUMBER) -> bool:
+    """Return True if all numbers in a JSON value are finite and at most *most*, regardless of sign.
 
     >>> is_sane({"points": [5, 1.5]}), is_sane({"points": 10**12}), is_sane([float("nan")])
     (True, False, False)
     """
-    match said:
+    match value:
         case int() | float():
-            return abs(said) <= most  # which is false of what is no number
+            return abs(value) <= most  # False for NaN
         case Mapping():
-            return all(is_sane(one, most) for one in said.values())
+            return all(is_sane(item, most) for item in value.values())
         case list():
-            return all(is_sane(one, most) for one in said)
+            return all(is_sane(item, most) for item in value)
         case _:
             return True
 
 
 class NoGameError(EngineError):
-    """No score was kept in a recording, or its log cannot be followed by these rules."""
+    """No score was kept in a recording, or its log cannot be scored under these rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """A game by other rules.
+    """A game under other rules.
 
     Attributes:
-        match: The match by these rules.
-        before, now: The score as it was played, and by these rules.
-        sentences: The differences play by play, in words, at most 500.
+        match: Start of the match with these rules.
+        before: Score under the original rules.
+        now: Score under these rules.
+        sentences: Differences of the plays as sentences, at most 500.
         count: How many differences there are.
     """
 
@@ -260,49 +263,48 @@ class Rescored:
 
 
 def transcript_of(game: RecordedGame, match: MatchStart | None = None) -> Transcript:
-    """Return the transcript of a recording; *match* are other rules than those it was played by.
+    """Return the transcript of a recorded game. *match* overrides its rules.
 
     Raises:
-        NoGameError: If there was no game, or these rules cannot follow it.
+        NoGameError: If no score was kept, or the log cannot be scored under these rules.
     """
-    begins = match or game.match
-    if begins is None:
+    match = match or game.match
+    if match is None:
         raise NoGameError("no score was kept in this recording")
-    log = [one for one in game.log[: len(game.steps) + 1] if not isinstance(one.event, MatchStart)]
-    steps = judged(begins, log, game.begins_ns)
-    story = Transcript()
-    story.add(next(steps))
+    log = [logged for logged in game.log[: len(game.steps) + 1] if not isinstance(logged.event, MatchStart)]
+    steps = judged(match, log, game.start_ns)
+    transcript = Transcript()
+    transcript.add(next(steps))
     try:
-        for seen in steps:
-            story.add(seen)
+        for step in steps:
+            transcript.add(step)
     except SENSELESS as error:
-        raise NoGameError("these rules cannot follow the log of this recording") from error
-    return story
+        raise NoGameError("the log of this recording cannot be scored under these rules") from error
+    return transcript
 
 
-def rescored(game: RecordedGame, wish: GameOverrides) -> Rescored:
-    """Return the score of a game by other rules.
+def rescored(game: RecordedGame, overrides: GameOverrides) -> Rescored:
+    """Return the score of a recorded game under other rules. The players in *overrides* are ignored.
 
     Raises:
-        EngineError: If there are no such rules, or so many cannot play by them, or there was no game.
+        EngineError: If there are no such rules, they do not allow this number of players, or no score was kept.
     """
     before = transcript_of(game)
-    assert game.match is not None  # or there would be no story
-    given = GameOverrides(wish.rules, wish.options, game.match.players)
-    match = match_of(given, game.start)
-    if match is None and wish.rules is not None:
-        raise NoGameError(f"{wish.rules} is no game to keep the score of")
+    assert game.match is not None  # checked by `transcript_of`
+    match = match_of(GameOverrides(overrides.rules, overrides.options, game.match.players), game.start)
+    if match is None and overrides.rules is not None:
+        raise NoGameError(f"no score can be kept for {overrides.rules}")
     match = match or game.match
     now = transcript_of(game, match)
     found = differences(list(_facts(before)), list(_facts(now)))
-    sentences = tuple(one.sentence(0) for one in found[:_MOST_DIFFERENCES])
+    sentences = tuple(difference.sentence(0) for difference in found[:_MAX_DIFFERENCES])
     return Rescored(match, Score.of(before.state), Score.of(now.state), sentences, len(found))
 
 
-def _facts(story: Transcript) -> Iterator[Fact]:
-    """Yield the plays with their points: these can be compared under other rules."""
-    players = () if story.state.game is None else story.state.game.players
-    for play in story.plays:
+def _facts(transcript: Transcript) -> Iterator[Fact]:
+    """Yield the plays with their points, which can be compared under different rules."""
+    players = () if transcript.state.game is None else transcript.state.game.players
+    for play in transcript.plays:
         name = players[play.seat] if play.seat < len(players) else f"seat {play.seat + 1}"
         words = f"{name} plays {play.tile}, {counted(play.points, 'point')}"
         yield Fact(play.since_ns, words, words, {})

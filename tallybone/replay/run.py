@@ -1,4 +1,4 @@
-"""Run a replay: load ahead, look at each picture, feed the game, item by item as a live table does."""
+"""Run a replay: load pictures ahead, read each, and feed the game, item by item as at a live table."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from vision.tracking.table_view import TableView
 from vision.tracking.watch import Watch
 
 Through: TypeAlias = Callable[[Source, Iterator[Item]], Iterable[Item]]
-"""Items pass through it on their way: it shows progress, or waits."""
+"""Function that the items pass through, for example to show progress or to wait."""
 
-_NO_EMPTY_TABLE = "it should show the empty table; without it nothing can be told from what is printed"
+_NO_EMPTY_TABLE = "it should show the empty table, to distinguish tiles from printed patterns"
 
-# So much memory do loaded pictures wait in: 24 of 1280 x 720, about as many as pass while one is read.
+# Maximum memory for pictures that are loaded ahead: 24 of 1280 x 720, about as many as arrive during a read.
 _WAITING_BYTES = 64 << 20
-_MOST_WAITING = 64
+_MAX_WAITING = 64
 
 
 @dataclass(frozen=True, slots=True)
 class ReplaySettings:
-    """How a table is to be followed.
+    """Settings of a replay.
 
     Attributes:
-        game: Which game is kept score of.
-        tile_set: The set on the table; None for what the recording says. Where neither says it, it is that of the game.
-        start: How the table lies in the first picture, or the first that is settled; None for what the recording says.
-        record: Make a recording here of all that comes in, and follow what is in it.
+        game: Changes to the game of the recording.
+        tile_set: Tile set on the table. None for that of the recording, or if it has none, of the game.
+        start: State of the table in the first settled picture. None for that of the recording.
+        record: Path of a new recording of all inputs, or None.
     """
 
     game: GameOverrides = field(default_factory=GameOverrides)
@@ -60,9 +60,9 @@ class Replay:
     """A replay that is ready to run.
 
     Attributes:
-        source: The source of its items.
-        match: The match; None where no score is kept.
-        steps: A step for each item, once.
+        source: Source of the items.
+        match: Start of the match, or None if no score is kept.
+        steps: Iterator with a step for each item.
     """
 
     source: Source
@@ -73,70 +73,76 @@ class Replay:
 @contextmanager
 def opened_replay(
     path: Path,
-    wishes: ReplaySettings,
+    settings: ReplaySettings,
     complain: Callable[[str], object],
     *,
     perception: Perception | None = None,
     through: Through = lambda _, items: items,
 ) -> Iterator[Replay]:
-    """Give a replay; while it runs it complains of items that cannot be used.
+    """Yield a replay that is ready to run. Unusable items are passed to *complain* while it runs.
 
     Args:
         path: A folder of pictures, a video or a recording.
-        wishes: How it is to be followed.
-        complain: Takes each complaint.
-        perception: Reads the table; by default one with the shipped reader.
-        through: Items pass through it on their way.
+        settings: Settings of the replay.
+        complain: Receives error messages.
+        perception: Reads the table. By default with the shipped reader.
+        through: Function that the items pass through.
 
     Raises:
         EngineError: If there is no such game.
-        VisionError: If there is no picture, or the reader cannot be loaded.
-        OSError: If it cannot be opened, or not be recorded.
+        VisionError: If there is no picture, or the models cannot be loaded.
+        OSError: If the source cannot be opened, or the new recording cannot be written.
     """
     source = source_at(path)
-    match = match_of(wishes.game, source.start)
-    tile_set, begins = _set_of(wishes, source), _start_of(wishes, source)
-    perception = perception or _shipped_perception(tile_set, match, begins, source, complain)
+    match = match_of(settings.game, source.start)
+    tile_set, start = _set_of(settings, source), _start_of(settings, source)
+    perception = perception or _shipped_perception(tile_set, match, start, source, complain)
     look = look_at_kind(perception, source.pictures)
-    needs_first = source.pictures is Pictures.SETTLED and begins is Start.EMPTY
-    with recording(source, wishes.record, tile_set, match) as tapped, _loaded(tapped.items, source, wishes) as loaded:
-        came = through(source, loaded)
+    needs_first = source.pictures is Pictures.SETTLED and start is Start.EMPTY
+    with (
+        recording(source, settings.record, tile_set, match) as tapped,
+        _loaded(tapped.items, source, settings) as loaded,
+    ):
+        items = through(source, loaded)
         if match is None:
-            yield Replay(source, None, follow_items(came, _table_only(look), path, complain, needs_first=needs_first))
+            yield Replay(source, None, follow_items(items, _table_only(look), path, complain, needs_first=needs_first))
             return
         game, opening = _whole_game(look, match, source)
-        steps = follow_items(came, game, path, complain, needs_first=needs_first)
+        steps = follow_items(items, game, path, complain, needs_first=needs_first)
 
-        def record(seen: ReplayStep) -> None:
-            if seen.happened is not None:
-                tapped.note(seen.happened)
+        def record(step: ReplayStep) -> None:
+            if step.effects is not None:
+                tapped.note(step.effects)
 
         yield Replay(source, match, passing(chain((opening,), steps), record))
 
 
 def passing(steps: Iterable[ReplayStep], take: Callable[[ReplayStep], None]) -> Iterator[ReplayStep]:
-    """Yield steps after *take* has had each."""
-    for seen in steps:
-        take(seen)
-        yield seen
+    """Yield the steps, and call *take* with each before it is yielded."""
+    for step in steps:
+        take(step)
+        yield step
 
 
-def _loaded(items: Iterator[Item], source: Source, wishes: ReplaySettings) -> AbstractContextManager[Iterator[Item]]:
-    """Return items that are loaded ahead; those to record only when they are fed, so that the file holds no more."""
-    return closing(ahead(items, source.pictures)) if wishes.record is None else nullcontext(items)
+def _loaded(items: Iterator[Item], source: Source, settings: ReplaySettings) -> AbstractContextManager[Iterator[Item]]:
+    """Return a context manager for the items, loaded ahead unless they are recorded.
+
+    A new recording must contain no items that were not fed.
+    """
+    return closing(ahead(items, source.pictures)) if settings.record is None else nullcontext(items)
 
 
-def _set_of(wishes: ReplaySettings, source: Source) -> TileSet:
-    """Return the set on the table: as wished, or else as the recording says."""
-    if wishes.tile_set is not None:
-        return wishes.tile_set
+def _set_of(settings: ReplaySettings, source: Source) -> TileSet:
+    """Return the tile set in the settings, or else in the recording."""
+    if settings.tile_set is not None:
+        return settings.tile_set
     return TileSet.AUTO if source.start is None else TileSet.named(source.start.tile_set)
 
 
-def _start_of(wishes: ReplaySettings, source: Source) -> Start:
-    """Return how the table lies in the first picture: as wished, or else as the recording says."""
-    if wishes.start is not None:
-        return wishes.start
+def _start_of(settings: ReplaySettings, source: Source) -> Start:
+    """Return the state of the table at the start, from the settings, or else from the recording."""
+    if settings.start is not None:
+        return settings.start
     return Start.IN_PLAY if source.start is not None and source.start.in_play else Start.EMPTY
 
 
@@ -146,7 +152,7 @@ def _shipped_perception(
     from tallybone.recording.own_tiles import as_recorded
     from vision.reader.reader import load_reader
 
-    # A set that nobody named is that of the game, as at a live table.
+    # As at a live table, the default is the tile set of the game.
     of_game = None if match is None else match.rules.max_pips
     reader = load_reader(tile_set.max_pips or of_game)
     if source.start is not None and source.start.own_set is not None:
@@ -156,29 +162,29 @@ def _shipped_perception(
 
 @dataclass(frozen=True, slots=True)
 class ReplayStep:
-    """The effects of one item.
+    """The effects of an item.
 
     Attributes:
-        t_ns: When it came in.
-        since_ns: The same, from the first item on.
-        frame: The name of the picture; empty for another item.
-        view: The table after it, if it was a picture that could be looked at.
-        happened: Its effects on the game, if there is one.
+        t_ns: Time of the item.
+        since_ns: Time since the first item.
+        frame: Name of the picture, or "" for another item.
+        view: View of the table, if the item is a picture that can be read.
+        effects: Effects on the game, or None.
     """
 
     t_ns: int
     since_ns: int
     frame: str
     view: TableView | None = None
-    happened: Step | None = None
+    effects: Step | None = None
 
 
 ItemFollower: TypeAlias = Callable[[Shot | RecordedInput], TableView | Step | None]
-"""Loads an item and returns its effects; None where it is of no use without a game."""
+"""Function that loads an item and returns its effects, or None if it has none without a game."""
 
 
 def look_at_kind(perception: Perception, pictures: Pictures) -> Look:
-    """Return a look at pictures of a kind: it reads each of them, or those on which nothing moves any more."""
+    """Return a function that reads every still picture, or moving pictures once they have settled."""
     match pictures:
         case Pictures.SETTLED:
             return lambda frame: perception.feed(frame.image)
@@ -187,99 +193,99 @@ def look_at_kind(perception: Perception, pictures: Pictures) -> Look:
 
 
 def _table_only(look: Look) -> ItemFollower:
-    """Return a follower of the tiles on the table, which keeps no score."""
+    """Return a follower that reads the table without keeping score."""
     return lambda item: None if isinstance(item, RecordedInput) else look(item.frame)
 
 
 def _whole_game(look: Look, match: MatchStart, source: Source) -> tuple[ItemFollower, ReplayStep]:
-    """Return a follower of a match that begins, or goes on where it was left; and its step before the first item."""
+    """Return a follower of a new or resumed match, and the step before the first item."""
     left, zones = source.left, None if source.start is None else source.start.zones
     t_ns = 0 if left is None else left.t_ns
     if left is None:
-        session, said = opened(match.rules, match.players, zones)
+        session, announcements = opened(match.rules, match.players, zones)
     else:
-        session, said = session_of(left, match, t_ns=t_ns), ()
+        session, announcements = session_of(left, match, t_ns=t_ns), ()
     sitting = Sitting(look, session)
 
     def feed(item: Shot | RecordedInput) -> Step:
         return sitting.feed(item.load() if isinstance(item, RecordedInput) else item.frame, item.t_ns)
 
-    return feed, ReplayStep(t_ns, 0, "", None, Step(t_ns, session, said, session.state.log))
+    return feed, ReplayStep(t_ns, 0, "", None, Step(t_ns, session, announcements, session.state.log))
 
 
 def follow_items(
     items: Iterable[Item], follower: ItemFollower, path: Path, complain: Callable[[str], object], *, needs_first: bool
 ) -> Iterator[ReplayStep]:
-    """Yield a step for each item, and complain of those that cannot be used.
+    """Yield a step for each item. Items that cannot be used are passed to *complain*.
 
     Args:
-        items: The items, in feeding order.
-        follower: Follows them.
-        path: Their source, for complaints.
-        complain: Takes each complaint.
-        needs_first: Whether all is over where the first picture cannot be looked at.
+        items: Items in feeding order.
+        follower: Returns the effects of an item.
+        path: Path of the source, for messages.
+        complain: Receives error messages.
+        needs_first: Stop if the first picture cannot be read.
 
     Raises:
-        RecordingError: If it cannot be recorded.
+        RecordingError: If the new recording cannot be written.
     """
-    begins_ns: int | None = None
+    first_ns: int | None = None
     is_first = needs_first
     whole: Iterator[Shot | RecordedInput] = whole_only(items, path, complain)
     for item in whole:
-        begins_ns = item.t_ns if begins_ns is None else begins_ns
-        seen = _fed(item, begins_ns, follower, complain)
-        if seen is None:
+        first_ns = item.t_ns if first_ns is None else first_ns
+        step = _step_of(item, first_ns, follower, complain)
+        if step is None:
             continue
-        yield seen
+        yield step
         if is_first and isinstance(item, Shot):
-            if seen.view is None:
+            if step.view is None:
                 complain(f"{item.where}: {_NO_EMPTY_TABLE}")
                 return
             is_first = False
 
 
-def _fed(
-    item: Shot | RecordedInput, begins_ns: int, follower: ItemFollower, complain: Callable[[str], object]
+def _step_of(
+    item: Shot | RecordedInput, first_ns: int, follower: ItemFollower, complain: Callable[[str], object]
 ) -> ReplayStep | None:
-    """Return the step of an item; None for one that does not count."""
-    seen = ReplayStep(item.t_ns, item.t_ns - begins_ns, item.name if isinstance(item, Shot) else "")
+    """Return the step of an item, or None for an input without effects. A picture always has a step."""
+    step = ReplayStep(item.t_ns, item.t_ns - first_ns, item.name if isinstance(item, Shot) else "")
     try:
-        found = follower(item)
+        effects = follower(item)
     except RecordingError:
         raise
     except (VisionError, OSError, JsonValueError) as error:
-        says_where = not isinstance(error, PictureSizeError | JsonValueError)
-        complain(str(error) if says_where else f"{item.where}: {error}")
-        return seen if isinstance(item, Shot) else None
-    if isinstance(found, Step):
-        return replace(seen, view=found.view, happened=found)
-    return None if found is None else replace(seen, view=found)
+        names_item = not isinstance(error, PictureSizeError | JsonValueError)
+        complain(str(error) if names_item else f"{item.where}: {error}")
+        return step if isinstance(item, Shot) else None
+    if isinstance(effects, Step):
+        return replace(step, view=effects.view, effects=effects)
+    return None if effects is None else replace(step, view=effects)
 
 
 def ahead(items: Iterator[Item], pictures: Pictures) -> Generator[Item, None, None]:
-    """Yield the same items in the same order; pictures are loaded before they are asked for.
+    """Yield the items in order, with pictures loaded ahead in a thread.
 
-    A picture that cannot be loaded raises when it is asked for, as it would have. Close it to stop early.
+    If a picture cannot be loaded, its `load` raises the error. Close the generator to stop early.
     """
     waiting: deque[Future[tuple[Item | None, int]]] = deque()
-    most = 1
+    limit = 1
     pool = ThreadPoolExecutor(1, thread_name_prefix="pictures")
     try:
         while True:
-            while len(waiting) < most:
+            while len(waiting) < limit:
                 waiting.append(pool.submit(_next_loaded, items, is_moving=pictures is Pictures.MOVING))
             item, size_bytes = waiting.popleft().result()
             if item is None:
                 return
             if size_bytes:
-                most = max(1, min(_MOST_WAITING, _WAITING_BYTES // size_bytes))
+                limit = max(1, min(_MAX_WAITING, _WAITING_BYTES // size_bytes))
             yield item
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def _next_loaded(items: Iterator[Item], *, is_moving: bool) -> tuple[Item | None, int]:
-    """Return the next item, None after the last, and how many bytes its picture has."""
+    """Return the next item with its picture loaded, and the size of the picture. The item is None after the last."""
     item = next(items, None)
     if not isinstance(item, Shot):
         return item, 0

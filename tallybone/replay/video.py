@@ -1,4 +1,4 @@
-"""Write a replay as a video: every frame with the tiles that were read, the last announcement, and the score."""
+"""Write a replay as a video: each frame with the tiles as read, the last announcement and the score."""
 
 from __future__ import annotations
 
@@ -24,54 +24,58 @@ from vision.reading import Reading
 from vision.tracking.table_view import TableView
 
 _NS_PER_FRAME, _FPS = 100_000_000, 10.0
-# A pause is not shown longer than that.
-_LONGEST_FRAMES = 50
+# Maximum number of repetitions of a frame, which shortens pauses to five seconds.
+_MAX_REPEATS = 50
 _LINE_PX, _BAR_BGR, _TEXT_BGR = 28, (40, 34, 30), (240, 240, 240)
 
 
 class Video:
-    """Writes the frames of a replay, ten a second; a context manager."""
+    """Writes the frames of a replay, ten a second."""
 
     def __init__(self, path: Path) -> None:
-        """Write to *path*, which ends in .mp4."""
+        """Write to *path*, which must end in .mp4."""
         self._path = path
         self._writer: cv2.VideoWriter | None = None
         self._image: Image | None = None
         self._drawn: _Drawn | None = None
         self._since_ns: int | None = None
-        self._said = self._score = ""
+        self._words = self._score = ""
 
     def through(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield items, and keep the picture of the last one when it is loaded."""
+        """Yield the items, and keep the picture of the current one when it is loaded."""
         for item in items:
             self._image = None
-            yield replace(item, load=partial(self._kept, item)) if isinstance(item, Shot) else item
+            yield replace(item, load=partial(self._load, item)) if isinstance(item, Shot) else item
 
-    def add(self, seen: ReplayStep) -> None:
-        """Write the step of one item.
+    def add(self, step: ReplayStep) -> None:
+        """Write the frames of a step.
 
         Raises:
-            ExportError: If it cannot be written.
+            ExportError: If they cannot be written.
         """
-        if seen.happened is not None:
-            self._said = next(reversed([*sentences_of(seen.happened)]), self._said)
-            self._score = _score(seen.happened.session.state.game)
-        if self._image is None or seen.view is None:
+        if step.effects is not None:
+            self._words = next(reversed([*sentences_of(step.effects)]), self._words)
+            self._score = _score(step.effects.session.state.game)
+        if self._image is None or step.view is None:
             return
-        frame = np.vstack([self._annotated(self._image, seen.view), self._bar(self._image.shape[1])])
+        frame = np.vstack([self._annotated(self._image, step.view), self._bar(self._image.shape[1])])
         since_ns = -_NS_PER_FRAME if self._since_ns is None else self._since_ns
-        shown = min(_LONGEST_FRAMES, seen.since_ns // _NS_PER_FRAME - since_ns // _NS_PER_FRAME)
-        self._since_ns = seen.since_ns
-        for _ in range(shown):
+        repeats = min(_MAX_REPEATS, step.since_ns // _NS_PER_FRAME - since_ns // _NS_PER_FRAME)
+        self._since_ns = step.since_ns
+        for _ in range(repeats):
             self._writer_for(frame).write(frame)
 
     def close(self) -> None:
-        """End the file."""
+        """Close the file.
+
+        Raises:
+            ExportError: If there was no picture.
+        """
         if self._writer is None:
             raise ExportError(f"{self._path.name}: there was no picture for a video")
         self._writer.release()
 
-    def _kept(self, shot: Shot) -> Image:
+    def _load(self, shot: Shot) -> Image:
         self._image = shot.load()
         return self._image
 
@@ -83,7 +87,7 @@ class Video:
 
     def _bar(self, width_px: int) -> Image:
         bar = np.full((2 * _LINE_PX, width_px, 3), _BAR_BGR, np.uint8)
-        for line, text in enumerate((self._said, self._score)):
+        for line, text in enumerate((self._words, self._score)):
             place = (8, (line + 1) * _LINE_PX - 8)
             cv2.putText(bar, _ascii(text), place, cv2.FONT_HERSHEY_SIMPLEX, 0.7, _TEXT_BGR, 1, cv2.LINE_AA)
         return bar
@@ -98,10 +102,10 @@ class Video:
 
 
 class _Drawn:
-    """The tiles that were read, as a sheet to lay over a frame: drawn once for each way they lie.
+    """Overlay with the tiles as read, drawn once for each set of tiles.
 
-    Drawing takes 50 times as long as laying it over. A sheet drawn on black and on white says of each pixel what it
-    adds and how much of the frame it lets through.
+    Drawing takes 50 times as long as blending. The overlay is drawn on black and on white, which gives the colour and
+    opacity of each pixel.
     """
 
     def __init__(self, view: TableView, width_px: int, height_px: int) -> None:
@@ -112,11 +116,11 @@ class _Drawn:
         self.light: NDArray[np.float32] = (white.astype(np.float32) - black) / np.float32(255)
 
     def is_of(self, view: TableView) -> bool:
-        """Return whether another view looks the same."""
+        """Return True if the overlay for another view looks the same."""
         return (self.view.shown_tiles, self.view.shown_unsure) == (view.shown_tiles, view.shown_unsure)
 
     def over(self, image: Image) -> Image:
-        """Return a frame under the sheet."""
+        """Return a frame with the overlay."""
         lit = cv2.multiply(image, self.light, dtype=cv2.CV_8U)
         return np.asarray(cv2.add(lit, self.adds), np.uint8)
 
@@ -134,7 +138,7 @@ def _score(game: Game | None) -> str:
 
 
 def _ascii(text: str) -> str:
-    """Return a text in the letters that OpenCV can draw.
+    """Return a text reduced to the characters that OpenCV can draw.
 
     >>> _ascii("Zoë plays 5-0")
     'Zoe plays 5-0'

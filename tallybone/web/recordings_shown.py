@@ -19,7 +19,7 @@ from engine import ActionResult, Entry, Seat, Seq, State
 from engine.rules.profiles import PROFILES
 from tallybone.plain_text import MOST_NAME, names_of, plain
 from tallybone.recording.survey import Survey
-from tallybone.replay.recorded_game import MOST_NUMBER, RecordedGame
+from tallybone.replay.recorded_game import MAX_NUMBER, RecordedGame
 from tallybone.session.referee import Places
 from tallybone.session.zones import Zones
 from tallybone.sources.source import NO_GAME
@@ -161,7 +161,7 @@ def _listed(one: Survey) -> RecordingShown:
 
 def _sane(totals: tuple[int, ...] | None) -> tuple[int, ...] | None:
     """Return *totals*, or None if they are implausible (damaged recording)."""
-    if totals is None or len(totals) > _MOST_SEATS or any(abs(one) > MOST_NUMBER for one in totals):
+    if totals is None or len(totals) > _MOST_SEATS or any(abs(one) > MAX_NUMBER for one in totals):
         return None
     return totals
 
@@ -172,14 +172,14 @@ def steps_shown(game: RecordedGame, *, is_running: bool) -> RecordedShown:
     names = () if game.match is None else names_of(game.match.players)
     times = game.frame_times_ns
     every = -(-len(times) // MOST_TIMES) or 1
-    last_ns = max(game.found.last_ns, game.begins_ns)
+    last_ns = max(game.found.last_ns, game.start_ns)
     return RecordedShown(
         game.path.name,
         None if rules is None else rules.name,
         None if rules is None else rules.target,
         names,
         max((step.hand for step in game.steps), default=0),
-        (last_ns - game.begins_ns) // _NS_PER_MS,
+        (last_ns - game.start_ns) // _NS_PER_MS,
         FramesShown(len(times), every, tuple(_since_ms(game, t_ns) for t_ns in times[::every])),
         tuple(_step(game, number, names) for number in range(len(game.steps))),
         tuple(plain(words) for words in game.complaints),
@@ -210,7 +210,7 @@ def _step(game: RecordedGame, number: int, names: Sequence[str]) -> RecordedStep
 
 
 def _since_ms(game: RecordedGame, t_ns: int) -> int:
-    return max(0, t_ns - game.begins_ns) // _NS_PER_MS
+    return max(0, t_ns - game.start_ns) // _NS_PER_MS
 
 
 def moment_shown(number: int, state: State, places: Places, zones: Zones, picture_px: tuple[int, int]) -> MomentShown:

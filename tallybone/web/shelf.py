@@ -99,7 +99,7 @@ class Shelf:
                 one = OpenRecording(path, RecordedGame(path, read_recording(path).start), running)
                 before = None
             if before != now or running != one.is_running:
-                one.game.look(file, is_growing=running)
+                one.game.update(file, is_growing=running)
                 one.is_running = running
         self._open[name] = (now, one)
         while len(self._open) > _MOST_OPEN:

@@ -147,7 +147,7 @@ def _shown(path: Path) -> Read:
     except (EngineError, OSError) as error:
         return Read(str(error), is_said=True)
     said = [*game.complaints, *game.found.damage]
-    return Read((game.steps, game.frame_times_ns, game.begins_ns), bool(said) or game.start is None)
+    return Read((game.steps, game.frame_times_ns, game.start_ns), bool(said) or game.start is None)
 
 
 def _compared(path: Path) -> Read:

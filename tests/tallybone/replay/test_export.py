@@ -94,7 +94,7 @@ def test_a_name_is_no_formula_in_a_spreadsheet(tmp_path: Path, begins: str) -> N
     record_live_game(path, players=(name, "Ben"))
     game = RecordedGame(path, read_recording(path).start)
     with path.open("rb") as file:
-        game.look(file, is_growing=False)
+        game.update(file, is_growing=False)
     text = plays_table(transcript_of(game))
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     (named,) = {row["player"] for row in rows} - {"Ben"}

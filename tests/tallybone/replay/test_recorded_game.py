@@ -17,7 +17,7 @@ from tallybone.recording.writer import RecordingWriter
 from tallybone.replay.command import replay_log
 from tallybone.replay.lines import Score
 from tallybone.replay.log import logged_steps
-from tallybone.replay.recorded_game import MOST_NUMBER, RecordedGame
+from tallybone.replay.recorded_game import MAX_NUMBER, RecordedGame
 from tallybone.replay.run import ReplaySettings
 from tallybone.session.session import Session
 from tallybone.sources.source import GameOverrides
@@ -37,7 +37,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Session]:
 def looked_at(path: Path, *, is_growing: bool = False) -> RecordedGame:
     game = RecordedGame(path, read_recording(path).start)
     with path.open("rb") as file:
-        game.look(file, is_growing=is_growing)
+        game.update(file, is_growing=is_growing)
     return game
 
 
@@ -72,15 +72,15 @@ def test_marks_of_inferred_actions_survive_the_hand_a_restart_and_a_replay(tmp_p
     ]
     assert replay((session.state.log[0], *left_in(read_recording(path)).events)).inferred == marks
     *_, last = logged_steps(path, GameOverrides(), lambda complaint: pytest.fail(str(complaint)))
-    assert last.happened is not None
-    assert last.happened.session.state.inferred == marks
-    assert last.happened.session.state.game == session.state.game
+    assert last.effects is not None
+    assert last.effects.session.state.inferred == marks
+    assert last.effects.session.state.game == session.state.game
     out = StringIO()
     replay_log(path, ReplaySettings(), as_json=True, out=out)
     *lines, end = [json.loads(line) for line in out.getvalue().splitlines()]
     assert not any(line["provisional"] for line in lines), "they were said before the marks were made"
     assert end["result"]["provisional"]
-    assert Score.of(last.happened.session.state).words.endswith("provisional)")
+    assert Score.of(last.effects.session.state).words.endswith("provisional)")
 
 
 def test_tiles_lie_where_they_lay_after_each_step(played: tuple[Path, Session]) -> None:
@@ -96,7 +96,7 @@ def test_tiles_lie_where_they_lay_after_each_step(played: tuple[Path, Session]) 
 
 def test_the_picture_of_a_step_is_the_newest_then(played: tuple[Path, Session]) -> None:
     game = looked_at(played[0])
-    assert game.begins_ns == SECOND
+    assert game.start_ns == SECOND
     assert game.frame_at(SECOND - 1) is None
     for step in game.steps:
         number = game.frame_at(step.t_ns)
@@ -114,7 +114,7 @@ def test_a_game_that_is_being_recorded_is_followed(played: tuple[Path, Session],
     for size_bytes in (*range(1000, len(whole), len(whole) // 7), len(whole)):
         path.write_bytes(whole[:size_bytes])
         with path.open("rb") as file:
-            game.look(file, is_growing=True)
+            game.update(file, is_growing=True)
     assert (game.state, game.complaints) == (played[1].state, [])
     assert game.steps == looked_at(played[0]).steps
 
@@ -137,7 +137,7 @@ def test_tiles_keep_their_names_where_an_event_is_lost(played: tuple[Path, Sessi
 @pytest.mark.parametrize(
     "event",
     [
-        {"is": "adjust", "seat": 0, "points": MOST_NUMBER + 1},
+        {"is": "adjust", "seat": 0, "points": MAX_NUMBER + 1},
         {"is": "adjust", "seat": 99, "points": 5},
         {"is": "adjust", "seat": -3, "points": 5},
         {"is": "play", "seat": 0},
@@ -160,7 +160,7 @@ def test_events_that_no_game_has_are_left_out_or_end_it(tmp_path: Path, event: d
     game = looked_at(path)
     assert len(game.steps) <= 2
     assert game.steps[0].hand == 1
-    assert all(abs(total) <= MOST_NUMBER for step in game.steps for total in step.totals)
+    assert all(abs(total) <= MAX_NUMBER for step in game.steps for total in step.totals)
 
 
 def test_points_beyond_all_measure_end_the_game(tmp_path: Path) -> None:
@@ -168,9 +168,9 @@ def test_points_beyond_all_measure_end_the_game(tmp_path: Path) -> None:
     with RecordingWriter(path, start_of()) as writer:
         writer.write(Topic.EVENT, 1, {"is": "new_hand"})
         for number in range(3):
-            writer.write(Topic.EVENT, 2 + number, {"is": "adjust", "seat": 0, "points": MOST_NUMBER, "why": ""})
+            writer.write(Topic.EVENT, 2 + number, {"is": "adjust", "seat": 0, "points": MAX_NUMBER, "why": ""})
     game = looked_at(path)
-    assert game.steps[-1].totals == (MOST_NUMBER, 0)
+    assert game.steps[-1].totals == (MAX_NUMBER, 0)
     assert game.complaints == ["the points are more than anybody ever had"]
 
 
@@ -196,4 +196,4 @@ def test_a_file_that_another_tool_packed_is_refused_by_name(played: tuple[Path, 
         writer.finish()
     game = RecordedGame(path, None)
     with path.open("rb") as file, pytest.raises(RecordingError, match="packed anew"):
-        game.look(file, is_growing=False)
+        game.update(file, is_growing=False)
