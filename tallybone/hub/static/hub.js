@@ -1,4 +1,4 @@
-// The page of all tables: keeps what the hub says, and shows the tables that are looked for, with the standings.
+// Page of all tables: stores the hub's state, and shows matching tables and the standings.
 
 import { byId, keep, make, write } from "./dom.js";
 import { folded, tableCard } from "./hub_table.js";
@@ -23,7 +23,7 @@ class HubPage {
     follow((said) => this.take(said), (link) => this.turn(link));
   }
 
-  /** Take all tables, or those that have changed. */
+  /** Update all tables, or the changed ones. */
   take(said) {
     if (said.whole) this.tables.clear();
     for (const id of said.gone) this.tables.delete(id);
@@ -33,7 +33,7 @@ class HubPage {
     this.later();
   }
 
-  /** Draw before the next picture of the screen: much may come until then. */
+  /** Draw in the next animation frame, to combine updates. */
   later() {
     if (this.drawn !== 0) return;
     this.drawn = requestAnimationFrame(() => {
@@ -49,7 +49,7 @@ class HubPage {
     const key = folded(byId("find").value.trim());
     const found = all.filter((one) => (chosen === ALL || one.tournament === chosen) && isFound(one, key));
     found.sort(this.isDisplay ? byNews : byName);
-    // What is looked for is a part of what is shown: a card without a change is left alone.
+    // The search text is part of the key, so unchanged cards are kept.
     const items = (this.isDisplay ? found.slice(0, MOST_ON_DISPLAY) : found).map((table) => ({ table, key }));
     keep(byId("tables"), items, (item) => item.table.id, (item) => tableCard(item.table, item.key));
     write(byId("summary"), summaryOf(all));
@@ -58,7 +58,7 @@ class HubPage {
     const shown = this.standings.filter((one) => chosen === ALL || one.name === chosen);
     showStandings(byId("standings"), byId("standing-tables"), shown);
     this.showLost();
-    if (this.isDisplay) hideWhatIsCut(); // last: all of that moves the cards
+    if (this.isDisplay) hideWhatIsCut(); // last, because everything above moves the cards
   }
 
   offerTournaments() {
@@ -79,7 +79,7 @@ class HubPage {
     this.showLost();
   }
 
-  /** Say where what is shown may be old: the hub does not answer, or it does not hear the tables. */
+  /** Show a warning if data may be outdated: no connection to the hub, or from the hub to the tables. */
   showLost() {
     const isLost = this.link === Link.LOST;
     byId("lost").hidden = !isLost && this.line === null;
@@ -90,7 +90,7 @@ class HubPage {
   }
 }
 
-/** On a television nobody scrolls: a card that does not fit as a whole is not shown. */
+/** A television cannot scroll, so hide cards that do not fit completely. */
 function hideWhatIsCut() {
   for (const card of byId("tables").children) {
     card.classList.toggle("is-cut", card.getBoundingClientRect().bottom > window.innerHeight);
@@ -106,7 +106,7 @@ function byName(one, other) {
   return one.name.localeCompare(other.name, undefined, { numeric: true }) || one.id.localeCompare(other.id);
 }
 
-/** On a television there is room for some: those at which something has happened last. */
+/** Return the most recently changed tables, for a television with limited room. */
 function byNews(one, other) {
   return Number(other.online) - Number(one.online) || (other.changed ?? "").localeCompare(one.changed ?? "") || byName(one, other);
 }

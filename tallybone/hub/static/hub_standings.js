@@ -1,9 +1,9 @@
-// Who has won how often: a table for each tournament.
+// Standings: a table of wins for each tournament.
 
 import { foreign, keep, make } from "./dom.js";
 import { say } from "./say.js";
 
-/** Show the standings of tournaments, each with its best; nothing where no match is over yet. */
+/** Show the best players of each tournament; empty before the first match is over. */
 export function showStandings(section, parent, tournaments) {
   section.hidden = tournaments.length === 0;
   keep(parent, tournaments, (one) => one.name ?? "", standingTable);

@@ -1,14 +1,14 @@
-// A table of many, on a card: who plays what there, how it stands, whose turn it is, and whether it is heard at all.
+// Card of a table: game, players, score, turn, and connection state.
 
 import { foreign, make, totalOf } from "./dom.js";
 import { language, say } from "./say.js";
 
-/** Return a text as it is looked for: without capitals and accents. */
+/** Normalize a text for searching: lower case without accents. */
 export function folded(text) {
   return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
-/** Return the card of a table; players who were looked for by *key* stand out. */
+/** Return the card of a table; players matching *key* are highlighted. */
 export function tableCard(table, key) {
   const card = make("li", { class: `card table-card is-${stateOf(table)}` });
   const head = make("div", { class: "card-head" }, make("h3", {}, foreign(table.name)), make("p", { class: "sign" }, signOf(table)));
@@ -57,7 +57,7 @@ function aboutOf(table) {
   return parts.join(" · ");
 }
 
-/** Return a time of today, or with its day. */
+/** Return a time of day, with the date if it is not today. */
 function timeOf(text) {
   const at = new Date(text);
   const isToday = at.toDateString() === new Date().toDateString();

@@ -1,11 +1,11 @@
-// What is agreed on for a new match: which game, who plays, which options, and what the table says of it.
+// Settings of a new match: game, players and options, validated by the table.
 
 import { read } from "./api.js";
 import { say } from "./say.js";
 
-/** A match as it is being set up, and what holds in it. */
+/** Settings of a match that is being set up, and their validation. */
 export class Agreed {
-  /** *shown* are the games and options that there are; *usual* is how the last match was begun, null for none. */
+  /** *shown* lists the available games and options; *usual* holds the settings of the last match, or null. */
   constructor(shown, usual) {
     Object.assign(this, { shown, faults: [], checked: null, asked: 0 });
     const first = [1, 2].map((number) => nameOf(number));
@@ -16,25 +16,25 @@ export class Agreed {
     return this.shown.games.find((one) => one.game === this.said.game) ?? this.shown.games[0];
   }
 
-  /** The options that mean something in this game. */
+  /** Options that apply to this game. */
   get options() {
     const matters = new Set((this.checked ?? this.game).values.filter((one) => one.matters).map((one) => one.key));
     return this.shown.options.filter((one) => matters.has(one.key));
   }
 
-  /** How many may play, at least and at most. */
+  /** Minimum and maximum number of players. */
   get range() {
     const counts = this.checked?.seats.length ? this.checked.seats : this.game.seats;
     return { least: counts[0], most: counts.at(-1) };
   }
 
-  /** Change something; what the table says of what was before does not count any more. */
+  /** Change a setting, and discard the previous validation. */
   change(changes) {
     this.said = { ...this.said, ...changes };
     this.asked += 1;
   }
 
-  /** Choose a game: what was agreed otherwise belongs to the one before. */
+  /** Choose a game, and reset all options. */
   choose(game) {
     const { seats } = this.shown.games.find((one) => one.game === game);
     const players = this.said.players.slice(0, seats.at(-1));
@@ -43,7 +43,7 @@ export class Agreed {
     this.change({ game, players, options: {} });
   }
 
-  /** Ask the table what holds; false where it has not said, or was asked for something else meanwhile. */
+  /** Validate with the table; false if there is no answer, or the settings changed meanwhile. */
   async check() {
     const query = new URLSearchParams({ players: this.said.players.length });
     for (const [key, text] of Object.entries(this.said.options)) query.append("option", `${key}=${text}`);
@@ -58,7 +58,7 @@ export class Agreed {
     return true;
   }
 
-  /** Take why the match was not begun. */
+  /** Store the reason why the match was not started. */
   refuse({ faults, error }) {
     this.faults = faults ?? [{ field: "", words: error }];
   }

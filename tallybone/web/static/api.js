@@ -1,11 +1,11 @@
-// Asks the table over HTTP, and for the PIN first where that is needed.
+// HTTP requests to the table, with a PIN prompt if needed.
 
 import { login } from "./login.js";
 import { language, say } from "./say.js";
 
 const API = "/api/v1/";
 
-/** Return what a path says; an Error says in words why it could not be had, and its `status` is that of HTTP. */
+/** Return the JSON of a path. Throws an Error with a message for people and the HTTP `status`. */
 export async function read(path) {
   let answer;
   try {
@@ -14,20 +14,20 @@ export async function read(path) {
     throw new Error(say("The table cannot be reached."));
   }
   const told = await answer.json().catch(() => ({}));
-  // A game that was begun at the terminal has a page, and its table no more than that.
+  // A game started in the terminal has a page but none of the table's other routes.
   if (answer.status === 404) throw failed(say("This page is there for one match, which was begun at the terminal. `tallybone serve` has all of it."), 404);
   if (!answer.ok) throw failed(told.error ?? say("That was refused. Nothing was changed."), answer.status);
   return told;
 }
 
 /**
- * Send something to the table, after the PIN if that is missing.
+ * Send a request to the table, asking for the PIN first if needed.
  *
- * @param path Where it goes.
- * @param asked What is sent.
- * @param method PUT and DELETE change what is kept.
- * @param enter Asks for what opens the path; resolves to whether it was given.
- * @returns {isDone, status, told}; null where somebody thought better of it.
+ * @param path Path below the API.
+ * @param asked Request body.
+ * @param method HTTP method.
+ * @param enter Asks for the PIN or password; resolves to true if it was accepted.
+ * @returns {isDone, status, told}, or null if the person cancelled.
  */
 export async function send(path, asked = {}, { method = "POST", enter = login } = {}) {
   try {
@@ -48,7 +48,7 @@ function sent(path, asked, method) {
   return fetch(addressOf(path), { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(asked) });
 }
 
-/** The table answers in the language of the page. */
+/** Request the language of the page from the table. */
 function addressOf(path) {
   return `${API}${path}${path.includes("?") ? "&" : "?"}lang=${language}`;
 }

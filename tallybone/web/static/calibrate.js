@@ -1,4 +1,4 @@
-// The view on which camera and table are calibrated: what is stored, or the calibration that goes on.
+// Calibration view: the stored calibration, or the one in progress.
 
 import { read, send } from "./api.js";
 import { CalibrateCourse } from "./calibrate_course.js";
@@ -9,10 +9,10 @@ import { say } from "./say.js";
 const PAUSE_MS = 200;
 const STORED_MS = 2000;
 
-/** The view; what goes wrong is said on *toast*. */
+/** The calibration view; errors are shown on *toast*. */
 export class CalibrateView {
   constructor(toast) {
-    // What is calibrated from the terminal has a course and nothing else.
+    // A calibration from the terminal has no stored-calibration view.
     Object.assign(this, { toast, timer: 0, isOpen: false, isFollowing: false, hasStored: true });
     this.course = new CalibrateCourse(toast, () => this.follow());
     this.stored = new Stored(toast, () => this.followFromBegin());
@@ -33,7 +33,7 @@ export class CalibrateView {
     clearTimeout(this.timer);
   }
 
-  /** Ask how it stands, now and again and again while somebody looks. */
+  /** Poll the state while the view is visible. */
   async follow() {
     clearTimeout(this.timer);
     if (!this.isOpen || document.hidden) return;
@@ -48,7 +48,7 @@ export class CalibrateView {
       }
       write(this.wrong, "");
     } catch (error) {
-      // It has ended where nothing goes on any more; where the table cannot be reached, nobody knows.
+      // 404 means the calibration has ended; any other error leaves its state unknown.
       if (error.status === 404 && this.hasStored) this.turn(false);
       else write(this.wrong, error.message);
     }
@@ -72,7 +72,7 @@ export class CalibrateView {
     this.follow();
   }
 
-  /** Show the calibration that goes on as it is *shown*, or what is stored; the focus goes along. */
+  /** Show the calibration in progress (*shown*) or the stored one, and move the focus accordingly. */
   turn(isCourse, shown = null) {
     const leaves = isCourse ? this.stored.root : this.course.root;
     const isHeld = leaves.contains(document.activeElement) || document.activeElement === this.ending;

@@ -1,4 +1,4 @@
-// A calibration that goes on: what to do, what is seen, and what is decided, step by step.
+// Calibration in progress: instructions, camera image and choices of each step.
 
 import { send } from "./api.js";
 import { TITLES } from "./calibrate_parts.js";
@@ -9,7 +9,7 @@ import { say, sentence } from "./say.js";
 import { ZoneEditor } from "./zones.js";
 
 export class CalibrateCourse {
-  /** What goes wrong is said on *toast*; *changed* is called when something was decided. */
+  /** Errors are shown on *toast*; *changed* is called after each choice. */
   constructor(toast, changed) {
     Object.assign(this, { toast, changed, isBusy: false, shown: null });
     this.sight = new Sight();
@@ -45,12 +45,12 @@ export class CalibrateCourse {
     this.showChoices(shown);
   }
 
-  /** Another calibration has versions of its own. */
+  /** Forget the state shown, because each calibration counts its own versions. */
   forget() {
     this.shown = null;
   }
 
-  /** Show what can be decided; whoever has just decided is taken to what comes of it. */
+  /** Show the choices. After a choice, move the focus to the result. */
   showChoices(shown) {
     const box = byId("calibrate-choices");
     const wasHere = box.contains(document.activeElement);
@@ -78,7 +78,7 @@ export class CalibrateCourse {
     return button(sentence(words, []), () => this.decide("calibration/press", { press, step, stage }), { class: isFirst ? "primary" : null });
   }
 
-  /** Send a decision; one that came too late changes nothing, and what there is now is shown. */
+  /** Send a choice. If it is outdated, nothing changes and the current state is shown. */
   async decide(path, asked) {
     if (this.isBusy) return;
     this.isBusy = true;

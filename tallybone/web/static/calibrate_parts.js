@@ -1,4 +1,4 @@
-// What the parts of a calibration are called.
+// Names of the parts of a calibration.
 
 import { later } from "./say.js";
 

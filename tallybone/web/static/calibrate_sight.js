@@ -1,4 +1,4 @@
-// The camera's picture while it is calibrated, and over it what was found there; both are always of the same moment.
+// Camera image during calibration with detected shapes drawn over it, both from the same moment.
 
 import { draw, make } from "./dom.js";
 import { say } from "./say.js";
@@ -7,7 +7,7 @@ import { nameOf } from "./zones_shape.js";
 const WIDTHS = [320, 640, 1280];
 const LABEL_PX = 14;
 
-/** A picture with what is drawn over it. */
+/** An image with an overlay. */
 export class Sight {
   constructor() {
     this.image = make("img", { alt: say("What the camera sees") });
@@ -16,17 +16,17 @@ export class Sight {
     this.wanted = 0;
     this.next = null;
     this.image.addEventListener("load", () => this.came());
-    // It may be gone already: the next one comes soon.
+    // The image may have expired; the next one follows soon.
     this.image.addEventListener("error", () => this.came());
   }
 
-  /** How many pixels of the picture are one of the screen. */
+  /** Image pixels per screen pixel. */
   get scale() {
     const width = this.over.viewBox.baseVal.width;
     return width > 0 ? width / (this.root.clientWidth || width) : 1;
   }
 
-  /** Show the picture of a moment, and what was found in it. */
+  /** Show an image and the shapes detected in it. */
   show(shown) {
     if (shown.picture === null || this.root.hidden) return;
     if (shown.picture.number === this.wanted) {
@@ -34,7 +34,7 @@ export class Sight {
       else this.next = shown;
       return;
     }
-    if (this.next !== null) return; // one is on its way
+    if (this.next !== null) return; // a request is pending
     this.wanted = shown.picture.number;
     this.next = shown;
     this.image.src = `/api/v1/calibration/picture.jpg?number=${this.wanted}&width=${this.width}`;
@@ -48,7 +48,7 @@ export class Sight {
   draw({ picture, drawn, zones }) {
     this.over.setAttribute("viewBox", `0 0 ${picture.width_px} ${picture.height_px}`);
     this.root.style.setProperty("--shape", `${picture.width_px / picture.height_px}`);
-    // Zones that can be changed are drawn where they are changed.
+    // The zone editor draws editable zones itself.
     const shapes = zones.length > 0 ? drawn.filter((one) => one.kind !== "zone") : drawn;
     this.over.replaceChildren(...shapes.flatMap((one) => this.shapes(one)));
   }
@@ -67,7 +67,7 @@ export class Sight {
     return draw("text", { class: "label", x, y, "font-size": this.sizeOf({ kind, label, points, good }) }, words);
   }
 
-  /** How large a label is: on a tile with which all is well it does not reach beyond it, for tiles lie close together. */
+  /** Size of a label. Labels of correct tiles stay inside the tile, because tiles lie close together. */
   sizeOf({ kind, label, points, good }) {
     const usual = LABEL_PX * this.scale;
     if (kind !== "tile" || !good) return usual;
@@ -75,7 +75,7 @@ export class Sight {
     return Math.min(usual, (1.6 * Math.hypot(b[0] - a[0], b[1] - a[1])) / label.length);
   }
 
-  /** The smallest width that fills the view; the smallest at all where data is dear. */
+  /** Smallest image width that fills the view, or the minimum if the browser asks to save data. */
   get width() {
     if (navigator.connection?.saveData) return WIDTHS[0];
     const wanted = this.root.clientWidth * Math.min(2, window.devicePixelRatio);

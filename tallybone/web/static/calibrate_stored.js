@@ -1,4 +1,4 @@
-// What is stored of a calibration: its parts, whether it still fits, the ones before it, and the way to a new one.
+// Stored calibration: its parts, a check, earlier versions, and a button to calibrate again.
 
 import { TITLES } from "./calibrate_parts.js";
 import { send } from "./api.js";
@@ -6,7 +6,7 @@ import { button, foreign, keep, make, write } from "./dom.js";
 import { language, say } from "./say.js";
 
 export class Stored {
-  /** What goes wrong is said on *toast*; *begun* is called when a calibration has begun. */
+  /** Errors are shown on *toast*; *begun* is called when a calibration starts. */
   constructor(toast, begun) {
     Object.assign(this, { toast, begun, isBusy: false });
     this.title = make("h3", { tabindex: -1, id: "stored-title" }, say("What is stored"));
@@ -47,7 +47,7 @@ export class Stored {
     }, () => this.found.replaceChildren());
   }
 
-  /** Ask for something once at a time; what came of it goes to *does*. */
+  /** Send one request at a time, and pass its result to *does*. */
   async ask(path, asked, does, otherwise = () => {}) {
     if (this.isBusy) return;
     this.isBusy = true;

@@ -1,4 +1,4 @@
-// Puts right what tiles of the user's set were taken for: a tile is tapped in the picture, or named by its number.
+// Corrects misread tiles of the user's set, selected by a tap in the image or by number.
 
 import { send } from "./api.js";
 import { make, write } from "./dom.js";
@@ -6,7 +6,7 @@ import { say } from "./say.js";
 
 const MOST_PIPS = 18;
 
-/** Lets people say what a tile on a Sight shows; *onTaken* is called when the table has taken it. */
+/** Lets people correct a tile on a Sight; *onTaken* is called once the table has accepted it. */
 export class TileEditor {
   constructor(sight, toast, onTaken) {
     Object.assign(this, { sight, toast, onTaken, tiles: [], isBusy: false });
@@ -30,7 +30,7 @@ export class TileEditor {
     return input;
   }
 
-  /** Take what the table shows; begins with the first tile that is in doubt. */
+  /** Update from the table's state; the first doubtful tile is selected first. */
   show(shown) {
     const isNew = this.root.hidden || this.tiles.length !== shown.tiles.length;
     this.tiles = shown.tiles;
@@ -46,7 +46,7 @@ export class TileEditor {
   }
 
   tap(x, y) {
-    // Shapes are drawn anew again and again, also between pressing and letting go.
+    // Shapes are redrawn often, even between pressing and releasing.
     const target = document.elementsFromPoint(x, y).find((one) => one.matches(".is-tile"));
     const tile = this.tiles[this.shapes.indexOf(target)];
     if (tile !== undefined) this.choose(tile);
@@ -60,7 +60,7 @@ export class TileEditor {
     return this.tiles.find((tile) => tile.number === this.number.valueAsNumber);
   }
 
-  /** Say what the tile with the number was taken for, and mark it in the picture. */
+  /** Show the reading of the tile with a number, and mark it in the image. */
   tell() {
     const { tile } = this;
     write(this.taken, tile === undefined ? "" : say("Tile {number} was taken for {tile}.", { number: tile.number, tile: tile.pips.join("-") }));

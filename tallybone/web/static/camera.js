@@ -1,17 +1,17 @@
-// What the camera sees, with what was read drawn over it; pictures are fetched only while somebody looks.
+// Camera view with the readings drawn over it; images are fetched only while it is visible.
 
 import { byId, draw, keep, write } from "./dom.js";
 import { poseOf } from "./tile.js";
 
-// So long after a picture has come the next one is asked for.
+// Delay between receiving an image and requesting the next one.
 const PAUSE_MS = 350;
 const AFTER_FAILURE_MS = 2000;
-// A number is at least so high on the screen; how sure it is, is written on halves that are at least so wide.
+// Minimum height of a number, and minimum width of a half that also shows its confidence, in screen pixels.
 const LEAST_TEXT_PX = 11;
 const LEAST_SURE_PX = 22;
 const WIDTHS = [320, 640, 1280];
 
-/** Look through the camera while its view is open; *isLive* says whether the table can be reached. */
+/** Camera view; *isLive* returns true while the table can be reached. */
 export class CameraView {
   constructor(isLive) {
     this.isLive = isLive;
@@ -25,20 +25,20 @@ export class CameraView {
     byId("overlay-on").addEventListener("change", (event) => byId("overlay").toggleAttribute("hidden", !event.target.checked));
   }
 
-  /** Open or close it. */
+  /** Open or close the view. */
   open(isOpen) {
     this.isOpen = isOpen;
     if (isOpen && this.snapshot !== null) this.draw();
     this.begin();
   }
 
-  /** Take a snapshot. */
+  /** Update from a snapshot. */
   show(snapshot) {
     this.snapshot = snapshot;
     if (this.isOpen) this.draw();
   }
 
-  /** Draw what was read over the picture. */
+  /** Draw the readings over the image. */
   draw() {
     const { layout, eye } = this.snapshot;
     write(byId("eye"), eye?.lost ?? eye?.words ?? "");
@@ -92,7 +92,7 @@ export class CameraView {
     byId("no-picture").hidden = true;
   }
 
-  /** The smallest width that fills the view; the smallest at all where data is dear. */
+  /** Smallest image width that fills the view, or the minimum if the browser asks to save data. */
   get width() {
     if (navigator.connection?.saveData) return WIDTHS[0];
     const wanted = byId("stage").clientWidth * Math.min(2, window.devicePixelRatio);

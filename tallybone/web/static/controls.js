@@ -1,4 +1,4 @@
-// The buttons at the foot of the page: what can be said just now, one tap each, and the rest behind "More".
+// Buttons at the foot of the page: the main actions, and all others behind "More".
 
 import { button, byId, foreign, keep, make, write } from "./dom.js";
 import { cropAt } from "./evidence.js";
@@ -6,7 +6,7 @@ import { closeSheet, numberForm, openSheet, part } from "./sheet.js";
 import { later, say, sentence } from "./say.js";
 
 const USUAL = ["knock", "draw", "call", "undo"];
-// One of these stands first, where it is what the table waits for.
+// If the table waits for one of these, it comes first.
 const NOW = ["stands", "next", "done"];
 const RARE = ["next", "done", "stands", "hand_end", "redeal", "stack", "table"];
 const OF_A_SEAT = ["knock", "draw", "call", "done"];
@@ -33,7 +33,7 @@ const HINTS = {
   table: later("Count the tiles as they lie, whatever the score shows"),
 };
 
-/** Show the buttons that have an effect now; the sheet behind "More" has the others, each with its reason. */
+/** Show the buttons that have an effect now; the others are behind "More" with the reason why not. */
 export function showControls(snapshot, desk) {
   const { can } = snapshot;
   const now = NOW.filter((name) => can[name]).slice(0, 1);
@@ -47,7 +47,7 @@ function keyOf(name, snapshot, isPrimary) {
   return { name, isPrimary, accepted: acceptedBy(name, snapshot), seat: whose?.seat ?? null, who: whose?.name ?? null };
 }
 
-/** Return the seq of the action that a button accepts; null for any other button. */
+/** Return the seq of the action that a button accepts, or null for other buttons. */
 function acceptedBy(name, snapshot) {
   return name === "stands" ? (snapshot.irregular.findLast((one) => one.can_stand)?.seq ?? null) : null;
 }
@@ -65,7 +65,7 @@ function press({ name, accepted = null, seat = null }, said, desk) {
   return desk.act(accepted === null ? { type: "press", button: name, seat } : { type: "stands", seq: accepted }, said);
 }
 
-/** Open the sheet with all other buttons; each says why it has no effect, or else what it is for. */
+/** Open the sheet with all other buttons, each with its purpose or the reason why it has no effect. */
 export function openMore(snapshot, desk) {
   const names = snapshot.players.map((player) => player.name);
   const rows = [...RARE, ...USUAL.filter((name) => !snapshot.can[name])].map((name) => {
@@ -80,7 +80,7 @@ export function openMore(snapshot, desk) {
   openSheet(say("More to say"), make("div", { class: "column" }, ...rows));
 }
 
-/** Open the sheet in which one speaks for a player. */
+/** Open the sheet of actions on behalf of a player. */
 export function openSeat(seat, snapshot, desk) {
   const player = snapshot.players.find((one) => one.seat === seat);
   const keys = OF_A_SEAT.map((name) => {
@@ -105,7 +105,7 @@ function leadKey({ seat, name }, desk) {
   return make("div", { class: "row" }, button(say("Leads this hand"), lead, { class: "primary" }));
 }
 
-/** Return the field for the pips that are left in a hand at its end. */
+/** Return the field for the pips left in a player's hand. */
 function leftForm({ seat, name }, desk) {
   const set = (pips) => (closeSheet(), desk.act({ type: "left", seat, pips }, say("{name}: {pips} pips left.", { name, pips })));
   return part(say("Pips left in this hand"), numberForm({ label: say("Pips left in this hand"), value: "", min: 0 }, say("Write down"), set));
@@ -122,7 +122,7 @@ function adjustForm(onGive) {
   return form;
 }
 
-/** Show what the table asks, with the tiles in question, what it cannot read, and what is irregular; each answer is one tap. */
+/** Show the open question with its tiles, unreadable tiles, and irregular actions; each answer takes one tap. */
 export function showQuestion(snapshot, desk) {
   const asked = snapshot.question;
   byId("question").hidden = asked === null;
@@ -147,16 +147,16 @@ function drawIrregular({ seq, words: text, can_stand: canStand }, desk) {
 }
 
 function drawChoice({ text, choice, topic, isChosen }, desk) {
-  // What the table's own buttons stand on is marked for all to see.
+  // Mark the choice selected with the table's own buttons.
   const current = isChosen ? "true" : null;
   if (desk === null) return make("span", { class: "choice", "aria-current": current }, foreign(text));
   const answer = () => desk.act({ type: "answer", topic, choice }, say("Answered: {words}.", { words: text }));
   return button(foreign(text), answer, { class: "choice answer", "aria-current": current });
 }
 
-/** Return where the crops of a question are: what raised it, else its tiles as the camera sees them now. */
+/** Return the image paths of a question: the region that raised it, else the current view of its tiles. */
 function cropsOf({ evidence, topic, seqs }, sum, desk) {
-  // A television shows the sum over the layout.
+  // A television shows the count over the layout.
   if (evidence) return [{ path: `evidence/question.jpg?topic=${encodeURIComponent(topic)}`, sum: desk === null ? null : sum }];
   return desk === null ? [] : seqs.map((seq) => ({ path: `tiles/${seq}.jpg`, sum: null }));
 }

@@ -1,25 +1,25 @@
-// Sends what somebody puts right to the table, asks for the PIN where it is needed, and offers the way back.
+// Sends actions and corrections to the table, asks for the PIN if needed, and offers to undo.
 
 import { send } from "./api.js";
 import { say } from "./say.js";
 
-// A second tap so soon after the first is the same tap.
+// Ignore a second tap within this time.
 const ONE_TAP_MS = 400;
 const UNDO = { type: "press", button: "undo", seat: null };
 
-/** Where actions of this page go through. */
+/** Sends the actions of this page. */
 export class Desk {
-  /** Say what was done on *toast*; *shown* returns the snapshot that is shown. */
+  /** Results are shown on *toast*; *shown* returns the current snapshot. */
   constructor(toast, shown) {
     Object.assign(this, { toast, shown, isBusy: false, doneAt: -ONE_TAP_MS });
   }
 
   /**
-   * Do something.
+   * Send an action.
    *
-   * @param action What the table is sent.
-   * @param said What to say when it is done.
-   * @param version That of the snapshot in which it was asked for.
+   * @param action The action.
+   * @param said Message to show on success.
+   * @param version Version of the snapshot on which the action is based.
    */
   async act(action, said, version = this.shown().version) {
     if (this.isBusy || performance.now() - this.doneAt < ONE_TAP_MS) return;
@@ -34,12 +34,12 @@ export class Desk {
       this.toast.failed(told.error);
       return;
     }
-    // A new hand is no action of a player: what takes it back is the button.
+    // A new hand is not a player's action; it is undone with the button.
     const back = told.back ?? (action.button === "next" ? UNDO : null);
     this.toast.done(said, back === null ? null : () => this.takeBack(back, told.version));
   }
 
-  /** Take something back, unless the table has moved on since. */
+  /** Undo an action, unless the table has moved on. */
   takeBack(back, version) {
     this.doneAt = -ONE_TAP_MS;
     return this.act(back, say("Taken back."), version);

@@ -1,20 +1,20 @@
-// A code to scan on a television between two matches, if somebody has typed the PIN there: others must not have one.
+// Pairing code on a television between two matches, shown only if the PIN was entered on that television.
 
 import { byId, make } from "./dom.js";
 import { codeIfIn, codeOf } from "./pairing.js";
 import { say } from "./say.js";
 
-// A code is renewed well before it ends.
+// Renew a code well before it expires.
 const RENEWED_AFTER = 0.7;
 const AGAIN_S = 60;
 
-/** What a television shows to those who want to begin a match. */
+/** Pairing code shown by a television to people who want to start a match. */
 export class DisplayCode {
   constructor() {
     Object.assign(this, { timer: 0, isLobby: false });
   }
 
-  /** Take a snapshot. */
+  /** Update from a snapshot. */
   follow({ match }) {
     const isLobby = match.phase === "lobby";
     if (isLobby === this.isLobby) return;

@@ -1,8 +1,8 @@
-// Makes and keeps elements: text only ever as text, never as markup.
+// Creates and updates elements. Text is always inserted as text, never as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Return an HTML element; children are elements or texts, null ones are left out. */
+/** Return an HTML element; children are elements or texts, and null children are omitted. */
 export function make(name, attributes = {}, ...children) {
   return filled(document.createElement(name), attributes, children);
 }
@@ -12,43 +12,43 @@ export function draw(name, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, name), attributes, children);
 }
 
-/** Return a button that does something when it is pressed. */
+/** Return a button that calls a function when pressed. */
 export function button(words, onPress, attributes = {}, ...children) {
   const one = make("button", { type: "button", ...attributes }, words, ...children);
   one.addEventListener("click", onPress);
   return one;
 }
 
-/** Return a text from elsewhere, a name above all: its direction of writing stays its own affair. */
+/** Return an element for foreign text such as a name, with an isolated writing direction. */
 export function foreign(text, attributes = {}) {
   return make("bdi", attributes, String(text));
 }
 
-/** Return the parts of a total: "~45" if it is *provisional*, a word that only screen readers read; null if it is not. */
+/** Return the nodes of a total: "~45" with a text for screen readers if *provisional*, else the number. */
 export function totalOf(total, provisional) {
   if (provisional === null) return [String(total)];
   return [make("span", { "aria-hidden": "true" }, "~"), String(total), make("span", { class: "unseen" }, `, ${provisional}`)];
 }
 
-/** Return the element with an id; it has to be there. */
+/** Return the element with an id, which must exist. */
 export function byId(id) {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`the page has no element ${id}`);
   return found;
 }
 
-/** Set a text only where it differs, so that a screen reader hears of what is new and of nothing else. */
+/** Set a text only if it differs, so screen readers announce only changes. */
 export function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
 /**
- * Make the children of an element those of a list, and leave alone what has not changed: focus and scroll stay.
+ * Update the children of an element to a list. Unchanged children are kept, with focus and scroll position.
  *
  * @param parent The element.
- * @param items What is shown, in order.
- * @param keyOf Returns what an item is known by.
- * @param makeOne Returns the element for an item.
+ * @param items Items to show, in order.
+ * @param keyOf Returns the key of an item.
+ * @param makeOne Returns the element of an item.
  */
 export function keep(parent, items, keyOf, makeOne) {
   const old = new Map([...parent.children].map((child) => [child.dataset.key, child]));
@@ -72,7 +72,7 @@ function kept(before, item, keyOf, makeOne) {
   return made;
 }
 
-/** Return which of its focusable parts has the focus; null for none. */
+/** Return the focused part of an element, or null. */
 function placeOf(parent, active) {
   const at = focusable(parent).indexOf(active);
   return at < 0 ? null : at;

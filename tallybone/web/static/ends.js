@@ -1,35 +1,35 @@
-// The ends at which a tile may have been laid, each drawn with the tile it is of, so that one is told from another.
+// Ends at which a tile may have been played, each drawn with its tile to distinguish them.
 
 import { read } from "./api.js";
 import { button, draw, make } from "./dom.js";
 import { poseOf, tileFace, transformOf } from "./tile.js";
 import { say } from "./say.js";
 
-// Half of what a drawing shows, and half of the mark in it, in sides of a half.
+// Half the size of a drawing, and of the mark in it, in sides of a half tile.
 const VIEW_SIDES = 1.85;
 const MARK_SIDES = 0.4;
 const LEAST_AWAY = 0.1;
 
 /**
- * Return the ends at which a tile may have been laid: those where it fits, or all where it fits at none.
+ * Return the ends at which a tile may have been played: matching ends, or all ends if none matches.
  *
- * @param before They were open just before this action; where its own tile was laid is none of them where it *isMoved*.
- * @param pips The tile.
- * @param snapshot What says where tiles lie.
- * @returns A list of ends, each with the words that tell it from the others.
+ * @param before Ends that were open before this action. If *isMoved*, the end where its own tile lies is excluded.
+ * @param pips Pips of the tile.
+ * @param snapshot Snapshot with the positions of tiles.
+ * @returns A list of ends, each with a distinct description.
  */
 export async function endsBefore(before, pips, snapshot, { isMoved = false } = {}) {
   const found = await read(`ends?before=${before}&${pips.map((number) => `pips=${number}`).join("&")}`);
   const ends = found.map((end) => placed(end, snapshot));
   const isAlike = (end) => ends.filter((other) => other.seq === end.seq && other.value === end.value).length > 1;
   const open = ends.filter((end) => !(isMoved && end.taken)).map((end) => ({ ...end, words: isAlike(end) ? sideOf(end) : valueOf(end) }));
-  // Arms of a starter that nothing lies against are one place: they have no sides.
+  // Free arms of a starter are equivalent, so they count as one end.
   const named = open.filter((one, at) => open.findIndex((other) => other.seq === one.seq && other.words === one.words) === at);
   const fitting = named.filter((end) => end.fits);
   return fitting.length > 0 ? fitting : named;
 }
 
-/** Return a button for each end; the one that is *chosen* is marked. */
+/** Return a button for each end; the *chosen* one is marked. */
 export function endKeys(ends, chosen, onEnd) {
   const isChosen = (end) => chosen !== null && chosen.seq === end.seq && chosen.port === end.port;
   return ends.map((end) => button(make("span", {}, end.words), () => onEnd(end), { class: "choice end-key", "aria-pressed": isChosen(end) ? "true" : "false" }, drawing(end)));
@@ -46,7 +46,7 @@ function valueOf({ value, tile }) {
   return tile === undefined ? say("at the {value}", { value }) : say("at the {value} of the {tile}", { value, tile: tile.pips.join("-") });
 }
 
-/** Return on which side of its tile an end lies, as it lies in the picture; the sides of a tile are never one. */
+/** Return the side of its tile on which an end lies in the image; distinct for each end of a tile. */
 function sideOf(end) {
   if (end.away === null) return valueOf(end);
   const tile = end.tile.pips.join("-");
@@ -63,7 +63,7 @@ function sideOf(end) {
   }
 }
 
-/** Return the tile of an end as it lies on the table, with a mark where the other would lie; null where nobody knows. */
+/** Return a drawing of the tile of an end with a mark at the end, or null if its position is unknown. */
 function drawing({ tile, pose, away }) {
   if (tile === undefined || away === null) return null;
   const { across, along, side } = pose;

@@ -1,14 +1,14 @@
-// The crop of the picture from which a play or a question was read, with the sum and the rule that pays it.
+// Image region from which a play or question was read, with its count and scoring rule.
 
 import { foreign, make } from "./dom.js";
 import { say } from "./say.js";
 
 /**
- * Return the crop of a play.
+ * Return the image region of a play.
  *
- * @param path Where it is, below the API.
- * @param play Its sum, points and rule are the caption.
- * @param more Further lines of the caption; null ones are left out.
+ * @param path Path below the API.
+ * @param play Play whose count, points and rule become the caption.
+ * @param more Further lines of the caption; null lines are omitted.
  */
 export function evidenceOf(path, { sum, points, rule }, ...more) {
   const missing = make("p", { class: "about", hidden: true }, say("No picture of this play is kept."));
@@ -18,7 +18,7 @@ export function evidenceOf(path, { sum, points, rule }, ...more) {
   return make("figure", { class: "reading" }, picture, missing, make("figcaption", {}, ...lines.map((line) => make("div", {}, line))));
 }
 
-/** Return the picture at *path* below the API; where there is none it goes away, and *onMissing* is called. */
+/** Return the image at *path* below the API. If it is missing, it is removed and *onMissing* is called. */
 export function cropAt(path, onMissing = () => {}) {
   const picture = make("img", { class: "crop", src: `/api/v1/${path}`, alt: say("The tile in the camera's picture") });
   picture.addEventListener("error", () => (picture.remove(), onMissing()));

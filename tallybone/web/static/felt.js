@@ -1,31 +1,31 @@
-// Draws a layout as it lies on the table: tiles in their true places, the spinner, the open ends with their values.
+// Draws a layout as on the table: tiles in their true positions, the spinner, and the values of open ends.
 
 import { draw, keep } from "./dom.js";
 import { poseOf, tileFace, transformOf } from "./tile.js";
 import { say } from "./say.js";
 
-// Room around the tiles, and the least that is shown, in sides of a half.
+// Margin around the tiles, and minimum size shown, in sides of a half tile.
 const MARGIN = 1.6;
 const LEAST_SIDES = [11, 7];
 const LARGEST_LABEL = 3;
-// Half the height of the value of an end, in sides of a half; it stays legible on a phone.
+// Half the height of an end's value, in sides of a half tile, to stay legible on a phone.
 const BADGE_SIDES = 0.42;
 const LEAST_BADGE_PX = 9;
-// Width by height of the felt on a phone.
+// Aspect ratio of the felt on a phone.
 const [LEAST_SHAPE, MOST_SHAPE] = [0.9, 1.7];
 
-/** Return a felt to draw on. */
+/** Return an SVG element for `drawLayout`. */
 export function emptyFelt(label) {
   return draw("svg", { role: "img", "aria-label": label, viewBox: "0 0 640 360" }, draw("g"), draw("g"), draw("g"));
 }
 
 /**
- * Draw a layout on a felt, and leave alone what has not changed.
+ * Draw a layout on a felt; unchanged elements are kept.
  *
- * @param felt An SVG element with three groups: for tiles that wait and what cannot be read, those that were laid, and open ends.
- * @param layout What a snapshot says; null for none.
- * @param onTile Called with the seq of a tile that is tapped; null where nothing is.
- * @returns {tiles, ends, waiting, unsure} as they were drawn.
+ * @param felt SVG element with three groups: waiting and unreadable tiles, played tiles, and open ends.
+ * @param layout Layout of a snapshot, or null.
+ * @param onTile Called with the seq of a tapped tile; null if tiles cannot be tapped.
+ * @returns {tiles, ends, waiting, unsure} as drawn.
  */
 export function drawFelt(felt, layout, onTile) {
   const tiles = (layout?.tiles ?? []).map((tile) => ({ ...tile, pose: poseOf(tile) }));
@@ -44,7 +44,7 @@ export function drawFelt(felt, layout, onTile) {
   return { tiles, ends, waiting, unsure };
 }
 
-/** Show a part of the picture; where the page scrolls, the felt takes the shape of what lies on it. */
+/** Set the visible part of the image. On pages that scroll, the felt takes its aspect ratio. */
 function showWindow(felt, [left, top, width, height]) {
   felt.setAttribute("viewBox", [left, top, width, height].map((number) => number.toFixed(0)).join(" "));
   const shape = Math.max(LEAST_SHAPE, Math.min(MOST_SHAPE, width / height));
@@ -79,7 +79,7 @@ function nameOf(tile) {
   return parts.join(", ");
 }
 
-/** Return a small sign in the middle of a tile that is upright, however the tile lies. */
+/** Return a small upright sign in the middle of a tile. */
 function sign(text, { across, along }) {
   const turned = -Math.atan2(across[1], across[0]) * (180 / Math.PI);
   const label = draw("text", { y: 0.28 }, text);
@@ -95,7 +95,7 @@ function unsureTile({ pose }) {
   return draw("g", { class: "tile is-unsure", transform: transformOf(pose) }, rim, sign("?", pose));
 }
 
-/** Return where the value of an open end is written: beside its tile, away from it; null where nobody can say. */
+/** Return the position of an open end's value, outside its tile, or null if unknown. */
 function badge(end, tiles, side, size) {
   const host = tiles.find((tile) => tile.seq === end.seq);
   if (host === undefined) return null;
@@ -118,7 +118,7 @@ function drawBadge({ x, y, text, size, wide, isCounted }) {
   );
 }
 
-/** Return what part of the picture is shown: all that lies there, in steps, so that it does not crawl with each tile. */
+/** Return the visible part of the image: all tiles, rounded up in steps so it does not change with each tile. */
 function windowAround(tiles, side) {
   const corners = tiles.flatMap((tile) => tile.corners_px);
   if (corners.length === 0) return [0, 0, 640, 400];
@@ -134,7 +134,7 @@ function windowAround(tiles, side) {
   return [spans[0][0], spans[1][0], spans[0][1], spans[1][1]];
 }
 
-/** Return how many pixels of the screen a unit of the drawing is. */
+/** Return the number of screen pixels per drawing unit. */
 function scaleOf(svg) {
   const { width, height } = svg.viewBox.baseVal;
   return Math.min(svg.clientWidth / width, svg.clientHeight / height) || 1;

@@ -1,9 +1,9 @@
-// Which game is played: each with what it is called elsewhere and what it is.
+// Choice of the game, with alternative names and descriptions.
 
 import { make } from "./dom.js";
 import { say } from "./say.js";
 
-/** Return the list of games; *choose* is called with another one. */
+/** Return the list of games; *choose* is called with the selected one. */
 export function gameField(games, chosen, choose) {
   const rows = games.map(({ game, elsewhere, what }) => {
     const box = make("input", { type: "radio", name: "game", value: game, checked: game === chosen, id: `game-${game}` });

@@ -1,9 +1,9 @@
-// A shared hand: steps through its plays, in a file that holds all it needs. It is also run without modules.
+// Shared hand: steps through its plays in a self-contained file. Also runs without modules.
 
 import { button, foreign, make, totalOf } from "./dom.js";
 import { drawFelt, emptyFelt } from "./felt.js";
 
-/** Show the hand that the file holds, beginning with its first step. */
+/** Show the hand in the file, starting at its first step. */
 function showHand() {
   const { title, steps, pictures } = JSON.parse(document.getElementById("told").textContent);
   const felt = emptyFelt("Layout");

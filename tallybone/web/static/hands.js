@@ -1,4 +1,4 @@
-// Which hand's plays are listed: the one that is played, or an earlier one, which can be put right as well.
+// Choice of the hand whose plays are listed: the current one, or an earlier one that can be corrected.
 
 import { read } from "./api.js";
 import { byId, make, write } from "./dom.js";
@@ -6,7 +6,7 @@ import { showPlays } from "./plays.js";
 import { say } from "./say.js";
 
 export class Hands {
-  /** *onPlay* is called with the seq of a play that is tapped, and a snapshot with the plays of its hand; *desk* confirms. */
+  /** *onPlay* is called with the seq of a tapped play and a snapshot with the plays of its hand; *desk* confirms plays. */
   constructor(onPlay, desk) {
     Object.assign(this, { onPlay, desk, chosen: null, plays: null, asked: 0, snapshot: null });
     this.box = byId("hands");
@@ -14,12 +14,12 @@ export class Hands {
     this.select.addEventListener("change", () => this.choose(this.select.value === "" ? null : Number(this.select.value)));
   }
 
-  /** Show the plays of a snapshot, or of the hand that was chosen as it is now. */
+  /** Show the plays of a snapshot, or of the chosen hand. */
   show(snapshot) {
     const isNew = this.snapshot?.version !== snapshot.version;
     this.snapshot = snapshot;
     const newest = snapshot.match.hand ?? 0;
-    // A match that begins anew has fewer hands than the one before.
+    // A new match has fewer hands than the previous one.
     if (this.chosen !== null && this.chosen >= newest) this.chosen = this.plays = null;
     this.offer(newest);
     if (this.chosen === null) this.draw(snapshot);
@@ -33,13 +33,13 @@ export class Hands {
     else this.fetch();
   }
 
-  /** Ask for the plays of the hand that was chosen; what comes too late is not shown. */
+  /** Request the plays of the chosen hand; outdated answers are ignored. */
   async fetch() {
     const [hand, asked, snapshot] = [this.chosen, (this.asked += 1), this.snapshot];
     try {
       const plays = await read(`plays?hand=${hand}`);
       if (asked !== this.asked || hand !== this.chosen) return;
-      // Where its tiles lay is not known any more.
+      // The positions of its tiles are no longer known.
       this.draw({ ...snapshot, plays, layout: null });
     } catch (error) {
       if (asked === this.asked) write(byId("no-plays"), error.message);
@@ -52,7 +52,7 @@ export class Hands {
     showPlays(snapshot, (seq) => this.onPlay(seq, snapshot), this.desk);
   }
 
-  /** Offer every hand there was; what is open in the list stays as it is. */
+  /** List all hands; an open list is kept. */
   offer(newest) {
     this.box.hidden = newest < 2;
     if (this.select.options.length !== newest) {

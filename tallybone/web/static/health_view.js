@@ -1,4 +1,4 @@
-// The view of the table's health: camera, parts, room for recordings, heat and power, each with how to mend it.
+// Health view: camera, parts, disk space, temperature and power, each with advice.
 
 import { read } from "./api.js";
 import { foreign, keep, make, write } from "./dom.js";
@@ -12,7 +12,7 @@ const GRADES = {
   "not there": [later("not there"), "–"],
 };
 
-/** The view. */
+/** The health view. */
 export class HealthView {
   constructor() {
     Object.assign(this, { timer: 0, isShown: false });

@@ -1,9 +1,9 @@
-// The choice of the language: a button for each, named as its own speakers name it.
+// Choice of language: a button for each, labelled in that language.
 
 import { button, byId } from "./dom.js";
 import { language, LANGUAGES, speak } from "./say.js";
 
-/** Show a button for each language; the page begins anew in the one that is pressed. */
+/** Show a button for each language, which reloads the page in that language. */
 export function showLanguages() {
   const buttons = Object.entries(LANGUAGES).map(([code, name]) => {
     const isChosen = code === language;

@@ -1,10 +1,10 @@
-// The layout of the game that is played, with what stands beside it; the arrow keys go from tile to tile.
+// Layout of the current game; the arrow keys move between tiles.
 
 import { byId, write } from "./dom.js";
 import { drawFelt } from "./felt.js";
 import { say } from "./say.js";
 
-/** Show the layout of a snapshot; *onTile* is called with the seq of a tile that is tapped, null for a television. */
+/** Show the layout of a snapshot; *onTile* is called with the seq of a tapped tile, or is null on a television. */
 export function showLayout(snapshot, onTile) {
   const layout = snapshot.layout;
   const { tiles, ends, waiting, unsure } = drawFelt(byId("felt"), layout, onTile);
@@ -20,7 +20,7 @@ function showBeside(id, worth, textOf) {
   write(byId(id), worth ? textOf(worth) : "");
 }
 
-/** Let the arrow keys go from tile to tile, so that the layout is one stop of the tab key. */
+/** Move between tiles with the arrow keys, so the layout is a single tab stop. */
 export function listenToKeys() {
   const group = byId("tiles");
   group.addEventListener("keydown", (event) => {

@@ -1,15 +1,15 @@
-// Marks the page where letters are large for its width, so that it lies below one another what else lies side by side.
+// Marks the page as narrow if its text is large relative to its width, so columns are stacked.
 
 import { make } from "./dom.js";
 
-// A phone of 320 pixels with letters as they are has 20.
+// A phone with 320 pixels at the default text size has 20.
 const FEW_REM = 15;
 
-/** Look again and again whether few letters fit the width: both can change. */
+/** Observe the number of letters per line, which changes with window and text size. */
 export function watchLetters() {
   const probe = make("div", { class: "one-rem", "aria-hidden": "true" });
   document.body.append(probe);
   const look = () => document.documentElement.toggleAttribute("data-large", window.innerWidth < FEW_REM * probe.offsetWidth);
-  new ResizeObserver(look).observe(probe); // it looks for the first time before anything is painted
+  new ResizeObserver(look).observe(probe); // the first call comes before the first paint
   window.addEventListener("resize", look);
 }

@@ -1,4 +1,4 @@
-// Keeps the page up to date over a WebSocket: begins again by itself, and says whether what is shown is live.
+// Receives snapshots over a WebSocket, reconnects automatically, and reports if the page is live.
 
 import { language } from "./say.js";
 
@@ -7,14 +7,14 @@ const ANSWER_MS = 4000;
 const FIRST_WAIT_MS = 500;
 const MOST_WAIT_MS = 8000;
 
-/** How the page stands to the table. */
+/** State of the connection to the table. */
 export const Link = Object.freeze({ OPENING: "opening", LIVE: "live", LOST: "lost" });
 
 /**
- * Follow the table from now on.
+ * Start receiving snapshots.
  *
- * @param onSnapshot Gets every new snapshot.
- * @param onLink Gets one of Link whenever it changes.
+ * @param onSnapshot Called with every new snapshot.
+ * @param onLink Called with a Link whenever it changes.
  */
 export function follow(onSnapshot, onLink) {
   new Follower(onSnapshot, onLink).begin();
@@ -25,11 +25,11 @@ class Follower {
     Object.assign(this, { onSnapshot, onLink, socket: null, timer: 0, taken: "" });
     Object.assign(this, { wait: FIRST_WAIT_MS, link: Link.OPENING });
     window.addEventListener("online", () => this.again());
-    // What was asleep in a pocket knows nothing of the time that has passed.
+    // Timers do not run while a phone sleeps.
     document.addEventListener("visibilitychange", () => document.hidden || this.link === Link.OPENING || this.check());
   }
 
-  /** Show what came with the page itself: it is as old as the page, and not live. */
+  /** Show the snapshot embedded in the page, which is not live. */
   begin() {
     const first = document.getElementById("first");
     this.open();
@@ -52,7 +52,7 @@ class Follower {
     this.take(text);
   }
 
-  /** Show what the table says, unless that is shown already: to draw it again costs a slow phone a tenth of a second. */
+  /** Show a snapshot unless it is already shown, because drawing takes a slow phone a tenth of a second. */
   take(text) {
     if (text === this.taken) return;
     this.taken = text;
@@ -60,13 +60,13 @@ class Follower {
     if (message.type === "snapshot") this.onSnapshot(message);
   }
 
-  /** Expect a message within some seconds, or ask for one. */
+  /** Wait some seconds for a message, then send a ping. */
   listen() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.check(), SILENT_MS);
   }
 
-  /** Ping the table over the WebSocket itself: a broken one may look like a quiet one, while the page still answers. */
+  /** Ping over the WebSocket itself, because a broken connection looks idle while HTTP still works. */
   check() {
     if (this.socket === null) return void this.again();
     if (this.socket.readyState !== WebSocket.OPEN) return void this.lost();

@@ -1,10 +1,10 @@
-// The table between two matches: a way to the next one, and the camera's picture where there is nothing else to see.
+// Page between two matches: a link to start the next one, and the camera image.
 
 import { byId } from "./dom.js";
 
 const LOBBY = "lobby";
 
-/** Show whether a match is played; where none ever was, the camera is looked through. */
+/** Show the lobby if no match is played; before the first match, open the camera view. */
 export function showLobby({ match, players }) {
   const isLobby = match.phase === LOBBY;
   const begins = isLobby && document.documentElement.dataset.phase !== LOBBY;

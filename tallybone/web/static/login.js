@@ -1,4 +1,4 @@
-// Asks for the table's PIN, when somebody first wants to put something right and not before.
+// Asks for the table's PIN before the first correction.
 
 import { byId, write } from "./dom.js";
 import { say } from "./say.js";
@@ -6,7 +6,7 @@ import { say } from "./say.js";
 const KEPT_NAME = "tallybone name";
 const DIGITS = 6;
 
-/** Ask for the PIN until it is right; return whether it was, or the asking was closed. */
+/** Ask for the PIN until it is correct; resolves to false if the dialog is closed. */
 export function login() {
   const dialog = byId("login");
   const form = byId("login-form");
@@ -33,7 +33,7 @@ export function login() {
   });
 }
 
-/** Send the PIN; return what is wrong with it, in words, or null. */
+/** Send the PIN; resolves to an error message, or null. */
 async function send(pin, name) {
   if (name) localStorage.setItem(KEPT_NAME, name);
   let answer;

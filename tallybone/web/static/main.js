@@ -1,4 +1,4 @@
-// Puts the page together: snapshots come in, every part shows them, what is tapped goes to the table.
+// Assembles the page: distributes snapshots to all parts, and sends actions to the table.
 
 import { CameraView } from "./camera.js";
 import { openMore, openSeat, showControls, showQuestion } from "./controls.js";
@@ -26,7 +26,7 @@ const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"),
 
 class Page {
   constructor() {
-    // A television has no controls: nothing on it can be tapped by mistake.
+    // A television has no controls, so nothing can be tapped by mistake.
     this.isDisplay = new URLSearchParams(location.search).has("display");
     document.documentElement.dataset.mode = this.isDisplay ? "display" : "page";
     document.documentElement.dataset.link = Link.OPENING;
@@ -41,7 +41,7 @@ class Page {
     this.desk = this.isDisplay ? null : new Desk(this.toast, () => this.snapshot);
     this.hands = this.isDisplay ? null : new Hands((seq, snapshot) => openPlay(seq, snapshot, this.desk), this.desk);
     if (!this.isDisplay) this.listen();
-    // What has a least size on the screen is drawn anew on another, and where it was hidden.
+    // Redraw elements with a minimum screen size after a resize, or when they become visible.
     const drawAnew = () => this.snapshot && showLayout(this.snapshot, this.tapped(openPlay));
     window.addEventListener("resize", drawAnew);
     view("table", { title: () => say("Table"), show: drawAnew });
@@ -74,7 +74,7 @@ class Page {
 
   show(snapshot) {
     this.snapshot = snapshot;
-    document.documentElement.dataset.shown = ""; // what came with the page can be read before the line to the table is open
+    document.documentElement.dataset.shown = ""; // the embedded snapshot is readable before the connection is open
     showScores(snapshot, this.tapped(openSeat));
     showQuestion(snapshot, this.desk);
     showLayout(snapshot, this.tapped(openPlay));
@@ -94,7 +94,7 @@ class Page {
     this.voice.tell(snapshot);
   }
 
-  /** Return what a tap on something does; null on a television. */
+  /** Return a tap handler, or null on a television. */
   tapped(does) {
     return this.isDisplay ? null : (which) => does(which, this.snapshot, this.desk);
   }

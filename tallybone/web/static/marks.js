@@ -1,12 +1,12 @@
-// Draws tally marks as a hand would: houses of text 000 and rows of text 003, every stroke a little different.
+// Draws tally marks with a hand-drawn look: houses of text 000 and rows of text 003.
 
 import { draw } from "./dom.js";
 
-// A mark is drawn in a square of so many units.
+// Size of the square of a mark, in drawing units.
 const SQUARE = 24;
 const WOBBLE = 1.3;
 
-/** Return all marks of a player; the same marks are always drawn with the same strokes. */
+/** Return all marks of a player. Equal marks always have equal strokes. */
 export function drawMarks(marks, seat) {
   if (marks === null || marks === undefined) return [];
   if (marks.kind === "houses") return marks.houses.map((house, at) => drawHouse(house, hand(seat * 101 + at)));
@@ -60,14 +60,14 @@ function drawMark(mark, [x, y], wobble) {
   }
 }
 
-/** Return a line that is not quite straight and does not quite begin where it was meant to. */
+/** Return a slightly curved and displaced line. */
 function stroke([x0, y0], [x1, y1], wobble, name = "") {
   const at = [x0 + wobble(), y0 + wobble(), (x0 + x1) / 2 + wobble(), (y0 + y1) / 2 + wobble(), x1 + wobble(), y1 + wobble()];
   const [a, b, c, d, e, f] = at.map((number) => number.toFixed(1));
   return draw("path", { class: name || null, d: `M${a} ${b}Q${c} ${d} ${e} ${f}` });
 }
 
-/** Return a circle that does not quite close. */
+/** Return a slightly open circle. */
 function ring([x, y], radius, wobble) {
   const [start, lean, drift] = [-1.9 + wobble() * 0.3, wobble(), 0.6 + 0.3 * wobble()];
   const points = Array.from({ length: 33 }, (_, at) => {
@@ -78,7 +78,7 @@ function ring([x, y], radius, wobble) {
   return draw("path", { d: `M${points.join("L")}` });
 }
 
-/** Return what a hand adds to each place it aims at; it depends on the seed alone. */
+/** Return a deterministic random displacement for a seed. */
 function hand(seed) {
   let state = (seed * 2654435761 + 40503) >>> 0;
   return () => {

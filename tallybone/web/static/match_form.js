@@ -1,4 +1,4 @@
-// The form of a new match: which game, who plays, to how many points, and what is agreed otherwise.
+// Form for a new match: game, players, target and options.
 
 import { Agreed } from "./agreed.js";
 import { send } from "./api.js";
@@ -9,21 +9,21 @@ import { say } from "./say.js";
 import { focusSeat, seatsField } from "./seats_field.js";
 
 const TYPED_MS = 600;
-// These have places of their own in the form, or are said by who sits there.
+// These have their own fields in the form, or follow from the players.
 const OWN_PLACE = ["target", "players"];
 
-/** A match that is being set up. */
+/** Form for a new match. */
 export class MatchForm {
   /**
-   * @param shown The games and options that there are.
-   * @param usual How the last one was begun; null for none.
-   * @param onBegun Called when it has begun.
+   * @param shown Available games and options.
+   * @param usual Settings of the last match, or null.
+   * @param onBegun Called when the match has started.
    */
   constructor(shown, usual, onBegun) {
     Object.assign(this, { agreed: new Agreed(shown, usual), onBegun, isBusy: false, timer: 0, open: new Set() });
     this.root = make("form", { class: "card match-form", novalidate: true, "aria-labelledby": "new-match-title" });
     this.root.addEventListener("submit", (event) => (event.preventDefault(), this.begin()));
-    // What is typed last is taken when this is pressed, and the form drawn anew: it must be the same button still.
+    // Pressing commits pending input and redraws the form, so the button must be kept.
     this.button = make("button", { type: "submit", id: "begin", class: "primary" });
     this.fields = make("div", { class: "fields" });
     this.root.append(this.fields, this.button);
@@ -31,14 +31,14 @@ export class MatchForm {
     this.check();
   }
 
-  /** Change something, and ask the table what holds then. */
+  /** Change a setting, and validate it with the table. */
   change(changes, focus = null) {
     this.agreed.change(changes);
     this.draw(focus);
     return this.check();
   }
 
-  /** Take what is typed: all is drawn anew a moment after the last key, and not while somebody types or presses. */
+  /** Commit typed input. The form is redrawn a moment after the last key, never during typing or pressing. */
   typed(changes) {
     this.agreed.change(changes);
     clearTimeout(this.timer);
@@ -67,7 +67,7 @@ export class MatchForm {
     this.root.querySelector("[aria-invalid]")?.focus();
   }
 
-  /** Draw the form; the focus stays where it is, or goes to a seat. */
+  /** Draw the form; keep the focus, or move it to a seat. */
   draw(focus = null) {
     const held = this.root.contains(document.activeElement) ? document.activeElement : null;
     for (const one of this.root.querySelectorAll("details")) {
@@ -118,7 +118,7 @@ export class MatchForm {
   }
 }
 
-/** Put the focus, and what is typed next or marked, where it was. */
+/** Restore the focus and the text selection. */
 function goOnAt(field, [start, end]) {
   field?.focus();
   if (start !== null) field?.setSelectionRange?.(start, end);

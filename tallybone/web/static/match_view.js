@@ -1,4 +1,4 @@
-// The view of matches: the one that is played, the one that was left, the usual one again, and a new one.
+// Match view: the current match, an unfinished one, a rematch, and a new one.
 
 import { read, send } from "./api.js";
 import { button, foreign, make, write } from "./dom.js";
@@ -6,21 +6,21 @@ import { MatchForm } from "./match_form.js";
 import { say } from "./say.js";
 import { goTo } from "./views.js";
 
-// While the table looks through its recordings for a match that was left.
+// While the table searches its recordings for an unfinished match.
 const LOOKS_MS = 1500;
 
-/** The view; what was done is said on *toast*, and *shown* returns the snapshot that is shown. */
+/** The match view; results are shown on *toast*, and *shown* returns the current snapshot. */
 export class MatchView {
   constructor(toast, shown) {
     Object.assign(this, { toast, shown, root: null, games: null, phase: null, isOver: false, asked: 0 });
   }
 
-  /** Show what can be done now. */
+  /** Show the current choices. */
   async show(root) {
     this.root = root;
     const match = this.shown()?.match;
     Object.assign(this, { phase: match?.phase ?? null, isOver: match?.over ?? false });
-    // Of two answers only the newer is drawn: the other would take away what somebody has begun to type.
+    // Draw only the newer of two answers, to preserve typed input.
     const asked = (this.asked += 1);
     if (root.childElementCount === 0) root.append(make("h2", {}, say("Match")), make("p", { class: "about" }, say("Asking the table")));
     try {
@@ -34,7 +34,7 @@ export class MatchView {
     }
   }
 
-  /** Add the match that was left once the table knows it; what somebody has typed meanwhile stays. */
+  /** Add the unfinished match once the table has found it, preserving typed input. */
   async lookAgain(root) {
     if (this.root !== root) return;
     const { playing, left, is_looking: isLooking } = await read("match").catch(() => ({ is_looking: true }));
@@ -47,7 +47,7 @@ export class MatchView {
     this.root = null;
   }
 
-  /** Take a snapshot: where a match has begun or ended meanwhile, other things can be done. */
+  /** Update from a snapshot: the choices change when a match starts or ends. */
   follow(snapshot) {
     const isNew = (snapshot.match.phase === "lobby") !== (this.phase === "lobby") || snapshot.match.over !== this.isOver;
     Object.assign(this, { isOver: snapshot.match.over });

@@ -1,4 +1,4 @@
-// What can be agreed on in a game, as fields of a form: each option explained, with what it can be.
+// Form fields for the options of a game, each with an explanation and its choices.
 
 import { button, make } from "./dom.js";
 import { say, sentence } from "./say.js";
@@ -7,16 +7,16 @@ const SETS = [6, 9, 12, 15, 18];
 const NONE = "none";
 const AUTO = "auto";
 const IS_TYPED = ["number", "players", "deal"];
-// The group of buttons for several options at once.
+// Group of buttons that set several options at once.
 const VARIATIONS = "variations";
 
 /**
- * Return a group of options that can be opened.
+ * Return a collapsible group of options.
  *
- * @param group What they are about.
- * @param options Those of the group that say something in this game.
+ * @param group Topic of the group.
+ * @param options Options of the group that apply to this game.
  * @param at {valueOf(key), usualOf(key), faultOf(key), change(key, text), typed(key, text)}.
- * @param isOpen Whether it is open.
+ * @param isOpen True if the group is expanded.
  */
 function optionGroup(group, options, at, isOpen) {
   const changed = options.filter((one) => at.valueOf(one.key) !== at.usualOf(one.key)).length;
@@ -26,7 +26,7 @@ function optionGroup(group, options, at, isOpen) {
   return make("details", { class: "group", open, "data-group": group }, summary, ...options.map((one) => optionField(one, at)));
 }
 
-/** Return all that can be agreed otherwise: known variations, then *options* in their groups; *open* has the open ones. */
+/** Return known variations, then *options* by group; *open* contains the expanded groups. */
 export function agreedField(options, shown, at, open) {
   const groups = [...new Set(options.map((one) => one.group))];
   const drawn = groups.map((group) => optionGroup(group, options.filter((one) => one.group === group), at, open.has(group)));
@@ -34,7 +34,7 @@ export function agreedField(options, shown, at, open) {
   return make("fieldset", { class: "part" }, make("legend", {}, say("Agreed otherwise")), named, ...drawn);
 }
 
-/** Return the field of an option, with what is wrong with it below it. */
+/** Return the field of an option with its error message. */
 export function optionField(option, at) {
   const { key } = option;
   const [value, usual, fault] = [at.valueOf(key), at.usualOf(key), at.faultOf(key)];
@@ -45,7 +45,7 @@ export function optionField(option, at) {
   return field({ control, label: sentence(say(option.meaning), []), hint: hints.join("; "), fault });
 }
 
-/** Return a control with its label, a hint and what is wrong with it. */
+/** Return a control with its label, hint and error message. */
 export function field({ control, label, hint = "", fault = null }) {
   const said = [];
   const below = [];
@@ -82,7 +82,7 @@ const CONTROLS = {
     box.addEventListener("change", () => change(box.checked ? "yes" : "no"));
     return box;
   },
-  // No number field: it does not say where in it somebody is typing.
+  // Not a number field: those do not expose the text cursor.
   number: (option, value, change) => {
     const attributes = { type: "text", class: "number", inputmode: "numeric", maxlength: 6, value: value === NONE ? "" : value };
     return listened(make("input", attributes), (text) => change(text === "" ? NONE : text));
@@ -96,9 +96,9 @@ const CONTROLS = {
 };
 
 /**
- * Return the choice of the set on the table.
+ * Return the choice of the domino set.
  *
- * @param set What is chosen; "auto" for that of the game, whose highest double is *usual*.
+ * @param set The selected set; "auto" for the set of the game, whose highest double is *usual*.
  */
 export function setField(set, usual, fault, change) {
   const own = [AUTO, say("that of the game ({set})", { set: setName(usual) })];
@@ -107,19 +107,19 @@ export function setField(set, usual, fault, change) {
   return field({ control, label: say("The set on the table"), fault: set === AUTO ? null : fault });
 }
 
-/** Return what a set is called, by its highest double. */
+/** Return the name of a set, given its highest double. */
 function setName(pips) {
   return say("double-{pips}", { pips });
 }
 
-/** Return a list to choose from; *choices* are values with their words. */
+/** Return a select element; *choices* are pairs of value and label. */
 export function select(choices, value, change) {
   const list = make("select", {}, ...choices.map(([own, words]) => make("option", { value: own, selected: own === value }, words)));
   list.addEventListener("change", () => change(list.value));
   return list;
 }
 
-/** Return buttons for names under which several options are known, behind a line that opens them. */
+/** Return a collapsible list of buttons for named combinations of options. */
 function variations(shown, choose, isOpen) {
   const ones = shown.map((one) => button(sentence(say(one.meaning), []), () => choose(one.key, one.value), { class: "choice" }));
   const summary = make("summary", {}, say("Known variations"));

@@ -1,11 +1,11 @@
-// Asks for the owner's password, when somebody first wants to change a setting and not before.
+// Asks for the owner's password before the first change of a setting.
 
 import { send } from "./api.js";
 import { make, write } from "./dom.js";
 import { say } from "./say.js";
 import { closeSheet, openSheet } from "./sheet.js";
 
-/** Ask for the password until it is right; resolves to whether it was, or the asking was closed. */
+/** Ask for the password until it is correct; resolves to false if the dialog is closed. */
 export function enterAsOwner() {
   const password = make("input", { type: "password", id: "owner-password", autocomplete: "current-password", maxlength: 200, required: true });
   const wrong = make("p", { class: "wrong", role: "alert" });

@@ -1,4 +1,4 @@
-// Codes that let another phone in: shown by one that is in, as a picture to scan; taken from the address by the other.
+// Pairing codes: a paired phone shows one to scan, and another phone takes it from the scanned address.
 
 import { read, send } from "./api.js";
 import { draw, make } from "./dom.js";
@@ -6,16 +6,16 @@ import { say } from "./say.js";
 import { openSheet } from "./sheet.js";
 import { view } from "./views.js";
 
-// Squares of white that a scanner wants around the code.
+// Quiet zone around a QR code, in modules.
 const MARGIN = 4;
 const KEPT_NAME = "tallybone name";
 
-/** Register the view that a scanned address leads to; *toast* says what came of it. */
+/** Register the view of a scanned address; the result is shown on *toast*. */
 export function registerPairing(toast) {
   view("pair", { title: null, show: (root, code) => comeIn(code, toast), under: "table" });
 }
 
-/** Show a code in a sheet, after the PIN if that is missing. */
+/** Show a code in a sheet, asking for the PIN first if needed. */
 export async function showCode() {
   const code = await newCode();
   if (code === null) return;
@@ -28,14 +28,14 @@ export async function showCode() {
   openSheet(say("Let another phone in"), codeOf(code.rows), about);
 }
 
-/** Return a code to scan: {address, rows, lasts_s}, or {error}; null where the PIN was not given. */
+/** Return a code to scan: {address, rows, lasts_s} or {error}, or null if the PIN was not entered. */
 async function newCode() {
   const answer = await send("pairing");
   if (answer === null) return null;
   return answer.isDone ? answer.told : { error: answer.told.error };
 }
 
-/** Return a code for a television on which somebody has typed the PIN; null for any other, which is asked for nothing. */
+/** Return a code for a television with the PIN entered, or null for any other, without asking for it. */
 export async function codeIfIn() {
   const me = await read("me").catch(() => null);
   if (me === null || !me.controls) return null;
@@ -43,7 +43,7 @@ export async function codeIfIn() {
   return code?.rows ? code : null;
 }
 
-/** Return the squares of a code; it is black on white, in the dark too. */
+/** Return the drawing of a code, black on white even in dark mode. */
 export function codeOf(rows) {
   const size = rows.length + 2 * MARGIN;
   const dark = rows.flatMap((row, y) => [...row].flatMap((one, x) => (one === "1" ? [`M${x + MARGIN},${y + MARGIN}h1v1h-1z`] : [])));
@@ -52,7 +52,7 @@ export function codeOf(rows) {
 }
 
 async function comeIn(code, toast) {
-  // It is of no use any more, and nobody has to see it in a list of addresses.
+  // The code is used up; remove it from the browser history.
   location.replace("#");
   if (code === "") return;
   const name = localStorage.getItem(KEPT_NAME);

@@ -1,4 +1,4 @@
-// The virtual panel: LEDs, the rows of a display, buttons that can be pressed and a table to knock on.
+// Virtual panel: LEDs, display rows, buttons and a table to knock on.
 
 import { button, draw, keep, make } from "./dom.js";
 import { say, sentence } from "./say.js";
@@ -10,9 +10,9 @@ const STEP = 26;
 /**
  * Draw the panel.
  *
- * @param root Where it is drawn; it stays empty where there are no virtual parts.
+ * @param root Element to draw in; stays empty without virtual parts.
  * @param shown {leds, screen, buttons, pressed, hears, knocked}.
- * @param press Called with the name of a button, null for a knock.
+ * @param press Called with the name of a button, or null for a knock.
  */
 export function drawPanel(root, { leds, screen, buttons, pressed, hears, knocked }, press) {
   const parts = [];

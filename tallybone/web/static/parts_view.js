@@ -1,4 +1,4 @@
-// The view of the table's parts: the virtual ones to look at and press, and a walk through all of them.
+// Parts view: virtual parts, and a guided test of all parts.
 
 import { read, send } from "./api.js";
 import { button, foreign, keep, make, write } from "./dom.js";
@@ -11,7 +11,7 @@ const KEYS = { y: later("Yes"), n: later("No"), a: later("Again"), s: later("Ski
 const CALLED = { ok: later("works"), failed: later("failed"), skipped: later("skipped") };
 const OUTCOMES = { ok: ["ok", "✓"], failed: ["problem", "✕"], skipped: ["not there", "–"] };
 
-/** The view; what went wrong is said on *toast*. */
+/** The parts view; errors are shown on *toast*. */
 export class PartsView {
   constructor(toast) {
     Object.assign(this, { toast, timer: 0, isShown: false, isRunning: false });
@@ -62,7 +62,7 @@ export class PartsView {
     keep(this.said, lines.map((words, at) => ({ words, at })), (one) => one.at, (one) => make("li", {}, foreign(one.words)));
     keep(this.keys, keys, (key) => key, (key) => button(say(KEYS[key]), () => this.send("parts/test/answer", { key }), { "data-answer": key, class: key === "q" ? "danger" : "" }));
     keep(this.results, results, (one) => one.part, resultOf);
-    // Who answers with the keyboard stays at the answers.
+    // Keep the focus on the answers for keyboard users.
     if (held && !this.keys.contains(document.activeElement)) (this.keys.querySelector("button") ?? this.begin).focus();
     this.said.scrollTop = this.said.scrollHeight;
   }

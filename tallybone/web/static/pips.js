@@ -1,4 +1,4 @@
-// Where pips sit on a half, for 0 to 18, as on the sets that are sold; the first way of synthetic/render/patterns.py.
+// Pip positions on a half, for 0 to 18 pips, as on commercial sets; the first pattern of synthetic/render/patterns.py.
 
 const COLUMNS = {
   6: [3, 3],
@@ -15,16 +15,16 @@ const COLUMNS = {
   17: [6, 5, 6],
   18: [6, 6, 6],
 };
-// Outermost pip centre in half units for so many pips in a line.
+// Position of the outermost pip centre, in half units, by the number of pips in a line.
 const REACH = { 1: 0, 2: 0.58, 3: 0.6, 4: 0.66, 5: 0.7, 6: 0.74 };
 const MOST_RADIUS = 0.2;
 
-/** Return the centres of the pips of a half that spans -1 to 1 both ways: x along the bar, y away from it. */
+/** Return the pip centres of a half that spans -1 to 1 in both axes: x along the bar, y away from it. */
 export function pipCenters(pips) {
   return pips in COLUMNS ? inColumns(COLUMNS[pips]) : few(pips);
 }
 
-/** Return a radius, in half units, that keeps these pips apart. */
+/** Return a pip radius, in half units, at which these pips do not touch. */
 export function pipRadius(centers) {
   let apart = 2;
   centers.forEach(([x, y], at) => {

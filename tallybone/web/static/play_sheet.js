@@ -1,4 +1,4 @@
-// The sheet of one play: what the camera sees and read, and how it is put right.
+// Sheet of a play: its image, its reading, and corrections.
 
 import { button, foreign, make } from "./dom.js";
 import { evidenceOf } from "./evidence.js";
@@ -49,7 +49,7 @@ function lastRow({ seq, play, what }, snapshot, desk) {
   return make("div", { class: "row" }, right, first, button(say("Something before it is missing"), () => openInsert({ seq, what }, snapshot, desk)));
 }
 
-/** Return the part that offers where else a tile may have been laid; it is not there where that is nowhere. */
+/** Return the list of other ends for a tile, or null if there are none. */
 function elsewherePart(seq, pips, snapshot, onEnd) {
   const row = make("div", { class: "row" });
   const shown = part(say("Was it laid elsewhere?"), row);
@@ -61,14 +61,14 @@ function elsewherePart(seq, pips, snapshot, onEnd) {
   return shown;
 }
 
-/** Open the sheet for what nobody saw before the action at *seq*. */
+/** Open the sheet for adding a missed action before the action at *seq*. */
 function openInsert({ seq, what }, snapshot, desk) {
   const wish = { kind: "play", seat: snapshot.players.find((one) => one.turn)?.seat ?? 0, pips: [0, 0], end: null };
   const where = make("div", { class: "row" });
   const wherePart = part(say("Where was it laid?"), where);
   const lacking = make("p", { class: "wrong", role: "alert" });
   let offered = { ends: [], asked: 0 };
-  // Where the tile fits one end only, that is where it was laid.
+  // If the tile fits only one end, it was played there.
   const offerEnds = async () => {
     const asked = offered.asked + 1;
     offered = { ...offered, asked };
@@ -78,7 +78,7 @@ function openInsert({ seq, what }, snapshot, desk) {
     wish.end = ends.find((end) => end.seq === wish.end?.seq && end.port === wish.end?.port) ?? (ends.length === 1 ? ends[0] : null);
     const draw = () => where.replaceChildren(...endKeys(ends, wish.end, (end) => (Object.assign(wish, { end }), draw())));
     draw();
-    // Before the first tile there is only the table.
+    // Before the first tile there are no ends.
     wherePart.hidden = ends.length === 0;
   };
   const insert = () => {
@@ -121,15 +121,15 @@ function placeOf({ seq, port }) {
   return { seq, port };
 }
 
-/** Return the ends at which a tile may have been laid, and what draws them; none where nobody knows. */
+/** Return the ends at which a tile may have been played, and their drawing functions; none if unknown. */
 async function offer(before, pips, snapshot, how = {}) {
-  // Seldom opened: it is loaded then.
+  // Rarely used, so loaded on demand.
   const { endKeys, endsBefore } = await import("./ends.js");
   const ends = await endsBefore(before, pips, snapshot, how).catch(() => []);
   return { ends, endKeys };
 }
 
-/** Return what the camera read, and the tile that counts if it is another; null if it read nothing, or nobody knows. */
+/** Return the camera's reading, and the corrected tile if it differs; null if there is no reading. */
 function readingOf({ pips, read, confidence } = { read: null }) {
   if (read === null) return null;
   const [first, second] = confidence.map((sure) => `${Math.round(100 * sure)}%`);
@@ -138,7 +138,7 @@ function readingOf({ pips, read, confidence } = { read: null }) {
   return words.join(" ");
 }
 
-/** Return the pad for a tile: a row of numbers for each half; one tap changes one half. */
+/** Return the keypad for a tile: a row of numbers for each half. */
 function pipsPad(pips, snapshot, onPips) {
   const most = snapshot.match.max_pips;
   const rows = [0, 1].map((half) => {

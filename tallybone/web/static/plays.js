@@ -1,10 +1,10 @@
-// The plays of this hand, newest first; a tap on one opens the sheet that puts it right.
+// Plays of the hand, newest first; a tap opens the sheet for corrections.
 
 import { byId, button, foreign, keep, make } from "./dom.js";
 import { tileIcon } from "./tile.js";
 import { say } from "./say.js";
 
-/** Show the plays of a snapshot; *onPlay* is called with the seq of one that is tapped, *desk* confirms inferred ones. */
+/** Show the plays of a snapshot; *onPlay* is called with the seq of a tapped play, *desk* confirms inferred plays. */
 export function showPlays(snapshot, onPlay, desk) {
   const names = new Map(snapshot.players.map((player) => [player.seat, player.name]));
   const plays = snapshot.plays.map((play) => ({ ...play, name: names.get(play.seat) ?? "" })).reverse();

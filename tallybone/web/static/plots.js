@@ -1,4 +1,4 @@
-// Draws plots that read well on a phone: lines over time and bars by group, each with a table that says the same.
+// Draws line and bar plots for phones, each with an equivalent table.
 
 import { draw, foreign, make } from "./dom.js";
 import { numberOf } from "./measures.js";
@@ -8,12 +8,12 @@ const [WIDTH, HEIGHT] = [360, 220];
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 10, 10, 24];
 
 /**
- * Return a plot of lines that go in steps.
+ * Return a step plot.
  *
- * @param title What it shows.
- * @param series [{name, points: [[x, y]]}], one line each.
- * @param labelOf Returns how a place on the x axis is called.
- * @param table The heads and rows of a table that says the same.
+ * @param title Title.
+ * @param series [{name, points: [[x, y]]}], one per line.
+ * @param labelOf Returns the label of an x value.
+ * @param table Head and rows of the equivalent table.
  */
 export function linePlot(title, series, labelOf, table) {
   const places = series.flatMap((one) => one.points);
@@ -30,11 +30,11 @@ export function linePlot(title, series, labelOf, table) {
 }
 
 /**
- * Return a plot of bars, side by side in groups.
+ * Return a grouped bar plot.
  *
- * @param title What it shows.
- * @param series [{name, worths: [number]}], a bar in each group.
- * @param groups The names of the groups.
+ * @param title Title.
+ * @param series [{name, worths: [number]}], with one bar per group.
+ * @param groups Names of the groups.
  */
 export function barPlot(title, series, groups) {
   const scale = scaleOf([0, groups.length], [0, ...series.flatMap((one) => one.worths)]);
@@ -77,14 +77,14 @@ function ticks({ y, floor, roof, step }) {
   return lines;
 }
 
-/** Return a plot with its key; a table says the same to whoever does not see it. */
+/** Return a plot with its key and the equivalent table. */
 function figure(title, series, inside, worthOf, { heads, rows }) {
   const svg = draw("svg", { class: "plot", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" }, inside);
   const key = series.map((one, at) => make("li", { class: `seat-${at % 6}` }, foreign(one.name), ` ${worthOf(one)}`));
   return make("figure", { class: "card" }, make("figcaption", {}, title), svg, make("ul", { class: "plot-key" }, ...key), asTable(title, heads, rows));
 }
 
-/** Return a table that opens below a plot. */
+/** Return a collapsible table below a plot. */
 export function asTable(title, heads, rows) {
   const head = make("tr", {}, ...heads.map((name) => make("th", { scope: "col" }, foreign(name))));
   const body = rows.map(([name, ...cells]) => {

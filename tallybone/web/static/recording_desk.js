@@ -1,4 +1,4 @@
-// What can be done with a recording: score it by other rules, take it away as a file, delete it.
+// Actions on a recording: rescore, export and delete.
 
 import { send } from "./api.js";
 import { button, foreign, make } from "./dom.js";
@@ -6,7 +6,7 @@ import { say } from "./say.js";
 import { closeSheet, openSheet } from "./sheet.js";
 import { addressOf, goTo } from "./views.js";
 
-/** Return the part of the view with all that; what was done is said on *toast*, *shown* returns the hand that is shown. */
+/** Return the actions of a recording; results are shown on *toast*, and *shown* returns the current hand. */
 export function aboutRecording(told, toast, shown) {
   const base = `recordings/${encodeURIComponent(told.name)}`;
   return make("div", { class: "replay-desk" }, otherRules(told, base), sharing(base, shown), files(told, base), deleting(told, base, toast));
@@ -89,7 +89,7 @@ function deleting(told, base, toast) {
   return card(say("Delete"), make("div", {}, button(say("Delete this recording"), ask, { class: "danger" })));
 }
 
-/** Return the way back to the list. */
+/** Return the link back to the list. */
 export function backLink() {
   return make("p", {}, make("a", { href: addressOf("recordings"), class: "back" }, say("All recordings")));
 }

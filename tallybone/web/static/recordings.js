@@ -1,4 +1,4 @@
-// The view of recordings: the list of them, or one of them step by step.
+// Recordings view: the list, or one recording step by step.
 
 import { read } from "./api.js";
 import { foreign, make } from "./dom.js";
@@ -8,7 +8,7 @@ import { ReplayView } from "./replay.js";
 import { say } from "./say.js";
 import { addressOf } from "./views.js";
 
-/** The view; what was done is said on *toast*. */
+/** The recordings view; results are shown on *toast*. */
 export class Recordings {
   constructor(toast) {
     Object.assign(this, { toast, replay: null, asked: 0 });
@@ -59,7 +59,7 @@ function rowOf(one) {
   return make("li", {}, link, ...damage);
 }
 
-/** Return who had how many points, the winner marked. */
+/** Return the totals with the winner marked. */
 function resultOf(one) {
   const parts = one.players.flatMap((name, seat) => {
     const points = one.totals?.[seat];

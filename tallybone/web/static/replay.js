@@ -1,4 +1,4 @@
-// One recording, step by step: picture, layout, scores and what happened, all of the same moment.
+// A recording step by step: image, layout, scores and events of the same moment.
 
 import { read } from "./api.js";
 import { button, foreign, keep, make, totalOf, write } from "./dom.js";
@@ -12,12 +12,12 @@ import { tileIcon } from "./tile.js";
 
 const MOST_KEPT = 300;
 
-/** A recording that is looked at, until it is closed. */
+/** View of a recording. */
 export class ReplayView {
   /**
-   * @param root Where it is shown.
-   * @param told What the table says of the recording.
-   * @param toast Says what was done.
+   * @param root Element to show it in.
+   * @param told The recording, from the API.
+   * @param toast Shows results.
    */
   constructor(root, told, toast) {
     Object.assign(this, { told, moments: new Map(), step: -1, wanted: -1, hand: null, isAsking: false });
@@ -35,7 +35,7 @@ export class ReplayView {
     this.scrubber.goTo(0);
   }
 
-  /** Show it no more. */
+  /** Close the view. */
   close() {
     this.leave.abort();
     this.scrubber.pause();
@@ -56,7 +56,7 @@ export class ReplayView {
     return [backLink(), title, running, broken, whole, about].filter((one) => one !== null);
   }
 
-  /** Show a moment: {step, frame, isPlaying}. */
+  /** Show a moment {step, frame, isPlaying}. */
   turn({ step, frame, isPlaying }) {
     this.says.setAttribute("aria-live", isPlaying ? "off" : "polite");
     this.showFrame(frame);
@@ -69,7 +69,7 @@ export class ReplayView {
     this.ask();
   }
 
-  /** Show a picture; where one is on its way, the newest that was asked for follows it. */
+  /** Show an image. While one is loading, only the newest request is kept. */
   showFrame(number) {
     this.frame = number;
     this.picture.parentElement?.toggleAttribute("hidden", this.told.frames.count === 0);
@@ -86,7 +86,7 @@ export class ReplayView {
     loader.src = `/api/v1/${this.base}/frames/${number}.jpg`;
   }
 
-  /** Ask how the table stood then, one question at a time, and show it. */
+  /** Request the state after a step, one request at a time, and show it. */
   async ask() {
     if (this.isAsking || this.wanted < 0 || this.wanted === this.step) return;
     const step = this.wanted;
@@ -112,7 +112,7 @@ export class ReplayView {
     keep(this.players, players, (player) => player.seat, (player) => playerOf(player, moment.match));
   }
 
-  /** List what happened in the hand of a step, and mark the step. */
+  /** List the events of a step's hand, and mark the step. */
   showSteps(step) {
     const hand = this.told.steps[step]?.hand ?? 0;
     if (hand !== this.hand) {

@@ -1,42 +1,42 @@
-// Says every text of the page in the language of who looks at it; the key of a text is its English.
+// Translates the texts of the page; the key of a text is its English.
 
 import { code, texts } from "./texts.js";
 
-/** The languages that there are texts for, as their speakers call them. */
+/** Available languages, by their native names. */
 export const LANGUAGES = Object.freeze({ en: "English", es: "Español", pt: "Português", fr: "Français" });
 
-/** The language of the page: the table has made texts.js for it, by address, cookie, its own settings or the browser's wish. */
+/** Language of the page; the table chose it from the address, cookie, settings or browser when it built texts.js. */
 export const language = code;
 
 const KEPT = "tallybone_language";
 const YEAR_S = 31_536_000;
-let plurals = null; // made when it is needed: what knows languages takes a slow phone long to begin with
+let plurals = null; // created on demand, because Intl is slow to start on a slow phone
 const HOLE = /\{(\w+)\}/g;
 
 /**
- * Return a text in the language of the page; {names} in it are filled in.
+ * Return a text in the language of the page, with {placeholders} filled in.
  *
- * Where a text has plural forms, its value `number` says which.
+ * The value `number` selects the plural form.
  */
 export function say(english, values = {}) {
   const known = Object.hasOwn(texts, english) ? texts[english] : english;
   return formOf(known, values).replace(HOLE, (hole, name) => (Object.hasOwn(values, name) ? String(values[name]) : hole));
 }
 
-/** Mark a text that is said later: `later("Knock")` is "Knock", and is found where texts are looked for. */
+/** Mark a text for extraction without translating it: `later("Knock")` returns "Knock". */
 export function later(english) {
   return english;
 }
 
-/** Return a text that begins with a capital, unless it begins with a name, which is as its owner writes it. */
+/** Return a text with a capital first letter, unless it starts with a name. */
 export function sentence(text, names) {
   const isName = names.some((name) => name !== "" && text.startsWith(name));
   return isName ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /**
- * Say the texts that stand in the page: with `data-say` the English that an element holds, with `data-say-in="alt"`
- * that of an attribute.
+ * Translate the texts in the page: `data-say` marks the content of an element, `data-say-in="alt"` the value
+ * of an attribute.
  */
 export function fillIn(root) {
   for (const one of root.querySelectorAll("[data-say]")) one.textContent = say(one.textContent);
@@ -45,7 +45,7 @@ export function fillIn(root) {
   }
 }
 
-/** Speak another language from now on: it is remembered, and the page begins anew. */
+/** Store another language, and reload the page. */
 export function speak(code) {
   document.cookie = `${KEPT}=${code}; path=/; max-age=${YEAR_S}; samesite=lax`;
   const address = new URL(location.href);
@@ -56,7 +56,7 @@ export function speak(code) {
 
 function formOf(known, values) {
   if (typeof known === "string") return known;
-  // As the program has them: in Portuguese nothing counts like many.
+  // Same plural rules as the program: zero is plural in Portuguese.
   plurals ??= new Intl.PluralRules(language === "pt" ? "pt-PT" : language);
   return known[plurals.select(Number(values.number))] ?? known.other;
 }

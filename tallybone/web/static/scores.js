@@ -1,10 +1,10 @@
-// The scoreboard: names, totals, tally marks, whose turn it is, what the table waits for, and the last play with its sum.
+// Scoreboard: names, totals, tally marks, turn, status, and the last play with its count.
 
 import { button, byId, foreign, keep, make, totalOf, write } from "./dom.js";
 import { drawMarks } from "./marks.js";
 import { say, sentence } from "./say.js";
 
-/** Show the scores of a snapshot; *onSeat* is called with a player who is tapped, null where nothing is put right. */
+/** Show the scores of a snapshot; *onSeat* is called with a tapped player, or is null if corrections are disabled. */
 export function showScores(snapshot, onSeat) {
   const match = snapshot.match;
   write(byId("game"), gameOf(match));
@@ -15,7 +15,7 @@ export function showScores(snapshot, onSeat) {
   waits.classList.toggle("is-over", match.over);
   const players = byId("players");
   players.dataset.count = snapshot.players.length;
-  // Letters of the longest name, and of its longest word: the styles choose a size that fits them.
+  // Lengths of the longest name and the longest word, from which the styles derive the font size.
   const star = match.winner === null ? 0 : 2;
   const longest = (texts) => Math.max(...texts.map((text) => [...text].length), 1) + star;
   players.style.setProperty("--count", snapshot.players.length || 1);
@@ -24,7 +24,7 @@ export function showScores(snapshot, onSeat) {
   const rows = snapshot.players.map((player) => ({ ...player, provisional: match.provisional }));
   keep(players, rows, (player) => player.seat, (player) => rowOf(player, match, onSeat));
   byId("provisional").hidden = !match.provisional;
-  byId("all-right").hidden = snapshot.question !== null; // one question at a time, and it may confirm all as well
+  byId("all-right").hidden = snapshot.question !== null; // one question at a time, which may also confirm all plays
   showLast(snapshot.last, toldOf(snapshot), names);
 }
 
@@ -68,13 +68,13 @@ function aboutOf(player) {
   return parts.join(" · ");
 }
 
-/** Return what was said last; null for nothing, and for a question that is asked below. */
+/** Return the last message, or null if there is none or it is the open question. */
 function toldOf({ told, question }) {
   const newest = told[0] ?? null;
   return newest?.kind === "unclear" && question !== null ? null : newest;
 }
 
-/** Show the last play, and what was said after it if that is something else, as how the hand ended. */
+/** Show the last play, and a different message after it, such as the end of the hand. */
 function showLast(last, told, names) {
   byId("no-last").hidden = last !== null || told !== null;
   keep(byId("last"), last === null ? [] : [last], () => "last", (one) => lastOf(one, names));

@@ -1,4 +1,4 @@
-// Where in a recording one is: a line with a mark at each play, a way from step to step, and playing at a pace.
+// Timeline of a recording: marks at plays, step buttons and playback.
 
 import { button, draw, make } from "./dom.js";
 import { lengthOf } from "./measures.js";
@@ -6,14 +6,14 @@ import { say } from "./say.js";
 
 const PACES = [1, 4];
 const WIDE = 1000;
-// What is a play has a mark; the rest only a step.
+// Kinds of steps with a mark on the timeline.
 const PLAYS = ["play", "stack"];
 
-/** The moment of a recording that is looked at. */
+/** Timeline with the current moment of a recording. */
 export class Scrubber {
   /**
-   * @param told What the table says of the recording.
-   * @param onMoment Called with {step, frame, isPlaying} whenever it is another.
+   * @param told The recording, from the API.
+   * @param onMoment Called with {step, frame, isPlaying} on every change.
    */
   constructor(told, onMoment) {
     Object.assign(this, { told, onMoment, step: -1, t_ms: 0, pace: PACES[0], timer: 0 });
@@ -48,7 +48,7 @@ export class Scrubber {
     return make("div", { class: "row scrub-buttons" }, back, this.playing, next, this.paces, this.time);
   }
 
-  /** Go to a step; what is none is the first or the last. */
+  /** Go to a step, clamped to the valid range. */
   goTo(step) {
     this.pause();
     if (this.told.steps.length === 0) return this.seek(0);
@@ -107,7 +107,7 @@ export class Scrubber {
     this.playing.textContent = sign;
   }
 
-  /** Take a key that was pressed somewhere in the view: the arrows go from step to step. */
+  /** Handle a key pressed in the view: arrow keys move between steps. */
   key(event) {
     const isElsewhere = event.target.closest?.("input:not([type=range]), select, textarea, dialog") ?? null;
     const steps = { ArrowLeft: this.step - 1, ArrowRight: this.step + 1 };
@@ -117,7 +117,7 @@ export class Scrubber {
   }
 }
 
-/** Return the place of the last item that is not later than a time; -1 for none. */
+/** Return the index of the last item not later than a time, or -1. */
 function lastAt(items, t_ms, timeOf) {
   let [low, high] = [0, items.length];
   while (low < high) {

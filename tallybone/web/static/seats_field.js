@@ -1,4 +1,4 @@
-// Who plays, in the order in which they sit: names that can be typed, moved, added and taken out.
+// Players in seating order: names can be edited, moved, added and removed.
 
 import { button, make } from "./dom.js";
 import { say } from "./say.js";
@@ -8,10 +8,11 @@ const MOST_NAME = 40;
 /**
  * Return the list of players.
  *
- * @param now Returns their names, by seat: what is typed is known before the list is made anew.
- * @param seats {least, most} that can play.
- * @param fault What is wrong, or null.
- * @param at {typed(players), change(players, {seat, part})}: a name was typed; the list is another, and where the focus is then.
+ * @param now Returns the current names by seat, including typed input.
+ * @param seats {least, most} number of players.
+ * @param fault Error message, or null.
+ * @param at {typed(players), change(players, {seat, part})}: called when a name is typed, and when the list
+ *   changes, with the new focus.
  */
 export function seatsField(now, { least, most }, fault, at) {
   const players = now();
@@ -43,19 +44,19 @@ export function seatsField(now, { least, most }, fault, at) {
   );
 }
 
-/** Put the focus where somebody goes on after the list was made anew. */
+/** Restore the focus after the list was rebuilt. */
 export function focusSeat(root, { seat, part }) {
   const row = root.querySelectorAll(".seat-row")[seat];
   const wanted = row?.querySelector(part === "name" ? "input" : `[data-part="${part}"]`);
   (wanted ?? row?.querySelector("input"))?.focus();
 }
 
-/** Return a button, or its empty place where it has no effect. */
+/** Return a button, or a placeholder if it has no effect. */
 function key(part, sign, label, isOn, does) {
   return isOn ? button(sign, does, { class: "cross", "aria-label": label, "data-part": part }) : make("span", { class: "cross" });
 }
 
-/** Return a name that nobody has yet. */
+/** Return an unused name. */
 function fresh(players) {
   for (let number = players.length + 1; ; number += 1) {
     const name = say("Player {number}", { number });

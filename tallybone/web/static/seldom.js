@@ -1,9 +1,9 @@
-// The views that are seldom opened: what they are called is known at once, all else is fetched when the page has nothing else to do.
+// Rarely opened views: their names are known immediately, their code is loaded when the page is idle.
 
 import { later, say } from "./say.js";
 import { viewOnDemand } from "./views.js";
 
-// In the order of the navigation; health, parts and calibration are led to by the settings.
+// In the order of the navigation; health, parts and calibration are linked from the settings.
 const TITLES = {
   match: later("Match"),
   recordings: later("Recordings"),
@@ -24,7 +24,7 @@ const LOADS = {
   calibrate: async (toast) => new (await import("./calibrate.js")).CalibrateView(toast),
 };
 
-/** Register the views; what was done is said on *toast*, and *shown* returns the snapshot that is shown. */
+/** Register the views; results are shown on *toast*, and *shown* returns the current snapshot. */
 export function registerSeldom(toast, shown) {
   const failed = () => toast.failed(say("The table cannot be reached."));
   for (const name of Object.keys(TITLES)) {
@@ -32,9 +32,9 @@ export function registerSeldom(toast, shown) {
   }
 }
 
-/** Fetch what they need while nobody waits for anything, so that they open at once. */
+/** Load their code while the page is idle, so they open immediately. */
 export function fetchAhead() {
-  const fetchThem = () => import("./recordings.js").catch(() => {}); // it is asked for again when it is wanted
+  const fetchThem = () => import("./recordings.js").catch(() => {}); // retried when a view is opened
   if ("requestIdleCallback" in window) requestIdleCallback(fetchThem);
   else setTimeout(fetchThem, 1000);
 }

@@ -1,4 +1,4 @@
-// The view of settings: what leads to health and pairing, and what the owner of the table can change.
+// Settings view: links to health and pairing, and the owner's settings.
 
 import { read, send } from "./api.js";
 import { button, make, write } from "./dom.js";
@@ -8,7 +8,7 @@ import { showCode } from "./pairing.js";
 import { LANGUAGES, say } from "./say.js";
 import { addressOf } from "./views.js";
 
-/** The view; what was done is said on *toast*. */
+/** The recordings view; results are shown on *toast*. */
 export class SettingsView {
   constructor(toast) {
     this.toast = toast;

@@ -1,8 +1,8 @@
-// The one sheet that opens over the page: a dialog with a title, which Escape, its cross and a tap beside it close.
+// The sheet over the page: a dialog with a title, closed by Escape, its cross or a tap outside.
 
 import { byId, make, write } from "./dom.js";
 
-/** Open the sheet with a title and what it holds; drawn anew under the same title, it stays where it was. */
+/** Open the sheet with a title and content. With an unchanged title, it keeps its scroll position. */
 export function openSheet(title, ...children) {
   const [dialog, body] = [byId("sheet"), byId("sheet-body")];
   const isSame = dialog.open && byId("sheet-title").textContent === title;
@@ -18,14 +18,14 @@ function keysOf(body) {
   return [...body.querySelectorAll("button, input")];
 }
 
-/** Close it; the focus goes back to where it was. */
+/** Close the sheet, and restore the focus. */
 export function closeSheet() {
   const dialog = byId("sheet");
   if (dialog.open) dialog.close();
   byId("sheet-body").replaceChildren();
 }
 
-/** Let the cross, and a tap beside a dialog, close it. */
+/** Close a dialog with its cross or a tap outside. */
 export function listenToSheets() {
   byId("sheet-close").addEventListener("click", closeSheet);
   for (const dialog of [byId("sheet"), byId("login")]) {
@@ -33,12 +33,12 @@ export function listenToSheets() {
   }
 }
 
-/** Return a part of a sheet: a heading and what belongs to it. */
+/** Return a section of a sheet, with a heading. */
 export function part(heading, ...children) {
   return make("section", { class: "part" }, make("h3", {}, heading), ...children);
 }
 
-/** Return a form for one whole number. */
+/** Return a form for an integer. */
 export function numberForm({ label, value, min = null }, words, onNumber) {
   const field = make("input", { type: "number", step: 1, value, min, "aria-label": label, inputmode: "numeric", required: true });
   const form = make("form", { class: "row" }, field, make("button", { type: "submit" }, words));

@@ -1,4 +1,4 @@
-// The view of statistics: one game in plots, and everybody over all games in a table.
+// Statistics view: plots of one game, and a table of all players over all games.
 
 import { read } from "./api.js";
 import { foreign, make } from "./dom.js";
@@ -10,7 +10,7 @@ import { goTo } from "./views.js";
 const AGAIN_MS = 500;
 const MOST_GAMES = 200;
 
-/** The view. */
+/** The statistics view. */
 export class Statistics {
   constructor() {
     Object.assign(this, { asked: 0, timer: 0 });
@@ -51,7 +51,7 @@ export class Statistics {
     if (asked === this.asked) root.replaceChildren(...plots);
   }
 
-  /** Show everybody; where the table is still counting, ask again a little later. */
+  /** Show all players; request again later while the table is still counting. */
   async showEverybody(root, asked) {
     const told = await read("statistics");
     if (asked !== this.asked) return;

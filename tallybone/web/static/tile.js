@@ -1,12 +1,12 @@
-// Draws a tile with its pips: where it truly lies, or upright as a small picture of itself.
+// Draws a tile with its pips, in its position on the table or as a small icon.
 
 import { draw } from "./dom.js";
 import { pipCenters, pipRadius } from "./pips.js";
 
 /**
- * Return a tile in its own units: a half is 2 wide and 2 long, the bar lies along x through (0, 0).
+ * Return a tile in its own units: each half is 2 by 2, and the bar lies on the x axis through (0, 0).
  *
- * @param pips The numbers of both halves; the first is above the bar. null where it is not known.
+ * @param pips Pips of both halves, the first above the bar; null if unknown.
  */
 export function tileFace(pips, { isSpinner = false } = {}) {
   const halves = (pips ?? []).map((number, half) => halfPips(number, half));
@@ -28,7 +28,7 @@ function halfPips(number, half) {
   return draw("g", { class: "pips" }, ...dots);
 }
 
-/** Return a small lying tile for a line of text; *pips* null is a tile that nobody has read. */
+/** Return a small horizontal tile for a line of text; *pips* is null for an unread tile. */
 export function tileIcon(pips) {
   const face = tileFace(pips);
   face.setAttribute("transform", "rotate(-90)");
@@ -36,9 +36,9 @@ export function tileIcon(pips) {
 }
 
 /**
- * Return where a tile lies, as the matrix that takes its own units to the picture.
+ * Return the pose of a tile: the matrix from its own units to image pixels.
  *
- * @param tile What the snapshot says: corners clockwise, and the middles of both halves, in pixels.
+ * @param tile Tile of a snapshot: corners clockwise and centres of both halves, in pixels.
  */
 export function poseOf(tile) {
   const [a, b, c, d] = tile.corners_px;
@@ -47,7 +47,7 @@ export function poseOf(tile) {
   const sides = [times(plus(minus(b, a), minus(c, d)), 0.25), times(plus(minus(c, b), minus(d, a)), 0.25)];
   const squareness = (side) => Math.abs(cross(side, along)) / (Math.hypot(...side) || 1);
   let across = squareness(sides[0]) >= squareness(sides[1]) ? sides[0] : sides[1];
-  // A tile is seen from above, never in a mirror.
+  // Tiles are seen from above, so the transform must not mirror.
   if (cross(across, along) < 0) across = times(across, -1);
   const middle = times(plus(first, second), 0.5);
   return { across, along, middle, side: 2 * Math.hypot(...along) };
@@ -58,7 +58,7 @@ export function transformOf({ across, along, middle }) {
   return `matrix(${[...across, ...along, ...middle].map((number) => number.toFixed(3)).join(" ")})`;
 }
 
-/** Return the middles of the halves of a tile of which only the corners are known. */
+/** Return the centres of the halves of a tile, computed from its corners. */
 function middlesOf([a, b, c, d]) {
   const isLong = Math.hypot(...minus(b, a)) >= Math.hypot(...minus(c, b));
   const [near, far] = isLong ? [plus(a, d), plus(b, c)] : [plus(a, b), plus(c, d)];

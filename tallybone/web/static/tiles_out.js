@@ -1,11 +1,11 @@
-// The tiles of the set that nobody has seen in this hand yet, as a sheet beside the table.
+// Sheet of the tiles that have not appeared in this hand yet.
 
 import { make } from "./dom.js";
 import { say } from "./say.js";
 import { openSheet } from "./sheet.js";
 import { tileIcon } from "./tile.js";
 
-/** Open the sheet with the tiles that are still out in the hand of a snapshot. */
+/** Open the sheet with the unseen tiles of a snapshot's hand. */
 export function openTilesOut(snapshot) {
   const tiles = tilesOf(snapshot);
   const out = tiles.filter((tile) => !tile.isGone);
@@ -17,7 +17,7 @@ export function openTilesOut(snapshot) {
   openSheet(say("Tiles still out"), make("p", {}, about), make("ol", { class: "out-set" }, ...rows));
 }
 
-/** Return every tile of the set with whether it lies on the table. */
+/** Return every tile of the set, with a flag if it is on the table. */
 export function tilesOf({ match, plays, layout }) {
   const gone = new Map();
   const laid = new Set([...layout.tiles.map((tile) => tile.seq), ...layout.unplaced]);

@@ -1,4 +1,4 @@
-// The views of the page, of which one is shown: the fragment of the address says which, as #recordings or #recordings/NAME.
+// Views of the page; the address fragment selects one, such as #recordings or #recordings/NAME.
 
 import { byId, make } from "./dom.js";
 import { say } from "./say.js";
@@ -8,27 +8,27 @@ const known = new Map();
 let shown = null;
 
 /**
- * Register a view, in the order in which the navigation lists them. Its element is <section id="view-NAME">.
+ * Register a view, in navigation order. Its element is <section id="view-NAME">.
  *
- * @param name What stands in the address.
- * @param title Returns what it is called; null for a view that another one leads to.
- * @param show Called with its element, and what stands behind the name in the address ("" for nothing), whenever that changes.
- * @param hide Called when another view is shown instead.
- * @param under The view that leads to it, which the navigation marks meanwhile.
- * @param follow Called with every snapshot while it is shown.
+ * @param name Name in the address.
+ * @param title Returns its title; null for a view that is not in the navigation.
+ * @param show Called with its element and the rest of the address after the name, on every change.
+ * @param hide Called when another view is shown.
+ * @param under Parent view, which is marked in the navigation meanwhile.
+ * @param follow Called with every snapshot while shown.
  */
 export function view(name, { title, show = () => {}, hide = () => {}, under = name, follow = () => {} }) {
   const root = document.getElementById(`view-${name}`) ?? make("section", { id: `view-${name}`, class: "view", hidden: true });
-  root.tabIndex = -1; // so that the focus can be put here
+  root.tabIndex = -1; // make it focusable from scripts
   if (!root.isConnected) document.querySelector("main").append(root);
   known.set(name, { name, title, show, hide, under, follow, root });
 }
 
 /**
- * Register a view whose parts are fetched when it is wanted: most people never open it.
+ * Register a view whose code is loaded on demand.
  *
- * @param load Resolves to its {show, hide, follow}, each as above.
- * @param failed Called where it could not be fetched.
+ * @param load Resolves to {show, hide, follow}, as above.
+ * @param failed Called if it could not be loaded.
  */
 export function viewOnDemand(name, { title, under }, load, failed) {
   let [parts, loading, wanted] = [null, null, 0];
@@ -49,12 +49,12 @@ export function viewOnDemand(name, { title, under }, load, failed) {
   view(name, { title, under, show, hide, follow: (snapshot) => parts?.follow?.(snapshot) });
 }
 
-/** Hand a snapshot to the view that is shown. */
+/** Pass a snapshot to the current view. */
 export function tellShown(snapshot) {
   shown?.follow(snapshot);
 }
 
-/** Show what the address says, now and whenever it changes. */
+/** Show the view in the address, now and on every change. */
 export function followAddress() {
   for (const { name, title, under, root } of known.values()) {
     root.hidden = true;
@@ -68,7 +68,7 @@ export function followAddress() {
   turn(false);
 }
 
-/** Return the address of a view, with something behind it. */
+/** Return the address of a view, with a suffix. */
 export function addressOf(name, behind = "") {
   if (name === FIRST) return "#";
   return behind === "" ? `#${name}` : `#${name}/${encodeURIComponent(behind)}`;
@@ -79,7 +79,7 @@ export function goTo(name, behind = "") {
   location.hash = addressOf(name, behind);
 }
 
-/** Return the name of the view that is shown. */
+/** Return the name of the current view. */
 export function shownView() {
   return shown?.name ?? FIRST;
 }
@@ -99,7 +99,7 @@ function turn(isAsked) {
     for (const link of byId("nav").querySelectorAll("a")) mark(link, link.id === `nav-${next.under}`);
   }
   next.show(next.root, behind);
-  // Who asked for another view is taken to its beginning, with eyes and with a screen reader.
+  // Scroll to the top, and move the focus of screen readers there.
   if (isOther && isAsked) {
     next.root.focus({ preventScroll: true });
     window.scrollTo(0, 0);
@@ -109,11 +109,11 @@ function turn(isAsked) {
 function mark(link, isHere) {
   if (isHere) {
     link.setAttribute("aria-current", "page");
-    requestAnimationFrame(() => showInRow(link)); // what is measured now would be laid out twice
+    requestAnimationFrame(() => showInRow(link)); // measuring now would cause a second layout
   } else link.removeAttribute("aria-current");
 }
 
-/** Let the name of this view be seen where not all fit. To scroll it into view would be where the next Tab begins. */
+/** Scroll the name of this view into the navigation row. scrollIntoView would change the start of the next Tab. */
 function showInRow(link) {
   const [row, box] = [link.closest("nav").getBoundingClientRect(), link.getBoundingClientRect()];
   link.closest("nav").scrollLeft += Math.max(0, box.right - row.right) + Math.min(0, box.left - row.left);

@@ -1,11 +1,11 @@
-// Speaks points and turns in the language of the page, where somebody has switched that on; off to begin with.
+// Speaks points and turns in the language of the page; off by default.
 
 import { byId } from "./dom.js";
 import { language, say } from "./say.js";
 
 const KEPT = "tallybone voice";
 
-/** What is spoken, once each; the newest silences what is still being said. */
+/** Speaks messages once each; a new one interrupts the previous one. */
 export class Voice {
   constructor() {
     this.newest = null;
@@ -14,12 +14,12 @@ export class Voice {
     this.switch.checked = localStorage.getItem(KEPT) === "on";
     this.switch.addEventListener("change", () => {
       localStorage.setItem(KEPT, this.switch.checked ? "on" : "off");
-      // Said at once: some browsers speak only after a tap, and one hears whether it is loud enough.
+      // Speak immediately, because some browsers require a tap, and to check the volume.
       this.speak(this.switch.checked ? this.newest ?? "" : "");
     });
   }
 
-  /** Speak what is new in a snapshot, if anything is; what was so when the page opened is not. */
+  /** Speak news of a snapshot, except for the first one. */
   tell(snapshot) {
     const text = spoken(snapshot);
     const isFirst = this.newest === null;
@@ -38,7 +38,7 @@ export class Voice {
   }
 }
 
-/** Return what is spoken: the last play with its points but without the sum, what came after it, and whose turn it is. */
+/** Return the spoken text: the last play with its points, later messages, and the turn. */
 function spoken({ last, told, question, waits_for: waits }) {
   const points = last?.points ?? 0;
   const play = points > 0 ? say("{what}, scores {points}", { what: last.what, points }) : last?.what;
@@ -46,7 +46,7 @@ function spoken({ last, told, question, waits_for: waits }) {
   return [play, after, question?.words ?? waits].filter(Boolean).join(". ");
 }
 
-/** Return a voice of the language of the page; null, which is the browser's choice, where there is none. */
+/** Return a voice for the language of the page, or null for the browser's default. */
 function voiceOf(voices) {
   const own = voices.filter((voice) => voice.lang.toLowerCase().split(/[-_]/)[0] === language);
   return own.find((voice) => voice.localService) ?? own[0] ?? null;

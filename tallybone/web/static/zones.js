@@ -1,4 +1,4 @@
-// The editor of zones: outlines over the camera's picture whose corners are dragged, or moved with the arrow keys.
+// Zone editor: polygons over the camera image, edited by dragging or with the arrow keys.
 
 import { send } from "./api.js";
 import { button, keep, make, write } from "./dom.js";
@@ -6,10 +6,10 @@ import { say } from "./say.js";
 import { ZoneLayer } from "./zones_layer.js";
 import { LEAST_CORNERS, MOST_CORNERS, moved, nameOf, withCorner, withoutCorner } from "./zones_shape.js";
 
-// Keys that follow each other so soon are one change.
+// Key presses within this time are one change.
 const SETTLES_MS = 400;
 
-/** Lets people change zones on a Sight; *onKept* is called when the table has taken a change. */
+/** Zone editor on a Sight; *onKept* is called when the table has saved a change. */
 export class ZoneEditor {
   constructor(sight, toast, onKept) {
     Object.assign(this, { toast, onKept, picture: null, known: [], drafts: new Map(), name: null, corner: 0, timer: 0, sending: null });
@@ -25,12 +25,12 @@ export class ZoneEditor {
       make("div", { class: "row" }, this.add, this.remove, this.back));
   }
 
-  /** The corners of the zone that is being changed. */
+  /** Corners of the selected zone. */
   get corners() {
     return this.drafts.get(this.name) ?? this.known.find((zone) => zone.name === this.name)?.corners ?? [];
   }
 
-  /** Take what the table shows. */
+  /** Update from the table's state. */
   show(shown) {
     this.root.hidden = shown.zones.length === 0;
     const isOpen = !this.root.hidden && shown.picture !== null;
@@ -51,7 +51,7 @@ export class ZoneEditor {
     this.draw();
   }
 
-  /** Take that a corner is the one that buttons and keys are about. */
+  /** Select a corner for buttons and keys. */
   at(corner) {
     this.corner = corner;
     this.tell();
@@ -65,7 +65,7 @@ export class ZoneEditor {
     if (this.corners.length > LEAST_CORNERS) this.change(withoutCorner(this.corners, this.corner), Math.max(0, this.corner - 1));
   }
 
-  /** Take another outline for the zone; it is sent when nothing more follows. */
+  /** Set the polygon of the zone; it is sent after a pause. */
   change(corners, corner) {
     if (corners.length > MOST_CORNERS) return;
     this.drafts.set(this.name, corners);
@@ -75,7 +75,7 @@ export class ZoneEditor {
     this.draw();
   }
 
-  /** Forget what the table has not taken. */
+  /** Discard unsaved changes. */
   forget() {
     clearTimeout(this.timer);
     this.timer = 0;
@@ -83,7 +83,7 @@ export class ZoneEditor {
     this.draw();
   }
 
-  /** Send what has been changed and not been sent yet, and wait until that is done. */
+  /** Send all pending changes, and wait for completion. */
   async settle() {
     if (this.layer.isDragging) return;
     if (this.timer !== 0) {
@@ -104,7 +104,7 @@ export class ZoneEditor {
       return this.draw();
     }
     this.onKept();
-    // What was changed again meanwhile goes its own way.
+    // Changes made meanwhile are sent separately.
     for (const [name, corners] of sent) if (this.drafts.get(name) === corners) this.drafts.delete(name);
     return null;
   }

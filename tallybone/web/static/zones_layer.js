@@ -1,4 +1,4 @@
-// What the editor of zones draws over the picture, and what fingers, mice and keys do to it.
+// Drawing and input of the zone editor.
 
 import { draw, keep } from "./dom.js";
 import { say } from "./say.js";
@@ -8,14 +8,14 @@ const HANDLE_PX = 9;
 const TOUCH_PX = 22;
 const MIDDLE_PX = 5;
 const LABEL_PX = 14;
-// About the width of a letter of it.
+// Approximate width of a letter.
 const LETTER_PX = 9;
-// A key moves a corner by so many pixels of the screen, with Shift by the smaller number.
+// Step of a key press in screen pixels; the smaller one with Shift.
 const FAR_PX = 8;
 const NEAR_PX = 1;
 const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-/** The outlines over a Sight, which tell their editor what people do. */
+/** Polygons over a Sight, which report input to their editor. */
 export class ZoneLayer {
   constructor(sight, editor) {
     Object.assign(this, { sight, editor, isDragging: false });
@@ -28,7 +28,7 @@ export class ZoneLayer {
     sight.root.append(this.svg);
   }
 
-  /** Draw zones, and the corners of the one that is chosen. */
+  /** Draw all zones, and the corners of the selected one. */
   draw(zones, picture) {
     this.svg.toggleAttribute("hidden", zones.length === 0);
     if (zones.length === 0) {
@@ -45,12 +45,12 @@ export class ZoneLayer {
     this.moveHandles(corners, picture);
   }
 
-  /** Mark the corner that buttons and keys are about. */
+  /** Mark the selected corner. */
   mark(corner) {
     [...this.handles.children].forEach((one, at) => one.classList.toggle("is-chosen", at === corner));
   }
 
-  /** Move the handles there are, so that the one that is held stays the same element. */
+  /** Move the existing handles, so a dragged one stays the same element. */
   moveHandles(corners, { width_px, height_px }) {
     while (this.handles.children.length > corners.length) this.handles.lastElementChild.remove();
     while (this.handles.children.length < corners.length) this.handles.append(this.handle(this.handles.children.length));
@@ -91,7 +91,7 @@ export class ZoneLayer {
     return one;
   }
 
-  /** Let a corner follow the pointer until it is let go. */
+  /** Drag a corner with the pointer. */
   drag(event, at) {
     const gone = new AbortController();
     const { pointerId } = event;
@@ -133,7 +133,7 @@ export class ZoneLayer {
   }
 }
 
-/** Return the name of a zone; in one that is too narrow for it, it runs upwards, so that names do not meet. */
+/** Return the label of a zone, rotated in narrow zones so labels do not overlap. */
 function label({ name, corners, scale }) {
   const [x, y] = center(corners);
   const [wide, high] = [0, 1].map((axis) => Math.max(...corners.map((one) => one[axis])) - Math.min(...corners.map((one) => one[axis])));
