@@ -20,7 +20,7 @@ from calibration.errors import RefusedError
 from calibration.knock.fit import CollectingDetector, JudgedSound, KnockCalibration
 from hardware.knock.classifier import load_classifier
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
-from tallybone.calibrate.knock import fitted
+from tallybone.calibrate.knock import fit_timetable
 from tallybone.calibrate.scenes import timetable
 from tallybone.calibrate.simulated import knock_sitting
 
@@ -39,7 +39,7 @@ def main() -> None:
     sums = {name: np.zeros(3, int) for name in ("knocks", "tiles", *(kind.value for kind in _TAPS))}
     for seed in range(tables):
         try:
-            kept = fitted(_heard(knock_sitting(seed, _SEATS)), parts)
+            kept = fit_timetable(_heard(knock_sitting(seed, _SEATS)), parts)
         except RefusedError as error:
             print(f"table {seed}: refused: {error}")
             continue

@@ -1,1 +1,1 @@
-"""Calibrate a table: a module for each group of commands, and the guide that goes through all of them."""
+"""Calibrate a table: a module for each group of commands, and a guided calibration."""

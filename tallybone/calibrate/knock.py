@@ -1,4 +1,4 @@
-"""Run `tallybone calibrate knock`: listen to quiet, tiles and knocks, at a table or in a recording."""
+"""Run `tallybone calibrate knock`: record silence, tiles and knocks, or read them from a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tallybone.store.calibration_file import load_calibration, save_calibration
 from tallybone.terminal import Output
 
 MakeSensor: TypeAlias = Callable[[KnockDetector], KnockSensor]
-"""Returns a sensor, not started, for the detector that listens to its sound."""
+"""Creates a sensor, not yet started, that feeds its sound to a detector."""
 _POLL_S = 0.05
 _SIMULATED = "simulated"
 
@@ -41,43 +41,43 @@ def calibrate_knock(
     pause: Callable[[float], object] | None = None,
     output: Output | None = None,
 ) -> int:
-    """Learn how knocks sound at a table, and store it.
+    """Calibrate the knocks at a table, and store the result.
 
     Args:
-        into: The calibration file.
-        seats: How many knock, one after the other.
-        wav: A recording that follows the timetable; otherwise a microphone listens now.
-        device: Which microphone: its number or a part of its name.
-        sensor: Makes the sensor, by default that microphone.
-        clock: Monotonic, in nanoseconds.
-        pause: Waits a number of seconds, by default of real time.
-        output: Takes the instructions and the result.
+        into: Calibration file.
+        seats: Number of seats, which knock one after the other.
+        wav: Recording that follows the timetable. None to record with a microphone now.
+        device: Number of the microphone, or part of its name.
+        sensor: Creates the sensor, by default for that microphone.
+        clock: Monotonic clock in nanoseconds.
+        pause: Sleep function that takes seconds, by default in real time.
+        output: Output for instructions and result.
 
     Returns:
-        The exit code: 0, or 1 if knocks cannot be told from tiles, or nothing was heard.
+        Exit code: 0, or 1 if the calibration failed.
     """
     output = output or Output("calibrate")
     parts = timetable(seats)
     try:
         before = load_calibration(into)
         if wav is not None:
-            heard = _from_file(wav)
+            sounds = _read_file(wav)
         else:
-            made = sensor or (lambda detector: MicrophoneKnockSensor(clock=clock, device=device, detector=detector))
-            heard = _at_table(made, parts, clock, pause or threading.Event().wait, output)
-        kept = fitted(heard, parts)
-        save_calibration(replace(before, knock=kept), into)
+            make = sensor or (lambda detector: MicrophoneKnockSensor(clock=clock, device=device, detector=detector))
+            sounds = _record(make, parts, clock, pause or threading.Event().wait, output)
+        result = fit_timetable(sounds, parts)
+        save_calibration(replace(before, knock=result), into)
     except (CalibrationError, KnockError, OSError) as error:
         return output.complain(error)
-    print_knock(kept, output)
+    print_knock(result, output)
     output.say(f"Written to {into}")
     return 0
 
 
 def sensor_for(microphone: str, seats: int, clock: Clock) -> MakeSensor:
-    """Return a maker of sensors: *microphone* is a number, a part of a name, "any", or "simulated"."""
+    """Return a function that creates sensors. *microphone* is a number, part of a name, "any", or "simulated"."""
     if microphone == _SIMULATED:
-        from tallybone.calibrate.simulated import ModelledSensor, knock_sitting  # much to load
+        from tallybone.calibrate.simulated import ModelledSensor, knock_sitting  # Slow to import.
 
         return lambda detector: ModelledSensor(knock_sitting(1, seats), detector, clock)
     name = None if microphone == "any" else microphone
@@ -85,55 +85,55 @@ def sensor_for(microphone: str, seats: int, clock: Clock) -> MakeSensor:
     return lambda detector: MicrophoneKnockSensor(clock=clock, device=device, detector=detector)
 
 
-def print_knock(kept: KnockCalibration, output: Output) -> None:
-    """Print how well knocks are told from tiles."""
-    output.say(about_knock(kept))
-    if kept.margin < 0:
+def print_knock(result: KnockCalibration, output: Output) -> None:
+    """Print figures on the separation of knocks and tiles."""
+    output.say(about_knock(result))
+    if result.margin < 0:
         output.say("Attention: some tiles sound more like a knock than the weakest knock. The eye has to help.")
-    if kept.brighter_db:
-        how = "brighter" if kept.brighter_db > 0 else "duller"
+    if result.brighter_db:
+        how = "brighter" if result.brighter_db > 0 else "duller"
         output.say(
-            f"The microphone is {abs(kept.brighter_db):.0f} dB in each octave {how} than most: that is reckoned with."
+            f"The microphone is {abs(result.brighter_db):.0f} dB in each octave {how} than most: that is reckoned with."
         )
-    if kept.strengths:
-        loud = ", ".join(f"seat {at + 1} {strength:.2f}" for at, strength in enumerate(kept.strengths))
+    if result.strengths:
+        loud = ", ".join(f"seat {at + 1} {strength:.2f}" for at, strength in enumerate(result.strengths))
         output.say(f"How loud they were, of 1: {loud}.")
 
 
-def _from_file(wav: Path) -> list[JudgedSound]:
+def _read_file(wav: Path) -> list[JudgedSound]:
     detector = CollectingDetector()
     for block in with_trailing_silence(read_wav(wav)):
         detector.feed(block)
     return list(detector.take())
 
 
-def _at_table(
-    made: MakeSensor, parts: tuple[TimetablePart, ...], clock: Clock, pause: Callable[[float], object], output: Output
+def _record(
+    make: MakeSensor, parts: tuple[TimetablePart, ...], clock: Clock, pause: Callable[[float], object], output: Output
 ) -> list[JudgedSound]:
-    """Return the sounds of the whole timetable, times from its start."""
-    told: TimetablePart | None = None
-    with closing(Hearing(made, parts, clock)) as hearing:
+    """Return the sounds of the whole timetable, with times relative to its start."""
+    announced: TimetablePart | None = None
+    with closing(Hearing(make, parts, clock)) as hearing:
         while not hearing.is_over:
             hearing.listen()
-            if hearing.part is not told:
-                told = hearing.part
-                output.say(f"{told.words} ({told.to_s - told.from_s} seconds)")
+            if hearing.part is not announced:
+                announced = hearing.part
+                output.say(f"{announced.words} ({announced.to_s - announced.from_s} seconds)")
             pause(_POLL_S)
     return hearing.heard
 
 
 class Hearing:
-    """Goes through the timetable with a sensor; starts at once."""
+    """Records sounds during the timetable, which starts immediately."""
 
-    def __init__(self, made: MakeSensor, parts: tuple[TimetablePart, ...], clock: Clock) -> None:
-        """Start the sensor that *made* gives for a detector.
+    def __init__(self, make: MakeSensor, parts: tuple[TimetablePart, ...], clock: Clock) -> None:
+        """Create a sensor with *make*, and start it.
 
         Raises:
-            KnockError: If it cannot be had.
+            KnockError: If the sensor cannot be started.
         """
         self._parts, self._clock, self._detector = parts, clock, CollectingDetector()
         self.heard: list[JudgedSound] = []
-        self._sensor = made(self._detector)
+        self._sensor = make(self._detector)
         self._sensor.start()
         self._began_ns = clock()
 
@@ -144,22 +144,22 @@ class Hearing:
 
     @property
     def part(self) -> TimetablePart:
-        """The part of the timetable that it is time for."""
+        """Current part of the timetable, or the last one at the end."""
         return next((part for part in self._parts if self.passed_s < part.to_s), self._parts[-1])
 
     @property
     def is_over(self) -> bool:
-        """Whether the last part is over, and its last sound heard."""
+        """True a second after the end of the last part, when its last sound has been processed."""
         return self.passed_s >= self._parts[-1].to_s + 1
 
     def listen(self) -> None:
-        """Take the sounds since the last call.
+        """Collect the sounds since the last call.
 
         Raises:
-            RefusedError: If the sensor fails; with the reason.
+            RefusedError: If the sensor has a problem. The message is the problem.
         """
         self._sensor.read()
-        self.heard += [replace(one, t_ns=one.t_ns - self._began_ns) for one in self._detector.take()]
+        self.heard += [replace(sound, t_ns=sound.t_ns - self._began_ns) for sound in self._detector.take()]
         problem = self._sensor.state.problem
         if problem is not None and not self.is_over:
             raise RefusedError(problem)
@@ -169,11 +169,13 @@ class Hearing:
         self._sensor.close()
 
 
-def fitted(heard: list[JudgedSound], parts: tuple[TimetablePart, ...]) -> KnockCalibration:
-    """Return the calibration by sounds that follow a timetable.
+def fit_timetable(sounds: list[JudgedSound], parts: tuple[TimetablePart, ...]) -> KnockCalibration:
+    """Fit the knock calibration to sounds that follow a timetable. Sounds between its parts are ignored.
 
     Raises:
-        RefusedError: If there are not enough sounds.
+        RefusedError: If the sounds are insufficient, or knocks and tiles are not separable.
     """
-    quiet, tiles, *own = ([one for one in heard if part.from_s <= one.t_ns / NS_PER_S < part.to_s] for part in parts)
-    return fit_knock(quiet, tiles, own)
+    quiet, tiles, *seats = (
+        [sound for sound in sounds if part.from_s <= sound.t_ns / NS_PER_S < part.to_s] for part in parts
+    )
+    return fit_knock(quiet, tiles, seats)

@@ -1,4 +1,4 @@
-"""Describe the calibration of a table, and how exact it is, in sentences for terminal and page."""
+"""Describe a calibration and its accuracy in sentences for terminal and page."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from calibration.tiles.tile_set import LearnedSet
 from engine.phrases import Phrase, listed, phrase
 from tallybone.store.calibration_file import Calibration, LightKept
 
-# Above, the lens is usable, but somewhat bent paper or a shaken picture is in it.
+# Maximum error of a good lens. Above, the lens is usable, but the board was bent or a picture was blurred.
 GOOD_ERROR_PX = 0.3
 HALF_TABLE_MM = 400.0
 PARTS = ("lens", "table", "zones", "light", "knock", "set")
-# Of a zone of which less is seen, tiles that lie there may be overlooked.
+# Minimum visible share of a zone. With less, tiles in it may be missed.
 ENOUGH_SEEN = 0.7
 _ZONES = {
     ZoneSource.MAT: phrase("the mat"),
@@ -36,7 +36,7 @@ def calibrated_parts(calibration: Calibration) -> tuple[str, ...]:
 
 
 def known_words(calibration: Calibration) -> tuple[Phrase, ...]:
-    """Return how exactly each part is known, and a sentence for each zone that is hardly seen."""
+    """Return sentences on the accuracy of each part, and on zones that are not sufficiently visible."""
     return (
         _about_lens(calibration.lens),
         _about_table(calibration.table),
@@ -48,30 +48,30 @@ def known_words(calibration: Calibration) -> tuple[Phrase, ...]:
 
 
 def zone_words(calibration: Calibration) -> tuple[Phrase, ...]:
-    """Return the zones, and those that the picture does not show."""
+    """Return sentences on the zones, and on those that are not sufficiently visible."""
     zones, table, lens = calibration.zones, calibration.table, calibration.lens
     if zones is None:
         return (phrase("Zones: none."),)
     names = zone_names(name for name, _ in zones.named())
-    said = phrase("Zones by {source}: {names}.", source=_ZONES[zones.source], names=names)
+    summary = phrase("Zones by {source}: {names}.", source=_ZONES[zones.source], names=names)
     if table is None or lens is None:
-        return (said,)
-    seen = ((name, show_zone(outline, table, lens).visible) for name, outline in zones.named())
-    return (said, *(_hidden(name, share) for name, share in seen if share < ENOUGH_SEEN))
+        return (summary,)
+    visible = ((name, show_zone(outline, table, lens).visible) for name, outline in zones.named())
+    return (summary, *(_hidden(name, share) for name, share in visible if share < ENOUGH_SEEN))
 
 
 def zone_names(names: Iterable[str]) -> Phrase:
-    """Return zones by the names that people give them."""
+    """Return a list of zone names for users."""
     return listed(zone_name(name) for name in names)
 
 
 def zone_name(name: str) -> Phrase:
-    """Return the name that people give to a zone of `TableZones.named`."""
+    """Return the name for users of a zone of `TableZones.named`."""
     return _NAMES.get(name) or phrase("seat {seat}", seat=name.rpartition(" ")[2])
 
 
 def about_knock(kept: KnockCalibration) -> Phrase:
-    """Return how well knocks are found."""
+    """Return a sentence on the accuracy of knock detection."""
     return phrase(
         "Knocks: {found} of {knocks} are found, {passed} of {tiles} sounds of tiles pass for one. The weakest knock"
         " found is {weakest} % sure, the likest tile {likest} %.",
@@ -144,7 +144,7 @@ def _about_light(light: LightKept | None) -> Phrase:
         False: phrase("not held, the camera cannot"),
         None: phrase("of a picture"),
     }[light.is_held]
-    # Its faults were stored in words.
+    # The warnings were stored in words.
     good = listed(light.warnings, " ") if light.warnings else phrase("It is good.")
     if light.contrast is None:
         return phrase("Light: {held}. {good}", held=held, good=good)

@@ -1,4 +1,4 @@
-"""Run `tallybone calibrate print, lens, table`: print sheets, measure lens and table, report accuracy."""
+"""Run `tallybone calibrate print`, `lens` and `table`: print sheets, and measure lens and table."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ from vision.image.picture import load_picture
 from vision.reading import PointPx, SeenTile
 
 ReadTiles = Callable[[Image], Sequence[SeenTile]]
-# Flat markers seen through a measured lens lie within 0.2 px.
+# Maximum error of flat markers. With a measured lens it is 0.2 px.
 _FLAT_ERROR_PX = 0.4
-# Tiles are measured to about half a percent; a print fitted to the page is 3 to 6 % off.
+# Maximum difference in scale. Tiles are measured to 0.5 %, and a print fitted to the page is off by 3 to 6 %.
 _SCALE_DIFFERS = 0.02
 _LEAST_TILES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class TableGiven:
-    """Facts about a table beside its picture.
+    """Options for measuring a table.
 
     Attributes:
-        tile: Size of the tiles on it; None where that is not known.
-        thickness_mm: Of a tile.
-        ruler_mm: True length of the ruler of 100 mm on the printed sheet.
-        corners_px: The table's corners, clockwise from the top left, or none.
+        tile: Length and width of a tile, or None if unknown.
+        thickness_mm: Thickness of a tile.
+        ruler_mm: Actual length of the printed 100 mm ruler.
+        corners_px: Corners of the table in the picture, clockwise from the top left. Empty if they were not clicked.
         size_mm: Width and depth of the table between these corners.
     """
 
@@ -60,7 +60,7 @@ class TableGiven:
 
 
 def print_sheets(out: Path, *, paper: Paper, players: int, output: Output | None = None) -> int:
-    """Write all sheets as a PDF; return the exit code."""
+    """Write all sheets as a PDF file, and return the exit code."""
     output = output or Output("calibrate")
     sheets = draw_prints(paper, players)
     try:
@@ -77,10 +77,12 @@ def print_sheets(out: Path, *, paper: Paper, players: int, output: Output | None
 def calibrate_lens(
     pictures: Sequence[Path], into: Path, *, known: PiCamera | None = None, output: Output | None = None
 ) -> int:
-    """Measure a lens from pictures of the board, or take that of a known camera for pictures like the first.
+    """Measure a lens from pictures of the board, and store it.
+
+    With *known*, store the nominal lens of that camera instead, for pictures of the size of the first one.
 
     Returns:
-        The exit code: 0, or 1 if it could not be measured or written.
+        Exit code: 0, or 1 if it could not be measured or written.
     """
     output = output or Output("calibrate")
     try:
@@ -89,12 +91,12 @@ def calibrate_lens(
             lens = known_lens(known, width_px, height_px)
         else:
             views = [_view(path, output) for path in pictures]
-            for want in guide(views).instructions():
-                output.say(f"Still missing: {want}")
+            for instruction in guide(views).instructions():
+                output.say(f"Still missing: {instruction}")
             lens = fit_lens(views)
         _print_lens(lens, output)
         before = load_calibration(into)
-        # Measurements through another lens do not hold any longer.
+        # A table measured with another lens is invalid.
         save_calibration(replace(before, lens=lens, table=None), into)
     except (CalibrationError, VisionError, OSError) as error:
         return output.complain(error)
@@ -107,21 +109,21 @@ def calibrate_lens(
 def calibrate_table(
     picture: Path, into: Path, given: TableGiven, *, read_tiles: ReadTiles | None = None, output: Output | None = None
 ) -> int:
-    """Measure a table from a picture by clicked corners, corner blocks or tiles, whichever there are, in this order.
+    """Measure a table by the first available of clicked corners, corner blocks and tiles, and store it.
 
     Returns:
-        The exit code: 0, or 1 if it could not be measured or written.
+        Exit code: 0, or 1 if it could not be measured or written.
     """
     output = output or Output("calibrate")
     try:
         image = load_image(picture)
         before = load_calibration(into)
         lens = lens_for(before.lens, image)
-        table = _measured(image, lens, given, read_tiles or shipped_eye, output)
+        table = _measure_table(image, lens, given, read_tiles or detect_tiles, output)
         zones = None if before.zones is None else updated_zones(before.zones, table)
-        # Places are the same only through the lens that they were measured through, also where that is a guess.
-        kept = lens if before.lens is None or before.lens.source is LensSource.GUESS else before.lens
-        save_calibration(replace(before, lens=kept, table=table, zones=zones), into)
+        # The table is only valid with the lens used to measure it, so a guess is stored as well.
+        stored = lens if before.lens is None or before.lens.source is LensSource.GUESS else before.lens
+        save_calibration(replace(before, lens=stored, table=table, zones=zones), into)
     except (CalibrationError, VisionError, OSError, ValueError) as error:
         return output.complain(error)
     _print_table(table, lens, output)
@@ -133,26 +135,30 @@ def calibrate_table(
 
 def _view(path: Path, output: Output) -> LensView:
     view = find_view(load_image(path))
-    seen = f"{len(view.corners)} corners of the board" if view.is_useful else "too little of the board is seen"
-    output.say(f"{path}: {seen}")
+    words = f"{len(view.corners)} corners of the board" if view.is_useful else "too little of the board is seen"
+    output.say(f"{path}: {words}")
     return view
 
 
 def load_image(path: Path) -> Image:
-    """Return a picture; remarks of libraries are swallowed."""
+    """Load a picture, without output of libraries."""
     with quiet_libraries():
         return load_picture(path)
 
 
 def lens_for(lens: Lens | None, image: Image) -> Lens:
-    """Return the lens for pictures of this size; a guess where it is not known."""
+    """Return the lens for the size of *image*, or a guess if the lens is unknown.
+
+    Raises:
+        ValueError: If the lens is known for another aspect ratio.
+    """
     height_px, width_px = image.shape[:2]
     if lens is None or lens.source is LensSource.GUESS:
         return guessed_lens(width_px, height_px)
     return lens.at(width_px, height_px)
 
 
-def _measured(image: Image, lens: Lens, given: TableGiven, read_tiles: ReadTiles, output: Output) -> Table:
+def _measure_table(image: Image, lens: Lens, given: TableGiven, read_tiles: ReadTiles, output: Output) -> Table:
     thickness_mm = given.thickness_mm
     if given.corners_px:
         width_mm, depth_mm = given.size_mm or (0.0, 0.0)
@@ -165,9 +171,9 @@ def _measured(image: Image, lens: Lens, given: TableGiven, read_tiles: ReadTiles
         tiles = read_tiles(image)
         output.say(f"{len(tiles)} tiles are seen.")
         return table_from_tiles(tiles, lens, size)
+    blocks = len({marker.block for marker in markers})
     output.say(
-        f"{len(markers)} of {BLOCKS * MARKERS_PER_BLOCK} markers are seen, of {len({one.block for one in markers})} of"
-        f" {BLOCKS} corner blocks."
+        f"{len(markers)} of {BLOCKS * MARKERS_PER_BLOCK} markers are seen, of {blocks} of {BLOCKS} corner blocks."
     )
     table = table_from_markers(markers, lens, thickness_mm=thickness_mm, print_scale=given.ruler_mm / 100)
     if size is not None:
@@ -176,36 +182,36 @@ def _measured(image: Image, lens: Lens, given: TableGiven, read_tiles: ReadTiles
 
 
 def _compare_scales(table: Table, lens: Lens, size: TileSize, tiles: Sequence[SeenTile], output: Output) -> None:
-    """Print whether tiles are as long by the markers as they should be: else the print has another scale."""
+    """Print a comparison of tile lengths, measured by the markers, with their true length, to check the print scale."""
     apart = [tile for tile in tiles if not is_on_block(tile, table, lens)]
     if len(apart) < _LEAST_TILES:
         output.say(f"Fewer than {_LEAST_TILES} tiles are seen, so the scale of the print is not checked.")
         return
     length_mm = tile_length_mm(apart, table, lens)
-    said = f"By the markers {len(apart)} tiles are {length_mm:.1f} mm long, and should be {size.length_mm:.1f} mm"
+    words = f"By the markers {len(apart)} tiles are {length_mm:.1f} mm long, and should be {size.length_mm:.1f} mm"
     if abs(length_mm / size.length_mm - 1) <= _SCALE_DIFFERS:
-        output.say(f"{said}: the scale is right.")
+        output.say(f"{words}: the scale is right.")
         return
     percent = 100 * size.length_mm / length_mm
     output.say(
-        f"Attention: {said}. The sheets seem to be printed at {percent:.0f} %. Measure the printed line of 100 mm, and"
+        f"Attention: {words}. The sheets seem to be printed at {percent:.0f} %. Measure the printed line of 100 mm, and"
         f" print again at 100 %, or say --ruler {percent:.0f}."
     )
 
 
 def is_on_block(tile: SeenTile, table: Table, lens: Lens) -> bool:
-    """Return whether an apparent tile is two squares of a corner block."""
+    """Return True if a detected tile is actually part of a corner block."""
     ((x_mm, y_mm),) = table.tops_to_table(np.array([tile.center_px]), lens).tolist()
     return any(math.dist((x_mm, y_mm), (mark.x_mm, mark.y_mm)) < BLOCK_MM * 0.7 for mark in table.marks)
 
 
 def _print_lens(lens: Lens, output: Output) -> None:
-    said = f"The lens sees {math.degrees(lens.width_rad):.1f} degrees across, focal length {lens.focal_px[0]:.0f} px"
+    words = f"The lens sees {math.degrees(lens.width_rad):.1f} degrees across, focal length {lens.focal_px[0]:.0f} px"
     if lens.error_px is None:
-        output.say(f"{said}, as its data sheet says. Measuring it is more exact.")
+        output.say(f"{words}, as its data sheet says. Measuring it is more exact.")
         return
     output.say(
-        f"{said}. Corners lie {lens.error_px:.2f} px from where they should, in {lens.views} views."
+        f"{words}. Corners lie {lens.error_px:.2f} px from where they should, in {lens.views} views."
         + ("" if lens.error_px <= GOOD_ERROR_PX else " Below 0.3 px would be good: is the board flat and in focus?")
     )
 
@@ -234,8 +240,8 @@ def _print_table(table: Table, lens: Lens, output: Output) -> None:
         )
 
 
-def shipped_eye(image: Image) -> Sequence[SeenTile]:
-    """Return the tiles that the shipped reader finds in a picture."""
+def detect_tiles(image: Image) -> Sequence[SeenTile]:
+    """Return the tiles that the shipped reader detects in a picture."""
     from vision.reader.reader import load_reader
 
     return load_reader().read(image).without_unsure().tiles

@@ -1,4 +1,4 @@
-"""Run `tallybone calibrate light`: hold the camera's light, and show where it would hide pips."""
+"""Run `tallybone calibrate light`: lock the camera's light, and check that pips are visible."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from calibration.table.light import LEAST_CONTRAST, LightMeasurement, examine_li
 from hardware.camera.device import Light
 from hardware.camera.light import levels_of
 from hardware.clock import Clock
-from tallybone.calibrate.lens_and_table import ReadTiles, shipped_eye
+from tallybone.calibrate.lens_and_table import ReadTiles, detect_tiles
 from tallybone.calibrate.look import Onlooker, open_look, wait_for_picture
 from tallybone.calibrate.scenes import AskedScene
 from tallybone.show.over_pictures import draw_light
@@ -31,11 +31,11 @@ _ANNOTATED = "light.png"
 
 @dataclass(frozen=True, slots=True)
 class LightSeen:
-    """A picture and its light.
+    """Light of a picture.
 
     Attributes:
-        found: The measurement of its light.
-        kept: The part of it to store.
+        found: Measurement of the light.
+        kept: The part of it that is stored.
     """
 
     found: LightMeasurement
@@ -54,15 +54,15 @@ def calibrate_light(
     """Measure the light of a table and store it.
 
     Args:
-        source: The camera or the picture, as `calibrate.look.open_look` takes it.
-        into: The calibration file.
-        annotate: The folder for the picture with all faults drawn in; else beside the file, if there are any.
-        read_tiles: Finds tiles in a picture, by default the shipped eye.
-        clock: Monotonic, in nanoseconds.
-        output: Takes the result.
+        source: Camera or picture, as for `calibrate.look.open_look`.
+        into: Calibration file.
+        annotate: Folder for an annotated picture. By default one is written next to the file if there are warnings.
+        read_tiles: Detects tiles in a picture, by default with the shipped reader.
+        clock: Monotonic clock in nanoseconds.
+        output: Output for the result.
 
     Returns:
-        The exit code: 0, or 1 if pips would be hidden, or nothing could be seen.
+        Exit code: 0, or 1 if there are warnings, or the measurement failed.
     """
     output = output or Output("calibrate")
     try:
@@ -70,7 +70,7 @@ def calibrate_light(
         with closing(open_look(source, clock)) as look:
             look.present(AskedScene.TILES)
             image = wait_for_picture(look, clock)
-            seen = look_at_light(image, (read_tiles or shipped_eye)(image), look)
+            seen = look_at_light(image, (read_tiles or detect_tiles)(image), look)
         save_calibration(replace(before, light=seen.kept), into)
         print_light(seen, output)
         if annotate is not None or seen.found.warnings:
@@ -84,7 +84,7 @@ def calibrate_light(
 
 
 def look_at_light(image: Image, tiles: Sequence[SeenTile], look: Onlooker | None) -> LightSeen:
-    """Return the light of a picture; *look* is the camera that took it, or None for a picture alone."""
+    """Measure the light of a picture. *look* is the camera that took it, or None."""
     found = examine_light(image, outlines_of(tiles, find_corner_marks(image)))
     light = Light.FREE if look is None else look.light
     is_held = {Light.HELD: True, Light.CANNOT_BE_HELD: False}.get(light)
@@ -92,7 +92,7 @@ def look_at_light(image: Image, tiles: Sequence[SeenTile], look: Onlooker | None
 
 
 def print_light(seen: LightSeen, output: Output) -> None:
-    """Print whether the light is held, and its faults."""
+    """Print the state of the light, and its warnings."""
     if seen.kept.is_held is not None:
         output.say(
             "Exposure and white balance are held; a game holds them alike."
@@ -120,7 +120,7 @@ def print_light(seen: LightSeen, output: Output) -> None:
 
 
 def write_drawn(folder: Path, name: str, image: Image) -> Path:
-    """Write a picture as PNG and return where it is.
+    """Write a picture as PNG, and return its path.
 
     Raises:
         OSError: If it cannot be written.

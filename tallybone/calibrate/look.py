@@ -1,4 +1,4 @@
-"""Give a calibration its pictures: from a camera, a file, or a simulated table."""
+"""Cameras for calibration: a real camera, a picture, or a simulated table."""
 
 from __future__ import annotations
 
@@ -16,62 +16,62 @@ from vision.arrays import Image
 from vision.image.picture import load_picture
 
 _NS_PER_S = 1_000_000_000
-# Adapting to the light takes three seconds, opening some cameras as long.
+# Maximum wait for a picture. Adapting to the light takes three seconds, and opening some cameras takes as long.
 _LONGEST_S, _POLL_S = 15.0, 0.02
 
 
 class Onlooker(Protocol):
-    """A camera while a table is measured. It never waits; only its newest picture counts."""
+    """A camera used for calibration. It never blocks, and holds only its newest picture."""
 
     @property
     def problem(self) -> str | None:
-        """Why it gives no pictures, in words."""
+        """Reason why there are no pictures, or None."""
 
     @property
     def light(self) -> Light:
-        """Whether it adapts to the light or holds it."""
+        """Current handling of light."""
 
     def take(self) -> Image | None:
-        """Return the newest picture, once; shape (H, W, 3), BGR."""
+        """Return the newest BGR picture once, shape (H, W, 3), or None."""
 
     def present(self, scene: AskedScene) -> None:
-        """Show a scene, if it can make one; before a real camera people lay it out."""
+        """Show a scene, if it is simulated. In front of a real camera, users lay it out."""
 
     def hold_light(self) -> None:
-        """Let it adapt, then keep exposure and white balance."""
+        """Let the camera adapt, then lock exposure and white balance."""
 
     def close(self) -> None:
-        """Close it."""
+        """Close the camera."""
 
 
 class DeviceLook:
-    """A camera that is plugged in; it adapts to the light until that is held."""
+    """A real camera. It adapts to the light until `hold_light` is called."""
 
     def __init__(self, device: CameraDevice) -> None:
-        """Look through *device*."""
+        """Use *device*, with its light free."""
         self._device = device
         device.free_light()
 
     @property
     def problem(self) -> str | None:
-        """Why it gives no pictures."""
+        """Reason why there are no pictures, or None."""
         return self._device.state.problem
 
     @property
     def light(self) -> Light:
-        """Whether it adapts to the light or holds it."""
+        """Current handling of light."""
         return self._device.light
 
     def take(self) -> Image | None:
-        """Return the newest picture."""
+        """Return the newest picture once, or None."""
         picture = self._device.take()
         return None if picture is None else picture.image
 
     def present(self, scene: AskedScene) -> None:
-        """Do nothing: people lay it out."""
+        """Do nothing: users lay out the scene."""
 
     def hold_light(self) -> None:
-        """Let it adapt, then keep the light."""
+        """Let the camera adapt, then lock its light."""
         self._device.hold_light()
 
     def close(self) -> None:
@@ -80,15 +80,15 @@ class DeviceLook:
 
 
 class LentLook(DeviceLook):
-    """A camera that is open before a table is measured, and stays so after it."""
+    """A borrowed camera, which stays open after the calibration."""
 
     def close(self) -> None:
-        """Give it back; its light is free again."""
+        """Free the light of the camera, but leave it open."""
         self._device.free_light()
 
 
 class StillLook:
-    """A picture that was taken, again and again."""
+    """A still picture, returned repeatedly."""
 
     problem: str | None = None
     light = Light.FREE
@@ -98,33 +98,33 @@ class StillLook:
         self._image = image
 
     def take(self) -> Image | None:
-        """Return it."""
+        """Return the picture."""
         return self._image
 
     def present(self, scene: AskedScene) -> None:
-        """Do nothing: the picture stays as it is."""
+        """Do nothing: the picture is fixed."""
 
     def hold_light(self) -> None:
-        """Do nothing: the picture stays as it is."""
+        """Do nothing: the picture is fixed."""
 
     def close(self) -> None:
         """Do nothing."""
 
 
 def open_look(source: str, clock: Clock) -> Onlooker:
-    """Return the camera or picture that shows the table.
+    """Open a camera or a picture for calibration.
 
     Args:
-        source: `usb:0` and the like, the path of a picture, or `simulated`, `simulated:seats=3,mat=no,seed=2`.
-        clock: Monotonic, in nanoseconds.
+        source: Camera such as `usb:0`, path of a picture, or `simulated`, such as `simulated:seats=3,mat=no,seed=2`.
+        clock: Monotonic clock in nanoseconds.
 
     Raises:
         CameraError: If there is no such camera, or it cannot be used.
-        VisionError: If it is no picture.
-        OSError: If the picture cannot be read.
+        VisionError: If the file is not a picture.
+        OSError: If the file cannot be read.
     """
     if source.partition(":")[0] == "simulated":
-        from tallybone.calibrate.simulated import open_simulated_look  # a table without it loads no renderer
+        from tallybone.calibrate.simulated import open_simulated_look  # Loads the renderer.
 
         return open_simulated_look(source)
     with quiet_libraries():
@@ -134,15 +134,15 @@ def open_look(source: str, clock: Clock) -> Onlooker:
 
 
 def wait_for_picture(look: Onlooker, clock: Clock, *, pause: Callable[[float], object] | None = None) -> Image:
-    """Return the next picture, with the light held where the camera can.
+    """Lock the light, if the camera supports it, and return the next picture.
 
     Args:
-        look: The camera.
-        clock: Monotonic, in nanoseconds.
-        pause: Waits a number of seconds, by default of real time.
+        look: Camera.
+        clock: Monotonic clock in nanoseconds.
+        pause: Sleep function that takes seconds, by default in real time.
 
     Raises:
-        CameraError: If none comes for some seconds; with the reason.
+        CameraError: If no picture arrives within 15 s. The message includes the reason, if known.
     """
     pause = pause or threading.Event().wait
     look.hold_light()

@@ -1,4 +1,4 @@
-"""Define the scenes that people show during a calibration, and the timetable of sounds that they make."""
+"""Scenes shown during a calibration, and the timetable of sounds for knock calibration."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from calibration.knock.fit import KNOCKS_PER_SEAT
 from engine.phrases import phrase
 
 _QUIET_S, _TILES_S, _SEAT_S = 10, 20, 8
-# Between two parts, to read the next one; sounds in it do not count.
+# Pause before each part, for reading its instruction. Sounds in it are ignored.
 _READ_S = 2
 
 
 class AskedScene(StrEnum):
-    """The scene before the camera at a step."""
+    """Scene in front of the camera during a step."""
 
     BOARD = "the board for the lens"
     TABLE = "corner blocks or mat"
@@ -27,8 +27,8 @@ class TimetablePart:
     """A part of the timetable.
 
     Attributes:
-        words: The instruction for it.
-        from_s, to_s: Its time, from the start.
+        words: Instruction for users.
+        from_s, to_s: Start and end, relative to the start of the timetable.
     """
 
     words: str
@@ -37,12 +37,12 @@ class TimetablePart:
 
 
 def timetable(seats: int) -> tuple[TimetablePart, ...]:
-    """Return the parts: quiet, tiles, then each seat; the same at the table and in a recording.
+    """Return the parts of the timetable, for live calibration and for recordings: silence, tiles, then each seat.
 
     >>> [(part.from_s, part.to_s) for part in timetable(2)]
     [(2, 12), (14, 34), (36, 44), (46, 54)]
     """
-    says = [
+    instructions = [
         (phrase("Be quiet."), _QUIET_S),
         (phrase("Shuffle the tiles, and put many of them down, gently and hard."), _TILES_S),
         *(
@@ -54,7 +54,7 @@ def timetable(seats: int) -> tuple[TimetablePart, ...]:
         ),
     ]
     parts, at_s = [], 0
-    for words, lasts_s in says:
-        parts.append(TimetablePart(words, at_s + _READ_S, at_s + _READ_S + lasts_s))
+    for words, duration_s in instructions:
+        parts.append(TimetablePart(words, at_s + _READ_S, at_s + _READ_S + duration_s))
         at_s = parts[-1].to_s
     return tuple(parts)

@@ -1,4 +1,4 @@
-"""Simulate a calibration, for trying it: the scenes that a person would show, and the sounds they would make."""
+"""Simulate the scenes and sounds of a calibration, for trials and tests."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ from vision.arrays import Image
 
 _NOISE = 0.0005
 _BLOCK = 4_000
-# Tiles once a second, a slam every fourth; knocks a little slower than asked for.
+# Intervals of tiles, slams and knocks. Knocks are slightly slower than requested.
 _TILE_S, _SLAM_S, _KNOCK_S = 1.0, 4.0, 1.2
 _LOUD = (0.2, 0.6)
 
 _KEYS = ("seats", "mat", "seed", "tilt")
-# A table of 114 x 64 cm seen by a usual webcam, not quite from above.
+# A table of 114 x 64 cm seen by a typical webcam, almost from above.
 _CAMERA = CameraLook(width_px=1280, height_px=720, px_per_mm=1.12, fov_rad=1.05, lens=0.05, blur_px=0.7, noise=2.5)
-# Where blocks lie without a mat: middles in mm, y down, and their turns.
+# Poses of blocks without a mat: centres in mm, y down, and rotations.
 _BLOCKS_MM = ((-400.0, -195.0, 0.05), (405.0, -190.0, -0.03), (400.0, 190.0, 0.08), (-395.0, 195.0, -0.06))
 _CLOTH_BGR = (60, 95, 50)
-# How a person holds the board as the guide asks, in degrees, millimetres and shares of half a picture.
+# Poses of the hand-held board as the guide requests them, in degrees, millimetres and shares of half a picture.
 _HOLDS = (
     (0, 0, 300, 0.0, 0.0), (28, 0, 330, -0.35, -0.3), (-28, 0, 330, 0.35, -0.3), (0, 28, 330, -0.35, 0.35),
     (0, -28, 330, 0.35, 0.35), (20, 20, 340, -0.5, 0.0), (-20, 20, 340, 0.5, 0.0), (20, -20, 450, 0.55, 0.5),
     (-20, -20, 450, -0.55, -0.5), (25, 0, 480, 0.55, -0.5), (-25, 5, 480, -0.55, 0.5), (5, 30, 420, 0.0, 0.2),
 )  # fmt: skip
-# A hold is shown so often, and before it so many pictures of the way there.
+# Number of pictures of each pose, and of the motion before it.
 _STILL, _ON_THE_WAY = 2, 1
 _TILES = 28
 _ON_MAT_MM = tuple(
@@ -63,13 +63,13 @@ _ON_MAT_MM = tuple(
 
 @dataclass(frozen=True, slots=True)
 class SimulatedTable:
-    """The table before the simulated camera.
+    """Simulated table.
 
     Attributes:
-        seats: On the mat.
-        has_mat: Whether the mat lies there; otherwise four loose corner blocks.
-        tilt_rad: How far the camera is tilted.
-        seed: Of noise and tiles.
+        seats: Number of seats on the mat.
+        has_mat: Whether there is a mat. Otherwise there are four separate corner blocks.
+        tilt_rad: Tilt of the camera.
+        seed: Seed for noise and tiles.
     """
 
     seats: int = 4
@@ -79,31 +79,31 @@ class SimulatedTable:
 
     @classmethod
     def parse(cls, source: str) -> SimulatedTable:
-        """Return the table that a text describes, such as `simulated:seats=2,mat=no,tilt=15,seed=3`.
+        """Parse a source such as `simulated:seats=2,mat=no,tilt=15,seed=3`.
 
         Raises:
-            CameraError: If it describes none.
+            CameraError: If an option is invalid.
         """
         try:
-            wished = parse_options(source.partition(":")[2])
-            unknown = sorted(set(wished) - set(_KEYS))
+            options = parse_options(source.partition(":")[2])
+            unknown = sorted(set(options) - set(_KEYS))
             if unknown:
                 raise ValueError(f"{unknown[0]}: expected {', '.join(_KEYS)}")
-            seats, tilt = int(wished.get("seats", "4")), float(wished.get("tilt", "8"))
-            if seats not in (2, 3, 4) or not 0 <= tilt <= 30 or wished.get("mat", "yes") not in ("yes", "no"):
+            seats, tilt = int(options.get("seats", "4")), float(options.get("tilt", "8"))
+            if seats not in (2, 3, 4) or not 0 <= tilt <= 30 or options.get("mat", "yes") not in ("yes", "no"):
                 raise ValueError("expected 2 to 4 seats, a tilt of 0 to 30 degrees, and mat=yes or mat=no")
-            return cls(seats, wished.get("mat", "yes") == "yes", math.radians(tilt), int(wished.get("seed", "1")))
+            return cls(seats, options.get("mat", "yes") == "yes", math.radians(tilt), int(options.get("seed", "1")))
         except (EngineError, ValueError) as error:
             raise CameraError(f"{source}: {error}") from error
 
 
 class SimulatedLook:
-    """A camera over that table."""
+    """Camera over a simulated table."""
 
     problem: str | None = None
 
     def __init__(self, table: SimulatedTable) -> None:
-        """Show the empty table first."""
+        """Start with the scene `AskedScene.TABLE`."""
         self._table = table
         self._camera = replace(_CAMERA, tilt_rad=table.tilt_rad)
         self._rng = np.random.default_rng(table.seed)
@@ -119,27 +119,27 @@ class SimulatedLook:
             self._at += 1
             return self._held(self._at - 1)
         if self._drawn is None:
-            self._drawn = self._laid() if self._scene is AskedScene.TABLE else self._tiles()
-        return self._taken(self._drawn)
+            self._drawn = self._draw_marks() if self._scene is AskedScene.TABLE else self._draw_tiles()
+        return self._photograph(self._drawn)
 
     def present(self, scene: AskedScene) -> None:
-        """Show a scene from its start."""
+        """Show a scene. A new one starts from the beginning."""
         if scene is not self._scene:
             self._scene, self._at, self._drawn = scene, 0, None
 
     def hold_light(self) -> None:
-        """Hold it at once."""
+        """Hold the light immediately."""
         self.light = Light.HELD
 
     def close(self) -> None:
         """Do nothing."""
 
     def _held(self, at: int) -> Image:
-        """Return the board as it is held after so many pictures."""
+        """Return picture number *at* of the hand-held board."""
         step, count = divmod(at, _STILL + _ON_THE_WAY)
         to, before = _HOLDS[step % len(_HOLDS)], _HOLDS[(step - 1) % len(_HOLDS)]
         share = 1.0 if count >= _ON_THE_WAY else (count + 1) / (_ON_THE_WAY + 1)
-        mixed = [share * there + (1 - share) * here for there, here in zip(to, before, strict=True)]
+        mixed = [share * end + (1 - share) * start for end, start in zip(to, before, strict=True)]
         held = SheetPose(math.radians(mixed[0]), math.radians(mixed[1]), *mixed[2:])
         size_px = (self._camera.width_px, self._camera.height_px)
         middle_mm = (Paper.A4.long_mm / 2, BOARD_TOP_MM + BOARD_ROWS * SQUARE_MM / 2)
@@ -152,8 +152,8 @@ class SimulatedLook:
     def _focal_px(self) -> float:
         return self._camera.width_px / 2 / math.tan(self._camera.fov_rad / 2)
 
-    def _laid(self) -> Image:
-        """Return mat or blocks on the cloth, as a camera without a lens would see them."""
+    def _draw_marks(self) -> Image:
+        """Return the mat or the blocks on the cloth, without the effects of lens and sensor."""
         picture = np.full((self._camera.height_px, self._camera.width_px, 3), _CLOTH_BGR, np.uint8)
         if self._table.has_mat:
             mat = Sheet(MAT_WIDTH_MM, MAT_HEIGHT_MM, draw_mat(self._table.seats))
@@ -163,8 +163,8 @@ class SimulatedLook:
         return picture
 
     def _lay_blocks(self, picture: Image) -> None:
-        places = _ON_MAT_MM if self._table.has_mat else _BLOCKS_MM
-        for block, (x_mm, y_mm, turn_rad) in zip(range(BLOCKS), places, strict=True):
+        poses = _ON_MAT_MM if self._table.has_mat else _BLOCKS_MM
+        for block, (x_mm, y_mm, turn_rad) in zip(range(BLOCKS), poses, strict=True):
             sheet = Sheet(BLOCK_MM, BLOCK_MM, block_boxes(block, 0.0, 0.0))
             self._lay(picture, sheet, (x_mm - BLOCK_MM / 2, y_mm - BLOCK_MM / 2), turn_rad)
 
@@ -174,46 +174,46 @@ class SimulatedLook:
         half = np.array([sheet.width_mm / 2, sheet.height_mm / 2])
         lay_sheet(picture, sheet, np.column_stack([turn, corner_mm + half - turn @ half]), view_of(self._plain))
 
-    def _tiles(self) -> Image:
-        """Return a whole set laid open, and blocks in the corners."""
+    def _draw_tiles(self) -> Image:
+        """Return a whole set face up, with blocks in the corners, without the effects of lens and sensor."""
         pips = [(high, low) for high in range(7) for low in range(high + 1)]
         order = self._rng.permutation(_TILES)
         tiles = []
         for at, number in enumerate(order.tolist()):
             row, column = divmod(at, 7)
-            place = (90.0 * (column - 3), 80.0 * (row - 1.5))
-            tiles.append(PlacedTile(pips[number], place, float(self._rng.uniform(-0.5, 0.5))))
+            center = (90.0 * (column - 3), 80.0 * (row - 1.5))
+            tiles.append(PlacedTile(pips[number], center, float(self._rng.uniform(-0.5, 0.5))))
         picture = render(Rendering(tuple(tiles), CLASSIC, FELT, LAMP, self._plain), self._rng).image
         self._lay_blocks(picture)
         return picture
 
     @property
     def _plain(self) -> CameraLook:
-        """The camera without the effects of its lens and its sensor."""
+        """The camera without the effects of lens and sensor."""
         return replace(self._camera, lens=0.0, blur_px=0.0, noise=0.0)
 
-    def _taken(self, picture: Image) -> Image:
-        seen: NDArray[np.uint8] = camera_lens.take(picture, self._camera, view_of(self._camera), self._rng)
-        return seen
+    def _photograph(self, picture: Image) -> Image:
+        photo: NDArray[np.uint8] = camera_lens.take(picture, self._camera, view_of(self._camera), self._rng)
+        return photo
 
 
 def open_simulated_look(source: str) -> SimulatedLook:
-    """Return the camera over the table that a text describes.
+    """Return a camera over a simulated table, as described by *source*.
 
     Raises:
-        CameraError: If it describes none.
+        CameraError: If an option is invalid.
     """
     return SimulatedLook(SimulatedTable.parse(source))
 
 
 def knock_sitting(seed: int, seats: int, *, hits: int = 0, knocks: Sound = Sound.KNOCK) -> NDArray[np.float32]:
-    """Return the sound of one table through the whole timetable, shape (N,), at 16 kHz.
+    """Return the sound of a simulated table during the whole timetable, shape (N,), at 16 kHz.
 
     Args:
-        seed: Of table and room.
-        seats: How many knock.
-        hits: Seed of the hits on that table.
-        knocks: The kind of sound that they knock with.
+        seed: Seed for table and room.
+        seats: Number of seats that knock.
+        hits: Seed for the hits on the table.
+        knocks: Kind of sound used for knocks.
     """
     of_room, rng = np.random.default_rng([99, seed]), np.random.default_rng([98, seed, hits])
     table, hearing = random_table(of_room), draw_microphone(of_room)
@@ -231,34 +231,34 @@ def knock_sitting(seed: int, seats: int, *, hits: int = 0, knocks: Sound = Sound
 
 
 class ModelledSensor:
-    """A knock sensor that hears such a sitting as if it happened now."""
+    """A knock sensor that plays simulated sound in real time."""
 
     state = PartState()
 
     def __init__(self, samples: NDArray[np.float32], detector: KnockDetector, clock: Callable[[], int]) -> None:
-        """Let *detector* hear *samples* at the pace of *clock*."""
+        """Feed *samples* to *detector* at the pace of *clock*."""
         self._samples, self._detector, self._clock = samples, detector, clock
         self._life = SensorLifecycle("modelled table")
         self._began_ns = self._at = 0
 
     def start(self) -> None:
-        """Start with the first sample now."""
+        """Start playing now."""
         self._life.start()
         self._began_ns = self._clock()
 
     def read(self) -> tuple[ClassifiedSound, ...]:
-        """Return the sounds up to now."""
+        """Return the sounds since the last call."""
         self._life.require_open()
-        heard: list[ClassifiedSound] = []
+        sounds: list[ClassifiedSound] = []
         while self._at + _BLOCK <= (self._clock() - self._began_ns) * RATE_HZ // NS_PER_S:
             block = self._samples[self._at : self._at + _BLOCK]
             if not len(block):
                 break
             t_ns = self._began_ns + self._at * NS_PER_S // RATE_HZ
-            heard += self._detector.feed(SoundBlock(block, t_ns))
+            sounds += self._detector.feed(SoundBlock(block, t_ns))
             self._at += len(block)
-        return tuple(heard)
+        return tuple(sounds)
 
     def close(self) -> None:
-        """Stop."""
+        """Stop playing."""
         self._life.end()

@@ -1,4 +1,4 @@
-"""Run `tallybone calibrate check, show, restore`: whether the stored calibration still fits, its age, its versions."""
+"""Run `tallybone calibrate check`, `show` and `restore`: check, print and restore the stored calibration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hardware.camera.light import is_similar
 from hardware.clock import Clock
 from tallybone.calibrate.check import check_blocks, check_tiles
 from tallybone.calibrate.known import calibrated_parts, known_words
-from tallybone.calibrate.lens_and_table import ReadTiles, is_on_block, shipped_eye
+from tallybone.calibrate.lens_and_table import ReadTiles, detect_tiles, is_on_block
 from tallybone.calibrate.light import LightSeen, look_at_light, write_drawn
 from tallybone.calibrate.look import open_look, wait_for_picture
 from tallybone.calibrate.scenes import AskedScene
@@ -38,7 +38,7 @@ _NAMES = {"lens": phrase("lens"), "table": phrase("table")}
 _LIGHT = phrase("light")
 
 WallClock = Callable[[], float]
-"""Returns the time of day, in seconds since 1970, as files are stamped with it."""
+"""Returns the time in seconds since 1970, as used for file timestamps."""
 _STEPS = ("lens", "table", "zones", "light", "knock")
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 
@@ -56,16 +56,16 @@ def check(
     """Compare a picture with a calibration.
 
     Args:
-        source: The camera or the picture, as `calibrate.look.open_look` takes it.
-        path: The calibration file.
-        tile_mm: Length and width of a tile, if they are known.
-        annotate: The folder for the picture with zones and light drawn in.
-        read_tiles: Finds tiles in a picture, by default the shipped eye.
-        clock: Monotonic, in nanoseconds.
-        output: Takes the findings.
+        source: Camera or picture, as for `calibrate.look.open_look`.
+        path: Calibration file.
+        tile_mm: Length and width of a tile, if known.
+        annotate: Folder for an annotated picture with zones and light.
+        read_tiles: Detects tiles in a picture, by default with the shipped reader.
+        clock: Monotonic clock in nanoseconds.
+        output: Output for the findings.
 
     Returns:
-        The exit code: 0 if all is well, 1 if anything is wrong, or cannot be compared.
+        Exit code: 0 if there are no problems, else 1.
     """
     output = output or Output("calibrate")
     try:
@@ -73,7 +73,7 @@ def check(
         with closing(open_look(source, clock)) as look:
             look.present(AskedScene.TILES)
             image = wait_for_picture(look, clock)
-            findings, light = compare_with_picture(image, calibration, read_tiles or shipped_eye, tile_mm)
+            findings, light = compare_with_picture(image, calibration, read_tiles or detect_tiles, tile_mm)
         for finding in findings:
             output.say(finding.words if finding.grade is Grade.OK else f"Attention: {finding.words}")
         if annotate is not None:
@@ -88,20 +88,20 @@ def check(
 def compare_with_picture(
     image: Image, calibration: Calibration, read_tiles: ReadTiles, tile_mm: tuple[float, float] | None
 ) -> tuple[tuple[Finding, ...], LightSeen]:
-    """Return the findings of a picture about a calibration, and its light."""
+    """Return the findings of comparing a picture with a calibration, and the light of the picture."""
     tiles = read_tiles(image)
     light = look_at_light(image, tiles, None)
     findings = [*_about_light(light, calibration.light)]
     if calibration.lens is None or calibration.table is None:
-        lacking = both(_NAMES[name] for name in _NAMES if getattr(calibration, name) is None)
-        said = phrase("{what} not measured yet: places cannot be checked.", what=lacking)
-        return (problem(_NAMES["table"], said), *findings), light
+        missing = both(_NAMES[name] for name in _NAMES if getattr(calibration, name) is None)
+        words = phrase("{what} not measured yet: places cannot be checked.", what=missing)
+        return (problem(_NAMES["table"], words), *findings), light
     height_px, width_px = image.shape[:2]
     try:
         lens = calibration.lens.at(width_px, height_px)
     except ValueError as error:
-        said = phrase("The camera has another mode: {why}.", why=str(error))
-        return (problem(phrase("camera"), said), *findings), light
+        words = phrase("The camera has another mode: {why}.", why=str(error))
+        return (problem(phrase("camera"), words), *findings), light
     table = calibration.table
     length_mm = None if tile_mm is None else tile_mm[0]
     blocks = check_blocks(find_corner_marks(image), table, lens)
@@ -143,12 +143,12 @@ def _stored(path: Path) -> Calibration:
     return load_calibration(path)
 
 
-def _on_the_wall() -> float:
-    return time.time()  # noqa: TID251 - a file's age is only ever shown
+def _wall_clock() -> float:
+    return time.time()  # noqa: TID251 - the age of a file is only displayed
 
 
-def show(path: Path, *, now: WallClock = _on_the_wall, output: Output | None = None) -> int:
-    """Print the contents of a calibration file; return the exit code: 0, or 1 if it is absent or damaged."""
+def show(path: Path, *, now: WallClock = _wall_clock, output: Output | None = None) -> int:
+    """Print the contents of a calibration file. Return exit code 0, or 1 if it is missing or damaged."""
     output = output or Output("calibrate")
     try:
         calibration, written_s = _stored(path), path.stat().st_mtime
@@ -164,7 +164,7 @@ def show(path: Path, *, now: WallClock = _on_the_wall, output: Output | None = N
 
 
 def restore(path: Path, number: int, *, output: Output | None = None) -> int:
-    """Restore an earlier calibration; return the exit code: 0, or 1 if it is absent or damaged."""
+    """Restore an earlier calibration. Return exit code 0, or 1 if it is missing or damaged."""
     output = output or Output("calibrate")
     try:
         calibration = restore_calibration(path, number)
@@ -176,16 +176,16 @@ def restore(path: Path, number: int, *, output: Output | None = None) -> int:
 
 
 def print_calibration(calibration: Calibration, output: Output) -> None:
-    """Print how exactly each part is known, and the commands for the others."""
+    """Print the accuracy of each part, and the commands for missing parts."""
     for words in known_words(calibration):
         output.say(words)
-    lacking = [name for name in _STEPS if name not in calibrated_parts(calibration)]
-    if lacking:
-        output.say(f"Not done yet: {', '.join(f'`tallybone calibrate {name}`' for name in lacking)}.")
+    missing = [name for name in _STEPS if name not in calibrated_parts(calibration)]
+    if missing:
+        output.say(f"Not done yet: {', '.join(f'`tallybone calibrate {name}`' for name in missing)}.")
 
 
 def age(passed_s: float) -> str:
-    """Return how long ago something was, in words.
+    """Return a time span in words, in whole days, hours or minutes.
 
     >>> age(30), age(5400), age(200000)
     ('less than a minute', '2 hours', '2 days')

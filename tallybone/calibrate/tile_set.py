@@ -1,4 +1,4 @@
-"""Run `tallybone calibrate set`: learn the user's own tiles from one picture of the whole set, or a few."""
+"""Run `tallybone calibrate set`: learn a custom tile set from pictures of the whole set."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def calibrate_set(
     into: Path,
     *,
     tile_set: SetName = SetName.AUTO,
-    said: Mapping[int, tuple[int, int]] | None = None,
+    hand_labels: Mapping[int, tuple[int, int]] | None = None,
     annotate_into: Path | None = None,
     reader: Reader | None = None,
     output: Output | None = None,
@@ -42,29 +42,29 @@ def calibrate_set(
     """Learn a set from pictures, print a summary, and store it.
 
     Args:
-        pictures: Each shows tiles of the set, none twice.
-        into: The calibration file.
-        tile_set: Which set it is, where that is known.
-        said: Pips of tiles by their number on the picture that is drawn, from 1.
-        annotate_into: Folder for that picture.
-        reader: The eye; by default the shipped one.
-        output: Takes the summary.
+        pictures: Pictures of the set, without duplicate tiles in a picture.
+        into: Calibration file.
+        tile_set: Size of the set, if it is known.
+        hand_labels: Labels entered by hand, by tile number on the annotated picture, from 1.
+        annotate_into: Folder for the annotated picture.
+        reader: Reader, by default the shipped one.
+        output: Output for the summary.
 
     Returns:
-        The exit code: 0, or 1 if nothing could be learned or written.
+        Exit code: 0, or 1 if nothing could be learned or written.
     """
     output = output or Output("calibrate")
     try:
         images = [load_image(path) for path in pictures]
-        eye = reader or load_reader(tile_set.max_pips)
-        learned = learn_set(images, eye, {at - 1: pips for at, pips in (said or {}).items()})
+        reader = reader or load_reader(tile_set.max_pips)
+        learned = learn_set(images, reader, {at - 1: pips for at, pips in (hand_labels or {}).items()})
         before = load_calibration(into)
-        kept = kept_of(learned, images[0], before)
-        _print_set(kept, learned, output)
+        stored = set_to_store(learned, images[0], before)
+        _print_set(stored, learned, output)
         if annotate_into is not None:
             drawn = write_drawn(annotate_into, f"{pictures[0].stem}-set.png", draw_tiles(learned))
             output.say(f"The tiles with their numbers: {drawn}")
-        save_calibration(replace(before, set=kept), into)
+        save_calibration(replace(before, set=stored), into)
     except (CalibrationError, VisionError, OSError) as error:
         return output.complain(error)
     output.say(f"Written to {into}")
@@ -72,31 +72,31 @@ def calibrate_set(
 
 
 def parse_tiles(text: str) -> dict[int, tuple[int, int]]:
-    """Return the pips of tiles by their number.
+    """Parse labels of tiles by their number.
 
     Raises:
-        ValueError: If it is no list of such.
+        ValueError: If the text is malformed.
 
     >>> parse_tiles("3=6-5 12=0-0")
     {3: (6, 5), 12: (0, 0)}
     """
-    found = {}
+    labels = {}
     for part in text.replace(",", " ").split():
         match = _SAID.fullmatch(part)
         if match is None:
             raise ValueError(f"expected tiles such as '3=6-5 12=0-0', got {part!r}")
-        at, first, second = (int(one) for one in match.groups())
-        found[at] = (first, second)
-    return found
+        at, first, second = (int(group) for group in match.groups())
+        labels[at] = (first, second)
+    return labels
 
 
-def kept_of(learned: LearningResult, image: Image, before: Calibration) -> LearnedSet:
-    """Return the part of the result to store; *image* is the first picture."""
+def set_to_store(learned: LearningResult, image: Image, before: Calibration) -> LearnedSet:
+    """Return the result in the form in which it is stored. *image* is the first picture."""
     return tile_set_of(learned, measure_look(learned, _size_mm(learned, image, before)))
 
 
 def _size_mm(learned: LearningResult, image: Image, before: Calibration) -> tuple[float, float] | None:
-    """Return length and width of the tiles of the first picture, where lens and table were measured for such ones."""
+    """Return length and width of the tiles in the first picture, if lens and table are calibrated for its size."""
     if before.lens is None or before.table is None:
         return None
     height_px, width_px = image.shape[:2]
@@ -107,26 +107,26 @@ def _size_mm(learned: LearningResult, image: Image, before: Calibration) -> tupl
     return tile_size_mm(learned.seen[0].poses, before.table, lens)
 
 
-def _print_set(kept: LearnedSet, learned: LearningResult, output: Output) -> None:
-    backs = sum(one.backs for one in learned.seen)
-    of_set = "" if kept.is_too_doubtful else f" of a set to double-{kept.max_pips}"
+def _print_set(stored: LearnedSet, learned: LearningResult, output: Output) -> None:
+    backs = sum(picture.backs for picture in learned.seen)
+    of_set = "" if stored.is_too_doubtful else f" of a set to double-{stored.max_pips}"
     output.say(
-        f"{len(kept.tiles)} tiles{of_set} are seen face up"
+        f"{len(stored.tiles)} tiles{of_set} are seen face up"
         + (f", and {backs} face down: turn them over to have them learned too." if backs else ".")
     )
-    look = kept.look
+    look = stored.look
     size = "" if look.size_mm is None else f", {look.size_mm[0]:g} x {look.size_mm[1]:g} mm"
     output.say(
         f"Face {_hex(look.face_rgb)}, {look.pips} pips, {_BARS[look.bar.value]}, {look.length_to_width:g} times as long"
         f" as wide{size}."
     )
-    if not kept.is_too_doubtful:
-        _print_tiles(kept, learned, output)
-    _print_how_sure(kept, output)
+    if not stored.is_too_doubtful:
+        _print_tiles(stored, learned, output)
+    _print_how_sure(stored, output)
 
 
-def _print_tiles(kept: LearnedSet, learned: LearningResult, output: Output) -> None:
-    look = kept.look
+def _print_tiles(stored: LearnedSet, learned: LearningResult, output: Output) -> None:
+    look = stored.look
     marks = [f"{number} {_hex(rgb)}" for number, rgb in enumerate(look.pips_rgb, 1) if rgb is not None]
     output.say("Pips: " + ", ".join(marks))
     unseen = [str(number) for number, rgb in enumerate(look.pips_rgb, 1) if rgb is None]
@@ -134,7 +134,7 @@ def _print_tiles(kept: LearnedSet, learned: LearningResult, output: Output) -> N
         output.say(
             f"Attention: hardly unlike the face: {', '.join(unseen)}. More light, or light from the side, helps."
         )
-    count = kept.count
+    count = stored.count
     if count.missing:
         named = ", ".join(f"{high}-{low}" for low, high in count.missing[:_MOST_NAMED])
         more = f" and {len(count.missing) - _MOST_NAMED} more" if len(count.missing) > _MOST_NAMED else ""
@@ -155,35 +155,35 @@ def _print_doubts(learned: LearningResult, output: Output) -> None:
     output.say(f"Where that is wrong, say it, such as --tiles '{at}=6-5'")
 
 
-def _print_how_sure(kept: LearnedSet, output: Output) -> None:
-    if kept.is_too_doubtful:
+def _print_how_sure(stored: LearnedSet, output: Output) -> None:
+    if stored.is_too_doubtful:
         output.say(
-            f"{kept.doubtful} of them are in doubt, too many to learn from: say what they are, by their number on the"
+            f"{stored.doubtful} of them are in doubt, too many to learn from: say what they are, by their number on the"
             " picture that --annotate draws, such as --tiles '3=6-5', or take a picture in better light. Where signs"
             " stand for the numbers, say what each double is."
         )
         return
-    before, after = (100 * share for share in kept.misread)
-    said = f"Of the halves of tiles kept back, in worse light, {before:.1f} % are misread by the eye as it is shipped"
-    if kept.weights:
-        output.say(f"{said}, {after:.1f} % with what was learned.")
+    before, after = (100 * share for share in stored.misread)
+    words = f"Of the halves of tiles kept back, in worse light, {before:.1f} % are misread by the eye as it is shipped"
+    if stored.weights:
+        output.say(f"{words}, {after:.1f} % with what was learned.")
     else:
-        output.say(f"{said}, {after:.1f} % with what was learned: that is no better, so it is not used.")
+        output.say(f"{words}, {after:.1f} % with what was learned: that is no better, so it is not used.")
 
 
 def _hex(rgb: tuple[int, int, int]) -> str:
-    return "#" + "".join(f"{one:02x}" for one in rgb)
+    return "#" + "".join(f"{value:02x}" for value in rgb)
 
 
-class _Stopped(Exception):  # noqa: N818  # nothing is wrong
-    """The result is not wanted any more."""
+class _Stopped(Exception):  # noqa: N818 - not an error
+    """Learning was cancelled."""
 
 
 class SetLearning:
-    """Learns a set from one picture in a thread; again when a person corrects tiles."""
+    """Learns a set from a picture in a thread, and again after corrections."""
 
     def __init__(self, image: Image) -> None:
-        """Take a picture of the set, shape (H, W, 3), BGR."""
+        """Use a BGR picture of the set, shape (H, W, 3)."""
         self._image = image
         self._shown: SetPictures | None = None
         self._learned: LearningResult | None = None
@@ -192,19 +192,19 @@ class SetLearning:
         self._thread: threading.Thread | None = None
         self.share = 0.0
 
-    def begin(self, said: dict[int, TilePips]) -> None:
-        """Learn again, with corrected pips of some tiles, by their index."""
+    def begin(self, hand_labels: dict[int, TilePips]) -> None:
+        """Start learning with labels entered by hand, by tile index. Stops learning in progress."""
         self.close()
         self._is_stopped.clear()
         self._learned = self._error = None
-        self._thread = threading.Thread(target=self._run, args=(dict(said),), name="tile set")
+        self._thread = threading.Thread(target=self._run, args=(dict(hand_labels),), name="tile set")
         self._thread.start()
 
     def learned(self) -> LearningResult | None:
-        """Return the result; None while learning goes on.
+        """Return the result, or None if learning is in progress or has not started.
 
         Raises:
-            RefusedError: If the picture shows too few tiles.
+            RefusedError: If there are too few tiles, or a label is invalid.
             VisionError: If tiles cannot be read.
         """
         if self._thread is None or self._thread.is_alive():
@@ -214,23 +214,23 @@ class SetLearning:
         return self._learned
 
     def close(self) -> None:
-        """Stop learning; that takes some seconds at most."""
+        """Stop learning. Waits for the thread, which takes a few seconds at most."""
         self._is_stopped.set()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
 
-    def _run(self, said: dict[int, TilePips]) -> None:
+    def _run(self, hand_labels: dict[int, TilePips]) -> None:
         try:
             if self._shown is None:
-                self._shown = examine_set([self._image], load_reader(), progress=self._told)
-            self._learned = learn(self._shown, said, progress=self._told)
+                self._shown = examine_set([self._image], load_reader(), progress=self._report)
+            self._learned = learn(self._shown, hand_labels, progress=self._report)
         except (RefusedError, VisionError) as error:
             self._error = error
         except _Stopped:
             pass
 
-    def _told(self, share: float) -> None:
+    def _report(self, share: float) -> None:
         self.share = share
         if self._is_stopped.is_set():
             raise _Stopped

@@ -1,4 +1,4 @@
-"""Edit zones as a person draws them: corners in the picture, checked, and back on the table in millimetres."""
+"""Edit zones in the picture, and convert them back to millimetres on the table."""
 
 from __future__ import annotations
 
@@ -20,45 +20,45 @@ from vision.arrays import Points
 from vision.reading import PointPx
 
 MOST_CORNERS = 24
-# No table is larger; near the horizon places are farther away than that.
+# Maximum distance from the centre of the table, to exclude points near the horizon.
 _FARTHEST_MM = 4000.0
-# Where a zone is cut off at the border of the picture, corners that lie nearly in one line are left out.
+# Tolerance for removing nearly collinear corners of zones clipped at the border of the picture.
 _LINE_MM = 3.0
 _HALVINGS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class EditableZone:
-    """A zone as it is drawn: its name as `TableZones.named` has it, and its corners in the picture."""
+    """A zone in the picture: its name as in `TableZones.named`, and its corners."""
 
     name: str
     corners_px: tuple[PointPx, ...]
 
 
 def editable(zones: TableZones, table: Table, lens: Lens) -> tuple[EditableZone, ...]:
-    """Return zones with the corners that can be moved: of one that reaches out of the picture, the part in it."""
+    """Return zones with their editable corners, clipped to the picture. Zones outside it have no corners."""
     drawn = []
     for name, outline in zones.named():
         part = seen_part(outline, table, lens)
         if part != outline and len(part) > 2:
             flat = np.array(part, np.float32).reshape(-1, 1, 2)
             part = tuple((float(x), float(y)) for x, y in cv2.approxPolyDP(flat, _LINE_MM, closed=True)[:, 0])
-        seen = () if len(part) < 3 else points_of(_in_picture(part, table, lens))
-        drawn.append(EditableZone(name, seen))
+        corners = () if len(part) < 3 else points_of(_in_picture(part, table, lens))
+        drawn.append(EditableZone(name, corners))
     return tuple(drawn)
 
 
 def with_zones(zones: TableZones, drawn: tuple[EditableZone, ...], table: Table, lens: Lens) -> TableZones:
-    """Return zones of which some were drawn; the others stay as they are, also outside the picture.
+    """Return zones with the drawn ones replaced. All others are unchanged, including their invisible parts.
 
     Raises:
-        RefusedError: If a zone is none; with its name and the reason.
+        RefusedError: If a zone is unknown or invalid.
     """
     known = [name for name, _ in zones.named()]
-    for one in drawn:
-        if one.name not in known:
-            raise RefusedError(f"there is no zone {one.name}")
-    given = {one.name: _on_table(one, table, lens) for one in drawn}
+    for zone in drawn:
+        if zone.name not in known:
+            raise RefusedError(f"there is no zone {zone.name}")
+    given = {zone.name: _on_table(zone, table, lens) for zone in drawn}
     outlines = {name: given.get(name, outline) for name, outline in zones.named()}
     seats = tuple(outlines[name] for name in known if name.startswith("seat"))
     try:
@@ -74,11 +74,11 @@ def with_zones(zones: TableZones, drawn: tuple[EditableZone, ...], table: Table,
 
 
 def size_seen(table: Table, lens: Lens) -> tuple[float, float]:
-    """Return width and depth of the largest rectangle around the middle of the table that the picture shows."""
+    """Return width and depth of the largest visible rectangle centred on the table, with the proportions of the mat."""
     least, most = 0.0, _FARTHEST_MM
     for _ in range(_HALVINGS):
         width_mm = (least + most) / 2
-        least, most = (width_mm, most) if _is_seen(_corners(width_mm), table, lens) else (least, width_mm)
+        least, most = (width_mm, most) if _is_visible(_corners(width_mm), table, lens) else (least, width_mm)
     return least, least * MAT_HEIGHT_MM / MAT_WIDTH_MM
 
 
@@ -87,11 +87,11 @@ def _corners(width_mm: float) -> OutlineMm:
     return ((-x_mm, y_mm), (x_mm, y_mm), (x_mm, -y_mm), (-x_mm, -y_mm))
 
 
-def _is_seen(outline: OutlineMm, table: Table, lens: Lens) -> bool:
-    seen = _in_picture(outline, table, lens)
-    is_inside = bool(((seen >= 0) & (seen < (lens.width_px, lens.height_px))).all())
-    # Far outside of it a bent lens, or a point behind the camera, comes in from the other side.
-    return is_inside and bool(np.allclose(table.tops_to_table(seen, lens), outline, atol=1.0))
+def _is_visible(outline: OutlineMm, table: Table, lens: Lens) -> bool:
+    points = _in_picture(outline, table, lens)
+    is_inside = bool(((points >= 0) & (points < (lens.width_px, lens.height_px))).all())
+    # Distortion can map points far outside the picture into it, as can projection of points behind the camera.
+    return is_inside and bool(np.allclose(table.tops_to_table(points, lens), outline, atol=1.0))
 
 
 def _in_picture(outline: OutlineMm, table: Table, lens: Lens) -> Points:
@@ -99,10 +99,10 @@ def _in_picture(outline: OutlineMm, table: Table, lens: Lens) -> Points:
 
 
 def _on_table(zone: EditableZone, table: Table, lens: Lens) -> OutlineMm:
-    """Return where a drawn zone lies.
+    """Return the outline of a drawn zone in millimetres.
 
     Raises:
-        RefusedError: If that is no area of the table.
+        RefusedError: If it has too few or too many corners, its edges cross, or a corner is not on the table.
     """
     if not 3 <= len(zone.corners_px) <= MOST_CORNERS:
         raise RefusedError(
@@ -118,26 +118,26 @@ def _on_table(zone: EditableZone, table: Table, lens: Lens) -> OutlineMm:
 
 
 def _is_before_camera(flat: Points, table: Table) -> bool:
-    """Return whether places on the tile tops are all below the horizon: a line of sight above it meets them behind."""
+    """Return True if all points on tile tops are in front of the camera. Pixels above the horizon map behind it."""
     spots = np.column_stack([flat, np.full(len(flat), table.thickness_mm)])
     depth_mm = spots @ np.array(table.axes).reshape(3, 3)[:, 2] + table.origin_mm[2]
     return bool(np.isfinite(depth_mm).all() and (depth_mm > 0).all())
 
 
 def _crosses_itself(corners: Points) -> bool:
-    """Return whether two edges that are no neighbours meet."""
+    """Return True if two edges that are not adjacent cross."""
     count = len(corners)
     edges = [(corners[at], corners[(at + 1) % count]) for at in range(count)]
     return any(
-        _cross(*edges[one], *edges[other])
-        for one in range(count)
-        for other in range(one + 2, count)
-        if (other + 1) % count != one
+        _cross(*edges[first], *edges[second])
+        for first in range(count)
+        for second in range(first + 2, count)
+        if (second + 1) % count != first
     )
 
 
 def _cross(a: Points, b: Points, c: Points, d: Points) -> bool:
-    """Return whether the line from a to b crosses that from c to d."""
+    """Return True if the segment from a to b crosses the one from c to d."""
 
     def side(p: Points, q: Points, r: Points) -> float:
         return float((q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]))

@@ -1,4 +1,4 @@
-"""Run `tallybone calibrate zones`: place boneyard, layout and seats, or take them as drawn by hand."""
+"""Run `tallybone calibrate zones`: derive the zones of boneyard, layout and seats, or use given ones."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _ANNOTATED = "zones.png"
 
 @dataclass(frozen=True, slots=True)
 class ZonesGiven:
-    """Facts about zones.
+    """Options for zones.
 
     Attributes:
-        seats: Their number, 2 to 4; None for as many as before, or 4.
-        size_mm: Width and depth of the table, where it has no blocks.
-        boneyard, layout: Their corners, in millimetres from the middle of the table.
-        seat_outlines: The same of single seats, by their numbers from 0.
+        seats: Number of seats, 2 to 4. None for the previous number, or 4.
+        size_mm: Width and depth of a table without blocks.
+        boneyard, layout: Outlines in millimetres from the centre of the table.
+        seat_outlines: Outlines of individual seats, with their numbers from 0.
     """
 
     seats: int | None = None
@@ -45,24 +45,24 @@ def calibrate_zones(
     annotate: Path | None = None,
     output: Output | None = None,
 ) -> int:
-    """Find the zones of a measured table and store them.
+    """Derive the zones of a measured table, and store them.
 
     Args:
-        into: The calibration file.
-        given: Facts about the zones.
-        picture: Of the table, to draw the zones on.
-        annotate: The folder for that.
-        output: Takes the result.
+        into: Calibration file.
+        given: Options for zones.
+        picture: Picture of the table to draw the zones on.
+        annotate: Folder for that drawing.
+        output: Output for the result.
 
     Returns:
-        The exit code: 0, or 1 if there are none, or nothing can be written.
+        Exit code: 0, or 1 if there are no zones, or they cannot be written.
     """
     output = output or Output("calibrate")
     try:
         before = load_calibration(into)
         if before.table is None:
             raise RefusedError(f"{into}: measure the table first: `tallybone calibrate table PICTURE`")
-        zones = _with_given(_found(before, before.table, given), given)
+        zones = _with_given(_derived(before, before.table, given), given)
         after = replace(before, zones=zones)
         save_calibration(after, into)
         for words in zone_words(after):
@@ -77,7 +77,7 @@ def calibrate_zones(
     return 0
 
 
-def _found(before: Calibration, table: Table, given: ZonesGiven) -> TableZones:
+def _derived(before: Calibration, table: Table, given: ZonesGiven) -> TableZones:
     seats = given.seats or (len(before.zones.seats) if before.zones is not None else 0) or 4
     if given.size_mm is not None:
         return zones_of_size(*given.size_mm, seats)
@@ -97,7 +97,7 @@ def _with_given(zones: TableZones, given: ZonesGiven) -> TableZones:
     if given.boneyard is None and given.layout is None and not given.seat_outlines:
         return zones
     seats = list(zones.seats)
-    for seat, outline in sorted(given.seat_outlines, key=lambda one: one[0]):
+    for seat, outline in sorted(given.seat_outlines, key=lambda numbered: numbered[0]):
         if not 0 <= seat <= len(seats):
             raise RefusedError(f"seat {seat + 1}: there are {len(seats)} seats; say the others first")
         seats[seat : seat + 1] = [outline]

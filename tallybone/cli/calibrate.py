@@ -129,7 +129,7 @@ def _set(
     except ValueError as error:
         raise typer.BadParameter(f"--tiles: {error}") from None
     into = path_of(file, camera)
-    raise typer.Exit(calibrate_set(pictures, into, tile_set=tile_set, said=said, annotate_into=annotate))
+    raise typer.Exit(calibrate_set(pictures, into, tile_set=tile_set, hand_labels=said, annotate_into=annotate))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

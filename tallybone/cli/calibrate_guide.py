@@ -15,7 +15,7 @@ from hardware.clock import Clock
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.guide.screen import GuideScreen, Screen, coverage_lines, screen_on
 from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, CourseView, Drawn
-from tallybone.calibrate.lens_and_table import ReadTiles, shipped_eye
+from tallybone.calibrate.lens_and_table import ReadTiles, detect_tiles
 from tallybone.calibrate.look import open_look
 from tallybone.calibrate.stored import print_calibration
 from tallybone.play.keys import Typed, keyboard_on
@@ -69,7 +69,7 @@ def guide_through(
         with closing(open_look(settings.source, clock)) as look:
             typing = keyboard_on(sys.stdin.fileno()) if keys is None else nullcontext(keys)
             with screen_on(output.console) as screen, typing as typed:
-                course = GuideCourse(settings, look, calibration, read_tiles or shipped_eye, clock)
+                course = GuideCourse(settings, look, calibration, read_tiles or detect_tiles, clock)
                 with closing(course), _page_on(page_at, course, settings.source, clock) as page:
                     _go_through(course, page, settings.source, screen, typed)
     except (CalibrationError, VisionError, OSError) as error:

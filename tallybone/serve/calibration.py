@@ -74,7 +74,7 @@ class ServedCalibration:
             OSError: If the camera cannot be opened, or a file cannot be read.
         """
         from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
-        from tallybone.calibrate.lens_and_table import shipped_eye  # Slow to import and rarely needed.
+        from tallybone.calibrate.lens_and_table import detect_tiles  # Slow to import and rarely needed.
 
         into = self.path()
         wish = GuideSettings(self.camera, into, microphone=microphone_of(self._parts.hardware), asks_always=True)
@@ -84,7 +84,7 @@ class ServedCalibration:
             if wish.microphone is not None:
                 stack.enter_context(self._parts.lent())  # Only one user can open a microphone.
             course = stack.enter_context(
-                closing(GuideCourse(wish, look, before, self._read_tiles or shipped_eye, self._clock))
+                closing(GuideCourse(wish, look, before, self._read_tiles or detect_tiles, self._clock))
             )
             stack.callback(self.calibrating.end)
             self.calibrating.begin(course, self.camera)
@@ -102,7 +102,7 @@ class ServedCalibration:
             VisionError: If tiles cannot be read.
             OSError: If there is no image.
         """
-        from tallybone.calibrate.lens_and_table import shipped_eye
+        from tallybone.calibrate.lens_and_table import detect_tiles
         from tallybone.calibrate.stored import compare_with_picture
 
         calibration = load_calibration(self.path())
@@ -114,7 +114,7 @@ class ServedCalibration:
         with closing(_Shared(self._camera.for_calibration(), self.camera, see, self._clock)) as look:
             look.present(AskedScene.TILES)
             image = wait_for_picture(look, self._clock, pause=pause)
-            self.findings, _ = compare_with_picture(image, calibration, self._read_tiles or shipped_eye, None)
+            self.findings, _ = compare_with_picture(image, calibration, self._read_tiles or detect_tiles, None)
 
 
 def microphone_of(hardware: HardwareSettings) -> str | None:

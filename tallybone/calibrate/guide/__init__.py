@@ -1,1 +1,1 @@
-"""Guide a person through the calibration, step by step; terminal and page show the same course."""
+"""Guided calibration, step by step, in a terminal or on a page."""

@@ -1,4 +1,4 @@
-"""Guide lens, table and zones: collect views of the board, find the table, propose zones."""
+"""Steps of the guide for lens, table and zones."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from tallybone.store.calibration_file import Calibration
 from vision.arrays import Image
 from vision.reading import PointPx, SeenTile
 
-# From picture to picture the board may move so much, as a share of the picture's width, and be held still.
+# Maximum motion of a still board between pictures, as a share of the picture's width.
 _STILL = 0.003
-# A view adds something if its corners lie so far from those of each view before.
+# Minimum distance of a new view from all others, as a share of the picture's width.
 _NEW = 0.06
 _MOST_VIEWS = 24
 
 _FLAT_ERROR_PX = 1.0
-# Lines over the result, by which people see that the table was understood.
+# Spacing and step of the grid drawn over the result, which lets users check the pose of the table.
 _GRID_MM, _GRID_STEP_MM = 100.0, 20.0
 
-_SAID = {
+_SOURCES = {
     ZoneSource.MAT: phrase("by the mat"),
     ZoneSource.BLOCKS: phrase("by the corner blocks"),
     ZoneSource.SIZE: phrase("as large as the picture shows the table"),
@@ -51,19 +51,19 @@ _SEATS = "234"
 
 
 class LensStep(GuideStep):
-    """Collects views of the board whenever it is held still, and lists those that are missing."""
+    """Collects views of the board while it is held still, and lists missing views."""
 
     name, scene = StepName.LENS, AskedScene.BOARD
     choices = (GuideChoice(GO_ON, phrase("measure with the views so far")),)
 
     def __init__(self, before: Calibration) -> None:
-        """Start without a view."""
+        """Start without views."""
         self._before = before
         self._views: list[LensView] = []
-        self._found = guide(())
+        self._coverage = guide(())
         self._last: LensView | None = None
         self._seen: Phrase = phrase("The board is not seen yet.")
-        self._is_told = False
+        self._reports_view = False
 
     todo = (
         phrase(
@@ -74,12 +74,12 @@ class LensStep(GuideStep):
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """The view that is wanted next, and the views so far."""
-        found = self._found
-        wants = found.instructions()
-        turned, parts = 4 - len(found.lacking_tilts), len(CELLS) - len(found.empty_cells)
+        """The next required view, and the views so far."""
+        coverage = self._coverage
+        instructions = coverage.instructions()
+        turned, parts = 4 - len(coverage.lacking_tilts), len(CELLS) - len(coverage.empty_cells)
         return (
-            phrase("Next: {what}", what=wants[0]) if wants else phrase("That is enough."),
+            phrase("Next: {what}", what=instructions[0]) if instructions else phrase("That is enough."),
             self._seen,
             phrase(
                 "{views} views. Sides turned away: {turned} of 4. Parts of the picture: {parts} of 9.",
@@ -91,10 +91,10 @@ class LensStep(GuideStep):
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:
-        """The nine parts of the picture, those good in which the board has been, and the board's corners."""
+        """The nine picture cells, marked until the board covers them, and the board's corners."""
         if self._last is None:
             return ()
-        empty = self._found.empty_cells
+        empty = self._coverage.empty_cells
         wide, high = self._last.width_px / 3, self._last.height_px / 3
         cells = tuple(
             Drawn(Kind.CELL, _box(column * wide, row * high, wide, high), name, is_good=name not in empty)
@@ -105,31 +105,31 @@ class LensStep(GuideStep):
 
     @property
     def is_enough(self) -> bool:
-        """Whether nothing is missing."""
-        return self._found.is_enough or len(self._views) >= _MOST_VIEWS
+        """True if no views are missing, or there are already 24."""
+        return self._coverage.is_enough or len(self._views) >= _MOST_VIEWS
 
     def see(self, image: Image) -> None:
-        """Keep a view if the board is held still, and it adds something."""
+        """Add a view if the board is still, and the view differs from all others."""
         view = find_view(image)
         before, self._last = self._last, view
         if not view.is_useful:
             little = phrase("Too little of the board is seen.")
-            self._tell(little if view.corners else phrase("The board is not seen."))
-        elif before is None or _apart(before, view) > _STILL:
-            self._tell(phrase("Hold it still."))
-        elif all(_apart(one, view) > _NEW for one in self._views):
+            self._report(little if view.corners else phrase("The board is not seen."))
+        elif before is None or _motion(before, view) > _STILL:
+            self._report(phrase("Hold it still."))
+        elif all(_motion(known, view) > _NEW for known in self._views):
             self._views.append(view)
-            self._found = guide(self._views)
-            self._seen, self._is_told = phrase("View {number} taken.", number=len(self._views)), True
-        elif not self._is_told:
-            self._tell(phrase("This view is known: hold the board otherwise."))
+            self._coverage = guide(self._views)
+            self._seen, self._reports_view = phrase("View {number} taken.", number=len(self._views)), True
+        elif not self._reports_view:
+            self._report(phrase("This view is known: hold the board otherwise."))
 
-    def _tell(self, words: Phrase) -> None:
-        """Show words that do not report a view."""
-        self._seen, self._is_told = words, False
+    def _report(self, words: Phrase) -> None:
+        """Show a message other than that a view was taken."""
+        self._seen, self._reports_view = words, False
 
     def result(self) -> StepResult:
-        """Return the lens."""
+        """Return the fitted lens. Removes the table, which is only valid with its lens."""
         lens = fit_lens(self._views)
         error_px = lens.error_px or 0.0
         warnings = (phrase("Below 0.3 px would be good: is the board flat?"),) if error_px > 0.3 else ()
@@ -143,11 +143,14 @@ def _box(left: float, top: float, wide: float, high: float) -> tuple[tuple[float
     return points_of([(left, top), (left + wide, top), (left + wide, top + high), (left, top + high)])
 
 
-def _apart(before: LensView, now: LensView) -> float:
-    """Return how far the board's corners have moved between two views, as a share of the picture's width."""
-    places = {one.number: (one.x_px, one.y_px) for one in before.corners}
+def _motion(before: LensView, now: LensView) -> float:
+    """Return the median motion of corners between two views, as a share of the picture's width.
+
+    It is 1 if no corner is detected in both.
+    """
+    positions = {corner.number: (corner.x_px, corner.y_px) for corner in before.corners}
     both: Sequence[tuple[tuple[float, float], tuple[float, float]]] = [
-        (places[one.number], (one.x_px, one.y_px)) for one in now.corners if one.number in places
+        (positions[corner.number], (corner.x_px, corner.y_px)) for corner in now.corners if corner.number in positions
     ]
     if not both:
         return 1.0
@@ -156,19 +159,19 @@ def _apart(before: LensView, now: LensView) -> float:
 
 
 class TableStep(GuideStep):
-    """Looks for corner blocks or the mat, or for tiles of known size, and measures where the table is."""
+    """Measures the table by corner blocks or the mat, or else by tiles of known size."""
 
     name, scene = StepName.TABLE, AskedScene.TABLE
     choices = (GuideChoice(GO_ON, phrase("measure")),)
 
     def __init__(self, before: Calibration, given: TableGiven, read_tiles: ReadTiles) -> None:
-        """Measure with the known lens, or a guess; *given* has the size of the tiles."""
+        """Measure with the calibrated lens, or a guess. *given* contains the size of the tiles."""
         self._before, self._given, self._read_tiles = before, given, read_tiles
         self._markers: tuple[SeenMarker, ...] = ()
 
     @property
     def todo(self) -> tuple[str, ...]:
-        """The blocks or tiles to lay down."""
+        """Instructions to lay down blocks or tiles."""
         lay = phrase(
             "Lay the mat on the table, or a corner block near each corner, upright as seen from the first seat."
         )
@@ -177,28 +180,28 @@ class TableStep(GuideStep):
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """Which blocks there are."""
-        blocks = len({one.block for one in self._markers})
-        said = phrase(
+        """Number of detected markers and blocks."""
+        blocks = len({marker.block for marker in self._markers})
+        words = phrase(
             "{seen} of {markers} markers, {blocks} of {all} corner blocks.",
             seen=len(self._markers),
             markers=BLOCKS * MARKERS_PER_BLOCK,
             blocks=blocks,
             all=BLOCKS,
         )
-        return (said,)
+        return (words,)
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:
-        """The markers that are seen."""
-        return tuple(Drawn(Kind.MARKER, points_of(one.corners_px)) for one in self._markers)
+        """The detected markers."""
+        return tuple(Drawn(Kind.MARKER, points_of(marker.corners_px)) for marker in self._markers)
 
     def see(self, image: Image) -> None:
-        """Look for the blocks."""
+        """Detect the markers."""
         self._image, self._markers = image, find_corner_marks(image)
 
     def result(self) -> StepResult:
-        """Return the table, and zones that are refreshed."""
+        """Return the measured table, and updated zones."""
         image, before, given = self._picture(), self._before, self._given
         lens = lens_for(before.lens, image)
         tiles: Sequence[SeenTile] = ()
@@ -210,14 +213,14 @@ class TableStep(GuideStep):
             scale = given.ruler_mm / 100
             table = table_from_markers(self._markers, lens, thickness_mm=given.thickness_mm, print_scale=scale)
         zones = None if before.zones is None else updated_zones(before.zones, table)
-        blocks = len({one.block for one in self._markers})
+        blocks = len({marker.block for marker in self._markers})
         few = phrase("Only {seen} of {all} corner blocks are seen.", seen=blocks, all=BLOCKS)
         warnings = [few] if 0 < blocks < BLOCKS else []
         if table.error_px > _FLAT_ERROR_PX and self._markers:
             warnings.append(phrase("Markers lie {px} px off: is the paper flat?", px=f"{table.error_px:.1f}"))
-        found = (*self.drawn, *(Drawn(Kind.TILE, points_of(tile.corners_px)) for tile in tiles), *_grid(table, lens))
-        # A table measured with a guess keeps the guess: places are the same with it.
-        return StepResult(replace(before, lens=lens, table=table, zones=zones), _about(table), tuple(warnings), found)
+        shapes = (*self.drawn, *(Drawn(Kind.TILE, points_of(tile.corners_px)) for tile in tiles), *_grid(table, lens))
+        # The table is only valid with the lens used to measure it, so a guess is stored as well.
+        return StepResult(replace(before, lens=lens, table=table, zones=zones), _about(table), tuple(warnings), shapes)
 
 
 def _about(table: Table) -> str:
@@ -231,7 +234,7 @@ def _about(table: Table) -> str:
 
 
 def _grid(table: Table, lens: Lens) -> tuple[Drawn, ...]:
-    """Return lines every 10 cm over the table between its corner blocks; without them, over its middle."""
+    """Return grid lines every 10 cm between the corner blocks, or around the centre of the table without blocks."""
     half_mm = HALF_TABLE_MM / 2
     xs = [mark.x_mm for mark in table.marks] or [-half_mm, half_mm]
     ys = [mark.y_mm for mark in table.marks] or [-half_mm, half_mm]
@@ -244,13 +247,20 @@ def _grid(table: Table, lens: Lens) -> tuple[Drawn, ...]:
 
 
 def _steps(least: float, most: float, step: float) -> list[float]:
-    """Return the multiples of a step between two numbers."""
+    """Return the multiples of *step* from *least* to *most*."""
     return [step * at for at in range(int(np.ceil(least / step)), int(np.floor(most / step)) + 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Proposed:
-    """Zones, or why there are none; how they appear, and which of them the picture does not show."""
+    """Proposed zones, or the reason why there are none.
+
+    Attributes:
+        zones: Proposed zones, or None.
+        problem: Reason if there are no zones.
+        shapes: Name, outline in the picture, and visible share of each zone.
+        hidden: Warnings about zones that are not sufficiently visible.
+    """
 
     zones: TableZones | None
     problem: str = ""
@@ -259,7 +269,7 @@ class _Proposed:
 
 
 class ZonesStep(GuideStep):
-    """Starts with the known zones, or those for a number of seats."""
+    """Proposes the previous zones, or those for a number of seats, and lets the user edit them."""
 
     name, scene = StepName.ZONES, AskedScene.TABLE
     choices = (
@@ -270,27 +280,27 @@ class ZonesStep(GuideStep):
     todo = (phrase("How many seats are there at most? Tiles to draw and open hands are seen in their zones."),)
 
     def __init__(self, before: Calibration, seats: int, folder: Path) -> None:
-        """Start with so many seats; the picture is drawn into *folder*."""
+        """Start with zones for *seats* seats. A drawing of the result is written into *folder*."""
         self._before, self._folder = before, folder
         self._lens = before.lens
         self._seats = seats
         is_known = before.zones is not None and before.table is not None and len(before.zones.seats) == seats
-        self._now = self._shown(before.zones) if is_known and before.zones is not None else self._proposed()
+        self._now = self._describe(before.zones) if is_known and before.zones is not None else self._propose()
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """Which zones there are."""
+        """Names of the zones, and warnings about invisible parts."""
         zones = self._now.zones
         if zones is None:
             return (phrase("{seats} seats: {problem}.", seats=self._seats, problem=self._now.problem),)
         names = zone_names(name for name, _ in zones.named())
-        how = _SAID[zones.source]
-        said = phrase("{seats} seats, {how}: {names}.", seats=len(zones.seats), how=how, names=names)
-        return (said, *self._now.hidden)
+        how = _SOURCES[zones.source]
+        words = phrase("{seats} seats, {how}: {names}.", seats=len(zones.seats), how=how, names=names)
+        return (words, *self._now.hidden)
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:
-        """The zones."""
+        """The visible zones."""
         return tuple(
             Drawn(Kind.ZONE, corners, name, is_good=share >= ENOUGH_SEEN)
             for name, corners, share in self._now.shapes
@@ -299,49 +309,53 @@ class ZonesStep(GuideStep):
 
     @property
     def editable(self) -> tuple[EditableZone, ...]:
-        """The zones as a person can edit them in the picture."""
+        """The zones with their editable corners."""
         zones, table, lens = self._now.zones, self._before.table, self._lens
         return () if zones is None or table is None or lens is None else editable(zones, table, lens)
 
     def see(self, image: Image) -> None:
-        """Keep it, to draw on."""
+        """Store the picture, and adapt the lens to its size."""
         self._image = image
         if self._lens is not None and image.shape[:2] != (self._lens.height_px, self._lens.width_px):
             self._lens = lens_for(self._lens, image)
-            self._now = self._shown(self._now.zones) if self._now.zones is not None else self._now
+            self._now = self._describe(self._now.zones) if self._now.zones is not None else self._now
 
     def pressed(self, key: str) -> None:
-        """Take the zones for another number of seats."""
+        """Propose zones for another number of seats."""
         if key in _SEATS:
             self._seats = int(key)
-            self._now = self._proposed()
+            self._now = self._propose()
 
     def edit(self, drawn: tuple[EditableZone, ...]) -> None:
-        """Take zones that a person has drawn.
+        """Apply zones drawn by the user.
 
         Raises:
-            RefusedError: If one cannot be; with its name and the reason.
+            RefusedError: If there are no zones to edit, or one is invalid.
         """
         zones, table, lens = self._now.zones, self._before.table, self._lens
         if zones is None or table is None or lens is None:
             raise RefusedError(self._now.problem)
-        self._now = self._shown(with_zones(zones, drawn, table, lens))
+        self._now = self._describe(with_zones(zones, drawn, table, lens))
 
     def result(self) -> StepResult:
-        """Return the zones."""
+        """Return the zones.
+
+        Raises:
+            RefusedError: If there are none. The message is the reason.
+        """
         zones = self._now.zones
         if zones is None:
             raise RefusedError(self._now.problem)
         after = replace(self._before, zones=zones)
-        words, note = phrase("{seats} seats, {how}", seats=len(zones.seats), how=_SAID[zones.source]), ""
+        words, note = phrase("{seats} seats, {how}", seats=len(zones.seats), how=_SOURCES[zones.source]), ""
         if self._image is not None and after.table is not None:
             drawn = draw_zones(self._image, zones, after.table, lens_for(after.lens, self._image))
             note = f"drawn into {write_drawn(self._folder, 'zones.png', drawn)}"
         return StepResult(after, words, self._now.hidden, self.drawn, note)
 
-    def _proposed(self) -> _Proposed:
+    def _propose(self) -> _Proposed:
         try:
-            return self._shown(self._zones())
+            return self._describe(self._zones())
         except RefusedError as error:
             return _Proposed(None, error.words)
 
@@ -353,7 +367,7 @@ class ZonesStep(GuideStep):
             return zones_of_size(*size_seen(table, lens), self._seats)
         return zones_on(table.marks, self._seats)
 
-    def _shown(self, zones: TableZones) -> _Proposed:
+    def _describe(self, zones: TableZones) -> _Proposed:
         table, lens = self._before.table, self._lens
         if table is None or lens is None:
             return _Proposed(zones)
@@ -369,5 +383,5 @@ class ZonesStep(GuideStep):
 
 
 def _shape(outline: tuple[PointPx, ...], table: Table, lens: Lens) -> tuple[tuple[PointPx, ...], float]:
-    shown = show_zone(outline, table, lens)
-    return points_of([(x * lens.width_px, y * lens.height_px) for x, y in shown.shares]), shown.visible
+    view = show_zone(outline, table, lens)
+    return points_of([(x * lens.width_px, y * lens.height_px) for x, y in view.shares]), view.visible

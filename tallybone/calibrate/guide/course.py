@@ -1,6 +1,6 @@
-"""Lead a guided calibration from step to step, at a terminal or on a page.
+"""Run a guided calibration from step to step, for a terminal or a page.
 
-It never waits: `turn` looks once, `press` takes a decision.
+It never blocks: `turn` processes the newest input, and `press` handles a decision of the user.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _KEPT, _SKIPPED = phrase("as it was"), phrase("skipped")
 
 @dataclass(frozen=True, slots=True)
 class GuideSettings:
-    """The camera of a guided calibration, its file, and facts about the table.
+    """Settings of a guided calibration.
 
     Attributes:
-        source: The camera, as `calibrate.look.open_look` takes it.
-        into: The calibration file.
-        seats: Number of seats; None for as many as before, or four.
-        given: Facts about tiles and print.
-        microphone: Its number or a part of its name, "any", or "simulated"; None for a table that hears no knocks.
-        asks_always: Whether every result has to be accepted, and not only one that could be better.
+        source: Camera, as for `calibrate.look.open_look`.
+        into: Calibration file.
+        seats: Number of seats. None for the previous number, or four.
+        given: Options for measuring the table.
+        microphone: Number or part of the name of a microphone, "any", or "simulated". None to skip knocks.
+        asks_always: Whether users must accept every result, instead of only those with warnings.
     """
 
     source: str
@@ -62,14 +62,14 @@ class GuideSettings:
 
 
 class GuideCourse:
-    """Goes from step to step; the result of each is stored in the file as soon as it is accepted."""
+    """A guided calibration. The result of each step is stored in the file once it is accepted."""
 
     def __init__(
         self, settings: GuideSettings, look: Onlooker, calibration: Calibration, read_tiles: ReadTiles, clock: Clock
     ) -> None:
-        """Start with the first step; the caller closes *look*."""
+        """Start with the first step. The caller must close *look*."""
         self._settings, self._look, self._read_tiles, self._clock = settings, look, read_tiles, clock
-        # A table that hears no knocks has no such step.
+        # Without a microphone there is no knock step.
         self._order = tuple(name for name in StepName if name is not StepName.KNOCK or settings.microphone is not None)
         self._outcomes: dict[StepName, Progress] = {}
         self.calibration = calibration
@@ -82,14 +82,14 @@ class GuideCourse:
 
     @property
     def is_over(self) -> bool:
-        """Whether the last step is behind it."""
+        """True after the last step."""
         return self._stage is Stage.OVER
 
     @property
     def view(self) -> CourseView:
-        """How it stands now."""
+        """Current state for display."""
         name = None if self.is_over else self._order[self._at]
-        steps = tuple(self._outcomes.get(one, Progress(one, None)) for one in self._order)
+        steps = tuple(self._outcomes.get(step, Progress(step, None)) for step in self._order)
         todo, seen = words_at(self._stage, self._step, self._result)
         has_camera = self._step is None or self._step.scene is not None
         problem = self._look.problem if has_camera and not self.is_over else None
@@ -99,23 +99,23 @@ class GuideCourse:
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:
-        """The shapes that were found in `image`, the newest picture."""
+        """Shapes detected in `image`, the newest picture."""
         if self._result is not None:
             return self._result.drawn
         return () if self._step is None else self._step.drawn
 
     @property
     def zones(self) -> tuple[EditableZone, ...]:
-        """The zones that can be changed in the picture now."""
+        """Zones that can currently be edited."""
         return self._step.editable if isinstance(self._step, ZonesStep) and self._stage is Stage.LOOKS else ()
 
     @property
     def tiles(self) -> tuple[LearnedTile, ...]:
-        """The tiles that were learned, as long as they can be corrected."""
+        """Learned tiles, while they can be corrected."""
         return self._step.tiles if isinstance(self._step, SetStep) and self._stage is Stage.RESULT else ()
 
     def turn(self) -> None:
-        """Look and listen once, or measure; called often.
+        """Process the newest picture and sound, or measure. Must be called frequently.
 
         Raises:
             VisionError: If tiles cannot be read.
@@ -131,7 +131,7 @@ class GuideCourse:
                 pass
 
     def press(self, press: str) -> None:
-        """Take a decision; one that is no choice now changes nothing."""
+        """Handle a decision of the user. Ignored if it is not among the current choices."""
         if press not in [choice.press for choice in self.view.choices]:
             return
         self._refused = ""
@@ -152,10 +152,10 @@ class GuideCourse:
                 self._refused = _words_of(error)
 
     def go_to(self, name: StepName) -> None:
-        """Do a step now, whatever was done before.
+        """Start a step, even if it was already done.
 
         Raises:
-            RefusedError: If this table has no such step.
+            RefusedError: If the step is not available.
         """
         if name not in self._order:
             raise RefusedError(phrase("without a microphone there is no such step"))
@@ -163,10 +163,10 @@ class GuideCourse:
         self._enter()
 
     def edit_zones(self, drawn: tuple[EditableZone, ...]) -> None:
-        """Take zones that a person has drawn.
+        """Apply zones drawn by the user.
 
         Raises:
-            RefusedError: If they cannot be, or the step is another.
+            RefusedError: If they are invalid, or zones are not being calibrated.
         """
         if not isinstance(self._step, ZonesStep) or self._stage is not Stage.LOOKS:
             raise RefusedError(phrase("zones are not what is calibrated now"))
@@ -174,10 +174,10 @@ class GuideCourse:
         self._refused = ""
 
     def correct_tile(self, number: int, pips: tuple[int, int]) -> None:
-        """Learn the set again, with the pips of one tile corrected.
+        """Correct the label of a tile, and learn the set again.
 
         Raises:
-            RefusedError: If there is no such tile, or the step is another.
+            RefusedError: If there is no such tile or number, or tiles are not being calibrated.
         """
         if not isinstance(self._step, SetStep) or self._stage is not Stage.RESULT:
             raise RefusedError(phrase("tiles are not what is calibrated now"))
@@ -191,7 +191,7 @@ class GuideCourse:
         self._step, self._result = None, None
 
     def _arrive(self, at: int) -> None:
-        """Come to a step, or to the end."""
+        """Move to a step, or to the end. Start it unless it was done before."""
         self.close()
         self._at, self._refused = at, ""
         if at == len(self._order):
@@ -205,9 +205,9 @@ class GuideCourse:
             self._enter()
 
     def _enter(self) -> None:
-        """Do the step from its start."""
+        """Start the current step from the beginning."""
         self.close()
-        self._step = self._made(self._order[self._at])
+        self._step = self._create_step(self._order[self._at])
         self._stage = Stage.LOOKS
         if self._step.scene is not None:
             self._look.present(self._step.scene)
@@ -216,7 +216,7 @@ class GuideCourse:
         self._outcomes[progress.name] = progress
         self._arrive(self._at + 1)
 
-    def _made(self, name: StepName) -> GuideStep:
+    def _create_step(self, name: StepName) -> GuideStep:
         before, drawn, seats = self.calibration, self._settings.into.with_suffix(""), self._seats
         match name:
             case StepName.LENS:
@@ -246,7 +246,7 @@ class GuideCourse:
         return image
 
     def _sense(self) -> None:
-        """Let the step look and listen; measure as soon as it is enough."""
+        """Pass the newest picture and sound to the step. Measure once it has enough."""
         step = self._step
         assert step is not None
         try:
@@ -256,7 +256,7 @@ class GuideCourse:
             step.listen()
         except CalibrationError as error:
             self._refused = _words_of(error)
-        # After a refusal it measures again only when a person asks for it.
+        # After a rejection, measure again only on request.
         if step.is_enough and not self._refused:
             self._stage = Stage.MEASURES
 
@@ -274,7 +274,7 @@ class GuideCourse:
             self._keep()
 
     def _keep(self) -> None:
-        """Store the result, and go on; wait where it cannot be written."""
+        """Store the result and continue. Stay at this step if it cannot be written."""
         assert self._result is not None
         try:
             save_calibration(self._result.calibration, self._settings.into)
@@ -286,7 +286,7 @@ class GuideCourse:
 
 
 def _words_of(error: CalibrationError | KnockError | OSError) -> str:
-    """Return the words of an error, as the phrase that it was made with if there is one."""
+    """Return the message of an error, as a translatable phrase if possible."""
     match error:
         case CalibrationError():
             return error.words

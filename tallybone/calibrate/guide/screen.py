@@ -1,4 +1,4 @@
-"""Show a guided calibration in a terminal, or line by line where nothing can be redrawn."""
+"""Show a guided calibration in a terminal, or line by line if the output cannot be redrawn."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from tallybone.terminal import printable
 
 @dataclass(frozen=True, slots=True)
 class GuideScreen:
-    """The text on the screen.
+    """Text on the screen.
 
     Attributes:
-        title: Of the whole.
-        note: The page on which it can be followed too; "" for none.
-        done: Names of steps, and their results.
-        step: Name of the step that goes on.
-        todo: Its instructions.
-        seen: What it sees at the moment.
-        waiting: Names of the steps after it.
-        keys: The keys, and their effects.
+        title: Title of the guide.
+        note: Address of the page with the same calibration, or "".
+        done: Names and results of completed steps.
+        step: Name of the current step.
+        todo: Instructions of the current step.
+        seen: Current observations of the step.
+        waiting: Names of the following steps.
+        keys: Keys and their effects.
     """
 
     title: str
@@ -42,12 +42,12 @@ class GuideScreen:
 
 
 Screen: TypeAlias = Callable[[GuideScreen], None]
-"""Shows a board; called when something on it has changed."""
+"""Shows a screen. Called after each change."""
 
 
 @contextmanager
 def screen_on(console: Console) -> Iterator[Screen]:
-    """Yield a function that redraws boards in place where that can be seen, else prints a line for each new thing."""
+    """Yield a function that redraws the screen in place on a terminal, and otherwise prints new lines."""
     if not console.is_terminal or console.is_dumb_terminal:
         yield LineScreen(console).show
         return
@@ -56,42 +56,42 @@ def screen_on(console: Console) -> Iterator[Screen]:
 
 
 class LineScreen:
-    """Prints each step, its result and its words once."""
+    """Prints each step, its instructions and its result once."""
 
     def __init__(self, console: Console) -> None:
         """Print on *console*."""
         self._console = console
-        self._told: tuple[str, ...] = ()
+        self._printed: tuple[str, ...] = ()
         self._note = ""
         self._done = 0
 
     def show(self, board: GuideScreen) -> None:
-        """Print the lines that are new."""
+        """Print the new lines."""
         if board.note != self._note:
             self._note = board.note
-            self._say(board.note)
+            self._print(board.note)
         for name, words in board.done[self._done :]:
-            self._say(f"{name}: {words}")
+            self._print(f"{name}: {words}")
         self._done = len(board.done)
-        told = (board.step, *board.todo, board.keys)
-        if told != self._told:
-            self._told = told
+        content = (board.step, *board.todo, board.keys)
+        if content != self._printed:
+            self._printed = content
             title = f"{board.title}: {board.step}" if board.step else board.title
             for line in (title, *board.todo, *board.seen, board.keys):
-                self._say(line)
+                self._print(line)
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         self._console.print(printable(line), markup=False, soft_wrap=True)
 
 
 def coverage_lines(drawn: Sequence[Drawn]) -> tuple[str, ...]:
-    """Return the nine parts of the picture as three lines, # where the board has been; none where they do not count."""
-    cells = ["#" if one.is_good else "." for one in drawn if one.kind is Kind.CELL]
+    """Return the nine picture cells as three lines, with # for covered ones. Empty if *drawn* contains no cells."""
+    cells = ["#" if shape.is_good else "." for shape in drawn if shape.kind is Kind.CELL]
     return tuple("    " + " ".join(cells[at : at + 3]) for at in range(0, len(cells), 3))
 
 
 def draw_guide(board: GuideScreen) -> Padding:
-    """Return a board for a terminal."""
+    """Return the screen as a renderable for rich."""
     parts: list[RenderableType] = [Text(printable(board.title), style="bold"), Text(printable(board.note)), Text()]
     for name, words in board.done:
         is_skipped = words == "skipped"

@@ -1,4 +1,4 @@
-"""Define the steps of a guided calibration: their words, the shapes they draw, their state and their result."""
+"""Interface of the steps of a guided calibration: words, drawn shapes, state and result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GO_ON, AGAIN, SKIP = "go_on", "again", "skip"
 
 
 class StepName(StrEnum):
-    """What is calibrated, in the order of the guide."""
+    """Steps in the order of the guide. Each is named after the part that it calibrates."""
 
     LENS = "lens"
     TABLE = "table"
@@ -33,14 +33,14 @@ class StepName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """The result of a step.
+    """Result of a step.
 
     Attributes:
-        calibration: With the result in it.
-        words: A summary.
-        warnings: Weaknesses; a person may go on with them, or do the step again.
-        drawn: The result over the last picture that the step has seen.
-        note: A file that was written beside the calibration, for the person at this machine; "" for none.
+        calibration: Calibration including the result.
+        words: Summary.
+        warnings: Weaknesses of the result. The user may accept them, or repeat the step.
+        drawn: Shapes of the result for the last picture.
+        note: Message about a file written next to the calibration, or "".
     """
 
     calibration: Calibration
@@ -52,11 +52,11 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True)
 class GuideChoice:
-    """A decision that a person may take.
+    """A choice offered to the user.
 
     Attributes:
-        press: Its name: `GO_ON`, `AGAIN`, `SKIP`, or a key that only this step knows.
-        words: Its effect.
+        press: Name of the choice: `GO_ON`, `AGAIN`, `SKIP`, or a key of the step.
+        words: Text of the choice.
     """
 
     press: str
@@ -64,12 +64,12 @@ class GuideChoice:
 
 
 class GuideStep(ABC):
-    """A step that goes on until it is done, or a person skips it.
+    """A step of the guide, which runs until it is done or skipped.
 
     Attributes:
-        name: The part that it calibrates.
-        scene: The scene that it has to see; None where it looks at nothing.
-        choices: The decisions beside skipping it.
+        name: Name of the step.
+        scene: Required scene. None if the step does not use the camera.
+        choices: Choices in addition to skipping.
     """
 
     name: StepName
@@ -80,57 +80,57 @@ class GuideStep(ABC):
     @property
     @abstractmethod
     def todo(self) -> tuple[str, ...]:
-        """The instructions."""
+        """Instructions for the user."""
 
     @property
     @abstractmethod
     def seen(self) -> tuple[str, ...]:
-        """What it sees at the moment, in sentences."""
+        """Current observations in sentences."""
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:
-        """The same, over the picture that it has seen last."""
+        """Current observations as shapes for the last picture."""
         return ()
 
     @property
     def is_enough(self) -> bool:
-        """Whether it can be finished without a key."""
+        """True if the step can finish without a decision of the user."""
         return False
 
     def see(self, image: Image) -> None:
-        """Look at a picture."""
+        """Process a picture."""
         self._image = image
 
-    def listen(self) -> None:  # noqa: B027 - most steps hear nothing
-        """Take the newest sounds; called often.
+    def listen(self) -> None:  # noqa: B027 - most steps do not listen
+        """Process the newest sounds. Called frequently.
 
         Raises:
-            RefusedError: If nothing can be heard; with the reason.
+            RefusedError: If the sensor has a problem. The message is the problem.
         """
 
-    def pressed(self, key: str) -> None:  # noqa: B027 - most steps have no such key
-        """Take a key that is a choice of its own.
+    def pressed(self, key: str) -> None:  # noqa: B027 - most steps have no keys
+        """Handle a key of the step.
 
         Raises:
-            KnockError: If the sensor that it starts fails.
+            KnockError: If the key starts a sensor that fails.
         """
 
     def close(self) -> None:  # noqa: B027 - most steps open nothing
-        """Close all that it has opened."""
+        """Release all resources."""
 
     @abstractmethod
     def result(self) -> StepResult | None:
-        """Return the result; None while it is still worked out: the course asks again.
+        """Return the result, or None while it is being computed.
 
         Raises:
-            RefusedError: If there is not enough for one; with a hint.
+            RefusedError: If there is not enough data. The message includes a hint.
         """
 
     def _picture(self) -> Image:
         """Return the newest picture.
 
         Raises:
-            RefusedError: If none has come yet.
+            RefusedError: If there is no picture yet.
         """
         if self._image is None:
             raise RefusedError(phrase("the camera has given no picture yet"))
@@ -138,7 +138,7 @@ class GuideStep(ABC):
 
 
 class Kind(StrEnum):
-    """The kind of a shape; all but corners and lines are closed outlines."""
+    """Kind of a shape. All except corners and lines are closed outlines."""
 
     CORNERS = "corners"
     CELL = "cell"
@@ -154,10 +154,10 @@ class Drawn:
     """A shape over a picture.
 
     Attributes:
-        kind: Its kind.
-        points_px: Its corners, or single points; x right, y down.
-        label: The text beside it.
-        is_good: Whether it is as it should be.
+        kind: Kind of the shape.
+        points_px: Corners or points, x right, y down.
+        label: Text next to the shape.
+        is_good: False to mark a problem.
     """
 
     kind: Kind
@@ -167,25 +167,32 @@ class Drawn:
 
 
 def points_of(points: NDArray[np.float64] | Iterable[PointPx]) -> tuple[PointPx, ...]:
-    """Return points, shape (N, 2), as plain numbers to a tenth of a pixel."""
+    """Return points of shape (N, 2) as tuples, rounded to a tenth of a pixel."""
     return tuple((round(float(x), 1), round(float(y), 1)) for x, y in points)
 
 
 class Stage(StrEnum):
-    """Where a course is within a step."""
+    """Stage within a step."""
 
     BEFORE = "before"
-    """The step was done before: a person decides whether to do it again."""
+    """The step was done before. The user decides whether to repeat it."""
     LOOKS = "looks"
     MEASURES = "measures"
     RESULT = "result"
-    """There is a result: a person decides whether to keep it."""
+    """There is a result. The user decides whether to keep it."""
     OVER = "over"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A step, and its outcome, None for none yet; *note* names a file that was written beside the calibration."""
+    """Outcome of a step.
+
+    Attributes:
+        name: Name of the step.
+        outcome: Summary of the outcome. None if the step is not finished.
+        note: Message about a file written next to the calibration, or "".
+        is_skipped: Whether the step was skipped.
+    """
 
     name: StepName
     outcome: str | None
@@ -195,18 +202,18 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class CourseView:
-    """How a course stands.
+    """State of a guided calibration.
 
     Attributes:
-        stage: Where it is within a step.
-        step: Which step; None at the end.
+        stage: Stage within the step.
+        step: Current step. None at the end.
         steps: All steps, in order.
-        todo: The instructions.
-        seen: What the step sees at the moment, or the weaknesses of its result.
-        note: A file that was written beside the calibration; "" for none.
-        refused: Why something was not done; "" for nothing.
-        problem: Why there are no pictures, in words.
-        choices: The decisions that a person may take.
+        todo: Instructions.
+        seen: Current observations of the step, or warnings about its result.
+        note: Message about a file written next to the calibration, or "".
+        refused: Reason why the last request was rejected, or "".
+        problem: Reason why there are no pictures, or None.
+        choices: Choices of the user.
     """
 
     stage: Stage
@@ -223,7 +230,7 @@ class CourseView:
 def words_at(
     stage: Stage, step: GuideStep | None, result: StepResult | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the instructions, and what the step sees."""
+    """Return the instructions and the observations of a step."""
     match stage:
         case Stage.BEFORE:
             return (phrase("This was done before."),), ()
@@ -239,7 +246,7 @@ def words_at(
 def choices_at(
     stage: Stage, step: GuideStep | None, result: StepResult | None, *, is_refused: bool
 ) -> tuple[GuideChoice, ...]:
-    """Return the decisions that a person may take."""
+    """Return the current choices of the user."""
     again, skip = GuideChoice(AGAIN, phrase("again")), GuideChoice(SKIP, phrase("skip"))
     match stage:
         case Stage.BEFORE:

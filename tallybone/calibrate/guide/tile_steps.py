@@ -1,4 +1,4 @@
-"""Guide tile set, light and knocks: learn the tiles, check the light, listen."""
+"""Steps of the guide for tile set, light and knocks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hardware.camera.device import Light
 from hardware.clock import Clock
 from hardware.knock.heard import NS_PER_S
 from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, GuideStep, Kind, StepName, StepResult, points_of
-from tallybone.calibrate.knock import Hearing, MakeSensor, fitted
+from tallybone.calibrate.knock import Hearing, MakeSensor, fit_timetable
 from tallybone.calibrate.lens_and_table import ReadTiles
 from tallybone.calibrate.light import look_at_light, write_drawn
 from tallybone.calibrate.look import Onlooker
 from tallybone.calibrate.scenes import AskedScene, timetable
-from tallybone.calibrate.tile_set import SetLearning, TilePips, kept_of
+from tallybone.calibrate.tile_set import SetLearning, TilePips, set_to_store
 from tallybone.show.over_pictures import draw_light
 from tallybone.store.calibration_file import Calibration
 from vision.arrays import Image
@@ -36,13 +36,13 @@ _LIGHTS = {
     Light.HELD: phrase("held"),
     Light.CANNOT_BE_HELD: phrase("cannot be held"),
 }
-# Corners of a circle as it is drawn.
+# Number of corners of a drawn circle.
 _ROUND = 16
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedTile:
-    """A tile as it was read, and whether that is in doubt; numbers start with 1."""
+    """A learned tile: its number from 1, its label, and whether the label is doubtful."""
 
     number: int
     pips: TilePips
@@ -50,16 +50,16 @@ class LearnedTile:
 
 
 class SetStep(GuideStep):
-    """Takes a picture of the set on demand, and learns from it."""
+    """Learns the set from a picture taken on demand."""
 
     name, scene = StepName.SET, AskedScene.SET
     choices = (GuideChoice(GO_ON, phrase("learn them")),)
 
     def __init__(self, before: Calibration, folder: Path) -> None:
-        """Add the set to *before*; a picture of the tiles with their numbers is drawn into *folder*."""
+        """Add the set to *before*. An overview of the tiles is drawn into *folder*."""
         self._before, self._folder = before, folder
         self._learning: SetLearning | None = None
-        self._said: dict[int, TilePips] = {}
+        self._hand_labels: dict[int, TilePips] = {}
         self.tiles: tuple[LearnedTile, ...] = ()
 
     todo = (
@@ -72,26 +72,26 @@ class SetStep(GuideStep):
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """How far the learning is."""
+        """Progress of the learning."""
         if self._learning is None:
             return ()
         return (phrase("Learning your tiles: {percent} % done.", percent=f"{100 * self._learning.share:.0f}"),)
 
     def result(self) -> StepResult | None:
-        """Return the set; None while it is learned."""
+        """Return the learned set, or None while learning is in progress."""
         image = self._picture()
         if self._learning is None:
             self._learning = SetLearning(image)
-            self._learning.begin(self._said)
+            self._learning.begin(self._hand_labels)
         try:
             learned = self._learning.learned()
         except RefusedError:
             self.close()
             raise
-        return None if learned is None else self._found(learned, image)
+        return None if learned is None else self._step_result(learned, image)
 
     def correct(self, number: int, pips: TilePips) -> None:
-        """Correct the pips of a tile, and learn again.
+        """Correct the label of a tile, and learn again.
 
         Raises:
             RefusedError: If there is no such tile, or the set has no such number.
@@ -101,9 +101,9 @@ class SetStep(GuideStep):
         highest = max(smallest_set(len(self.tiles)), *(max(tile.pips) for tile in self.tiles))
         if max(pips) > highest:
             raise RefusedError(phrase("this set has no {pips}: it goes to {highest}", pips=max(pips), highest=highest))
-        self._said[number - 1] = pips
+        self._hand_labels[number - 1] = pips
         self.tiles = ()
-        self._learning.begin(self._said)
+        self._learning.begin(self._hand_labels)
 
     def close(self) -> None:
         """Stop learning."""
@@ -111,18 +111,18 @@ class SetStep(GuideStep):
             self._learning.close()
             self._learning = None
 
-    def _found(self, learned: LearningResult, image: Image) -> StepResult:
+    def _step_result(self, learned: LearningResult, image: Image) -> StepResult:
         self.tiles = tuple(
             LearnedTile(at + 1, (first, second), at in learned.doubtful)
             for at, (first, second) in enumerate(learned.pips.tolist())
         )
-        kept = kept_of(learned, image, self._before)
+        kept = set_to_store(learned, image, self._before)
         note = f"drawn into {write_drawn(self._folder, 'set.png', draw_tiles(learned))}"
         after = replace(self._before, set=kept)
         return StepResult(after, _words(kept), tuple(_warnings(kept, learned, self.tiles)), self._shapes(learned), note)
 
     def _shapes(self, learned: LearningResult) -> tuple[Drawn, ...]:
-        """Return the tiles with their pips as they were read; those in doubt with their numbers."""
+        """Return the outlines of the tiles with their labels. Doubtful ones also have their numbers."""
         outlines = corners(learned.seen[0].poses)
         return tuple(
             Drawn(Kind.TILE, points_of(outline), _label(tile), is_good=not tile.is_doubtful)
@@ -164,38 +164,38 @@ def _words(kept: LearnedSet) -> Phrase:
 
 
 def _warnings(kept: LearnedSet, learned: LearningResult, tiles: tuple[LearnedTile, ...]) -> list[Phrase]:
-    said = [] if kept.is_too_doubtful else _about_tiles(kept, tiles)
-    backs = sum(one.backs for one in learned.seen)
+    warnings = [] if kept.is_too_doubtful else _about_tiles(kept, tiles)
+    backs = sum(picture.backs for picture in learned.seen)
     if backs:
         turn = plural(
             "1 tile lies face down: turn it over to have it learned too.",
             "{number} tiles lie face down: turn them over to have them learned too.",
             number=backs,
         )
-        said.append(turn)
-    return said
+        warnings.append(turn)
+    return warnings
 
 
 def _about_tiles(kept: LearnedSet, tiles: tuple[LearnedTile, ...]) -> list[Phrase]:
-    said, count = [], kept.count
+    warnings, count = [], kept.count
     doubtful = [tile for tile in tiles if tile.is_doubtful]
     if doubtful:
         taken = listed(
             phrase("{number} (taken for {tile})", number=tile.number, tile=_named(tile.pips)) for tile in doubtful
         )
-        said.append(phrase("In doubt: {tiles}. What is wrong can be put right on the page.", tiles=taken))
+        warnings.append(phrase("In doubt: {tiles}. What is wrong can be put right on the page.", tiles=taken))
     if count.missing:
-        said.append(_missing(count.missing))
+        warnings.append(_missing(count.missing))
     if count.twice:
-        said.append(phrase("There twice: {tiles}.", tiles=listed(_named(pair[::-1]) for pair in count.twice)))
+        warnings.append(phrase("There twice: {tiles}.", tiles=listed(_named(pair[::-1]) for pair in count.twice)))
     shown = {pips for tile in tiles for pips in tile.pips}
     unseen = [str(number) for number, rgb in enumerate(kept.look.pips_rgb, 1) if rgb is None and number in shown]
     if unseen:
         pale = phrase(
             "Pips hardly unlike the face: {numbers}. More light, or light from the side, helps.", numbers=listed(unseen)
         )
-        said.append(pale)
-    return said
+        warnings.append(pale)
+    return warnings
 
 
 def _missing(pairs: tuple[TilePips, ...]) -> Phrase:
@@ -211,24 +211,28 @@ def _named(pips: TilePips) -> str:
 
 
 class LightStep(GuideStep):
-    """Holds the light, and looks whether it shows every pip."""
+    """Locks the light, and checks that all pips are visible."""
 
     name, scene = StepName.LIGHT, AskedScene.TILES
     choices = (GuideChoice(GO_ON, phrase("look")),)
 
     def __init__(self, before: Calibration, look: Onlooker, read_tiles: ReadTiles, folder: Path) -> None:
-        """Look through *look*; a picture with all faults is drawn into *folder*."""
+        """Use the camera *look*. An annotated picture is drawn into *folder* if there are warnings."""
         self._before, self._look, self._read_tiles, self._folder = before, look, read_tiles, folder
 
     todo = (phrase("Switch on the light that you play in, and lay open tiles all over the table."),)
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """Whether the camera holds its light."""
+        """Handling of light by the camera."""
         return (phrase("The camera's light: {state}.", state=_LIGHTS[self._look.light]),)
 
     def result(self) -> StepResult:
-        """Return how the light is."""
+        """Return the measured light.
+
+        Raises:
+            RefusedError: If there is no picture, or it shows neither tiles nor markers.
+        """
         image = self._picture()
         seen = look_at_light(image, self._read_tiles(image), self._look)
         if seen.kept.contrast is None:
@@ -244,66 +248,66 @@ class LightStep(GuideStep):
 
 
 def _shapes_of(found: LightMeasurement) -> tuple[Drawn, ...]:
-    """Return tiles and markers, those good that are well lit, and glare between them."""
+    """Return the outlines of tiles and markers, marked if they are poorly lit, and patches of glare."""
     spots = [(spot, found.trouble_at(spot)) for spot in found.samples]
     tiles = [
         Drawn(Kind.TILE, points_of(spot.corners_px), "" if trouble is None else trouble.value, is_good=trouble is None)
         for spot, trouble in spots
     ]
     patches = [
-        Drawn(Kind.PATCH, points_of(_round(x_px, y_px, radius_px)), Trouble.GLARE.value, is_good=False)
+        Drawn(Kind.PATCH, points_of(_circle(x_px, y_px, radius_px)), Trouble.GLARE.value, is_good=False)
         for x_px, y_px, radius_px in found.patches
     ]
     return (*tiles, *patches)
 
 
-def _round(x_px: float, y_px: float, radius_px: float) -> list[tuple[float, float]]:
-    ways = [math.tau * at / _ROUND for at in range(_ROUND)]
-    return [(x_px + radius_px * math.cos(way), y_px + radius_px * math.sin(way)) for way in ways]
+def _circle(x_px: float, y_px: float, radius_px: float) -> list[tuple[float, float]]:
+    angles = [math.tau * at / _ROUND for at in range(_ROUND)]
+    return [(x_px + radius_px * math.cos(angle), y_px + radius_px * math.sin(angle)) for angle in angles]
 
 
 class KnockStep(GuideStep):
-    """Listens through the timetable: quiet, tiles, then each seat."""
+    """Listens during the timetable: silence, tiles, then each seat."""
 
     name, scene = StepName.KNOCK, None
     choices = (GuideChoice(_LISTEN, phrase("listen from the begin")),)
 
-    def __init__(self, before: Calibration, seats: int, made: MakeSensor, clock: Clock) -> None:
-        """Listen with a sensor that *made* gives."""
-        self._before, self._made, self._clock = before, made, clock
+    def __init__(self, before: Calibration, seats: int, make: MakeSensor, clock: Clock) -> None:
+        """Listen with a sensor created by *make*."""
+        self._before, self._make, self._clock = before, make, clock
         self._parts = timetable(seats)
         self._hearing: Hearing | None = None
 
     @property
     def todo(self) -> tuple[str, ...]:
-        """The instruction of this part."""
+        """Instruction for the current part."""
         if self._hearing is None:
-            lasts_s = self._parts[-1].to_s
+            duration_s = self._parts[-1].to_s
             ready = phrase(
-                "Lay the tiles ready. Listening takes {seconds} seconds, and says what to do.", seconds=lasts_s
+                "Lay the tiles ready. Listening takes {seconds} seconds, and says what to do.", seconds=duration_s
             )
             return (ready,)
         return (self._hearing.part.words,)
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """How long this part still lasts, and how many sounds came so far."""
+        """Remaining time of the current part, and number of sounds in it."""
         if self._hearing is None:
             return ()
         part, passed_s = self._hearing.part, self._hearing.passed_s
         if passed_s < part.from_s:
             return (phrase("Get ready."),)
-        count = sum(part.from_s <= one.t_ns / NS_PER_S < part.to_s for one in self._hearing.heard)
+        count = sum(part.from_s <= sound.t_ns / NS_PER_S < part.to_s for sound in self._hearing.heard)
         more_s = max(0, round(part.to_s - passed_s))
         return (phrase("{seconds} seconds more, {sounds} sounds heard.", seconds=more_s, sounds=count),)
 
     @property
     def is_enough(self) -> bool:
-        """Whether the timetable is over."""
+        """True at the end of the timetable."""
         return self._hearing is not None and self._hearing.is_over
 
     def listen(self) -> None:
-        """Take the newest sounds."""
+        """Collect the newest sounds. Close the sensor if it fails."""
         if self._hearing is None:
             return
         try:
@@ -313,18 +317,22 @@ class KnockStep(GuideStep):
             raise
 
     def pressed(self, key: str) -> None:
-        """Begin."""
+        """Start the timetable from the beginning."""
         if key == _LISTEN:
             self.close()
-            self._hearing = Hearing(self._made, self._parts, self._clock)
+            self._hearing = Hearing(self._make, self._parts, self._clock)
 
     def result(self) -> StepResult:
-        """Return how knocks sound."""
+        """Return the knock calibration.
+
+        Raises:
+            RefusedError: If the timetable has not ended, or the calibration fails.
+        """
         hearing = self._hearing
         if hearing is None or not hearing.is_over:
             raise RefusedError(phrase("it has not been listened to the end"))
         self.close()
-        kept = fitted(hearing.heard, self._parts)
+        kept = fit_timetable(hearing.heard, self._parts)
         words = phrase(
             "{found} of {knocks} knocks found, {passed} of {tiles} tiles pass for one",
             found=kept.found,

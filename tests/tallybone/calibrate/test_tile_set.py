@@ -75,7 +75,7 @@ def test_of_a_set_of_signs_the_doubles_are_said(tmp_path: Path) -> None:
     assert read_pips(picture, file) != WHOLE_SET
     true = true_tiles(examine_set([rendered.image], load_reader()).seen[0], rendered)
     said = {at + 1: pips for at, pips in named_doubles(true).items()}
-    assert calibrate_set([picture], file, said=said, output=after) == 0
+    assert calibrate_set([picture], file, hand_labels=said, output=after) == 0
     assert "28 tiles of a set to double-6" in said_by(after)
     assert "In doubt" not in said_by(after)
     assert read_pips(picture, file) == WHOLE_SET
