@@ -146,6 +146,8 @@ def test_no_module_starts_with_a_clause() -> None:
         "tallybone/session",
         "tallybone/show",
         "tallybone/simulate",
+        "calibration",
+        "tallybone/calibrate",
     ],
 )
 def test_no_docstring_starts_with_a_clause(package: str) -> None:

@@ -79,7 +79,7 @@ def test_of_a_set_of_signs_the_doubles_are_said(tmp_path: Path) -> None:
     assert "28 tiles of a set to double-6" in said_by(after)
     assert "In doubt" not in said_by(after)
     assert read_pips(picture, file) == WHOLE_SET
-    assert calibrate_set([picture], file, said={29: (1, 1)}, output=after) == 1
+    assert calibrate_set([picture], file, hand_labels={29: (1, 1)}, output=after) == 1
     assert "there is no tile 29" in complaint_of(after)
 
 
