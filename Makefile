@@ -36,7 +36,7 @@ demo: $(RUN) ## set up (about 90 MB the first time), then watch and score a rend
 setup: $(RUN) ## set up .venv for use: .venv/bin/tallybone --help
 	@echo "Ready: $(BIN)/tallybone --help"
 
-test: $(DEV) programs check coverage ## set up the tools (the first time 260 MB, and as root 300 MB of Debian), then check and run every test; a few minutes
+test: $(DEV) check coverage ## set up the tools (260 MB the first time), then check and run every test; about 20 minutes
 	@echo "Running all other tests, the slow ones too."
 	@$(BIN)/python -m pytest $(SPREAD) -m "slow and not (chroot or hardware)" $(COVERED) $(COVERING)
 	@$(BIN)/python -m pytest $(SPREAD) $(addprefix --ignore=,$(COVERED) $(COVERING))
@@ -62,9 +62,9 @@ coverage: $(DEV) ## run the quick tests of engine, session and recording; each m
 	  $(BIN)/coverage json --quiet --include="$$package/*" -o - | $(BIN)/python -c "$$BRANCHES" $$package; \
 	done
 
-# Tests also run programs of the distribution. Where one cannot be installed its tests skip, and say so.
-# No service starts: not now (RUNLEVEL holds back init scripts, SYSTEMD_OFFLINE units), nor at the next boot (disable).
-programs:
+# Tests skip without these programs and name them. No service starts: not now (RUNLEVEL holds back init scripts,
+# SYSTEMD_OFFLINE units), nor at the next boot (disable).
+programs: ## install the Debian programs that tests use (as root; up to 300 MB)
 	@export PATH="$$PATH:/usr/sbin:/sbin" DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes RUNLEVEL=1 SYSTEMD_OFFLINE=1; \
 	has() { for name; do command -v "$$name" >/dev/null && return; done; false; }; \
 	wanted=$$( \
@@ -92,12 +92,13 @@ programs:
 fast: $(DEV) check ## check and run the quick tests only; under two minutes
 	@$(BIN)/python -m pytest $(SPREAD) -m "not slow"
 
-check: $(DEV) ## format, lint, types, imports; seconds
-	@echo "Checking format, lint, types and imports."
+check: $(DEV) ## format, lint, types, imports, spelling; seconds
+	@echo "Checking format, lint, types, imports and spelling."
 	@$(BIN)/ruff format --check --quiet . || { echo "Not formatted: run 'make format'."; $(BIN)/ruff format --diff --quiet . ; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/codespell
 
 format: $(DEV) ## rewrite the sources as `make check` wants them, as far as a tool can
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .

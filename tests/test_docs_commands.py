@@ -17,7 +17,10 @@ import tallybone.cli  # noqa: F401 - adds all commands
 from tallybone.cli.app import app
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 TALLYBONE = Path(sys.executable).with_name("tallybone")
 # What stands before a command, and what it is then.
 _BEFORE = re.compile(r"^(?:\$ )?(?:sudo )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?(?:/opt/tallybone/)?(?:\./)?")
