@@ -1,10 +1,10 @@
-"""How many tiles the eye says where none lies: on rendered benches full of other things, and in photographs of such.
+"""Count the reader's false positives on rendered tables without tiles, and in photos without tiles.
 
     python benchmarks/bench_bait.py [PHOTOGRAPH ...] [--tables 200] [--seed 2609] [--jobs 2] [--sheet worst.png]
 
-The benches: tables and floors as cameras elsewhere see them, with things of all kinds, prints, hands and arms, but
-without tiles and without what is a tile to the eye, printed dominoes and those on edge. Wanted is none that is said
-with more than 0.8 for both halves, or to lie face down.
+The rendered tables and floors are like other people's photos, with many objects, prints, hands and arms. They contain
+no tiles, and no printed or standing dominoes, which the reader may report. The target is 0 tiles with a confidence
+above 0.8 for both halves, and 0 face-down tiles.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from vision.image.picture import load_picture
 from vision.reader.reader import Reader, load_reader
 from vision.reading import SURE, Face, Reading
 
-# Keeps the seeds apart from those that networks learn from, which have two numbers.
+# Separates these seeds from training seeds, which have two numbers.
 _STREAM = 9
 _TILES = (ClutterKind.PRINTED_TILE, ClutterKind.STANDING_TILE)
 THINGS = tuple(kind for kind in ClutterKind if kind not in _TILES)
@@ -43,20 +43,20 @@ _SECOND_HAND = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Bait:
-    """What was said of some pictures without tiles.
+    """False positives in pictures without tiles.
 
     Attributes:
-        pictures: How many.
-        taken_in: In how many of them a tile is said with more than 0.8.
-        said: Tiles that are said, unsure ones left out.
-        sure: Those of them with more than 0.8 for both halves.
-        down: Those that are said to lie face down.
-        unsure: What is said to be there, though unsure.
+        pictures: Number of pictures.
+        taken_in: Pictures with a sure or face-down tile.
+        tiles: Tiles, without unsure ones.
+        sure: Tiles with a confidence above 0.8 for both halves.
+        down: Face-down tiles.
+        unsure: Unsure tiles.
     """
 
     pictures: int = 0
     taken_in: int = 0
-    said: int = 0
+    tiles: int = 0
     sure: int = 0
     down: int = 0
     unsure: int = 0
@@ -66,21 +66,21 @@ class Bait:
 
     def __str__(self) -> str:
         return (
-            f"{self.said} tiles said in {self.pictures} pictures, {self.sure} of them with more than {SURE} and"
+            f"{self.tiles} tiles said in {self.pictures} pictures, {self.sure} of them with more than {SURE} and"
             f" {self.down} face down, in {self.taken_in} pictures; unsure: {self.unsure}"
         )
 
 
 def bait_in(reading: Reading) -> Bait:
-    """Return what was said of one picture without tiles."""
-    said = reading.without_unsure().tiles
-    down = sum(tile.face is Face.DOWN for tile in said)
-    sure = sum(tile.face is Face.UP and confidence_of(tile) > SURE for tile in said)
-    return Bait(1, int(sure + down > 0), len(said), sure, down, len(reading.unsure))
+    """Return the false positives in a reading of a picture without tiles."""
+    tiles = reading.without_unsure().tiles
+    down = sum(tile.face is Face.DOWN for tile in tiles)
+    sure = sum(tile.face is Face.UP and confidence_of(tile) > SURE for tile in tiles)
+    return Bait(1, int(sure + down > 0), len(tiles), sure, down, len(reading.unsure))
 
 
 def main() -> None:
-    """Print the figures, and write the sheet if one is wanted."""
+    """Print the figures, and write the sheet if requested."""
     parser = parser_for(__doc__, tables=200, seed=2609)
     parser.add_argument("photographs", nargs="*", type=_photograph, metavar="PHOTOGRAPH")
     options = parser.parse_args()
@@ -96,7 +96,7 @@ def main() -> None:
 
 
 def _photograph(name: str) -> Path:
-    """Return a file that is there, before minutes are spent on benches."""
+    """Check that a file exists before spending minutes on rendering."""
     path = Path(name)
     if not path.is_file():
         raise argparse.ArgumentTypeError(f"there is no file {name}")
@@ -112,14 +112,14 @@ def _added(read: Iterable[tuple[Bait, list[WorstCase]]], sheet: WorstSheet) -> B
 
 
 def read_bench(seed: int, index: int) -> tuple[Bait, list[WorstCase]]:
-    """Return what the eye says of one rendered bench."""
+    """Render and read a table without tiles."""
     rng = np.random.default_rng((seed, _STREAM, 1 + index))
     image = render(draw_bench(rng), rng).image
     return _read(image, "rendered benches", f"bench {index}")
 
 
 def read_photograph(paths: tuple[Path, ...], index: int) -> tuple[Bait, list[WorstCase]]:
-    """Return what the eye says of one photograph."""
+    """Read a photo."""
     return _read(load_picture(paths[index]), "photographs", paths[index].name)
 
 
@@ -129,7 +129,7 @@ def _read(image: Image, source: str, picture: str) -> tuple[Bait, list[WorstCase
 
 
 def draw_bench(rng: np.random.Generator) -> Scene:
-    """Return a table of `draw_foreign_scene` with more things and hands, and nothing that is a tile."""
+    """Return a scene of `draw_foreign_scene` with additional objects and hands, and without anything like a tile."""
     scene = draw_foreign_scene(rng)
     area = visible_area(scene.camera).grown(2 * scene.tile.length_mm)
     more = draw_clutter(rng, area, scene.tile, (), int(rng.integers(*_MORE_THINGS)), kinds=THINGS)
@@ -143,7 +143,7 @@ def draw_bench(rng: np.random.Generator) -> Scene:
 
 @cache
 def _reader() -> Reader:
-    """Return the shipped eye; each process has its own."""
+    """Return the shipped reader, loaded once per process."""
     return load_reader()
 
 

@@ -1,10 +1,10 @@
-"""How well live simulated matches are scored on a machine that is busy with other work.
+"""Measure how well live simulated matches are scored on a busy machine.
 
     python benchmarks/bench_busy.py [--runs 20] [--busy 4] [--seed 500] [--games bones,draw,block,allfives,cutthroat]
 
-Each run is the real command: `tallybone play --camera simulated` plays one hand and records it, while other processes
-keep the cores busy. The recorded match is judged, tile by tile, against the match that was simulated. A run has
-derailed if a tile is missed or wrong, if a tile was never played, or if the totals differ. Then the exit code is 1.
+Each run is the real command: `tallybone play --camera simulated` plays a hand and records it while other processes keep
+the cores busy. The recorded match is compared with the simulated one, tile by tile. A run has derailed if a tile is
+missed, wrong or spare, or if the totals differ. The exit code is 1 if any run has derailed.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from tallybone.simulate.simulation import Simulation, simulation_settings
 
 _PLAYERS = {"bones": 2, "draw": 2, "block": 3, "allfives": 2, "cutthroat": 4}
 _NAMES = ("Ann", "Ben", "Cleo", "Dora")
-# A run that takes longer hangs.
-_MOST_S = 900
+# Timeout of a run.
+_TIMEOUT_S = 900
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One match that was scored, the time at its table, the time that passed, and the questions it asked."""
+    """A scored match, its duration at the table, its real duration, and the number of questions."""
 
     judged: HandJudged
     table_s: float
@@ -47,18 +47,18 @@ class Run:
 
     @property
     def has_derailed(self) -> bool:
-        """Whether anything of its score is wrong."""
+        """True if any part of the score is wrong."""
         judged = self.judged
         plays_right = all(play.is_wholly_right for play in judged.plays)
         return not (plays_right and judged.are_totals_right and not judged.spare)
 
 
 def main() -> int:
-    """Print a line for each run and the sums; return the exit code."""
+    """Print a line for each run and the total, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--busy", type=int, default=4, help="processes that compute all the time")
-    parser.add_argument("--seed", type=int, default=500, help="of the first run; those after it count up")
+    parser.add_argument("--busy", type=int, default=4, help="processes that keep the cores busy")
+    parser.add_argument("--seed", type=int, default=500, help="seed of the first run, incremented for each run")
     parser.add_argument("--games", default=",".join(_PLAYERS))
     options = parser.parse_args()
     derailed = 0
@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def _run(game: str, seed: int) -> Run:
-    """Play one simulated hand live, and judge it."""
+    """Play a simulated hand live, and compare the score with the truth."""
     names = _NAMES[: _PLAYERS[game]]
     steps = list(Simulation(simulation_settings(game, players=len(names), seed=seed, hands=1)).plan())
     events = [step.event for step in steps if isinstance(step, TrueEvent)]
@@ -92,7 +92,7 @@ def _run(game: str, seed: int) -> Run:
             check=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            timeout=_MOST_S,
+            timeout=_TIMEOUT_S,
         ).stdout
         passed_s = time.monotonic() - began_s
         (recording,) = Path(folder).glob("*.mcap")

@@ -1,8 +1,9 @@
-"""How well knocks are told from tiles at modelled tables, as the classifier is shipped and with what a table adds.
+"""Compare the shipped knock classifier with the one calibrated for a table, on modelled tables.
 
     python benchmarks/bench_calibrate_knock.py [--tables 12]
 
-Each table is listened to once, and judged by another sitting at it, of other hits. Ten seconds a table.
+Each table is calibrated with one recording and evaluated with another one of different hits. Takes ten seconds per
+table.
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ from tallybone.calibrate.simulated import knock_sitting
 
 _SEATS = 2
 _TAPS = (Sound.FINGER, Sound.NAIL, Sound.NAIL_TIP)
-_LEAST = 0.5
+_THRESHOLD = 0.5
 
 
 def main() -> None:
-    """Print each table, and the sums."""
+    """Print each table, and the totals."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=12)
     tables = parser.parse_args().tables
     _, tiles, *seats = parts = timetable(_SEATS)
-    # How many there are, and how many are taken for a knock as shipped, and with the addition.
+    # Number of sounds, and of those classified as knocks by the shipped and by the calibrated classifier.
     sums = {name: np.zeros(3, int) for name in ("knocks", "tiles", *(kind.value for kind in _TAPS))}
     for seed in range(tables):
         try:
-            kept = fit_timetable(_heard(knock_sitting(seed, _SEATS)), parts)
+            calibration = fit_timetable(_heard(knock_sitting(seed, _SEATS)), parts)
         except RefusedError as error:
             print(f"table {seed}: refused: {error}")
             continue
@@ -52,21 +53,21 @@ def main() -> None:
             tapped = _heard(knock_sitting(seed, _SEATS, hits=2, knocks=kind))
             heard[kind.value] = _from(tapped, seats[0].from_s, seats[-1].to_s)
         for name, own in heard.items():
-            shipped, added = (sum(chance >= _LEAST for chance in chances) for chances in _chances(own, kept))
+            shipped, added = (sum(chance >= _THRESHOLD for chance in chances) for chances in _chances(own, calibration))
             sums[name] += len(own), shipped, added
-        print(f"table {seed}: weakest knock {kept.weakest:.2f}, likest tile {kept.likest:.2f}")
+        print(f"table {seed}: weakest knock {calibration.weakest:.2f}, likest tile {calibration.likest:.2f}")
     for name, (count, shipped, added) in sums.items():
         print(f"{name} taken for a knock: {shipped} of {count} as shipped, {added} with what the table adds")
 
 
 def _from(heard: list[JudgedSound], from_s: int, to_s: int) -> list[JudgedSound]:
-    return [one for one in heard if from_s <= one.t_ns / NS_PER_S < to_s]
+    return [sound for sound in heard if from_s <= sound.t_ns / NS_PER_S < to_s]
 
 
-def _chances(heard: list[JudgedSound], kept: KnockCalibration) -> tuple[list[float], list[float]]:
+def _chances(heard: list[JudgedSound], calibration: KnockCalibration) -> tuple[list[float], list[float]]:
     shipped = load_classifier()
-    added = [one.without(kept.brighter_db, shipped).chance(kept.addition) for one in heard]
-    return [one.knock for one in heard], added
+    added = [sound.without(calibration.brighter_db, shipped).chance(calibration.addition) for sound in heard]
+    return [sound.knock for sound in heard], added
 
 
 def _heard(samples: NDArray[np.float32]) -> list[JudgedSound]:

@@ -1,9 +1,9 @@
-"""How exact lens and table are measured, on rendered pictures whose truth is known, and how long that takes.
+"""Measure the accuracy and duration of lens and table calibration on rendered pictures.
 
     python benchmarks/bench_calibration.py [--repeats 5]
 
-Lens: 12 views of the board at 1280 x 720, with noise. Table: corner blocks at 2304 x 1296 and tiles as the reader
-finds them, from several tilts; the worst of 63 places over 80 x 44 cm, on the plane of the tile tops. One core.
+Lens: 12 views of the board at 1280 x 720, with noise. Table: corner blocks at 2304 x 1296, and tiles from the reader,
+at several tilts. Reports the worst of 63 points over 80 x 44 cm, on the plane of the tile tops. Uses one core.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _TILTS = (0, 10, 25)
 
 
 def main() -> None:
-    """Print worst and median of each."""
+    """Print the worst and the median error of each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=5)
     repeats = parser.parse_args().repeats
@@ -61,18 +61,18 @@ def _lens(repeats: int) -> None:
         pictures = [held.picture_of(place, 100 * repeat + at) for at, place in enumerate(held.GOOD)]
         start = time.thread_time()
         views = [find_view(picture) for picture in pictures]
-        found = time.thread_time()
+        found_s = time.thread_time()
         lens = fit_lens(views)
         fitted = time.thread_time()
         off = lens.focal_px[0] / (held.FOCAL_PX * (1 + held.LENS)) - 1
         print(
             f"lens: reprojection {lens.error_px:.3f} px, focal length {100 * off:+.3f} %,"
-            f" find {1e3 * (found - start) / len(views):.0f} ms a picture, fit {1e3 * (fitted - found):.0f} ms"
+            f" find {1e3 * (found_s - start) / len(views):.0f} ms a picture, fit {1e3 * (fitted - found_s):.0f} ms"
         )
 
 
 def _by_blocks(tilt: int, hidden_mm: float | None, repeats: int) -> Iterator[tuple[float, float]]:
-    """Yield the worst place in mm and the time in ms."""
+    """Yield the worst error in mm and the time in ms."""
     camera = replace(laid.CAMERA, tilt_rad=math.radians(tilt))
     hidden = () if hidden_mm is None else tuple((x + hidden_mm, y + hidden_mm, 84.0) for x, y, _ in laid.BLOCKS_MM)
     for seed in range(repeats):
@@ -104,8 +104,8 @@ def _worst_mm(table: Table, at: laid.Laid) -> float:
     return laid.worst_mm(table.tops_to_table(tops_px, laid.true_lens(at.camera)), grid)
 
 
-def _report(name: str, found: Iterator[tuple[float, float]]) -> None:
-    worst_mm, took_ms = zip(*found, strict=True)
+def _report(name: str, errors: Iterator[tuple[float, float]]) -> None:
+    worst_mm, took_ms = zip(*errors, strict=True)
     print(f"{name}: median {np.median(worst_mm):.2f} mm, worst {max(worst_mm):.2f} mm, {np.median(took_ms):.0f} ms")
 
 

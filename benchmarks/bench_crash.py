@@ -1,11 +1,11 @@
-"""Whether anything is lost when what follows a match dies: at least 500 random moments over whole matches of all games.
+"""Check that no score is lost when the process dies, at 500 or more random moments in whole matches of all games.
 
     python benchmarks/bench_crash.py [--points 500] [--games bones,super] [--seed 1] [--folder DIR]
 
-A process follows a match through the real recorder and is killed: at any moment, in the middle of a call to the disk,
-or with the power, when of what was not synced only a part stays, or something else. The next one goes on as `tallybone
-play --resume` does, with another wrong clock on the wall, until the match is over. The eye sees what is there; all else
-is real. Exit code 1 if a score that was shown is lost, changed or counted twice.
+A process follows a match with the real recorder and is killed: at any moment, during a disk operation, or by a power
+failure that loses or corrupts unsynced data. The next process resumes the match like `tallybone play --resume`, with
+another wrong wall clock, until the match ends. Only the reader is fake: it is perfect. The exit code is 1 if a
+displayed score is lost, changed or counted twice.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from pathlib import Path
 from tests.tallybone.crash.game import GAMES, match_of
 from tests.tallybone.crash.points import Tally, Way, follow
 
-# Every second match has so little room that old recordings make way in the middle of it.
+# Quotas of alternating matches. The small one deletes old recordings during a match.
 _LITTLE_BYTES, _MUCH_BYTES = 400_000, 10**12
 
 
-def main(said: Sequence[str] | None = None) -> int:
-    """Let processes die, and say what came of it."""
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--points", type=int, default=500)
-    asked.add_argument("--games", default=",".join(GAMES))
-    asked.add_argument("--seed", type=int, default=1)
-    asked.add_argument("--folder", type=Path, help="where the recordings are meanwhile")
-    wished = asked.parse_args(said)
-    games, tally = wished.games.split(","), Tally()
-    matches = {name: match_of(name, wished.seed + number) for number, name in enumerate(games)}
+def main(argv: Sequence[str] | None = None) -> int:
+    """Kill processes and print the results."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--points", type=int, default=500)
+    parser.add_argument("--games", default=",".join(GAMES))
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder", type=Path, help="folder for temporary recordings")
+    args = parser.parse_args(argv)
+    games, tally = args.games.split(","), Tally()
+    matches = {name: match_of(name, args.seed + number) for number, name in enumerate(games)}
     began_s = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=wished.folder) as folder:
+    with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         for number in count():
             name = games[number % len(games)]
             keep_bytes = _LITTLE_BYTES if number // len(games) % 2 else _MUCH_BYTES
             before, known = tally.points.total(), len(tally.problems)
-            follow(matches[name], Path(folder) / str(number), tally, wished.seed + number, keep_bytes=keep_bytes)
+            follow(matches[name], Path(folder) / str(number), tally, args.seed + number, keep_bytes=keep_bytes)
             print(f"{name}: {tally.points.total() - before} deaths", flush=True)
             for problem in tally.problems[known:]:
                 print(f"LOST {problem}", flush=True)
-            if tally.points.total() >= wished.points and number + 1 >= len(games):
+            if tally.points.total() >= args.points and number + 1 >= len(games):
                 break
     _say(tally, time.monotonic() - began_s)
     return 1 if tally.problems else 0

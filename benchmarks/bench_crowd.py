@@ -3,12 +3,11 @@
     python benchmarks/bench_crowd.py [--silent 500] [--half 200] [--seconds 20] [--addresses 20] [--reopen 5]
     python benchmarks/bench_crowd.py --silent 0 --half 0 --flood 60 --addresses 1 --reopen 1
 
-A real `tallybone serve` follows a match at a simulated table. Another process opens the connections, from addresses of
-this machine other than 127.0.0.1, and reopens those that are broken off. A silent connection sends nothing, a half one
-half of a request. A flooding one opens the WebSocket of the page and sends 240 kB of empty frames each second.
-The page is fetched from yet another address, over a new connection each time. The figures are taken before the crowd
-comes and while it is there: the response time of the page, the pictures a second that the game looks at, the age of
-the newest picture, and the lines added to the log.
+A real `tallybone serve` follows a match at a simulated table. Another process opens the connections, from local
+addresses other than 127.0.0.1, and reopens closed ones. A silent connection sends nothing, and a half one sends half a
+request. A flooding one opens the page's WebSocket and sends 240 kB of empty frames per second. The page is fetched from
+yet another address, over a new connection each time. Measured before and during the load: response time of the page,
+pictures per second read by the game, age of the newest picture, and lines added to the log.
 """
 
 from __future__ import annotations
@@ -45,20 +44,19 @@ _PAUSE = threading.Event()
 
 @dataclass(slots=True)
 class Served:
-    """A table that is served: its address, and its log."""
+    """A running server: its address, PIN and log."""
 
     url: str
     pin: str
     log: Path
 
     def number(self, name: str) -> float:
-        """Return one of its numbers, as it tells Prometheus."""
-        told = self._numbers()
-        found = re.search(rf"^{name} (\S+)$", told, re.MULTILINE)
-        return float(found[1]) if found else 0.0
+        """Return a Prometheus metric of the server, or 0 if it is missing."""
+        match = re.search(rf"^{name} (\S+)$", self._metrics(), re.MULTILINE)
+        return float(match[1]) if match else 0.0
 
-    def _numbers(self) -> str:
-        """Return all of its numbers; retry while the page breaks off connections."""
+    def _metrics(self) -> str:
+        """Return all Prometheus metrics. Retry while the server closes connections."""
         until_s = time.monotonic() + _PATIENCE_S
         while True:
             try:
@@ -69,32 +67,32 @@ class Served:
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--silent", type=int, default=500, help="connections that say nothing")
-    asked.add_argument("--half", type=int, default=200, help="connections that send half a request")
-    asked.add_argument("--flood", type=int, default=0, help="WebSockets that send 240 kB of empty frames a second")
-    asked.add_argument("--seconds", type=float, default=20.0)
-    asked.add_argument("--addresses", type=int, default=20, help="from how many addresses they come")
-    asked.add_argument("--reopen", type=float, default=5.0, help="seconds until a broken off one is opened again")
-    asked.add_argument("--descriptors", type=int, default=4096, help="that the table may have")
-    asked.add_argument("--crowd", help=argparse.SUPPRESS)
-    said = asked.parse_args()
-    if said.crowd is not None:
-        asyncio.run(_be_crowd(said.crowd, said))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--silent", type=int, default=500, help="connections that send nothing")
+    parser.add_argument("--half", type=int, default=200, help="connections that send half a request")
+    parser.add_argument("--flood", type=int, default=0, help="WebSockets that send 240 kB of empty frames a second")
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--addresses", type=int, default=20, help="number of source addresses")
+    parser.add_argument("--reopen", type=float, default=5.0, help="seconds until a closed connection is reopened")
+    parser.add_argument("--descriptors", type=int, default=4096, help="limit of file descriptors of the server")
+    parser.add_argument("--crowd", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.crowd is not None:
+        asyncio.run(_be_crowd(args.crowd, args))
         return
-    with _served(said.descriptors) as table:
+    with _served(args.descriptors) as table:
         _begin_match(table)
         print(
-            f"{said.silent} silent, {said.half} half sent, {said.flood} flooding, {said.addresses} addresses",
+            f"{args.silent} silent, {args.half} half sent, {args.flood} flooding, {args.addresses} addresses",
             flush=True,
         )
         print("| | page, half | page, 99 % | worst | failed | pictures/s | oldest picture | log lines | load |")
         print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-        print(_measured("before", table, said.seconds), flush=True)
+        print(_measured("before", table, args.seconds), flush=True)
         crowd = subprocess.Popen([sys.executable, __file__, *sys.argv[1:], "--crowd", table.url])
         try:
-            _PAUSE.wait(0.0 if said.flood else 2.0)  # until most are there; a flood is measured from its start
-            print(_measured("with the crowd", table, said.seconds), flush=True)
+            _PAUSE.wait(0.0 if args.flood else 2.0)  # until most are connected; a flood is measured from its start
+            print(_measured("with the crowd", table, args.seconds), flush=True)
         finally:
             crowd.terminate()
             crowd.wait()
@@ -122,7 +120,7 @@ def _served(descriptors: int) -> Iterator[Served]:
 
 
 def _begin_match(table: Served) -> None:
-    """Begin a match, and wait until the game looks at pictures."""
+    """Start a match, and wait until the game reads pictures."""
     with httpx.Client(base_url=f"{table.url}/api/v1", timeout=120) as client:
         client.post("/login", json={"pin": table.pin}).raise_for_status()
         client.post("/match", json={"game": "bones", "players": ["Ann", "Ben"]}).raise_for_status()
@@ -132,7 +130,7 @@ def _begin_match(table: Served) -> None:
 
 
 def _measured(name: str, table: Served, seconds: float) -> str:
-    """Return the line of the table for so many seconds from now on."""
+    """Measure for *seconds*, and return a row of the table."""
     lines, looks = _lines(table), table.number("tallybone_frames_seen_total")
     took_s, failed, oldest_s, began_s = list[float](), 0, 0.0, time.monotonic()
     while time.monotonic() < began_s + seconds:
@@ -162,27 +160,27 @@ def _lines(table: Served) -> int:
     return len(table.log.read_text(errors="replace").splitlines())
 
 
-async def _be_crowd(url: str, said: argparse.Namespace) -> None:
-    """Hold the connections until the process is ended."""
+async def _be_crowd(url: str, args: argparse.Namespace) -> None:
+    """Keep the connections open until the process is terminated."""
     where = urlsplit(url)
 
     async def hold(number: int) -> None:
         while True:
             with suppress(OSError, asyncio.IncompleteReadError):
-                await _connect_once(where, number, said)
-            await asyncio.sleep(said.reopen)
+                await _connect_once(where, number, args)
+            await asyncio.sleep(args.reopen)
 
-    await asyncio.gather(*(hold(number) for number in range(said.silent + said.half + said.flood)))
+    await asyncio.gather(*(hold(number) for number in range(args.silent + args.half + args.flood)))
 
 
-async def _connect_once(where: SplitResult, number: int, said: argparse.Namespace) -> None:
-    """Open a connection and misuse it until the table breaks it off."""
-    own = number % said.addresses
+async def _connect_once(where: SplitResult, number: int, args: argparse.Namespace) -> None:
+    """Open a connection and misuse it until the server closes it."""
+    own = number % args.addresses
     reader, writer = await asyncio.open_connection(
         where.hostname, where.port, local_addr=(f"127.8.{own // 250}.{1 + own % 250}", 0)
     )
     try:
-        if number >= said.silent + said.half:
+        if number >= args.silent + args.half:
             writer.write(_UPGRADE)
             await reader.readuntil(b"\r\n\r\n")
             flooding = asyncio.create_task(_flood(writer))
@@ -192,7 +190,7 @@ async def _connect_once(where: SplitResult, number: int, said: argparse.Namespac
                 flooding.cancel()
                 await asyncio.gather(flooding, return_exceptions=True)
         else:
-            if number >= said.silent:
+            if number >= args.silent:
                 writer.write(_HALF_HEAD)
             await reader.read(-1)
     finally:

@@ -1,12 +1,13 @@
-"""Whether a table that is always on stays as it is: a day and a night of matches, compressed.
+"""Check that a table that is always on does not leak: 24 hours of matches, compressed.
 
     python benchmarks/bench_endurance.py [--hours 24] [--json FILE]    # Ctrl-C ends it early, with its figures
 
-One process is the table: `tallybone serve` with its page, recordings that make way, a score display (emulated behind a
-pty) and systemd's watchdog. Its clock goes on by a tenth of a second, a picture, each time its loop goes round. Another
-process is the people: they begin matches, score, end them and go on with them, while viewers come and go. The eye sees
-an empty table, so that what reads tiles is not part of this. Every ten minutes memory, handles and threads are noted.
-Exit code 1 if any of them grows between the second and the last quarter, or systemd would have started it anew.
+One process is the table: `tallybone serve` with its page, a quota for recordings, a score display (emulated behind a
+pty) and systemd's watchdog. Its clock advances by a tenth of a second, or one picture, in each iteration of its loop.
+Another process is the players: they start, score, end and resume matches while viewers come and go. The reader sees an
+empty table, because reading tiles is not part of this test. Memory, handles and threads are recorded every ten minutes.
+The exit code is 1 if any of them grows between the second and the last quarter, or if systemd would have restarted the
+table.
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ _TURN_NS = _NS_PER_S // 10
 _NOTED_EVERY_NS = 600 * _NS_PER_S
 _WATCHDOG_S = 30
 _KEEP_BYTES = 20_000_000
-# More than this between the second quarter and the last is growth.
-_MOST = {"memory_mb": 4.0, "blocks": 5000, "handles": 2, "threads": 1}
+# Maximum growth between the second quarter and the last.
+_MAX_GROWTH = {"memory_mb": 4.0, "blocks": 5000, "handles": 2, "threads": 1}
 _MODE = CameraMode(128, 72, 10.0, "MJPG")
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What the table took at a moment: memory that is resident, and blocks of it that Python's objects are in."""
+    """Resources at a moment: resident memory, blocks allocated by Python, file handles and threads."""
 
     hour: float
     memory_mb: float
@@ -68,10 +69,10 @@ class Noted:
 
 @dataclass(slots=True)
 class Day:
-    """The table's clock, and what is noted by it."""
+    """Clock of the table, and the recorded resources."""
 
     hours: float
-    told: StopRequest
+    stop: StopRequest
     turns: int = 0
     noted: list[Noted] = field(default_factory=list)
     page: StringIO = field(default_factory=StringIO)
@@ -80,33 +81,33 @@ class Day:
     longest_ns: int = 0
 
     def clock(self) -> int:
-        """Say the time: it goes on only where the table's loop does."""
+        """Return the time, which advances only with the table's loop."""
         return self.turns * _TURN_NS
 
     @property
     def is_requested(self) -> bool:
-        """Whether the day is over; the table asks at each turn."""
+        """True at the end of the day. The table checks it in each iteration, which advances the clock."""
         self.turns += 1
         if self.people is None and "page http" in self.page.getvalue():
             self._let_people_in()
         if self.clock() >= len(self.noted) * _NOTED_EVERY_NS:
             self.noted.append(_note(self.clock()))
             print(f"  {self.noted[-1]}", flush=True)
-        return self.told.is_requested or self.clock() >= self.hours * 3600 * _NS_PER_S
+        return self.stop.is_requested or self.clock() >= self.hours * 3600 * _NS_PER_S
 
     def _let_people_in(self) -> None:
         url = self.page.getvalue().partition("page ")[2].split()[0]
         self.people = subprocess.Popen([sys.executable, __file__, "--people", url], stdout=subprocess.PIPE, text=True)
 
     def was_fed(self) -> None:
-        """Note that systemd heard of the table."""
+        """Record a sign of life to systemd."""
         if self.fed_ns is not None:
             self.longest_ns = max(self.longest_ns, self.clock() - self.fed_ns)
         self.fed_ns = self.clock()
 
 
 class TurningCamera(NoCamera):
-    """A camera that sees an empty table, once a turn."""
+    """A camera that delivers a picture of an empty table in each iteration."""
 
     mode = _MODE
 
@@ -117,7 +118,7 @@ class TurningCamera(NoCamera):
         self._image = np.full((_MODE.height_px, _MODE.width_px, 3), 90, np.uint8)
 
     def take(self, since_ns: int = 0) -> Picture | None:
-        """Return a picture, if the clock has gone on."""
+        """Return a picture if the clock has advanced, else None."""
         now_ns = self._clock()
         if now_ns <= self._last_ns:
             return None
@@ -125,22 +126,22 @@ class TurningCamera(NoCamera):
         return Picture(now_ns, self._image, self._image[:, :, 0])
 
 
-def main(said: Sequence[str] | None = None) -> int:
-    """Let a day pass, and say what it took."""
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--hours", type=float, default=24.0)
-    asked.add_argument("--json", type=Path, help="where all that was noted goes")
-    asked.add_argument("--people", help=argparse.SUPPRESS)
-    wished = asked.parse_args(said)
-    if wished.people is not None:
-        _be_people(wished.people)
+def main(argv: Sequence[str] | None = None) -> int:
+    """Simulate a day, and print the resources."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hours", type=float, default=24.0)
+    parser.add_argument("--json", type=Path, help="file for the recorded resources")
+    parser.add_argument("--people", help=argparse.SUPPRESS)
+    args = parser.parse_args(argv)
+    if args.people is not None:
+        _be_people(args.people)
         return 0
     began_s = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder, stop_requested() as told:
-        day = Day(wished.hours, told)
+    with tempfile.TemporaryDirectory() as folder, stop_requested() as stop:
+        day = Day(args.hours, stop)
         code = _pass(day, Path(folder))
-    if wished.json is not None:
-        wished.json.write_text(json.dumps([asdict(one) for one in day.noted], indent=1))
+    if args.json is not None:
+        args.json.write_text(json.dumps([asdict(figures) for figures in day.noted], indent=1))
     print(f"{day.clock() / 3600 / _NS_PER_S:.1f} h in {time.monotonic() - began_s:.0f} s, exit code {code}")
     problems = list(_grown(day.noted))
     if day.longest_ns > _WATCHDOG_S * _NS_PER_S or day.fed_ns is None:
@@ -152,7 +153,7 @@ def main(said: Sequence[str] | None = None) -> int:
 
 
 def _pass(day: Day, folder: Path) -> int:
-    """Be the table until the day is over; return its exit code."""
+    """Run the table until the end of the day, and return its exit code."""
     display = PtyPort(EmulatedSerLcd(16, 2, baud=9600), folder / "display")
     display.plug()
     config = folder / "table.toml"
@@ -178,9 +179,9 @@ def _pass(day: Day, folder: Path) -> int:
             pin=_PIN,
             stop=lambda: nullcontext(cast(StopRequest, day)),
         )
-        wishes = ServeOptions(at="127.0.0.1:0", camera="usb:0", config=config, keep=_KEEP_BYTES)
+        options = ServeOptions(at="127.0.0.1:0", camera="usb:0", config=config, keep=_KEEP_BYTES)
         try:
-            return serve(wishes, world)
+            return serve(options, world)
         finally:
             if day.people is not None:
                 day.people.terminate()
@@ -190,7 +191,7 @@ def _pass(day: Day, folder: Path) -> int:
 
 
 def _listen(systemd: socket.socket, day: Day) -> None:
-    """Be systemd."""
+    """Receive the signs of life, like systemd."""
     while True:
         if b"WATCHDOG=1" in systemd.recv(4096):
             day.was_fed()
@@ -208,22 +209,22 @@ def _note(t_ns: int) -> Noted:
 
 
 def _grown(noted: Sequence[Noted]) -> list[str]:
-    """Return what has grown between the second quarter and the last, in words."""
+    """Describe the resources that grew between the second quarter and the last."""
     quarter = len(noted) // 4
     if quarter < 1:
         return ["too short to tell what grows"]
     before, after = noted[quarter : 2 * quarter], noted[-quarter:]
-    found = []
-    for name, most in _MOST.items():
-        was, now = (median(getattr(one, name) for one in part) for part in (before, after))
+    problems = []
+    for name, most in _MAX_GROWTH.items():
+        was, now = (median(getattr(figures, name) for figures in part) for part in (before, after))
         print(f"{name}: {was:g} in the second quarter, {now:g} in the last")
         if now - was > most:
-            found.append(f"{name} grows from {was:g} to {now:g}")
-    return found
+            problems.append(f"{name} grows from {was:g} to {now:g}")
+    return problems
 
 
 def _be_people(url: str) -> None:
-    """Play matches, and look at them, until the process is ended."""
+    """Play and watch matches until the process is terminated."""
     threading.Thread(target=_view, args=(url.replace("http", "ws") + "/api/v1/live",), daemon=True).start()
     chance, matches = random.Random(1), 0
     with httpx.Client(base_url=f"{url}/api/v1", timeout=60) as client:
@@ -235,7 +236,7 @@ def _be_people(url: str) -> None:
 
 
 def _play(client: httpx.Client, chance: random.Random) -> None:
-    """Play a match of some minutes, leave it, go on with it, and end it."""
+    """Play a match of a few minutes, end it, resume it, and end it again."""
     game = {"game": chance.choice(("bones", "draw", "allfives")), "players": ["Ann", "Ben"]}
     client.post("/match", json=game)
     client.post("/login", json={"pin": _PIN, "name": "Zoe"})
@@ -253,7 +254,7 @@ def _play(client: httpx.Client, chance: random.Random) -> None:
 
 
 def _view(url: str) -> None:
-    """Look at the table, a few at a time, each for a short while."""
+    """Connect a few viewers at a time, each for a short while."""
     chance = random.Random(2)
     while True:
         with suppress(OSError, TimeoutError, EOFError, WebSocketException), ExitStack() as leaving:

@@ -1,10 +1,10 @@
-"""How many plays per second the rules take: whole random hands of each game, next to the `dominoes` package.
+"""Measure plays per second of the rules on random hands of each game, compared with the `dominoes` package.
 
     python benchmarks/bench_engine.py [--seconds 2]
 
-A play is a question for the legal plays of the hand and one `apply`; draws, knocks and the deal are in its time. The
-package `dominoes` (the extra `oracles`) plays its own game in turns with ours in the same run, so that both meet the
-same machine. It changes one game in place; `apply` leaves every earlier state as it was and tells what follows.
+A play is a query for the legal plays of the hand and a call of `apply`. Its time includes draws, knocks and the deal.
+The package `dominoes` (extra `oracles`) plays its own game alternately with ours in the same run, to measure both under
+the same load. It modifies a game in place, while `apply` keeps every earlier state and returns outcomes.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ DRAWS = (Must.PLAY_OR_DRAW, Must.BREAK_OR_DRAW, Must.START_ARM_OR_DRAW)
 
 
 def main() -> None:
-    """Print plays per second of each game, and the ratio to `dominoes`."""
+    """Print the plays per second of each game, and the ratio to `dominoes`."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=2.0, help="time for each game, in turns with the others")
+    parser.add_argument("--seconds", type=float, default=2.0, help="time for each game")
     options = parser.parse_args()
     rng = random.Random(1)
     games: dict[str, Callable[[], int]] = {rules.name: partial(play_hand, rules, rng) for rules in GAMES}
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def plays_per_second(games: dict[str, Callable[[], int]], seconds: float) -> dict[str, float]:
-    """Return the rate of each game in the best of a few rounds, in which they take turns."""
+    """Return the best rate of each game over several interleaved rounds."""
     best = dict.fromkeys(games, 0.0)
     for _ in range(ROUNDS):
         for name, game in games.items():
@@ -82,7 +82,7 @@ def plays_per_second(games: dict[str, Callable[[], int]], seconds: float) -> dic
 
 
 def dominoes_game(rng: random.Random) -> Callable[[], int] | None:
-    """Return what plays one game of the package `dominoes`, or None where it is not installed."""
+    """Return a function that plays a game of the package `dominoes`, or None if it is not installed."""
     try:
         import dominoes  # type: ignore[import-untyped,import-not-found,unused-ignore]  # an optional extra
     except ImportError:
@@ -99,15 +99,15 @@ def dominoes_game(rng: random.Random) -> Callable[[], int] | None:
 
 
 def play_hand(rules: Rules, rng: random.Random) -> int:
-    """Play one random hand to its end; return how many tiles were laid."""
+    """Play a random hand to the end, and return the number of plays."""
     state, _ = apply(State(), MatchStart(rules, tuple("ABCD")))
     state, outcomes = apply(state, NewHand())
     hands, boneyard = deal(rules, rng)
     plays = 0
-    while isinstance(whose := outcomes[-1], Turn):
-        seat = whose.seat
+    while isinstance(current := outcomes[-1], Turn):
+        seat = current.seat
         if seat is None:
-            leader = first_leader(hands, whose.must)
+            leader = first_leader(hands, current.must)
             if leader is None:
                 hands, boneyard = deal(rules, rng)
             state, outcomes = apply(state, Redeal(RedealReason.NO_DOUBLE) if leader is None else Lead(leader))
@@ -121,13 +121,13 @@ def play_hand(rules: Rules, rng: random.Random) -> int:
             if rules.call_required and any(isinstance(outcome, Claimable) for outcome in outcomes):
                 state, called = apply(state, Call(seat))
                 outcomes = called if isinstance(outcomes[-1], Turn) else outcomes
-        elif whose.must is Must.DRAW_OR_END:
+        elif current.must is Must.DRAW_OR_END:
             state, outcomes = apply(state, HandEnd())
-        elif whose.must in DRAWS:
+        elif current.must in DRAWS:
             hands[seat].append(boneyard.pop())
             state, outcomes = apply(state, Draw(seat))
         else:
-            state, outcomes = apply(state, Decline(seat) if whose.must is Must.PLAY_AGAIN else Knock(seat))
+            state, outcomes = apply(state, Decline(seat) if current.must is Must.PLAY_AGAIN else Knock(seat))
     return plays
 
 
@@ -140,7 +140,7 @@ def deal(rules: Rules, rng: random.Random) -> tuple[list[list[Tile]], list[Tile]
 
 
 def first_leader(hands: list[list[Tile]], must: Must) -> Seat | None:
-    """Return who leads when nobody has won yet, or None when a double is needed and nobody has one."""
+    """Return the leader of the first hand, or None if a double is required and nobody has any."""
     if must is Must.LEAD_ANY:
         return Seat(0)
     best = [max((tile.high for tile in hand if tile.is_double), default=-1) for hand in hands]

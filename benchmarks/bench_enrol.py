@@ -1,15 +1,15 @@
-"""What one picture of the whole set does: halves that are misread in games before and after.
+"""Measure the benefit of learning a custom tile set from one picture: misread halves in games before and after.
 
-    python benchmarks/bench_enrol.py --signs [--games 10]                         # no pips: signs that nobody taught
-    python benchmarks/bench_enrol.py --unseen [--games 10]                        # pips of kinds that nobody taught
-    python benchmarks/bench_enrol.py [--looks 60] [--hardest 10] [--games 10]      # hard ones of those that were taught
-    python benchmarks/bench_enrol.py --chosen 5,17,41      # these looks, without the search
+    python benchmarks/bench_enrol.py --signs [--games 10]                         # signs instead of pips, not trained
+    python benchmarks/bench_enrol.py --unseen [--games 10]                        # kinds of pips that were not trained
+    python benchmarks/bench_enrol.py [--looks 60] [--hardest 10] [--games 10]      # the hardest trained looks
+    python benchmarks/bench_enrol.py --chosen 5,17,41      # given looks, without the search
 
-The signs: `sign_looks`. Somebody says what the doubles are, and then what the tiles are that are in doubt, as they are
-asked to; all else comes from one picture. The hard looks: sets to double-six, -nine and -twelve whose numbers are
-numerals, rings, or little unlike the face; of the first sixty, those of which the shipped eye misreads most in three
-tables each. The unseen ones: `unseen_looks`. Then other tables are read before and after the picture of the whole set,
-both times with the set told; --seed makes others. No seed is one that the classifiers learned from.
+Signs are from `sign_looks`. A person names the doubles and then the doubtful tiles when asked. Everything else is
+learned from one picture. Hard looks are sets up to double-six, -nine or -twelve with numerals, rings or pale pips. The
+first sixty are read on three tables each, and the most misread are chosen. Unseen looks are from `unseen_looks`. Then
+other tables are read before and after learning the set, both times with a known highest number. --seed draws other
+tables. No seed was used in training.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ from vision.reader.reader import Reader, load_reader
 
 _SETS = (6, 9, 12)
 _SEED = 71
-# How often somebody answers what tiles in doubt are.
-_ANSWERED = 3
-# Pips of a number that differ less than this from the face, in CIE76, are hard to see in many lights.
+# Maximum number of rounds in which a person names doubtful tiles.
+_ANSWER_ROUNDS = 3
+# Maximum difference of pale pips from the face, in CIE76. They are hard to see in many lights.
 _PALE = 30.0
 _SURE = 0.99
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A set of tiles that nobody has seen."""
+    """A new tile set."""
 
     seed: int
     max_pips: int
@@ -63,7 +63,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Misread:
-    """How many halves of how many were misread, and how many of the misread ones a person could count."""
+    """Counts of halves, of misread and legible misread halves, and of confident and misread confident halves."""
 
     halves: int = 0
     wrong: int = 0
@@ -88,7 +88,7 @@ class Misread:
 
 
 def main() -> None:
-    """Print a line for each look, then the sum."""
+    """Print a line for each look, then the total."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--looks", type=int, default=60)
     parser.add_argument("--hardest", type=int, default=10)
@@ -130,18 +130,18 @@ def _hard_looks() -> Iterator[Look]:
 
 
 def _palest(look: Look) -> float:
-    """Return the least difference in colour of the pips of a number from the face."""
+    """Return the smallest colour difference between the pips of any number and the face, in CIE76."""
     colors = np.array([[look.tile.face_bgr, *look.tile.pip_bgr[1 : look.max_pips + 1]]], np.float32) / 255
     lab = cv2.cvtColor(colors, cv2.COLOR_BGR2LAB)[0]
     return float(np.linalg.norm(lab[1:] - lab[0], axis=1).min())
 
 
 def _hardest(reader: Reader, count: int, hardest: int) -> list[Look]:
-    """Return the looks of which the shipped eye misreads most, at the places where tiles truly lie."""
+    """Return the looks that the shipped reader misreads most at the true positions of tiles."""
     wrong = {}
     for look, _ in zip(_hard_looks(), range(count), strict=False):
-        told = replace(reader, max_pips=look.max_pips)
-        misread = sum((_at_true_places(told, look, 100 + game) for game in range(3)), Misread())
+        limited = replace(reader, max_pips=look.max_pips)
+        misread = sum((_at_true_places(limited, look, 100 + game) for game in range(3)), Misread())
         wrong[look] = misread.wrong / max(1, misread.halves)
         print(f"look {look.seed}, double-{look.max_pips}: {misread}", flush=True)
     return sorted(wrong, key=lambda look: -wrong[look])[:hardest]
@@ -154,15 +154,15 @@ def _at_true_places(reader: Reader, look: Look, game: int) -> Misread:
     poses, faces = truth_poses(rendered.truth)
     if not (faces == UP).any():
         return Misread()
-    found = jittered(rng, poses[faces == UP], 0.03)
-    tiles = reader.read_again(rendered.image, found)
-    said = np.array([[half.alone.pips for half in tile.halves] for tile in tiles])
-    wrong = said != true_pips(rendered.truth)
+    outlines = jittered(rng, poses[faces == UP], 0.03)
+    tiles = reader.read_again(rendered.image, outlines)
+    pips = np.array([[half.alone.pips for half in tile.halves] for tile in tiles])
+    wrong = pips != true_pips(rendered.truth)
     return Misread(wrong.size, int(wrong.sum()), int((wrong & legible_halves(scene, rendered)).sum()))
 
 
 def draw_game(look: Look, rng: np.random.Generator) -> Scene:
-    """Return a table in play: 14 to 28 tiles of the set, any layout, cloth and light that does not drown pips."""
+    """Return a random game of 14 to 28 tiles in any layout and on any table, in light that keeps pips visible."""
     width_px = int(rng.integers(960, 1400))
     drawn = draw_camera_look(
         rng,
@@ -182,10 +182,10 @@ def draw_game(look: Look, rng: np.random.Generator) -> Scene:
 
 
 def _enrolled(reader: Reader, look: Look, games: int, seed: int) -> tuple[Misread, Misread]:
-    """Return what is misread of a look in games before and after its whole set was shown."""
+    """Return the misreadings of a look in games before and after its set was learned."""
     rng = np.random.default_rng([seed, look.seed, 0])
     scene = draw_whole_set(look.tile, look.max_pips, rng)
-    learned = _learned(render(scene, rng), reader, says=bool(look.tile.signs))
+    learned = _learned(render(scene, rng), reader, by_person=bool(look.tile.signs))
     own = replace(reader, own_set=learned.own_set)
     before, after = Misread(), Misread()
     for game in range(games):
@@ -197,39 +197,40 @@ def _enrolled(reader: Reader, look: Look, games: int, seed: int) -> tuple[Misrea
     return before, after
 
 
-def _learned(rendered: RenderedPicture, reader: Reader, *, says: bool) -> LearningResult:
-    """Return what one picture of a set teaches; where somebody says it, what they were asked is said in a line."""
+def _learned(rendered: RenderedPicture, reader: Reader, *, by_person: bool) -> LearningResult:
+    """Learn a set from one picture. With *by_person*, a person names tiles, and their number is printed."""
     shown = examine_set([rendered.image], reader)
-    if not says:
+    if not by_person:
         return learn(shown)
     poses, faces = truth_poses(rendered.truth)
     which = true_halves(half_centers(shown.seen[0].poses), poses[faces == UP]).reshape(-1, 2)
     pips = true_pips(rendered.truth).ravel()[which]
     known = {at: (int(first), int(second)) for at, (first, second) in enumerate(pips) if (which[at] >= 0).all()}
-    said = _named(known)
-    named, learned = len(said), learn(shown, said)
-    for _ in range(_ANSWERED):
+    names = _named(known)
+    first_names, learned = len(names), learn(shown, names)
+    for _ in range(_ANSWER_ROUNDS):
         answers = {at: known[at] for at in learned.doubtful if at in known}
         if not answers:
             break
-        said |= answers
-        learned = learn(shown, said)
-    print(f"{len(known)} of {len(poses)} tiles are seen, {named} were named, {len(said) - named} asked for", flush=True)
+        names |= answers
+        learned = learn(shown, names)
+    asked_for = len(names) - first_names
+    print(f"{len(known)} of {len(poses)} tiles are seen, {first_names} were named, {asked_for} asked for", flush=True)
     return learned
 
 
 def _named(known: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
-    """Return what somebody says who names the doubles, and for a number whose double is not seen another tile of it."""
-    said = {at: pair for at, pair in known.items() if pair[0] == pair[1]}
+    """Return the tiles that a person names: all doubles, and another tile for each number without a visible double."""
+    named = {at: pair for at, pair in known.items() if pair[0] == pair[1]}
     for at, pair in known.items():
-        told = {number for one in said.values() for number in one}
-        if len(told & set(pair)) == 1:
-            said[at] = pair
-    return said
+        numbers = {number for other in named.values() for number in other}
+        if len(numbers & set(pair)) == 1:
+            named[at] = pair
+    return named
 
 
 def _read(reader: Reader, scene: Scene, rendered: RenderedPicture) -> Misread:
-    """Return what the whole reader misreads of the tiles that it finds."""
+    """Return the misreadings of the complete reader for the tiles that it detects."""
     truth, faces = truth_poses(rendered.truth)
     halves = [half for tile in reader.read(rendered.image).tiles for half in tile.halves]
     which = true_halves(np.array([half.center_px for half in halves]).reshape(-1, 2, 2), truth[faces == UP])
@@ -237,7 +238,7 @@ def _read(reader: Reader, scene: Scene, rendered: RenderedPicture) -> Misread:
     wrong = np.array([half.pips for half in halves])[found] != true_pips(rendered.truth).ravel()[which[found]]
     sure = np.array([half.confidence for half in halves])[found] >= _SURE
     legible = legible_halves(scene, rendered).ravel()[which[found]]
-    return Misread(*(int(one.sum()) for one in (found, wrong, wrong & legible, sure, sure & wrong)))
+    return Misread(*(int(mask.sum()) for mask in (found, wrong, wrong & legible, sure, sure & wrong)))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Whether real sets are read no worse once one of their photographs was learned.
+"""Check that learning a real tile set from a photo does not make reading worse.
 
     python benchmarks/bench_enrol_photos.py LABELS ROOT [--learned 4] [--sources domibot,guix]
 
-Several photographs of a source are learned, one at a time, and the others judged. LABELS are those of `tallybone
-evaluate` (docs/labels.md); photographs in one folder are taken to show one set. The labels of the photograph that is
-learned are not used. It needs ten tiles face up.
+Several photos of a source are learned, one at a time, and the others are evaluated. LABELS is a file for `tallybone
+evaluate` (docs/labels.md). Photos in the same folder are assumed to show the same set. The labels of a learned photo
+are not used. It needs ten face-up tiles.
 """
 
 from __future__ import annotations
@@ -28,15 +28,13 @@ from vision.reader.reader import Reader, load_reader
 
 
 def main() -> None:
-    """Print a line for each photograph that was learned."""
+    """Print a line for each learned photo."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("labels", type=Path)
     parser.add_argument("root", type=Path)
-    parser.add_argument(
-        "--learned", type=int, default=4, help="photographs of a source that are learned, one at a time"
-    )
-    parser.add_argument("--sources", default="", help="folders, with commas between; all if none is named")
-    parser.add_argument("--max-pips", type=int, default=6, help="highest number of all the sets")
+    parser.add_argument("--learned", type=int, default=4, help="photos of each source to learn, one at a time")
+    parser.add_argument("--sources", default="", help="comma-separated folders; default all")
+    parser.add_argument("--max-pips", type=int, default=6, help="highest number of the sets")
     given = parser.parse_args()
     cv2.setNumThreads(1)
     reader = load_reader(given.max_pips)
@@ -54,11 +52,11 @@ def _judge_source(reader: Reader, root: Path, photos: Sequence[PhotoLabel], most
         except RefusedError as error:
             print(f"{photo.image}: {error}", flush=True)
             continue
-        own, others = replace(reader, own_set=learned.own_set), [one for one in photos if one is not photo]
+        own, others = replace(reader, own_set=learned.own_set), [other for other in photos if other is not photo]
         was, now = ([0, 0], [0, 0])
-        for one in others:
-            right, tiles = before[one] if learned.own_set is None else _right(own, root, one)
-            was, now = [was[0] + before[one][0], was[1] + tiles], [now[0] + right, now[1] + tiles]
+        for other in others:
+            right, tiles = before[other] if learned.own_set is None else _right(own, root, other)
+            was, now = [was[0] + before[other][0], was[1] + tiles], [now[0] + right, now[1] + tiles]
         refused = "" if learned.own_set is not None else " (refused: no better on its own tiles)"
         print(
             f"{photo.image}: {learned.sheet.count} tiles, kept back {learned.misread[0]:.4f} misread, then"
@@ -69,7 +67,7 @@ def _judge_source(reader: Reader, root: Path, photos: Sequence[PhotoLabel], most
 
 
 def _right(reader: Reader, root: Path, photo: PhotoLabel) -> tuple[int, int]:
-    """Return how many tiles were found with both halves right, of how many that lie face up."""
+    """Return the number of face-up tiles with both halves right, and of all face-up tiles."""
     judged = judge_photo(photo, reader.read(load_picture(root / photo.image)))
     right = [bool(tile.halves) and all(half.pips == half.seen.pips for half in tile.halves) for tile in judged.tiles]
     return sum(right), len(right)

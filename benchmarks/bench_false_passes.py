@@ -1,14 +1,13 @@
-"""How often a sound at the table is taken for a pass: simulated games, the real detector, the real sitting.
+"""Count sounds mistaken for a pass in simulated games, with the real detector and the real sitting.
 
     python benchmarks/bench_false_passes.py [--games 10] [--hands 3] [--seed 1]
 
-Each game is some hands of a simulated sitting of usual difficulty, of which no picture is drawn: a perfect eye sees its
-tiles, at 10 frames a second, once nothing has moved for 0.4 s. Everything that sounds is modelled: every tile that is
-laid or drawn, every slam, tiles that are dealt or swept away, every knock, and glasses and voices between them. What
-the knock detector makes of it is fed to the sitting 0.2 s later, in place of what the simulation says was heard. The
-players answer what they are asked.
+Each game is a few hands of a simulated sitting of normal difficulty, without rendered pictures: a perfect reader sees
+the tiles at 10 frames per second once nothing has moved for 0.4 s. All sounds are modelled: played and drawn tiles,
+slams, tiles that are dealt or swept away, knocks, glasses and voices. The output of the knock detector replaces the
+simulated knocks and is fed to the sitting 0.2 s later. The players answer questions.
 
-A pass is false where nobody knocked in the 12 s before it, and a knock is missed where no pass follows it in that time.
+A pass is false if nobody knocked in the 12 s before it. A knock is missed if no pass follows within 12 s.
 """
 
 from __future__ import annotations
@@ -41,36 +40,36 @@ from vision.tracking.table_view import Change, ChangeKind, TableView
 _GAMES = (("block", 2), ("draw", 3), ("allfives", 4), ("bones", 2), ("block", 4))
 _NAMES = ("Ann", "Ben", "Cleo", "Dan")
 _SETTLES_NS, _HEARD_LATE_NS, _FOLLOWS_NS = 400_000_000, 200_000_000, 12 * NS_PER_S
-# So many glasses, words and bumps come in a minute; so many tiles at once are a shuffle.
+# Other sounds per minute, and minimum number of tiles moved at once that sound like a shuffle.
 _OTHERS_A_MINUTE, _SHUFFLED = 6.0, 3
 _OTHERS = (Sound.GLASS, Sound.SPEECH, Sound.NOTHING)
 _BLOCK = 1024
-# Who is asked so often without anything having come of it stops answering.
-_PATIENCE = 4
+# Maximum number of answers after each input.
+_MAX_ANSWERS = 4
 
 
 @dataclass(slots=True)
 class Game:
-    """One game, and what came of it.
+    """Results of a game.
 
     Attributes:
-        seconds: How long it took.
-        sounds: What sounded when, in seconds.
-        told: How many sounds were taken for knocks.
-        knocks_ns, passes_ns: When somebody knocked, and when a pass was counted.
-        asked: How many questions were answered.
+        seconds: Duration.
+        sounds: Sounds and their times in seconds.
+        detected: Number of sounds classified as knocks.
+        knocks_ns, passes_ns: Times of true knocks and of counted passes.
+        asked: Number of answered questions.
     """
 
     seconds: float = 0.0
     sounds: list[tuple[Sound, float]] = field(default_factory=list)
-    told: int = 0
+    detected: int = 0
     knocks_ns: list[int] = field(default_factory=list)
     passes_ns: list[int] = field(default_factory=list)
     asked: int = 0
 
     @property
     def false(self) -> int:
-        """Passes that nobody knocked."""
+        """Number of passes without a knock."""
         left, wrong = list(self.knocks_ns), 0
         for pass_ns in self.passes_ns:
             near = [knock_ns for knock_ns in left if 0 <= pass_ns - knock_ns <= _FOLLOWS_NS]
@@ -80,11 +79,11 @@ class Game:
 
     @property
     def missed(self) -> int:
-        """Knocks that no pass follows."""
+        """Number of knocks without a pass."""
         return len(self.knocks_ns) - (len(self.passes_ns) - self.false)
 
     def sound_count(self, *kinds: Sound) -> int:
-        """Return how often something was heard."""
+        """Return the number of sounds of the given kinds."""
         return sum(kind in kinds for kind, _ in self.sounds)
 
 
@@ -103,7 +102,7 @@ def main() -> None:
         print(
             f"{rules} of {players}: {game.seconds:.0f} s, {game.sound_count(Sound.TILE)} tiles, "
             f"{game.sound_count(Sound.SLAM)} slams, {game.sound_count(Sound.SHUFFLE)} shuffles, "
-            f"{game.sound_count(*_OTHERS)} others; {game.told} sounds taken for a knock; "
+            f"{game.sound_count(*_OTHERS)} others; {game.detected} sounds taken for a knock; "
             f"{len(game.knocks_ns)} knocks, {len(game.passes_ns)} passes: {game.false} false, {game.missed} missed; "
             f"{game.asked} answers",
             flush=True,
@@ -116,7 +115,7 @@ def main() -> None:
 
 
 def play(rules: Rules, players: tuple[str, ...], seed: int, hands: int) -> Game:
-    """Return what came of one game."""
+    """Play a game and return its results."""
     simulation = Simulation(SimulationSettings(rules=rules, players=players, seed=seed, hands=hands))
     planned = list(simulation.plan())
     game = Game(seconds=planned[-1].t_ns / NS_PER_S)
@@ -127,51 +126,51 @@ def play(rules: Rules, players: tuple[str, ...], seed: int, hands: int) -> Game:
     for item in (*planned, None):
         while heard and (item is None or heard[0][0] + _HEARD_LATE_NS <= item.t_ns):
             t_ns, knock = heard.pop(0)
-            table.came(knock, max(t_ns, table.t_ns), game)
+            table.enter(knock, max(t_ns, table.t_ns), game)
         if item is not None:
             table.follow(item, game)
     return game
 
 
 def sounds_of(planned: Sequence[Planned], game: Game, rng: np.random.Generator) -> list[tuple[Sound, float]]:
-    """Return what sounds when, in seconds; note when somebody knocks."""
+    """Return all sounds with their times in seconds, and record the times of knocks in *game*."""
     sounds: list[tuple[Sound, float]] = []
-    lying: tuple[ZonedTile, ...] = ()
+    before: tuple[ZonedTile, ...] = ()
     slam_ns: int | None = None
     for item in planned:
         match item:
             case TilesPlan(t_ns=t_ns, tiles=tiles):
-                moved = len(set(tiles) ^ set(lying))
+                moved = len(set(tiles) ^ set(before))
                 kind = Sound.SLAM if slam_ns == t_ns else Sound.TILE if moved < _SHUFFLED else Sound.SHUFFLE
                 sounds += [(kind, t_ns / NS_PER_S)] if moved else []
-                lying = tiles
+                before = tiles
             case SimulatedInput(t_ns=t_ns, value=KnockHeard()):
                 slam_ns = t_ns
                 sounds.append((Sound.KNOCK, t_ns / NS_PER_S))
             case _:
                 pass
     slammed = {t_s for kind, t_s in sounds if kind is Sound.SLAM}
-    sounds = [one for one in sounds if one[0] is not Sound.KNOCK or one[1] not in slammed]
+    sounds = [sound for sound in sounds if sound[0] is not Sound.KNOCK or sound[1] not in slammed]
     game.knocks_ns = [round(t_s * NS_PER_S) for kind, t_s in sounds if kind is Sound.KNOCK]
     others = rng.uniform(1, game.seconds, rng.poisson(_OTHERS_A_MINUTE * game.seconds / 60)).tolist()
-    return sorted([*sounds, *((_OTHERS[int(rng.integers(3))], t_s) for t_s in others)], key=lambda one: one[1])
+    return sorted([*sounds, *((_OTHERS[int(rng.integers(3))], t_s) for t_s in others)], key=lambda sound: sound[1])
 
 
 def heard_in(rng: np.random.Generator, game: Game, seats: int) -> list[tuple[int, KnockHeard]]:
-    """Return what the detector takes for knocks, as the sitting is told of it."""
+    """Return the knocks that the detector finds, with their times, as inputs of the sitting."""
     scene = scene_of(rng, game.sounds, lasts_s=game.seconds + 3)
     detector = KnockDetector()
     heard: list[tuple[int, KnockHeard]] = []
     for first in range(0, len(scene.samples), _BLOCK):
         block = SoundBlock(scene.samples[first : first + _BLOCK], first * NS_PER_S // RATE_HZ)
-        told = [one for one in detector.feed(block) if one.kind is Sound.KNOCK]
-        heard += [(one.t_ns, knock_meant(one, seats)) for one in told]
-    game.told = len(heard)
+        knocks = [sound for sound in detector.feed(block) if sound.kind is Sound.KNOCK]
+        heard += [(sound.t_ns, knock_meant(sound, seats)) for sound in knocks]
+    game.detected = len(heard)
     return heard
 
 
 class _Table:
-    """A sitting with a perfect eye, and players who know what they have done."""
+    """A sitting with a perfect reader, and players who know the true match."""
 
     def __init__(self, simulation: Simulation, rules: Rules, players: tuple[str, ...]) -> None:
         room = simulation.room
@@ -179,32 +178,32 @@ class _Table:
         self._zones, self._size_px = room.zones, (room.width_px, room.height_px)
         self._session, _ = opened(rules, players, room.zones)
         self._truth = State()
-        self._lying: tuple[ZonedTile, ...] = ()
+        self._tiles: tuple[ZonedTile, ...] = ()
         self._seen: dict[ZonedTile, SeenTile] = {}
         self._moved_ns: int | None = None
         self._moved_since_ns: int | None = None
         self.t_ns = 0
 
     def follow(self, item: Planned, game: Game) -> None:
-        """Take in what comes next."""
+        """Follow the next item."""
         self.t_ns = max(self.t_ns, item.t_ns)
         match item:
             case TrueEvent(event=event):
                 self._truth, _ = apply(self._truth, event)
             case TilesPlan(tiles=tiles):
-                self._lying = tiles
-            case SimulatedInput(value=said) if not isinstance(said, KnockHeard):
-                self.came(said, item.t_ns, game)
+                self._tiles = tiles
+            case SimulatedInput(value=value) if not isinstance(value, KnockHeard):
+                self.enter(value, item.t_ns, game)
             case FramePlan():
                 self._look(item, game)
             case _:
                 pass
 
-    def came(self, item: ByHand | TableView, t_ns: int, game: Game) -> None:
-        """Feed the sitting, and let the players answer."""
+    def enter(self, item: ByHand | TableView, t_ns: int, game: Game) -> None:
+        """Feed an input to the sitting, and let the players answer."""
         self.t_ns = t_ns
         self._feed(item, game)
-        for _ in range(_PATIENCE):
+        for _ in range(_MAX_ANSWERS):
             answer = answer_of(self._session, self._truth) if self._session.questions else None
             if answer is None:
                 return
@@ -220,7 +219,7 @@ class _Table:
         game.passes_ns += [self.t_ns for event in self._session.state.log[known:] if isinstance(event, Knock)]
 
     def _look(self, shot: FramePlan, game: Game) -> None:
-        """See one frame: what moves, or what has changed since it last lay still."""
+        """Feed a view of a frame to the sitting."""
         if shot.moment.reaches or shot.moment.moving:
             self._moved_since_ns = shot.t_ns if self._moved_ns is None else self._moved_since_ns
             self._moved_ns = shot.t_ns
@@ -233,19 +232,19 @@ class _Table:
         view = TableView(
             tuple(self._seen.values()), (), changes, is_settled, since_ns, came_from, size_px=self._size_px
         )
-        self.came(view, shot.t_ns, game)
+        self.enter(view, shot.t_ns, game)
 
     def _changes(self) -> Iterator[Change]:
-        now = set(self._lying)
-        for gone in [one for one in self._seen if one not in now]:
+        now = set(self._tiles)
+        for gone in [tile for tile in self._seen if tile not in now]:
             yield Change(ChangeKind.REMOVED, self._seen.pop(gone))
-        fresh = [one for one in self._lying if one not in self._seen]
-        for one, tile in zip(fresh, self._film.truth([one.placed for one in fresh], STRAIGHT), strict=True):
-            self._seen[one] = tile
+        fresh = [tile for tile in self._tiles if tile not in self._seen]
+        for placed, tile in zip(fresh, self._film.truth([placed.placed for placed in fresh], STRAIGHT), strict=True):
+            self._seen[placed] = tile
             yield Change(ChangeKind.PLACED, tile)
 
     def _came_from(self) -> tuple[EntrySide, ...]:
-        """Return the side of whose turn it really is: what he did is told only once it is over."""
+        """Return the side of the player whose turn it is in the true match, until their action is complete."""
         hand = None if self._truth.game is None else self._truth.game.hand
         seat: Seat | None = None if hand is None else hand.turn
         return () if seat is None or not self._zones.seats else (EntrySide(self._zones.seats[seat].side, 1.0),)

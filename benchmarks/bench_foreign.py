@@ -1,13 +1,12 @@
-"""How many tiles the eye finds, and misreads, on rendered tables as cameras elsewhere see them; the set is not told.
+"""Measure how many tiles the reader finds and misreads on rendered tables like other people's photos.
 
     python benchmarks/bench_foreign.py [--tables 600] [--seed 2607] [--jobs 2] [--sheet worst.png]
 
-A third of the tables is seen from 25 to 65 degrees, in colours that set tiles and table apart; a third from up to 25,
-but of like colours, light on light or dark on dark; a third is both. Tiles that nobody could read do not count, nor do
-those of less than 12 pixels a half, which have a line of their own. *Precise* is the share of the tiles said that lie
-there; *misread*, also at a confidence of 0.8 and 0.99, the share of the halves that were found; *silent* the share of
-the tiles of which nothing is said, not even that something unsure lies there. Tables have seeds that nothing learns
-from.
+The reader does not know the set. A third of the tables has a tilt of 25 to 65 degrees and good contrast between tiles
+and table. A third has a tilt of up to 25 degrees and low contrast. A third has both difficulties. Illegible tiles do
+not count, nor do tiles with halves below 12 pixels, which have a separate row. *Precise* is the precision of tiles.
+*Misread*, in total and at a confidence of 0.8 and 0.99, is the share of found halves. *Silent* is the share of tiles
+without even an unsure detection. No table seed was used in training.
 """
 
 from __future__ import annotations
@@ -43,13 +42,13 @@ from synthetic.training.tables import draw_max_pips, table_of
 from vision.arrays import Bgr
 from vision.reader.reader import Reader, load_reader
 
-# Keeps the seeds apart from those that networks learn from, which have two numbers.
+# Separates these seeds from training seeds, which have two numbers.
 _STREAM = 7
-# Tile and table that differ less than this are like one another, in CIE76.
+# Maximum difference between tiles and table with low contrast, in CIE76.
 LIKE = 15.0
 _STEEP_DEG, _LARGEST_DEG = 25.0, 65.0
-_LEAST_PX = 12.0
-# Where bands end, and their names.
+_MIN_PX = 12.0
+# Upper ends of bands, and their names.
 _TILTS_DEG = (
     (25.0, "below 25 degrees"),
     (35.0, "25-35 degrees"),
@@ -57,12 +56,12 @@ _TILTS_DEG = (
     (55.0, "45-55 degrees"),
     (90.0, "55-65 degrees"),
 )
-_SIDES_PX = ((_LEAST_PX, "below 12 px"), (20.0, "12-20 px"), (40.0, "20-40 px"), (math.inf, "40-120 px"))
+_SIDES_PX = ((_MIN_PX, "below 12 px"), (20.0, "12-20 px"), (40.0, "20-40 px"), (math.inf, "40-120 px"))
 ROWS = ("all", *(name for _, name in _TILTS_DEG), *(name for _, name in _SIDES_PX))
 
 
 class Kind(StrEnum):
-    """What makes a table hard to see."""
+    """Difficulty of a table."""
 
     STEEP = "25 to 65 degrees"
     LIKE = "like on like"
@@ -71,7 +70,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What was made of one table."""
+    """Evaluation of a table."""
 
     kind: Kind
     tilt_deg: float
@@ -80,7 +79,7 @@ class Drawn:
 
 
 def main() -> None:
-    """Print the figures, and write the sheet if one is wanted."""
+    """Print the figures, and write the sheet if requested."""
     options = parser_for(__doc__, tables=600, seed=2607).parse_args()
     draw = partial(read_table, options.seed, with_cases=options.sheet is not None)
     figures: defaultdict[tuple[Kind, str], Figures] = defaultdict(Figures)
@@ -101,19 +100,19 @@ def main() -> None:
 
 
 def band_of_tilt(tilt_deg: float) -> str:
-    """Return the name of the band of tilts that one belongs to."""
+    """Return the name of the band of a tilt."""
     return next(name for most, name in _TILTS_DEG if tilt_deg < most)
 
 
 def band_of_side(side_px: float) -> str:
-    """Return the name of the band of sides that one belongs to."""
+    """Return the name of the band of a side."""
     return next(name for most, name in _SIDES_PX if side_px < most)
 
 
 def figures_of(judged: JudgedTable, tilt_deg: float) -> dict[str, Figures]:
-    """Return the figures of one table for each of `ROWS` that it belongs to."""
+    """Return the figures of a table for each of `ROWS` that it contributes to."""
     figures: defaultdict[str, Figures] = defaultdict(Figures)
-    counted = [tile for tile in judged.tiles if tile.side_px >= _LEAST_PX]
+    counted = [tile for tile in judged.tiles if tile.side_px >= _MIN_PX]
     for row in ("all", band_of_tilt(tilt_deg)):
         figures[row].add(counted, len(judged.spare))
     for tile in judged.tiles:
@@ -124,7 +123,7 @@ def figures_of(judged: JudgedTable, tilt_deg: float) -> dict[str, Figures]:
 
 
 def read_table(seed: int, index: int, *, with_cases: bool) -> Drawn:
-    """Render one table, and return what the eye makes of it."""
+    """Render, read and evaluate a table."""
     rng = np.random.default_rng((seed, _STREAM, 1 + index))
     kind = tuple(Kind)[index % len(Kind)]
     scene = draw_table(rng, kind)
@@ -136,11 +135,11 @@ def read_table(seed: int, index: int, *, with_cases: bool) -> Drawn:
 
 
 def draw_table(rng: np.random.Generator, kind: Kind) -> Scene:
-    """Return a table of one kind, without printed dominoes: to the eye those are tiles."""
+    """Return a table of a kind, without printed dominoes, which the reader may report as tiles."""
     max_pips = draw_max_pips(rng)
     tilts_deg = (0.0, _STEEP_DEG) if kind is Kind.LIKE else (_STEEP_DEG, _LARGEST_DEG)
     while True:
-        # One tilt, not a range: the scene draws steep ones more often.
+        # Give a fixed tilt instead of a range, from which the scene would draw steep tilts more often.
         tilt = float(np.radians(rng.uniform(*tilts_deg)))
         scene = draw_foreign_scene(rng, max_pips=max_pips, tilt_rad=(tilt, tilt))
         if scene.tiles and (difference(scene.tile.face_bgr, scene.table.base_bgr) < LIKE) == (kind is not Kind.STEEP):
@@ -149,14 +148,14 @@ def draw_table(rng: np.random.Generator, kind: Kind) -> Scene:
 
 
 def difference(first: Bgr, second: Bgr) -> float:
-    """Return how far two colours are apart, in CIE76."""
+    """Return the difference of two colours in CIE76."""
     lab = cv2.cvtColor(np.array([[first, second]], np.float32) / 255, cv2.COLOR_BGR2LAB)[0]
     return float(np.linalg.norm(lab[0] - lab[1]))
 
 
 @cache
 def _reader() -> Reader:
-    """Return the shipped eye; each process has its own."""
+    """Return the shipped reader, loaded once per process."""
     return load_reader()
 
 

@@ -1,10 +1,10 @@
 """Measure the score after the camera missed something: right, flagged, or silently wrong.
 
-Matches of two hands are followed with perfect readings and no pictures. In each, something is hidden or disturbed:
-no pictures, a person in front, a restart, late and early presses, bumps, light. People who know the truth answer the
-questions and key in what no answer offers (`true`), answer one question in ten wrongly (`wrong`), or never (`none`).
-Each hand is judged three plays into the next one. With `--level pictures` the matches are rendered and read.
-docs/experiments/gaps.md has the figures.
+Matches of two hands are followed with perfect readings instead of pictures. In each, something is hidden or disturbed:
+missing pictures, a person in front, a restart, late and early presses, bumps, light. Players who know the truth answer
+questions and enter events that no answer offers (`true`), answer one question in ten wrongly (`wrong`), or never answer
+(`none`). Each hand is evaluated three plays into the next one. With `--level pictures`, the matches are rendered and
+read. The results are in docs/experiments/gaps.md.
 
     python benchmarks/bench_gaps.py --matches 10 --jobs 2
     python benchmarks/bench_gaps.py --level pictures --keep DIR --matches 60
@@ -33,16 +33,16 @@ from benchmarks.gap_match import Answers, Follower, HandFound, MatchFound
 from benchmarks.gap_pictures import PICTURE_KINDS, PictureEye, rendered_stream
 from benchmarks.gap_streams import GAMES, KINDS, PRESSING, SEATS, stream_of
 
-# Least share of matches with the right totals: of each kind with true answers, and of all without answers.
+# Minimum share of matches with the right totals: for each kind with true answers, and for all without answers.
 _RIGHT_ANSWERED, _RIGHT_UNANSWERED = 0.98, 0.80
-# Kinds after which every match is right if the answers are.
+# Kinds for which every match must be right with true answers.
 _ALWAYS_RIGHT = ("undisturbed", "restart", "early", "late", "undo")
-_MOST_TAPS = 2.0
+_MAX_TAPS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One match."""
+    """A match to follow."""
 
     kind: str
     game: str
@@ -51,7 +51,7 @@ class Case:
     seed: int
 
     def __str__(self) -> str:
-        """Return the options that rerun it alone."""
+        """Return the options to rerun only this match."""
         return f"--kind {self.kind} --game {self.game} --answers {self.answers} --only {self.seed}"
 
 
@@ -76,14 +76,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with TemporaryDirectory() as scratch:
         folder = None if options.level == "readings" else options.keep or Path(scratch)
         cases = list(_cases(options, seeds, are_rendered=folder is not None))
-        found = list(zip(cases, _outcomes(cases, folder, options.jobs, trace=options.trace), strict=True))
+        results = list(zip(cases, _outcomes(cases, folder, options.jobs, trace=options.trace), strict=True))
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 150)
-    console.print(_table(found))
-    for case, match in found:
+    console.print(_table(results))
+    for case, match in results:
         for line in _faults(match):
             console.print(f"{case}: {line}", soft_wrap=True)
     console.print(f"{len(cases)} matches in {time.perf_counter() - begins:.0f} s")
-    missed = list(_missed(found))
+    missed = list(_missed(results))
     for line in missed:
         console.print(f"missed: {line}", soft_wrap=True)
     console.print("Targets missed" if missed else "Targets met", style="bold")
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _cases(options: argparse.Namespace, seeds: Sequence[int], *, are_rendered: bool) -> Iterator[Case]:
-    """Yield the matches; rendered ones have one kind each, in turn."""
+    """Yield the matches. Each rendered match has one of the kinds, in turn."""
     kinds = options.kind or list(PICTURE_KINDS if are_rendered else KINDS)
     for answers in options.answers or Answers:
         if are_rendered:
@@ -101,14 +101,14 @@ def _cases(options: argparse.Namespace, seeds: Sequence[int], *, are_rendered: b
 
 
 def case_of(kind: str, seed: int, answers: Answers, game: str | None = None) -> Case:
-    """Return the match with a seed: games and numbers of players take turns."""
+    """Return the match with a seed, which selects the game and the number of players in turn."""
     name = game or GAMES[seed % len(GAMES)]
     seats = SEATS.get(name, (4,))
     return Case(kind, name, seats[seed // len(GAMES) % len(seats)], answers, seed)
 
 
 def follow(case: Case, folder: Path | None = None, *, trace: bool = False) -> MatchFound:
-    """Follow a match and judge it; with a folder, one that is rendered and kept there."""
+    """Follow and evaluate a match. With *folder*, the match is rendered and stored there."""
     kind_rng, answer_rng = np.random.default_rng([case.seed, 1]), np.random.default_rng([case.seed, 2])
     if folder is None:
         stream = stream_of(case.game, case.seats, case.seed, presses=case.kind in PRESSING)
@@ -125,17 +125,17 @@ def _outcomes(cases: Sequence[Case], folder: Path | None, jobs: int, *, trace: b
         yield from pool.map(partial(follow, folder=folder), cases, chunksize=2)
 
 
-def _table(found: Sequence[tuple[Case, MatchFound]]) -> Table:
+def _table(results: Sequence[tuple[Case, MatchFound]]) -> Table:
     table = Table("kind", "answers", *_COLUMNS)
     for name in table.columns[2:]:
         name.justify = "right"
     groups: dict[tuple[str, Answers], list[MatchFound]] = defaultdict(list)
-    for case, match in found:
+    for case, match in results:
         groups[case.kind, case.answers].append(match)
     for (kind, answers), matches in groups.items():
         table.add_row(kind, str(answers), *_row(matches))
     for answers in Answers:
-        of_answers = [match for case, match in found if case.answers is answers]
+        of_answers = [match for case, match in results if case.answers is answers]
         if of_answers and len(groups) > 1:
             table.add_row("all", str(answers), *_row(of_answers), style="bold")
     return table
@@ -184,7 +184,7 @@ def _taps(matches: Sequence[MatchFound]) -> str:
 
 
 def _faults(match: MatchFound) -> Iterator[str]:
-    """Yield what is wrong with a match, in words."""
+    """Describe the mistakes in a match."""
     if match.failure:
         yield match.failure
     for hand in match.hands:
@@ -195,14 +195,14 @@ def _faults(match: MatchFound) -> Iterator[str]:
 
 
 def _verdict(hand: HandFound) -> str:
-    said = "right" if hand.is_right else "wrong, flagged" if hand.is_flagged else "WRONG AND NOT FLAGGED"
-    return f"{said}{', derailed' if hand.is_derailed else ''}"
+    verdict = "right" if hand.is_right else "wrong, flagged" if hand.is_flagged else "WRONG AND NOT FLAGGED"
+    return f"{verdict}{', derailed' if hand.is_derailed else ''}"
 
 
-def _missed(found: Sequence[tuple[Case, MatchFound]]) -> Iterator[str]:
-    """Yield each target that is missed."""
+def _missed(results: Sequence[tuple[Case, MatchFound]]) -> Iterator[str]:
+    """Describe each missed target."""
     groups: dict[tuple[str, Answers], list[MatchFound]] = defaultdict(list)
-    for case, match in found:
+    for case, match in results:
         groups[case.kind, case.answers].append(match)
     for (kind, answers), matches in groups.items():
         hands = [hand for match in matches for hand in match.hands]
@@ -211,17 +211,18 @@ def _missed(found: Sequence[tuple[Case, MatchFound]]) -> Iterator[str]:
             yield f"{kind}, answers {answers}: {silent} hands wrong and not flagged, {failed} matches failed, wanted 0"
         if answers is Answers.TRUE:
             yield from _too_few(f"{kind}, answers true", matches, 1.0 if kind in _ALWAYS_RIGHT else _RIGHT_ANSWERED)
-    yield from _too_few("answers none", [one for case, one in found if case.answers is Answers.NONE], _RIGHT_UNANSWERED)
-    answered = [match for case, match in found if case.answers is Answers.TRUE]
+    unanswered = [match for case, match in results if case.answers is Answers.NONE]
+    yield from _too_few("answers none", unanswered, _RIGHT_UNANSWERED)
+    answered = [match for case, match in results if case.answers is Answers.TRUE]
     gaps, taps = sum(match.gaps for match in answered), sum(match.answers + match.keyed for match in answered)
-    if gaps and taps > _MOST_TAPS * gaps:
-        yield f"{taps / gaps:.1f} taps a gap, wanted at most {_MOST_TAPS:.0f}"
+    if gaps and taps > _MAX_TAPS * gaps:
+        yield f"{taps / gaps:.1f} taps a gap, wanted at most {_MAX_TAPS:.0f}"
 
 
-def _too_few(what: str, matches: Sequence[MatchFound], wanted: float) -> Iterator[str]:
+def _too_few(what: str, matches: Sequence[MatchFound], share: float) -> Iterator[str]:
     right = sum(match.are_totals_right for match in matches)
-    if right < wanted * len(matches):
-        yield f"{what}: totals right in {right} of {len(matches)}, wanted {100 * wanted:.0f} %"
+    if right < share * len(matches):
+        yield f"{what}: totals right in {right} of {len(matches)}, wanted {100 * share:.0f} %"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""How many halves of rendered tables in looks that nobody has seen the shipped eye misreads; the set is not told.
+"""Count the halves that the shipped reader misreads on rendered tables with new looks, without knowing the set.
 
     python benchmarks/bench_halves.py [--tables 2000] [--seed 5150] [--jobs 2]
 
-Few tables have most of the mistakes: take thousands.
+Use thousands of tables, because a few of them have most of the mistakes.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def main() -> None:
 
 
 def halves_of_table(seed: int, index: int) -> Halves:
-    """Return what the eye makes of the halves of one table."""
+    """Return the halves of a table as read."""
     return draw_usual(np.random.default_rng((seed, index)), _networks(), head=load_pip_classifier())
 
 
 @cache
 def _networks() -> Networks:
-    """Return the networks; each process has its own."""
+    """Return the shipped networks, loaded once per process."""
     return load_networks()
 
 

@@ -1,10 +1,10 @@
-"""How many halves the eye misreads of sets whose pips somebody made by hand, of ten kinds; the set is not told.
+"""Count the halves that the reader misreads on ten kinds of handmade sets, without knowing the set.
 
     python benchmarks/bench_handmade.py [--tables 400] [--seed 2608] [--jobs 2] [--sheet worst.png]
 
-The kinds: `handmade_looks`. Each is a double-six, scattered on any table that is not of the colour of the tiles, 30 to
-80 pixels a half, tilted by up to 25 degrees, in calm light and focus: so a person could count every pip. The columns
-are those of `bench_foreign`.
+The kinds are from `handmade_looks`. Each is a double-six set, scattered on a table of another colour, with halves of 30
+to 80 pixels, a tilt of up to 25 degrees, good light and focus. A person could count every pip. The columns are those of
+`bench_foreign`.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ from synthetic.training.tables import table_of
 from vision.arrays import Bgr
 from vision.reader.reader import Reader, load_reader
 
-# Keeps the seeds apart from those that networks learn from, which have two numbers.
+# Separates these seeds from training seeds, which have two numbers.
 _STREAM = 8
 _SIDES_PX = (30.0, 80.0)
 _LARGEST_TILT_DEG = 25.0
 _TILES = (8, 21)
-# In one of blue, green and red, of 255: a table that differs less from the tiles hides them.
-_LEAST_SEEN = 60.0
-# How often a cloth has one of the colours of party cloths.
-_GAY = 0.4
+# Minimum difference of tiles and table in at least one channel, of 255.
+_MIN_CONTRAST = 60.0
+# Share of cloths in bright colours.
+_BRIGHT = 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What was made of one table."""
+    """Evaluation of a table."""
 
     kind: str
     judged: JudgedTable
@@ -63,7 +63,7 @@ class Drawn:
 
 
 def main() -> None:
-    """Print the figures, and write the sheet if one is wanted."""
+    """Print the figures, and write the sheet if requested."""
     options = parser_for(__doc__, tables=400, seed=2608).parse_args()
     draw = partial(read_table, options.seed, with_cases=options.sheet is not None)
     figures, total, sheet = defaultdict[str, Figures](Figures), Figures(), WorstSheet(options.sheet)
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def read_table(seed: int, index: int, *, with_cases: bool) -> Drawn:
-    """Render one table, and return what the eye makes of it."""
+    """Render, read and evaluate a table."""
     rng = np.random.default_rng((seed, _STREAM, 1 + index))
     kind = KINDS[index % len(KINDS)]
     table = table_of(draw_table(rng, kind), rng, only_legible=False)
@@ -86,7 +86,7 @@ def read_table(seed: int, index: int, *, with_cases: bool) -> Drawn:
 
 
 def draw_table(rng: np.random.Generator, kind: HandmadeKind) -> Scene:
-    """Return scattered tiles of one kind, no two alike."""
+    """Return scattered tiles of a kind, each with different pips."""
     looks = draw_handmade_looks(kind, rng, _TILES[1])
     look = looks[0]
     camera = _calm_camera(rng, look)
@@ -99,7 +99,7 @@ def draw_table(rng: np.random.Generator, kind: HandmadeKind) -> Scene:
 
 
 def _calm_camera(rng: np.random.Generator, look: TileLook) -> CameraLook:
-    """Return a camera in focus that does not move."""
+    """Return a camera in focus without motion."""
     px_per_mm = float(np.exp(rng.uniform(*np.log(_SIDES_PX)))) / look.width_mm
     camera = draw_camera_look(rng, px_per_mm=px_per_mm)
     return replace(
@@ -114,7 +114,7 @@ def _calm_camera(rng: np.random.Generator, look: TileLook) -> CameraLook:
 
 
 def _calm_light(rng: np.random.Generator) -> LightLook:
-    """Return a light that burns nothing out and leaves nothing in the dark."""
+    """Return a light without overexposure or dark areas."""
     light = draw_light_look(rng)
     exposure = float(np.clip(light.exposure, 0.8, 1.1))
     return replace(
@@ -123,19 +123,19 @@ def _calm_light(rng: np.random.Generator) -> LightLook:
 
 
 def _draw_cloth(rng: np.random.Generator, face_bgr: Bgr) -> TableLook:
-    """Return a table or a cloth, plain or patterned, now and then gay, and never of the colour of the tiles."""
+    """Return a table or cloth, plain or patterned, sometimes bright, and never in the colour of the tiles."""
     while True:
         table = draw_table_look(rng)
-        if rng.random() < _GAY:
+        if rng.random() < _BRIGHT:
             base = colors.from_hsv(rng.uniform(0, 1), rng.uniform(0.2, 0.7), rng.uniform(0.5, 0.95))
             table = replace(table, base_bgr=base, second_bgr=colors.scaled(base, rng.uniform(0.7, 1.15)))
-        if min(np.abs(np.subtract(face_bgr, bgr)).max() for bgr in (table.base_bgr, table.second_bgr)) > _LEAST_SEEN:
+        if min(np.abs(np.subtract(face_bgr, bgr)).max() for bgr in (table.base_bgr, table.second_bgr)) > _MIN_CONTRAST:
             return table
 
 
 @cache
 def _reader() -> Reader:
-    """Return the shipped eye; each process has its own."""
+    """Return the shipped reader, loaded once per process."""
     return load_reader()
 
 

@@ -1,9 +1,9 @@
-"""How well whole hands are followed: 63 that are rendered in motion, all seven games, judged against their truth.
+"""Measure how well 63 whole hands of all seven games are followed, rendered in motion, against the ground truth.
 
     python benchmarks/bench_hands.py [--difficulty hard] [--hands 60] [--seed 1000] [--keep DIR] [--jobs 2]
 
-With --keep the recordings stay there, and those that are there already are not made again: a run that was stopped goes
-on. Without it they are made in a folder that is removed. The exit code is 1 where a target is missed.
+With --keep, recordings are stored in DIR, and existing ones are reused to continue an interrupted run. Without it, they
+are temporary. The exit code is 1 if a target is missed.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from tallybone.simulate.simulation import simulation_settings
 
 _LOOKS = ("classic-felt", "colored-walnut", "black-linen", "classic-walnut")
 _ROUNDS = 3
-# The share of plays that have to be wholly right.
+# Minimum share of completely right plays.
 _TARGETS = {Difficulty.EASY: 0.995, Difficulty.NORMAL: 0.995, Difficulty.HARD: 0.97}
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One recording: a game, how many play, the highest double of the set, and how many hands."""
+    """A recording: game, number of players, highest number of the set, and number of hands."""
 
     game: str
     players: int
@@ -67,11 +67,11 @@ _ROUND = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make the recordings, judge them, print the tables, and return the exit code."""
+    """Render and evaluate the recordings, print the results, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--difficulty", type=Difficulty, choices=list(Difficulty), default=Difficulty.NORMAL)
     parser.add_argument("--hands", type=int, default=_ROUNDS * sum(case.hands for case in _ROUND))
-    parser.add_argument("--seed", type=int, default=1000, help="of the first recording; those after it count up")
+    parser.add_argument("--seed", type=int, default=1000, help="seed of the first recording, incremented for each")
     parser.add_argument("--keep", type=Path, metavar="DIR")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args(arguments)
@@ -86,14 +86,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _recordings(folder: Path, options: argparse.Namespace) -> tuple[Path, ...]:
-    """Return the recordings of as many hands as are wished; those that are not there are made."""
+    """Return recordings of the requested number of hands. Missing ones are rendered."""
     difficulty: Difficulty = options.difficulty
     cases = _ROUND * _ROUNDS
     before = accumulate((case.hands for case in cases), initial=0)
-    wanted = [number for number, so_far in zip(range(len(cases)), before, strict=False) if so_far < options.hands]
-    paths = [folder / _name(number, cases[number], difficulty) for number in wanted]
-    missing = [(number, path) for number, path in zip(wanted, paths, strict=True) if not path.exists()]
-    # Spawned, not forked: OpenCV's threads do not survive a fork.
+    numbers = [number for number, so_far in zip(range(len(cases)), before, strict=False) if so_far < options.hands]
+    paths = [folder / _name(number, cases[number], difficulty) for number in numbers]
+    missing = [(number, path) for number, path in zip(numbers, paths, strict=True) if not path.exists()]
+    # Spawn instead of fork, because OpenCV's threads do not survive a fork.
     with ProcessPoolExecutor(options.jobs, get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
         make = partial(_make, difficulty=difficulty, first_seed=options.seed)
         made = pool.map(make, *zip(*missing, strict=True)) if missing else ()
@@ -107,9 +107,9 @@ def _name(number: int, case: Case, difficulty: Difficulty) -> str:
 
 
 def _make(number: int, path: Path, *, difficulty: Difficulty, first_seed: int) -> None:
-    """Render one recording; it has its name only when it is whole."""
+    """Render a recording. It gets its final name only when it is complete."""
     case = _ROUND[number % len(_ROUND)]
-    wishes = simulation_settings(
+    settings = simulation_settings(
         case.game,
         players=case.players,
         seed=first_seed + number,
@@ -121,18 +121,18 @@ def _make(number: int, path: Path, *, difficulty: Difficulty, first_seed: int) -
     part = path.with_suffix(".part")
     part.unlink(missing_ok=True)
     complaints = StringIO()
-    if simulate(part, wishes, out=StringIO(), err=complaints) != 0:
+    if simulate(part, settings, out=StringIO(), err=complaints) != 0:
         raise RuntimeError(f"{path.name}: {complaints.getvalue().strip()}")
     part.rename(path)
 
 
 def _verdict(console: Console, batch: JudgedBatch, target: float) -> int:
-    """Print whether the targets are met, and return the exit code."""
+    """Print the verdict on the targets, and return the exit code."""
     figures = batch.total
     share, unflagged = figures.share(figures.wholly_right), figures.unflagged
     is_met = share is not None and share >= target and unflagged == 0 and not batch.failures
-    said = "-" if share is None else f"{100 * share:.2f} %"
-    console.print(f"Plays wholly right: {said}, wanted {100 * target:.1f} %; wrong scores not flagged: {unflagged}")
+    percent = "-" if share is None else f"{100 * share:.2f} %"
+    console.print(f"Plays wholly right: {percent}, wanted {100 * target:.1f} %; wrong scores not flagged: {unflagged}")
     console.print("Targets met" if is_met else "Targets missed", style="bold")
     return 0 if is_met else 1
 

@@ -1,10 +1,10 @@
-"""How many tables one broker and one hub bear: messages, how soon a play is on the hub's page, processor and memory.
+"""Measure one broker and one hub with many tables: messages, delay of plays on the hub's page, CPU and memory.
 
     python benchmarks/bench_hub.py [--tables 500,1000,2000] [--seconds 60] [--every 10]
 
-Everything is real but the tables' games: a Mosquitto, a `tallybone hub`, one viewer of its page, and in one more
-process a line of its own for each table, over which it tells what a table tells. At each something is played about
-every ten seconds. "Late" is from the play to the moment at which the viewer has read it.
+Everything is real except the tables' games: a Mosquitto, a `tallybone hub`, one viewer of its page, and another process
+with an MQTT connection for each table, over which it publishes like a table. Each table has a play about every ten
+seconds. "Late" is the time from the play until the viewer has received it.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ _AT = "2026-05-01T20:00:00.000+02:00"
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--tables", default="500,1000,2000")
-    asked.add_argument("--seconds", type=float, default=60.0)
-    asked.add_argument("--every", type=float, default=10.0, help="seconds between two plays of a table")
-    asked.add_argument("--play", type=int, help=argparse.SUPPRESS)
-    said = asked.parse_args()
-    if said.play is not None:
-        asyncio.run(_play(said.play, int(said.tables), said.every))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", default="500,1000,2000")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--every", type=float, default=10.0, help="seconds between two plays of a table")
+    parser.add_argument("--play", type=int, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.play is not None:
+        asyncio.run(_play(args.play, int(args.tables), args.every))
         return
     if MOSQUITTO is None:
         print(WHY_NOT)
         return
     print("| tables | plays/s | messages/s | late, half | late, 95 % | broker | hub | tables' process | load |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    for tables in map(int, said.tables.split(",")):
-        print(asyncio.run(_measure(tables, said.seconds, said.every)), flush=True)
+    for tables in map(int, args.tables.split(",")):
+        print(asyncio.run(_measure(tables, args.seconds, args.every)), flush=True)
 
 
 async def _measure(tables: int, seconds: float, every_s: float) -> str:
-    """Return the line of the table for so many tables."""
+    """Measure with a number of tables, and return a row of the results."""
     with tempfile.TemporaryDirectory() as folder, real_broker(Path(folder)) as broker:
         assert broker.process is not None
         hub = [sys.executable, "-c", "from tallybone.cli import main; main()", "hub", "--broker", broker.url]
@@ -69,8 +69,8 @@ async def _measure(tables: int, seconds: float, every_s: float) -> str:
             assert playing.stdout is not None
             try:
                 url = served.stdout.readline().decode().split()[1]
-                await asyncio.to_thread(playing.stdout.readline)  # all are there
-                costs = tuple(_Cost.of(one.pid) for one in (broker.process, served, playing))
+                await asyncio.to_thread(playing.stdout.readline)  # all are connected
+                costs = tuple(_Cost.of(process.pid) for process in (broker.process, served, playing))
                 began_s = time.monotonic()
                 late_ms = await _watch(url, tables, seconds)
                 took_s = time.monotonic() - began_s
@@ -89,7 +89,7 @@ async def _measure(tables: int, seconds: float, every_s: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """What a process has used so far."""
+    """CPU time of a process so far."""
 
     pid: int
     cpu_s: float
@@ -100,27 +100,27 @@ class _Cost:
         return cls(pid, (int(fields[11]) + int(fields[12])) / _TICKS_PER_S)
 
     def words(self, took_s: float) -> str:
-        """Return what it has used since, and its memory now."""
+        """Describe the CPU load since the start, and the memory now."""
         share = 100 * (_Cost.of(self.pid).cpu_s - self.cpu_s) / took_s
         kept_kb = int(Path(f"/proc/{self.pid}/status").read_text().partition("VmRSS:")[2].split()[0])
         return f"{share:.0f} % of a core, {kept_kb / 1024:.0f} MB"
 
 
 async def _watch(url: str, tables: int, seconds: float) -> list[float]:
-    """Return how late each play was, sorted, as a viewer of the page sees them for so many seconds."""
+    """Return the sorted delays of plays, as received by a viewer of the page for *seconds*."""
     late_ms: list[float] = []
     address = url.replace("http", "ws") + "/api/v1/live"
     async with connect(address, compression=None, proxy=None, max_size=None) as socket:
         seen = 0
-        while seen < tables:  # all tables are known, and what was played before they were does not count
-            said = json.loads(await socket.recv())
-            seen = len(said["tables"]) if said["whole"] else seen + len(said["tables"])
+        while seen < tables:  # plays before all tables are known do not count
+            message = json.loads(await socket.recv())
+            seen = len(message["tables"]) if message["whole"] else seen + len(message["tables"])
         end_s = time.monotonic() + seconds
         known: dict[str, str] = {}
         while time.monotonic() < end_s:
-            said = json.loads(await socket.recv())
+            message = json.loads(await socket.recv())
             now_ns = time.monotonic_ns()
-            for table in said["tables"]:
+            for table in message["tables"]:
                 if table["last"] is not None and known.get(table["id"]) != table["last"]:
                     known[table["id"]] = table["last"]
                     late_ms.append((now_ns - int(table["last"])) / 1e6)
@@ -128,7 +128,7 @@ async def _watch(url: str, tables: int, seconds: float) -> list[float]:
 
 
 async def _play(port: int, tables: int, every_s: float) -> None:
-    """Play at so many tables until the process is told to end; print a line when all have a line, and what was sent."""
+    """Play at the tables until SIGTERM. Print a line when all are connected, and messages per second at the end."""
     rng = random.Random(1)
     games = [_Game(port, number, random.Random(number)) for number in range(tables)]
     lines = [asyncio.create_task(game.publishing.run()) for game in games]
@@ -145,11 +145,11 @@ async def _play(port: int, tables: int, every_s: float) -> None:
     print((sum(game.sent for game in games) - sent_before) / (time.monotonic() - began_s), flush=True)
     for line in lines:
         line.cancel()
-    os._exit(0)  # five hundred goodbyes are not what is measured
+    os._exit(0)  # skip the many disconnections
 
 
 class _Game:
-    """What a table tells."""
+    """A table that publishes random plays."""
 
     def __init__(self, port: int, number: int, rng: random.Random) -> None:
         place = TableIdentity(f"table-{number}", f"Table {number}", "Spring")
@@ -164,7 +164,7 @@ class _Game:
         self._tell(self._teller.health((ok("camera", "works"),), _AT))
 
     def play(self, rng: random.Random, every_s: float) -> None:
-        """Play once, and again after some seconds."""
+        """Play once, and schedule the next play."""
         seat, points = self._seq % 2, rng.choice((0, 0, 5, 10))
         self._totals[seat] += points
         if len(self._plays) == _PLAYS_OF_A_HAND:
@@ -178,9 +178,9 @@ class _Game:
         self._tell(self._teller.follow(now, 1, _AT))
         asyncio.get_running_loop().call_later(rng.uniform(0.5, 1.5) * every_s, self.play, rng, every_s)
 
-    def _tell(self, told: ToTell) -> None:
-        self.sent += len(told.states) + len(told.events)
-        self.publishing.tell(told)
+    def _tell(self, messages: ToTell) -> None:
+        self.sent += len(messages.states) + len(messages.events)
+        self.publishing.tell(messages)
 
 
 if __name__ == "__main__":

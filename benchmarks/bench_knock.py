@@ -1,14 +1,14 @@
-"""How much of one core the knock detector takes for sound at 16 kHz, and how well it hears.
+"""Measure the CPU load and the accuracy of the knock detector.
 
     python benchmarks/bench_knock.py [--seconds 60] [--games 10] [--recordings FOLDER]
 
-Time: a quiet room, a table that is knocked on once in three seconds, one where a tile is put down ten times a second,
-and a quiet room at 48 kHz, which is made 16 kHz first; next to one FFT of every 64 ms in the same run. Blocks of 64 ms,
-as a microphone gives them; time of the core, so that others do not count.
+Load: a quiet room, a knock every three seconds, ten tiles per second, and a quiet room at 48 kHz, which is resampled to
+16 kHz. The reference is an FFT of every 64 ms in the same run. Blocks are 64 ms, as from a microphone. Only the
+thread's own CPU time counts.
 
-Hearing: what is taken for a knock in modelled games in which nobody knocks, and, where there are recordings of taps
-(`taps-*.wav`, each of one kind), how many of their hits are: as they are, and as other microphones, rooms and recorders
-would give them. Hits are found by their level.
+Accuracy: sounds classified as knocks in modelled games without knocks. With recordings of taps (`taps-*.wav`, each of a
+single kind), also the hits classified as knocks, in the original and as altered by other microphones, rooms and
+recorders. Hits are found by their level.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from synthetic.sounds.tables import random_table
 
 _RECORDINGS = Path(__file__).resolve().parents[2] / "shared" / "data" / "knock"
 _BLOCK_S = 0.064
-# Things that make a sound in a game of four hands, and what the eye looks back for a tile when a knock is heard.
+# Number of sounds in a game of four hands, and the time around a knock in which the table looks for a tile.
 _SOUNDS_A_GAME, _EYE_LOOKS_S = 80, 2.0
-# A hit is this share of the loudest one, and so long after the last.
+# Minimum level of a hit relative to the loudest one, and minimum pause before it.
 _HIT_SHARE, _HIT_GAP_S = 0.15, 0.19
-# So far from its begin a knock may be told.
+# Maximum distance of a detected knock from the start of its hit.
 _NEAR_S = 0.020
 
 
 def main() -> None:
-    """Print the share of a core for each room and the reference, then how well it hears."""
+    """Print the CPU load for each room and the reference, then the accuracy."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--games", type=int, default=10)
@@ -76,28 +76,28 @@ def _print_times(seconds: int) -> None:
 
 
 def _print_games(games: int) -> None:
-    """Print how many sounds of games without knocks are taken for one, and how many of them where no tile fell."""
-    said = unseen = 0
+    """Print the false knocks in games without knocks, and those of them without a tile nearby in time."""
+    knocks = unseen = 0
     for seed in range(games):
         scene = draw_scene(np.random.default_rng([9, seed]), events=_SOUNDS_A_GAME, shares_of=WITHOUT_KNOCKS)
         tiles_s = [event.t_s for event in scene.events if event.kind in (Sound.TILE, Sound.SLAM, Sound.SHUFFLE)]
         for t_s in _knocks_s(scene.samples):
-            said += 1
+            knocks += 1
             unseen += not any(abs(t_s - tile_s) < _EYE_LOOKS_S for tile_s in tiles_s)
-    print(f"{games} games without knocks: {said} sounds taken for a knock, {unseen} of them where no tile fell")
+    print(f"{games} games without knocks: {knocks} sounds taken for a knock, {unseen} of them where no tile fell")
 
 
 def _print_recording(path: Path) -> None:
-    """Print how many hits of a recording are said to be knocks, and how far from their begin."""
+    """Print the hits of a recording classified as knocks, and their maximum error in time."""
     samples = _samples_of(path)
     far_s = _far_s(samples, _hits_s(samples))
-    found = far_s <= _NEAR_S
-    said = f"{path.name}: {found.sum()} of {len(far_s)} hits taken for a knock"
-    print(f"{said}, {1000 * far_s[found].max():.1f} ms off at most" if found.any() else said)
+    detected = far_s <= _NEAR_S
+    summary = f"{path.name}: {detected.sum()} of {len(far_s)} hits taken for a knock"
+    print(f"{summary}, {1000 * far_s[detected].max():.1f} ms off at most" if detected.any() else summary)
 
 
 def _print_altered(paths: Sequence[Path]) -> None:
-    """Print how many hits of each recording are taken for a knock when it is altered, a line for each alteration."""
+    """Print the hits of each altered recording classified as knocks, with a line for each alteration."""
     print("hits taken for a knock: " + ", ".join(path.stem for path in paths))
     columns = []
     for path in paths:
@@ -109,7 +109,7 @@ def _print_altered(paths: Sequence[Path]) -> None:
 
 
 def _altered(samples: NDArray[np.float32]) -> Iterator[tuple[str, NDArray[np.float32], float]]:
-    """Yield a recording as others would have made it: what was altered, the samples, and how many times faster."""
+    """Yield altered versions of a recording: description, samples, and relative speed."""
     rng, highest = np.random.default_rng(1), np.abs(samples).max()
     yield "as it is", samples, 1.0
     for db in (-6, -4, -2, -1, 1, 2, 4, 6):
@@ -136,7 +136,7 @@ def _samples_of(path: Path) -> NDArray[np.float32]:
 
 
 def _hits_s(samples: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return when the hits of a recording are, by their level."""
+    """Return the times of the hits in a recording, found by their level."""
     hits_s: list[float] = []
     last_s = -1.0
     for index in np.flatnonzero(np.abs(samples) > _HIT_SHARE * np.abs(samples).max()):
@@ -147,20 +147,20 @@ def _hits_s(samples: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def _far_s(samples: NDArray[np.float32], hits_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far from each hit the nearest knock is that is heard."""
+    """Return the distance of each hit from the nearest detected knock, in seconds."""
     told_s = np.array([*_knocks_s(samples), np.inf])
     return np.array([np.abs(told_s - hit_s).min() for hit_s in hits_s])
 
 
 def _knocks_s(samples: NDArray[np.float32]) -> list[float]:
-    """Return when knocks are heard in samples at 16 kHz."""
+    """Return the times of detected knocks in samples at 16 kHz."""
     with_trailing_silence = np.concatenate([samples, np.zeros(RATE_HZ // 2, np.float32)])
     heard = KnockDetector().feed(SoundBlock(with_trailing_silence, 0, RATE_HZ))
-    return [one.t_ns / NS_PER_S for one in heard if one.kind is Sound.KNOCK]
+    return [sound.t_ns / NS_PER_S for sound in heard if sound.kind is Sound.KNOCK]
 
 
 def _share_of_a_core(samples: NDArray[np.float32], rate_hz: int) -> tuple[float, int]:
-    """Return the time of the core for a second of sound, and how many sounds were heard."""
+    """Return the CPU time per second of sound, and the number of detected sounds."""
     detector, size = KnockDetector(), round(_BLOCK_S * rate_hz)
     heard, start = 0, time.thread_time()
     for first in range(0, len(samples), size):

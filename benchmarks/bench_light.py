@@ -2,8 +2,8 @@
 
     python benchmarks/bench_light.py [--pictures 40]
 
-Contrast: tiles in light from a tenth of a lamp to a whole one, five looks, noise of 2, 4 and 7 grey levels. Glare:
-the same in good light, with round reflections of random size and strength added on top. About two minutes on one core.
+Contrast: tiles of five looks in light from 3 % to 100 % of a lamp, with noise of 2, 4 and 7 grey levels. Glare: tiles
+in good light with round reflections of random size and strength. Takes about two minutes on one core.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _FOUND_PX = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A tile: its contrast, how much of it is white, and how many of its two halves are misread or not found."""
+    """A tile: its contrast, saturated share, camera noise, and number of halves that are misread or not found."""
 
     contrast: float
     saturated: float
@@ -55,14 +55,14 @@ def main() -> None:
     pictures = parser.parse_args().pictures
     cv2.setNumThreads(1)
     reader = load_reader(6)
-    dim = [one for seed in range(pictures) for one in _dim(reader, seed)]
+    dim = [tile for seed in range(pictures) for tile in _dim(reader, seed)]
     print("halves misread or not found, by grey levels between face and pips")
     for noise in _NOISES:
-        of_noise = [one for one in dim if one.noise == noise]
-        print(f"  noise {noise:.0f}: {_table(of_noise, [one.contrast for one in of_noise], _CONTRASTS)}")
-    glaring = [one for seed in range(pictures) for one in _glaring(reader, seed)]
+        of_noise = [tile for tile in dim if tile.noise == noise]
+        print(f"  noise {noise:.0f}: {_table(of_noise, [tile.contrast for tile in of_noise], _CONTRASTS)}")
+    glaring = [tile for seed in range(pictures) for tile in _glaring(reader, seed)]
     print("the same, by the share of the tile that is pure white")
-    print(f"  {_table(glaring, [one.saturated for one in glaring], _SHARES)}")
+    print(f"  {_table(glaring, [tile.saturated for tile in glaring], _SHARES)}")
 
 
 def _dim(reader: Reader, seed: int) -> Iterator[Judged]:
@@ -72,7 +72,7 @@ def _dim(reader: Reader, seed: int) -> Iterator[Judged]:
 
 
 def _glaring(reader: Reader, seed: int) -> Iterator[Judged]:
-    """Yield tiles under lamps that they mirror."""
+    """Yield tiles with reflections of lamps."""
     rng = np.random.default_rng(seed)
     rendered = _rendered(1000 + seed, 0.9, replace(_CAMERA, noise=3.0))
     down, across = np.mgrid[: _CAMERA.height_px, : _CAMERA.width_px].astype(np.float32)
@@ -100,26 +100,26 @@ def _rendered(seed: int, exposure: float, camera: CameraLook) -> RenderedPicture
 def _judged(reader: Reader, rendered: RenderedPicture, image: np.ndarray, noise: float) -> Iterator[Judged]:
     read = reader.read(image).without_unsure().tiles
     true = rendered.truth.tiles
-    for tile, spot in zip(true, examine_light(image, [one.corners_px for one in true]).samples, strict=True):
+    for tile, spot in zip(true, examine_light(image, [tile.corners_px for tile in true]).samples, strict=True):
         yield Judged(spot.contrast, spot.saturated, noise, _misread(tile, read))
 
 
 def _misread(tile: SeenTile, read: Sequence[SeenTile]) -> int:
-    found = min(read, key=lambda one: math.dist(one.center_px, tile.center_px), default=None)
-    if found is None or math.dist(found.center_px, tile.center_px) > _FOUND_PX or not found.halves:
+    seen = min(read, key=lambda other: math.dist(other.center_px, tile.center_px), default=None)
+    if seen is None or math.dist(seen.center_px, tile.center_px) > _FOUND_PX or not seen.halves:
         return 2
-    nearest = [min(found.halves, key=lambda one: math.dist(one.center_px, half.center_px)) for half in tile.halves]
-    return sum(half.pips != one.pips for half, one in zip(tile.halves, nearest, strict=True))
+    nearest = [min(seen.halves, key=lambda other: math.dist(other.center_px, half.center_px)) for half in tile.halves]
+    return sum(half.pips != other.pips for half, other in zip(tile.halves, nearest, strict=True))
 
 
 def _table(tiles: Sequence[Judged], values: Sequence[float], bounds: Sequence[float]) -> str:
-    """Return the share of wrong halves from bound to bound."""
-    said = []
+    """Return the share of wrong halves in each range of *bounds*."""
+    parts = []
     for low, high in pairwise(bounds):
-        own = [one.wrong for one, value in zip(tiles, values, strict=True) if low <= value < high]
+        own = [tile.wrong for tile, value in zip(tiles, values, strict=True) if low <= value < high]
         if own:
-            said.append(f"{low:g}-{high:g}: {sum(own) / (2 * len(own)):.3f} of {2 * len(own)}")
-    return ", ".join(said)
+            parts.append(f"{low:g}-{high:g}: {sum(own) / (2 * len(own)):.3f} of {2 * len(own)}")
+    return ", ".join(parts)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""How long a live game takes from the last motion to the score, on the clock on the wall, and what of it is what.
+"""Measure the delay of a live game from the last motion to the score, in wall-clock time, and its parts.
 
     python benchmarks/bench_live.py [--plays 12] [--fps 10] [--camera-fps 30] [--seed 4]
 
-A rendered game of 1280x720 is shown in real time: a hand comes, lays a tile, goes; the table rests a second. Each
-picture goes the whole way of `tallybone play`: JPEG, recording on a disk, decoding, settle gate, reading, rules, lines.
-The last motion is the first picture of the camera that shows nothing of the hand any more: the last one that differs
-from the one before it. `turn` is how long the loop is busy between two looks at the keys: so long a key waits at most.
+A rendered game at 1280x720 is shown in real time: a hand comes, plays a tile and leaves, then the table rests for a
+second. Each picture passes through all of `tallybone play`: JPEG, recording to disk, decoding, settle gate, reading,
+rules, output. The last motion is the first picture without the hand, which is the last to differ from the one before.
+`turn` is the time between two checks of the keys, and thus the maximum delay of a key.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 
 from vision.arrays import Image
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, before numpy is there
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # like the command, before numpy is imported
 
 import argparse
 import tempfile
@@ -52,27 +52,27 @@ _NS_PER_S = 1_000_000_000
 _PLAYERS = ("Ann", "Ben")
 _HAND_S, _REST_S = 0.8, 1.2
 _SEED = 4
-# Grey levels that are no noise, and the share of a picture that is something.
-_SEEN, _LEAST_SEEN = 40, 0.0005
+# Minimum difference in grey levels above noise, and minimum share of changed pixels.
+_SEEN, _MIN_SEEN = 40, 0.0005
 
 
 @dataclass(slots=True)
 class Stopwatch(PlainDisplay):
-    """A display that notes when plays were shown, in nanoseconds since the camera began."""
+    """A display that records when plays were shown, in nanoseconds since the start of the camera."""
 
     began_ns: int = 0
     shown_ns: list[int] = field(default_factory=list)
     settled_ns: list[int] = field(default_factory=list)
 
     def happened(self, happened: Step) -> None:
-        """Note it."""
-        if any(isinstance(one, Placed) for one in happened.announcements):
+        """Record the times of a play."""
+        if any(isinstance(event, Placed) for event in happened.announcements):
             self.shown_ns.append(time.monotonic_ns() - self.began_ns)
             self.settled_ns.append(happened.t_ns)
 
 
 def main() -> None:
-    """Print median and 95th percentile of the latency and of its parts."""
+    """Print the median and 95th percentile of the delay and its parts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plays", type=int, default=12)
     parser.add_argument("--fps", type=float, default=10.0)
@@ -84,7 +84,7 @@ def main() -> None:
         watch, turns_ms = _play(items, Path(folder), options.fps, nowhere)
     if len(watch.shown_ns) != len(ended_ns):
         raise SystemExit(f"expected {len(ended_ns)} plays, but {len(watch.shown_ns)} were seen")
-    shown, settled, ended = (np.array(one) / 1e6 for one in (watch.shown_ns, watch.settled_ns, ended_ns))
+    shown, settled, ended = (np.array(times) / 1e6 for times in (watch.shown_ns, watch.settled_ns, ended_ns))
     _print("last motion to score", shown - ended)
     _print("  until a settled picture", settled - ended)
     _print("  read, scored, recorded, shown", shown - settled)
@@ -92,7 +92,7 @@ def main() -> None:
 
 
 def _play(items: list[Shown], folder: Path, per_s: float, nowhere: IO[str]) -> tuple[Stopwatch, list[float]]:
-    """Play it live; return when what was shown, and how long the loop was busy between two looks at the keys."""
+    """Play the game live. Return the recorded times, and the times between two checks of the keys."""
     start = SittingStart(
         started_at=datetime(2026, 11, 21, tzinfo=UTC), players=_PLAYERS, rules="bones", pictures=Pictures.MOVING
     )
@@ -120,7 +120,7 @@ def _play(items: list[Shown], folder: Path, per_s: float, nowhere: IO[str]) -> t
 
 
 def _clip(seed: int, plays: int, per_s: float) -> tuple[list[Shown], list[int]]:
-    """Return what the camera shows from time 0 on, and when the last motion of each play was."""
+    """Return the items of the camera from time 0 on, and the time of the last motion of each play."""
     table, steps = script(seed, hands=1)
     scene = table.scene(Layout(), ())
     film = Film(
@@ -144,15 +144,15 @@ def _clip(seed: int, plays: int, per_s: float) -> tuple[list[Shown], list[int]]:
     for step in steps:
         assert step.state.game is not None
         if not step.is_seen:
-            if len(step.state.log) > 1:  # the match itself begins without a word
-                items.append(_said(t_ns, step.event))
+            if len(step.state.log) > 1:  # starting the match is not an input
+                items.append(_recorded(t_ns, step.event))
             continue
         before, tiles = tiles, table.scene(step.state.game.layout, step.laid).tiles
         rest, moved_ns = film.picture(Moment(tiles)), 0
         for away in _way(int(_HAND_S * per_s)):
             hand = hand_at(step.laid[-1].place.center, (Side.BOTTOM, Side.TOP)[len(ended_ns) % 2], abs(away))
             picture = show(Moment(before if away < 0 else tiles, (hand,)))
-            if (cv2.absdiff(picture, rest) > _SEEN).mean() > _LEAST_SEEN:
+            if (cv2.absdiff(picture, rest) > _SEEN).mean() > _MIN_SEEN:
                 moved_ns = t_ns
         ended_ns.append(moved_ns)
         for _ in range(int(_REST_S * per_s)):
@@ -163,19 +163,19 @@ def _clip(seed: int, plays: int, per_s: float) -> tuple[list[Shown], list[int]]:
 
 
 def _way(frames: int) -> Iterator[float]:
-    """Yield how far away the hand is, below 0 while it comes."""
+    """Yield the distance of the hand in each frame, negative while it approaches."""
     for index in range(frames):
         share = 2 * (index + 0.5) / frames - 1
         yield -max(0.02, -share) if share < 0 else max(0.02, share)
 
 
-def _said(t_ns: int, event: Event) -> RecordedInput:
+def _recorded(t_ns: int, event: Event) -> RecordedInput:
     return RecordedInput(t_ns, "script", lambda: event)
 
 
 def _shot(t_ns: int, data: bytes) -> Shot:
     def encode() -> bytes:
-        # A camera gives JPEG, which is decoded in its thread and written again.
+        # A camera delivers JPEG, which its thread decodes and encodes again.
         return cv2.imencode(".jpg", decode_picture(data, "clip"), [cv2.IMWRITE_JPEG_QUALITY, 90])[1].tobytes()
 
     return Shot(t_ns, "", "clip", lambda: decode_picture(data, "clip"), encode)

@@ -1,9 +1,9 @@
-"""How long a frame of a simulated sitting takes, next to JPEG coding of the same frames in the same run.
+"""Measure the rendering time of frames of a simulated sitting, compared with JPEG encoding of the same frames.
 
     python benchmarks/bench_motion.py [--frames 300] [--seed 1] [--difficulty normal]
 
-A hand of bones at 1280x720, and one of two sets at 1920x1080. Frames are told apart by what they show: a table as
-it was before, a hand over it, and how the tiles lie for the first time. Time of one core, so that others do not count.
+Renders a hand of bones at 1280x720, and a hand with two sets at 1920x1080. Frames are grouped by content: an unchanged
+table, a hand over it, or a new arrangement of tiles. Only the thread's own CPU time counts.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ def main() -> None:
     options = parser.parse_args()
     cv2.setNumThreads(1)
     for game, players in (("bones", 2), ("twoset", 4)):
-        wishes = simulation_settings(
+        settings = simulation_settings(
             game, players=players, seed=options.seed, hands=1, difficulty=options.difficulty, look="classic-walnut"
         )
-        measure(Simulation(wishes), options.frames)
+        measure(Simulation(settings), options.frames)
 
 
 def measure(simulation: Simulation, frames: int) -> None:
-    """Print how long the first frames of a sitting take."""
+    """Print the rendering time of the first frames of a sitting."""
     film = Film(simulation.room.scene, seed=1, margin_px=MARGIN_PX, rng=np.random.default_rng(1))
     times: dict[str, list[float]] = {"all": [], "still": [], "hand": [], "new table": [], "JPEG": []}
     seen = set()
-    for shot in islice((one for one in simulation.plan() if isinstance(one, FramePlan)), frames):
+    for shot in islice((shot for shot in simulation.plan() if isinstance(shot, FramePlan)), frames):
         start = time.thread_time()
         picture = film.picture(shot.moment)
         drawn = time.thread_time()

@@ -1,13 +1,12 @@
-"""How soon a play is on the page, and what fifty viewers cost.
+"""Measure the delay of plays on the page, and the CPU load of fifty viewers.
 
     python benchmarks/bench_page.py [--viewers 50] [--cameras 0] [--seconds 20] [--pace 0.5] [--browser]
 
-A game is followed by an eye that sees what is there, something happens every half second, and the viewers are another
-process on the same machine. "Late" is from the moment at which the game tells its displays to the moment at which a
-viewer has read the snapshot; the cost is time of the processor of the page's threads, so that others do not count. With
-`--cameras` so many of the viewers look at the camera, as a page does: the next picture a third of a second after the
-last one. With `--browser` one more looks with Chromium: "changed" is when the play stands in its list, "painted" when
-the frame is.
+A game is followed by a perfect reader, with an event every half second. The viewers are in another process on the same
+machine. "Late" is the time from when the game updates its displays until a viewer has received the snapshot. The load
+is the CPU time of the page's threads. With `--cameras`, some of the viewers also fetch the camera picture, like a page
+does: the next one a third of a second after the last. With `--browser`, Chromium is another viewer: "changed" is when
+the play is in its list, and "painted" is when the frame is drawn.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from tests.tallybone.web.true_table import SECOND, Silent, TrueTable, true_table
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PICTURE_PAUSE_S = 0.35
-# Notes when each play stood in the list, and when that was painted, by the browser's clock.
+# Records when each play was in the list, and when it was painted, by the browser's clock.
 _NOTES = """
 window.changed = {}; window.painted = {};
 const note = () => {
@@ -51,56 +50,56 @@ document.addEventListener("DOMContentLoaded", () => {
 
 @dataclass(slots=True)
 class Timed(Silent):
-    """A display that notes when each event of the log was told."""
+    """A display that records when each event of the log was reported."""
 
     told_ns: dict[int, int] = field(default_factory=dict)
 
     def happened(self, happened: Step) -> None:
-        """Note it."""
+        """Record the time of the last event."""
         if happened.events:
             self.told_ns[len(happened.session.state.log) - 1] = time.monotonic_ns()
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--viewers", type=int, default=50)
-    asked.add_argument("--cameras", type=int, default=0, help="how many of them look at the camera")
-    asked.add_argument("--seconds", type=float, default=20.0)
-    asked.add_argument("--pace", type=float, default=0.5, help="seconds between two things that happen")
-    asked.add_argument("--browser", action="store_true", help="look with Chromium too")
-    asked.add_argument("--watch", help=argparse.SUPPRESS)
-    said = asked.parse_args()
-    if said.watch is not None and said.browser:
-        _watch_in_browser(said.watch, said.seconds)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--viewers", type=int, default=50)
+    parser.add_argument("--cameras", type=int, default=0, help="viewers that also fetch the camera picture")
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--pace", type=float, default=0.5, help="seconds between events")
+    parser.add_argument("--browser", action="store_true", help="also watch with Chromium")
+    parser.add_argument("--watch", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.watch is not None and args.browser:
+        _watch_in_browser(args.watch, args.seconds)
         return
-    if said.watch is not None:
-        asyncio.run(_watch(said.watch, said.viewers, said.cameras, said.seconds))
+    if args.watch is not None:
+        asyncio.run(_watch(args.watch, args.viewers, args.cameras, args.seconds))
         return
     display = Timed()
-    table = true_table(2, hands=20, pace_ns=round(said.pace * SECOND), display=display)
+    table = true_table(2, hands=20, pace_ns=round(args.pace * SECOND), display=display)
     table.begin()
     try:
-        _measure(table, display, said)
+        _measure(table, display, args)
     finally:
         table.end()
 
 
-def _measure(table: TrueTable, display: Timed, said: argparse.Namespace) -> None:
-    looks = [_watching(table, said.seconds, "--viewers", str(said.viewers), "--cameras", str(said.cameras))]
-    if said.browser:
-        looks.append(_watching(table, said.seconds, "--browser"))
-    for one in looks:
-        _line(one)  # all are there
+def _measure(table: TrueTable, display: Timed, args: argparse.Namespace) -> None:
+    looks = [_watching(table, args.seconds, "--viewers", str(args.viewers), "--cameras", str(args.cameras))]
+    if args.browser:
+        looks.append(_watching(table, args.seconds, "--browser"))
+    for process in looks:
+        _line(process)  # all are connected
     before_s, began_s = _page_s(), time.monotonic()
     seen: dict[str, dict[str, list[int]]] = json.loads(_line(looks[0]))
     took_s, cost_s = time.monotonic() - began_s, _page_s() - before_s
-    for one in looks[1:]:
-        seen |= json.loads(_line(one))
-    for one in looks:
-        one.wait()
-    print(f"{said.viewers} viewers, load {os.getloadavg()[0]:.1f}")
-    for moment, found in seen.items():
-        known = {int(seq): times for seq, times in found.items() if int(seq) in display.told_ns}
+    for process in looks[1:]:
+        seen |= json.loads(_line(process))
+    for process in looks:
+        process.wait()
+    print(f"{args.viewers} viewers, load {os.getloadavg()[0]:.1f}")
+    for moment, times_of in seen.items():
+        known = {int(seq): times for seq, times in times_of.items() if int(seq) in display.told_ns}
         late_ms = sorted((t_ns - display.told_ns[seq]) / 1e6 for seq, times in known.items() for t_ns in times)
         median_ms, most_ms = late_ms[len(late_ms) // 2], late_ms[len(late_ms) * 95 // 100]
         print(f"{moment}, of {len(known)} events: median {median_ms:.0f} ms, 95 % within {most_ms:.0f} ms")
@@ -118,11 +117,11 @@ def _line(watching: subprocess.Popen[str]) -> str:
 
 
 def _page_s() -> float:
-    """Return how long the page's thread, and those that make pictures for it, have been at work."""
+    """Return the CPU time of the page's thread and of the threads that encode its pictures."""
     return sum(
-        _at_work_s(one.native_id)
-        for one in threading.enumerate()
-        if one.native_id is not None and one.name.startswith(("page", "asyncio_"))
+        _at_work_s(thread.native_id)
+        for thread in threading.enumerate()
+        if thread.native_id is not None and thread.name.startswith(("page", "asyncio_"))
     )
 
 
@@ -132,7 +131,7 @@ def _at_work_s(thread: int) -> float:
 
 
 async def _watch(url: str, viewers: int, cameras: int, seconds: float) -> None:
-    """Print a line when all viewers are there, and after so many seconds when each saw which event."""
+    """Print a line when all viewers are connected, and after *seconds* the times at which each event arrived."""
     seen: dict[int, list[int]] = {}
     address = url.replace("http", "ws") + "/api/v1/live"
     ready = asyncio.Semaphore(0)
@@ -172,7 +171,7 @@ async def _watch(url: str, viewers: int, cameras: int, seconds: float) -> None:
 
 
 def _watch_in_browser(url: str, seconds: float) -> None:
-    """Print a line when a browser shows the page, and after so many seconds when each event stood there."""
+    """Print a line when a browser shows the page, and after *seconds* the times at which each event was visible."""
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 360, "height": 740})
         page.add_init_script(_NOTES)
@@ -182,7 +181,7 @@ def _watch_in_browser(url: str, seconds: float) -> None:
         print("ready", flush=True)
         page.wait_for_timeout(seconds * 1000)
         since_ns = _clock_ns(page)
-        found = {
+        delays = {
             moment: {
                 seq: [round(at_ms * 1e6) + since_ns]
                 for seq, at_ms in page.evaluate(f"window.{moment}").items()
@@ -190,11 +189,11 @@ def _watch_in_browser(url: str, seconds: float) -> None:
             }
             for moment in ("changed", "painted")
         }
-    print(json.dumps({f"{moment} in a browser": times for moment, times in found.items()}), flush=True)
+    print(json.dumps({f"{moment} in a browser": times for moment, times in delays.items()}), flush=True)
 
 
 def _clock_ns(page: Page) -> int:
-    """Return what has to be added to the clock of a browser to have that of this process: by the quickest answer."""
+    """Return the offset from the browser's clock to this process's clock, from the fastest of 30 round trips."""
     answers: list[tuple[int, int]] = []
     for _ in range(30):
         asked_ns = time.monotonic_ns()

@@ -1,13 +1,12 @@
-"""How long the first load of the page takes on a slow phone, in a real browser: `python benchmarks/bench_page_load.py`.
+"""Measure the first load of the page on a slow phone in a real browser: `python benchmarks/bench_page_load.py`.
 
-The profile is that of a slow phone in a home network: 1.6 Mbit/s down, 0.75 up, 150 ms there and back for each request,
-a processor that is four times as slow as this one. Two moments are said. *Shown*: the score stands on the page and has
-been painted. *Reacts*: the line to the table is open, and what is tapped is done, which a tap tries. "Again" is the
-same in a browser that has been there before.
+The profile is a slow phone in a home network: 1.6 Mbit/s down, 0.75 up, 150 ms round trip for each request, and a CPU
+four times as slow as this one. *Shown* is when the score has been painted. *Reacts* is when the connection to the table
+is open and a tap works. "Again" is a second load in the same browser.
 
-A throttled processor is one that is kept busy: where others work on this machine too, both moments come later by more
-than their share. So the load is said, the best of all beside the median, and how long the processor itself was at work
-for the page until it reacted (of the main thread, not throttled, others do not count).
+Throttling keeps the CPU busy, so load from other processes delays both moments disproportionately. The output therefore
+includes the load of the machine, the best time beside the median, and the CPU time of the main thread until the page
+reacted, without throttling.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from tests.tallybone.web.browsers import Browser, chromium, served
 
 _BYTES_PER_S = {"down": 1_600_000 / 8, "up": 750_000 / 8}
 _PATIENCE_MS = 120_000
-# Marks both moments; a task that is begun in a frame runs once that is painted.
+# Records both moments. A task started in an animation frame runs after that frame is painted.
 _WATCHES = """
 const painted = (name) => requestAnimationFrame(() => setTimeout(() => { window[name] ??= performance.now(); }));
 new MutationObserver((_, watcher) => {
@@ -55,7 +54,7 @@ _WEIGHT = """
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """How a load went: seconds until the score was shown and until the page reacted, what was fetched for that."""
+    """Times of a load until the score was shown and until the page reacted, and the amount of data fetched."""
 
     shown_s: float
     reacts_s: float
@@ -63,7 +62,7 @@ class Load:
 
 
 def load_once(context: BrowserContext, address: str, *, latency_ms: float, slowdown: float) -> Load:
-    """Load the page with a slow phone."""
+    """Load the page on an emulated slow phone."""
     page = context.new_page()
     tools = context.new_cdp_session(page)
     tools.send("Network.enable")
@@ -85,7 +84,7 @@ def load_once(context: BrowserContext, address: str, *, latency_ms: float, slowd
 
 
 def worked_s(browser: Browser, address: str) -> float:
-    """Return for how long the main thread was at work until the page reacted, without any slowing down."""
+    """Return the CPU time of the main thread until the page reacted, without throttling."""
     context = phone(browser)
     page = context.new_page()
     tools = context.new_cdp_session(page)
@@ -99,12 +98,12 @@ def worked_s(browser: Browser, address: str) -> float:
 
 
 def _spent_s(tools: CDPSession) -> float:
-    told = {one["name"]: one["value"] for one in tools.send("Performance.getMetrics")["metrics"]}
-    return float(told["TaskDuration"] - told["DevToolsCommandDuration"])
+    metrics = {metric["name"]: metric["value"] for metric in tools.send("Performance.getMetrics")["metrics"]}
+    return float(metrics["TaskDuration"] - metrics["DevToolsCommandDuration"])
 
 
 def phone(browser: Browser) -> BrowserContext:
-    """Return a phone that knows nothing of the page yet."""
+    """Return a new phone with an empty cache."""
     context = browser.new_context(viewport={"width": 360, "height": 740})
     context.add_init_script(_WATCHES)
     context.set_default_timeout(_PATIENCE_MS)
@@ -112,32 +111,32 @@ def phone(browser: Browser) -> BrowserContext:
 
 
 def main() -> int:
-    said = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    said.add_argument("--loads", type=int, default=9)
-    said.add_argument("--latency", type=float, default=150.0, help="milliseconds there and back")
-    said.add_argument("--slowdown", type=float, default=4.0, help="of the processor")
-    said.add_argument("--language", default="en")
-    asked = said.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--loads", type=int, default=9)
+    parser.add_argument("--latency", type=float, default=150.0, help="round-trip time in milliseconds")
+    parser.add_argument("--slowdown", type=float, default=4.0, help="of the CPU")
+    parser.add_argument("--language", default="en")
+    args = parser.parse_args()
     console = Console(highlight=False)
     first: list[Load] = []
     again: list[Load] = []
     with served() as table, chromium() as browser:
         table.play(9)
-        address = f"{table.page.url}/?lang={asked.language}"
-        worked_ms = [1000 * worked_s(browser, address) for _ in range(asked.loads)][1:]  # the first one warms up
-        for _ in range(asked.loads):
+        address = f"{table.page.url}/?lang={args.language}"
+        worked_ms = [1000 * worked_s(browser, address) for _ in range(args.loads)][1:]  # the first one warms up
+        for _ in range(args.loads):
             context = phone(browser)
             for loads in (first, again):
-                loads.append(load_once(context, address, latency_ms=asked.latency, slowdown=asked.slowdown))
+                loads.append(load_once(context, address, latency_ms=args.latency, slowdown=args.slowdown))
             context.close()
-    console.print(f"{asked.loads} loads, load of the machine {os.getloadavg()[0]:.1f}")
+    console.print(f"{args.loads} loads, load of the machine {os.getloadavg()[0]:.1f}")
     for name, loads in (("first", first), ("again", again)):
         for moment, times in (
-            ("shown", [one.shown_s for one in loads]),
-            ("reacts", [one.reacts_s for one in loads]),
+            ("shown", [load.shown_s for load in loads]),
+            ("reacts", [load.reacts_s for load in loads]),
         ):
-            found = f"median {statistics.median(times):.2f} s, best {min(times):.2f} s, worst {max(times):.2f} s"
-            console.print(f"{name} {moment}: {found}")
+            figures = f"median {statistics.median(times):.2f} s, best {min(times):.2f} s, worst {max(times):.2f} s"
+            console.print(f"{name} {moment}: {figures}")
         console.print(f"{name} fetched: {loads[-1].kilobytes:.1f} KB")
     console.print(
         f"work of the main thread: median {statistics.median(worked_ms):.0f} ms, best {min(worked_ms):.0f} ms"

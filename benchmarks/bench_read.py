@@ -1,9 +1,9 @@
-"""How long the eye takes: a full read next to references on the same pictures in the same run.
+"""Measure the time of a full read, compared with references on the same pictures in the same run.
 
     python benchmarks/bench_read.py [PHOTO ...] [--runs 9]
 
-Without photographs it renders tables with 28 tiles, and with 1 to 136 to see how the time grows, at 1920 x 1080. The
-references are `cv2.aruco` and, with the extra `bench`, a network of YOLOv8n's size.
+Without photos, tables are rendered at 1920 x 1080: two with 28 tiles, and others with 1 to 136 tiles to measure the
+growth. The references are `cv2.aruco` and, with the extra `bench`, a network of YOLOv8n's size.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ from synthetic.render.looks import CLASSIC, FELT, LAMP, OVERHEAD, WALNUT
 from synthetic.render.paint import render
 from synthetic.render.scene import Scene
 
-# How many tiles, of the smallest set that has as many.
+# Highest number of the smallest set for each number of tiles.
 GROWTH = {1: 6, 7: 6, 14: 6, 28: 6, 55: 9, 91: 12, 136: 15}
-# 28 tiles at the size of a table for four, and what lets 136 tiles lie side by side: one size for all, to compare.
+# Scale of 28 tiles on a table for four, and scale at which 136 tiles fit. The latter is used for all of GROWTH.
 USUAL_PX_PER_MM, GROWTH_PX_PER_MM = 2.6, 1.6
 
 
 def main() -> None:
-    """Print median and 95th percentile per picture and over all, growth, shares and memory."""
+    """Print the median and 95th percentile for each picture and overall, growth, shares of steps, and memory."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("photos", nargs="*", type=Path)
-    parser.add_argument("--runs", type=int, default=9, help="reads of each picture that count")
+    parser.add_argument("--runs", type=int, default=9, help="measured reads of each picture")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         paths = options.photos or rendered_pictures(Path(folder))
-        # One thread of numpy, as `tallybone read` has: with two a read took twice as much of busy cores.
+        # Use one numpy thread like `tallybone read`. With two, a read took twice the CPU time on busy cores.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        # Fresh, so that the memory is the reader's and not that of rendering.
+        # Use a fresh process to exclude the memory of rendering.
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
             measured = process.submit(measure, paths, options.runs).result()
     print(f"OpenCV {cv2.__version__}, {cv2.getNumThreads()} threads")
-    for path, found, read_ms, aruco_ms in zip(paths, measured.tiles, measured.read_ms, measured.aruco_ms, strict=True):
-        print(f"{path.stem}: {found} read, {figures(read_ms)}, aruco {figures(aruco_ms)}")
+    for path, tiles, read_ms, aruco_ms in zip(paths, measured.tiles, measured.read_ms, measured.aruco_ms, strict=True):
+        print(f"{path.stem}: {tiles} read, {figures(read_ms)}, aruco {figures(aruco_ms)}")
     print_summary(measured)
     if not options.photos:
         print_growth(measured)
 
 
 def print_summary(measured: Measured) -> None:
-    """Print what holds for all pictures together."""
+    """Print the figures over all pictures."""
     print(f"all: read {figures(np.concatenate(measured.read_ms))}, aruco {figures(np.concatenate(measured.aruco_ms))}")
     if measured.network_ms:
         print(f"reference network ({measured.network_size}, 2 threads): {figures(measured.network_ms)}")
@@ -67,20 +67,20 @@ def print_summary(measured: Measured) -> None:
 
 
 def print_growth(measured: Measured) -> None:
-    """Print how the time grows with the tiles that lie there, over the last pictures."""
+    """Print the growth of the time with the number of tiles, over the pictures of `GROWTH`."""
     medians_ms = [float(np.median(read_ms)) for read_ms in measured.read_ms[-len(GROWTH) :]]
     each_ms, first_ms = np.polyfit(list(GROWTH), medians_ms, 1)
     print(f"growth from {min(GROWTH)} to {max(GROWTH)} tiles: {first_ms:.0f} ms and {each_ms:.2f} ms for each tile")
 
 
 def rendered_pictures(folder: Path) -> list[Path]:
-    """Write tables with 28 tiles, plain and patterned, and then those whose number of tiles grows."""
+    """Write pictures of tables with 28 tiles, plain and patterned, then those of `GROWTH`."""
     paths = [write_table(folder, 28, 6, table, USUAL_PX_PER_MM) for table in (FELT, WALNUT)]
     return paths + [write_table(folder, count, max_pips, FELT, GROWTH_PX_PER_MM) for count, max_pips in GROWTH.items()]
 
 
 def write_table(folder: Path, count: int, max_pips: int, table: TableLook, px_per_mm: float) -> Path:
-    """Write a picture of a table whose name says what lies on it."""
+    """Write a picture of a table, named after its contents."""
     camera = replace(OVERHEAD, width_px=1920, height_px=1080, px_per_mm=px_per_mm)
     rng = np.random.default_rng(count)
     layout = scatter(rng, random_hand(rng, count, max_pips), visible_area(camera), CLASSIC)

@@ -1,9 +1,9 @@
-"""How long the renderer takes: random scenes next to JPEG coding of the same pictures in the same run.
+"""Measure the rendering time of random scenes, compared with JPEG coding of the same pictures.
 
     python benchmarks/bench_render.py [--scenes 24] [--seed 1] [--set 6] [--sheet SHEET.png] [--outlines]
 
-A sheet shows every scene that was rendered; with outlines, tiles that can be read are green, face-down ones blue, those
-that are cut off or covered red.
+A sheet shows every rendered scene. With outlines, readable tiles are green, face-down tiles blue, and cut off or
+covered tiles red.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _COLUMNS = 4
 
 
 def main() -> None:
-    """Print the figures, and write the sheet if one is wanted."""
+    """Print the figures, and write the sheet if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scenes", type=int, default=24)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--set", type=int, default=6, dest="max_pips", help="highest number of the set")
-    parser.add_argument("--sheet", type=Path, help="write all scenes into one picture")
-    parser.add_argument("--outlines", action="store_true", help="draw the truth into the sheet")
+    parser.add_argument("--sheet", type=Path, help="write all scenes to this picture")
+    parser.add_argument("--outlines", action="store_true", help="draw the ground truth on the sheet")
     options = parser.parse_args()
     cv2.setNumThreads(1)
     render_ms, jpeg_ms, cells = [], [], []
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def cell(rendered: RenderedPicture, *, outlines: bool) -> Image:
-    """Return a scene made small, with its truth drawn into it if wanted."""
+    """Return a reduced picture of a scene, with its ground truth if *outlines*."""
     image = rendered.image.copy()
     if outlines:
         for tile in rendered.truth.tiles:
@@ -65,7 +65,7 @@ def draw_outline(image: Image, corners_px: tuple[tuple[float, float], ...], bgr:
 
 
 def sheet(cells: list[Image]) -> Image:
-    """Return all cells in rows, the last row filled up with black."""
+    """Return all cells in rows. The last row is padded with black."""
     cells = cells + [np.zeros_like(cells[0])] * (-len(cells) % _COLUMNS)
     lines = [np.hstack(cells[index : index + _COLUMNS]) for index in range(0, len(cells), _COLUMNS)]
     return np.vstack(lines)

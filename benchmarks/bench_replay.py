@@ -1,9 +1,9 @@
-"""How fast a recorded sitting of 1280 x 720 is replayed, where the time goes, and whether the memory stays flat.
+"""Measure the speed, the parts and the memory of a replay of a recorded sitting at 1280 x 720.
 
     python benchmarks/bench_replay.py [--plays 12] [--frames 10000]
 
-A rendered game of bones is recorded at ten frames a second, a tile every 3.5 seconds, JPEG quality 85. "Bound" is
-what the busier of two cores would allow if nobody else used them: time of the processor, so that others do not count.
+A rendered game of bones is recorded at ten frames per second, with a tile every 3.5 seconds and JPEG quality 85.
+"Bound" is the speed that the CPU time of the busier of two cores would allow without other load.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def print_speed(path: Path, frames: int) -> None:
 
 
 def print_parts(path: Path, frames: int) -> None:
-    """Print the time of the processor for each part, one after the other on one thread."""
+    """Print the CPU time of each part, run sequentially on one thread."""
     clock = _Clock()
     eye = _TimedEye(clock)
     watch, gate, session = Watch(eye), SettleGate(), opened(BONES, ("Ann", "Ben"))[0]
@@ -80,7 +80,7 @@ def print_parts(path: Path, frames: int) -> None:
         if not isinstance(record, RecordedMessage):
             break
         if not isinstance(record.payload, ImageMessage):
-            session, _ = feed(session, _said(record), t_ns=record.t_ns)
+            session, _ = feed(session, _input_of(record), t_ns=record.t_ns)
             continue
         with clock("decode"):
             image = decode_picture(record.payload.jpeg, "")
@@ -97,7 +97,7 @@ def print_parts(path: Path, frames: int) -> None:
 
 
 def print_memory(path: Path, frames: int) -> None:
-    """Print how much memory a long replay takes, after a tenth, half way and at the end."""
+    """Print the memory of a long replay after a tenth, half and all of the frames."""
     marks = {frames // 10: "start", frames // 2: "middle", frames: "end"}
     seen = 0
     with opened_replay(path, ReplaySettings(game=GameOverrides("free")), print) as run:
@@ -109,7 +109,7 @@ def print_memory(path: Path, frames: int) -> None:
 
 
 class _Clock:
-    """Adds up time of the processor by name."""
+    """Adds up CPU time by name."""
 
     def __init__(self) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
@@ -122,7 +122,7 @@ class _Clock:
 
 
 class _TimedEye(Perception):
-    """The shipped eye, timed."""
+    """The shipped reader, timed."""
 
     def __init__(self, clock: _Clock) -> None:
         super().__init__(load_reader(6))
@@ -139,15 +139,15 @@ class _TimedEye(Perception):
             return super().look_again(image)
 
 
-def _said(record: RecordedMessage) -> ByHand:
-    said = input_of(record)
-    assert said is not None  # pictures aside there is nothing else in it
-    return said
+def _input_of(record: RecordedMessage) -> ByHand:
+    item = input_of(record)
+    assert item is not None  # pictures aside there is nothing else in it
+    return item
 
 
 def _again_and_again(shown: list[Shown], frames: int) -> Iterator[Shown]:
-    """Yield the pictures over and over, each later than the one before."""
-    pictures = [one.item for one in shown if isinstance(one.item, bytes)]
+    """Yield the pictures in a loop, with increasing times."""
+    pictures = [event.item for event in shown if isinstance(event.item, bytes)]
     for at, picture in enumerate(islice(cycle(pictures), frames)):
         yield Shown((at + 1) * NS_PER_FRAME, picture)
 

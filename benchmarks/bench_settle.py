@@ -1,9 +1,9 @@
-"""How long the settle gate takes for a frame, next to `cv2.absdiff` and a mean on the same pictures in the same run.
+"""Measure the time of the settle gate per frame, compared with `cv2.absdiff` and a mean on the same pictures.
 
     python benchmarks/bench_settle.py [--frames 10000]
 
-Frames are 640 x 360, grey and noisy; a dark arm comes in and goes again in one second of three. Making the small grey
-picture from one of 1280 x 720 is timed by itself. All on one core, in time of that core, so that others do not count.
+Frames are 640 x 360, grey and noisy. A dark arm moves in and out during one second of every three. Reducing a picture
+of 1280 x 720 to a small grey one is measured separately. Only the thread's own CPU time counts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FPS = 30
 
 
 def main() -> None:
-    """Print median and 95th percentile of the gate, of shrinking and of the reference, and what the memory grew by."""
+    """Print the median and 95th percentile of the gate, the reduction and the reference, and the growth of memory."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--frames", type=int, default=3000)
     options = parser.parse_args()
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _frame(table: NDArray[np.float32], noise: NDArray[np.float32], index: int) -> Grey:
-    """Return one frame: in the second of every three seconds an arm goes back and forth over the right half."""
+    """Return a frame. During the second of every three seconds, an arm moves over the right half."""
     shown = table + noise[index % len(noise)]
     if index // _FPS % 3 == 1:
         reach_px = int(abs(np.sin(index / _FPS * np.pi)) * WIDTH_PX / 2) + 1

@@ -28,13 +28,14 @@ from vision.tracking.table_view import TableView
 from vision.tracking.watch import Frame, Watch
 
 _EARLY_S = 3.0
-# A person in front of the camera: dark clothes with folds, swaying by a fortieth of the width.
+# Appearance of a person in front of the camera: grey level and amplitude of folds of dark clothes, and sway in picture
+# widths.
 _CLOTHES, _FOLDS, _SWAY = 45.0, 14.0, 1 / 40
 _SWAYS_PER_S = 0.7
 
 
 def rendered_stream(folder: Path, game: str, seats: int, seed: int) -> Stream:
-    """Return a match of two hands in pictures; it is rendered unless it is in the folder."""
+    """Return a match of two hands in pictures. It is rendered unless the folder contains it."""
     path = folder / f"{seed}-{game}-{seats}.mcap"
     if not path.exists():
         _render(path, game, seats, seed)
@@ -42,9 +43,9 @@ def rendered_stream(folder: Path, game: str, seats: int, seed: int) -> Stream:
     start = truth.events[0].event
     assert isinstance(start, MatchStart)
     assert source.start is not None
-    steps = tuple(ScriptStep(one.event, state, ()) for one, state in zip(truth.events, truth.states, strict=True))
-    # A step begins when the one before it is over.
-    begins_ns = (0, *(one.t_ns for one in truth.events[:-1]))
+    steps = tuple(ScriptStep(event.event, state, ()) for event, state in zip(truth.events, truth.states, strict=True))
+    # A step starts at the end of the previous event.
+    begins_ns = (0, *(event.t_ns for event in truth.events[:-1]))
     items = tuple(_items(source, truth))
     return Stream(start.rules, start.players, source.start.zones or Zones(), steps, begins_ns, items)
 
@@ -53,34 +54,34 @@ def _render(path: Path, game: str, seats: int, seed: int) -> None:
     part = path.with_suffix(".part")
     part.unlink(missing_ok=True)
     complaints = StringIO()
-    wishes = simulation_settings(game, players=seats, seed=seed, options=OPTIONS.get(game, ""), hands=2)
-    if simulate(part, wishes, out=StringIO(), err=complaints) != 0:
+    settings = simulation_settings(game, players=seats, seed=seed, options=OPTIONS.get(game, ""), hands=2)
+    if simulate(part, settings, out=StringIO(), err=complaints) != 0:
         raise RuntimeError(f"{path.name}: {complaints.getvalue().strip()}")
     part.rename(path)
 
 
 def _items(source: Source, truth: Truth) -> Iterator[Item]:
-    for one in source.items:
-        if isinstance(one, Damage):
+    for shot in source.items:
+        if isinstance(shot, Damage):
             continue
-        done = max(1, bisect_right(truth.events, one.t_ns, key=lambda event: event.t_ns))
-        match one:
+        done = max(1, bisect_right(truth.events, shot.t_ns, key=lambda event: event.t_ns))
+        match shot:
             case Shot():
-                yield Item(one.t_ns, (), done, shot=one)
+                yield Item(shot.t_ns, (), done, shot=shot)
             case RecordedInput():
-                yield Item(one.t_ns, (), done, one.load())
+                yield Item(shot.t_ns, (), done, shot.load())
 
 
 @dataclass(slots=True)
 class PictureEye:
-    """Reads pictures as a live table does.
+    """Reads pictures like a live table.
 
     Attributes:
-        rules: Of the match: they say how many pips there are.
-        reader: Reads tiles.
-        watch: Follows the table; it is new where the table was resumed.
-        empty, last: The first picture, and the last settled one.
-        seen: The table as it was seen last.
+        rules: Rules of the match, which determine the highest number.
+        reader: The reader.
+        watch: Follows the table. Replaced after a restart.
+        empty, last: First picture, and last settled picture.
+        seen: Last settled view of the table.
     """
 
     rules: Rules
@@ -95,7 +96,7 @@ class PictureEye:
         self.watch = Watch(Perception(self.reader, Start.EMPTY))
 
     def resumed(self) -> PictureEye:
-        """Return one that goes on from the last settled picture."""
+        """Return a reader that continues from the last settled picture."""
         again = PictureEye(self.rules)
         if self.last is not None and self.seen is not None:
             perception = Perception.resumed(
@@ -116,7 +117,7 @@ class PictureEye:
 
 
 def _with_person(image: Image, t_ns: int) -> Image:
-    """Return a picture of which a person who sways covers half."""
+    """Return a picture with about half of it covered by a swaying person."""
     height, width = image.shape[:2]
     sway = 1.0 + np.sin(2 * np.pi * _SWAYS_PER_S * t_ns / 1e9)
     edge = int(width * (0.5 + _SWAY * sway))
@@ -129,12 +130,12 @@ def _with_person(image: Image, t_ns: int) -> Image:
 
 
 def _early(stream: Stream, rng: np.random.Generator) -> Stream:
-    """Let each press come up to 3 s early."""
+    """Move each press up to 3 s earlier."""
     items = [
-        replace(item, t_ns=item.t_ns - int(rng.uniform(0.0, _EARLY_S) * 1e9)) if isinstance(item.said, Press) else item
+        replace(item, t_ns=item.t_ns - int(rng.uniform(0.0, _EARLY_S) * 1e9)) if isinstance(item.event, Press) else item
         for item in stream.items
     ]
-    presses = sum(isinstance(item.said, Press) for item in items)
+    presses = sum(isinstance(item.event, Press) for item in items)
     return replace(stream, items=tuple(sorted(items, key=lambda item: item.t_ns)), gaps=presses)
 
 

@@ -1,7 +1,7 @@
-"""Script whole matches as a table delivers them, and hide or disturb parts of them.
+"""Script whole matches as streams of inputs, and hide or disturb parts of them.
 
-A match is a stream of items in the order of time: pictures in which every tile is read rightly, sounds and presses.
-Each kind of gap is a pure function from one stream to another.
+A stream contains items in order of time: pictures with perfect readings, sounds and button presses. Each kind of gap is
+a pure function from one stream to another.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ from vision.tracking.tracks import moved_tile
 PLAYERS = ("Ann", "Ben", "Cleo", "Dora")
 SEATS = {"bones": (2, 3, 4), "draw": (2, 3, 4), "allfives": (2, 3, 4), "block": (2, 3, 4), "super": (2, 3, 4)}
 GAMES = (*SEATS, "twoset", "cutthroat")
-# Without a target every hand would be a match of its own.
+# Without a target, a match would be a single hand.
 OPTIONS = {"super": "target=100"}
-# A camera delivers ten pictures a second; a table at which nothing happens is looked at less often here.
+# Frame intervals with and without motion. They are longer than the 0.1 s of a camera, to save time.
 _FRAME_S, _IDLE_FRAME_S = 0.2, 0.5
 _HAND_FRAMES = 3
 _SLAMMED = 0.3
 _FROM_EVERYWHERE = tuple(EntrySide(side, 0.25) for side in Side)
-# The settle gate needs about this long after a motion.
+# Approximate time of the settle gate after a motion.
 _SETTLES_NS = 300_000_000
 _SEEN_AT_LAST_NS = 5 * SECOND_NS
-_MOST_TRIES = 50
+_MAX_TRIES = 50
 Range = tuple[float, float]
 
 
@@ -67,22 +67,22 @@ class Item:
     """A picture, sound or press.
 
     Attributes:
-        t_ns: Its time.
-        lying: All tiles on the table.
-        done: How many steps of the match are over.
-        said: The sound, press or event; None for a picture.
-        is_settled: Whether nothing moves.
-        moved_ns: When the latest motion began; None before the first.
-        came: The sides that hands came from during it.
-        is_hidden: Whether something covers the table.
-        restarts: Whether the table was stopped before it, and resumed.
-        shot: The picture itself, where one was rendered; nobody has looked at it yet.
+        t_ns: Time.
+        tiles: All tiles on the table.
+        done: Number of completed steps of the match.
+        event: Sound, press or event. None for a picture.
+        is_settled: True without motion.
+        moved_ns: Start of the latest motion. None before the first.
+        came: Sides that hands came from during this motion.
+        is_hidden: True if a person covers the table.
+        restarts: True if the table was restarted before this item.
+        shot: Rendered picture, or None.
     """
 
     t_ns: int
-    lying: tuple[SeenTile, ...]
+    tiles: tuple[SeenTile, ...]
     done: int
-    said: Input | None = None
+    event: Input | None = None
     is_settled: bool = True
     moved_ns: int | None = None
     came: tuple[EntrySide, ...] = ()
@@ -93,16 +93,16 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A match as a table delivers it.
+    """A match as a stream of inputs.
 
     Attributes:
-        rules: Its rules.
+        rules: Rules of the match.
         players: Names by seat.
-        zones: Boneyard and open hands.
-        steps: Its script.
-        begins_ns: When the gesture of each step begins.
-        items: In the order of time.
-        gaps: How often something was hidden or disturbed.
+        zones: Boneyard and seat zones.
+        steps: Steps of the script.
+        begins_ns: Start of each step's gesture.
+        items: Items in order of time.
+        gaps: Number of gaps and disturbances.
     """
 
     rules: Rules
@@ -114,11 +114,11 @@ class Stream:
     gaps: int = 0
 
     def truth(self, done: int) -> State:
-        """Return the match after so many steps."""
+        """Return the state after *done* steps."""
         return self.steps[done - 1].state
 
     def at(self, *kinds: type) -> list[int]:
-        """Return the steps of these kinds."""
+        """Return the indices of the steps with events of the given types."""
         return [number for number, step in enumerate(self.steps) if isinstance(step.event, kinds)]
 
 
@@ -129,13 +129,13 @@ def stream_of(game: str, seats: int, seed: int, *, presses: bool = False) -> Str
     """Return an undisturbed match of two hands.
 
     Args:
-        game: Its name.
-        seats: How many play.
-        seed: Draws the match, the places of the tiles and the pauses.
-        presses: Whether passes, the end of a hand and, at every other table, draws are entered with buttons.
+        game: Name of the game.
+        seats: Number of players.
+        seed: Random seed.
+        presses: True to enter passes, the end of a hand and, at half of the tables, draws with buttons.
     """
     rules = with_options(profile(game), OPTIONS.get(game, ""))
-    for tried in range(_MOST_TRIES):
+    for tried in range(_MAX_TRIES):
         rng = np.random.default_rng([seed, tried])
         table = pick_table(rng, rules)
         steps = tuple(play_out(rng, rules=rules, players=PLAYERS[:seats], table=table.board, hands=2))
@@ -151,7 +151,7 @@ def stream_of(game: str, seats: int, seed: int, *, presses: bool = False) -> Str
 
 @dataclass(slots=True)
 class _Filming:
-    """Turns the steps of a match into items."""
+    """Converts the steps of a match to items."""
 
     rules: Rules
     zones: Zones
@@ -173,7 +173,7 @@ class _Filming:
 
     def film(self, steps: Sequence[ScriptStep]) -> None:
         self.begins_ns.append(self.t_ns)
-        self.done = 1  # the match has begun
+        self.done = 1  # the match has started
         self._still(1.5)
         for number, step in enumerate(steps[1:], start=1):
             self.begins_ns.append(self.t_ns)
@@ -189,7 +189,7 @@ class _Filming:
                 self._say(Press(Button.REDEAL))
                 self._deal(step)
             case Lead():
-                pass  # the side of the hand that lays the first tile names the leader
+                pass  # the side of the hand that plays the first tile identifies the leader
             case Play(seat=seat):
                 assert step.state.game is not None
                 node = step.state.game.layout.nodes[-1]
@@ -231,10 +231,10 @@ class _Filming:
                         self._reach(seat, number if part[-1] is fresh[-1] else None)
                         self._still(self._drawn((0.8, 2.5)))
             case _:
-                raise AssertionError(f"no script has {step.event}")
+                raise AssertionError(f"unexpected event in a script: {step.event}")
 
     def _deal(self, step: ScriptStep) -> None:
-        """Sweep the table, then lay out the boneyard."""
+        """Clear the table, then lay out the boneyard."""
         tiles = [*self.layout, *self.yard, *self.hands]
         most = -(-len(tiles) // 3)
         for _ in range(3 if tiles else 0):
@@ -261,99 +261,102 @@ class _Filming:
                 self.yard = (*self.yard[:at], *self.yard[at + 1 :])
                 self._reach(seat, number if drawn == tiles - 1 else None)
                 self._still(self._drawn((0.8, 1.6)))
-            elif not forced:  # forced draws are counted by the rules
+            elif not forced:  # the rules count forced draws
                 self._say(Press(Button.DRAW, seat))
 
     def _reach(self, seat: int, number: int | None, *, slams: bool = False) -> None:
-        """Film a hand that comes, changes the table and leaves; *number* is the step that this completes."""
+        """Add frames of a hand that changes the table. *number* is the step that this completes, or None."""
         side = self.zones.seats[seat].side
-        before, self.moved_ns, self.came = self._last_lying, self.t_ns, (EntrySide(side, 1.0),)
+        before, self.moved_ns, self.came = self._last_tiles, self.t_ns, (EntrySide(side, 1.0),)
         for _ in range(_HAND_FRAMES):
-            self._frame(_FRAME_S, is_settled=False, lying=before)
+            self._frame(_FRAME_S, is_settled=False, tiles=before)
         self.done = self.done if number is None else number + 1
         if slams:
-            self.items.append(Item(self.t_ns, self._lying, self.done, KnockHeard(None)))
+            self.items.append(Item(self.t_ns, self._tiles, self.done, KnockHeard(None)))
         for _ in range(_HAND_FRAMES):
-            self._frame(_FRAME_S, is_settled=False, lying=self._lying)
-        self._frame(_FRAME_S, is_settled=True, lying=self._lying)
+            self._frame(_FRAME_S, is_settled=False, tiles=self._tiles)
+        self._frame(_FRAME_S, is_settled=True, tiles=self._tiles)
 
-    def _say(self, said: Input) -> None:
+    def _say(self, event: Input) -> None:
         self._still(self._drawn((0.7, 1.2)))
-        self.items.append(Item(self.t_ns, self._lying, self.done, said))
+        self.items.append(Item(self.t_ns, self._tiles, self.done, event))
 
     def _still(self, seconds: float) -> None:
         for _ in range(max(1, round(seconds / _IDLE_FRAME_S))):
-            self._frame(_IDLE_FRAME_S, is_settled=True, lying=self._lying)
+            self._frame(_IDLE_FRAME_S, is_settled=True, tiles=self._tiles)
 
-    def _frame(self, seconds: float, *, is_settled: bool, lying: tuple[SeenTile, ...]) -> None:
+    def _frame(self, seconds: float, *, is_settled: bool, tiles: tuple[SeenTile, ...]) -> None:
         self.t_ns += int(seconds * SECOND_NS)
-        last = self._last_lying
-        same = last if len(last) == len(lying) and all(a is b for a, b in zip(last, lying, strict=True)) else lying
+        last = self._last_tiles
+        same = last if len(last) == len(tiles) and all(a is b for a, b in zip(last, tiles, strict=True)) else tiles
         self.items.append(Item(self.t_ns, same, self.done, None, is_settled, self.moved_ns, self.came))
 
     @property
-    def _lying(self) -> tuple[SeenTile, ...]:
+    def _tiles(self) -> tuple[SeenTile, ...]:
         return (*self.layout, *self.yard, *self.hands)
 
     @property
-    def _last_lying(self) -> tuple[SeenTile, ...]:
-        return self.items[-1].lying if self.items else ()
+    def _last_tiles(self) -> tuple[SeenTile, ...]:
+        return self.items[-1].tiles if self.items else ()
 
     def _drawn(self, range_s: Range) -> float:
         return float(self.rng.uniform(*range_s))
 
 
 def undisturbed(stream: Stream, _rng: np.random.Generator) -> Stream:
-    """Hide nothing."""
+    """Return the stream unchanged."""
     return stream
 
 
 def no_pictures(stream: Stream, rng: np.random.Generator) -> Stream:
-    """Deliver no pictures for 1 to 30 s; sounds and presses still arrive."""
+    """Drop pictures for 1 to 30 s. Sounds and presses still arrive."""
     start = _somewhere(stream, rng)
     return _dropped(stream, start, start + int(rng.uniform(1.0, 30.0) * SECOND_NS))
 
 
 def burst(stream: Stream, rng: np.random.Generator) -> Stream:
-    """Deliver no pictures for 3 s, six times."""
+    """Drop pictures for 3 s, six times."""
     for start in sorted((_somewhere(stream, rng) for _ in range(6)), reverse=True):
         stream = _dropped(stream, start, start + 3 * SECOND_NS)
     return stream
 
 
 def unsettled(stream: Stream, rng: np.random.Generator) -> Stream:
-    """Have a person stand in front of the table for 3 to 15 s: pictures arrive, none is settled."""
+    """Cover the table by a person for 3 to 15 s. Pictures arrive, but none is settled."""
     start = _somewhere(stream, rng)
     return _covered(stream, start, start + int(rng.uniform(3.0, 15.0) * SECOND_NS))
 
 
 def restart(stream: Stream, rng: np.random.Generator) -> Stream:
-    """Stop the table and resume it after 2 to 6 plays of one hand."""
+    """Stop the table and resume it after 2 to 6 plays of a hand."""
     plays = stream.at(Play)
     hands = [[at for at in plays if at < deal] for deal in stream.at(NewHand)[1:]] or [plays]
     hands.append([at for at in plays if at > stream.at(NewHand)[-1]])
     many = int(rng.integers(2, 7))
-    one = max(hands, key=len) if all(len(hand) < many + 2 for hand in hands) else _one_of(hands, rng, many + 2)
-    many = min(many, len(one) - 2)
-    first = int(rng.integers(1, len(one) - many))
-    start = stream.begins_ns[one[first]]
-    # The step after the last hidden play begins when that play has been seen for a while.
-    stop = stream.begins_ns[one[first + many - 1] + 1] if one[first + many - 1] + 1 < len(stream.steps) else start
+    plays_of_hand = (
+        max(hands, key=len) if all(len(hand) < many + 2 for hand in hands) else _one_of(hands, rng, many + 2)
+    )
+    many = min(many, len(plays_of_hand) - 2)
+    first = int(rng.integers(1, len(plays_of_hand) - many))
+    start = stream.begins_ns[plays_of_hand[first]]
+    # The step after the last hidden play starts when that play has been visible for a while.
+    after_last = plays_of_hand[first + many - 1] + 1
+    stop = stream.begins_ns[after_last] if after_last < len(stream.steps) else start
     kept = [item for item in stream.items if not start <= item.t_ns < stop]
-    after = next((at for at, item in enumerate(kept) if item.t_ns >= stop and item.said is None), None)
+    after = next((at for at, item in enumerate(kept) if item.t_ns >= stop and item.event is None), None)
     if after is None:
         return stream
     return replace(stream, items=_resettled(kept, after, stop, restarts=True), gaps=1)
 
 
 def early(stream: Stream, rng: np.random.Generator) -> Stream:
-    """Keep pictures unsettled until up to 3 s after the next press, which so comes before its picture."""
+    """Keep pictures unsettled until up to 3 s after the next press, to make it arrive before its picture."""
     items, moved_ns = list(stream.items), 0
     for at, item in enumerate(items):
-        if not isinstance(item.said, Press) or item.t_ns < moved_ns:
+        if not isinstance(item.event, Press) or item.t_ns < moved_ns:
             continue
         begins = at
-        while begins > 0 and (items[begins - 1].said is not None or items[begins - 1].is_settled):
+        while begins > 0 and (items[begins - 1].event is not None or items[begins - 1].is_settled):
             begins -= 1
         if begins == 0:
             continue
@@ -362,18 +365,18 @@ def early(stream: Stream, rng: np.random.Generator) -> Stream:
             if items[number].t_ns >= moved_ns:
                 break
             items[number] = replace(items[number], is_settled=False)
-    presses = sum(isinstance(item.said, Press) for item in items)
+    presses = sum(isinstance(item.event, Press) for item in items)
     return replace(stream, items=tuple(items), gaps=presses)
 
 
 def late(stream: Stream, rng: np.random.Generator) -> Stream:
     """Delay each press by up to 3 s, and swap one pair of neighbouring presses."""
     items = list(stream.items)
-    presses = [at for at, item in enumerate(items) if isinstance(item.said, Press)]
+    presses = [at for at, item in enumerate(items) if isinstance(item.event, Press)]
     pairs = [(a, b) for a, b in pairwise(presses) if items[b].t_ns - items[a].t_ns < 3 * SECOND_NS]
     if pairs:
         a, b = pairs[int(rng.integers(len(pairs)))]
-        items[a], items[b] = replace(items[a], said=items[b].said), replace(items[b], said=items[a].said)
+        items[a], items[b] = replace(items[a], event=items[b].event), replace(items[b], event=items[a].event)
     for at in presses:
         items[at] = replace(items[at], t_ns=items[at].t_ns + int(rng.uniform(0.0, 3.0) * SECOND_NS))
     return replace(stream, items=tuple(sorted(items, key=lambda item: item.t_ns)), gaps=len(presses))
@@ -394,7 +397,7 @@ def bump(stream: Stream, rng: np.random.Generator) -> Stream:
                 continue
             is_settled = item.is_settled and item.t_ns >= until_ns
             moved_ns = start if item.moved_ns == old_ns else item.moved_ns
-            items[at] = replace(item, lying=moved(item.lying), is_settled=is_settled, moved_ns=moved_ns)
+            items[at] = replace(item, tiles=moved(item.tiles), is_settled=is_settled, moved_ns=moved_ns)
     return replace(stream, items=tuple(items), gaps=2)
 
 
@@ -405,20 +408,20 @@ def light(stream: Stream, rng: np.random.Generator) -> Stream:
         start = _somewhere(stream, rng)
         stop = start + int(rng.uniform(1.0, 3.0) * SECOND_NS)
         first = next((item for item in items if item.t_ns >= start), None)
-        open_tiles = [] if first is None else [tile for tile in first.lying if tile.halves]
+        open_tiles = [] if first is None else [tile for tile in first.tiles if tile.halves]
         if not open_tiles:
             continue
         chosen = {id(open_tiles[at]) for at in rng.permutation(len(open_tiles))[:3]}
         misread = _Each(lambda tile, chosen=chosen: _misread(tile, rng) if id(tile) in chosen else tile)  # type: ignore[misc]  # bound now
         for at, item in enumerate(items):
             if start <= item.t_ns < stop:
-                items[at] = replace(item, lying=misread(item.lying))
+                items[at] = replace(item, tiles=misread(item.tiles))
         gaps += 1
     return replace(stream, items=tuple(items), gaps=gaps)
 
 
 def deal(stream: Stream, rng: np.random.Generator) -> Stream:
-    """Deliver no pictures from before the end of a hand until up to three plays of the next one are laid."""
+    """Drop pictures from before the end of a hand until up to three plays of the next one."""
     second = stream.at(NewHand)[1]
     plays = [at for at in stream.at(Play) if at > second]
     ends = [at for at in stream.at(Reveal) if at < second] or [at for at in stream.at(Play) if at < second]
@@ -428,14 +431,14 @@ def deal(stream: Stream, rng: np.random.Generator) -> Stream:
 
 
 def hand(stream: Stream, rng: np.random.Generator) -> Stream:
-    """Deliver no pictures for most of a hand or a whole one."""
+    """Drop pictures for most of a hand or a whole hand."""
     second = stream.at(NewHand)[1]
     plays = stream.at(Play)
     before, after = [at for at in plays if at < second], [at for at in plays if at > second]
     match int(rng.integers(3)):
         case 0:  # from the first plays of the first hand until it is counted
             first, last = before[min(int(rng.integers(1, 4)), len(before) - 1)], second
-        case 1:  # until the next hand has begun
+        case 1:  # until the start of the next hand
             first = before[min(int(rng.integers(1, 4)), len(before) - 1)]
             last = after[min(int(rng.integers(1, 4)), len(after) - 1)]
         case _:  # from before the deal until nearly the end of the second hand
@@ -448,8 +451,8 @@ def undo(stream: Stream, rng: np.random.Generator) -> Stream:
     plays = [at for at in stream.at(Play) if at + 1 < len(stream.steps)]
     at = plays[int(rng.integers(1, len(plays)))]
     done = at + 1
-    seen = next(item for item in stream.items if item.done >= done and item.is_settled and item.said is None)
-    pressed = Item(seen.t_ns + 400_000_000, seen.lying, seen.done, Press(Button.UNDO))
+    seen = next(item for item in stream.items if item.done >= done and item.is_settled and item.event is None)
+    pressed = Item(seen.t_ns + 400_000_000, seen.tiles, seen.done, Press(Button.UNDO))
     items = sorted((*stream.items, pressed), key=lambda item: item.t_ns)
     return replace(stream, items=tuple(items), gaps=1)
 
@@ -472,36 +475,36 @@ PRESSING = ("early", "late")
 
 
 def _somewhere(stream: Stream, rng: np.random.Generator) -> int:
-    """Return a time at or shortly before the beginning of any step after the first deal."""
+    """Return a random time up to 2 s before the start of a step after the first deal."""
     first = stream.at(NewHand)[0] + 1
     at = int(rng.integers(first, len(stream.steps)))
     return max(stream.begins_ns[first], stream.begins_ns[at] - int(rng.uniform(0.0, 2.0) * SECOND_NS))
 
 
 def _one_of(hands: list[list[int]], rng: np.random.Generator, least: int) -> list[int]:
-    long = [one for one in hands if len(one) >= least]
+    long = [hand for hand in hands if len(hand) >= least]
     return long[int(rng.integers(len(long)))]
 
 
 def _dropped(stream: Stream, start_ns: int, stop_ns: int) -> Stream:
-    """Return a stream without the pictures of a time; the last ones always come."""
+    """Drop the pictures of a period. The last 5 s are kept."""
     stop_ns = min(stop_ns, stream.items[-1].t_ns - _SEEN_AT_LAST_NS)
-    kept = [item for item in stream.items if item.said is not None or not start_ns <= item.t_ns < stop_ns]
-    after = next((at for at, item in enumerate(kept) if item.t_ns >= stop_ns and item.said is None), None)
+    kept = [item for item in stream.items if item.event is not None or not start_ns <= item.t_ns < stop_ns]
+    after = next((at for at, item in enumerate(kept) if item.t_ns >= stop_ns and item.event is None), None)
     items = tuple(kept) if after is None else _resettled(kept, after, stop_ns, came=())
     return replace(stream, items=items, gaps=stream.gaps + 1)
 
 
 def _covered(stream: Stream, start_ns: int, stop_ns: int) -> Stream:
-    """Return a stream in which the table is covered for a time, not at its end."""
+    """Cover the table for a period. The last 5 s stay visible."""
     stop_ns = min(stop_ns, stream.items[-1].t_ns - _SEEN_AT_LAST_NS)
     items = [
         replace(item, is_settled=False, is_hidden=True, moved_ns=start_ns, came=_FROM_EVERYWHERE)
-        if item.said is None and start_ns <= item.t_ns < stop_ns
+        if item.event is None and start_ns <= item.t_ns < stop_ns
         else item
         for item in stream.items
     ]
-    after = next((at for at, item in enumerate(items) if item.t_ns >= stop_ns and item.said is None), None)
+    after = next((at for at, item in enumerate(items) if item.t_ns >= stop_ns and item.event is None), None)
     kept = tuple(items) if after is None else _resettled(items, after, start_ns, came=_FROM_EVERYWHERE)
     return replace(stream, items=kept, gaps=stream.gaps + 1)
 
@@ -509,13 +512,13 @@ def _covered(stream: Stream, start_ns: int, stop_ns: int) -> Stream:
 def _resettled(
     items: Sequence[Item], after: int, moved_ns: int, *, came: tuple[EntrySide, ...] = (), restarts: bool = False
 ) -> tuple[Item, ...]:
-    """Return items of which the motion that goes on at *after* began at *moved_ns*; it settles after a moment."""
+    """Change the motion at item *after* to start at *moved_ns* and to settle shortly after that item."""
     changed = list(items)
     first = items[after]
     last_motion_ns = first.moved_ns
     for at in range(after, len(items)):
         item = items[at]
-        if item.said is not None:
+        if item.event is not None:
             continue
         if item.moved_ns != last_motion_ns:  # the next motion
             break
@@ -526,7 +529,7 @@ def _resettled(
 
 
 class _Each:
-    """Changes tiles one by one; the same tile becomes the same one each time."""
+    """Changes tiles one by one, and caches the results to keep tile identities stable."""
 
     def __init__(self, change: Callable[[SeenTile], SeenTile]) -> None:
         self._change = change
@@ -545,7 +548,7 @@ class _Each:
 
 
 def _misread(tile: SeenTile, rng: np.random.Generator) -> SeenTile:
-    """Return a tile of which one half is read as another number, not surely."""
+    """Return a tile with one half misread as another number, with low confidence."""
     at = int(rng.integers(2))
     assert tile.halves
     first, second = tile.halves
@@ -559,7 +562,7 @@ def _misread(tile: SeenTile, rng: np.random.Generator) -> SeenTile:
 
 
 def hands_over(steps: Sequence[ScriptStep]) -> Iterator[int]:
-    """Yield after how many steps each hand is over."""
+    """Yield the number of completed steps at the end of each hand."""
     for number, step in enumerate(steps):
         game = step.state.game
         is_over = game is not None and game.phase in (Phase.DEAL, Phase.MATCH_OVER)

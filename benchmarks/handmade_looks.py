@@ -1,8 +1,8 @@
-"""Ten kinds of sets whose pips somebody made by hand, and that no network was ever taught.
+"""Ten kinds of sets with handmade pips that are not part of any training.
 
-The renderer's painted pips, which the networks learn from, are round and a little off their usual places, by a normal
-distribution. These are displaced freely, unequal, or not round: a person counts them all the same. No two tiles of a
-table are alike, even where they show the same number.
+The jittered pips of the training looks are round and slightly displaced, with a normal distribution. These pips are
+freely displaced, unequal or not round, but a person can still count them. All tiles of a table have different pips,
+even if they show the same number.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from synthetic.render.tile_looks import draw_tile_look
 from vision.arrays import Bgr, Points
 
 HIGHEST = 6
-# Pips keep this much of a half free at its edges, and so many radii from one another, so that they can be counted.
-_WITHIN, _APART = 0.88, 1.2
-# How often places are drawn again before all pips are made smaller, and by how much; no pip is smaller than the last.
-_TRIES, _SMALLER, _LEAST_RADIUS = 20, 0.94, 0.085
+# Limit of pips in half units, and minimum distance of two pips in sums of their radii, to keep them countable.
+_WITHIN, _MIN_DISTANCE = 0.88, 1.2
+# Number of tries before all pips shrink, factor by which they shrink, and minimum radius.
+_TRIES, _SHRINK, _MIN_RADIUS = 20, 0.94, 0.085
 
 Places = Callable[[np.random.Generator, int], Points]
 Outline = Callable[[np.random.Generator], Polygon]
@@ -33,15 +33,15 @@ Body = Callable[[np.random.Generator], TileLook]
 
 @dataclass(frozen=True, slots=True)
 class HandmadeKind:
-    """How somebody makes a set.
+    """A kind of handmade set.
 
     Attributes:
-        name: In words.
+        name: Description.
         body: Draws a tile without pips.
-        places: Draws the middles of so many pips, shape (N, 2), in half units as `pip_centers` has them.
-        outline: Draws the shape of one pip.
-        radius: Of a usual pip, half units.
-        sizes: Range of the factors on it, one for each pip.
+        places: Draws the centres of a number of pips, shape (N, 2), in half units, as in `pip_centers`.
+        outline: Draws the outline of a pip.
+        radius: Usual radius of a pip in half units.
+        sizes: Range of the factor on the radius, drawn for each pip.
     """
 
     name: str
@@ -53,11 +53,11 @@ class HandmadeKind:
 
 
 def draw_handmade_looks(kind: HandmadeKind, rng: np.random.Generator, count: int) -> tuple[TileLook, ...]:
-    """Return the looks of *count* tiles of one set: the same but for their pips."""
+    """Return the looks of *count* tiles of a set, which differ only in their pips."""
     body = replace(
         kind.body(rng), numerals=None, wrap=0.0, pip_kind=PipKind.FLAT, has_emblem=False, bevel_depth=0.2, gloss=0.1
     )
-    if body.bar_kind in (BarKind.PIN, BarKind.LINE_PIN):  # a pin could be counted as a pip that is off its place
+    if body.bar_kind in (BarKind.PIN, BarKind.LINE_PIN):  # a pin could be mistaken for a displaced pip
         body = replace(body, bar_kind=BarKind.LINE)
     return tuple(
         replace(body, placed_pips=tuple(_placed(kind, rng, number) for number in range(HIGHEST + 1)))
@@ -66,16 +66,16 @@ def draw_handmade_looks(kind: HandmadeKind, rng: np.random.Generator, count: int
 
 
 def _placed(kind: HandmadeKind, rng: np.random.Generator, number: int) -> tuple[PlacedPip, ...]:
-    """Return the pips of one number, apart from each other and inside their half."""
+    """Return the pips of a number, separate and inside their half."""
     usual, tries = kind.radius, 0
     while True:
         places = kind.places(rng, number)
-        radii = np.maximum(usual * rng.uniform(*kind.sizes, number), _LEAST_RADIUS)
+        radii = np.maximum(usual * rng.uniform(*kind.sizes, number), _MIN_RADIUS)
         if _can_be_counted(places, radii):
             break
         tries += 1
         if tries % _TRIES == 0:
-            usual *= _SMALLER
+            usual *= _SHRINK
     return tuple(
         PlacedPip(float(x), float(y), float(radius), kind.outline(rng))
         for (x, y), radius in zip(places, radii, strict=True)
@@ -85,27 +85,27 @@ def _placed(kind: HandmadeKind, rng: np.random.Generator, number: int) -> tuple[
 def _can_be_counted(places: Points, radii: np.ndarray) -> bool:
     gaps = np.linalg.norm(places[:, None] - places[None], axis=2) + 9 * np.eye(len(places))
     inside = (np.abs(places).max(axis=1, initial=0.0) + radii <= _WITHIN).all()
-    return bool(inside and (gaps >= _APART * (radii[:, None] + radii[None])).all())
+    return bool(inside and (gaps >= _MIN_DISTANCE * (radii[:, None] + radii[None])).all())
 
 
 # Places.
 
 
 def _shaken(rng: np.random.Generator, pips: int) -> Points:
-    """Near their usual places, each up to a pip off."""
+    """Return positions displaced by up to a pip from the usual ones."""
     usual = pip_centers(pips, int(rng.integers(style_count(pips)))) * rng.uniform(0.75, 1.0)
     moved: Points = usual + rng.uniform(-0.17, 0.17, (pips, 2))
     return moved
 
 
 def _strewn(rng: np.random.Generator, pips: int) -> Points:
-    """Anywhere in a disc."""
+    """Return random positions in a disc."""
     turns, reach = rng.uniform(0, 2 * math.pi, pips), 0.75 * np.sqrt(rng.uniform(0, 1, pips))
     return np.column_stack([reach * np.cos(turns), reach * np.sin(turns)])
 
 
 def _pushed(rng: np.random.Generator, pips: int) -> Points:
-    """Crowded at one side or in one corner."""
+    """Return positions crowded at a side or in a corner."""
     turn = rng.uniform(0, 2 * math.pi)
     toward = 0.42 * np.array([math.cos(turn), math.sin(turn)])
     crowd = pip_centers(pips, int(rng.integers(style_count(pips)))) * 0.58
@@ -114,7 +114,7 @@ def _pushed(rng: np.random.Generator, pips: int) -> Points:
 
 
 def _along_arc(rng: np.random.Generator, pips: int) -> Points:
-    """Side by side along a part of a circle."""
+    """Return positions along an arc."""
     radius, start = rng.uniform(0.5, 0.72), rng.uniform(0, 2 * math.pi)
     step = rng.uniform(0.45, 1.0) if pips > 3 else rng.uniform(0.7, 1.6)
     turns = start + step * np.arange(pips) + rng.uniform(-0.06, 0.06, pips)
@@ -125,7 +125,7 @@ def _along_arc(rng: np.random.Generator, pips: int) -> Points:
 
 
 def _in_two_rows(rng: np.random.Generator, pips: int) -> Points:
-    """In two rows of any lengths, where a usual set has a square, a diagonal or a cross."""
+    """Return positions in two rows of any lengths, unlike the arrangements of usual sets."""
     first = int(rng.integers((pips + 1) // 2, pips + 1)) if pips else 0
     apart = rng.uniform(0.25, 0.42)
     rows = []
@@ -141,7 +141,7 @@ def _in_two_rows(rng: np.random.Generator, pips: int) -> Points:
 
 
 def _wobbly(rng: np.random.Generator, turns: np.ndarray, uneven: float) -> np.ndarray:
-    """Return distances from the middle around a shape that a hand draws round, 1 at most."""
+    """Return the radii of a roughly round hand-drawn shape in the directions *turns*, at most 1."""
     waves = np.arange(1, 6)
     height = rng.normal(0, uneven, 5) / waves
     radii = 1 + (height[:, None] * np.cos(waves[:, None] * turns + rng.uniform(0, 2 * math.pi, 5)[:, None])).sum(axis=0)
@@ -149,13 +149,13 @@ def _wobbly(rng: np.random.Generator, turns: np.ndarray, uneven: float) -> np.nd
 
 
 def _dot(rng: np.random.Generator) -> Polygon:
-    """A dot as a pen makes one: nearly round."""
+    """Return a nearly round dot of a pen."""
     turns = np.linspace(0, 2 * math.pi, 28, endpoint=False)
     return corners(_wobbly(rng, turns, 0.06) * np.exp(1j * turns))
 
 
 def _blob(rng: np.random.Generator) -> Polygon:
-    """A blot: longer one way, with bulges."""
+    """Return an elongated blot with bulges."""
     turns = np.linspace(0, 2 * math.pi, 36, endpoint=False)
     long = np.exp(1j * turns) * _wobbly(rng, turns, 0.22)
     squeezed = long.real + 1j * long.imag * rng.uniform(0.6, 1.0)
@@ -163,13 +163,13 @@ def _blob(rng: np.random.Generator) -> Polygon:
 
 
 def _dab(rng: np.random.Generator) -> Polygon:
-    """A dab of chalk, frayed all around."""
+    """Return a dab of chalk with a frayed edge."""
     turns = np.linspace(0, 2 * math.pi, 40, endpoint=False)
     return corners(_wobbly(rng, turns, 0.15) * rng.uniform(0.72, 1.0, len(turns)) * np.exp(1j * turns))
 
 
 def _comma(rng: np.random.Generator) -> Polygon:
-    """A stroke of a brush: a thick head, and a tail that bends."""
+    """Return a brush stroke with a thick head and a bent tail."""
     along = np.linspace(0, 1, 14)
     bend = rng.uniform(-0.9, 0.9)
     spine = -0.62 + 1.3 * along + 1j * bend * (along - 0.35) ** 2
@@ -181,20 +181,20 @@ def _comma(rng: np.random.Generator) -> Polygon:
 
 
 def _cross(rng: np.random.Generator) -> Polygon:
-    """Two strokes across each other, neither straight nor square."""
+    """Return an irregular cross of two strokes."""
     half = rng.uniform(0.14, 0.2)
     outline: list[complex] = []
     for quarter in range(4):
         turn = np.exp(1j * (quarter * math.pi / 2 + rng.uniform(-0.22, 0.22)))
         length = rng.uniform(0.75, 0.97)
         edge = [0.5 - half * 1j, length - half * 1j, length + half * 1j, 0.5 + half * 1j, half + half * 1j]
-        outline += [complex(turn * one + rng.normal(0, 0.03) + 1j * rng.normal(0, 0.03)) for one in edge]
+        outline += [complex(turn * point + rng.normal(0, 0.03) + 1j * rng.normal(0, 0.03)) for point in edge]
     shape = np.array(outline)
     return corners(shape / max(1.0, float(np.abs(shape).max())) * np.exp(1j * (math.pi / 4 + rng.uniform(-0.3, 0.3))))
 
 
 def _ring(rng: np.random.Generator) -> Polygon:
-    """A circle that a pen goes once around, and hardly closes."""
+    """Return a circle drawn with a pen, with a small gap."""
     start = rng.uniform(0, 2 * math.pi)
     turns = start + np.linspace(0, 2 * math.pi * rng.uniform(0.93, 0.99), 36)
     line = _wobbly(rng, turns, 0.1) * rng.uniform(0.97, 1.0, len(turns)) * np.exp(1j * turns)
@@ -217,13 +217,13 @@ def _inked(look: TileLook, face: Bgr, ink: Bgr) -> TileLook:
 
 
 def _usual(rng: np.random.Generator) -> TileLook:
-    """Ivory or white tiles as sold, with dark pips."""
+    """Return commercial ivory or white tiles with dark pips."""
     look = replace(draw_tile_look(rng), wear=0.0)
     return _inked(look, colors.ivory(rng), colors.any_color(rng, (0.0, 0.6), (0.03, 0.3)))
 
 
 def _card(rng: np.random.Generator) -> TileLook:
-    """White card, cut by hand, and a felt pen in one of four colours; often without a bar."""
+    """Return hand-cut white card with felt pen in one of four colours, often without a bar."""
     pens = ((20.0, 20.0, 20.0), (150.0, 50.0, 30.0), (40.0, 30.0, 190.0), (60.0, 110.0, 30.0))
     ink = colors.near(rng, pens[int(rng.integers(len(pens)))], 8)
     look = _inked(draw_tile_look(rng), colors.from_hsv(rng.uniform(0, 1), rng.uniform(0, 0.04), 0.95), ink)
@@ -241,7 +241,7 @@ def _card(rng: np.random.Generator) -> TileLook:
 
 
 def _slate(rng: np.random.Generator) -> TileLook:
-    """Pieces of slate, chalked: the chalk has gaps."""
+    """Return pieces of slate with chalk pips."""
     face = colors.from_hsv(rng.uniform(0.5, 0.7), rng.uniform(0.0, 0.25), rng.uniform(0.14, 0.26))
     look = _inked(draw_tile_look(rng), face, colors.near(rng, (215.0, 220.0, 222.0), 8))
     bar = BarKind.LINE if rng.random() < 0.8 else BarKind.NONE
@@ -249,13 +249,13 @@ def _slate(rng: np.random.Generator) -> TileLook:
 
 
 def _coloured(rng: np.random.Generator) -> TileLook:
-    """Tiles of any strong colour, and white, black or yellow paint."""
+    """Return tiles in any strong colour with contrasting paint."""
     face = colors.any_color(rng, (0.45, 0.95), (0.3, 0.85))
     return replace(_inked(draw_tile_look(rng), face, colors.contrasting_pips(rng, face)), wear=0.0)
 
 
 def _wooden(rng: np.random.Generator) -> TileLook:
-    """Bare light wood, and dark or white paint."""
+    """Return bare light wood with dark paint."""
     face = colors.from_hsv(rng.uniform(0.06, 0.11), rng.uniform(0.25, 0.5), rng.uniform(0.6, 0.85))
     ink = colors.any_color(rng, (0.0, 0.9), (0.05, 0.25))
     return replace(_inked(draw_tile_look(rng), face, ink), mottle=rng.uniform(0.02, 0.05), wear=0.0)

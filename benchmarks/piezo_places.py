@@ -1,4 +1,4 @@
-"""Where under a table top a piezo hears every player: what thin plates say about places. Nothing is measured here."""
+"""Compute the best position of a piezo under a table top from the theory of thin plates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 Shape: TypeAlias = tuple[float, float]
-"""How far a mode moves somewhere, and how much it bends there."""
+"""Displacement and curvature of a mode at a point."""
 
 SIZES_M = ((0.85, 0.85), (1.20, 0.75))
 PLACES = {
@@ -20,7 +20,7 @@ PLACES = {
     "beside a leg": (0.07, 0.07),
 }
 _LOWEST_HZ, _HIGHEST_HZ, _MODES = 60.0, 1500.0, 12
-# 20 mm of spruce across and along the grain, taken as one.
+# 20 mm of spruce, with the same stiffness across and along the grain.
 _YOUNG_PA, _DENSITY, _THICK_M, _POISSON = 9e9, 650.0, 0.02, 0.3
 _FREE = [4.73004, 7.85320, 10.99561, *((2 * n + 1) * np.pi / 2 for n in range(4, 14))]
 _KNOCKS = [(along, edge) for along in (0.3, 0.5, 0.7) for edge in (0.12, 0.88)]
@@ -28,7 +28,7 @@ _KNOCKS = [(along, edge) for along in (0.3, 0.5, 0.7) for edge in (0.12, 0.88)]
 
 @dataclass(frozen=True, slots=True)
 class Plate:
-    """A table top; its edges are held in place or free."""
+    """A table top with supported or free edges."""
 
     long_m: float
     wide_m: float
@@ -40,7 +40,7 @@ def _mode(number: int, share: float, *, is_free: bool) -> Shape:
     if not is_free:
         angle = (number + 1) * np.pi
         return float(np.sin(angle * share)), float(-(angle**2) * np.sin(angle * share))
-    if number < 2:  # it moves or tilts as a whole
+    if number < 2:  # rigid translation or rotation
         return (1.0 if number == 0 else np.sqrt(3) * (2 * share - 1)), 0.0
     b = _FREE[number - 2]
     s = (np.cosh(b) - np.cos(b)) / (np.sinh(b) - np.sin(b))
@@ -56,7 +56,7 @@ def _waves(number: int, *, is_free: bool) -> float:
 
 
 def heard_db(plate: Plate, place: tuple[float, float]) -> list[float]:
-    """Return how much each knock bends a disc at a place, in dB."""
+    """Return the curvature that each knock causes at a point, in dB."""
     stiffness = _YOUNG_PA * _THICK_M**3 / 12 / (1 - _POISSON**2)
     sums = np.zeros(2 * len(_KNOCKS))
     knocks = [*_KNOCKS, *((edge, along) for along, edge in _KNOCKS)]
@@ -84,8 +84,8 @@ def main() -> None:
     best = [max(min(heard_db(plate, (x, y))) for x in grid for y in grid) for plate in plates]
     for name, place in PLACES.items():
         heard = [heard_db(plate, place) for plate in plates]
-        weakest = [min(one) - most for one, most in zip(heard, best, strict=True)]
-        spread = [max(one) - min(one) for one in heard]
+        weakest = [min(responses) - most for responses, most in zip(heard, best, strict=True)]
+        spread = [max(responses) - min(responses) for responses in heard]
         print(f"| {name} | {max(weakest):.1f} to {min(weakest):.1f} dB | {min(spread):.1f} to {max(spread):.1f} dB |")
 
 

@@ -1,4 +1,4 @@
-"""What a fresh process measures of the eye: times of reading and of references, where the time goes, peak memory."""
+"""Measure the reader in a fresh process: times of reading and references, shares of steps, and peak memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks import reference_network
 from vision.image.picture import load_picture
 from vision.reader.reader import load_reader
 
-# Steps of a read that do not contain each other, and the functions that make them up.
+# Disjoint functions of a read, and the step that each belongs to.
 _STEPS = {
     "build_pyramid": "pyramid",
     "Detector.find": "detector",
@@ -35,15 +35,15 @@ _STEPS = {
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was measured of all pictures.
+    """Measurements over all pictures.
 
     Attributes:
-        tiles: How many were read in each.
-        read_ms, aruco_ms: For each picture how long every run took.
-        network_ms: How long every run of the reference network took; empty without it.
-        network_size: How large that network is.
-        shares: Steps of a read and their parts of its time, the largest first.
-        peak_mb: Peak memory of the process when it had read everything, before the references ran.
+        tiles: Number of tiles in each reading.
+        read_ms, aruco_ms: Time of each run, by picture.
+        network_ms: Time of each run of the reference network. Empty if it is not installed.
+        network_size: Description of the size of that network.
+        shares: Steps of a read and their shares of its time, largest first.
+        peak_mb: Peak memory of the process after all reads, before the references.
     """
 
     tiles: tuple[int, ...]
@@ -56,7 +56,7 @@ class Measured:
 
 
 def measure(paths: list[Path], runs: int) -> Measured:
-    """Read pictures, each *runs* times, and then let the references do their work."""
+    """Read each picture *runs* times, then run the references."""
     reader = load_reader()
     tiles, read_ms = [], []
     profile = cProfile.Profile()
@@ -80,14 +80,14 @@ def _network(runs: int) -> tuple[tuple[float, ...], str]:
 
 
 def durations_ms(run: Callable[[], object], runs: int) -> tuple[float, ...]:
-    """Return how long *run* took each time, after one run that does not count."""
+    """Return the time of each run, after a warm-up run."""
     run()
-    found = []
+    times_ms = []
     for _ in range(runs):
         start = time.perf_counter()
         run()
-        found.append((time.perf_counter() - start) * 1e3)
-    return tuple(found)
+        times_ms.append((time.perf_counter() - start) * 1e3)
+    return tuple(times_ms)
 
 
 def _shares(profile: cProfile.Profile) -> tuple[tuple[str, float], ...]:
@@ -104,8 +104,8 @@ def _shares(profile: cProfile.Profile) -> tuple[tuple[str, float], ...]:
 
 
 def peak_memory_mb() -> float:
-    """Return the most memory this process held; unlike `getrusage`, without that of the process that started it."""
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    if found is None:
+    """Return the peak memory of this process. Unlike with `getrusage`, its parent process does not count."""
+    match = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    if match is None:
         raise OSError("/proc/self/status: expected a line VmHWM, got none")
-    return int(found[1]) / 1024
+    return int(match[1]) / 1024

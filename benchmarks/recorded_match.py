@@ -1,6 +1,6 @@
-"""A rendered game of bones in motion, recorded as a live table records it: what `bench_replay.py` replays.
+"""Render and record a game of bones in motion like a live table, for `bench_replay.py`.
 
-The table is rendered once for each way the tiles lie; hands and noise are put over it frame by frame.
+The table is rendered once for each arrangement of tiles. Hands and noise are added frame by frame.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from vision.arrays import Image
 
 PLAYERS = ("Ann", "Ben")
 NS_PER_FRAME = 100_000_000
-# A hand comes, lays a tile and goes in a second; then the table lies still. A tile every 3.5 seconds.
+# Distance of the hand in each frame of a play. A hand plays a tile in a second, then the table rests for 2.5 seconds.
 _AWAY = (1.0, 0.7, 0.4, 0.15, 0.0, 0.02, 0.15, 0.4, 0.7, 1.0)
 _LAID_AT, _STILL_FRAMES = 5, 25
 _REACH_MM, _SKIN, _SLEEVE = 420.0, (110.0, 145.0, 200.0), (90.0, 60.0, 50.0)
@@ -39,14 +39,14 @@ _JPEG_QUALITY = 85
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the camera shows at a moment: a JPEG, or what was said by hand."""
+    """A JPEG of the camera or an input at a moment."""
 
     t_ns: int
     item: bytes | ByHand
 
 
 def match_in_motion(seed: int, plays: int) -> Iterator[Shown]:
-    """Yield a game of so many plays, ten frames a second."""
+    """Yield a game of *plays* plays at ten frames per second."""
     rng = np.random.default_rng(seed)
     table = pick_table(rng, BONES)
     painter = _Painter(table, seed)
@@ -70,7 +70,7 @@ def match_in_motion(seed: int, plays: int) -> Iterator[Shown]:
 
 
 def write_match(path: Path, shown: Iterator[Shown]) -> int:
-    """Record what is shown as a live table does, and return how many frames there are."""
+    """Record a match like a live table, and return the number of frames."""
     start = SittingStart(
         started_at=datetime(2026, 11, 21, tzinfo=UTC),
         players=PLAYERS,
@@ -80,17 +80,17 @@ def write_match(path: Path, shown: Iterator[Shown]) -> int:
     )
     frames = 0
     with RecordingWriter(path, start) as writer:
-        for one in shown:
-            if isinstance(one.item, bytes):
+        for event in shown:
+            if isinstance(event.item, bytes):
                 frames += 1
-                writer.frame(one.t_ns, one.item)
+                writer.frame(event.t_ns, event.item)
             else:
-                write_input(writer, one.item, one.t_ns)
+                write_input(writer, event.item, event.t_ns)
     return frames
 
 
 class _Painter:
-    """Paints frames of one table."""
+    """Paints frames of a table."""
 
     def __init__(self, table: DemoTable, seed: int) -> None:
         self._table, self._seed = table, seed
@@ -98,7 +98,7 @@ class _Painter:
         self._noise = [self._grain() for _ in range(8)]
 
     def table(self, steps: tuple[ScriptStep, ...]) -> Image:
-        """Return the table as it lies after a step, without hands."""
+        """Return a picture of the table after a step, without hands."""
         state = steps[-1].state if steps else None
         game = None if state is None else state.game
         layout = Layout() if game is None else game.layout
@@ -106,7 +106,7 @@ class _Painter:
         return render(scene, np.random.default_rng(self._seed)).image
 
     def hand(self, step: ScriptStep, away: float) -> Reach:
-        """Return the hand that lays the last tile of a step; *away* 1 is out of the picture."""
+        """Return the hand that plays the last tile of a step. With *away* 1, it is outside the picture."""
         assert isinstance(step.event, Play)
         heading = (-math.pi / 2 if step.event.seat == 0 else math.pi / 2) + 0.2
         x_mm, y_mm = step.laid[-1].place.center
@@ -114,7 +114,7 @@ class _Painter:
         return Reach(tip, heading, 12.0, _SKIN, _SLEEVE, 0.5, curl=0.6)
 
     def frame(self, table: Image, hand: Reach | None = None) -> bytes:
-        """Return a JPEG of the table with a hand over it."""
+        """Return a JPEG of the table, with a hand over it if given."""
         shown = table.copy()
         if hand is not None:
             view = view_of(self._table.camera)
@@ -123,7 +123,7 @@ class _Painter:
         return bytes(cv2.imencode(".jpg", noisy, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])[1].tobytes())
 
     def _grain(self) -> NDArray[np.float32]:
-        """Return what a camera's noise adds, as in the clips of tests/vision/moving.py."""
+        """Return camera noise, as in the clips of tests/vision/moving.py."""
         width, height = self._table.camera.width_px, self._table.camera.height_px
         grain = self._rng.normal(0, 2.0, (height // 2, width // 2, 3)).astype(np.float32)
         larger = cv2.resize(grain, (width, height), interpolation=cv2.INTER_LINEAR)

@@ -1,7 +1,7 @@
-"""A network as large as the smallest detector that is in common use, to compare times with.
+"""Reference network for timing, with the size of the smallest detector in common use.
 
-Layer for layer it has the shapes of YOLOv8n at 640 x 640, with random weights: how long a network takes does not depend
-on what it has learnt, and the trained weights of that one are under a licence that this project cannot take over.
+Its layers have the shapes of YOLOv8n at 640 x 640, with random weights. The time does not depend on the weights, and
+the licence of the trained weights is not compatible with this project.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _CLASSES, _BOX_CHANNELS = 80, 64
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """An array between two layers: its name, channels, and height and width."""
+    """An array between two layers. Its height and width are *side_px*."""
 
     name: str
     channels: int
@@ -26,12 +26,12 @@ class Wire:
 
 
 def is_installed() -> bool:
-    """Return whether the extra `bench` is there."""
+    """Return True if the extra `bench` is installed."""
     return all(importlib.util.find_spec(name) is not None for name in ("onnx", "onnxruntime"))
 
 
 def forward_pass(threads: int) -> tuple[Callable[[], object], str]:
-    """Return what runs the network once, and a line that says how large it is."""
+    """Return a function that runs the network once, and a description of its size."""
     import onnxruntime
 
     network = _Network(np.random.default_rng(1))
@@ -45,7 +45,7 @@ def forward_pass(threads: int) -> tuple[Callable[[], object], str]:
 
 @dataclass(slots=True)
 class _Network:
-    """Grows layer by layer and counts its parameters and operations; a multiplication and an addition are two."""
+    """Builds the network layer by layer, and counts parameters and operations. A multiply-add is two operations."""
 
     rng: np.random.Generator
     parameters: int = 0
@@ -54,7 +54,7 @@ class _Network:
     _weights: list[object] = field(default_factory=list)
 
     def as_onnx(self) -> bytes:
-        """Return the network as a file."""
+        """Return the network as the contents of an ONNX file."""
         from onnx import TensorProto, helper
 
         outputs = self._layers(Wire("image", 3, SIDE_PX))
@@ -86,7 +86,7 @@ class _Network:
         return self._conv(wire, channels, 1, activated=False)
 
     def _block(self, wire: Wire, channels: int, repeats: int, *, shortcut: bool = False) -> Wire:
-        """Split the channels, take one part through pairs of convolutions, and join everything on the way."""
+        """Split the channels, apply pairs of convolutions to one part, and concatenate all intermediate results."""
         half = channels // 2
         both = self._conv(wire, channels, 1)
         names = self._node("Split", [both.name], outputs=2, axis=1)

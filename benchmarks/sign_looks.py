@@ -1,8 +1,7 @@
-"""Ten sets of tiles on which no number can be counted: signs stand for them, and no classifier was ever taught one.
+"""Ten tile sets with signs instead of pips, which are not part of any training.
 
-Such sets are sold: for children with pictures, shapes and colours, for schools with fractions and Roman numerals, and
-with the numerals of many scripts. Each is a double-six. The rest of its look, colours, bar and wear, is drawn as for
-training, by seeds of its own.
+Such sets exist with pictures, shapes and colours for children, with fractions and Roman numerals for schools, and with
+the numerals of many scripts. Each is a double-six. The rest of its look is drawn as for training, with separate seeds.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from vision.arrays import Bgr
 _SEED = 79
 HIGHEST = 6
 Sign = tuple[Polygon, ...]
-# Places are complex numbers from -1 to 1 of a half, x right and y down.
+# Points are complex numbers from -1 to 1 across a half, with x right and y down.
 Line = Sequence[complex]
 Strokes = Sequence[Line]
 
@@ -36,7 +35,7 @@ def sign_looks() -> Iterator[tuple[str, TileLook]]:
         yield name, replace(look, numerals=at % 4, signs=signs, is_mirrored=at % 3 == 0)
 
 
-# The segments of a digital clock, and those lit for 0 to 6.
+# Segments of a digital clock, and the segments of the digits 0 to 6.
 _SEGMENTS: tuple[Line, ...] = (
     (-0.25 - 0.65j, 0.25 - 0.65j),
     (0.35 - 0.6j, 0.35 - 0.05j),
@@ -48,7 +47,7 @@ _SEGMENTS: tuple[Line, ...] = (
 )
 _LIT = ((0, 1, 2, 3, 4, 5), (1, 2), (0, 1, 6, 4, 3), (0, 1, 6, 2, 3), (5, 6, 1, 2), (0, 5, 6, 2, 3), (0, 5, 4, 3, 2, 6))
 
-# Red, orange, yellow, green, blue, violet and black, as crayons have them.
+# Crayon colours: red, orange, yellow, green, blue, violet and black.
 _COLOURS: tuple[Bgr, ...] = (
     (40.0, 30.0, 190.0),
     (30.0, 120.0, 235.0),
@@ -59,7 +58,7 @@ _COLOURS: tuple[Bgr, ...] = (
     (25.0, 25.0, 25.0),
 )
 
-# One to six, as they are written; what has no sign for 0 has a blank.
+# Strokes of the numbers 1 to 6. Scripts without a sign for 0 use a blank.
 _I, _V = (-0.6j, 0.6j), (-0.35 - 0.6j, 0.6j, 0.35 - 0.6j)
 _TALLIES = tuple((x - 0.6j, x + 0.6j) for x in (-0.63, -0.31, 0.01, 0.33))
 _FIVE_TALLIES = (*_TALLIES, (-0.8 + 0.4j, 0.5 - 0.4j))
@@ -104,7 +103,7 @@ _TALLY: Sequence[Strokes] = (
 
 
 def _kinds() -> dict[str, tuple[Sign, ...]]:
-    """Return the signs of 0 to 6 by the name of their kind."""
+    """Return the signs of 0 to 6 for each kind, by name."""
     in_a_row = ((0.0,), (-0.25, 0.25), (-0.45, 0.0, 0.45), (-0.6, -0.2, 0.2, 0.6))
     five = _line((-0.65 + 0.55j, 0.65 + 0.55j), 0.3)
     return {
@@ -118,7 +117,7 @@ def _kinds() -> dict[str, tuple[Sign, ...]]:
             (five,),
             (five, _disc(-0.1j, 0.16)),
         ),
-        "digital": _written([[_SEGMENTS[one] for one in lit] for lit in _LIT], 0.17),
+        "digital": _written([[_SEGMENTS[segment] for segment in lit] for lit in _LIT], 0.17),
         "fractions": (_ring(0.08), *(_pie(count / 6) for count in range(1, 7))),
         "shapes": _shapes(),
         "colours": ((_disc(0, 0.68),),) * (HIGHEST + 1),
@@ -182,7 +181,7 @@ def _lines(lines: Strokes, width: float) -> Sign:
 
 
 def _line(ends: Line, width: float) -> Polygon:
-    """Return a stroke between two places, its ends half as far beyond them as it is wide, so that strokes join."""
+    """Return a stroke between two points, extended at each end by half its width to join other strokes."""
     start, stop = ends
     along = (stop - start) / abs(stop - start) * width / 2
     across = along * 1j

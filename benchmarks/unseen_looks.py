@@ -1,6 +1,6 @@
-"""Ten sets of tiles of kinds that no classifier was ever taught: their pips are not round.
+"""Ten tile sets with pips that are not round, which are not part of any training.
 
-The rest of each look, its colours, bar, wear and arrangement of pips, is drawn as for training, by seeds of its own.
+The rest of each look is drawn as for training, with separate seeds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _drawn(at: int) -> TileLook:
 
 
 def _outlines() -> dict[str, Polygon]:
-    """Return shapes of pips by their names."""
+    """Return the outlines of pips by name."""
     turn = np.linspace(0, 2 * math.pi, 48, endpoint=False)
     down = -13 * np.cos(turn) + 5 * np.cos(2 * turn) + 2 * np.cos(3 * turn) + np.cos(4 * turn)
     heart = 16 * np.sin(turn) ** 3 + 1j * down

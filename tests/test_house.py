@@ -137,6 +137,7 @@ def test_no_module_starts_with_a_clause() -> None:
 @pytest.mark.parametrize(
     "package",
     [
+        "benchmarks",
         "engine",
         "synthetic",
         "vision",

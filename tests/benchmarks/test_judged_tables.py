@@ -49,7 +49,7 @@ def reading(*tiles: SeenTile) -> Reading:
 
 
 def said(tile: JudgedTile) -> list[int] | None:
-    return None if tile.said is None else [half.pips for half in tile.said]
+    return None if tile.read is None else [half.pips for half in tile.read]
 
 
 def test_a_tile_that_was_read_the_other_way_round_is_compared_half_by_half() -> None:
@@ -137,8 +137,8 @@ def test_bait_is_counted_by_how_sure_it_is() -> None:
         seen(240, 60, None),
         seen(300, 200, None, face=Face.UNSURE),
     )
-    assert bait_in(read) == Bait(pictures=1, taken_in=1, said=3, sure=1, down=1, unsure=1)
-    assert bait_in(reading()) + bait_in(read) == Bait(pictures=2, taken_in=1, said=3, sure=1, down=1, unsure=1)
+    assert bait_in(read) == Bait(pictures=1, taken_in=1, tiles=3, sure=1, down=1, unsure=1)
+    assert bait_in(reading()) + bait_in(read) == Bait(pictures=2, taken_in=1, tiles=3, sure=1, down=1, unsure=1)
 
 
 def test_the_sheet_keeps_the_worst(tmp_path: Path) -> None:
