@@ -1,1 +1,1 @@
-"""Open whatever gives pictures and presses: cameras, videos, folders, recordings, simulated tables."""
+"""Sources of pictures and inputs: cameras, videos, folders, recordings, and simulated tables."""

@@ -1,4 +1,4 @@
-"""Give a live game its pictures, all alike: from a camera, a video, a folder or a recording."""
+"""Uniform cameras for a live game: a real camera, a video, a folder or a recording."""
 
 from __future__ import annotations
 
@@ -24,63 +24,63 @@ from vision.arrays import Image
 from vision.image.picture import PictureError
 
 SIMULATED = "simulated"
-"""The name of a table that plays by itself, in place of a camera."""
+"""Source name of a simulated table."""
 
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
-# A picture may come a little before its time, in shares of the time between two: cameras are not exact.
+# Tolerance for early pictures, as a share of the period, because cameras are not exact.
 _EARLY = 0.2
-# Of the JPEG that is kept and read: half as long as at 95.
+# Quality of recorded JPEG images. They are half as large as with 95.
 _JPEG_QUALITY = 90
-# A picture on which nothing moves is shown so often and for so long that it counts as settled, a hand in it too.
+# Times at which a still picture is repeated, until even a hand in it counts as settled, and the interval to the next.
 _SHOWN_MS, _NEXT_MS = (0, 500, 1000, 1500), 2000
-# A picture may be taken so late before the film waits. Polling is late by less.
+# Maximum delay before a film waits for its reader. Polling causes shorter delays.
 _MOST_LATE_NS = 100 * _NS_PER_MS
-# Visitors of the page see a question for so long before the simulated players answer it.
+# Delay of simulated answers, for visitors of the page to see the question.
 _THINK_NS = 1500 * _NS_PER_MS
 log = logging.getLogger(__name__)
 
 Shown: TypeAlias = Shot | RecordedInput
-"""A picture, or an input beside it where that is simulated or recorded too."""
+"""A picture, or a simulated or recorded input."""
 
 
 class Camera(Protocol):
-    """A source of pictures of the table. A real camera keeps only its newest picture; a film waits for the reader."""
+    """A source of pictures. A real camera holds only its newest picture, and a film waits for its reader."""
 
     @property
     def problem(self) -> str | None:
-        """Why it gives no pictures, in words; None while it gives some."""
+        """Reason why there are no pictures, or None."""
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing will ever come any more."""
+        """True if there will be no more items."""
 
     @property
     def pictures(self) -> int:
-        """Number of pictures it has given since it was opened, whether or not they were taken."""
+        """Number of pictures since the camera was opened, including those that were not taken."""
 
     def take(self, since_ns: int = 0) -> Shown | None:
-        """Return the newest picture or input since the last call, at once; None for nothing.
+        """Return the next picture or input without waiting, or None.
 
-        A real camera decodes no picture from before *since_ns*. A film loads each when it is looked at.
+        A real camera decodes only pictures from *since_ns* or later. A film loads pictures on demand.
         """
 
     def now_ns(self) -> int:
-        """Return the time that its pictures are stamped with."""
+        """Return the current time on the clock of the pictures."""
 
     def close(self) -> None:
-        """Close it."""
+        """Close the camera."""
 
 
 class FrameLimiter:
-    """Selects the pictures that are looked at, so that no more come than are wanted."""
+    """Selects pictures to process, at a limited rate."""
 
     def __init__(self, most_per_s: float) -> None:
-        """Allow *most_per_s* pictures a second, and twice as many while something moves."""
+        """Allow *most_per_s* pictures per second, and twice as many during motion."""
         self._period_ns = round(_NS_PER_S / most_per_s)
         self._last_due_ns: int | None = None
 
     def is_due(self, t_ns: int, *, is_moving: bool) -> bool:
-        """Return whether the picture taken at *t_ns* is looked at."""
+        """Return True if a picture taken at *t_ns* should be processed."""
         if t_ns < self.due_ns(is_moving=is_moving):
             return False
         period_ns = self._period_of(is_moving=is_moving)
@@ -89,29 +89,29 @@ class FrameLimiter:
         return True
 
     def due_ns(self, *, is_moving: bool) -> int:
-        """Return the earliest time of the next picture that is looked at; 0 for the first one."""
+        """Return the earliest time of the next picture to process. 0 for the first one."""
         if self._last_due_ns is None:
             return 0
         return self._last_due_ns + round((1 - _EARLY) * self._period_of(is_moving=is_moving))
 
     def _period_of(self, *, is_moving: bool) -> int:
-        # The sooner the first picture of a table at rest is seen, the sooner the score is.
+        # A higher rate during motion detects earlier that the table is at rest, and so shortens the delay of scores.
         return self._period_ns // 2 if is_moving else self._period_ns
 
 
 def shot_of(image: Image, t_ns: int, where: str) -> Shot:
-    """Return a picture that was just taken, shape (H, W, 3), BGR; it becomes a JPEG when somebody wants it."""
+    """Return a shot of a BGR picture, shape (H, W, 3). It is encoded as JPEG on demand."""
     return Shot(t_ns, "", where, lambda: image, lambda: _jpeg_of(image, where))
 
 
 class PacedCamera:
-    """Shows every picture of a film, at the pace of the film or slower: it waits for a reader that is too slow."""
+    """Plays every picture of a film, in real time or slower. It waits for a slow reader."""
 
     problem: str | None = None
     is_over = False
 
     def __init__(self, items: Iterator[Shown], clock: Clock, *, speed: float = 1.0) -> None:
-        """Show *items*; *speed* 2 is twice as fast, 0 as fast as they are taken."""
+        """Play *items*. *speed* 2 is twice as fast, and 0 is as fast as items are taken."""
         self._items, self._clock, self._speed = items, clock, speed
         self._next: Shown | None = None
         self._began_ns: int | None = None
@@ -119,28 +119,28 @@ class PacedCamera:
         self.pictures = 0
 
     def take(self, since_ns: int = 0) -> Shown | None:
-        """Return the next picture or input, if it is due."""
-        given = self._peek()
-        if given is None or not self._is_due(given):
+        """Return the next picture or input if it is due, else None."""
+        item = self._peek()
+        if item is None or not self._is_due(item):
             return None
-        self._next, self._last_ns = None, given.t_ns
-        self.pictures += isinstance(given, Shot)
-        self._first_ns -= max(0, self._paced_ns() - given.t_ns - _MOST_LATE_NS)
-        return given
+        self._next, self._last_ns = None, item.t_ns
+        self.pictures += isinstance(item, Shot)
+        self._first_ns -= max(0, self._paced_ns() - item.t_ns - _MOST_LATE_NS)
+        return item
 
     def now_ns(self) -> int:
-        """Return the time in the film, which stands still until a late picture is taken."""
+        """Return the time in the film, which stops until a late item is taken."""
         if self._speed == 0 or self._began_ns is None:
             return self._last_ns
         paced_ns = self._paced_ns()
         return max(self._last_ns, paced_ns if self._next is None else min(paced_ns, self._next.t_ns + _MOST_LATE_NS))
 
     def close(self) -> None:
-        """Show no more."""
+        """End the film."""
         self.is_over = True
 
     def _paced_ns(self) -> int:
-        """Return the time in a film that waits for nobody, once it has begun."""
+        """Return the scheduled time in the film, which must have started."""
         assert self._began_ns is not None
         return self._first_ns + round((self._clock() - self._began_ns) * self._speed)
 
@@ -150,14 +150,14 @@ class PacedCamera:
             self.is_over = self._next is None
         return self._next
 
-    def _is_due(self, given: Shown) -> bool:
+    def _is_due(self, item: Shown) -> bool:
         if self._began_ns is None:
-            self._began_ns, self._first_ns, self._last_ns = self._clock(), given.t_ns, given.t_ns
-        return self._speed == 0 or given.t_ns <= self._paced_ns()
+            self._began_ns, self._first_ns, self._last_ns = self._clock(), item.t_ns, item.t_ns
+        return self._speed == 0 or item.t_ns <= self._paced_ns()
 
 
 class PlayedCamera(PacedCamera):
-    """A film of a match whose players answer the questions of the table, a moment after they are asked."""
+    """A film of a match whose players answer questions after a short delay."""
 
     def __init__(
         self,
@@ -167,16 +167,16 @@ class PlayedCamera(PacedCamera):
         players: Callable[[Session], Answer | None],
         speed: float = 1.0,
     ) -> None:
-        """Show *items* as `PacedCamera` does; *players* return their answer to what a session asks, None for none."""
+        """Play *items* as `PacedCamera` does. *players* returns the answer to a question of a session, or None."""
         super().__init__(items, clock, speed=speed)
         self._players = players
         self._asked: tuple[Ambiguity, ...] = ()
         self._asked_ns = 0
 
     def answer(self, session: Session) -> RecordedInput | None:
-        """Return the players' answer, if they have had the time to read the question or the film is over."""
+        """Return the players' answer to an open question after 1.5 s or at the end of the film, else None."""
         self._peek()
-        # Answers change with each look at the table, for they hold what lies there.
+        # Compares ambiguities instead of questions, whose answers change with each picture of the table.
         asked = tuple(question.ambiguity for question in session.questions)
         if asked != self._asked:
             self._asked, self._asked_ns = asked, self.now_ns()
@@ -187,11 +187,11 @@ class PlayedCamera(PacedCamera):
 
 
 def open_filmed(path: Path, clock: Clock, *, speed: float = 1.0) -> PacedCamera:
-    """Return a camera that shows a video, a recording or a folder of pictures.
+    """Return a camera that plays a video, a recording or a folder of pictures.
 
     Raises:
-        OSError: If it is none of these, or cannot be read.
-        VisionError: If there is no picture in it.
+        OSError: If the path is none of these, or cannot be read.
+        VisionError: If it contains no pictures.
     """
     if not path.exists():
         raise CameraError(f"{path}: there is no such camera or file")
@@ -202,14 +202,14 @@ def open_filmed(path: Path, clock: Clock, *, speed: float = 1.0) -> PacedCamera:
 
 
 def _at_rest(items: Iterator[Shown]) -> Iterator[Shown]:
-    """Yield settled pictures as a camera shows a table on which nothing moves."""
+    """Yield each still picture several times, as a camera would show a table at rest."""
     t_ns = 0
-    for given in items:
-        if isinstance(given, RecordedInput):
-            yield replace(given, t_ns=t_ns)
+    for item in items:
+        if isinstance(item, RecordedInput):
+            yield replace(item, t_ns=t_ns)
             continue
         for shown_ms in _SHOWN_MS:
-            yield replace(given, t_ns=t_ns + shown_ms * _NS_PER_MS)
+            yield replace(item, t_ns=t_ns + shown_ms * _NS_PER_MS)
         t_ns += _NEXT_MS * _NS_PER_MS
 
 

@@ -1,4 +1,4 @@
-"""Use a camera that is plugged in for a live game: its light is held while a game is played."""
+"""Use a real camera for a live game. Its light is locked during the game."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tallybone.terminal import quiet_libraries
 
 
 def problem_of(name: str, camera: CameraDevice) -> str | None:
-    """Return why *camera*, which people call *name*, gives no pictures; None while it gives some."""
+    """Return the reason why *camera* gives no pictures, or None. *name* is its name for users."""
     match camera.blind:
         case Blind.BLACK:
             return phrase(
@@ -36,33 +36,33 @@ class DeviceCamera:
     is_over = False
 
     def __init__(self, name: str, device: CameraDevice, clock: Clock) -> None:
-        """Look through *device*, which people call *name*; its pictures are stamped with *clock*."""
+        """Use *device* with its light locked. *name* is its name for users, and *clock* the clock of its pictures."""
         self._name, self._device, self._clock = name, device, clock
         device.hold_light()
 
     @property
     def problem(self) -> str | None:
-        """Why it gives no pictures."""
+        """Reason why there are no pictures, or None."""
         return problem_of(self._name, self._device)
 
     @property
     def size_px(self) -> tuple[int, int] | None:
-        """Width and height of its pictures; None where that is not known yet."""
+        """Width and height of the pictures. None if unknown."""
         mode = self._device.mode
         return None if mode is None else (mode.width_px, mode.height_px)
 
     @property
     def pictures(self) -> int:
-        """Number of pictures it has given."""
+        """Number of pictures so far."""
         return self._device.pictures
 
     def take(self, since_ns: int = 0) -> Shot | None:
-        """Return the newest picture, once."""
+        """Return the newest picture once, or None."""
         picture = self._device.take(since_ns)
         return None if picture is None else shot_of(picture.image, picture.t_ns, self._name)
 
     def now_ns(self) -> int:
-        """Return the time."""
+        """Return the current time of the clock."""
         return self._clock()
 
     def close(self) -> None:
@@ -71,18 +71,18 @@ class DeviceCamera:
 
 
 class LentCamera(DeviceCamera):
-    """A camera that is open before a game, and stays so after it."""
+    """A borrowed camera, which stays open after the game."""
 
     def close(self) -> None:
-        """Give it back; its light is free again."""
+        """Free the light of the camera, but leave it open."""
         self._device.free_light()
 
 
 def open_plugged_in(source: str, clock: Clock) -> DeviceCamera:
-    """Open a camera for a game; *source* is as `hardware.camera.open_device` takes it.
+    """Open a camera for a game. *source* is a setting for `hardware.camera.open_device`.
 
     Raises:
-        CameraError: If there is none, or it cannot be used; with a hint.
+        CameraError: If there is no such camera, or it cannot be used. The message suggests a fix.
     """
-    with quiet_libraries():  # OpenCV and libcamera repeat the error on stderr
+    with quiet_libraries():  # OpenCV and libcamera repeat errors on stderr.
         return DeviceCamera(source, open_device(source, clock), clock)

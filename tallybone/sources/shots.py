@@ -1,4 +1,4 @@
-"""Read pictures of a table, all alike, from a folder, a recording or a video."""
+"""Read pictures of a table from a folder, a recording or a video, as uniform `Shot` values."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from vision.tracking.watch import Frame
 PICTURES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
 VIDEOS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".webm"})
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
-# Of a video that has neither the times of its frames nor their rate.
+# Assumed frame rate of a video without timestamps and frame rate.
 _FRAMES_PER_S = 30.0
-# Of the JPEG that another format becomes in a recording. At 95 a rendered table is a fifth of its PNG.
+# Quality of pictures converted to JPEG for a recording. At 95 a rendered table has a fifth of the size of its PNG file.
 _JPEG_QUALITY = 95
-_JPEG_BEGINS = b"\xff\xd8\xff"
+_JPEG_SIGNATURE = b"\xff\xd8\xff"
 
 
 class EmptyFolderError(VisionError, OSError):
-    """A folder without a picture in it."""
+    """A folder does not contain pictures."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shot:
-    """A picture of the table, not yet loaded.
+    """A picture of the table that is loaded on demand.
 
     Attributes:
-        t_ns: When it was taken.
-        name: Its name in events.
-        where: Its name in errors.
-        load: Returns it; shape (H, W, 3), BGR. Raises PictureError.
-        jpeg: Returns it as a JPEG file: its own bytes if it is one. Raises PictureError.
-        grey: The small grey picture for the settle gate, where it was made ahead.
+        t_ns: Time at which it was taken.
+        name: Name in events.
+        where: Name in error messages.
+        load: Loads the BGR picture, shape (H, W, 3). Raises PictureError.
+        jpeg: Returns the picture as a JPEG file, unchanged if it is one. Raises PictureError.
+        grey: Small grey picture for the settle gate, if it was precomputed.
     """
 
     t_ns: int
@@ -53,30 +53,30 @@ class Shot:
 
     @property
     def frame(self) -> Frame:
-        """The picture with its time, loaded now. Raises PictureError."""
+        """The loaded picture with its time. Raises PictureError."""
         return Frame(self.load(), self.t_ns, self.grey)
 
 
 def pictures_in(folder: Path) -> list[Path]:
-    """Return the pictures of a folder in name order.
+    """Return the picture files of a folder, sorted by name.
 
     Raises:
-        OSError: If there is no such folder, or no picture in it.
+        OSError: If the folder does not exist, or contains no pictures.
     """
-    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in PICTURES)
-    if not found:
+    paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in PICTURES)
+    if not paths:
         raise EmptyFolderError(f"{folder}: expected pictures ({', '.join(sorted(PICTURES))}), but there is none")
-    return found
+    return paths
 
 
 def shots_of_pictures(paths: list[Path]) -> Iterator[Shot]:
-    """Yield pictures that are files, one a second: they have no time, and this keeps their order."""
+    """Yield picture files, with times one second apart to preserve their order."""
     for index, path in enumerate(paths):
         yield _shot_of_file(index * _NS_PER_S, path)
 
 
 def shot_of_record(record: RecordedMessage, path: Path) -> Shot | None:
-    """Return the picture in a record, named as it was or by the number of the record; None where there is none."""
+    """Return the picture in a record, or None. Without a name, it is named after the number of the record."""
     picture = record.payload
     if not isinstance(picture, ImageMessage):
         return None
@@ -85,10 +85,10 @@ def shot_of_record(record: RecordedMessage, path: Path) -> Shot | None:
 
 
 def shots_of_video(path: Path) -> Iterator[Shot]:
-    """Yield the pictures of a video, named by their number from 0, each later than the one before.
+    """Yield the pictures of a video with strictly increasing times. Their names are their numbers from 0.
 
     Raises:
-        PictureError: If it cannot be opened.
+        PictureError: If the video cannot be opened, or is empty.
     """
     video = cv2.VideoCapture(str(path))
     try:
@@ -96,12 +96,12 @@ def shots_of_video(path: Path) -> Iterator[Shot]:
             raise PictureError(f"{path}: it cannot be opened as a video")
         number, t_ns, frame_ns = 0, -1, _ns_per_frame(video)
         while True:
-            found, image = video.read()
-            if not found:
+            is_read, image = video.read()
+            if not is_read:
                 break
-            said_ns = round(video.get(cv2.CAP_PROP_POS_MSEC) * _NS_PER_MS)
-            # Some videos lose their times: without them nothing would ever have been still for long.
-            t_ns = said_ns if said_ns > t_ns else max(t_ns, 0) + frame_ns
+            reported_ns = round(video.get(cv2.CAP_PROP_POS_MSEC) * _NS_PER_MS)
+            # Some videos lack timestamps, which the settle gate needs.
+            t_ns = reported_ns if reported_ns > t_ns else max(t_ns, 0) + frame_ns
             yield _shot_of_image(t_ns, str(number), f"{path}: picture {number}", np.asarray(image, np.uint8))
             number += 1
     finally:
@@ -111,11 +111,11 @@ def shots_of_video(path: Path) -> Iterator[Shot]:
 
 
 def recorded(shot: Shot, writer: RecordingWriter) -> Shot:
-    """Return a shot that is recorded when it is loaded; its picture is then that of the recording."""
+    """Return a shot that is recorded when it is loaded. It loads the recorded JPEG, so that a replay is identical."""
 
     def load() -> Image:
         data = shot.jpeg()
-        image = decode_picture(data, shot.where)  # a picture that cannot be decoded is not recorded
+        image = decode_picture(data, shot.where)  # Raises before an undecodable picture is recorded.
         writer.frame(shot.t_ns, data, name=shot.name)
         return image
 
@@ -123,7 +123,7 @@ def recorded(shot: Shot, writer: RecordingWriter) -> Shot:
 
 
 def _ns_per_frame(video: cv2.VideoCapture) -> int:
-    """Return the time between frames of a video, a usual one where it gives none."""
+    """Return the time between frames of a video, or a default if its frame rate is implausible."""
     per_s = video.get(cv2.CAP_PROP_FPS)
     return round(_NS_PER_S / (per_s if 1.0 <= per_s <= 1000.0 else _FRAMES_PER_S))
 
@@ -131,7 +131,7 @@ def _ns_per_frame(video: cv2.VideoCapture) -> int:
 def _shot_of_file(t_ns: int, path: Path) -> Shot:
     def jpeg() -> bytes:
         data = read_picture_file(path)
-        return data if data.startswith(_JPEG_BEGINS) else _encoded(decode_picture(data, str(path)), str(path))
+        return data if data.startswith(_JPEG_SIGNATURE) else _encoded(decode_picture(data, str(path)), str(path))
 
     return Shot(t_ns, path.name, str(path), lambda: load_picture(path), jpeg)
 

@@ -1,4 +1,4 @@
-"""Use a simulated table as a camera: it plays a match, hands and all, and gives the inputs that no camera sees."""
+"""Use a simulated table as a camera. It plays a match, and also provides the inputs that a camera cannot see."""
 
 from __future__ import annotations
 
@@ -22,53 +22,53 @@ _KEYS = ("seed", "hands", "look", "difficulty")
 
 
 def simulation_of(source: str, rules: Rules, players: tuple[str, ...]) -> Simulation:
-    """Return the table that a source describes.
+    """Return the simulation described by a source.
 
     Args:
-        source: `simulated`, or with options: `simulated:seed=3,difficulty=easy,hands=1,look=walnut`.
-        rules: The game at it.
-        players: Their names.
+        source: `simulated`, optionally with options, such as `simulated:seed=3,difficulty=easy,hands=1,look=walnut`.
+        rules: Rules of the game.
+        players: Names of the players.
 
     Raises:
-        CameraError: If there is no such table.
+        CameraError: If an option is invalid.
     """
-    _, _, said = source.partition(":")
+    _, _, text = source.partition(":")
     try:
-        wished = parse_options(said)
-        unknown = sorted(set(wished) - set(_KEYS))
+        options = parse_options(text)
+        unknown = sorted(set(options) - set(_KEYS))
         if unknown:
             raise ValueError(f"{unknown[0]}: expected {', '.join(_KEYS)}")
-        look = wished.get("look")
+        look = options.get("look")
         if look is not None and look not in LOOKS:
             raise ValueError(f"look: expected one of {', '.join(LOOKS)}, got {look}")
         for key in ("seed", "hands"):
-            if key in wished and not wished[key].isdecimal():
-                raise ValueError(f"{key}: expected a whole number, got {wished[key]}")
-        hands = int(wished["hands"]) if "hands" in wished else None
-        difficulty = wished.get("difficulty", Difficulty.NORMAL.value)
+            if key in options and not options[key].isdecimal():
+                raise ValueError(f"{key}: expected a whole number, got {options[key]}")
+        hands = int(options["hands"]) if "hands" in options else None
+        difficulty = options.get("difficulty", Difficulty.NORMAL.value)
         if difficulty not in list(Difficulty):
             raise ValueError(f"difficulty: expected one of {', '.join(Difficulty)}, got {difficulty}")
-        wishes = SimulationSettings(
+        settings = SimulationSettings(
             rules=rules,
             players=players,
-            seed=int(wished.get("seed", "1")),
+            seed=int(options.get("seed", "1")),
             hands=hands,
             look=look,
             difficulty=Difficulty(difficulty),
         )
     except (EngineError, ValueError) as error:
         raise CameraError(f"{source}: {error}") from error
-    return Simulation(wishes)
+    return Simulation(settings)
 
 
 def open_simulated(simulation: Simulation, clock: Clock, *, speed: float = 1.0) -> PlayedCamera:
-    """Return the camera over a simulated table, at the pace of people or as fast as it is taken."""
+    """Return a camera over a simulated table. *speed* 1 is real time, and 0 is as fast as items are taken."""
     players = TruthfulPlayers()
     return PlayedCamera(_shown(simulation.items(), players), clock, players=players.answer, speed=speed)
 
 
 def _shown(items: Iterable[SimulatedItem], players: TruthfulPlayers) -> Iterator[Shown]:
-    """Yield pictures and inputs; only the *players* learn the truth."""
+    """Yield pictures and inputs. Only *players* receive the true events."""
     for item in items:
         if isinstance(item, Frame):
             yield shot_of(item.image, item.t_ns, SIMULATED)

@@ -1,4 +1,4 @@
-"""Open a source to replay: its pictures and recorded inputs in feeding order, and its game."""
+"""Open a source for replay: its pictures and recorded inputs in feeding order, and its game."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from tallybone.sources.shots import (
 
 _INPUTS = (Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
 NO_GAME = "free"
-# The last picture of a film is shown on for as long as a hand in it would have to rest, and so often.
+# Duration and interval for repeating the last picture of a film, until even a hand in it counts as settled.
 _HELD_NS, _HELD_EVERY_NS = 1_600_000_000, 200_000_000
 
 
@@ -54,9 +54,9 @@ class RecordedInput:
     """A press, a knock, an answer or a correction.
 
     Attributes:
-        t_ns: Its time.
-        where: Its name in errors.
-        load: Returns it. Raises JsonValueError where it is of a later version.
+        t_ns: Time of the input.
+        where: Name in error messages.
+        load: Returns the input. Raises JsonValueError if it is from a later version.
     """
 
     t_ns: int
@@ -65,21 +65,20 @@ class RecordedInput:
 
 
 Item: TypeAlias = Shot | RecordedInput | Damage
-"""A picture, an input, or damage in place of one."""
+"""A picture, an input, or damage in place of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source to replay.
+    """A source for replay.
 
     Attributes:
         items: Pictures and inputs, in feeding order.
-        pictures: Whether they are a moving picture.
-        count: Number of items, if it is known.
-        dated: Which file has the date of a recording of them: the first picture or the video; None if they are a
-            recording.
-        start: The start of a recording.
-        left: The state in which its sitting continues another one; the head with that state is no item.
+        pictures: Kind of pictures, moving or settled.
+        count: Number of items, if known.
+        dated: File whose date is used for a new recording: the first picture, or the video. None for a recording.
+        start: Start of a recording, if it has one.
+        left: State from which a recording continues an earlier sitting. Its record is not among the items.
     """
 
     items: Iterator[Item]
@@ -91,11 +90,11 @@ class Source:
 
 
 def source_at(path: Path) -> Source:
-    """Return the source at a path: a recording, a video or a folder of pictures.
+    """Open a recording, a video or a folder of pictures.
 
     Raises:
-        OSError: If it is none of these.
-        VisionError: If there is no picture in it.
+        OSError: If the path is none of these.
+        VisionError: If it contains no pictures.
     """
     if path.suffix.lower() == SUFFIX and not path.is_dir():
         recording = read_recording(path)
@@ -106,18 +105,18 @@ def source_at(path: Path) -> Source:
     if path.suffix.lower() in VIDEOS and path.is_file():
         return Source(_held(shots_of_video(path)), Pictures.MOVING, dated=path)
     if not path.is_dir():
-        wanted = f"expected a recording ({SUFFIX}), a video ({', '.join(sorted(VIDEOS))}) or a folder of pictures"
+        expected = f"expected a recording ({SUFFIX}), a video ({', '.join(sorted(VIDEOS))}) or a folder of pictures"
         raise RecordingError(
-            f"{path}: {wanted}, but {'it is something else' if path.exists() else 'there is no such file'}"
+            f"{path}: {expected}, but {'it is something else' if path.exists() else 'there is no such file'}"
         )
     paths = pictures_in(path)
     return Source(shots_of_pictures(paths), Pictures.SETTLED, len(paths), paths[0])
 
 
 def _held(shots: Iterator[Shot]) -> Iterator[Shot]:
-    """Yield the pictures of a film, and its last one until whatever was laid or rests in it counts as settled.
+    """Yield the pictures of a film, and repeat the last one until it counts as settled.
 
-    Nobody films on for the sake of the last tile, and no later picture could contradict it.
+    Films often end right after the last tile, and no later picture could contradict it.
     """
     last: Shot | None = None
     for shot in shots:
@@ -129,7 +128,7 @@ def _held(shots: Iterator[Shot]) -> Iterator[Shot]:
 
 
 def dealt_by_itself(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield pictures at which nobody pressed a button: a hand was dealt before them, and the first player leads it."""
+    """Yield items, preceded by inputs that deal a hand and let the first seat lead. Nothing if there are no items."""
     waiting = iter(items)
     first = next(waiting, None)
     if first is None:
@@ -142,7 +141,12 @@ def dealt_by_itself(items: Iterable[Item]) -> Iterator[Item]:
 
 @dataclass(frozen=True, slots=True)
 class Tapped:
-    """Items, each recorded when it is loaded, and a function that records the steps; without a recording, neither."""
+    """Items of a source, recorded when they are loaded if there is a recording.
+
+    Attributes:
+        items: Items of the source.
+        note: Records a step. Does nothing without a recording.
+    """
 
     items: Iterator[Item]
     note: Callable[[Step], None]
@@ -152,10 +156,10 @@ class Tapped:
 def recording(
     source: Source, record: Path | None, tile_set: TileSet, match: MatchStart | None = None
 ) -> Iterator[Tapped]:
-    """Tap a source while the context lasts: its items, recorded if there is a file for them.
+    """Yield the items of a source, and record them to *record* if it is not None.
 
     Raises:
-        RecordingError: If the source is a recording already, or none can be made.
+        RecordingError: If the source is already a recording, or the recording cannot be created.
     """
     items = source.items if match is None or source.start is not None else dealt_by_itself(source.items)
     if record is None:
@@ -173,26 +177,26 @@ def recording(
         pictures=source.pictures,
     )
     with RecordingWriter(record, start) as writer:
-        yield Tapped((_recorded(one, writer) for one in items), partial(write_step, writer))
+        yield Tapped((_recorded(item, writer) for item in items), partial(write_step, writer))
 
 
 def _items_of_recording(records: Iterable[RecordedMessage | Damage], path: Path) -> Iterator[Item]:
-    for one in records:
-        if isinstance(one, Damage):
-            yield one
+    for record in records:
+        if isinstance(record, Damage):
+            yield record
             continue
-        shot = shot_of_record(one, path)
+        shot = shot_of_record(record, path)
         if shot is not None:
             yield shot
-        elif one.topic in _INPUTS:
-            yield _given(one, path)
+        elif record.topic in _INPUTS:
+            yield _recorded_input(record, path)
 
 
-def _given(record: RecordedMessage, path: Path) -> RecordedInput:
+def _recorded_input(record: RecordedMessage, path: Path) -> RecordedInput:
     def load() -> ByHand:
-        said = input_of(record)
-        assert said is not None  # it is of one of _INPUTS
-        return said
+        value = input_of(record)
+        assert value is not None  # The topic is in _INPUTS.
+        return value
 
     return RecordedInput(record.t_ns, f"{path}: record {record.number}", load)
 
@@ -203,23 +207,23 @@ def _recorded(item: Item, writer: RecordingWriter) -> Item:
             return recorded(item, writer)
         case RecordedInput(t_ns=t_ns, where=where, load=load):
 
-            def say() -> ByHand:
-                said = load()
-                write_input(writer, said, t_ns)
-                return said
+            def load_and_record() -> ByHand:
+                value = load()
+                write_input(writer, value, t_ns)
+                return value
 
-            return RecordedInput(t_ns, where, say)
+            return RecordedInput(t_ns, where, load_and_record)
         case Damage():
             return item
 
 
 @dataclass(frozen=True, slots=True)
 class GameOverrides:
-    """Changes to the game of a recording; fields that are not given stay as recorded.
+    """Changes to the game of a recording. Fields without a value leave it unchanged.
 
     Attributes:
-        rules: Name of the game, "free" for none; with it nothing else is taken over from the recording.
-        options: Changed rules, each key=value; without *rules* they change those of the recording.
+        rules: Name of the game, or "free" for none. If given, recorded options are ignored.
+        options: Changed rule options as key=value. Without *rules* they modify those of the recording.
         players: Names by seat.
     """
 
@@ -241,21 +245,21 @@ def parse_players(text: str) -> tuple[str, ...]:
     return names
 
 
-def match_of(wish: GameOverrides, start: SittingStart | None) -> MatchStart | None:
-    """Return the start of the match, None where no score is kept.
+def match_of(overrides: GameOverrides, start: SittingStart | None) -> MatchStart | None:
+    """Return the start of the match, or None if no score is kept.
 
     Raises:
-        EngineError: If there is no such game, it cannot be played so, or not by so many.
+        EngineError: If the game, an option or the number of players is invalid.
     """
-    said = start if wish.rules is None else None
-    name = wish.rules or (NO_GAME if said is None else said.rules)
-    wished = parse_options(" ".join(wish.options))
+    base = start if overrides.rules is None else None
+    name = overrides.rules or (NO_GAME if base is None else base.rules)
+    options = parse_options(" ".join(overrides.options))
     if name == NO_GAME:
-        if wished:
-            raise OptionsError([f"{next(iter(wished))}: without rules there is nothing to agree on; give --rules too"])
+        if options:
+            raise OptionsError([f"{next(iter(options))}: without rules there is nothing to agree on; give --rules too"])
         return None
-    rules = with_options(profile(name), (dict(said.options) if said else {}) | wished)
-    players = wish.players or (start.players if start is not None else ()) or _nameless(rules)
+    rules = with_options(profile(name), (dict(base.options) if base else {}) | options)
+    players = overrides.players or (start.players if start is not None else ()) or _nameless(rules)
     problems = deal_problems(rules, len(players))
     if problems:
         raise OptionsError(problems)
