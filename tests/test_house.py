@@ -142,6 +142,7 @@ def test_no_module_starts_with_a_clause() -> None:
         "synthetic",
         "vision",
         "tallybone/evaluate",
+        "tallybone/play",
         "tallybone/recording",
         "tallybone/replay",
         "tallybone/session",

@@ -290,13 +290,13 @@ def _sources(
 def _game(options: PlayOptions) -> MatchPlan:
     from engine import EngineError
     from tallybone.clock import software, wall_time
-    from tallybone.play.start import game_that_goes_on, new_game
+    from tallybone.play.start import new_game, resumed_game
     from tallybone.sources.source import parse_players
 
     if options.resume or options.resume_from is not None:
         if options.rules or options.options or options.players or options.tile_set is not TileSet.AUTO:
             raise EngineError("a match that goes on keeps its rules, options, players and set: omit them")
-        return game_that_goes_on(options.resume_from, options.folder, began=wall_time(), software=software())
+        return resumed_game(options.resume_from, options.folder, began=wall_time(), software=software())
     return new_game(
         options.rules or _USUAL_RULES,
         tuple(options.options or ()),

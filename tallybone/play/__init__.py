@@ -1,1 +1,1 @@
-"""Play a live game: the loop, the table around it, its parts, keys, displays and recording."""
+"""Run a live game: the main loop, the table around it, its parts, keys, displays and recording."""

@@ -1,4 +1,4 @@
-"""Set a match up with what the calibration of its table knows, the same way for `play` and for `serve`."""
+"""Set up a match with the calibration of its table, for `play` and `serve`."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from tallybone.sources.shots import Shot
 from tallybone.sources.source import source_at
 from vision.reader.reader import Reader
 
-_OWN_TILES = "Tiles are read as they were shown in the calibration."
+_OWN_TILES = "Tiles are read with the calibrated tile set."
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedMatch:
-    """A match that is ready to be played.
+    """A match that is ready to play.
 
     Attributes:
-        game: The match, with the zones and tiles of its table.
-        reader: Reads these tiles.
-        words: Sentences for the players at the beginning.
-        knocks: Tells the knocks of its table; None for the classifier that is shipped.
+        game: The match, with the zones and tile set of its table.
+        reader: Reader for this tile set.
+        words: Sentences to show at the start.
+        knocks: Knock classifier of the table, or None for the shipped one.
     """
 
     game: MatchPlan
@@ -48,22 +48,22 @@ def set_up(
     home: Path,
     load: Callable[[int], Reader],
 ) -> PreparedMatch:
-    """Return a match with all that is known of its table.
+    """Return a match with the calibration of its table.
 
     Args:
-        game: The match. One that goes on keeps the zones that it has.
+        game: The match. A resumed match keeps its zones.
         camera: The camera over the table.
-        source: Its name, as `start.open_camera` takes it.
-        calibration: The file that somebody names; otherwise that of a camera that is plugged in, if it is stored.
-        environment: Says where state is kept.
-        home: The user's folder.
-        load: Loads the reader of a set, given its highest double.
+        source: Name of the camera, in the form for `start.open_camera`.
+        calibration: Calibration file named by the user. None for the stored one, if the camera is a device.
+        environment: Environment variables, for the location of stored files.
+        home: The user's home folder.
+        load: Loads the reader for a tile set, given its highest number of pips.
 
     Raises:
-        EngineError: If a calibration is named for a match that goes on.
-        CalibrationError: If it is named and damaged.
-        OSError: If it is named and cannot be read.
-        VisionError: If a film has no picture, or the reader cannot be loaded.
+        EngineError: If a calibration is named for a resumed match.
+        CalibrationError: If the named file is damaged.
+        OSError: If the named file cannot be read.
+        VisionError: If a recorded source has no picture, or the models cannot be loaded.
     """
     game, used = with_calibration(game, camera, source, calibration, environment=environment, home=home)
     game, reader, words = with_own_tiles(game, used, load(game.max_pips))
@@ -74,48 +74,48 @@ def set_up(
 def with_calibration(
     game: MatchPlan, camera: Camera, source: str, file: Path | None, *, environment: Mapping[str, str], home: Path
 ) -> tuple[MatchPlan, Used]:
-    """Return the game with the zones of a calibration, that in *file* if it is named, and all that is used of it.
+    """Return the match with the zones of its calibration, and the parts of the calibration that it uses.
 
-    Arguments and errors are otherwise those of `set_up`.
+    *file* is the calibration file named by the user, or None. The other arguments and the errors are those of `set_up`.
     """
     if game.left is not None:
         if file is not None:
-            raise EngineError("a match that goes on keeps its zones: leave --calibration away")
+            raise EngineError("a resumed match keeps its zones: omit --calibration")
         return game, Used(None, ())
     path = stored_for(source, file, environment, home)
     if path is None:
         return game, Used(None, words_of_unused(source, environment, home))
-    used = use_of(path, len(game.start.players), _size_px(camera, source), is_said=file is not None)
+    used = use_of(path, len(game.start.players), _size_px(camera, source), is_named=file is not None)
     if used.zones is None:
         return game, used
     return replace(game, start=replace(game.start, zones=used.zones)), used
 
 
 def with_own_tiles(game: MatchPlan, used: Used, reader: Reader) -> tuple[MatchPlan, Reader, tuple[str, ...]]:
-    """Return the game with the tiles that a calibration has learned, their reader, and sentences for the players.
+    """Return the match with the custom tile set of its calibration, a reader for it, and sentences for the players.
 
-    A match that goes on reads its tiles as it began, whatever was learned since.
+    A resumed match keeps its tile set, regardless of later calibrations.
     """
     words: list[str] = []
-    own, kept = game.start.own_set, used.calibration.set
-    if game.left is None and kept is not None:
+    custom, learned = game.start.own_set, used.calibration.set
+    if game.left is None and learned is not None:
         try:
-            own = recorded_set(kept, reader)
+            custom = recorded_set(learned, reader)
         except RefusedError as error:
             words.append(f"What was learned of the tiles is not used: {error}.")
-    if own is not None:
-        reader = as_recorded(reader, own, words.append)
+    if custom is not None:
+        reader = as_recorded(reader, custom, words.append)
         words += () if words else (_OWN_TILES,)
-    return replace(game, start=replace(game.start, own_set=own)), reader, tuple(words)
+    return replace(game, start=replace(game.start, own_set=custom)), reader, tuple(words)
 
 
 def _size_px(camera: Camera, source: str) -> tuple[int, int] | None:
-    """Return width and height of a camera's pictures; None where nobody knows them yet."""
+    """Return the width and height of a camera's pictures, or None if they are not known yet."""
     if isinstance(camera, DeviceCamera):
         return camera.size_px
     if source.partition(":")[0] == SIMULATED:
         return None
-    shot = next((one for one in source_at(Path(source)).items if isinstance(one, Shot)), None)
+    shot = next((item for item in source_at(Path(source)).items if isinstance(item, Shot)), None)
     if shot is None:
         return None
     height_px, width_px = shot.load().shape[:2]

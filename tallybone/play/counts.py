@@ -1,4 +1,4 @@
-"""Count and time what a table does; any thread may read the numbers while the game runs."""
+"""Counters and timings of a table. Any thread may read them while the game runs."""
 
 from __future__ import annotations
 
@@ -19,53 +19,53 @@ from vision.tracking.table_view import TableView
 from vision.tracking.watch import Eye, Frame, Watch
 
 BOUNDS_S = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-"""Between these the times of a stage are counted: from a gate that saw nothing move to a read on the slowest Pi."""
+"""Upper bounds of the histogram for stage times: from a settle check without motion to a read on the slowest Pi."""
 
 _NS_PER_S = 1_000_000_000
-# The pace is the mean over so many seconds, measured anew every second.
+# Window of the mean pace, which is updated every second.
 _PACE_S = 10
-# Shares of the wanted pictures below which a machine is too slow, and above which it is fast enough again. At four
-# pictures a second it takes half a second to notice that nothing moves, for which two pictures are needed.
+# Shares of the wanted pictures below which a machine is too slow, and above which it is fast enough again. Two pictures
+# are needed to detect that nothing moves, which takes half a second at four pictures a second.
 _TOO_SLOW, _FAST_AGAIN = 0.4, 0.6
 _CORRECTIONS = (Undo, Amend, Insert, Remove, ItStands)
 
 
 class PipelineStage(Enum):
-    """From a picture to a score on the page, step by step."""
+    """Stages from a picture to the score on the page."""
 
     SETTLE = "settle"
-    """Whether anything moves."""
+    """Detection of motion."""
     READ = "read"
-    """Which tiles lie there; only of pictures on which nothing moves."""
+    """Reading of tiles, in settled pictures only."""
     REFEREE = "referee"
-    """What that means for the game."""
+    """Inference of actions and score."""
     PAGE = "page"
-    """What the page shows of it."""
+    """Update of the page."""
 
 
 class Times:
-    """How often something took how long."""
+    """Histogram of durations, and their sum."""
 
     def __init__(self) -> None:
-        """Start with nothing."""
+        """Start empty."""
         self.within = [0] * (len(BOUNDS_S) + 1)
         self.total_s = 0.0
 
     def add(self, seconds: float) -> None:
-        """Take one more; it costs less than a microsecond."""
+        """Add a duration, in less than a microsecond."""
         self.within[bisect_left(BOUNDS_S, seconds)] += 1
         self.total_s += seconds
 
 
 @dataclass(frozen=True, slots=True)
 class MeanPace:
-    """The pace at which a match reads pictures, over the last ten seconds.
+    """Mean pace of a match over the last ten seconds.
 
     Attributes:
-        read_per_s: Pictures that were read in a second.
-        wanted_per_s: Pictures that the camera gave, or that are wanted if these are fewer.
-        behind_s: Time from taking a picture to the end of its reading.
-        is_too_slow: Whether too few are read.
+        read_per_s: Pictures read per second.
+        wanted_per_s: Pictures per second from the camera, or the configured maximum if it is lower.
+        behind_s: Mean time from the capture of a picture to the end of its processing.
+        is_too_slow: Whether too few pictures are read.
     """
 
     read_per_s: float
@@ -75,7 +75,7 @@ class MeanPace:
 
     @property
     def words(self) -> Phrase:
-        """The pace, in words."""
+        """The pace as text."""
         read, wanted = f"{self.read_per_s:.1f}", f"{self.wanted_per_s:.0f}"
         if not self.is_too_slow:
             return phrase("{read} of {wanted} pictures a second are read", read=read, wanted=wanted)
@@ -89,7 +89,7 @@ class MeanPace:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """Sums at a moment: pictures that the camera gave and that were read, and how far behind each was."""
+    """Sums at a time: pictures from the camera, pictures read, and their delays."""
 
     t_ns: int
     given: int
@@ -98,10 +98,10 @@ class _Sums:
 
 
 class PaceMeter:
-    """Measures how well a match keeps up with its camera."""
+    """Measures if a match keeps up with its camera."""
 
     def __init__(self, most_per_s: float) -> None:
-        """Want *most_per_s* pictures a second, or all that the camera gives if these are fewer."""
+        """Expect up to *most_per_s* pictures a second, or fewer if the camera gives fewer."""
         self._most_per_s = most_per_s
         self._sums: deque[_Sums] = deque(maxlen=_PACE_S + 1)
         self._read = self._behind_ns = 0
@@ -113,12 +113,15 @@ class PaceMeter:
         self._behind_ns += behind_ns
 
     def restart(self) -> None:
-        """Begin again: the camera gives no pictures, which is not the fault of the machine."""
+        """Discard the measurements, because the camera has failed and the machine is not to blame."""
         self._sums.clear()
         self._mean = None
 
     def at(self, t_ns: int, given: int) -> MeanPace | None:
-        """Return the pace at *t_ns*, when the camera has *given* so many pictures; None during the first seconds."""
+        """Return the pace at *t_ns*, or None during the first ten seconds.
+
+        *given* is the number of pictures from the camera so far.
+        """
         if not self._sums or t_ns - self._sums[-1].t_ns >= _NS_PER_S:
             self._sums.append(_Sums(t_ns, given, self._read, self._behind_ns))
             if len(self._sums) > _PACE_S:
@@ -136,17 +139,17 @@ class PaceMeter:
 
 @dataclass(slots=True)
 class Counts:
-    """All that is counted since the table was started.
+    """Counters since the table was started.
 
     Attributes:
-        pictures_taken: Pictures that the camera of matches has given.
-        pictures_seen: Those of them that were looked at; the others were dropped, for newer ones came.
-        questions: Questions to the table, because the eye was in doubt.
-        corrections: Corrections by hand: pips, places, missed and wrong plays, undo.
-        inputs: Presses, knocks and inputs by hand.
-        times: How long each stage took.
-        watchdog_feeds: How often systemd was told that the table lives.
-        pace: Pace of the running match; None without one, and during its first seconds.
+        pictures_taken: Pictures from the camera during matches.
+        pictures_seen: Pictures that were processed. The others were dropped in favour of newer ones.
+        questions: Questions to the players.
+        corrections: Corrections: amended, inserted, removed, accepted and undone actions.
+        inputs: Presses, knocks and other inputs besides pictures.
+        times: Durations of each stage.
+        watchdog_feeds: Number of watchdog signals to systemd.
+        pace: Pace of the current match. None without a match, and during its first ten seconds.
     """
 
     pictures_taken: int = 0
@@ -160,19 +163,19 @@ class Counts:
 
 
 class MeasuredSitting(Sitting):
-    """Follows one sitting, and counts and times what comes in."""
+    """Follows a sitting, and counts and times its inputs."""
 
     def __init__(self, eye: Eye, session: Session, counts: Counts) -> None:
-        """Start where *session* stands; settled pictures are read by *eye*."""
+        """Start from *session*, and read settled pictures with *eye*."""
         self._eye, self._counts = _MeasuredEye(eye), counts
         self._watch, self._looked_s = Watch(self._eye), 0.0
         super().__init__(self._timed_look, session)
 
     def feed(self, item: Frame | ByHand, t_ns: int) -> Step:
-        """Take the next frame or input."""
+        """Process the next frame or other input, and return its effects."""
         counts, eye = self._counts, self._eye
         eye.took_s, began_s = 0.0, perf_counter()
-        happened = super().feed(item, t_ns)
+        step = super().feed(item, t_ns)
         if isinstance(item, Frame):
             counts.times[PipelineStage.REFEREE].add(perf_counter() - began_s - self._looked_s)
             counts.times[PipelineStage.SETTLE].add(self._looked_s - eye.took_s)
@@ -181,9 +184,9 @@ class MeasuredSitting(Sitting):
             counts.pictures_seen += 1
         else:
             counts.inputs += 1
-        counts.questions += sum(isinstance(one, Ambiguity) for one in happened.announcements)
-        counts.corrections += sum(isinstance(one, _CORRECTIONS) for one in happened.events)
-        return happened
+        counts.questions += sum(isinstance(item, Ambiguity) for item in step.announcements)
+        counts.corrections += sum(isinstance(event, _CORRECTIONS) for event in step.events)
+        return step
 
     def _timed_look(self, frame: Frame) -> TableView:
         began_s = perf_counter()
@@ -193,7 +196,7 @@ class MeasuredSitting(Sitting):
 
 
 class _MeasuredEye:
-    """Reads settled pictures, and says how long the last of them took."""
+    """Reads settled pictures, and sums up the time since *took_s* was reset."""
 
     def __init__(self, eye: Eye) -> None:
         self._eye = eye

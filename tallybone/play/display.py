@@ -1,4 +1,4 @@
-"""Show a live game in a terminal: a scoreboard, plain lines or JSON, and the virtual panel."""
+"""Show a live game in a terminal, as a scoreboard with the virtual panel, as plain lines or as JSON."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from tallybone.session.sitting import Step
 from tallybone.show.scoreboard import Board, draw_board, plain_line, summarize
 from tallybone.terminal import Output, format_totals, printable
 
-# A change of nothing but the camera's pace is drawn so often.
+# Interval for redrawing if only the camera's pace changes.
 _REDRAW_NS = 250_000_000
-# So many parts that do not work are named in the foot.
-_MOST_PARTS = 3
-# LEDs blink twice a second.
+# Maximum number of failing parts listed at the bottom.
+_MAX_PARTS = 3
+# Redraw interval with virtual LEDs, which blink twice a second.
 _REDRAW_LEDS_NS = 100_000_000
-_KEPT = 8
+_MAX_EARLIER = 8
 _GOES_ON = "the match goes on"
-# Terminals of so many lines show so many things that happened before the last.
+# Minimum height of the terminal in lines, and number of earlier announcements that it shows.
 _EARLIER = ((40, 6), (30, 4), (22, 2), (0, 0))
 _PLAIN_COLUMNS = 120
 
@@ -54,17 +54,17 @@ _AFTER_SEATS = (*_LABELS[LedsRole.STATUS], *_LABELS[LedsRole.DIRECTION], *_LABEL
 _ROW_OF_BUTTONS = 6
 Labelled = tuple[str, Rgb]
 
-# Lines that the board and the panel need, beside answers and notes: seven around the table, and four for the table.
-_LEAST_WITH_PANEL = 11 + PANEL_ROWS
+# Lines that the board and the panel need, without answers and notes: seven around the table and four for the table.
+_MIN_ROWS_WITH_PANEL = 11 + PANEL_ROWS
 
 
 @contextmanager
 def display_for(
     console: Console, output: Output, clock: Clock, *, as_json: bool, panel: VirtualPanel | None = None
 ) -> Iterator[Listener]:
-    """Yield the display of the game: redrawn in place where that can be seen, else a line for each announcement.
+    """Yield the display for a game: JSON lines, a scoreboard, or plain lines if the terminal cannot redraw.
 
-    The virtual parts of *panel* are shown where it is redrawn.
+    The scoreboard includes the virtual parts of *panel*.
     """
     if as_json:
         yield JsonDisplay(output)
@@ -87,19 +87,19 @@ class JsonDisplay(Listener):
 
     output: Output
 
-    def happened(self, happened: Step) -> None:
-        """Print the announcements; each line is written at once."""
-        for line in happened.lines:
+    def happened(self, step: Step) -> None:
+        """Print the announcements without buffering."""
+        for line in step.lines:
             self.output.write(json.dumps(line, allow_nan=False))
 
     def goes_on(self, session: Session) -> None:
-        """Print where it stands."""
+        """Print the score of a resumed match."""
         totals = [] if session.state.game is None else list(session.state.game.totals)
         line = {"t_ns": session.t_ns, "event": "resumed", "words": _GOES_ON, "totals": totals}
         self.output.write(json.dumps({**line, "provisional": session.state.is_provisional}))
 
     def note(self, words: str) -> None:
-        """Print it where errors go."""
+        """Print a note to the error stream."""
         self.output.complain(words)
 
 
@@ -111,18 +111,17 @@ class PlainDisplay(Listener):
     plays: int = 0
     now: LiveState | None = None
 
-    def happened(self, happened: Step) -> None:
-        """Print it with the totals."""
-        state = happened.session.state
+    def happened(self, step: Step) -> None:
+        """Print the announcements and the totals."""
+        state = step.session.state
         game = state.game
         if game is not None:
-            self.plays += sum(isinstance(one, Placed) for one in happened.announcements)
-            _print(
-                self.console, plain_line(self.plays, happened.announcements, game, is_provisional=state.is_provisional)
-            )
+            self.plays += sum(isinstance(item, Placed) for item in step.announcements)
+            line = plain_line(self.plays, step.announcements, game, is_provisional=state.is_provisional)
+            _print(self.console, line)
 
     def goes_on(self, session: Session) -> None:
-        """Print where it stands."""
+        """Print the score of a resumed match."""
         game = session.state.game
         if game is not None:
             scores = zip(game.players, game.totals, strict=True)
@@ -130,20 +129,20 @@ class PlainDisplay(Listener):
             _print(self.console, f"     {_GOES_ON}  ({totals})")
 
     def show(self, now: LiveState) -> None:
-        """Keep it for the end."""
+        """Keep the state for the end."""
         self.now = now
 
     def typed(self, prompt: str, *, wants_help: bool) -> None:
-        """Print what to type next."""
+        """Print the prompt, or the help."""
         for line in HELP if wants_help else (prompt,) if prompt else ():
             _print(self.console, f"     {line}")
 
     def note(self, words: str) -> None:
-        """Print it."""
+        """Print a note."""
         _print(self.console, f"     {words}")
 
     def finish(self) -> None:
-        """Draw the board as it is left."""
+        """Draw the final board."""
         if self.now is not None and self.now.session.state.game is not None:
             columns = min(self.console.width, _PLAIN_COLUMNS)
             board = _board(self.now, self.now.session.state.game)
@@ -153,13 +152,13 @@ class PlainDisplay(Listener):
 
 @dataclass(slots=True)
 class BoardDisplay(Listener):
-    """A scoreboard over the whole terminal, drawn again when something changes."""
+    """A full-screen scoreboard that is redrawn when something changes."""
 
     console: Console
     clock: Clock
     live: Live | None = None
     panel: VirtualPanel | None = None
-    told: deque[str] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    announced: deque[str] = field(default_factory=lambda: deque(maxlen=_MAX_EARLIER))
     noted: str = ""
     prompt: str = ""
     wants_help: bool = False
@@ -167,28 +166,28 @@ class BoardDisplay(Listener):
     is_stale: bool = True
     drawn_ns: int = 0
 
-    def happened(self, happened: Step) -> None:
-        """Put it on the board."""
-        game = happened.session.state.game
-        words = "" if game is None else summarize(happened.announcements, game.players)
+    def happened(self, step: Step) -> None:
+        """Add the announcements to the board."""
+        game = step.session.state.game
+        words = "" if game is None else summarize(step.announcements, game.players)
         if words:
-            self.told.appendleft(words)
+            self.announced.appendleft(words)
         self.noted, self.is_stale = "", True
 
     def goes_on(self, session: Session) -> None:
-        """Put it on the board."""
-        self.told.appendleft(_GOES_ON)
+        """Add to the board that the match was resumed."""
+        self.announced.appendleft(_GOES_ON)
 
     def note(self, words: str) -> None:
-        """Show it until something happens."""
+        """Show a note until the next step."""
         self.noted, self.is_stale = words, True
 
     def typed(self, prompt: str, *, wants_help: bool) -> None:
-        """Show what to type next, or all keys."""
+        """Show the prompt, or the help."""
         self.prompt, self.wants_help, self.is_stale = prompt, wants_help, True
 
     def show(self, now: LiveState) -> None:
-        """Draw the board if anything is new on it."""
+        """Redraw the board if it has changed, or if the redraw interval is over."""
         at_ns = self.clock()
         self.now = now
         every_ns = _REDRAW_NS if self._look() is None else _REDRAW_LEDS_NS
@@ -197,7 +196,7 @@ class BoardDisplay(Listener):
             self.is_stale, self.drawn_ns = False, at_ns
 
     def finish(self) -> None:
-        """Leave the last board in the terminal as it was before."""
+        """Print the last board to the normal screen of the terminal."""
         if self.now is not None:
             self.wants_help, self.prompt, self.noted, self.panel = False, "", "", None
             self.console.print(self._drawn(self.now, spare_rows=2))
@@ -210,33 +209,33 @@ class BoardDisplay(Listener):
         in_color, rows = not self.console.no_color, size.height - spare_rows
         notes, look = self._notes(now), self._look()
         panel: tuple[Text, ...] = ()
-        if look is not None and rows - _choices(now) - len(notes) >= _LEAST_WITH_PANEL:
+        if look is not None and rows - _choices(now) - len(notes) >= _MIN_ROWS_WITH_PANEL:
             panel = draw_panel(look, game.players, in_color=in_color)
         earlier = next(count for least, count in _EARLIER if size.height - len(panel) >= least)
-        told = (*self.told, *[""] * (earlier + 1))
-        board = _board(now, game, told[0], told[1 : earlier + 1], (*panel, *notes))
+        lines = (*self.announced, *[""] * (earlier + 1))
+        board = _board(now, game, lines[0], lines[1 : earlier + 1], (*panel, *notes))
         return draw_board(board, columns=size.width, rows=rows, in_color=in_color)
 
     def _look(self) -> PanelLook | None:
-        """Return the look of the virtual parts; None where there are none."""
+        """Return the state of the virtual parts, or None if there are none."""
         look = None if self.panel is None else self.panel.look(self.clock())
         return None if look is None or not (look.leds or look.screen or look.buttons or look.hears) else look
 
     def _notes(self, now: LiveState) -> tuple[Text, ...]:
-        """Return the lines at the foot: what is wrong or where it is recorded, and the keys."""
+        """Return the lines at the bottom: a note or the recording and page, failing parts, and the keys."""
         noted = "" if self.noted in now.parts else self.noted
         words = noted or "    ".join(filter(None, (now.recording, now.page)))
         style = "bold red" if noted or not now.is_healthy else "dim"
         keys = (self.prompt,) if self.prompt else HELP if self.wants_help else (footer(now.session),)
         key_style = "bold" if self.wants_help or self.prompt else "dim"
-        more = len(now.parts) - _MOST_PARTS
-        parts = (*now.parts[:_MOST_PARTS], *([f"and {more} more parts do not work"] if more > 0 else []))
-        failing = (_line(one, "bold red") for one in parts)
-        return (_line(words, style), *failing, *(_line(one, key_style) for one in keys))
+        more = len(now.parts) - _MAX_PARTS
+        parts = (*now.parts[:_MAX_PARTS], *([f"and {more} more parts do not work"] if more > 0 else []))
+        failing = (_line(part, "bold red") for part in parts)
+        return (_line(words, style), *failing, *(_line(line, key_style) for line in keys))
 
 
 def _choices(now: LiveState) -> int:
-    """Return how many answers are shown."""
+    """Return the number of answers shown."""
     asked = now.session.open_question
     return 0 if asked is None else len(asked.choices)
 
@@ -269,7 +268,7 @@ def _print(console: Console, words: str) -> None:
 
 
 def draw_panel(look: PanelLook, players: Sequence[str], *, in_color: bool = True) -> tuple[Text, ...]:
-    """Return `PANEL_ROWS` lines; *players* are the names by seat."""
+    """Return the virtual panel as `PANEL_ROWS` lines. *players* are the names by seat."""
     seats, others = _leds(look, players)
     beside = [_dots(seats, in_color), _dots(others, in_color), *_buttons(look, len(players))]
     rows = islice(zip_longest(_screen(look.screen), beside, fillvalue=""), PANEL_ROWS)
@@ -277,7 +276,7 @@ def draw_panel(look: PanelLook, players: Sequence[str], *, in_color: bool = True
 
 
 def _screen(rows: Sequence[str]) -> list[Text]:
-    """Return the display in its box, and a gap."""
+    """Return the virtual display in a box, with a margin."""
     if not rows:
         return [Text(" ")] * PANEL_ROWS
     edge = "─" * COLUMNS
@@ -290,18 +289,18 @@ def _screen(rows: Sequence[str]) -> list[Text]:
 
 
 def _leds(look: PanelLook, players: Sequence[str]) -> tuple[list[Labelled], list[Labelled]]:
-    """Return the LEDs of seats, and all others, with their labels."""
+    """Return the LEDs of the seats, and all others, with their labels."""
     seats: list[Labelled] = []
     others: list[Labelled] = []
     for leds in look.leds:
-        of_seats, rest = _apart(leds)
+        of_seats, rest = _split(leds)
         seats += [(_name(players, seat), colour) for seat, colour in enumerate(of_seats)]
         others += zip(_LABELS.get(leds.shows, _AFTER_SEATS), rest, strict=False)
     return seats, others
 
 
-def _apart(leds: LedsLook) -> tuple[tuple[Rgb, ...], tuple[Rgb, ...]]:
-    """Return which LEDs of a set are those of seats, and which are not."""
+def _split(leds: LedsLook) -> tuple[tuple[Rgb, ...], tuple[Rgb, ...]]:
+    """Split a strip into the LEDs of seats and the others."""
     match leds.shows:
         case LedsRole.SEATS:
             return leds.colours, ()
@@ -328,7 +327,7 @@ def _dots(leds: Sequence[Labelled], in_color: bool) -> Text:  # noqa: FBT001 - p
 
 
 def _buttons(look: PanelLook, seats: int) -> Iterator[Text]:
-    """Yield the shared buttons, in two rows, those of the seats, and the knock sensor."""
+    """Yield lines for the shared buttons, six a line, for those of the seats, and for the knock sensor."""
     shared = [
         (key, press)
         for key, press in SHARED.items()
@@ -346,7 +345,7 @@ def _buttons(look: PanelLook, seats: int) -> Iterator[Text]:
 
 
 def _own(look: PanelLook, seats: int) -> Text:
-    """Return the buttons of each seat: the letter is the key before the number of the seat."""
+    """Return the buttons of each seat, labelled with the two keys that press them: a letter and the seat's number."""
     line = Text("own " if _own_name(Button.CALL, 0) in look.buttons else "")
     for seat in range(seats):
         own = [(key, button) for key, button in OF_A_SEAT.items() if _own_name(button, seat) in look.buttons]

@@ -1,4 +1,4 @@
-"""Run the loop of a live game: feed pictures and presses to the sitting, and show what follows."""
+"""Main loop of a live game: feed pictures and inputs to the sitting, record them, and show the results."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ from vision.tracking.table_view import TableView
 from vision.tracking.watch import Frame
 
 _NS_PER_S = 1_000_000_000
-_TIMES_KEPT = 20
+_MAX_TIMES = 20
 
-# Long enough to read a choice on a small display; later on a call is a call again.
+# Time for which a choice is shown on a small display. After it, the call button calls again.
 SHOWN_NS = 20_000_000_000
 ButtonMeaning: TypeAlias = Press | Answer | None
 
 
 @dataclass(frozen=True, slots=True)
 class LiveState:
-    """The state of a live game at a moment.
+    """State of a live game, for displays.
 
     Attributes:
-        session: Where the sitting stands.
+        session: The session.
         picture_px: Width and height of the camera's pictures.
-        eye: The state of the camera and the eye, in words.
-        recording: Where it is recorded, in words.
-        is_healthy: Whether camera and recording need nobody's help.
-        parts: The problem of each other part that does not work, and of a machine that is too slow, in words.
-        view: The last view of the table; None before the first picture.
-        page: Where the game can be looked at, in words; "" for nowhere.
-        chosen: Which choice of the question is shown, to be taken with a button; None for none.
+        eye: Status of camera and reader, as text.
+        recording: Status of the recording, as text.
+        is_healthy: Whether camera and recording work.
+        parts: Problems of the other parts, and of a machine that is too slow, as text.
+        view: Last view of the table, or None before the first picture.
+        page: Address of the page, as text. "" if there is none.
+        chosen: Index of the choice that is shown, to be confirmed with a button. None if no choice is shown.
     """
 
     session: Session
@@ -66,94 +66,94 @@ class LiveState:
 
 
 class Listener:
-    """Follows a live game; a subclass overrides the methods that concern it."""
+    """Callbacks of a live game. Subclasses override those that they need."""
 
     __slots__ = ()
 
     def picture(self, jpeg: bytes, t_ns: int) -> None:
-        """Take a picture that the game looks at, and when it was taken."""
+        """Receive a picture before it is processed, and its time."""
 
-    def happened(self, happened: Step) -> None:
-        """Show announcements."""
+    def happened(self, step: Step) -> None:
+        """Receive a step with announcements."""
 
-    def evidence(self, one: Evidence) -> None:
-        """Keep a crop of the picture from which a play or a question was read."""
+    def evidence(self, evidence: Evidence) -> None:
+        """Receive a crop of the picture from which a play or question was read."""
 
     def goes_on(self, session: Session) -> None:
-        """Show that a match goes on from where it was left."""
+        """Receive the session of a resumed match."""
 
     def show(self, now: LiveState) -> None:
-        """Show where the game stands; called often."""
+        """Show the state of the game. Called often."""
 
     def note(self, words: str) -> None:
-        """Show a note to the people at the table."""
+        """Show a note to the players."""
 
     def typed(self, prompt: str, *, wants_help: bool) -> None:
-        """Show what to type next; "" for anything."""
+        """Show a prompt for the next key, or the help. *prompt* is "" if any key is possible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listeners(Listener):
-    """Several that follow a game, each told in this order."""
+    """Calls several listeners in order."""
 
     each: tuple[Listener, ...]
 
     def picture(self, jpeg: bytes, t_ns: int) -> None:
-        """Hand on a picture."""
-        for one in self.each:
-            one.picture(jpeg, t_ns)
+        """Forward a picture."""
+        for listener in self.each:
+            listener.picture(jpeg, t_ns)
 
-    def happened(self, happened: Step) -> None:
-        """Hand on announcements."""
-        for one in self.each:
-            one.happened(happened)
+    def happened(self, step: Step) -> None:
+        """Forward a step with announcements."""
+        for listener in self.each:
+            listener.happened(step)
 
-    def evidence(self, one: Evidence) -> None:
-        """Hand on a crop."""
-        for each in self.each:
-            each.evidence(one)
+    def evidence(self, evidence: Evidence) -> None:
+        """Forward a crop."""
+        for listener in self.each:
+            listener.evidence(evidence)
 
     def goes_on(self, session: Session) -> None:
-        """Hand on that a match goes on."""
-        for one in self.each:
-            one.goes_on(session)
+        """Forward the session of a resumed match."""
+        for listener in self.each:
+            listener.goes_on(session)
 
     def show(self, now: LiveState) -> None:
-        """Hand on where the game stands."""
-        for one in self.each:
-            one.show(now)
+        """Forward the state of the game."""
+        for listener in self.each:
+            listener.show(now)
 
     def note(self, words: str) -> None:
-        """Hand on a note."""
-        for one in self.each:
-            one.note(words)
+        """Forward a note."""
+        for listener in self.each:
+            listener.note(words)
 
     def typed(self, prompt: str, *, wants_help: bool) -> None:
-        """Hand on what to type next."""
-        for one in self.each:
-            one.typed(prompt, wants_help=wants_help)
+        """Forward a prompt or the request for help."""
+        for listener in self.each:
+            listener.typed(prompt, wants_help=wants_help)
 
 
 class Pressable:
-    """The parts of a table as a game sees them: people press the virtual ones, and any can fail. Here are none."""
+    """The parts of a table that a game can press, and their problems. This base class has no parts."""
 
     @property
     def is_pressed(self) -> bool:
-        """Whether something was just pressed and has not come yet."""
+        """True after a simulated press, until it has been read."""
         return False
 
     @property
     def problems(self) -> dict[str, str]:
-        """The problems of the parts that do not work as they should, by name."""
+        """Problems of the failing parts, by name."""
         return {}
 
     def pressed(self, item: ByHand) -> bool:
-        """Press what *item* means; return whether that is possible there."""
+        """Press the virtual part for *item*. Return False if there is none."""
         return False
 
 
 class LiveGame:
-    """Feeds a sitting, one thing at a time, and keeps all of it before it is fed or shown."""
+    """Feeds a sitting, and records each input before it is fed and each result before it is shown."""
 
     def __init__(
         self,
@@ -169,19 +169,19 @@ class LiveGame:
         counts: Counts | None = None,
         is_endless: bool = False,
     ) -> None:
-        """Play what comes from *camera*.
+        """Create a game that takes its pictures from *camera*.
 
         Args:
             camera: The camera over the table.
             sitting: Follows the game.
-            recorder: Keeps each input before it is fed, and its effects before they are shown.
-            listener: Hears of all of it.
-            clock: Monotonic, in nanoseconds.
-            most_per_s: Most pictures a second that are looked at; twice as many while something moves.
-            parts: The parts that simulated people press; by default none.
-            page: Where the game can be looked at, in words; "" for nowhere.
-            counts: The counters of this table.
-            is_endless: Whether it goes on after the last picture until somebody ends it: it can still be corrected.
+            recorder: Records inputs and results.
+            listener: Receives pictures, results and states.
+            clock: Monotonic clock, in nanoseconds.
+            most_per_s: Maximum number of pictures per second to process. Twice as many during motion.
+            parts: Parts that simulated players press. By default none.
+            page: Address of the page, as text. "" if there is none.
+            counts: Counters of the table.
+            is_endless: Whether the game continues after the last picture until a person ends it, for corrections.
         """
         self._camera, self._sitting, self._recorder, self._listener = camera, sitting, recorder, listener
         self._clock, self._page, self._is_endless = clock, page, is_endless
@@ -193,7 +193,7 @@ class LiveGame:
         self._picture_px = (1280, 720)
         self._view: TableView | None = None
         self._pictures = camera.pictures
-        self._taken_ns: deque[int] = deque(maxlen=_TIMES_KEPT)
+        self._taken_ns: deque[int] = deque(maxlen=_MAX_TIMES)
         self._problem: str | None = None
         self._choosing = Choosing()
         self._news = News()
@@ -201,20 +201,21 @@ class LiveGame:
 
     @property
     def session(self) -> Session:
-        """Where the sitting stands."""
+        """Current session of the sitting."""
         return self._sitting.session
 
     def run(
         self, keys: Callable[[float], bool], is_stopped: Callable[[], bool], *, is_answerable: bool = False
     ) -> None:
-        """Play until the game is stopped or has ended.
+        """Run until the game is stopped or ends.
 
-        It ends after the last picture and press. An open question keeps it running if somebody can answer.
+        The game ends after the last picture and press, unless it is endless. An open question keeps it running if it
+        can be answered.
 
         Args:
-            keys: Waits up to so many seconds for keys, and does what they say; False when the game is left.
-            is_stopped: Whether the program is told to end.
-            is_answerable: Whether a page or a terminal can answer questions.
+            keys: Waits for keys, up to a number of seconds, and handles them. Returns False to leave the game.
+            is_stopped: Returns True if the program should exit.
+            is_answerable: Whether a page or terminal can answer questions.
         """
         try:
             self._run(keys, is_stopped, is_answerable=is_answerable)
@@ -238,41 +239,41 @@ class LiveGame:
                 return
 
     def _ended(self, *, is_answerable: bool) -> Phrase:
-        """Return the last words of a game whose pictures have ended."""
+        """Return the note for a game whose pictures have ended."""
         question = self.session.open_question
         if question is not None and is_answerable:
             return phrase("the pictures have ended: answer the question to get the result")
         if question is not None:
             return phrase("the pictures have ended, but a question is open: {words}", words=question.words)
-        if any(isinstance(one, NewHand) for one in self.session.state.log):
+        if any(isinstance(event, NewHand) for event in self.session.state.log):
             return phrase("the pictures have ended")
         return phrase("the pictures have ended, but no hand was dealt: try `tallybone replay`, which deals by itself")
 
     def look(self) -> bool:
-        """Take the next thing from the camera, if it is time for it; return whether there was anything."""
-        # A press comes first: until then all that comes later waits.
+        """Process the next item from the camera if it is due. Return True if there was one."""
+        # While a simulated press is pending, later items wait.
         due_ns = self._limiter.due_ns(is_moving=self._is_moving)
-        given = None if self._parts.is_pressed else self._answered() or self._camera.take(due_ns)
+        item = None if self._parts.is_pressed else self._answered() or self._camera.take(due_ns)
         self._report_problem()
         self._measure()
-        match given:
+        match item:
             case RecordedInput():
-                return self._come(given)
+                return self._feed_recorded(item)
             case Shot():
                 before, self._pictures = self._pictures, self._camera.pictures
                 self._counts.pictures_taken += self._pictures - before
-                if self._is_due(given.t_ns):
-                    self._see(given)
+                if self._is_due(item.t_ns):
+                    self._see(item)
                 return True
             case None:
                 return False
 
     def _answered(self) -> RecordedInput | None:
-        """Return what simulated players answer; None for nothing, or at a real table."""
+        """Return the answer of simulated players, or None."""
         return self._camera.answer(self.session) if isinstance(self._camera, PlayedCamera) else None
 
     def show(self) -> None:
-        """Show where the game stands; that a part fails or works again is noted once."""
+        """Show the state of the game. Note once that a part fails or works again."""
         problems = self._parts.problems
         for part, words in problems.items():
             if part not in self._failing:
@@ -283,43 +284,46 @@ class LiveGame:
         self._listener.show(self.now)
 
     def pressed(self, item: ByHand, t_ns: int | None = None, *, is_held: bool = False) -> None:
-        """Take an input at this table: a button may answer the question, or only show a choice."""
+        """Process an input from the parts of the table. A button may answer the question or only show a choice."""
         at_ns = self._camera.now_ns() if t_ns is None else t_ns
         meant: ByHand | None = item
         if isinstance(item, Press):
             self._choosing, meant = self._choosing.after(item, self.session, at_ns, is_held=is_held)
         if meant is not None:
-            self.came(meant, at_ns)
+            self.feed(meant, at_ns)
 
-    def came(self, item: ByHand, t_ns: int | None = None, *, by: str = "") -> Step:
-        """Take an input that came at *t_ns*, or now; return its effects.
+    def feed(self, item: ByHand, t_ns: int | None = None, *, by: str = "") -> Step:
+        """Record an input, feed it to the sitting, and return its effects.
 
-        *by* is kept beside it: the person who gave it, "" if unknown.
+        Args:
+            item: The input.
+            t_ns: Its time in nanoseconds of the camera's clock. None for now.
+            by: Name of its author for the recording, "" if unknown.
         """
         self._t_ns = max(self._t_ns, self._camera.now_ns() if t_ns is None else t_ns)
-        self._recorder.came(item, self._t_ns, by=by)
-        happened = self._sitting.feed(item, self._t_ns)
-        self._tell(happened)
-        return happened
+        self._recorder.input(item, self._t_ns, by=by)
+        step = self._sitting.feed(item, self._t_ns)
+        self._publish(step)
+        return step
 
-    def _come(self, given: RecordedInput) -> bool:
-        """Take a recorded input; return whether it came, and is not pressed on a part first, to come from there.
+    def _feed_recorded(self, recorded: RecordedInput) -> bool:
+        """Process a recorded input. Return False if it was pressed on a part and will be read from there.
 
-        An input that cannot be understood is reported and left out.
+        An input that cannot be parsed is reported and left out.
         """
         try:
-            item = given.load()
+            item = recorded.load()
         except JsonValueError as error:
-            self._listener.note(f"{given.where}: {error}")
+            self._listener.note(f"{recorded.where}: {error}")
             return True
         if self._parts.pressed(item):
             return False
-        self.came(item, given.t_ns)
+        self.feed(item, recorded.t_ns)
         return True
 
     @property
     def now(self) -> LiveState:
-        """The state of the game just now."""
+        """Current state of the game."""
         is_lost = self._view is not None and self._view.lost is not None
         return LiveState(
             self.session,
@@ -334,7 +338,7 @@ class LiveGame:
         )
 
     def _is_due(self, t_ns: int) -> bool:
-        """Return whether a picture is fed: none is older than what was, and no more than wanted."""
+        """Return True if a picture is to be fed: it is newer than the last input, and not above the maximum rate."""
         if t_ns <= self._t_ns and self._view is not None:
             return False
         return self._limiter.is_due(t_ns, is_moving=self._is_moving)
@@ -344,7 +348,7 @@ class LiveGame:
         return self._view is not None and not self._view.is_settled
 
     def _see(self, shot: Shot) -> None:
-        """Feed one picture; one that cannot be read is reported and left out."""
+        """Record a picture and feed it to the sitting. A picture that cannot be read is reported and left out."""
         try:
             data = shot.jpeg()
             self._listener.picture(data, shot.t_ns)
@@ -357,33 +361,34 @@ class LiveGame:
         self._taken_ns.append(self._clock())
         self._recorder.frame(self._t_ns, data, shot.name or None)
         try:
-            happened = self._sitting.feed(Frame(image, self._t_ns), self._t_ns)
+            step = self._sitting.feed(Frame(image, self._t_ns), self._t_ns)
         except VisionError as error:
             self._listener.note(str(error))
             return
-        self._view = happened.view
+        self._view = step.view
         self._pace.count(max(0, self._camera.now_ns() - shot.t_ns))
-        for note in self._news.of(happened.view):
+        for note in self._news.of(step.view):
             self._listener.note(note.words)
-        self._tell(happened, image)
+        self._publish(step, image)
 
-    def _tell(self, happened: Step, image: Image | None = None) -> None:
-        self._recorder.happened(happened)
-        if happened.announcements:
-            self._listener.happened(happened)
-        for one in self._cutter.after(happened, image):
-            self._recorder.evidence(one)
-            self._listener.evidence(one)
+    def _publish(self, step: Step, image: Image | None = None) -> None:
+        """Record the effects of an input, then show them."""
+        self._recorder.happened(step)
+        if step.announcements:
+            self._listener.happened(step)
+        for evidence in self._cutter.after(step, image):
+            self._recorder.evidence(evidence)
+            self._listener.evidence(evidence)
 
     def _report_problem(self) -> None:
-        """Report once that the camera gives nothing, and that it is back."""
+        """Report once that the camera fails, and once that it works again."""
         problem = self._camera.problem
         if problem != self._problem:
             self._listener.note(phrase("the camera is back") if problem is None else problem)
             self._problem = problem
 
     def _measure(self) -> None:
-        """Measure the pace; report once that the machine is too slow, and that it is fast enough again."""
+        """Measure the pace. Report once that the machine is too slow, and once that it is fast enough again."""
         if self._problem is not None:
             self._pace.restart()
         pace = self._counts.pace = self._pace.at(self._clock(), self._camera.pictures)
@@ -404,15 +409,15 @@ class LiveGame:
         if self._view is None:
             return phrase("waiting for the camera")
         between = [later - earlier for earlier, later in pairwise(self._taken_ns)]
-        state = eye_words(self._view)
+        state = view_words(self._view)
         if not between:
             return state
         pace = f"{_NS_PER_S * len(between) / max(1, sum(between)):.0f}"
         return phrase("{pace} a second, {state}", pace=pace, state=state)
 
 
-def eye_words(view: TableView) -> Phrase:
-    """Return the state of the eye at the moment, in words."""
+def view_words(view: TableView) -> Phrase:
+    """Return the status of a view as text: lost, covered, settled or moving."""
     if view.lost is not None:
         return phrase("LOST: put the camera back")
     if view.is_covered and view.is_settled:
@@ -422,12 +427,12 @@ def eye_words(view: TableView) -> Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Choosing:
-    """The choice of a question that is shown; this is no part of the game, only the answer is.
+    """The choice of a question that is shown on displays. Only the answer is an input of the game.
 
     Attributes:
-        topic: Of the question; None where no choice is shown.
-        choice: Its place among the choices.
-        until_ns: When it is shown no more.
+        topic: Topic of the question, or None if no choice is shown.
+        choice: Index of the choice.
+        until_ns: Time at which it is no longer shown.
     """
 
     topic: str | None = None
@@ -435,7 +440,7 @@ class Choosing:
     until_ns: int = 0
 
     def shown(self, session: Session, t_ns: int) -> int | None:
-        """Return the place of the choice that is shown; None where none is, or something else is asked now."""
+        """Return the index of the choice that is shown. None if there is none, or another question is asked now."""
         asked = _asked(session)
         is_shown = asked is not None and asked.topic == self.topic and t_ns < self.until_ns
         return self.choice if is_shown else None
@@ -443,13 +448,15 @@ class Choosing:
     def after(
         self, press: Press, session: Session, t_ns: int, *, is_held: bool = False
     ) -> tuple[Choosing, ButtonMeaning]:
-        """Return the choice that is shown after a press, and the meaning of the press; None for nothing more than that.
+        """Return the choice to show after a press, and the input that the press means.
+
+        The input is None if the press only shows another choice.
 
         Args:
-            press: Which button was pressed.
-            session: Where the sitting stands.
-            t_ns: When.
-            is_held: Whether the button was held: then `next` shows a choice also where it would deal or lead.
+            press: The press.
+            session: The session before it.
+            t_ns: Time of the press.
+            is_held: Whether the button was held. A held `next` always shows a choice, even if it could deal or lead.
         """
         asked = _asked(session)
         if asked is None:
@@ -461,14 +468,14 @@ class Choosing:
                 return Choosing(asked.topic, following, t_ns + SHOWN_NS), None
             case Button.CALL if shown is not None:
                 return Choosing(), Answer(shown, asked.topic)
-            case Button.STANDS:  # the referee puts the likeliest first
+            case Button.STANDS:  # the likeliest answer is the first
                 return Choosing(), Answer(shown or 0, asked.topic)
             case _:
                 return self, press
 
 
 def choice_words(asked: Ambiguity, shown: int) -> Phrase:
-    """Return a choice as a display shows it.
+    """Return the choice at index *shown* as text for a display.
 
     >>> choice_words(Ambiguity(None, "is this the 5-4 or the 6-4?", holds_up=True, choices=("the 5-4", "the 6-4")), 1)
     '2/2 the 6-4? Call: yes. Next: another.'
@@ -476,11 +483,11 @@ def choice_words(asked: Ambiguity, shown: int) -> Phrase:
     count = len(asked.choices)
     if count == 1:
         return phrase("{choice}? Call: yes.", choice=asked.choices[shown])
-    said = {"number": f"{shown + 1}/{count}", "choice": asked.choices[shown]}
-    return phrase("{number} {choice}? Call: yes. Next: another.", **said)
+    fields = {"number": f"{shown + 1}/{count}", "choice": asked.choices[shown]}
+    return phrase("{number} {choice}? Call: yes. Next: another.", **fields)
 
 
 def _asked(session: Session) -> Ambiguity | None:
-    """Return the question that a button can answer."""
+    """Return the open question if it has choices, or None."""
     asked = session.open_question
     return asked if asked is not None and asked.choices else None

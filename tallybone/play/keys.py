@@ -1,4 +1,4 @@
-"""Read single keys from the terminal, and translate them into buttons, answers and counted hands."""
+"""Read single keys from a terminal, and translate them to presses, answers and pip counts."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ SHARED = {
 }
 OF_A_SEAT = {"K": Button.KNOCK, "C": Button.CALL, "D": Button.DRAW, "O": Button.DONE}
 KNOCKS = "b"
-"""Knocks on the table, where the knock sensor is one of the panel."""
-# Letters that a seat and a number follow.
+"""Key for a knock on the table, if the knock sensor is virtual."""
+# Letters that are followed by a seat and a number.
 _COUNTED = {"p": "pips left in the hand", "e": "correct the total"}
-_MOST_DIGITS = 3
+_MAX_DIGITS = 3
 _HINTS = {
     Phase.DEAL: "space: the hand is dealt    ? help  q quit",
     Phase.REVEAL: "p: type in the pips left in each hand    u undo  ? help  q quit",
@@ -52,14 +52,14 @@ HELP = (
     "p  and then 1-9 and a number and Enter: pips left in that hand; e: that total",
     "q  quit       ?  this help on and off       a  the table is right as it lies",
 )
-"""What each key does, for people; without the brackets of a manual."""
+"""Help for the keys."""
 
-_MOST_BYTES = 256
+_MAX_BYTES = 256
 _ESCAPE = "\x1b"
 
 
 class KeyCommand(Enum):
-    """A command that is no input of the game."""
+    """A command that is not an input of the game."""
 
     QUIT = auto()
     HELP = auto()
@@ -70,18 +70,18 @@ KeyMeaning: TypeAlias = ByHand | KeyCommand
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Keys that wait for the next one; the same keys always mean the same.
+    """State of a multi-key input. Immutable.
 
     Attributes:
-        waiting: The keys so far: a letter that wants a player, or pips and digits.
-        prompt: The keys to type next, in words; "" for any.
+        waiting: Keys so far: a letter, then for a number the seat and digits.
+        prompt: Prompt for the next key, or "".
     """
 
     waiting: str = ""
     prompt: str = ""
 
     def after(self, key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
-        """Return the keys that wait after one more, and their meaning; None for none yet, or none at all."""
+        """Return the state after another key, and the meaning of the keys. None if they are incomplete or invalid."""
         if not self.waiting:
             return _first(key, session)
         if self.waiting == "q":
@@ -96,7 +96,7 @@ class Keys:
 
 
 def footer(session: Session) -> str:
-    """Return the keys that matter just now, in one line."""
+    """Return a line with the keys that are useful in this state."""
     asked = session.open_question
     if asked is not None and asked.choices:
         return _ASKED
@@ -105,7 +105,7 @@ def footer(session: Session) -> str:
 
 
 def _first(key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
-    """Return the meaning of the first of a few keys."""
+    """Return the state after a first key, and its meaning if it is complete."""
     if key in SHARED:
         return Keys(), Press(SHARED[key])
     if key == "?":
@@ -125,19 +125,19 @@ def _first(key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
 
 
 def _number(waiting: str, key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
-    """Return the meaning of a key while a number is typed: its letter, the seat from 1, digits."""
+    """Return the state and meaning after another key of a number. *waiting* is its letter, seat (from 1) and digits."""
     digits = waiting[2:]
     if key in "\r\n" and digits:
         return Keys(), _counted(waiting[0], Seat(int(waiting[1]) - 1), int(digits), session)
     if key in "\x08\x7f":
         return _counting(waiting[:2] + digits[:-1], session), None
-    if key.isascii() and key.isdecimal() and len(digits) < _MOST_DIGITS:
+    if key.isascii() and key.isdecimal() and len(digits) < _MAX_DIGITS:
         return _counting(waiting + key, session), None
     return Keys(), None
 
 
 def _counted(letter: str, seat: Seat, number: int, session: Session) -> KeyMeaning | None:
-    """Return the event for a number that was typed for a player; None for a total that is right already."""
+    """Return the event for a number typed for a player, or None if a total is already correct."""
     game = session.state.game
     if letter == "p":
         return RevealPips(seat, number)
@@ -151,8 +151,8 @@ def _counting(waiting: str, session: Session) -> Keys:
 
 
 def _seat(key: str, session: Session) -> Seat | None:
-    is_one = key.isascii() and key.isdecimal() and 1 <= int(key) <= len(_players(session))
-    return Seat(int(key) - 1) if is_one else None
+    is_seat = key.isascii() and key.isdecimal() and 1 <= int(key) <= len(_players(session))
+    return Seat(int(key) - 1) if is_seat else None
 
 
 def _names(session: Session) -> str:
@@ -168,30 +168,30 @@ class Typed(Protocol):
 
     @property
     def is_over(self) -> bool:
-        """Whether no key will ever come."""
+        """True if there will be no more keys."""
 
     def pressed(self, wait_s: float) -> str:
-        """Return the keys that were pressed since the last call, after up to so many seconds; "" for none."""
+        """Return the keys since the last call, waiting up to *wait_s* seconds. "" if there are none."""
 
 
 class Keyboard:
-    """Keys from a file descriptor: those of a terminal, or of a pipe."""
+    """Keys from the file descriptor of a terminal or pipe."""
 
     def __init__(self, fd: int) -> None:
-        """Read from *fd*, which somebody else opens and closes."""
+        """Read from *fd*. The caller opens and closes it."""
         self._fd = fd
         self.is_over = False
 
     def pressed(self, wait_s: float) -> str:
-        """Return the keys that were pressed since the last call, after up to *wait_s* seconds; "" for none.
+        """Return the keys since the last call, waiting up to *wait_s* seconds. "" if there are none.
 
-        Arrows and the like, which terminals send as an escape and more, are left out.
+        Ignores escape sequences, such as arrow keys, and all keys after them.
         """
         ready, _, _ = select.select([] if self.is_over else [self._fd], [], [], wait_s)
         if not ready:
             return ""
         try:
-            data = os.read(self._fd, _MOST_BYTES)
+            data = os.read(self._fd, _MAX_BYTES)
         except OSError:  # the terminal was closed
             data = b""
         self.is_over = not data
@@ -200,13 +200,13 @@ class Keyboard:
 
 @contextmanager
 def keyboard_on(fd: int) -> Iterator[Keyboard]:
-    """Yield the keyboard of a terminal, which gives each key at once until this ends; or that of a pipe."""
+    """Yield the keyboard for a terminal or pipe. Within the context, the terminal delivers each key immediately."""
     if not os.isatty(fd):
         yield Keyboard(fd)
         return
     before = termios.tcgetattr(fd)
     try:
-        tty.setcbreak(fd)  # Ctrl-C still ends the program
+        tty.setcbreak(fd)  # keeps Ctrl-C working
         yield Keyboard(fd)
     finally:
         termios.tcsetattr(fd, termios.TCSADRAIN, before)

@@ -1,4 +1,4 @@
-"""Notice what is new at the table beside the game: the camera was moved, something cannot be read."""
+"""Detect news beside the game: a moved or lost camera, and objects that cannot be read."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from vision.tracking.tracks import in_place_of
 
 _FOUND = phrase("the table can be made out again")
 _BACK = phrase("the camera points as it did at the start again")
-# A slip is reported again when a corner of the picture has moved by so many pixels since the last report.
-_WORTH_SAYING_PX = 2.0
-# Where it does not show more than this share of the table that it showed, it should be put back.
+# Movement of a corner of the picture since the last report, from which the camera is reported as moved.
+_REPORTED_PX = 2.0
+# Share of the table outside the picture above which the players are asked to restore the camera.
 _MUCH_UNSEEN = 0.05
 _GRID = (36, 64)
-# So many places are remembered at which it was asked what lies there.
-_MOST_ASKED = 100
+# Maximum number of remembered questions about unreadable objects.
+_MAX_ASKED = 100
 WHAT_IS_THIS = phrase("what is this? It looks like a tile, but cannot be read: move it a little, or take it away")
 
 
@@ -30,8 +30,8 @@ class CameraNote:
 
     Attributes:
         event: "lost", "found" or "shifted".
-        words: The same for the people at the table.
-        aim: Where the camera points.
+        words: Text for the players.
+        aim: Alignment of the camera.
     """
 
     event: str
@@ -40,15 +40,15 @@ class CameraNote:
 
 
 class CameraNews:
-    """Notices news of the camera."""
+    """Detects movements and losses of the camera pose."""
 
     def __init__(self) -> None:
-        """Begin before the first picture."""
+        """Start before the first view."""
         self._is_lost = False
-        self._said = STRAIGHT_ON
+        self._reported = STRAIGHT_ON
 
     def news(self, view: TableView | None) -> CameraNote | None:
-        """Return the note that a view of the table calls for; None for none."""
+        """Return a note about a view of the table, or None if there is nothing new."""
         if view is None:
             return None
         if (view.lost is not None) != self._is_lost:
@@ -58,19 +58,19 @@ class CameraNews:
             )
         if view.lost is not None or view.size_px is None:
             return None
-        if view.aim.farthest_px(self._said, view.size_px) < _WORTH_SAYING_PX:
+        if view.aim.farthest_px(self._reported, view.size_px) < _REPORTED_PX:
             return None
-        self._said = view.aim
+        self._reported = view.aim
         return CameraNote("shifted", words_of(view.aim, view.size_px), view.aim)
 
 
 def words_of(aim: Alignment, size_px: tuple[int, int]) -> str:
-    """Return in words how far the camera was moved.
+    """Describe the movement of the camera since the start.
 
     >>> words_of(Alignment((1.0, 0.0, 12.0, 0.0, 1.0, -5.0)), (1280, 720))
     'the camera was moved by 13 pixels; places are put right, the game goes on'
     """
-    if aim.farthest_px(STRAIGHT_ON, size_px) < _WORTH_SAYING_PX:
+    if aim.farthest_px(STRAIGHT_ON, size_px) < _REPORTED_PX:
         return _BACK
     moved = phrase("the camera was moved by {pixels} pixels", pixels=f"{aim.shift_px(size_px):.0f}")
     if abs(aim.degrees) >= 0.05:
@@ -84,17 +84,17 @@ def words_of(aim: Alignment, size_px: tuple[int, int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UnsureNote:
-    """A question: something lies still that looks like a tile, but cannot be read.
+    """A question about an object that looks like a tile but cannot be read.
 
     Attributes:
-        tile: Where it lies.
+        tile: The object.
     """
 
     tile: SeenTile
 
     @property
     def words(self) -> str:
-        """The same for the people at the table."""
+        """Text for the players."""
         return WHAT_IS_THIS
 
 
@@ -102,19 +102,19 @@ Note: TypeAlias = CameraNote | UnsureNote
 
 
 class News:
-    """Notices all that is new at the table beside the game."""
+    """Detects all news beside the game."""
 
     def __init__(self) -> None:
-        """Begin before the first picture."""
+        """Start before the first view."""
         self._camera = CameraNews()
-        self._asked: deque[SeenTile] = deque(maxlen=_MOST_ASKED)
+        self._asked: deque[SeenTile] = deque(maxlen=_MAX_ASKED)
 
     def of(self, view: TableView | None) -> tuple[Note, ...]:
-        """Return the notes that a view of the table calls for; of what cannot be read one for each place."""
+        """Return the new notes about a view of the table. Objects that cannot be read are noted once for each place."""
         camera = self._camera.news(view)
         return (*(() if camera is None else (camera,)), *self._asked_first(view))
 
     def _asked_first(self, view: TableView | None) -> tuple[UnsureNote, ...]:
-        fresh = () if view is None else tuple(one for one in view.unsure if in_place_of(one, self._asked) is None)
-        self._asked.extend(fresh)
-        return tuple(UnsureNote(one) for one in fresh)
+        new = () if view is None else tuple(tile for tile in view.unsure if in_place_of(tile, self._asked) is None)
+        self._asked.extend(new)
+        return tuple(UnsureNote(tile) for tile in new)

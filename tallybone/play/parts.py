@@ -25,17 +25,17 @@ from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import ByHand, Step
 from tallybone.show.scoreboard import describe_pending, summarize
 
-# Score displays show the first message for so long.
+# Time for which score displays show the first message.
 _FIRST_NS = 60_000_000_000
-# A press on the panel has come by then.
-_COMES_WITHIN_NS = 200_000_000
-# A button for calls says more when it is held or pressed twice at once, so that one button each is enough.
+# Maximum time until a simulated press on the panel has been read.
+_PRESS_DELAY_NS = 200_000_000
+# Meanings of a call button. A long press knocks and a double press draws, so a player needs only one button.
 _OF_CALLS = {PressKind.SHORT: Button.CALL, PressKind.LONG: Button.KNOCK, PressKind.DOUBLE: Button.DRAW}
 
 
 @dataclass(frozen=True, slots=True)
 class FromTable:
-    """A press or knock at the table, how long ago it was, and whether the button was held."""
+    """A press or knock at the table, its age, and whether the button was held."""
 
     item: ByHand
     ago_ns: int
@@ -43,35 +43,35 @@ class FromTable:
 
 
 class LiveParts(Pressable):
-    """Parts that are open until they are closed, and the panel with the virtual ones among them."""
+    """Open parts of a table, and the panel with its virtual parts."""
 
     def __init__(self, parts: Parts, panel: VirtualPanel, seats: int, clock: Clock) -> None:
-        """Use *parts* at a table of so many seats; *panel* are the virtual ones, empty where there are none."""
+        """Use *parts* for a game of *seats* players. *panel* has the virtual parts among them."""
         self.panel = panel
         self._parts, self._seats, self._clock = parts, seats, clock
         self._pressed_ns: int | None = None
 
-    def came(self) -> tuple[FromTable, ...]:
-        """Return the presses and knocks since the last call, at once."""
-        came: list[FromTable] = []
-        for one in self._parts.read():
-            if isinstance(one, ButtonPress):
-                ago_ns = self._clock() - one.press.t_ns
-                is_held = one.press.kind is PressKind.LONG
-                came += [FromTable(press, ago_ns, is_held) for press in presses_meant(one, self._seats)]
+    def read(self) -> tuple[FromTable, ...]:
+        """Return the presses and knocks since the last call, without waiting."""
+        inputs: list[FromTable] = []
+        for item in self._parts.read():
+            if isinstance(item, ButtonPress):
+                ago_ns = self._clock() - item.press.t_ns
+                is_held = item.press.kind is PressKind.LONG
+                inputs += [FromTable(press, ago_ns, is_held) for press in presses_meant(item, self._seats)]
             else:
-                came.append(FromTable(knock_meant(one, self._seats), self._clock() - one.t_ns))
-        if came:
+                inputs.append(FromTable(knock_meant(item, self._seats), self._clock() - item.t_ns))
+        if inputs:
             self._pressed_ns = None
-        return tuple(came)
+        return tuple(inputs)
 
     @property
     def is_pressed(self) -> bool:
-        """Whether something was just pressed on the panel and has not come yet."""
-        return self._pressed_ns is not None and self._clock() - self._pressed_ns < _COMES_WITHIN_NS
+        """True after a simulated press on the panel, until an input has been read or 200 ms have passed."""
+        return self._pressed_ns is not None and self._clock() - self._pressed_ns < _PRESS_DELAY_NS
 
     def pressed(self, item: ByHand) -> bool:
-        """Press or knock on the panel as *item* says; return whether that is possible there."""
+        """Simulate a press or knock on the panel. Return False if it has no part for it."""
         match item:
             case Press() if self.panel.has_button(configured_name(item)):
                 self.panel.press(configured_name(item), self._clock())
@@ -84,94 +84,100 @@ class LiveParts(Pressable):
         return True
 
     def listener(self, first: str = "") -> ShownOnParts:
-        """Return the listener that shows a game on the parts; score displays begin with the words *first*."""
+        """Return a listener that shows a game on the parts. Score displays start with the message *first*."""
         return ShownOnParts(self._parts, self._clock, first)
 
     def for_seats(self, seats: int) -> LiveParts:
-        """Return the same parts for a game of so many; they stay open after it."""
+        """Return the same open parts for a game of *seats* players."""
         return LiveParts(self._parts, self.panel, seats, self._clock)
 
     def rest(self, message: str) -> None:
-        """Show on lights and displays that no game is played, and a *message*."""
+        """Show the state without a game on LEDs and displays, with a *message*."""
         self._parts.show(TableState(self._seats), DisplayPage(message=message))
 
     @property
     def problems(self) -> dict[str, str]:
-        """The problems of the parts that do not work as they should, by name."""
+        """Problems of the failing parts, by name."""
         return self._parts.problems
 
     def close(self) -> None:
-        """Turn the lights off and let every part go."""
+        """Turn off the LEDs and close all parts."""
         self._parts.close()
 
 
 def open_parts(
     config: HardwareSettings, *, seats: int, clock: Clock, has_panel: bool, classifier: Classifier | None = None
 ) -> LiveParts:
-    """Return the parts of a table, with a whole panel of virtual ones beside them if that is wished.
+    """Open the parts of a table.
 
-    A sensor that hears sound tells knocks by *classifier*, or by the one that is shipped.
+    Args:
+        config: Settings of the parts.
+        seats: Number of players.
+        clock: Monotonic clock, in nanoseconds.
+        has_panel: Add a complete panel of virtual parts.
+        classifier: Knock classifier for sensors that hear sound. None for the shipped one.
     """
     panel = VirtualPanel(tuple(buttons_of(seats)))
-    wanted = with_panel(config, seats) if has_panel else config
-    return LiveParts(Parts(wanted, PartOpener(wanted.pins, panel, clock, classifier), clock=clock), panel, seats, clock)
+    settings = with_panel(config, seats) if has_panel else config
+    opener = PartOpener(settings.pins, panel, clock, classifier)
+    return LiveParts(Parts(settings, opener, clock=clock), panel, seats, clock)
 
 
 def with_panel(config: HardwareSettings, seats: int) -> HardwareSettings:
-    """Return a table with virtual LEDs and a virtual display too, and such buttons and knock sensor if it has none."""
+    """Return settings with virtual LEDs and display added, and virtual buttons and knock sensor if there are none."""
     leds = VirtualLedsSettings(driver="virtual", count=seats + LEAST_FOR_ALL - 1).named("the panel's LEDs")
     part = VirtualSettings(driver="virtual")
-    wanted = {
+    parts = {
         "leds": (*config.leds, leds),
         "buttons": config.buttons or part.named("hardware.buttons"),
         "knock": config.knock or part.named("hardware.knock"),
         "displays": (*config.displays, part.named("the panel's display")),
     }
-    return config.model_copy(update=wanted)
+    return config.model_copy(update=parts)
 
 
 class ShownOnParts(Listener):
-    """Lights the LEDs of a table and fills its score displays as a game goes on."""
+    """Shows a game on the LEDs and score displays of a table."""
 
     def __init__(self, parts: Parts, clock: Clock, first: str = "") -> None:
-        """Show on *parts*, blinking by *clock*; score displays say *first* for a while, unless something is asked."""
+        """Show on *parts*. Score displays show *first* for a minute, unless a question is open."""
         self._parts, self._clock = parts, clock
         self._first, self._until_ns = first, clock() + _FIRST_NS
         self._last = ""
         self._gain: Gain | None = None
 
-    def happened(self, happened: Step) -> None:
-        """Keep the announcements in words, and let points flash."""
-        game = happened.session.state.game
-        self._last = ("" if game is None else summarize(happened.announcements, game.players)) or self._last
-        self._gain = gain_of(happened.announcements, self._clock()) or self._gain
+    def happened(self, step: Step) -> None:
+        """Keep the announcements as text, and flash new points."""
+        game = step.session.state.game
+        self._last = ("" if game is None else summarize(step.announcements, game.players)) or self._last
+        self._gain = gain_of(step.announcements, self._clock()) or self._gain
 
     def show(self, now: LiveState) -> None:
-        """Show where the game stands."""
+        """Show the state of the game."""
         state = table_state(now, self._gain)
         if state is not None:
             self._parts.show(state, self._page(now))
 
     def _page(self, now: LiveState) -> DisplayPage:
-        """Return the page of the score displays."""
+        """Return the page for the score displays."""
         page = page_of(now.session, self._last, chosen=now.chosen)
         is_first = bool(self._first) and now.session.open_question is None and self._clock() < self._until_ns
         return replace(page, message=self._first) if is_first else page
 
 
 def table_state(now: LiveState, gain: Gain | None) -> TableState | None:
-    """Return the state that the LEDs show; None before a match has begun. *gain* are the points that were made last."""
+    """Return the state for the LEDs, or None before the match. *gain* are the last points."""
     game = now.session.state.game
     if game is None:
         return None
-    whose = turn(game)
+    current = turn(game)
     mood = _mood(now, game)
     course = None if game.hand is None else game.hand.course
     return TableState(
         seats=len(game.players),
-        turn=None if whose is None else whose.seat,
+        turn=None if current is None else current.seat,
         mood=mood,
-        concerns=_whose(now.session) if mood is Mood.PROBLEM and _is_mistake(now.session) else None,
+        concerns=_last_seat(now.session) if mood is Mood.PROBLEM and _is_mistake(now.session) else None,
         gain=gain,
         is_clockwise=None if game.rules.effects is None or course is None else course.direction > 0,
         is_spell=course is not None and course.spell is not None,
@@ -179,22 +185,22 @@ def table_state(now: LiveState, gain: Gain | None) -> TableState | None:
 
 
 def page_of(session: Session, last: str, *, chosen: int | None = None) -> DisplayPage:
-    """Return the page that the displays show.
+    """Return the page for the score displays.
 
     Args:
-        session: Where the sitting stands.
-        last: The last event, in words.
-        chosen: Which choice of the question is shown; None for the question itself.
+        session: The session.
+        last: Last announcements, as text.
+        chosen: Index of the choice to show, or None for the question itself.
     """
     game = session.state.game
     if game is None:
         return DisplayPage(message=last)
-    whose = turn(game)
+    current = turn(game)
     scores = tuple(
         ScoreLine(
             name,
             total,
-            is_turn=whose is not None and whose.seat == seat,
+            is_turn=current is not None and current.seat == seat,
             is_provisional=session.state.is_provisional,
         )
         for seat, (name, total) in enumerate(zip(game.players, game.totals, strict=True))
@@ -202,14 +208,16 @@ def page_of(session: Session, last: str, *, chosen: int | None = None) -> Displa
     return DisplayPage(scores, _message(session, game, last, chosen))
 
 
-def gain_of(said: Sequence[Announcement], t_ns: int) -> Gain | None:
-    """Return the last points that somebody has just made; None for none."""
-    gains = [Gain(one.seat, one.points, t_ns) for one in said if isinstance(one, Scored) and one.points > 0]
+def gain_of(announcements: Sequence[Announcement], t_ns: int) -> Gain | None:
+    """Return the last positive points in some announcements, or None."""
+    gains = [
+        Gain(item.seat, item.points, t_ns) for item in announcements if isinstance(item, Scored) and item.points > 0
+    ]
     return gains[-1] if gains else None
 
 
 def _mood(now: LiveState, game: Game) -> Mood:
-    """Return how the game stands. A question goes before a problem: it may be what solves it."""
+    """Return the mood of the game. A question has priority over a problem, because its answer may solve it."""
     if now.session.open_question is not None:
         return Mood.ASKING
     if _is_mistake(now.session) or not now.is_healthy:
@@ -218,19 +226,19 @@ def _mood(now: LiveState, game: Game) -> Mood:
 
 
 def _is_mistake(session: Session) -> bool:
-    """Return whether the last event is not as the rules say. Earlier mistakes are forgotten once the table plays on."""
+    """Return True if the last event is irregular. Earlier ones are ignored once the players go on."""
     state = session.state
     return bool(state.irregular) and state.irregular[-1] == len(state.log) - 1
 
 
-def _whose(session: Session) -> int | None:
-    """Return the seat of the last event; None where it is nobody's in particular."""
+def _last_seat(session: Session) -> int | None:
+    """Return the seat of the last event, or None if it has none."""
     last = session.state.log[-1]
     return last.seat if isinstance(last, Play | Knock | Draw | Call | Decline) else None
 
 
 def _message(session: Session, game: Game, last: str, chosen: int | None) -> str:
-    """Return the question, else the last event while a hand is played, else what the table waits for."""
+    """Return the question if any, else the last announcements during a hand, else the next expected action."""
     asked = session.open_question
     if asked is not None:
         return asked.words if chosen is None else choice_words(asked, chosen)
@@ -239,7 +247,7 @@ def _message(session: Session, game: Game, last: str, chosen: int | None) -> str
 
 
 def configured_name(press: Press) -> str:
-    """Return the name of a button, as a configuration calls it.
+    """Return the name of a button in the configuration.
 
     >>> name_of(Press(Button.CALL, Seat(0))), name_of(Press(Button.UNDO))
     ('call 1', 'undo')
@@ -248,16 +256,15 @@ def configured_name(press: Press) -> str:
 
 
 def buttons_of(seats: int) -> dict[str, Press]:
-    """Return every button that a table of so many seats can have, by its name."""
+    """Return all possible buttons of a table with *seats* seats, by name."""
     own = (Press(Button(button), Seat(seat)) for seat in range(seats) for button in SEAT_BUTTONS)
     return {configured_name(press): press for press in (*(Press(button) for button in Button), *own)}
 
 
 def presses_meant(pressed: ButtonPress, seats: int) -> tuple[Press, ...]:
-    """Return the presses that a button of the table means; none for that of a seat where nobody sits.
+    """Return the presses that a button press means. Empty if nobody sits at its seat.
 
-    A button for calls passes when it is held and draws when it is pressed twice at once; any other that is pressed
-    twice is pressed twice.
+    A call button knocks if held, and draws if double-pressed. A double press of any other button counts as two presses.
     """
     press = buttons_of(seats).get(pressed.button)
     if press is None:
@@ -269,6 +276,6 @@ def presses_meant(pressed: ButtonPress, seats: int) -> tuple[Press, ...]:
 
 
 def knock_meant(heard: ClassifiedSound, seats: int) -> KnockHeard:
-    """Return a knock for the game; from a side where nobody sits it is one that nobody can tell."""
+    """Return a knock for the game. Its seat is unknown if it came from a side where nobody sits."""
     seat = None if heard.seat is None or heard.seat >= seats else Seat(heard.seat)
     return KnockHeard(seat, heard.strength, heard.confidence)

@@ -1,7 +1,7 @@
-"""Record a live game as it is played; when a disk fails, keep the file whole and start another.
+"""Record a live game. If writing fails, keep the file intact and start another.
 
-The other one has a head that says how the game stands, as that of a match that is resumed (`recording/resume.py`), so
-that from then on nothing of the score can be lost. Of the time between, only the pictures are missing.
+The head of the new file contains the state of the game, like that of a resumed match (`recording/resume.py`), so the
+score is complete. Only the pictures in between are missing.
 """
 
 from __future__ import annotations
@@ -23,61 +23,61 @@ from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Step
 
-# The folder is looked at again when the recording has grown by so much, or by this share of what is kept.
+# Growth of the recording, absolute and as a share of the quota, after which the folder is pruned again.
 _GROWN_BYTES, _GROWN_SHARE = 32_000_000, 0.05
-_LOOK_EVERY = 50  # pictures
+_CHECK_EVERY = 50  # pictures
 NOT_RECORDED = phrase("NOT RECORDED any more")
-"""The words of a recorder that cannot write any more."""
+"""Status of a recorder that cannot write any more."""
 
-_TRIES_EVERY_NS = 5_000_000_000
-# With less room a recording would only begin to end at once.
-_LEAST_FREE_BYTES = 8_000_000
-# With less room than this, an earlier file of the match of at least this size is given up. Between two looks at the
-# folder a recording grows by about 10 MB.
+_RETRY_NS = 5_000_000_000
+# Minimum free space for a new recording. With less, it would fail at once.
+_MIN_FREE_BYTES = 8_000_000
+# Free space below which an earlier file of the match is deleted if it has at least this size. Between two checks a
+# recording grows by about 10 MB.
 _LOW_FREE_BYTES = 32_000_000
 
 
 class Recorder:
-    """Keeps a live game: called before the sitting is fed, and before anything is shown. This one keeps nothing."""
+    """Records inputs before they are fed, and results before they are shown. This base class records nothing."""
 
     def frame(self, t_ns: int, jpeg: bytes, name: str | None) -> None:
-        """Keep a picture that is going to be fed."""
+        """Record a picture before it is fed."""
 
-    def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
-        """Keep an input before it is fed, and the person who gave it; "" if unknown."""
+    def input(self, item: ByHand, t_ns: int, *, by: str = "") -> None:
+        """Record an input before it is fed. *by* is the name of its author, "" if unknown."""
 
-    def happened(self, happened: Step) -> None:
-        """Keep the effects of an input before they are shown."""
+    def happened(self, step: Step) -> None:
+        """Record the effects of an input before they are shown."""
 
-    def evidence(self, one: Evidence) -> None:
-        """Keep a crop of the picture from which a play or a question was read."""
+    def evidence(self, evidence: Evidence) -> None:
+        """Record a crop of the picture from which a play or question was read."""
 
     @property
     def words(self) -> str:
-        """Where it is kept, in words."""
+        """Status of the recording, as text."""
         return phrase("not recorded")
 
     @property
     def is_whole(self) -> bool:
-        """Whether all that should be kept is."""
+        """True if everything that should be recorded is."""
         return True
 
     def close(self) -> None:
-        """End it."""
+        """Close the recording."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingQuota:
-    """How much the recordings of a folder may take; the oldest go first."""
+    """Maximum size of all recordings in a folder. The oldest are deleted first."""
 
     folder: Path
     keep_bytes: int
 
 
 class FileRecorder(Recorder):
-    """Keeps a game in a file, and its folder in bounds.
+    """Records a game in a file, and keeps the folder within its quota.
 
-    The first settled picture is named in a record of `Topic.TABLE`, so that a resumed sitting knows the empty table.
+    The first settled picture is always referenced by a TABLE record, because a resumed sitting needs the empty table.
     """
 
     def __init__(
@@ -89,7 +89,15 @@ class FileRecorder(Recorder):
         *,
         settled: int | None,
     ) -> None:
-        """Write to *writer*; *settled* is the number of a picture in it that shows how the table lies."""
+        """Write to *writer*.
+
+        Args:
+            path: Path of the file.
+            writer: Writer of the file.
+            room: Quota of the folder.
+            complain: Receives error messages.
+            settled: Number of the last settled picture in the file, or None.
+        """
         self._path, self._writer, self._room, self._complain = path, writer, room, complain
         self._is_open = True
         self._picture = 0
@@ -100,47 +108,47 @@ class FileRecorder(Recorder):
 
     @property
     def name(self) -> str:
-        """The name of the file."""
+        """Name of the file."""
         return self._path.name
 
     @property
     def words(self) -> str:
-        """Where it is kept, or that it is not any more."""
+        """Status of the recording, as text."""
         return phrase("recorded in {file}", file=self._path.name) if self._is_open else NOT_RECORDED
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the game is in the file so far."""
+        """True if the whole game so far is in the file."""
         return self._is_open
 
     def frame(self, t_ns: int, jpeg: bytes, name: str | None) -> None:
-        """Keep a picture."""
+        """Record a picture."""
         self._picture = self._writer.records
         self._write(lambda: self._writer.frame(t_ns, jpeg, name=name))
         self._frames += 1
-        if self._frames % _LOOK_EVERY == 0:
+        if self._frames % _CHECK_EVERY == 0:
             self._make_room()
 
-    def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
-        """Keep what was pressed or said."""
-        self._write(lambda: write_input(self._writer, said, t_ns, by=by))
+    def input(self, item: ByHand, t_ns: int, *, by: str = "") -> None:
+        """Record an input."""
+        self._write(lambda: write_input(self._writer, item, t_ns, by=by))
 
-    def happened(self, happened: Step) -> None:
-        """Keep the effects of an input; their events are on the disk when this returns."""
-        view = happened.view
+    def happened(self, step: Step) -> None:
+        """Record the effects of an input. Its events are synced to the disk before this returns."""
+        view = step.view
         is_first = False
         if view is not None and view.is_settled:
             is_first, self._settled = self._settled is None, self._picture
-        self._write(lambda: write_step(self._writer, happened, picture=self._settled))
-        if is_first and view is not None and not view.changes and not happened.events:
-            self._write(lambda: write_table(self._writer, happened, picture=self._settled))
+        self._write(lambda: write_step(self._writer, step, picture=self._settled))
+        if is_first and view is not None and not view.changes and not step.events:
+            self._write(lambda: write_table(self._writer, step, picture=self._settled))
 
-    def evidence(self, one: Evidence) -> None:
-        """Keep a crop."""
-        self._write(lambda: write_evidence(self._writer, one))
+    def evidence(self, evidence: Evidence) -> None:
+        """Record a crop."""
+        self._write(lambda: write_evidence(self._writer, evidence))
 
     def close(self) -> None:
-        """End the recording with its index."""
+        """Write the index and close the file."""
         if self._is_open:
             self._is_open = False
             try:
@@ -149,20 +157,20 @@ class FileRecorder(Recorder):
                 self._complain(str(error))
 
     def give_up(self) -> None:
-        """Delete the file; another one holds the whole game."""
+        """Delete the file, because another one contains the whole game."""
         self._is_open = False
         self._writer.abandon()
 
     @property
     def size_bytes(self) -> int:
-        """The size of the file; 0 if somebody took it away."""
+        """Size of the file, 0 if it was deleted."""
         try:
             return self._path.stat().st_size
         except OSError:
             return 0
 
     def _write(self, write: Callable[[], None]) -> None:
-        """Write, or report that it failed: the game goes on."""
+        """Call *write*. If it fails, report the error and close the file."""
         if not self._is_open:
             return
         try:
@@ -174,7 +182,7 @@ class FileRecorder(Recorder):
                 self._writer.close()
 
     def _make_room(self) -> None:
-        """Delete the oldest recordings where this one has grown enough to matter."""
+        """Prune the folder if this recording has grown enough since the last time."""
         size_bytes = self.size_bytes if self._is_open else 0
         least_bytes = min(_GROWN_BYTES, int(_GROWN_SHARE * self._room.keep_bytes))
         if size_bytes - self._pruned_at_bytes >= least_bytes:
@@ -189,18 +197,23 @@ class FileRecorder(Recorder):
 
 
 BeginRecording: TypeAlias = Callable[[Left | None, str | None, int], FileRecorder]
-"""Begins a recording: with which head, None for none; after which other; when."""
+"""Function that starts a recording, given its head or None, the name of the recording it continues, and the time."""
 
 
 class LastingRecorder(Recorder):
-    """A recorder that does not give up."""
+    """A recorder that starts another file after an error."""
 
     def __init__(
         self, begin: BeginRecording, folder: Path, left: Left, complain: Callable[[str], None], *, goes_on: bool
     ) -> None:
-        """Keep a game that was *left* like that, if it *goes_on*, in files of *folder*.
+        """Record to files in *folder*. Nothing is written before `open`.
 
-        Nothing is on the disk before `open`.
+        Args:
+            begin: Starts a recording.
+            folder: Folder of the recordings.
+            left: State of the game at the start.
+            complain: Receives error messages.
+            goes_on: Whether the match is resumed, so the first file needs a head.
         """
         self._begin, self._folder, self._complain = begin, folder, complain
         self._left, self._goes_on, self._crops = left, goes_on, Crops(left.evidence)
@@ -211,7 +224,7 @@ class LastingRecorder(Recorder):
         self._frames = 0
 
     def open(self, t_ns: int) -> None:
-        """Begin; if that fails, report it and retry later."""
+        """Start the first file. If that fails, report the error and retry later."""
         self._tried_ns = t_ns
         try:
             self._file = self._begin(self._left if self._goes_on else None, self._left.start.continues, t_ns)
@@ -220,51 +233,51 @@ class LastingRecorder(Recorder):
 
     @property
     def words(self) -> str:
-        """Where it is kept, or that it is not."""
+        """Status of the recording, as text."""
         return NOT_RECORDED if self._file is None else self._file.words
 
     @property
     def is_whole(self) -> bool:
-        """Whether the whole log of the game is kept."""
+        """True if the whole log of the game is recorded."""
         return self._file is not None and self._file.is_whole
 
     def frame(self, t_ns: int, jpeg: bytes, name: str | None) -> None:
-        """Keep a picture."""
+        """Record a picture."""
         self._retry(t_ns)
         self._frames += 1
-        if self._frames % _LOOK_EVERY == 0 and self.is_whole and self._free_bytes() < _LOW_FREE_BYTES:
+        if self._frames % _CHECK_EVERY == 0 and self.is_whole and self._free_bytes() < _LOW_FREE_BYTES:
             self._replace_large_file(t_ns)
         self._jpeg = jpeg
         if self._file is not None:
             self._file.frame(t_ns, jpeg, name)
 
-    def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
-        """Keep what was pressed or said."""
+    def input(self, item: ByHand, t_ns: int, *, by: str = "") -> None:
+        """Record an input."""
         self._retry(t_ns)
         if self._file is not None:
-            self._file.came(said, t_ns, by=by)
+            self._file.input(item, t_ns, by=by)
 
-    def happened(self, happened: Step) -> None:
-        """Keep the effects of an input; their events are on the disk when this returns, unless nothing can be kept."""
+    def happened(self, step: Step) -> None:
+        """Record the effects of an input. If recording works, its events are synced to the disk before this returns."""
         if self._file is not None:
-            self._file.happened(happened)
-        self._note(happened)
-        self._retry(happened.t_ns)
+            self._file.happened(step)
+        self._note(step)
+        self._retry(step.t_ns)
 
-    def evidence(self, one: Evidence) -> None:
-        """Keep a crop."""
-        self._crops.add(one)
+    def evidence(self, evidence: Evidence) -> None:
+        """Record a crop."""
+        self._crops.add(evidence)
         if self._file is not None:
-            self._file.evidence(one)
+            self._file.evidence(evidence)
 
     def close(self) -> None:
-        """End it."""
+        """Close the current file."""
         if self._file is not None:
             self._file.close()
 
-    def _note(self, happened: Step) -> None:
-        """Remember how the game stands, for another recording."""
-        self._session, view = happened.session, happened.view
+    def _note(self, step: Step) -> None:
+        """Remember the state of the game, for the head of another file."""
+        self._session, view = step.session, step.view
         if view is None or not view.is_settled or self._jpeg is None:
             return
         left = self._left
@@ -273,17 +286,17 @@ class LastingRecorder(Recorder):
         self._left = replace(left, tiles=view.tiles, empty=empty, last=self._jpeg, aim=view.aim)
 
     def _retry(self, t_ns: int) -> None:
-        """Begin another recording where this one has failed, if it is time to try."""
-        is_due = self._tried_ns is None or t_ns - self._tried_ns >= _TRIES_EVERY_NS
+        """If recording has failed and a retry is due, start another file."""
+        is_due = self._tried_ns is None or t_ns - self._tried_ns >= _RETRY_NS
         if self.is_whole or not is_due:
             return
-        if self._free_bytes() < _LEAST_FREE_BYTES:
+        if self._free_bytes() < _MIN_FREE_BYTES:
             self._replace_large_file(t_ns)
         elif self._begin_again(t_ns):
             self._complain(phrase("the game is recorded again, with all its scores"))
 
     def _replace_large_file(self, t_ns: int) -> None:
-        """Begin another recording on a disk that is nearly full, then delete the one before if that makes room."""
+        """On a disk that is nearly full, start another file and delete the previous one, if that is large."""
         before = self._file
         if before is not None and before.size_bytes >= _LOW_FREE_BYTES and self._begin_again(t_ns):
             before.give_up()
@@ -292,29 +305,29 @@ class LastingRecorder(Recorder):
             )
 
     def _begin_again(self, t_ns: int) -> bool:
-        """Begin another recording, whose head holds the whole game; return whether that succeeded."""
+        """Start another file with the whole game in its head. Return False if that fails."""
         self._tried_ns = t_ns
         before = "" if self._file is None else self._file.name
         try:
             self._file = self._begin(self._now(), before, t_ns)
         except OSError:
-            return False  # it is reported already that nothing is kept
+            return False  # the original error has been reported
         return True
 
     def _free_bytes(self) -> int:
-        """Return the room on the disk; 0 if it cannot be read."""
-        there = next((one for one in (self._folder, *self._folder.absolute().parents) if one.is_dir()), None)
+        """Return the free space on the disk, 0 if it cannot be determined."""
+        existing = next((path for path in (self._folder, *self._folder.absolute().parents) if path.is_dir()), None)
         try:
-            return 0 if there is None else shutil.disk_usage(there).free
+            return 0 if existing is None else shutil.disk_usage(existing).free
         except OSError:
             return 0
 
     def _now(self) -> Left:
-        """Return how the game stands."""
+        """Return the current state of the game."""
         session = self._session
         if session is None:
             return self._left
         events = tuple(event for event in session.state.log if not isinstance(event, MatchStart))
-        # Crops must not take the last room for the log.
+        # Crops must not use the last space that the log needs.
         crops = tuple(self._crops) if self._free_bytes() >= _LOW_FREE_BYTES else ()
         return replace(self._left, events=events, places=session.places, evidence=crops)

@@ -1,4 +1,4 @@
-"""Start a live game: choose rules, camera, zones and recording; or resume where another was left."""
+"""Start a live game with its rules, camera, zones and recording, or resume another."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from vision.reader.reader import Reader
 from vision.tracking.perception import Perception, Start
 
 _NO_START = "what it says of its sitting is damaged"
-_MOST_NAME = 60
+_MAX_NAME = 60
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
 
@@ -41,9 +41,9 @@ class MatchPlan:
     """A match to play.
 
     Attributes:
-        start: Its description for a recording.
-        rules: The rules, with all that was agreed otherwise.
-        left: How it was left, if it goes on.
+        start: Metadata for its recording.
+        rules: Rules with all changed options.
+        left: State of a resumed match, or None.
     """
 
     start: SittingStart
@@ -52,25 +52,25 @@ class MatchPlan:
 
     @property
     def max_pips(self) -> int:
-        """The set that lies on the table: that of the game, unless somebody said another."""
+        """Highest number of pips of the tile set on the table. By default that of the game."""
         return TileSet.named(self.start.tile_set).max_pips or self.rules.max_pips
 
 
 def open_camera(source: str, game: MatchPlan, clock: Clock, *, speed: float = 1.0) -> tuple[Camera, MatchPlan]:
-    """Return the camera over the table, and the game with all that is known of that table.
+    """Open the camera over the table. Return it and the match, with zones if the table is simulated.
 
     Args:
         source: `pi:0`, `usb:0`, `/dev/video0`, `simulated`, or the path of a video, a recording or a folder.
-        game: The match; a simulated table is one for it.
-        clock: Monotonic; live pictures are stamped with it.
-        speed: Pace of a film.
+        game: The match. A simulated table plays it.
+        clock: Monotonic clock for the times of live pictures, in nanoseconds.
+        speed: Speed of a recorded or simulated source.
 
     Raises:
         OSError: If there is no such camera.
-        VisionError: If there is no picture in it.
+        VisionError: If the source has no pictures.
     """
     if source.partition(":")[0] == SIMULATED:
-        # A table without it does not load what renders.
+        # Imported late, because real tables do not need the renderer.
         from tallybone.sources.simulated import open_simulated, simulation_of
 
         simulation = simulation_of(source, game.rules, game.start.players)
@@ -91,14 +91,14 @@ def new_game(
     began: datetime,
     software: str,
 ) -> MatchPlan:
-    """Return a match that begins.
+    """Return a new match.
 
     Raises:
-        EngineError: If nothing can be played so.
+        EngineError: If the game, its options or the number of players are invalid.
     """
     match = match_of(GameOverrides(name, options, players), None)
     if match is None:
-        raise EngineError(f"{name} is no game to keep the score of: try `tallybone replay --rules {name}`")
+        raise EngineError(f"no score can be kept for {name}: try `tallybone replay --rules {name}`")
     start = SittingStart(
         started_at=began,
         players=match.players,
@@ -112,11 +112,11 @@ def new_game(
     return MatchPlan(start, match.rules)
 
 
-def game_that_goes_on(recording: Path | None, folder: Path, *, began: datetime, software: str) -> MatchPlan:
-    """Return the match of a recording, or of the newest in a folder whose match is not over.
+def resumed_game(recording: Path | None, folder: Path, *, began: datetime, software: str) -> MatchPlan:
+    """Return the match of a recording to resume. By default the newest match in a folder that is not over.
 
     Raises:
-        RecordingError: If there is none, or it does not say enough.
+        RecordingError: If there is none, or the recording is too damaged to be resumed.
         EngineError: If this version has no such game.
     """
     path, left = newest_left(folder) if recording is None else (recording, left_in(read_recording(recording)))
@@ -127,32 +127,39 @@ def game_that_goes_on(recording: Path | None, folder: Path, *, began: datetime, 
 def sitting_of(
     game: MatchPlan, reader: Reader, *, t_ns: int, counts: Counts | None = None
 ) -> tuple[Sitting, tuple[Announcement, ...]]:
-    """Return the sitting that follows a game and adds to *counts*, and the first announcements.
+    """Return the sitting of a match, which updates *counts*, and its first announcements. Empty if resumed.
 
     Raises:
-        EngineError: If it cannot be played so.
-        PictureError: If a picture that it needs to go on is damaged.
+        EngineError: If the rules do not allow this number of players.
+        PictureError: If a picture of the state to resume is damaged.
     """
-    _wake(reader)
+    _warm_up(reader)
     if game.left is None:
-        session, said = opened(game.rules, game.start.players, game.start.zones)
+        session, announcements = opened(game.rules, game.start.players, game.start.zones)
     else:
-        session, said = session_of(game.left, t_ns=t_ns), ()
+        session, announcements = session_of(game.left, t_ns=t_ns), ()
     perception = perception_of(game.left or Left(game.start), reader)
-    return MeasuredSitting(perception, session, counts or Counts()), said
+    return MeasuredSitting(perception, session, counts or Counts()), announcements
 
 
-def _wake(reader: Reader) -> None:
-    """Let the eye look once at nothing, for tiles and at a tile: what it does first takes twice as long."""
-    nothing = np.full((720, 1280, 3), 90, np.uint8)
-    reader.read(nothing)
-    reader.read_again(nothing, np.array([[640.0, 360.0, 40.0, 0.0, 0.0, 20.0]]))
+def _warm_up(reader: Reader) -> None:
+    """Read an empty image and a tile in it once, because the first calls take twice as long."""
+    empty = np.full((720, 1280, 3), 90, np.uint8)
+    reader.read(empty)
+    reader.read_again(empty, np.array([[640.0, 360.0, 40.0, 0.0, 0.0, 20.0]]))
 
 
 def recorder_of(
     game: MatchPlan, room: RecordingQuota | None, complain: Callable[[str], None], *, t_ns: int
 ) -> Recorder:
-    """Return the recorder of a game in the folder of *room*, which starts as soon as it can; None records nothing."""
+    """Return a recorder for a match, which starts at once or retries until it can.
+
+    Args:
+        game: The match.
+        room: Folder and quota, or None to record nothing.
+        complain: Receives error messages.
+        t_ns: Current time, in nanoseconds of the camera's clock.
+    """
     if room is None:
         return Recorder()
 
@@ -175,9 +182,9 @@ def recorder_of(
 
 
 def _new_path(folder: Path, start: SittingStart) -> Path:
-    """Return a path with the time and the players in its name, at which there is no file yet."""
-    who = "-".join(_NOT_IN_NAMES.sub("", name.lower()) for name in start.players)[:_MOST_NAME].strip("-")
-    stem = "-".join(filter(None, (f"{start.started_at:%Y-%m-%dT%H-%M-%S}", who)))
+    """Return a path for a new recording, named by its start time and players."""
+    players = "-".join(_NOT_IN_NAMES.sub("", name.lower()) for name in start.players)[:_MAX_NAME].strip("-")
+    stem = "-".join(filter(None, (f"{start.started_at:%Y-%m-%dT%H-%M-%S}", players)))
     paths = [folder / f"{stem}{SUFFIX}", *(folder / f"{stem}-{number}{SUFFIX}" for number in range(2, 1000))]
     return next((path for path in paths if not path.exists()), paths[-1])
 
@@ -192,7 +199,7 @@ def rules_of(start: SittingStart) -> Rules:
 
 
 def state_of(left: Left, match: MatchStart | None = None) -> State:
-    """Return the match as it was left, or as it would be if it had begun with *match*.
+    """Return the match in its last state, by its own rules or by those of *match*.
 
     Raises:
         EngineError: If this version has no such game.
@@ -201,7 +208,7 @@ def state_of(left: Left, match: MatchStart | None = None) -> State:
 
 
 def session_of(left: Left, match: MatchStart | None = None, *, t_ns: int) -> Session:
-    """Return the session of a sitting that goes on at *t_ns*.
+    """Return the session of a sitting that is resumed at *t_ns*.
 
     Raises:
         EngineError: If this version has no such game.
@@ -210,12 +217,12 @@ def session_of(left: Left, match: MatchStart | None = None, *, t_ns: int) -> Ses
 
 
 def perception_of(left: Left, reader: Reader) -> Perception:
-    """Return the perception of a sitting that begins or goes on; then it sees all that changed meanwhile as changes.
+    """Return the perception for a new or resumed sitting. A resumed one reports what has changed in the meantime.
 
-    A live game and a replay of its recording both go on here, from the same values, and so the same way.
+    A live game and a replay of its recording both start from here, and therefore give the same results.
 
     Raises:
-        PictureError: If a picture that it needs is damaged.
+        PictureError: If a picture of the state to resume is damaged.
     """
     if left.last is None:
         return Perception(reader, Start.IN_PLAY if left.start.in_play else Start.EMPTY)
@@ -225,11 +232,14 @@ def perception_of(left: Left, reader: Reader) -> Perception:
 
 
 def newest_left(folder: Path, *, most: int | None = None) -> tuple[Path, Left]:
-    """Return the newest sitting in a folder whose match is not over, and how it was left.
+    """Return the newest recording in a folder whose match is not over, and its last state.
 
-    A recording that another one goes on with is done, and one that is still being written is somebody else's. Each that
-    is looked at is read to its end: *most* says how many, None for as many as it takes. What was written later but
-    cannot be read is named in `Left.passed_over`.
+    Recordings that are continued by another or still being written are ignored. Newer recordings that cannot be read
+    are listed in `Left.passed_over`.
+
+    Args:
+        folder: Folder of the recordings.
+        most: Maximum number of recordings to read, which takes long. None for no limit.
 
     Raises:
         RecordingError: If there is none.
@@ -242,28 +252,28 @@ def newest_left(folder: Path, *, most: int | None = None) -> tuple[Path, Left]:
             recordings += _idle(path)
         except OSError as error:
             unread[path] = str(error)
-    unread |= {one.path: f"{one.path}: {_NO_START}" for one in recordings if one.start is None}
-    done: set[str | None] = set()
-    for recording in sorted(recordings, key=lambda one: age_key(one.path, one.start), reverse=True)[:most]:
-        if recording.path.name not in done:
+    unread |= {old.path: f"{old.path}: {_NO_START}" for old in recordings if old.start is None}
+    continued: set[str | None] = set()
+    for recording in sorted(recordings, key=lambda old: age_key(old.path, old.start), reverse=True)[:most]:
+        if recording.path.name not in continued:
             try:
                 left = left_in(recording)
             except RecordingError as error:
-                # Cut before it held anything, it holds nothing that the one before it lacks.
-                if any(isinstance(one, Damage) and not one.is_cut for one in recording):
+                # If it was only cut too early, the recording that it continues has the same content.
+                if any(isinstance(piece, Damage) and not piece.is_cut for piece in recording):
                     unread[recording.path] = str(error)
                 continue
             game = state_of(left).game if left.start.players else None
             if game is not None and game.phase is not Phase.MATCH_OVER:
                 left_s = recording.path.stat().st_mtime
-                later = (why for path, why in unread.items() if path.exists() and path.stat().st_mtime >= left_s)
-                return recording.path, replace(left, passed_over=tuple(later))
+                newer = (why for path, why in unread.items() if path.exists() and path.stat().st_mtime >= left_s)
+                return recording.path, replace(left, passed_over=tuple(newer))
         if recording.start is not None:
-            done.add(recording.start.continues)
+            continued.add(recording.start.continues)
     raise RecordingError(f"{folder}: there is no recording of a match that is not over")
 
 
 def _idle(path: Path) -> list[RecordingFile]:
-    """Return a recording that nobody is writing; nothing for one that somebody is."""
+    """Return the recording at *path* in a list. Empty if it is still being written."""
     with path.open("rb") as file:
         return [] if is_running(file) else [read_recording(path)]

@@ -1,4 +1,4 @@
-"""Run a match at its table: pass on pictures, presses, keys and wishes from the page until it ends."""
+"""Run a match at its table: forward presses, keys and requests from the page to the game until it ends."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from tallybone.sources.camera import Camera
 
 
 class Page(Protocol):
-    """The page of a live game, as the game sees it."""
+    """Interface of the page of a live game."""
 
     @property
     def words(self) -> str:
-        """Where it is and its PIN, in words; "" for no page."""
+        """Address and PIN, as text. "" if there is no page."""
 
     @property
     def pin_words(self) -> str:
-        """The PIN, for small displays; "" for no page."""
+        """PIN for small displays, as text. "" if there is no page."""
 
     @property
     def listener(self) -> Listener:
-        """The listener that shows a game on the page."""
+        """Listener that shows a game on the page."""
 
     def see_to(self, live: LiveGame) -> bool:
-        """Do as the visitors of the page wish; return whether the game goes on."""
+        """Process the requests of the page. Return False if the game is to end."""
 
 
 class NoPage:
-    """A live game without a page."""
+    """Substitute for a game without a page."""
 
     words = pin_words = ""
     listener = Listener()
 
     def see_to(self, live: LiveGame) -> bool:
-        """Do nothing: the game goes on."""
+        """Return True without doing anything."""
         return True
 
 
@@ -54,14 +54,14 @@ class TableParts:
     """Everything around a match.
 
     Attributes:
-        camera: The camera over it.
-        parts: Lights, buttons, displays.
-        page: Where browsers see it.
-        clock: Monotonic, in nanoseconds.
-        room: Where it is recorded; None for nowhere.
-        most_per_s: Most pictures a second that are looked at.
-        counts: The counters of this table.
-        is_endless: Whether it goes on after the last picture, until somebody ends it.
+        camera: The camera over the table.
+        parts: LEDs, buttons, knock sensors and displays.
+        page: The page.
+        clock: Monotonic clock, in nanoseconds.
+        room: Folder and quota of the recordings, or None to record nothing.
+        most_per_s: Maximum number of pictures per second to process.
+        counts: Counters of the table.
+        is_endless: Whether the game continues after the last picture until a person ends it.
     """
 
     camera: Camera
@@ -75,34 +75,34 @@ class TableParts:
 
 
 class LiveTable:
-    """A match at its table: it passes on all that comes from there until the match ends."""
+    """A match at its table, with camera, parts, page and keyboard."""
 
     def __init__(self, match: PreparedMatch, around: TableParts) -> None:
-        """Play *match* with what is *around* it.
+        """Prepare to play *match* with the parts *around* it.
 
         Raises:
-            EngineError: If it cannot be played so.
-            PictureError: If a picture that it needs to go on is damaged.
+            EngineError: If the rules do not allow this number of players.
+            PictureError: If a picture of the state to resume is damaged.
         """
         self._match, self._around = match, around
         self._keys, self._wants_help = Keys(), False
-        self._sitting, self._said = sitting_of(
+        self._sitting, self._announcements = sitting_of(
             match.game, match.reader, t_ns=around.camera.now_ns(), counts=around.counts
         )
 
     @property
     def session(self) -> Session:
-        """Where the sitting stands."""
+        """Current session of the sitting."""
         return self._sitting.session
 
     def run(self, shown: Listener, typed: Typed, is_stopped: Callable[[], bool], *, has_terminal: bool = False) -> None:
-        """Play until somebody ends the game, or its pictures end and no question is open that can be answered.
+        """Run until a person ends the game, or its pictures end and no open question can be answered.
 
         Args:
-            shown: Shows the game at the terminal too.
+            shown: Listener for the terminal.
             typed: The keyboard.
-            is_stopped: Whether the program is told to end.
-            has_terminal: Whether somebody sees the questions in a terminal and can type the answers.
+            is_stopped: Returns True if the program should exit.
+            has_terminal: Whether questions can be answered in the terminal.
         """
         around, game = self._around, self._match.game
         page = around.page.words
@@ -112,9 +112,9 @@ class LiveTable:
         for words in self._match.words:
             listener.note(words)
         for damage in () if game.left is None else game.left.damage:
-            listener.note(f"the recording that goes on is damaged: {damage}; compare the score")
+            listener.note(f"the resumed recording is damaged: {damage}; check the score")
         for why in () if game.left is None else game.left.passed_over:
-            listener.note(f"a recording that was written later cannot be read, so an older match goes on: {why}")
+            listener.note(f"a newer recording cannot be read, so an older match is resumed: {why}")
         recorder = recorder_of(game, around.room, listener.note, t_ns=self.session.t_ns)
         try:
             live = LiveGame(
@@ -129,12 +129,12 @@ class LiveTable:
                 counts=around.counts,
                 is_endless=around.is_endless,
             )
-            if self._said:
-                listener.happened(Step(self.session.t_ns, self.session, self._said))
+            if self._announcements:
+                listener.happened(Step(self.session.t_ns, self.session, self._announcements))
             else:
                 listener.goes_on(self.session)
-            for one in () if game.left is None else game.left.evidence:
-                listener.evidence(one)
+            for evidence in () if game.left is None else game.left.evidence:
+                listener.evidence(evidence)
             live.run(
                 lambda wait_s: self._see_to(typed, wait_s, live, listener),
                 is_stopped,
@@ -144,10 +144,10 @@ class LiveTable:
             recorder.close()
 
     def _see_to(self, typed: Typed, wait_s: float, live: LiveGame, listener: Listener) -> bool:
-        """Act on table, page and keys, after waiting for keys; return whether the game goes on."""
+        """Process inputs of the parts, the page and the keyboard, after waiting for keys. Return False to end."""
         around = self._around
-        for one in around.parts.came():
-            live.pressed(one.item, around.camera.now_ns() - one.ago_ns, is_held=one.is_held)
+        for pressed in around.parts.read():
+            live.pressed(pressed.item, around.camera.now_ns() - pressed.ago_ns, is_held=pressed.is_held)
         if not around.page.see_to(live):
             return False
         for key in typed.pressed(wait_s):

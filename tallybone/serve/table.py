@@ -18,7 +18,7 @@ from tallybone.play.assemble import set_up
 from tallybone.play.counts import Counts
 from tallybone.play.game import Listener
 from tallybone.play.recorder import RecordingQuota
-from tallybone.play.start import MatchPlan, game_that_goes_on
+from tallybone.play.start import MatchPlan, resumed_game
 from tallybone.play.table import LiveTable, TableParts
 from tallybone.recording.folder import KEEP_BYTES
 from tallybone.serve.calibration import ServedCalibration
@@ -135,7 +135,7 @@ class ServedTable:
         """Show the camera image and the lobby between matches."""
         setup, parts = self._setup, self._setup.parts.now
         self._look()
-        parts.came()  # Discard button presses.
+        parts.read()  # Discard button presses.
         parts.rest(f"no match  {self._page.pin_words}")
         own = (self._problem(), setup.camera.problem)
         problems = (*(words for words in own if words is not None), *map(": ".join, parts.problems.items()))
@@ -208,7 +208,7 @@ class ServedTable:
             return wish
         newest = self._setup.left.newest
         path = None if newest is None else newest.path
-        return game_that_goes_on(path, self._setup.folder, began=wall_time(), software=software())
+        return resumed_game(path, self._setup.folder, began=wall_time(), software=software())
 
     def _table(self, wanted: PendingRequest, game: MatchPlan, camera: Camera) -> LiveTable:
         """Set up a match."""

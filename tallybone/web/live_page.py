@@ -118,7 +118,7 @@ class LivePage:
         if isinstance(meant, Refused):
             return meant
         for each in meant:
-            live.came(each, by=wanted.by)
+            live.feed(each, by=wanted.by)
         return Acted(taking_back(wanted.action, live.session, len(log)))
 
 

@@ -44,7 +44,7 @@ def record_game(
     for item in items:
         if isinstance(item, RecordedInput):
             said = item.load()
-            recorder.came(said, item.t_ns)
+            recorder.input(said, item.t_ns)
             recorder.happened(sitting.feed(said, item.t_ns))
         else:
             recorder.frame(item.t_ns, item.jpeg(), None)

@@ -106,7 +106,7 @@ def test_a_missing_recording_is_named(tmp_path: Path) -> None:
 def test_a_game_hears_knocks_by_what_its_table_adds(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     save_calibration(Calibration(knock=KEPT), path)
-    used = use_of(path, 2, None, is_said=True)
+    used = use_of(path, 2, None, is_named=True)
     knock = used.calibration.knock
     assert knock == KEPT
     assert "calibrated at this table" in used.words[-1]

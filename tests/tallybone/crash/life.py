@@ -19,7 +19,7 @@ from tallybone.play.counts import Counts
 from tallybone.play.display import JsonDisplay
 from tallybone.play.parts import open_parts
 from tallybone.play.recorder import RecordingQuota
-from tallybone.play.start import MatchPlan, game_that_goes_on, new_game, session_of
+from tallybone.play.start import MatchPlan, new_game, resumed_game, session_of
 from tallybone.play.table import LiveTable, NoPage, TableParts
 from tallybone.recording.format import RecordingError
 from tallybone.session.session import Announcement
@@ -90,7 +90,7 @@ def die_some_day(match: Match, plan: Plan) -> NoReturn:
 
 def _game(match: Match, folder: Path, began: datetime) -> MatchPlan:
     try:
-        return game_that_goes_on(None, folder, began=began, software="tallybone")
+        return resumed_game(None, folder, began=began, software="tallybone")
     except (RecordingError, FileNotFoundError):
         return new_game(
             match.rules, (), match.players, tile_set=TileSet.AUTO, in_play=False, began=began, software="tallybone"

@@ -112,7 +112,7 @@ def test_a_table_with_buttons_alone_answers_and_the_game_goes_on(take: str) -> N
         came: list[FromTable] = []
 
         def has_come() -> bool:
-            came.extend(parts.came())
+            came.extend(parts.read())
             return bool(came)
 
         soon(has_come)

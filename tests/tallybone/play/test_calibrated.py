@@ -96,14 +96,14 @@ def test_a_plugged_in_camera_has_its_own_file_and_else_that_of_the_table(tmp_pat
 
 def test_pictures_of_another_shape_use_no_calibration_and_it_is_said(tmp_path: Path) -> None:
     path = written(tmp_path / "c.json", calibration())
-    used = use_of(path, 4, (640, 480), is_said=True)
+    used = use_of(path, 4, (640, 480), is_named=True)
     assert used.zones is None
     assert "1280 x 720" in used.words[0]
-    assert use_of(path, 4, (640, 360), is_said=True).zones is not None
+    assert use_of(path, 4, (640, 360), is_named=True).zones is not None
 
 
 def test_what_a_calibration_lacks_is_said(tmp_path: Path) -> None:
-    used = use_of(written(tmp_path / "c.json", Calibration(LENS)), 2, None, is_said=False)
+    used = use_of(written(tmp_path / "c.json", Calibration(LENS)), 2, None, is_named=False)
     assert used.zones is None
     assert "says nothing of table and zones" in used.words[0]
 
@@ -111,11 +111,11 @@ def test_what_a_calibration_lacks_is_said(tmp_path: Path) -> None:
 def test_a_damaged_file_stops_a_game_only_where_it_was_named(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text(format_calibration(calibration()).replace("930.0", "931.0"))
-    assert "checksum" in use_of(path, 2, None, is_said=False).words[0]
+    assert "checksum" in use_of(path, 2, None, is_named=False).words[0]
     with pytest.raises(CalibrationError, match="checksum"):
-        use_of(path, 2, None, is_said=True)
+        use_of(path, 2, None, is_named=True)
     with pytest.raises(CalibrationError, match="no such file"):
-        use_of(tmp_path / "none.json", 2, None, is_said=True)
+        use_of(tmp_path / "none.json", 2, None, is_named=True)
 
 
 def test_a_game_records_the_zones_of_its_calibration_and_says_which_it_uses(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_a_match_goes_on_as_if_nothing_had_been_whatever_the_camera_does(match: 
     match.sees(looks[0])
     for item in match.match.items[1:]:
         if not isinstance(item, int):
-            match.live.came(item)
+            match.live.feed(item)
         elif item in faults:
             match.has(faults[item], item)
         else:

@@ -11,7 +11,7 @@ import pytest
 
 from engine import BONES, Amend, Event, Play, Seq, Stack, entries, profile
 from engine.value import changed
-from tallybone.play.crops import MOST_CROP_BYTES, Cutter, crop
+from tallybone.play.crops import MAX_CROP_BYTES, Cutter, crop
 from tallybone.play.recorder import RecordingQuota
 from tallybone.recording.evidence import Crops, Evidence, evidence_of
 from tallybone.recording.format import Topic
@@ -81,7 +81,7 @@ def test_a_crop_is_small_whatever_it_shows() -> None:
     large = tuple((x * 4, y * 4) for x, y in TILE.corners_px)
     jpeg = crop(noise, (large,))
     assert jpeg is not None
-    assert len(jpeg) <= MOST_CROP_BYTES
+    assert len(jpeg) <= MAX_CROP_BYTES
 
 
 def plays_in(table: TrueTable) -> list[int]:

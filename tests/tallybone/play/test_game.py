@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 
 from engine import BONES
-from tallybone.play.game import Listener, LiveGame, LiveState, eye_words
+from tallybone.play.game import Listener, LiveGame, LiveState, view_words
 from tallybone.play.recorder import Recorder
 from tallybone.session.inputs import Button, Press
 from tallybone.session.session import Session
@@ -70,7 +70,7 @@ class Script(Listener, Recorder):
         assert jpeg == JPEG
         self.log.append(f"keep {t_ns // MS}")
 
-    def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
+    def input(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
         self.log.append(f"keep input {t_ns // MS}")
 
     def happened(self, happened: Step) -> None:
@@ -179,9 +179,9 @@ def test_a_key_is_stamped_with_the_time_of_the_camera_and_time_never_goes_back()
     game = live(script)
     game.look()
     script.at_ns = 150 * MS
-    game.came(Press(Button.NEXT))
+    game.feed(Press(Button.NEXT))
     script.at_ns = 0
-    game.came(Press(Button.NEXT))
+    game.feed(Press(Button.NEXT))
     play(game)
     assert [entry for entry in script.log if entry.startswith("keep")] == [
         "keep 100",
@@ -241,10 +241,10 @@ def test_it_ends_when_it_is_told_to_or_left() -> None:
 
 
 def test_the_state_of_the_eye_is_said_in_a_word() -> None:
-    assert eye_words(TableView((), (), ())) == "settled"
-    assert eye_words(TableView((), (), (), is_settled=False)) == "moving"
-    assert eye_words(TableView((), (), (), is_covered=True)) == "a hand rests"
-    assert "LOST" in eye_words(TableView((), (), (), lost="the camera was moved"))
+    assert view_words(TableView((), (), ())) == "settled"
+    assert view_words(TableView((), (), (), is_settled=False)) == "moving"
+    assert view_words(TableView((), (), (), is_covered=True)) == "a hand rests"
+    assert "LOST" in view_words(TableView((), (), (), lost="the camera was moved"))
 
 
 def test_after_its_last_picture_a_served_game_goes_on_until_somebody_ends_it() -> None:

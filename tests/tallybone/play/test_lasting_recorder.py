@@ -15,7 +15,7 @@ import pytest
 from engine import Adjust, Event, Seat
 from tallybone.choices import TileSet
 from tallybone.play.recorder import Recorder, RecordingQuota
-from tallybone.play.start import MatchPlan, game_that_goes_on, new_game, newest_left, recorder_of, state_of
+from tallybone.play.start import MatchPlan, new_game, newest_left, recorder_of, resumed_game, state_of
 from tallybone.recording.evidence import Evidence
 from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
@@ -79,7 +79,7 @@ class Table:
             self.recorder.happened(self.sitting.feed(Frame(image, t_ns), t_ns))
         if points:
             event: Event = Adjust(Seat(0), points, "given")
-            self.recorder.came(event, t_ns)
+            self.recorder.input(event, t_ns)
             self.recorder.happened(self.sitting.feed(event, t_ns))
 
     def is_whole(self) -> bool:
@@ -210,7 +210,7 @@ def test_a_match_that_goes_on_and_whose_disk_fails_goes_on_once_more(
     first.recorder.close()
     disk = Disk()
     disk.fail_with(monkeypatch, "write")
-    second = Table(tmp_path, game_that_goes_on(None, tmp_path, began=BEGAN, software="tallybone"))
+    second = Table(tmp_path, resumed_game(None, tmp_path, began=BEGAN, software="tallybone"))
     second.go_on(6, points=10)
     disk.problem = errno.EIO
     second.go_on(1, points=20)

@@ -61,7 +61,7 @@ class Keeps(Script):
         super().__init__(*given)
         self.kept: list[ByHand] = []
 
-    def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
+    def input(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
         self.kept.append(said)
 
 
@@ -96,7 +96,7 @@ def test_a_part_that_fails_is_told_once_and_stands_in_the_foot_until_it_works_ag
 def test_lights_and_pages_follow_the_game() -> None:
     table = Table()
     game, shown = game_at(table, Script())
-    game.came(Press(Button.NEXT), 5)
+    game.feed(Press(Button.NEXT), 5)
     game.show()
     state, page = table.shown[-1]
     assert (state.mood, state.turn) == (Mood.PLAYING, None)
@@ -138,7 +138,7 @@ def test_what_comes_from_the_table_says_how_long_ago_it_was() -> None:
         ButtonPress("call 1", PinPress(70 * MS, 5 * MS, PressKind.LONG)),
         ClassifiedSound(40 * MS, None, 0.5, 0.75),
     ]
-    assert live_parts(table, clock).came() == (
+    assert live_parts(table, clock).read() == (
         FromTable(Press(Button.KNOCK, Seat(0)), 30 * MS, is_held=True),
         FromTable(KnockHeard(None, 0.5, 0.75), 60 * MS),
     )
@@ -175,9 +175,9 @@ def test_what_simulated_people_press_goes_through_the_panel_in_its_order_and_is_
     game = LiveGame(script, sitting, script, listener, clock=time.monotonic_ns, most_per_s=10, parts=parts)
 
     def keys(wait_s: float) -> bool:
-        for one in parts.came():
+        for one in parts.read():
             assert 0 <= one.ago_ns < _SOON_S * 1e9
-            game.came(one.item, script.now_ns() - one.ago_ns)
+            game.feed(one.item, script.now_ns() - one.ago_ns)
         threading.Event().wait(0.001)
         return True
 

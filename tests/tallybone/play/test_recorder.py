@@ -63,7 +63,7 @@ def test_without_room_it_is_said_once_and_what_was_kept_stays(tmp_path: Path, mo
     notes: list[str] = []
     keeps = recorder(tmp_path, notes)
     assert recorder_is_whole(keeps)
-    keeps.came(Press(Button.NEXT), 1)
+    keeps.input(Press(Button.NEXT), 1)
 
     def full(fd: int, data: bytes) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -71,7 +71,7 @@ def test_without_room_it_is_said_once_and_what_was_kept_stays(tmp_path: Path, mo
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", full)
         keeps.frame(2, b"jpeg", None)
-        keeps.came(Press(Button.NEXT), 3)
+        keeps.input(Press(Button.NEXT), 3)
         keeps.happened(Step(4, SESSION, view=SETTLED))
     keeps.close()
     (note,) = notes

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.play.start import game_that_goes_on
+from tallybone.play.start import resumed_game
 from tests.tallybone.crash.game import jpeg_of, picture_of
 from tests.tallybone.play.test_lasting_recorder import AGAIN, SECOND, Table
 
@@ -62,7 +62,7 @@ def live_through_it(disk: Path) -> None:
     assert full.notes[-1] == AGAIN
     assert full.kept == (15, 0)
     remount(disk, "ro")
-    read_only = Table(folder, game_that_goes_on(None, folder, began=BEGAN, software="tallybone"))
+    read_only = Table(folder, resumed_game(None, folder, began=BEGAN, software="tallybone"))
     read_only.go_on(6, points=20)
     assert "the disk is read-only" in read_only.notes[0]
     remount(disk, "rw")

@@ -26,7 +26,7 @@ def leave(folder: Path, *players: str, points: int = 0, hours: int = 0) -> None:
     recorder = recorder_of(game, RecordingQuota(folder, 10**12), lambda words: None, t_ns=0)
     recorder.happened(Step(0, sitting.session, said))
     event: Event = Adjust(Seat(0), points, "given")
-    recorder.came(event, 1)
+    recorder.input(event, 1)
     recorder.happened(sitting.feed(event, 1))
     recorder.close()
 
