@@ -144,7 +144,6 @@ def test_no_module_starts_with_a_clause() -> None:
         "tallybone/evaluate",
         "tallybone/play",
         "tallybone/recording",
-        "tallybone/replay",
         "tallybone/session",
         "tallybone/show",
         "tallybone/simulate",

@@ -30,7 +30,7 @@ _NS_PER_MS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class HandFigures:
-    """Figures of a hand by seat: points, plays, knocks and tiles drawn. *winner* is a seat, or None."""
+    """A hand: what each seat was paid in it, laid, knocked and drew; who won it, None for nobody yet."""
 
     number: int
     points: tuple[int, ...]
@@ -42,7 +42,7 @@ class HandFigures:
 
 @dataclass(frozen=True, slots=True)
 class PaidFigures:
-    """The totals by seat after a payment, with its time and hand."""
+    """When something was paid, in which hand, and the totals by seat after it."""
 
     t_ms: int
     hand: int
@@ -51,7 +51,7 @@ class PaidFigures:
 
 @dataclass(frozen=True, slots=True)
 class BestPlay:
-    """One of the best plays of a game."""
+    """A play that was paid more than most."""
 
     t_ms: int
     hand: int
@@ -62,15 +62,15 @@ class BestPlay:
 
 @dataclass(frozen=True, slots=True)
 class GameFigures:
-    """Figures of a game at the end of its log, with all corrections.
+    """A game as it stands at the end of its log, with all that was put right.
 
     Attributes:
         players: Names by seat.
-        hands: Figures of each hand.
-        paid: Totals over time.
-        best: The best plays, best first, at most ten.
-        play_points: Points for plays, by seat.
-        winner: Seat that won the match, or None.
+        hands: Each hand.
+        paid: The points over time.
+        best: The best plays, the best first, ten at most.
+        play_points: What the plays of each seat were paid.
+        winner: Who has won the match.
     """
 
     players: tuple[str, ...]

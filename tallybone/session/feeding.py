@@ -51,8 +51,8 @@ SURE_KNOCK = 0.6
 TILE_ECHOES_NS = 300_000_000
 # Time after which an unchanged table counts as a second look.
 LINGERS_NS = 2_000_000_000
-# Time without a settled view, for lack of pictures or because somebody stood in front, after which the order of
-# actions is unknown.
+# Time without a settled view, due to missing pictures or an obstructed table, after which the order of actions is
+# unknown.
 BLIND_NS = 6_000_000_000
 # Time without a picture in which a whole hand may have been played.
 A_HAND_NS = 40_000_000_000
@@ -246,7 +246,7 @@ def _ends_blindness(session: Session, view: TableView) -> bool:
 
 
 def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after every decision that is due, and the announcements; each question once."""
+    """Apply every due resolution. Return the session and the announcements, with each question only once."""
     announcements: tuple[Announcement, ...] = ()
     while isinstance(verdict := decide(session.places, session.state), Resolution):
         session, more = _apply_resolution(session, verdict)
@@ -367,7 +367,7 @@ def _after_look(session: Session, view: TableView, parts: SortedView | None) -> 
 
 
 def _perhaps_another_hand(state: State) -> State:
-    """Return the match with its last deal marked as inferred if nobody has led: another hand may have been dealt."""
+    """Before the lead, return the match with its last deal marked as inferred, because it may have been replaced."""
     if state.game is None or state.game.phase is not Phase.LEAD:
         return state
     dealt = [entry.seq for entry in entries(state) if isinstance(entry.action, NewHand | Redeal)]

@@ -27,17 +27,17 @@ class Session:
         places: Its tracked layout.
         questions: The open questions.
         t_ns: Time of the last event.
-        laid_ns: Time at which a tile was last seen to be laid; None for never.
-        heard: Knocks that wait.
-        zones: Zones of boneyard and open hands, fixed for the sitting.
-        seen: Last look at the table; None before the first.
-        looked_ns: Time of that look; None once the table has stayed unchanged for long.
-        drawn: Seat and time of the last draw that was seen; None for none.
-        answered: Answer that can be taken back; None for none.
-        viewed_ns: Time at which the table was last seen settled; None before the first.
-        blind_ns: Start of a long time in which the table was not seen settled; None if it is seen.
+        laid_ns: Time at which the last new tile was seen, or None.
+        heard: Knocks that are not classified yet.
+        zones: Zones of boneyard and open hands. They do not change during a sitting.
+        seen: Last look at the table, or None before the first.
+        looked_ns: Time of that look. None once the unchanged table has been counted as a second look.
+        drawn: Seat and time of the last draw that was seen, or None.
+        answered: Answer that can be withdrawn, or None.
+        viewed_ns: Time of the last settled view, or None before the first.
+        blind_ns: Start of the current long time without a settled view, or None.
         is_at_rest: The last view showed the table at rest, with nobody in front.
-        shown_ns: Time of the last view, settled or not; None before the first.
+        shown_ns: Time of the last view, settled or not, or None before the first.
         is_hand_missed: No view came for so long that a whole hand may have been played.
     """
 

@@ -48,7 +48,7 @@ def observe(places: Places, parts: SortedView) -> Places:
 
 
 def _swept(before: Places, places: Places) -> Places:
-    """Return the places after a look; if it shows the layout gone, dismiss tiles that waited before it."""
+    """Return the places after a look. If it shows the layout gone, dismiss tiles that waited before it."""
     if before.is_swept or not places.is_swept:
         return places
     old = tuple(waiting.tile for waiting in places.waiting if waiting.look < places.looks)
@@ -116,7 +116,7 @@ def _removed(places: Places, tile: SeenTile) -> Places:
 
 
 def first_seen(before: Places, places: Places, view: TableView) -> Places:
-    """Return the places after the first look that follows a gap; tiles that it does not show are gone.
+    """Return the places after the first look that follows a gap. Tiles that it does not show are gone.
 
     A restarted reader reports every tile as placed, and none as removed. If at least half of the layout is gone or
     replaced, the replaced tiles belong to another hand.
@@ -193,7 +193,7 @@ def after_look(around: Around, parts: SortedView, state: State, look: int) -> Ar
 
 
 def _counted(around: Around, parts: SortedView, look: int, seq: Seq) -> Yard:
-    """Return the boneyard after one more count; tiles pushed out of its zone within one look still belong to it."""
+    """Return the boneyard after another count. Tiles pushed out of its zone within a look still belong to it."""
     yard = around.yard
     if yard.agreed is not None:  # tiles detected only now have been there since the deal
         found = min(parts.found, max(0, yard.missing))

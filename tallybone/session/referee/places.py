@@ -15,8 +15,8 @@ from vision.reading import PointPx, SeenTile
 
 # Maximum distance between two sightings of the same tile, in sides of a half.
 _SAME_PLACE = 0.5
-# Share of a layout whose removal ends the hand, if more tiles are gone than players take back. Unseen, it is smaller:
-# tiles of the next hand may lie where some of the last lay.
+# Maximum number of tiles that players take back, and share of the layout whose removal ends the hand if more are gone.
+# In a gap the share is smaller, because tiles of the next hand may be in the places of old ones.
 _MOST_TAKEN_BACK, _SWEPT, SWEPT_UNSEEN = 3, 0.8, 0.5
 # Share of the layout below which the table is being cleared.
 _STILL_LIES = 0.8
@@ -39,7 +39,7 @@ class Known:
         is_missing: It seems to have been taken away.
         is_handled: A hand touched it and left the same tile in the same place.
         was_at: Place before a move that has not been judged yet.
-        came_from: Seats that its hand came from, if the play is booked to another player; empty once the players
+        came_from: Seats that its hand came from, if the play is credited to another player. Empty once the players
             have confirmed the seat or play on.
     """
 
@@ -74,8 +74,8 @@ class Waiting:
 
     Attributes:
         tile: Last reading.
-        look: First look that showed it; tiles of one look may have been laid in any order.
-        came_from: Seats at the only side from which hands came; empty if that is ambiguous.
+        look: First look that showed it. Tiles of the same look may have been laid in any order.
+        came_from: Seats at the only side from which hands came. Empty if that is ambiguous.
         since_ns: Time since which it has been there, from `Change`.
     """
 
@@ -91,15 +91,15 @@ class Yard:
 
     Attributes:
         count: Number of tiles.
-        looks: Consecutive looks that have shown this count; 0 before the first.
+        looks: Consecutive looks that have shown this count, 0 before the first.
         looks_before: Consecutive looks that had shown the previous count.
         since: First look that showed this count.
         seq: Next event of the match at that look.
         is_by_hand: A hand had come in before that look.
-        came_from: Seats at the only side from which that hand came; empty if that is ambiguous.
-        strays: Tiles pushed out of the zone that still lie face down beside the layout; included in the count.
-        agreed: Count that the rules know of; None before the first in a hand.
-        missing: Number of its tiles that are not seen; negative if there are too many.
+        came_from: Seats at the only side from which that hand came. Empty if that is ambiguous.
+        strays: Tiles pushed out of the zone that are still face down beside the layout. Included in the count.
+        agreed: Count that the referee has accounted for. None before the first in a hand.
+        missing: Number of its tiles that are not detected. Negative if there are too many.
         caused: Draws inferred from it in this hand.
     """
 
@@ -124,7 +124,7 @@ class OpenHand:
         tiles: Last readings.
         looks: Consecutive looks that have shown as many tiles in the same places.
         told: Tiles that the players have named, each with the centre at which it was seen.
-        shown: Event that reported the hand to the rules; None for none.
+        shown: Number of the event that reported the hand to the rules, or None.
         said: Tiles of that event.
         is_whole: The players have confirmed that these are all, though the rules expect another number.
     """
@@ -143,15 +143,15 @@ class Around:
 
     Attributes:
         yard: The boneyard.
-        hands: By seat; empty at a table without seat zones.
+        hands: Open hands by seat. Empty at a table without seat zones.
         lying: Number of open tiles outside every zone.
         strays: Number of face-down tiles outside every zone.
         is_cleared: The table has been seen without an open tile since the hand was counted.
         was_empty: Most of the boneyard has been gone since then.
-        goes_on: Number of open tiles before each seat when the players said that the hand goes on.
-        came_from_own: Number of actions whose hand came from the side of the player they are booked to.
-        came_from_other: Number of those whose hand came from another side.
-        lead_by_side: Event whose leader is known only from the side of a hand, until a play confirms it.
+        goes_on: Number of open tiles before each seat when the players answered that the hand goes on.
+        came_from_own: Number of actions whose hand came from the side of the player that they are credited to.
+        came_from_other: Number of actions whose hand came from another side.
+        lead_by_side: Number of the event whose leader is known only from the side of a hand, until a play confirms it.
         is_lead_doubted: A play came from a side that contradicts that leader.
         is_seen: At least one look has shown a table with zones.
     """
@@ -188,7 +188,7 @@ class Beginning:
     """Possible first actions of a gap.
 
     Attributes:
-        actions: Leads, plays and passes, in their order; plays without their places.
+        actions: Leads, plays and passes in order. Plays have no spots.
         is_whole: Nothing else happened in the gap.
     """
 
@@ -204,10 +204,10 @@ class Unseen:
         look: First look after it.
         knocks: Knocks heard in it, each with its seat if known.
         until: Last look whose tiles belong to it, if later than *look*.
-        boneyard: Number of tiles in the boneyard at the last of these looks; None before that.
+        boneyard: Number of tiles in the boneyard at the last of these looks, or None before it.
         begun: First actions, confirmed by the players, in the form of `Beginning.actions`.
         not_so: Beginnings that the players have rejected.
-        is_watched: The table was seen and heard throughout; several tiles came in one look.
+        is_watched: The table was seen and heard throughout, but several tiles appeared in one look.
         is_deaf: Nothing was heard either, because the machine was off.
         is_hand_missed: A whole hand may have been played in it.
     """
@@ -269,11 +269,11 @@ class Places:
         looks: Number of looks at the table so far.
         wants_stack: The button announced a tile on its copy, and that tile is not known yet.
         maybe_passed: Player who may have knocked, until the players confirm or deny it.
-        knocked_early: Number of looks before that knock if they had to draw first; else None.
+        knocked_early: Number of looks before that knock if the player had to draw first, else None.
         around: Evidence from the table around the layout, if it has zones.
-        unseen: Gap that has not been explained yet; None for none.
+        unseen: Gap that has not been explained yet, or None.
         pressed: Presses and entered actions that wait for the next look, in order.
-        adoption: Progress of adopting the layout from the table; None if that is not going on.
+        adoption: Progress of adopting the layout from the table, or None.
     """
 
     known: tuple[Known, ...] = ()
@@ -330,7 +330,7 @@ class Places:
 
 
 def cleared(places: Places) -> Places:
-    """Return the places for a new deal; tiles that are still open belong to the previous hand."""
+    """Return the places for a new deal. Tiles that are still open belong to the previous hand."""
     left = (*places.dismissed, *(known.tile for known in places.known), *(waiting.tile for waiting in places.waiting))
     around = Around(
         yard=replace(places.around.yard, agreed=None, missing=0, caused=()),
