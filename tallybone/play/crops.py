@@ -23,7 +23,7 @@ _MARGIN_TILES = 1.0
 _MAX_PX = 320
 _QUALITIES = (80, 60, 40)
 MAX_CROP_BYTES = 20_000
-"""Maximum size of a crop. On rendered tables, crops have 6 kB on average and 8 kB at most."""
+"""Maximum size of a crop. On rendered tables, crops usually have 6 kB, and 8 kB at most."""
 _DARK, _BRIGHT = (20, 20, 20), (80, 220, 255)
 
 
