@@ -13,7 +13,7 @@ from hardware.knock.features import FEATURES
 from hardware.knock.heard import Sound
 
 # Variance added to each feature, because five to twenty knocks give poor estimates, and weight of the correction
-# relative to the classifier. Chosen on 22 simulated tables; benchmarks/bench_calibrate_knock.py uses others.
+# relative to the classifier. Chosen on 22 simulated tables. benchmarks/bench_calibrate_knock.py uses others.
 _VARIANCE, _COUNTS = 0.5, 1.5
 # Sounds not made by a hand, to which the correction applies. Taps are not recorded, and are on the side of the knocks:
 # added to the knock output, it accepted 178 of 219 finger taps as knocks, against 49 without it.

@@ -64,7 +64,7 @@ def _require_variety(useful: Sequence[LensView], shown: int) -> None:
     sizes = sorted({(view.width_px, view.height_px) for view in useful})
     if len(sizes) > 1:
         listed = ", ".join(f"{width_px} x {height_px}" for width_px, height_px in sizes)
-        raise RefusedError(f"the pictures are of several sizes ({listed}); take all with one camera in one mode")
+        raise RefusedError(f"the pictures have different sizes ({listed}): take all with the same camera and mode")
     poses = [board_pose(view) for view in useful]
     if sum(pose.tilt_rad > _LEAST_TILT_RAD for pose in poses) < 2:
         raise RefusedError(

@@ -20,11 +20,11 @@ _ROUNDS = 4
 _FIRST = Restraint(0.01, 0.6)
 # For signs, the shipped reader is ignored, and there are only a few labelled tiles.
 _FIRST_OF_SIGNS = Restraint(0.001, 0.0)
-# Thresholds for doubtful labels. Both the held-out probability of a half and the log odds of the joint labels, against
-# those with another label for the tile, must be lower.
+# A label is doubtful if the held-out probability of a half and the margin of the joint labels (`margins`) are below
+# these thresholds.
 _SURE, _AHEAD = 0.8, 3.0
-# Share of misread hand labels above which the shipped reader does not know a set, and the number of labelled doubles
-# that is sufficient for this decision.
+# Share of misread hand labels above which a set is unknown to the shipped reader, and the number of labelled doubles
+# that suffices for this decision.
 _UNKNOWN, _DOUBLES_TELL = 0.5, 3
 
 

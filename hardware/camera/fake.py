@@ -57,7 +57,7 @@ class FakeCamera:
         """
         self._require_open("shown something")
         if self.state.problem is not None:
-            raise CameraError(f"fake: told to see, but it cannot: {self.state.problem}")
+            raise CameraError(f"fake: asked to show a picture, but it cannot: {self.state.problem}")
         if self._last_ns is not None and picture.t_ns <= self._last_ns:
             raise CameraError(f"fake: expected times in order, but {picture.t_ns} ns came after {self._last_ns} ns")
         expected = (self.mode.height_px, self.mode.width_px, 3)

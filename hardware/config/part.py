@@ -88,7 +88,7 @@ class PartSettings(SettingsTable):
         return "" if self.spi_port is None else f"/dev/spidev{self.spi_port}"
 
     def doubt(self, wait: Callable[[float], object]) -> str:
-        """Return a message if the connected part seems to be of another kind, for `tallybone doctor`; else "".
+        """Return a message for `tallybone doctor` if the connected part seems to be of another kind, or "".
 
         *wait* is a sleep function that takes seconds.
         """

@@ -61,7 +61,7 @@ class FakeKnockSensor:
         """
         self._life.require_open()
         if self._state.problem is not None:
-            raise KnockError(f"fake: told to hear, but it cannot: {self._state.problem}")
+            raise KnockError(f"fake: asked to queue a sound, but it cannot: {self._state.problem}")
         for sound in sounds:
             if self._last_ns is not None and sound.t_ns < self._last_ns:
                 raise KnockError(f"fake: expected times in order, but {sound.t_ns} ns came after {self._last_ns} ns")

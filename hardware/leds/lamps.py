@@ -64,7 +64,7 @@ class Lamps:
             raise LedError(f"expected a colour for each of {self._driver.count} LEDs, but got {len(colours)}")
         with self._lock:
             if self._is_closed:
-                raise LedError("the LEDs were closed: they cannot shine any more")
+                raise LedError("the LEDs were closed: their colours cannot be set")
             self._send(colours)
 
     def close(self) -> None:
@@ -78,7 +78,7 @@ class Lamps:
             try:
                 self._driver.release()
             except OSError as error:
-                self._state = PartState(f"the LEDs cannot be let go ({error})")
+                self._state = PartState(f"the LEDs cannot be released ({error})")
 
     def _send(self, colours: tuple[Rgb, ...]) -> None:
         try:
@@ -141,7 +141,7 @@ class FakeLeds:
         Raises:
             OSError: If the LEDs are unplugged.
         """
-        assert not self._is_released, "LEDs that were let go cannot shine"
+        assert not self._is_released, "written after release"
         assert len(colours) == self._count, f"expected {self._count} colours, but got {len(colours)}"
         if self._is_unplugged:
             raise OSError("unplugged")
@@ -158,6 +158,6 @@ class FakeLeds:
 
     def release(self) -> None:
         """Release the LEDs. Asserts that they are off (unless unplugged), and that it is called once."""
-        assert not self._is_released, "let go twice"
-        assert self._is_unplugged or self.shown[-1] == (OFF,) * self._count, "let go while they shine"
+        assert not self._is_released, "released twice"
+        assert self._is_unplugged or self.shown[-1] == (OFF,) * self._count, "released while lit"
         self._is_released = True

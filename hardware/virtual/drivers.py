@@ -52,7 +52,7 @@ class VirtualLeds:
             LedError: If the LEDs were released.
         """
         if self._is_released:
-            raise LedError("the virtual LEDs were let go: they cannot shine any more")
+            raise LedError("the virtual LEDs were let go: they cannot be set")
         self._colours = colours
 
     def require_connected(self) -> None:

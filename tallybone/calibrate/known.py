@@ -70,17 +70,17 @@ def zone_name(name: str) -> Phrase:
     return _NAMES.get(name) or phrase("seat {seat}", seat=name.rpartition(" ")[2])
 
 
-def about_knock(kept: KnockCalibration) -> Phrase:
+def about_knock(result: KnockCalibration) -> Phrase:
     """Return a sentence on the accuracy of knock detection."""
     return phrase(
         "Knocks: {found} of {knocks} are found, {passed} of {tiles} sounds of tiles pass for one. The weakest knock"
         " found is {weakest} % sure, the likest tile {likest} %.",
-        found=kept.found,
-        knocks=kept.knocks,
-        passed=kept.passed,
-        tiles=kept.tiles,
-        weakest=f"{100 * kept.weakest:.0f}",
-        likest=f"{100 * kept.likest:.0f}",
+        found=result.found,
+        knocks=result.knocks,
+        passed=result.passed,
+        tiles=result.tiles,
+        weakest=f"{100 * result.weakest:.0f}",
+        likest=f"{100 * result.likest:.0f}",
     )
 
 
@@ -154,8 +154,11 @@ def _about_light(light: LightKept | None) -> Phrase:
     )
 
 
-def _about_set(kept: LearnedSet) -> Phrase:
-    used = phrase("and what was learned is used") if kept.weights else phrase("and they are read as any others")
+def _about_set(stored: LearnedSet) -> Phrase:
+    used = phrase("and what was learned is used") if stored.weights else phrase("and they are read as any others")
     return phrase(
-        "Tiles: {tiles} of a set to double-{highest}, {used}.", tiles=len(kept.tiles), highest=kept.max_pips, used=used
+        "Tiles: {tiles} of a set to double-{highest}, {used}.",
+        tiles=len(stored.tiles),
+        highest=stored.max_pips,
+        used=used,
     )

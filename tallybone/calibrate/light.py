@@ -17,7 +17,7 @@ from hardware.camera.device import Light
 from hardware.camera.light import levels_of
 from hardware.clock import Clock
 from tallybone.calibrate.lens_and_table import ReadTiles, detect_tiles
-from tallybone.calibrate.look import Onlooker, open_look, wait_for_picture
+from tallybone.calibrate.look import CalibrationCamera, open_look, wait_for_picture
 from tallybone.calibrate.scenes import AskedScene
 from tallybone.show.over_pictures import draw_light
 from tallybone.store.calibration_file import LightKept, load_calibration, save_calibration
@@ -83,7 +83,7 @@ def calibrate_light(
     return 1 if seen.found.warnings else 0
 
 
-def look_at_light(image: Image, tiles: Sequence[SeenTile], look: Onlooker | None) -> LightSeen:
+def look_at_light(image: Image, tiles: Sequence[SeenTile], look: CalibrationCamera | None) -> LightSeen:
     """Measure the light of a picture. *look* is the camera that took it, or None."""
     found = examine_light(image, outlines_of(tiles, find_corner_marks(image)))
     light = Light.FREE if look is None else look.light

@@ -20,7 +20,7 @@ _NS_PER_S = 1_000_000_000
 _LONGEST_S, _POLL_S = 15.0, 0.02
 
 
-class Onlooker(Protocol):
+class CalibrationCamera(Protocol):
     """A camera used for calibration. It never blocks, and holds only its newest picture."""
 
     @property
@@ -111,7 +111,7 @@ class StillLook:
         """Do nothing."""
 
 
-def open_look(source: str, clock: Clock) -> Onlooker:
+def open_look(source: str, clock: Clock) -> CalibrationCamera:
     """Open a camera or a picture for calibration.
 
     Args:
@@ -133,7 +133,7 @@ def open_look(source: str, clock: Clock) -> Onlooker:
         return StillLook(load_picture(Path(source)))
 
 
-def wait_for_picture(look: Onlooker, clock: Clock, *, pause: Callable[[float], object] | None = None) -> Image:
+def wait_for_picture(look: CalibrationCamera, clock: Clock, *, pause: Callable[[float], object] | None = None) -> Image:
     """Lock the light, if the camera supports it, and return the next picture.
 
     Args:

@@ -12,7 +12,7 @@ from hardware.camera.device import Light
 from hardware.clock import Clock
 from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.table.settings import HardwareSettings
-from tallybone.calibrate.look import Onlooker, wait_for_picture
+from tallybone.calibrate.look import CalibrationCamera, wait_for_picture
 from tallybone.calibrate.scenes import AskedScene
 from tallybone.finding import Finding
 from tallybone.serve.camera import TableCamera
@@ -128,7 +128,7 @@ def microphone_of(hardware: HardwareSettings) -> str | None:
 class _Shared:
     """A camera view shared by a calibration and the viewers of the page."""
 
-    def __init__(self, look: Onlooker, name: str, see: See, clock: Clock) -> None:
+    def __init__(self, look: CalibrationCamera, name: str, see: See, clock: Clock) -> None:
         self._look, self._name, self._see, self._clock = look, name, see, clock
         self.present, self.hold_light, self.close = look.present, look.hold_light, look.close
         self._newest: Image | None = None

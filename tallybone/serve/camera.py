@@ -9,7 +9,7 @@ from engine.phrases import phrase
 from hardware.camera.device import CameraDevice, CameraError
 from hardware.camera.open_device import is_device, is_no_camera, open_device
 from hardware.clock import Clock
-from tallybone.calibrate.look import LentLook, Onlooker, open_look
+from tallybone.calibrate.look import CalibrationCamera, LentLook, open_look
 from tallybone.play.start import MatchPlan, open_camera
 from tallybone.sources.camera import Camera, shot_of
 from tallybone.sources.device import LentCamera, problem_of
@@ -85,7 +85,7 @@ class TableCamera:
             return open_camera(self.source, game, self._clock, speed=self._speed)
         return LentCamera(self.source, self._opened(), self._clock), game
 
-    def for_calibration(self) -> Onlooker:
+    def for_calibration(self) -> CalibrationCamera:
         """Return a camera view for calibration. Closing it keeps this open.
 
         Raises:

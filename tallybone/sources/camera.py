@@ -170,17 +170,17 @@ class PlayedCamera(PacedCamera):
         """Play *items* as `PacedCamera` does. *players* returns the answer to a question of a session, or None."""
         super().__init__(items, clock, speed=speed)
         self._players = players
-        self._asked: tuple[Ambiguity, ...] = ()
+        self._ambiguities: tuple[Ambiguity, ...] = ()
         self._asked_ns = 0
 
     def answer(self, session: Session) -> RecordedInput | None:
         """Return the players' answer to an open question after 1.5 s or at the end of the film, else None."""
         self._peek()
         # Compares ambiguities instead of questions, whose answers change with each picture of the table.
-        asked = tuple(question.ambiguity for question in session.questions)
-        if asked != self._asked:
-            self._asked, self._asked_ns = asked, self.now_ns()
-        if not self._asked or (self.now_ns() - self._asked_ns < _THINK_NS and not self.is_over):
+        ambiguities = tuple(question.ambiguity for question in session.questions)
+        if ambiguities != self._ambiguities:
+            self._ambiguities, self._asked_ns = ambiguities, self.now_ns()
+        if not self._ambiguities or (self.now_ns() - self._asked_ns < _THINK_NS and not self.is_over):
             return None
         answer = self._players(session)
         return None if answer is None else RecordedInput(self.now_ns(), SIMULATED, lambda: answer)

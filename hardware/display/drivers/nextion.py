@@ -145,7 +145,7 @@ class NextionDriver(SerialDisplay):
         return Nextion(self.baud)
 
     def doubt(self, wait: Callable[[float], object]) -> str:
-        """Return a message if no Nextion answers at the configured baud rate; "" if one does or the port fails."""
+        """Return a message if no Nextion answers at the configured baud rate. "" if one does, or the port fails."""
         try:
             problem = nextion_problem(lambda baud: serial_port(self.url, baud)(), self.baud, wait)
         except (OSError, DisplayError):

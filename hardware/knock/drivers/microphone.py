@@ -97,7 +97,7 @@ class MicrophoneKnockSensor:
     def _check_stream(self) -> None:
         now_ns = self._clock()
         if self._stream is not None and (not self._stream.active or now_ns - self._last_ns > _SILENT_NS):
-            self._fail("the microphone gives no sound any more: is it unplugged?")
+            self._fail("the microphone sends no sound: is it unplugged?")
         if self._stream is None and self._device.is_due():
             self._open()
 

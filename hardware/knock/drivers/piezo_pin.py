@@ -73,7 +73,7 @@ class PinKnockSensor:
         """
         self._device.require_open()
         if not is_connected(self._factory):  # Otherwise unnoticed: edges would simply cease.
-            raise KnockSensorError("the pins have gone")
+            raise KnockSensorError("the GPIO chip has disappeared")
         knocks: list[ClassifiedSound | None] = []
         now_ns = self._clock()
         while self._hits:

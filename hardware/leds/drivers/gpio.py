@@ -57,7 +57,7 @@ class _PinLeds:
     def require_connected(self) -> None:
         """Raise OSError if the GPIO chip has disappeared."""
         if not is_connected(self._factory):
-            raise OSError("the pins have gone")
+            raise OSError("the GPIO chip has disappeared")
 
     def release(self) -> None:
         """Release the pins."""
@@ -82,7 +82,7 @@ class RgbLeds(_PinLeds):
     """RGB LEDs with a common cathode, each on three pins."""
 
     def __init__(self, pins: tuple[tuple[int, ...], ...], factory: Any) -> None:
-        """Use *pins* (BCM; red, green and blue of each LED) of a gpiozero pin factory."""
+        """Use *pins*, the BCM numbers for red, green and blue of each LED, of a gpiozero pin factory."""
         from gpiozero import RGBLED
 
         super().__init__([partial(RGBLED, *rgb_pins, pin_factory=factory) for rgb_pins in pins], factory)

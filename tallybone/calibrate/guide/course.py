@@ -31,7 +31,7 @@ from tallybone.calibrate.guide.steps import (
 from tallybone.calibrate.guide.tile_steps import KnockStep, LearnedTile, LightStep, SetStep
 from tallybone.calibrate.knock import sensor_for
 from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven
-from tallybone.calibrate.look import Onlooker
+from tallybone.calibrate.look import CalibrationCamera
 from tallybone.calibrate.zone_edit import EditableZone
 from tallybone.store.calibration_file import Calibration, save_calibration
 from vision.arrays import Image
@@ -65,7 +65,12 @@ class GuideCourse:
     """A guided calibration. The result of each step is stored in the file once it is accepted."""
 
     def __init__(
-        self, settings: GuideSettings, look: Onlooker, calibration: Calibration, read_tiles: ReadTiles, clock: Clock
+        self,
+        settings: GuideSettings,
+        look: CalibrationCamera,
+        calibration: Calibration,
+        read_tiles: ReadTiles,
+        clock: Clock,
     ) -> None:
         """Start with the first step. The caller must close *look*."""
         self._settings, self._look, self._read_tiles, self._clock = settings, look, read_tiles, clock

@@ -19,7 +19,7 @@ from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, GuideStep
 from tallybone.calibrate.knock import Hearing, MakeSensor, fit_timetable
 from tallybone.calibrate.lens_and_table import ReadTiles
 from tallybone.calibrate.light import look_at_light, write_drawn
-from tallybone.calibrate.look import Onlooker
+from tallybone.calibrate.look import CalibrationCamera
 from tallybone.calibrate.scenes import AskedScene, timetable
 from tallybone.calibrate.tile_set import SetLearning, TilePips, set_to_store
 from tallybone.show.over_pictures import draw_light
@@ -116,10 +116,12 @@ class SetStep(GuideStep):
             LearnedTile(at + 1, (first, second), at in learned.doubtful)
             for at, (first, second) in enumerate(learned.pips.tolist())
         )
-        kept = set_to_store(learned, image, self._before)
+        stored = set_to_store(learned, image, self._before)
         note = f"drawn into {write_drawn(self._folder, 'set.png', draw_tiles(learned))}"
-        after = replace(self._before, set=kept)
-        return StepResult(after, _words(kept), tuple(_warnings(kept, learned, self.tiles)), self._shapes(learned), note)
+        after = replace(self._before, set=stored)
+        return StepResult(
+            after, _words(stored), tuple(_warnings(stored, learned, self.tiles)), self._shapes(learned), note
+        )
 
     def _shapes(self, learned: LearningResult) -> tuple[Drawn, ...]:
         """Return the outlines of the tiles with their labels. Doubtful ones also have their numbers."""
@@ -135,15 +137,15 @@ def _label(tile: LearnedTile) -> str:
     return f"{tile.number}: {pips}?" if tile.is_doubtful else pips
 
 
-def _words(kept: LearnedSet) -> Phrase:
-    before, after = (f"{100 * share:.1f}" for share in kept.misread)
-    if kept.weights:
+def _words(stored: LearnedSet) -> Phrase:
+    before, after = (f"{100 * share:.1f}" for share in stored.misread)
+    if stored.weights:
         better = phrase(
             "in worse light {before} % of the halves are misread as shipped, {after} % with what was learned",
             before=before,
             after=after,
         )
-    elif kept.is_too_doubtful:
+    elif stored.is_too_doubtful:
         better = phrase(
             "too many of them are in doubt, so nothing is learned: put them right, or lay them in better light;"
             " where signs stand for the numbers, say what each double is"
@@ -157,14 +159,14 @@ def _words(kept: LearnedSet) -> Phrase:
         )
     return phrase(
         "{tiles} tiles of a set to double-{highest}; {better}",
-        tiles=len(kept.tiles),
-        highest=kept.max_pips,
+        tiles=len(stored.tiles),
+        highest=stored.max_pips,
         better=better,
     )
 
 
-def _warnings(kept: LearnedSet, learned: LearningResult, tiles: tuple[LearnedTile, ...]) -> list[Phrase]:
-    warnings = [] if kept.is_too_doubtful else _about_tiles(kept, tiles)
+def _warnings(stored: LearnedSet, learned: LearningResult, tiles: tuple[LearnedTile, ...]) -> list[Phrase]:
+    warnings = [] if stored.is_too_doubtful else _about_tiles(stored, tiles)
     backs = sum(picture.backs for picture in learned.seen)
     if backs:
         turn = plural(
@@ -176,20 +178,20 @@ def _warnings(kept: LearnedSet, learned: LearningResult, tiles: tuple[LearnedTil
     return warnings
 
 
-def _about_tiles(kept: LearnedSet, tiles: tuple[LearnedTile, ...]) -> list[Phrase]:
-    warnings, count = [], kept.count
+def _about_tiles(stored: LearnedSet, tiles: tuple[LearnedTile, ...]) -> list[Phrase]:
+    warnings, count = [], stored.count
     doubtful = [tile for tile in tiles if tile.is_doubtful]
     if doubtful:
-        taken = listed(
+        labels = listed(
             phrase("{number} (taken for {tile})", number=tile.number, tile=_named(tile.pips)) for tile in doubtful
         )
-        warnings.append(phrase("In doubt: {tiles}. What is wrong can be put right on the page.", tiles=taken))
+        warnings.append(phrase("In doubt: {tiles}. What is wrong can be put right on the page.", tiles=labels))
     if count.missing:
         warnings.append(_missing(count.missing))
     if count.twice:
         warnings.append(phrase("There twice: {tiles}.", tiles=listed(_named(pair[::-1]) for pair in count.twice)))
     shown = {pips for tile in tiles for pips in tile.pips}
-    unseen = [str(number) for number, rgb in enumerate(kept.look.pips_rgb, 1) if rgb is None and number in shown]
+    unseen = [str(number) for number, rgb in enumerate(stored.look.pips_rgb, 1) if rgb is None and number in shown]
     if unseen:
         pale = phrase(
             "Pips hardly unlike the face: {numbers}. More light, or light from the side, helps.", numbers=listed(unseen)
@@ -216,7 +218,7 @@ class LightStep(GuideStep):
     name, scene = StepName.LIGHT, AskedScene.TILES
     choices = (GuideChoice(GO_ON, phrase("look")),)
 
-    def __init__(self, before: Calibration, look: Onlooker, read_tiles: ReadTiles, folder: Path) -> None:
+    def __init__(self, before: Calibration, look: CalibrationCamera, read_tiles: ReadTiles, folder: Path) -> None:
         """Use the camera *look*. An annotated picture is drawn into *folder* if there are warnings."""
         self._before, self._look, self._read_tiles, self._folder = before, look, read_tiles, folder
 
@@ -332,16 +334,18 @@ class KnockStep(GuideStep):
         if hearing is None or not hearing.is_over:
             raise RefusedError(phrase("it has not been listened to the end"))
         self.close()
-        kept = fit_timetable(hearing.heard, self._parts)
+        calibration = fit_timetable(hearing.heard, self._parts)
         words = phrase(
             "{found} of {knocks} knocks found, {passed} of {tiles} tiles pass for one",
-            found=kept.found,
-            knocks=kept.knocks,
-            passed=kept.passed,
-            tiles=kept.tiles,
+            found=calibration.found,
+            knocks=calibration.knocks,
+            passed=calibration.passed,
+            tiles=calibration.tiles,
         )
-        warnings = (phrase("Some tiles sound more like a knock than the weakest knock."),) if kept.margin < 0 else ()
-        return StepResult(replace(self._before, knock=kept), words, warnings)
+        warnings = (
+            (phrase("Some tiles sound more like a knock than the weakest knock."),) if calibration.margin < 0 else ()
+        )
+        return StepResult(replace(self._before, knock=calibration), words, warnings)
 
     def close(self) -> None:
         """Close the sensor."""

@@ -17,7 +17,7 @@ from calibration.tiles.learning import examine_set
 from synthetic.render.paint import render
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.guide.steps import GO_ON, SKIP, Stage, StepName
-from tallybone.calibrate.look import Onlooker, StillLook
+from tallybone.calibrate.look import CalibrationCamera, StillLook
 from tallybone.calibrate.simulated import open_simulated_look
 from tallybone.store.calibration_file import Calibration, load_calibration
 from tests.tallybone.calibrate.bare_table import GreyLook
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 PATIENCE_S = 120
 
 
-def course_over(look: Onlooker, into: Path) -> GuideCourse:
+def course_over(look: CalibrationCamera, into: Path) -> GuideCourse:
     course = GuideCourse(
         GuideSettings("simulated", into, asks_always=True), look, Calibration(), lambda _: (), lambda: 0
     )

@@ -13,7 +13,7 @@ import httpx
 
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.lens_and_table import ReadTiles
-from tallybone.calibrate.look import Onlooker
+from tallybone.calibrate.look import CalibrationCamera
 from tallybone.store.calibration_file import Calibration, load_calibration
 from tallybone.web.calibration import CalibratingPage
 from tests.tallybone.calibrate.bare_table import LENS, GreyLook, table_below
@@ -47,7 +47,7 @@ def at_calibration(
     into: Path,
     calibration: Calibration = MEASURED,
     *,
-    look: Onlooker | None = None,
+    look: CalibrationCamera | None = None,
     read_tiles: ReadTiles = lambda _: (),
     camera: str = "usb:0",
     microphone: str | None = None,
