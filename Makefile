@@ -23,7 +23,7 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test coverage fuzz sbom fast check programs format bench hands deb chroot lock clean
+.PHONY: help demo setup test coverage docs fuzz sbom fast check programs format bench hands deb chroot lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
@@ -106,6 +106,11 @@ format: $(DEV) ## rewrite the sources as `make check` wants them, as far as a to
 bench: $(DEV) ## measure speed on this machine, each figure next to a reference in the same run
 	@set -e; for file in $(filter-out benchmarks/bench_hands.py benchmarks/bench_gaps.py benchmarks/bench_crash.py benchmarks/bench_damage.py benchmarks/bench_endurance.py,$(wildcard benchmarks/bench_*.py)); do echo "== $$file"; $(BIN)/python $$file; done
 
+docs: $(DEV) ## build the documentation in build/docs, with search; it works offline
+	@$(INSTALL) -r requirements/docs.txt
+	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs build/docs
+	@echo "Open build/docs/index.html."
+
 # Each parser of foreign bytes by itself. What breaks one is in build/fuzz; so is the corpus, with which the next time begins.
 FUZZ_SECONDS ?= 600
 FUZZED ?= mcap message game_record table_toml calibration picture wav backup action http websocket mqtt results
@@ -140,6 +145,7 @@ lock: ## pin the newest versions again, with hashes (needs uv)
 	$(LOCK) --extra dev --no-emit-package tallybone -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
 	$(LOCK) --extra web --extra mqtt --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in requirements/table.in -o requirements/table.txt
 	$(LOCK) --extra fuzz --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in -o requirements/fuzz.txt
+	$(LOCK) --extra docs --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in -o requirements/docs.txt
 	$(LOCK) --extra finder --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in -o requirements/finder.txt
 
 clean: ## remove .venv and what the tools left

@@ -3,8 +3,8 @@
     python benchmarks/bench_enrol_photos.py LABELS ROOT [--learned 4] [--sources domibot,guix]
 
 Several photos of a source are learned, one at a time, and the others are evaluated. LABELS is a file for `tallybone
-evaluate` (docs/labels.md). Photos in the same folder are assumed to show the same set. The labels of a learned photo
-are not used. It needs ten face-up tiles.
+evaluate` (docs/reference/labels.md). Photos in the same folder are assumed to show the same set. The labels of a
+learned photo are not used. It needs ten face-up tiles.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ from engine.state.tally import House, HouseTally, Mark, RowMark, RowsTally, Stro
 from engine.state.words import describe
 from engine.tiles import Tile, full_set, set_name
 
-# Grouped by topic, in the order of docs/library.md.
+# Grouped by topic, in the order of docs/reference/library.md.
 __all__ = [  # noqa: RUF022
     # Tiles and sets of tiles
     "Tile",

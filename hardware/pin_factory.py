@@ -62,7 +62,8 @@ def open_pins(library: PinLibrary) -> Any:
         from gpiozero import GPIOZeroError
         from gpiozero.pins.lgpio import LGPIOFactory
     except ImportError as error:
-        # On Python 3.13 pip installs an empty lgpio (docs/dependencies.md), so the message names the apt package.
+        # On Python 3.13 pip installs an empty lgpio (docs/explanation/dependencies.md), so the message names the apt
+        # package.
         is_gpiozero = error.name is not None and error.name.startswith("gpiozero")
         needed = "pip install 'tallybone[pi]'" if is_gpiozero else _APT
         raise PinError(f"buttons and LEDs need {error.name or 'a library'}: {needed}") from None

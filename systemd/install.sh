@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs Tallybone as a service, brings it up to date, or takes it away again (docs/install.md).
+# Installs Tallybone as a service, brings it up to date, or takes it away again (docs/start/install.md).
 # Whatever is done once can be done again; what belongs to people (configuration, recordings) is never written over.
 set -euo pipefail
 
@@ -106,7 +106,7 @@ lay_files() {
     lay_once 644 "$HERE/service.env" "$CONFIG/service.env"
     lay 755 "$HERE/tallybone-table" /usr/local/sbin/tallybone-table
     lay 644 "$SOURCE/requirements/table.txt" "$OPT/requirements/table.txt"
-    if [ -f "$SOURCE/docs/install.md" ]; then lay 644 "$SOURCE/docs/install.md" "$OPT/docs/install.md"; fi
+    if [ -f "$SOURCE/docs/start/install.md" ]; then lay 644 "$SOURCE/docs/start/install.md" "$OPT/docs/start/install.md"; fi
     lay 755 "$HERE/install.sh" "$OPT/systemd/install.sh" # so that it can be taken away without the folder it came from
     mkdir -p "$root/usr/local/bin"
     ln -sfn "$OPT/venv/bin/tallybone" "$root/usr/local/bin/tallybone"
@@ -221,7 +221,7 @@ do_install() {
     say "Configuration: $CONFIG/table.toml. Recordings: $STATE. How it is: systemctl status tallybone"
     if ! sees_apt && grep -qs "Raspberry Pi" /proc/device-tree/model; then
         say "For camera and pins: sudo apt install python3-picamera2 python3-lgpio python3-spidev libportaudio2"
-        say "Then run this again. Debian itself has neither python3-picamera2 nor python3-lgpio: docs/install.md says what works there."
+        say "Then run this again. Debian itself has neither python3-picamera2 nor python3-lgpio: docs/start/install.md says what works there."
     fi
 }
 

@@ -24,7 +24,7 @@ lay 644 "$here/service.env" /etc/tallybone/service.env
 lay 755 "$here/tallybone-table" /usr/sbin/tallybone-table
 lay 755 "$here/install.sh" /opt/tallybone/systemd/install.sh
 lay 644 "$source/requirements/table.txt" /opt/tallybone/requirements/table.txt
-lay 644 "$source/docs/install.md" /opt/tallybone/docs/install.md
+lay 644 "$source/docs/start/install.md" /opt/tallybone/docs/start/install.md
 mkdir -p "$tree/usr/bin" "$tree/usr/share/doc/tallybone" "$tree/DEBIAN"
 ln -s /opt/tallybone/venv/bin/tallybone "$tree/usr/bin/tallybone"
 "$here/wheels.sh" "$tree/opt/tallybone/wheels" "$python" "$arch"

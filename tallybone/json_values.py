@@ -2,7 +2,7 @@
 
 A dataclass becomes an object with its fields. If its type hint allows several classes, as for an event, the key "is"
 names the class. Fields with their default value are omitted. This keeps files short and allows new fields to be added.
-docs/dependencies.md explains why no library is used.
+docs/explanation/dependencies.md explains why no library is used.
 """
 
 from __future__ import annotations

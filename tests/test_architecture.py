@@ -1,4 +1,4 @@
-"""docs/architecture.md and docs/rooms.svg: they show the project as it is."""
+"""docs/explanation/architecture.md and docs/rooms.svg: they show the project as it is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.test_house import PACKAGES, ROOT, project_files
 from tests.test_wiring import overlapping
 
 DOCS = ROOT / "docs"
-ARCHITECTURE = (DOCS / "architecture.md").read_text(encoding="utf-8")
+ARCHITECTURE = (DOCS / "explanation" / "architecture.md").read_text(encoding="utf-8")
 MODULES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 FILE = re.compile(r"`([\w/-]+\.(?:py|js|sh|svg|npz|onnx))`")
 NAME = re.compile(r"`([A-Za-z_]+(?:\.\w+)+)(?:\([\w, ]*\))?`")

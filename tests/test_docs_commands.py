@@ -19,7 +19,7 @@ from tallybone.cli.app import app
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
 TALLYBONE = Path(sys.executable).with_name("tallybone")
 # What stands before a command, and what it is then.

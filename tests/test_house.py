@@ -213,7 +213,7 @@ def test_no_function_of_the_command_line_takes_more_than_six_parameters() -> Non
 def test_every_run_time_dependency_has_its_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [needed for extra in project["optional-dependencies"].values() for needed in extra]
-    reasons = (ROOT / "docs" / "dependencies.md").read_text()
+    reasons = (ROOT / "docs" / "explanation" / "dependencies.md").read_text()
     for needed in [*project["dependencies"], *extras]:
         name = re.match(r"[\w-]+", needed)
         assert name

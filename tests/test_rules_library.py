@@ -1,4 +1,4 @@
-"""The rules as a library: its wheel, alone in an empty environment, and every example of docs/library.md."""
+"""The rules as a library: its wheel, alone in an empty environment, and every example of docs/reference/library.md."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import engine
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = ROOT / "packaging" / "rules"
-PAGE = ROOT / "docs" / "library.md"
+PAGE = ROOT / "docs" / "reference" / "library.md"
 MOST_BYTES = 300_000
 
 needs_builder = pytest.mark.skipif(

@@ -1,4 +1,4 @@
-"""docs/wiring.md: its example is a real table, and drawings and text say what the example says."""
+"""docs/start/wiring.md: its example is a real table, and drawings and text say what the example says."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tallybone.store.table_file import load_table
 from tests.hardware.table.reading import read_hardware
 
 PIN_OF = {gpio: 2 * row + 1 + side for row, two in enumerate(GPIO_AT) for side, gpio in enumerate(two)}
-WIRING = (FOLDER / "wiring.md").read_text(encoding="utf-8")
+WIRING = (FOLDER / "start" / "wiring.md").read_text(encoding="utf-8")
 
 
 def test_the_example_is_a_table_with_every_kind_of_part() -> None:
@@ -69,7 +69,7 @@ def test_the_text_says_which_pins_a_bus_takes(row: str, part: dict[str, object])
 @pytest.mark.parametrize("name", drawings())
 def test_drawings_are_as_they_are_drawn_now(name: str) -> None:
     assert (FOLDER / name).read_text(encoding="utf-8") == drawings()[name].svg(), "run python -m docs.drawings"
-    assert f"({name})" in WIRING
+    assert f"(../{name})" in WIRING
 
 
 @pytest.mark.parametrize("name", drawings())

@@ -1,4 +1,4 @@
-"""All drawings of docs/wiring.md, with the pins of its example."""
+"""All drawings of docs/start/wiring.md, with the pins of its example."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims that players make by knocking, drawing or not leading, and revokes. See docs/rules.md 2.6."""
+"""Claims that players make by knocking, drawing or not leading, and revokes. See docs/reference/rules.md 2.6."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""End a hand or match: reveal hands, score the winner, check the target. See docs/rules.md 2.4 and 2.5."""
+"""End a hand or match: reveal hands, score the winner, check the target. See docs/reference/rules.md 2.4 and 2.5."""
 
 from engine.rules.rules import MatchEnd, PartnersMode, TargetTest, TieBreak
 from engine.state.events import Seat

@@ -1,4 +1,4 @@
-"""Effects of tiles in the six-arm game: draw, spell, reverse, skip. See docs/rules.md 3.5."""
+"""Effects of tiles in the six-arm game: draw, spell, reverse, skip. See docs/reference/rules.md 3.5."""
 
 from engine.game.claims import after_draw
 from engine.rules.rules import Effects, Rules, SkipOn
@@ -58,7 +58,10 @@ def force_draws(hand: Hand, seat: Seat, rules: Rules) -> HandUpdate:
 
 
 def end_spell(hand: Hand) -> HandUpdate:
-    """Return the hand without its spell, which was broken or can no longer be broken. See docs/rules.md A2-6."""
+    """Return the hand without its spell, which was broken or can no longer be broken.
+
+    See docs/reference/rules.md A2-6.
+    """
     spell = hand.course.spell
     assert spell is not None  # checked by the callers
     outcomes = (Spelled(spell.caster, spell.arm, is_on=False),)

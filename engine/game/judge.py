@@ -1,4 +1,4 @@
-"""Check an action against the rules and return its problems. See docs/rules.md 2.6 and 3."""
+"""Check an action against the rules and return its problems. See docs/reference/rules.md 2.6 and 3."""
 
 from collections.abc import Iterable, Iterator
 from typing import assert_never
@@ -193,7 +193,8 @@ def _judge_lead(game: Game, hand: Hand, action: Lead) -> Iterator[Problem]:
     if game.phase is not Phase.LEAD:
         yield not_now(game.phase)
     elif hand.turn is not None and hand.turn != action.seat and hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
-        # Until a hand has been won, only the players know who leads, so they may correct it. See docs/rules.md A1-3.
+        # Until a hand has been won, only the players know who leads, so they may correct it. See
+        # docs/reference/rules.md A1-3.
         problem = noted if game.hand_winner is None else illegal
         yield problem(ProblemKind.WRONG_SEAT, phrase("{name} leads this hand", name=game.players[hand.turn]))
 

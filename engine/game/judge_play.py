@@ -1,4 +1,4 @@
-"""Problems with plays and stacks. See docs/rules.md 2.1 and 3."""
+"""Problems with plays and stacks. See docs/reference/rules.md 2.1 and 3."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Problems with turns, draws, knocks and calls. See docs/rules.md 2.3, 2.6, 3.5 and 3.6."""
+"""Problems with turns, draws, knocks and calls. See docs/reference/rules.md 2.3, 2.6, 3.5 and 3.6."""
 
 from collections.abc import Iterator
 
@@ -100,7 +100,7 @@ def decline_problems(game: Game, hand: Hand, action: Decline) -> Iterator[Proble
 
 
 def call_problems(game: Game, hand: Hand, action: Call) -> Iterator[Problem]:
-    """Yield the problems of a call. See docs/rules.md A3-5."""
+    """Yield the problems of a call. See docs/reference/rules.md A3-5."""
     if game.phase not in (Phase.PLAY, Phase.REVEAL):
         yield not_now(game.phase)
         return

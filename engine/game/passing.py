@@ -1,4 +1,4 @@
-"""Apply actions that lay no tile: draw, knock, decline. See docs/rules.md 2.3 and 3.5."""
+"""Apply actions that lay no tile: draw, knock, decline. See docs/reference/rules.md 2.3 and 3.5."""
 
 from engine.game.claims import DREW, KNOCKED, add_claim, after_draw, no_double, no_playable_tile
 from engine.game.closing import GameUpdate, close_hand, prepend
@@ -64,7 +64,8 @@ def _claims_of_a_draw(game: Game, hand: Hand, action: Draw) -> tuple[tuple[Claim
         return after_draw(add_claim(claims, seat, no_double(game.rules)), seat, action.tiles, action.faces)
     if hand.course.drawn:  # The second of two tiles is mandatory: it makes no claim about the first.
         return after_draw(claims, seat, action.tiles, action.faces)
-    # Of several tiles drawn, only the last can be playable, but each draw renews the claim. See docs/rules.md 2.6.
+    # Of several tiles drawn, only the last can be playable, but each draw renews the claim. See
+    # docs/reference/rules.md 2.6.
     return after_draw(
         add_claim(claims, seat, no_playable_tile(hand, game.rules, DREW)), seat, action.tiles, action.faces
     )
@@ -102,7 +103,7 @@ def decline(game: Game, hand: Hand) -> GameUpdate:
 
 
 def _without_lead(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
-    """Return the match after *seat* declares that it has no double to lead. See docs/rules.md 3.5."""
+    """Return the match after *seat* declares that it has no double to lead. See docs/reference/rules.md 3.5."""
     drawn = hand.course.drawn
     hand, _ = pass_turn(hand, seat, len(game.players))
     without = hand.course.without_double + (0 if drawn else 1)

@@ -54,7 +54,10 @@ def play(game: Game, hand: Hand, seq: Seq, action: Play) -> GameUpdate:
 
 
 def stack(game: Game, hand: Hand, action: Stack) -> GameUpdate:
-    """Return the match after a stack: the count scores again, at the previous player's cost. See docs/rules.md 3.6."""
+    """Return the match after a stack: the count scores again, at the previous player's cost.
+
+    See docs/reference/rules.md 3.6.
+    """
     rules, seat, chance = game.rules, action.seat, hand.chance
     layout = stack_on(hand.layout, action.tile, action.on)
     hand, lost = _laid(game, hand, seat, action.tile, layout)

@@ -89,7 +89,10 @@ def legal_stacks(state: State, tiles: Iterable[Tile], *, seat: Seat | None = Non
 
 
 def is_stackable(hand: Hand, node: Node) -> bool:
-    """Return True if a copy can be stacked on *node*: it has an open end and no copy on it. See docs/rules.md A3-8."""
+    """Return True if a copy can be stacked on *node*: it has an open end and no copy on it.
+
+    See docs/reference/rules.md A3-8.
+    """
     layout = hand.layout
     return node.id not in layout.stacked and any(end.spot.host == node.id for end in layout.ends)
 

@@ -1,4 +1,4 @@
-"""Apply an accepted action to a match. See docs/rules.md 2.3 to 2.5 and 3.
+"""Apply an accepted action to a match. See docs/reference/rules.md 2.3 to 2.5 and 3.
 
 Legality is checked in `engine.game.judge`, not here, because players may accept an illegal action.
 """

@@ -1,4 +1,4 @@
-"""Turn order and the current player's options. See docs/rules.md 2.3 and, for the six-arm game, 3.5."""
+"""Turn order and the current player's options. See docs/reference/rules.md 2.3 and, for the six-arm game, 3.5."""
 
 from engine.rules.rules import Drawing, NoDouble, ProvableBlock, Rules, SpellLap
 from engine.state.events import Seat
@@ -45,7 +45,7 @@ def tiles_to_draw(rules: Rules, hand: Hand) -> int:
 
 
 def is_exempt(rules: Rules, hand: Hand) -> bool:
-    """Return True if the player to move cast the spell and may pass without drawing. See docs/rules.md A2-5.
+    """Return True if the player to move cast the spell and may pass without drawing. See docs/reference/rules.md A2-5.
 
     False if there is nothing to draw.
     """

@@ -1,4 +1,4 @@
-"""Format and parse positions: a `Table` as one line of text, like FEN in chess. See docs/positions.md."""
+"""Format and parse positions: a `Table` as one line of text, like FEN in chess. See docs/reference/positions.md."""
 
 import re
 from collections import Counter
@@ -393,7 +393,7 @@ def _require(holds: bool, expected: str) -> None:  # noqa: FBT001 - reads as an 
 def _matched(form: re.Pattern[str], text: str) -> re.Match[str]:
     found = form.fullmatch(text)
     if found is None:
-        raise EngineError(f'expected a word as docs/positions.md has it, got "{text[:_SHOWN]}"')
+        raise EngineError(f'expected a word as docs/reference/positions.md has it, got "{text[:_SHOWN]}"')
     return found
 
 

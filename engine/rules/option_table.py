@@ -339,8 +339,8 @@ PRESETS: tuple[Preset, ...] = (
 )
 
 CONSEQUENCES: tuple[Consequence, ...] = (
-    # With open_halves, every double within a line would always count: docs/rules.md A1-26.
+    # With open_halves, every double within a line would always count: docs/reference/rules.md A1-26.
     Consequence("spinner", "all", (("branch_order", "sides_first"), ("spinner_count", "until_capped"))),
-    # The bonus of All Threes is in threes: docs/rules.md A1-27.
+    # The bonus of All Threes is in threes: docs/reference/rules.md A1-27.
     Consequence("unit", "3", (("round_to", "3"), ("bonus_divisor", "3")), ("allfives",)),
 )

@@ -1,4 +1,4 @@
-"""Rules of the known games, by name. See docs/rules.md 2.7, and section 3 for the reason of each value."""
+"""Rules of the known games, by name. See docs/reference/rules.md 2.7, and section 3 for the reason of each value."""
 
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -141,7 +141,7 @@ _OTHER_NAMES = {
     "4man2box": "twoset",
     "4man2boxwithstealing": "cutthroat",
 }
-"""Other names from docs/rules.md 1, normalized by `_key`, and the game of each."""
+"""Other names from docs/reference/rules.md 1, normalized by `_key`, and the game of each."""
 
 _VARIATIONS = {"fiveup": "five_up", "muggins": "muggins", "allthrees": "all_threes"}
 """Variations of `allfives`. `profile` rejects them and names the option, so that nobody plays plain `allfives`."""

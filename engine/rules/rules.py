@@ -1,4 +1,7 @@
-"""Rules of a game as a frozen value. `engine.rules.profiles` defines the known games. See docs/rules.md 2.7."""
+"""Rules of a game as a frozen value. `engine.rules.profiles` defines the known games.
+
+See docs/reference/rules.md 2.7.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +12,7 @@ from engine.tiles import HIGHEST_PIPS, full_set, set_name
 
 SMALLEST_SET = 6
 MOST_SEATS = 16  # Game records name seats A to P.
-MOST_COPIES = 2  # The game with the most tiles uses two sets: docs/rules.md 3.6.
+MOST_COPIES = 2  # The game with the most tiles uses two sets: docs/reference/rules.md 3.6.
 
 
 class Spinner(StrEnum):
@@ -189,7 +192,7 @@ class HandPoints:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """Numbers with an effect when a play leaves them open. See docs/rules.md 3.5.
+    """Numbers with an effect when a play leaves them open. See docs/reference/rules.md 3.5.
 
     Attributes:
         draw_on: Number on which all other players draw one tile.
@@ -215,7 +218,7 @@ class Effects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """Rules of a match. docs/rules.md 2.7 gives the values for each game.
+    """Rules of a match. docs/reference/rules.md 2.7 gives the values for each game.
 
     Attributes:
         name: Name of the profile.

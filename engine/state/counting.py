@@ -1,4 +1,4 @@
-"""Count of a layout: the sum of its open ends and the points it scores. See docs/rules.md 2.2."""
+"""Count of a layout: the sum of its open ends and the points it scores. See docs/reference/rules.md 2.2."""
 
 from engine.rules.rules import Rules, SpinnerCount
 from engine.state.layout import DOUBLE_PORTS, LINE, Layout, NodeId, OpenEnd, Port, Spot, arm_place

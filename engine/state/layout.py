@@ -2,8 +2,8 @@
 
 Every tile has the line ports W and E. A double also has the tips N and S. The starter of the six-arm game has numbered
 arms instead. The first tile shows its inner number at W. Every later tile is attached with W against its host, so its
-free side is E. Addresses are relative to the host and stay valid when an earlier play is corrected. See docs/rules.md
-2.1.
+free side is E. Addresses are relative to the host and stay valid when an earlier play is corrected. See
+docs/reference/rules.md 2.1.
 """
 
 from dataclasses import replace
@@ -259,7 +259,10 @@ def obstacle(layout: Layout, tile: Tile, at: Spot | None, *, rules: Rules, inner
 
 
 def is_locked(layout: Layout, rules: Rules) -> bool:
-    """Return True if nobody can play because no tile outside *layout* fits an open end. See docs/rules.md 2.3 b."""
+    """Return True if nobody can play because no tile outside *layout* fits an open end.
+
+    See docs/reference/rules.md 2.3 b.
+    """
     fits = 0
     for end in layout.ends:
         if end.playable:

@@ -1,4 +1,4 @@
-"""Problems with an action, as values with a reason for players. See docs/rules.md 2.6."""
+"""Problems with an action, as values with a reason for players. See docs/reference/rules.md 2.6."""
 
 from enum import Enum, StrEnum
 

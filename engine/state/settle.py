@@ -1,4 +1,4 @@
-"""Settle a hand: its winner, points and arithmetic. See docs/rules.md 2.4, 3.4 (partners) and 3.5."""
+"""Settle a hand: its winner, points and arithmetic. See docs/reference/rules.md 2.4, 3.4 (partners) and 3.5."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 A slash is worth 5 and a circle 10. In Bones, two slashes form the cross of a house. Each of its quadrants takes a
 circle or an X of two slashes, and a full house is worth 50. In Twoset, slashes, crosses and circles fill rows of 50,
-and stolen marks are struck out. See docs/rules.md 3.1 and 3.6. A remainder below 5 is kept as a number.
+and stolen marks are struck out. See docs/reference/rules.md 3.1 and 3.6. A remainder below 5 is kept as a number.
 """
 
 from collections.abc import Iterable

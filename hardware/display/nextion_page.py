@@ -1,4 +1,4 @@
-"""Components of the Nextion page of docs/nextion.md, and their lengths in characters."""
+"""Components of the Nextion page of docs/reference/nextion.md, and their lengths in characters."""
 
 PLAYERS = 4
 NAME_CHARACTERS, POINTS_CHARACTERS, MESSAGE_CHARACTERS = 12, 5, 60

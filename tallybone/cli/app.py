@@ -54,7 +54,9 @@ COMMANDS = {
         "simulate", "Record a rendered match with hands, sounds, buttons and its ground truth; about a minute a hand."
     ),
     "rules": CommandEntry("games", "List the games and their options, or print the rules of one."),
-    "score": CommandEntry("games", "Score a written game (docs/game_record.md): counts, points and mistakes."),
+    "score": CommandEntry(
+        "games", "Score a written game (docs/reference/game_record.md): counts, points and mistakes."
+    ),
     "cameras": CommandEntry("devices", "List the available cameras and the `--camera` value of each."),
     "listen": CommandEntry("devices", "Find every knock in a sound file, with its time."),
     "emulate-display": CommandEntry("devices", "Emulate a serial score display in the terminal, for testing."),

@@ -279,7 +279,7 @@ def walk_through(
         problems = error.problems if isinstance(error, TableFileError) else (error,)
         return Output("hardware test").complain(*problems)
     if hardware == HardwareSettings():
-        console.print("table.toml configures no parts; see docs/wiring.md.")
+        console.print("table.toml configures no parts; see docs/start/wiring.md.")
         return 0
     if opener is None:
         opener = PartOpener(hardware.pins, VirtualPanel(()), clock)

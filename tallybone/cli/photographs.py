@@ -49,7 +49,7 @@ def _evaluate(
         list[Path],
         typer.Argument(
             metavar="LABELS ROOT | SESSION...",
-            help="Labels of photographs (docs/labels.md) and the folder to which their paths are relative;"
+            help="Labels of photographs (docs/reference/labels.md) and the folder to which their paths are relative;"
             " or recordings of simulated tables (.mcap), or folders of them.",
         ),
     ],

@@ -171,7 +171,7 @@ def _shadow(
         list[Path],
         typer.Argument(
             metavar="RECORDING... SHEET.dgr",
-            help="Recordings of one match in order (.mcap), then its score sheet (docs/game_record.md).",
+            help="Recordings of one match in order (.mcap), then its score sheet (docs/reference/game_record.md).",
         ),
     ],
     *,

@@ -92,7 +92,7 @@ def _examined(path: Path | None, folder: Path, probes: Probes) -> Iterator[Findi
         table = TableFile()
         for words in error.problems:
             yield problem(
-                "table.toml", words, "" if words is not error.problems[-1] else "docs/wiring.md has an example."
+                "table.toml", words, "" if words is not error.problems[-1] else "docs/start/wiring.md has an example."
             )
     except OSError as error:
         table = TableFile()

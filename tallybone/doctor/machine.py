@@ -26,13 +26,13 @@ from tallybone.finding import Finding, absent, ok, problem, warning
 
 _OLDEST_PYTHON = (3, 11)
 _BITS = 64
-# Scoring a game takes 280 MB (docs/reading.md); system and camera take half as much again.
+# Scoring a game takes 280 MB (docs/explanation/reading.md); system and camera take half as much again.
 _LEAST_MEMORY_MB, _GOOD_MEMORY_MB = 400, 900
 _HOT_C, _WARM_C = 80.0, 70.0
 # Bits of get_throttled: bits 0 to 3 are current, bits 16 to 19 have occurred since boot.
 _LOW_VOLTAGE, _CAPPED, _SLOWED, _SOFT_LIMIT = 0x1, 0x2, 0x4, 0x8
 _SINCE_START = 16
-# A two-core laptop takes 0.07 s (docs/reading.md). Above this limit, plays appear twice as late as there.
+# A two-core laptop takes 0.07 s (docs/explanation/reading.md). Above this limit, plays appear twice as late as there.
 _SLOW_READ_S = 0.5
 _MEMORY, _HEAT, _POWER, _CLOCK = phrase("memory"), phrase("heat"), phrase("power"), phrase("clock")
 _SUPPLY = phrase("Use the supply that is made for this Pi (4: 5 V 3 A, 5: 5 V 5 A), with its own cable.")

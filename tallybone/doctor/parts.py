@@ -86,7 +86,7 @@ def check_opened(part: str, opened: PartTrial) -> Finding:
         words = f"it reports {opened.hits} hits a second although nobody knocks"
         return warning(part, words, "Turn up its trimmer, and connect the grounds of the piezo and the Pi.")
     if opened.doubt:
-        return warning(part, opened.doubt, "See docs/wiring.md for its wiring.")
+        return warning(part, opened.doubt, "See docs/start/wiring.md for its wiring.")
     return ok(part, opened.details)
 
 

@@ -50,7 +50,7 @@ def evaluate_photos(
     """Read labelled photos and print the accuracy.
 
     Args:
-        labels: File of labels (docs/labels.md).
+        labels: File of labels (docs/reference/labels.md).
         root: Folder that the paths in *labels* are relative to.
         tile_set: Tile set in the photos, if known.
         as_json: Print a JSON object instead of tables.

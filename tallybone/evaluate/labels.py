@@ -1,4 +1,4 @@
-"""Parse the labels of photos: the true tiles in each picture (docs/labels.md)."""
+"""Parse the labels of photos: the true tiles in each picture (docs/reference/labels.md)."""
 
 from __future__ import annotations
 

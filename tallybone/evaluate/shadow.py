@@ -105,7 +105,7 @@ def compare_with_sheet(
 
     Args:
         recordings: Recordings of the match, in order. A resumed match has several.
-        sheet: A game record (docs/game_record.md).
+        sheet: A game record (docs/reference/game_record.md).
         as_json: Print a JSON object instead of tables.
         out: Stream for figures. None for stdout.
         err: Stream for errors. None for stderr.

@@ -1,4 +1,4 @@
-"""State of all tables, and changes since a version, with the JSON fields of docs/mqtt.md."""
+"""State of all tables, and changes since a version, with the JSON fields of docs/reference/mqtt.md."""
 
 from __future__ import annotations
 

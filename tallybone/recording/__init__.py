@@ -1,1 +1,1 @@
-"""Write and read recordings: an MCAP file with all inputs of a sitting, in feeding order (docs/recording.md)."""
+"""Write and read recordings: MCAP files with all inputs of a sitting in order (docs/reference/recording.md)."""

@@ -168,7 +168,7 @@ class RecordingWriter:
         records = head + _bytes_of(message)
         chunk = _bytes_of(
             Chunk(
-                compression="",  # JPEGs do not compress (docs/recording.md)
+                compression="",  # JPEGs do not compress (docs/reference/recording.md)
                 data=records,
                 message_end_time=t_ns,
                 message_start_time=t_ns,

@@ -121,7 +121,7 @@ def exporting(files: ExportFiles, *, has_pictures: bool) -> Iterator[Exports]:
 
 
 def game_record(transcript: Transcript, start: SittingStart | None) -> str:
-    """Return the match as a game record (docs/game_record.md), with its date if *start* is given.
+    """Return the match as a game record (docs/reference/game_record.md), with its date if *start* is given.
 
     Raises:
         ExportError: If no score was kept.

@@ -31,7 +31,7 @@ from engine import (
 
 
 class Button(StrEnum):
-    """The buttons of a table. docs/rules.md 5.2."""
+    """The buttons of a table. docs/reference/rules.md 5.2."""
 
     KNOCK = "knock"
     CALL = "call"

@@ -17,7 +17,7 @@ from vision.reading import Half, PointPx, SeenTile
 Point = tuple[float, float]
 Quad = tuple[Point, Point, Point, Point]
 # Maximum gap and slip in sides of a half, and maximum skew, of a joined tile. Players leave gaps of up to half a side
-# (docs/rules.md 5.1).
+# (docs/reference/rules.md 5.1).
 _MAX_GAP, _MAX_SLIP, _MAX_SKEW_RAD = 0.75, 0.85, math.radians(40)
 # Standard deviations of gap, slip and skew of a joined tile.
 _GAP, _SLIP, _SKEW_RAD = 0.2, 0.3, math.radians(12)

@@ -54,7 +54,7 @@ def print_recordings(
     """Print the recordings in a folder, oldest first.
 
     Args:
-        folder: Folder of recordings. None for the user's own (docs/recording.md).
+        folder: Folder of recordings. None for the user's own (docs/reference/recording.md).
         as_json: Print a line of JSON for each recording and one with the result, instead of a table.
         keep_bytes: Delete the oldest recordings until the rest use at most this size. None deletes nothing.
         out: Stream for the list. None for stdout.

@@ -27,7 +27,7 @@ class LineGame(Dealt):
 
 Position = LineGame | SuperGame
 
-# docs/rules.md 2.7, without what only a match needs.
+# docs/reference/rules.md 2.7, without what only a match needs.
 _POINTS = {"subtract_own": False, "round_to": None, "bonus_divisor": 1, "tie": "lightest_tile", "tie_order": "pips"}
 _PLAIN = {"set": 6, "copies": 1, "hand": 7, "spinner": "none", "branch_order": "any", "unit": None, "draw": "none"}
 _FIVES = {"spinner": "first", "unit": 5, "play_divisor": 1, "draw": "until_playable"}
@@ -82,7 +82,7 @@ def start(
     """The position before the first tile.
 
     Args:
-        rules: As in docs/rules.md 2.7.
+        rules: As in docs/reference/rules.md 2.7.
         hands: By seat.
         boneyard: Drawn from the end.
         leader: Who leads where the tiles do not say it.

@@ -121,7 +121,10 @@ def super_after(before: SuperGame, action: Action) -> SuperGame:
 
 
 def _all_knocked(now: SuperGame) -> None:
-    """A lap of knocks with nothing left to draw blocks the hand, or only ends the spell. docs/rules.md A2-6."""
+    """A lap of knocks with nothing left to draw blocks the hand, or only ends the spell.
+
+    See docs/reference/rules.md A2-6.
+    """
     if now.spell and now.rules.get("spell_deadlock", "blocked") == "lapses":
         now.spell, now.caster, now.knocks = "", -1, 0
     else:
@@ -129,7 +132,7 @@ def _all_knocked(now: SuperGame) -> None:
 
 
 def _play(now: SuperGame, tile: Pair, place: str) -> None:
-    """The turn of docs/rules.md 3.5, in its order."""
+    """The turn of docs/reference/rules.md 3.5, in its order."""
     seat, seats = now.turn, len(now.hands)
     is_starter = now.starter is None
     leaves = _lay(now, tile, place)

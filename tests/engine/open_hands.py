@@ -150,7 +150,7 @@ def open_hand(rules: Rules, hands: Sequence[Sequence[Pair]], boneyard: Sequence[
 
 
 def naive_rules(rules: Rules) -> dict[str, Any]:
-    """The same rules in the words of docs/rules.md 2.7, for the naive game."""
+    """The same rules in the words of docs/reference/rules.md 2.7, for the naive game."""
     points, effects = rules.hand_points, rules.effects
     found: dict[str, Any] = {
         "set": rules.max_pips,

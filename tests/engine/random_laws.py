@@ -1,4 +1,4 @@
-"""What holds whatever happens, docs/rules.md 4.2: cheap checks for every event, and those that replay the match."""
+"""Invariants of docs/reference/rules.md 4.2: cheap checks for every event, and others that replay the match."""
 
 from __future__ import annotations
 

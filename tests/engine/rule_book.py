@@ -1,4 +1,4 @@
-"""docs/rules.md as the tests read it: its sections, decisions, paragraphs, tables and options."""
+"""docs/reference/rules.md as the tests read it: its sections, decisions, paragraphs, tables and options."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BOOK = ROOT / "docs" / "rules.md"
+BOOK = ROOT / "docs" / "reference" / "rules.md"
 
 DECISION = re.compile(r"\bA(?:-G|[0-9]-)[0-9]+\b")
 _HEADING = re.compile(r"^#{2,3} (?:([0-9](?:\.[0-9])?)\.? )?(.+)$", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""A table to play at in tests: plays are written as in docs/rules.md 6.2, each on one line."""
+"""A table to play at in tests: plays are written as in docs/reference/rules.md 6.2, each on one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each rule of docs/rules.md 3.3, All Fives and its variations, and the rows of 3.7; its leads are in test_leads.
+"""Each rule of docs/reference/rules.md 3.3 (All Fives and variations), and the rows of 3.7; leads are in test_leads.
 
 Most layouts are those of the text: a 5-5, b 5-0, c 5-3 and then 0-2, d 5-4 atop, 2-2, 2-5, 3-3.
 """

@@ -1,4 +1,4 @@
-"""Each rule of docs/rules.md 3.4, the block game alone and in pairs; its leads are in test_leads."""
+"""Each rule of docs/reference/rules.md 3.4, the block game alone and in pairs; its leads are in test_leads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each rule of docs/rules.md 3.1, from the deal to the score; how hands and matches end is in test_bones_endings."""
+"""Each rule of docs/reference/rules.md 3.1, from the deal to the score; endings are in test_bones_endings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/rules.md 2.3 to 2.5 and 3.1: how a hand and a match of bones end."""
+"""docs/reference/rules.md 2.3 to 2.5 and 3.1: how a hand and a match of bones end."""
 
 from __future__ import annotations
 

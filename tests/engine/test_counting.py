@@ -1,4 +1,4 @@
-"""docs/rules.md 2.2, and the counts of 3.1 and 3.3."""
+"""docs/reference/rules.md 2.2, and the counts of 3.1 and 3.3."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OPEN_HALVES = replace(OPEN_BONES, branch_order=BranchOrder.ANY, spinner_count=Sp
 CAPPED_ANY = replace(OPEN_BONES, branch_order=BranchOrder.ANY)
 FIVE_UP = replace(OPEN_BONES, spinner=Spinner.ALL)
 
-# For docs/rules.md 3.1, Count: plays, the sum as it is said, points.
+# For docs/reference/rules.md 3.1, Count: plays, the sum as it is said, points.
 BONES_TABLE = [
     ("5-5 5-4@W 5-1@E", "4 + 1 = 5", 5),
     ("1-1 1-6@W 6-3@W 1-5@E 5-5@E 5-4@E 1-2@N", "3 + 2 + 4 = 9", 0),

@@ -1,4 +1,4 @@
-"""Stacking in the two-set game: each rule of docs/rules.md 3.6 that is called cutthroat."""
+"""Stacking in the two-set game: each rule of docs/reference/rules.md 3.6 that is called cutthroat."""
 
 from __future__ import annotations
 

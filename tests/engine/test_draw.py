@@ -1,4 +1,4 @@
-"""Each rule of docs/rules.md 3.2, the draw game; who leads, and its set dominoes, are in test_leads."""
+"""Each rule of docs/reference/rules.md 3.2, the draw game; who leads, and its set dominoes, are in test_leads."""
 
 from __future__ import annotations
 

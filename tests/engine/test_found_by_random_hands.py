@@ -1,4 +1,7 @@
-"""Faults that random hands have found, each as a short sequence of events. docs/rules.md 3.5 unless said otherwise."""
+"""Faults that random hands have found, each as a short sequence of events.
+
+See docs/reference/rules.md 3.5 unless said otherwise.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/rules.md 2.6: what is wrong is noticed, said in the players' words, and never fatal."""
+"""docs/reference/rules.md 2.6: what is wrong is noticed, said in the players' words, and never fatal."""
 
 from __future__ import annotations
 
@@ -193,7 +193,8 @@ def test_a_tile_drawn_since_is_none_but_a_second_one_is() -> None:
 
 
 def test_a_tile_that_was_seen_when_it_was_drawn_excuses_no_other() -> None:
-    # docs/rules.md 2.6: tiles that would have fitted, more than they drew since; of these one is known not to fit
+    # docs/reference/rules.md 2.6: tiles that would have fitted, more than they drew since; of these one is known not to
+    # fit
     table = Table(STRICT).play("5-5").feed(Draw(B, 1, faces=tiles("2-2"))).play("5-4@W")
     assert words(table) == ["Tom drew on 5, but held 5-4"]
     assert stood(table) == {True}
@@ -281,7 +282,8 @@ def test_where_nobody_draws_a_knock_is_always_good_and_a_draw_never() -> None:
 
 
 def test_only_a_play_breaks_a_succession_of_knocks() -> None:
-    # docs/rules.md 2.3 a: all seats have passed in succession with no play between; who draws may draw in vain.
+    # docs/reference/rules.md 2.3 a: all seats have passed in succession with no play between; who draws may draw in
+    # vain.
     drawn = (Knock(B), Draw(A, 14))
     assert Table(WARN).play("5-5").feed(*drawn, Knock(A)).game.phase is Phase.REVEAL
     assert Table(WARN).play("5-5").feed(*drawn).play("5-1@W").feed(Knock(B)).game.phase is Phase.PLAY

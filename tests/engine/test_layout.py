@@ -1,4 +1,4 @@
-"""docs/rules.md 2.1: ports, arms, spinners and tips."""
+"""docs/reference/rules.md 2.1: ports, arms, spinners and tips."""
 
 from __future__ import annotations
 

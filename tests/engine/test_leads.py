@@ -1,4 +1,7 @@
-"""Who leads a hand, and with what: roll call, lots, race, a chosen player, drawing for a double. docs/rules.md 3."""
+"""Who leads a hand, and with what: roll call, lots, race, a chosen player, drawing for a double.
+
+See docs/reference/rules.md 3.
+"""
 
 from __future__ import annotations
 

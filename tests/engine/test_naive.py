@@ -198,7 +198,7 @@ def after_six(now: SuperGame, action: Action) -> SuperGame:
     return then
 
 
-# ---- positions worked out by hand, in the notation of docs/rules.md 6.2 ----
+# ---- positions worked out by hand, in the notation of docs/reference/rules.md 6.2 ----
 
 WORDS = {"d": DRAW, "k": KNOCK, "n": DECLINE}
 

@@ -1,4 +1,4 @@
-"""docs/rules.md 2.7 as options: every key can be read, written and chosen, and what cannot be is said clearly."""
+"""Options of docs/reference/rules.md 2.7: each key can be read, written and chosen, with clear errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from engine.rules.options import (
 from engine.rules.profiles import ALLFIVES, BLOCK, BONES, CUTTHROAT, DRAW, FREE, PROFILES, SUPER, TWOSET, profile
 from engine.rules.rules import Effects, HandPoints, Rules, deal_problems
 
-# docs/rules.md 1 and 2.7 as data, hand_points opened.
+# docs/reference/rules.md 1 and 2.7 as data, hand_points opened.
 REFERENCE = {
     "bones": """
         set=6 copies=1 players=2-4 hand=7 redeal_if_doubles_over=3 lead_first=highest_double no_double=redeal

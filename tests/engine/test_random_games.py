@@ -1,4 +1,7 @@
-"""Matches of any game and options between players who choose at random, with errors: laws of docs/rules.md 4.2."""
+"""Matches of any game and options between players who choose at random, with errors: laws of.
+
+See docs/reference/rules.md 4.2.
+"""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def last(text: str, *, strict: bool = False) -> Line:
     return play(text, strict=strict).lines[-1]
 
 
-# Records in the notation of docs/rules.md 6.2
+# Records in the notation of docs/reference/rules.md 6.2
 
 
 def test_all_fives_counts_ten_ten_thirteen_and_so_on_to_twenty() -> None:

@@ -1,4 +1,4 @@
-"""docs/rules.md 5.3: undo, amend and "it stands" are replays of the log."""
+"""docs/reference/rules.md 5.3: undo, amend and "it stands" are replays of the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/rules.md says what the engine does: its options, the table of 2.7, and the positions that it works out."""
+"""docs/reference/rules.md matches the engine: its options, the table of 2.7, and the worked positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/rules.md 2.7: what can be agreed, and what no table can play."""
+"""docs/reference/rules.md 2.7: what can be agreed, and what no table can play."""
 
 from __future__ import annotations
 

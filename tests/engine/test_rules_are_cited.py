@@ -1,4 +1,4 @@
-"""Every place of docs/rules.md that code, tests and documents cite is there."""
+"""Every place of docs/reference/rules.md that code, tests and documents cite is there."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tests.engine.rule_book import BOOK, DECISION, ROOT, anchors, decisions, sec
 
 FOLDERS = ("engine", "vision", "hardware", "calibration", "synthetic", "tallybone", "tests")
 
-# Up to the end of the sentence, bracket or text in quotes: "docs/rules.md 2.3 to 2.5 and 3."
-_CITATION = re.compile(r"docs/rules\.md((?:[^.()\"\n]|\([^()\n]*\)|\.(?=[0-9]))*)")
+# Up to the end of the sentence, bracket or text in quotes: "docs/reference/rules.md 2.3 to 2.5 and 3."
+_CITATION = re.compile(r"docs/reference/rules\.md((?:[^.()\"\n]|\([^()\n]*\)|\.(?=[0-9]))*)")
 _SECTION = re.compile(r"(?<![\w.-])[0-9](?:\.[0-9])?(?![\w.-])")
 # Written so that this file does not find itself.
 _OLD_NAME = re.compile(r"R[U]LES\.md|R[U]LES A?[0-9]")
 
 
 def cited(source: str) -> set[str]:
-    """The sections and decisions that *source* names after docs/rules.md, and all decisions it names elsewhere."""
+    """Return the sections and decisions that *source* cites from docs/reference/rules.md, and other decisions."""
     found = set(DECISION.findall(source))
     for words in _CITATION.findall(source):
         found |= set(_SECTION.findall(DECISION.sub("", words)))
@@ -46,12 +46,12 @@ def test_the_engine_cites_the_book() -> None:
 @pytest.mark.parametrize(
     ("source", "names"),
     [
-        ("# docs/rules.md 2.3 to 2.5 and 3. But 7 of them", {"2.3", "2.5", "3"}),
-        ('"""docs/rules.md 2.4, 3.4 (partners) and 3.5."""', {"2.4", "3.4", "3.5"}),
-        ("half a side (docs/rules.md 5.1); beyond 9 nothing", {"5.1"}),
-        ("docs/rules.md 3.6, A3-8.", {"3.6", "A3-8"}),
-        ("# A1-27: -> 5, docs/rules.md 2.3 b: 9-9", {"A1-27", "2.3"}),
-        ("docs/rules.md A2-99", {"A2-99"}),
+        ("# docs/reference/rules.md 2.3 to 2.5 and 3. But 7 of them", {"2.3", "2.5", "3"}),
+        ('"""docs/reference/rules.md 2.4, 3.4 (partners) and 3.5."""', {"2.4", "3.4", "3.5"}),
+        ("half a side (docs/reference/rules.md 5.1); beyond 9 nothing", {"5.1"}),
+        ("docs/reference/rules.md 3.6, A3-8.", {"3.6", "A3-8"}),
+        ("# A1-27: -> 5, docs/reference/rules.md 2.3 b: 9-9", {"A1-27", "2.3"}),
+        ("docs/reference/rules.md A2-99", {"A2-99"}),
     ],
 )
 def test_a_citation_ends_with_its_sentence(source: str, names: set[str]) -> None:
@@ -59,7 +59,7 @@ def test_a_citation_ends_with_its_sentence(source: str, names: set[str]) -> None
 
 
 def test_links_to_sections_of_the_book_lead_somewhere() -> None:
-    documents = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    documents = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     links = [link for path in documents for link in re.findall(r"rules\.md#([\w-]+)", path.read_text(encoding="utf-8"))]
     links += re.findall(r"\]\(#([\w-]+)\)", BOOK.read_text(encoding="utf-8"))
     assert len(links) > 1

@@ -1,4 +1,4 @@
-"""Every rule of docs/rules.md section 3 is named by a test: each decision, each paragraph, each row of 3.7.
+"""Every rule of docs/reference/rules.md section 3 is named by a test: each decision, each paragraph, each row of 3.7.
 
 A test names its rules in a comment or docstring of its own, such as "A1-5: blocked, own pips are not subtracted".
 """

@@ -1,4 +1,4 @@
-"""docs/rules.md 2.4: who wins a hand and what it pays."""
+"""docs/reference/rules.md 2.4: who wins a hand and what it pays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/rules.md 3.5, the six-arm game, but for its spells, its endings and its leads, which have a file each."""
+"""The six-arm game, docs/reference/rules.md 3.5; spells, endings and leads have files of their own."""
 
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ def test_the_seventh_arm_stands_where_illegal_plays_do() -> None:
 
 
 def test_the_arms_are_alike_so_a_tile_beyond_the_six_is_on_a_free_one() -> None:
-    # 3.5 Branches: six directions off the starter, wherever they point; docs/rules.md 5.1: only their number matters
+    # 3.5 Branches: six directions off the starter, wherever they point; docs/reference/rules.md 5.1: only their number
+    # matters
     table = led(players=TWO).play("7-1@1", "7-2@7-7:7")
     assert (kinds(table), table.end("2").number) == ([], 2)
     assert words(table.play("5-4@7-1:7")) == ["5-4: 7-1 has no such side"]

@@ -1,4 +1,4 @@
-"""How a hand and a match of the six-arm game end: docs/rules.md 3.5."""
+"""How a hand and a match of the six-arm game end: docs/reference/rules.md 3.5."""
 
 from __future__ import annotations
 

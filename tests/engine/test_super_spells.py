@@ -1,4 +1,4 @@
-"""The spells of docs/rules.md 3.5: a 13 that is left open, and the starter 13-13."""
+"""The spells of docs/reference/rules.md 3.5: a 13 that is left open, and the starter 13-13."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The house tally of bones, docs/rules.md 3.1."""
+"""The house tally of bones, docs/reference/rules.md 3.1."""
 
 from __future__ import annotations
 

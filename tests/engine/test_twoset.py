@@ -1,4 +1,4 @@
-"""Each rule of docs/rules.md 3.6 but for stacking (test_cutthroat) and the race for the lead (test_leads)."""
+"""Each rule of docs/reference/rules.md 3.6 but for stacking (test_cutthroat) and the race for the lead (test_leads)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worked examples of docs/rules.md: positions with their numbers, none of them taken from the engine.
+"""Worked examples of docs/reference/rules.md: positions with their numbers, none of them taken from the engine.
 
 worked_examples.json beside this file holds the project's own, worked out by hand from the book. Where more lie beside
 the project, in the same form, they are read as well.

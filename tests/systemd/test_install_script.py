@@ -49,7 +49,7 @@ def test_everything_is_laid_where_systemd_looks(tmp_path: Path) -> None:
         "/etc/tallybone/table.toml": 0o644,
         "/etc/tmpfiles.d/tallybone.conf": 0o644,
         "/etc/udev/rules.d/60-tallybone.rules": 0o644,
-        "/opt/tallybone/docs/install.md": 0o644,
+        "/opt/tallybone/docs/start/install.md": 0o644,
         "/opt/tallybone/requirements/table.txt": 0o644,
         "/opt/tallybone/systemd/install.sh": 0o755,
         "/usr/local/sbin/tallybone-table": 0o755,

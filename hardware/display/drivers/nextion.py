@@ -1,4 +1,4 @@
-"""Nextion HMI display. docs/nextion.md explains how to build its page."""
+"""Nextion HMI display. docs/reference/nextion.md explains how to build its page."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _STARTED, _READY, _OVERFLOW = b"\x00\x00\x00" + _END, b"\x88" + _END, b"\x24" + 
 
 @dataclass(frozen=True, slots=True)
 class Nextion:
-    """Encoder for a Nextion with the page of docs/nextion.md. More than four players alternate.
+    """Encoder for a Nextion with the page of docs/reference/nextion.md. More than four players alternate.
 
     Attributes:
         baud: Bits per second set by the page. 9600 by default.
@@ -133,7 +133,7 @@ def _emulated(baud: int) -> Emulated:
 
 
 class NextionDriver(SerialDisplay):
-    """A Nextion HMI with the page of docs/nextion.md."""
+    """A Nextion HMI with the page of docs/reference/nextion.md."""
 
     driver: Literal["nextion"]
 

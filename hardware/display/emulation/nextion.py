@@ -1,4 +1,4 @@
-"""Emulated Nextion HMI with the page of docs/nextion.md, including its buffer and replies."""
+"""Emulated Nextion HMI with the page of docs/reference/nextion.md, including its buffer and replies."""
 
 from __future__ import annotations
 

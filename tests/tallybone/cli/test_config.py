@@ -27,7 +27,7 @@ def examples() -> dict[str, str]:
     found["systemd/table.toml, all of it"] = re.sub(
         r"^#(?=[\[a-z])", "", found["systemd/table.toml"], flags=re.MULTILINE
     )
-    for page in sorted((ROOT / "docs").glob("*.md")):
+    for page in sorted((ROOT / "docs").rglob("*.md")):
         for number, text in enumerate(re.findall(r"^```toml\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)):
             found[f"{page.name} {number}"] = text
     return found

@@ -1,4 +1,4 @@
-"""docs/mqtt.md says what is so: its example can be used, and its check of a signature fits."""
+"""docs/reference/mqtt.md says what is so: its example can be used, and its check of a signature fits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tallybone.notify.webhook import HEADER, signature
 from tallybone.store.table_file import EventKind, TableIdentity, load_table
 from tests.tallybone.notify.snapshots import played, shown
 
-DOCUMENT = (Path(__file__).parents[3] / "docs" / "mqtt.md").read_text()
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "reference" / "mqtt.md").read_text()
 
 
 def test_the_example_can_be_used(tmp_path: Path) -> None:

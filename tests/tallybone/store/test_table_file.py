@@ -30,7 +30,7 @@ def test_the_usual_file_is_read_where_nobody_names_another(tmp_path: Path) -> No
 
 
 def test_the_example_of_the_documentation_can_be_used(tmp_path: Path) -> None:
-    text = (Path(__file__).resolve().parents[3] / "docs" / "hardware.md").read_text()
+    text = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "hardware.md").read_text()
     example = load_table(written(tmp_path / "table.toml", text.split("```toml\n")[1].split("```")[0]))
     assert example.camera == "usb:0"
     assert [part.shows for part in example.hardware.leds] == [LedsRole.SEATS, LedsRole.STATUS]
