@@ -21,7 +21,7 @@ NAME = re.compile(r"`([A-Za-z_]+(?:\.\w+)+)(?:\([\w, ]*\))?`")
 
 def test_the_picture_of_the_rooms_is_as_it_is_drawn_now() -> None:
     assert (DOCS / "rooms.svg").read_text(encoding="utf-8") == rooms_sheet().svg(), "run python -m docs.drawings"
-    assert "(rooms.svg)" in ARCHITECTURE
+    assert "(../rooms.svg)" in ARCHITECTURE
 
 
 def test_no_text_of_the_picture_runs_into_another_or_off_the_paper() -> None:
