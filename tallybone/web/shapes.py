@@ -1,4 +1,4 @@
-"""JSON types of the page, described in docs/guides/page.md and in the OpenAPI description.
+"""JSON types of the page, described in docs/reference/http_api.md and in the OpenAPI description.
 
 Positions are pixels of the camera image, x right and y down; `seq` is the index of an action in the match log.
 """
