@@ -143,7 +143,7 @@ class _Demo:
     def introduce(self) -> None:
         """Print the game and its seed."""
         name, seed = self._rules.name, self._options.seed
-        self._say(f"A game of {name} on a rendered table (--seed {seed}), seen picture by picture.")
+        self._say(f"A game of {name} on a rendered table (--seed {seed}), read image by image.")
         self._say("")
 
     def run(self, display: Display) -> None:
@@ -218,30 +218,29 @@ class _Demo:
         plays, game = self._comparison.plays, self._session.state.game
         totals = () if game is None else game.totals
         say("")
-        say("What was seen against what was played", style="bold")
+        say("Compared with the game that was played", style="bold")
         tiles, places = sum(p.is_tile_right for p in plays), sum(p.is_place_right for p in plays)
         points = sum(p.are_points_right for p in plays)
-        say(f"  plays   {len(plays)}: tile right {tiles}, place right {places}, points right {points}")
+        say(f"  plays   {len(plays)}; correct: {tiles} tiles, {places} positions, {points} scores")
         for play in self._comparison.wrong():
             say(f"          {play}")
         if self._comparison.questions:
             asked = self._comparison.questions
-            say(f"  asked   {len(asked)}, answered {self._answers}: {' '.join(asked)}")
+            say(f"  asked   {len(asked)} questions, answered {self._answers}: {' '.join(asked)}")
         are_equal = totals == self._true_totals
-        verdict = "as they should be" if are_equal else f"but it should be {self._totals(self._true_totals)}"
+        verdict = "correct" if are_equal else f"should be {self._totals(self._true_totals)}"
         say(f"  totals  {self._totals(totals)}: {verdict}")
         seconds = (time.perf_counter_ns() - self._started_ns) / 1e9
-        say(
-            f"  time    {median(self._eye_ms):.0f} ms a picture (median of {len(self._eye_ms)}), {seconds:.0f} s in all"
-        )
-        say("The plays were for the camera alone. Buttons said who led, drew, knocked, called or")
-        say("stacked, and what was left in the hands at the end.")
+        count, median_ms = len(self._eye_ms), median(self._eye_ms)
+        say(f"  time    {median_ms:.0f} ms per image (median of {count}), {seconds:.0f} s in total")
+        say("Plays were detected by the camera alone. Buttons were pressed to lead, draw, knock, call")
+        say("and stack, and to enter the hands at the end.")
         say("")
-        say("Now with your own table, photographed from above:")
+        say("Try it with a photograph of your own table, from above:")
         say(f"  {_program()} read photo.jpg --annotate out")
         if self._album.folder is not None:
             seen = printable(str(self._album.folder / "seen"))
-            say(f"Or with the pictures of this game: {_program()} replay {seen}")
+            say(f"Or with the images of this game: {_program()} replay {seen}")
         return 0 if are_equal else 1
 
     def _totals(self, totals: Sequence[int]) -> str:
