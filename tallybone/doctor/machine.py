@@ -26,7 +26,7 @@ from tallybone.finding import Finding, absent, ok, problem, warning
 
 _OLDEST_PYTHON = (3, 11)
 _BITS = 64
-# Scoring a game takes 280 MB (docs/explanation/reading.md); system and camera take half as much again.
+# A replay takes up to 266 MB (docs/explanation/reading.md); system and camera take half as much again.
 _LEAST_MEMORY_MB, _GOOD_MEMORY_MB = 400, 900
 _HOT_C, _WARM_C = 80.0, 70.0
 # Bits of get_throttled: bits 0 to 3 are current, bits 16 to 19 have occurred since boot.
