@@ -11,7 +11,8 @@ PointPx = tuple[float, float]
 OutlinePx = tuple[PointPx, ...]
 """Corners of a flat object in an image, clockwise, in pixels."""
 
-# Below this confidence, at least a third of the halves are misread. They are reported as uncertain, with both numbers.
+# Below this confidence, at least a third of the halves are misread. They are reported as uncertain, with the second
+# most likely number.
 SURE = 0.8
 
 

@@ -23,7 +23,8 @@ KNOCKS_PER_SEAT = 5
 # Maximum number of sounds in ten seconds of silence. A chair may creak, but with more the room is too noisy.
 _MOST_IN_QUIET = 3
 _LEAST_TILES, _LEAST_KNOCKS = 8, 3
-# Minimum recall of knocks, and maximum false positive rate of tiles. The camera sees the tiles, so some are acceptable.
+# Minimum share of knocks that are recognised, and maximum share of tile sounds mistaken for knocks. A few mistakes are
+# acceptable, because the camera sees the tiles.
 _LEAST_FOUND, _MOST_PASSED = 0.8, 0.1
 _MOST_ODDS = 30.0
 _OTHERS = [SOUNDS.index(sound) for sound in OTHER_SOUNDS]
@@ -194,7 +195,10 @@ def _require_enough(
 
 
 def _cross_validate(own: Sequence[JudgedSound], others: Sequence[JudgedSound], *, is_tile: bool = False) -> list[float]:
-    """Return the knock probability of each sound in *own*, with a correction fitted without it (leave-one-out)."""
+    """Return the knock probability of each sound in *own*, with a correction fitted without it (leave-one-out).
+
+    *others* are the sounds of the other class. If *is_tile*, *own* are tile sounds and *others* are knocks.
+    """
     chances = []
     for at, sound in enumerate(own):
         rest, far = _features([*own[:at], *own[at + 1 :]]), _features(others)

@@ -20,7 +20,7 @@ _STEP_MM = 25.0
 _BORDER_POINTS = 24
 # Factor by which the visible area is enlarged, as the polygon through points on its border is slightly too small.
 _GROWN = 1.03
-# Minimum downward component of a line of sight, to exclude points near the horizon.
+# Minimum downward component of a line of sight. Lines near or above the horizon are bent down to it.
 _LEAST_DOWN = 0.05
 
 

@@ -38,7 +38,7 @@ def can_draw(rules: Rules, hand: Hand) -> bool:
 
 
 def tiles_to_draw(rules: Rules, hand: Hand) -> int:
-    """Return the number of tiles still to draw before playing. 0 unless a draw of two has begun."""
+    """Return 1 if the player has drawn one of two tiles and must draw the other before playing, else 0."""
     if rules.draw is not Drawing.TWO or not hand.course.drawn or not can_draw(rules, hand):
         return 0
     return min(TILES_PER_DRAW - hand.course.drawn, drawable(rules, hand))

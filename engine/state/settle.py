@@ -97,7 +97,7 @@ class HandResult:
         return words
 
     def _text(self, part: int) -> str:
-        """Return one part as text, with the subtraction of the winner's share."""
+        """Return one part as text. A nonzero part shows the winner's share subtracted from it, if any: "(8 - 3)"."""
         return f"({part + self.each_less} - {self.each_less})" if self.each_less and part else str(part)
 
 

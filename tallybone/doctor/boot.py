@@ -70,7 +70,7 @@ class Boot:
 
     @property
     def ends_elsewhere(self) -> bool:
-        """True if a line appended to config.txt would apply only to other boards."""
+        """True if a line appended to config.txt would not apply to this board, because of the last section."""
         return ("end", "here") not in settings_of(f"{self.config}\nend=here", self.board)
 
     def value(self, key: str) -> str | None:

@@ -101,17 +101,17 @@ class PlayJudged:
 
     @property
     def is_tile_right(self) -> bool:
-        """True if the pips are right."""
+        """True if the play was scored with the right pips."""
         return self.seen is not None and self.seen.tile == self.truth.tile
 
     @property
     def is_seat_right(self) -> bool:
-        """True if the play was credited to the right player."""
+        """True if the play was scored for the right player."""
         return self.seen is not None and self.seen.seat == self.truth.seat
 
     @property
     def are_points_right(self) -> bool:
-        """True if the points are right."""
+        """True if the play was scored with the right points."""
         return self.seen is not None and self.seen.points == self.truth.points
 
     @property

@@ -290,7 +290,8 @@ def judge_recordings(paths: Sequence[Path], *, jobs: int, err: Console, judge: J
         paths: The recordings.
         jobs: Number of processes.
         err: Console for the progress bar.
-        judge: Picklable function that evaluates a recording: a module-level function or a `partial` of one.
+        judge: Picklable function that evaluates a recording: a module-level function or a `partial` of one. If it
+            raises OSError, VisionError or EngineError, the message goes to `JudgedBatch.failures`.
     """
     outcomes = _outcomes(paths, partial(_outcome, judge), jobs)
     judged: list[SessionJudged] = []

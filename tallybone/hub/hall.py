@@ -86,7 +86,7 @@ class Hall:
         return self._bodies[since]
 
     def _text(self, since: int) -> str:
-        """Return the JSON for `body`, with the fields of `HubShown`."""
+        """Encode the result of `body` as JSON with the fields of `HubShown`, without the cache."""
         mark = next((known for known in reversed(self._marks) if known[0] == since), None) if since else None
         changes = None if mark is None else self._tables.since(mark[1])
         tables, gone = (tuple(self._tables), ()) if changes is None else changes

@@ -94,7 +94,8 @@ def with_calibration(
 def with_own_tiles(game: MatchPlan, used: Used, reader: Reader) -> tuple[MatchPlan, Reader, tuple[str, ...]]:
     """Return the match with the custom tile set of its calibration, a reader for it, and sentences for the players.
 
-    A resumed match keeps its tile set, regardless of later calibrations.
+    A resumed match keeps its tile set, regardless of later calibrations. A set that cannot be used is ignored, and a
+    sentence says so.
     """
     words: list[str] = []
     custom, learned = game.start.own_set, used.calibration.set

@@ -287,7 +287,11 @@ def _records(file: BinaryIO, start_byte: int, end_byte: int) -> Iterator[tuple[i
 
 
 def _window(file: BinaryIO, at: int, end_byte: int, least_bytes: int) -> bytes:
-    """Return at least *least_bytes* bytes from offset *at*."""
+    """Read at least *least_bytes* bytes from offset *at*, and at most a window that ends before *end_byte*.
+
+    Raises:
+        IndexDamageError: If there are fewer bytes.
+    """
     window = os.pread(file.fileno(), min(max(least_bytes, _WINDOW_BYTES), end_byte - at), at)
     if len(window) < least_bytes:
         raise IndexDamageError("it ends in the middle of a record", at, end_byte)

@@ -65,7 +65,9 @@ class Difference:
 
 
 def recorded_facts(path: Path, complain: Callable[[str], object]) -> list[Fact]:
-    """Return the events and outcomes in a recording. Damage and unreadable records are passed to *complain*.
+    """Return the events and outcomes in a recording, without the start of the match.
+
+    Damage and unreadable records are passed to *complain*.
 
     Raises:
         RecordingError: If the file is not a recording.

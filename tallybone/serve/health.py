@@ -77,7 +77,7 @@ class HealthMonitor:
         self._others = (*self._others, other)
 
     def now(self) -> Health:
-        """Return the health. The state of the computer is at most 5 s old."""
+        """Return the current health. Data on the computer and its disk may be up to 5 s old."""
         table, feed = self._table, self._feed
         camera, game, seen_ns = table.camera(), feed.now, feed.seen_ns
         if game is not None and camera.grade is Grade.OK:

@@ -80,7 +80,7 @@ class TablePage(LivePage):
     # Called by the lobby.
 
     def came(self) -> Iterator[PendingRequest]:
-        """Yield the pending requests for matches. Requests that need a running game are refused."""
+        """Remove and yield the pending requests for matches. Refuse those that need a running game."""
         for wanted in self.feed.desk.came():
             wanted.answer(Refused(Refusal.SENSELESS, NO_MATCH))
         kept, self._kept = self._kept, []

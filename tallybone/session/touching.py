@@ -394,7 +394,7 @@ def _contacts(
 def _edges(covered: Sequence[Port], node: Node, place: Footprint) -> Iterator[tuple[Port, Edge]]:
     """Yield the uncovered ports of a node, each with every edge at which a tile can touch it."""
     is_double = node.tile.is_double
-    # The line goes on straight from a double that does not branch, or round the corner at a tip.
+    # From a double that does not branch, the line continues straight or turns at a tip.
     may_bend = is_double and not node.branches and len(covered) < 2
     for port in (Port.W, Port.E) if may_bend else node.ports:
         if port not in covered:

@@ -71,7 +71,8 @@ _FAR = 2 * math.hypot(1.0, 0.5) + _CLEAR_OF_ENDS
 _CLEAR_ARMS, _CLEAR_OF_ARM_ENDS = 0.05, 0.45
 # Angle between a corner arm and the arm at the middle of the side. It leaves room for all six arms.
 _ARM_LEAN_RAD = math.radians(55)
-# Maximum gap, and standard deviations of slip and skew, when a hand pushes a tile against its neighbour.
+# Maximum initial gap, and standard deviations of slip and skew, when a hand pushes a tile against its neighbour, in
+# sides. The gap grows in steps while the tiles overlap, up to the last gap.
 _LARGEST_GAP, _SLIP, _SKEW_RAD = 0.07, 0.04, math.radians(1.2)
 _GAP_STEP, _LAST_GAP = 0.02, 0.3
 # Lengths of free strips to test ahead of a tile. A line prefers to continue straight if at least _STRAIGHT_ON is free.

@@ -157,7 +157,7 @@ class TableStage:
         return self._tiles_plan()
 
     def push_as(self, push: CameraPush, gesture_s: float) -> None:
-        """Schedule a push of the camera in the next frames, during a gesture of *gesture_s* seconds."""
+        """Schedule a camera push after those already scheduled, at `push.when` of a gesture of *gesture_s* seconds."""
         self._pushes.extend(push.frames(self._pushed, gesture_frames=self.frames(gesture_s), fps=self._fps))
 
     @property

@@ -77,7 +77,7 @@ class Crowd:
         # Visitor and network of each connection. () for this machine itself.
         self._groups: dict[asyncio.Transport, tuple[str, ...]] = {}
         self._counts: Counter[str] = Counter()
-        # Start of the idle time in seconds of the loop's clock, longest first.
+        # Time at which each idle connection became idle, in seconds of the loop's clock, longest idle first.
         self._waiting: dict[asyncio.Transport, float] = {}
         # Number of unsent bytes, and the time of the last change.
         self._unread: dict[asyncio.Transport, tuple[int, float]] = {}

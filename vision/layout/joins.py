@@ -13,7 +13,8 @@ from vision.layout.plays import can_be_play, is_at_side
 from vision.layout.touches import Meeting, Touch
 from vision.reading import Contact, Join
 
-# Maximum distance from the centre of a double, in sides, at which a tile at its side counts as laid crosswise.
+# Maximum distance from the middle of a double's long side, in sides, at which a tile adjoins the whole double instead
+# of one half.
 _CROSSWISE = 0.3
 # Minimum probability of a play. Below it, a touch with equal numbers is accidental.
 _LIKELY = 0.5

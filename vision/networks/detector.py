@@ -84,8 +84,9 @@ class Detector:
         Args:
             levels: Pyramid of the image. The level of 640 px and two coarser ones are searched, and the next finer one
                 if tiles are small.
-            focus: Region that changed. It is also searched at a finer level unless its tiles are large at 640 px. If
-                `Focus.is_all`, nothing else is searched. None if unknown.
+            focus: Region that changed, or None if unknown. Ignored if it covers more than 30 % of the image. It is also
+                searched at a finer level unless its tiles are large at 640 px. If `Focus.is_all`, nothing else is
+                searched, and only one level if `Focus.side_px` is known.
         """
         only = focus if focus is not None and focus.is_all and _is_small(focus, levels[0]) else None
         if only is not None and only.side_px is not None:

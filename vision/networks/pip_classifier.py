@@ -17,8 +17,8 @@ from vision.errors import ModelError
 FORMAT = "tallybone-head"
 VERSION = 4
 _SHIPPED = "models/pips.npz"
-# Exceptions that numpy and zipfile raise for damaged files. A flipped bit can also request an unknown compression
-# method (NotImplementedError) or a password (RuntimeError).
+# Exceptions that numpy and zipfile raise for damaged files. A flipped bit can also suggest an unknown compression
+# method (NotImplementedError) or encryption (RuntimeError).
 _UNREADABLE = (
     OSError,
     EOFError,

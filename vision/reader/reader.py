@@ -208,7 +208,7 @@ class Reader:
     def _read_pips(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float64]:
         """Return the probabilities of 0 to 18 pips for both halves, shape (N, 2, 19).
 
-        If a half is uncertain, the log probabilities of its tile are averaged over five slightly shifted poses.
+        If a half is uncertain, the log probabilities of its tile are averaged over its pose and four shifted ones.
         """
         chances = self._pips_at(levels, poses)
         unsure = np.nonzero(_is_uncertain(chances))[0]

@@ -121,7 +121,7 @@ def parts_test_routes(access: Access, test: PartsTest, desk: Requests) -> APIRou
 
     @router.post("/parts/test/answer", status_code=204)
     async def answer(said: Annotated[Answer, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
-        """Answer a question of the test."""
+        """Answer the current question of the parts test. 409 if this answer is not accepted now."""
         if not test.answer(said.key):
             raise HTTPException(409, "that is not asked now")
         return Response(status_code=204)

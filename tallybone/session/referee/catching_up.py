@@ -115,7 +115,8 @@ def caught_up(places: Places, state: State) -> Resolution | Question | None:
     likeliest = ranked[results.index(best)]
     if unseen.is_watched and likeliest.is_whole and not likeliest.actions:
         return None
-    # After a rejected choice the rest is always asked about. After an accepted one it must be certain.
+    # Ask again once the players have rejected a choice. Once they have accepted one, the likeliest course must be
+    # certain to be taken without asking. Neither applies to long gaps and unanswered questions.
     enough = _CERTAIN if unseen.begun else SURE
     if is_long or (result_shares[best] >= enough and likeliest.is_whole and not unseen.not_so):
         is_plain = unseen.is_watched or sum(isinstance(action, Play) for action in likeliest.actions) <= 1
@@ -182,7 +183,7 @@ def _ask(places: Places, unseen: Unseen, game: Game, offered: Sequence[_Group]) 
         else:
             continue
         not_so = (*not_so, Beginning(group.prefix, is_whole=group.whole is not None))
-    # Extend the gap to the latest look: a hand may have hidden a tile in the first.
+    # Extend the gap to the latest look, because a hand may have hidden a tile in the first look after it.
     other = replace(unseen, until=places.looks, boneyard=None, not_so=not_so)
     answers[phrase("something else")] = Resolution((), replace(places, unseen=other))
     several = phrase("several tiles came at once: what happened?")

@@ -48,7 +48,7 @@ _CALL, _UNCALLED = 0.1, 3.0
 _NEGLIGIBLE, _MAX_TRIED = 6.0, 300
 # Maximum number of ways to play each tile.
 _WAYS = 2
-# Total beam width for long gaps, divided by the number of new tiles.
+# For long gaps, the beam width is this divided by the number of new tiles, but at least 4.
 _BEAM = 120
 
 
@@ -134,7 +134,7 @@ class UnseenCourse:
 
     @property
     def laid(self) -> frozenset[tuple[Seat, Tile]]:
-        """Tiles laid in the course, each with its player."""
+        """Tiles played in this possible sequence of actions, each with its player."""
         return frozenset((action.seat, action.tile) for action in self.actions if isinstance(action, Play))
 
     @property

@@ -67,10 +67,12 @@ def judge_reveals(places: Places, state: State) -> Iterator[Resolution | Questio
 
 
 def judge_hands_in_play(places: Places, state: State) -> Resolution | Question | None:
-    """Return a verdict on hands shown before the hand is over by the rules, or None.
+    """Return a verdict on hands exposed before the rules end the hand, or None.
 
-    Any open hand ends the hand at once if the player to move has to draw or end it. Otherwise at least all players but
-    one must show tiles before the players are asked.
+    A hand counts as exposed after two looks. A single one ends the hand if the player to move can only draw or end it
+    (`Must.DRAW_OR_END`). Otherwise all players but one must expose tiles. Then the players are asked, unless they have
+    already said for the same numbers of tiles that the hand goes on. While the table is being cleared, the likeliest
+    answer is taken without asking.
     """
     game, around = state.game, places.around
     if game is None or game.hand is None or game.phase is not Phase.PLAY:
