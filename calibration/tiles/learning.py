@@ -244,7 +244,7 @@ def smallest_set(tiles: int, highest: int = 0) -> int:
 
     Up to 10 % more tiles are accepted, to allow for false detections. 18 if no set is large enough.
 
-    >>> least_set(28), least_set(28, 7), least_set(91)
+    >>> smallest_set(28), smallest_set(28, 7), smallest_set(91)
     (6, 9, 12)
     """
     fitting = (pips for pips in _SETS if pips >= highest and tiles <= _SPARE * (pips + 1) * (pips + 2) / 2)

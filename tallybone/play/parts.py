@@ -249,7 +249,7 @@ def _message(session: Session, game: Game, last: str, chosen: int | None) -> str
 def configured_name(press: Press) -> str:
     """Return the name of a button in the configuration.
 
-    >>> name_of(Press(Button.CALL, Seat(0))), name_of(Press(Button.UNDO))
+    >>> configured_name(Press(Button.CALL, Seat(0))), configured_name(Press(Button.UNDO))
     ('call 1', 'undo')
     """
     return button_name(press.button.value, press.seat)

@@ -53,7 +53,7 @@ def test_a_whole_hand_with_a_perfect_eye_ends_with_the_true_totals() -> None:
     end = game(4)[1][-1].state.game
     assert end is not None
     assert f"totals  Ann {end.totals[0]}, Ben {end.totals[1]}: correct" in text
-    assert f"plays   {len(end.layout.nodes)}: " in text
+    assert f"plays   {len(end.layout.nodes)}; " in text
     assert "tallybone read photo.jpg --annotate" in text
     assert code == 0
 

@@ -46,7 +46,7 @@ def test_a_good_wheel_is_made_tried_and_run(tmp_path: Path) -> None:
     root = system(tmp_path / "root")
     wheel = make_wheel(tmp_path, "0.2.0")
     code, said = updated(UpdateOptions(wheel=wheel, root=root, wheels=tmp_path))
-    assert (code, said.splitlines()[-1]) == (0, "Tallybone 0.2.0 runs.")
+    assert (code, said.splitlines()[-1]) == (0, "Tallybone 0.2.0 is running.")
     assert running(root) == "tallybone 0.2.0"
     assert not (root / "opt/tallybone/venvs/old").exists()
 

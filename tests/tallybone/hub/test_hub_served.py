@@ -111,7 +111,7 @@ class TestWithBroker:
         until_heard(lambda: {one["id"] for one in state_of(hub)["tables"]} >= {"good", "last"})
         assert {one["id"] for one in state_of(hub)["tables"]} == {"good", "last"}
         assert state_of(hub)["line"] is None
-        assert len([one for one in caplog.messages if "no table does" in one]) == 1
+        assert len([one for one in caplog.messages if "no table sends" in one]) == 1
         assert [one for one in caplog.records if one.levelno >= logging.ERROR] == []
 
     def test_players_are_found_and_standings_kept(self, broker: RealBroker, tables: Tellers, tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_a_recording_without_its_end_or_its_beginning_is_scored_with_what_is_the
     assert run.lines[:-1] == whole[: len(run.lines) - 1]
     spoiled = tmp_path / "spoiled.mcap"
     spoiled.write_bytes(data.replace(b'["Ann", "Ben"]', b'["Ann", "Bzn"]', 1))
-    assert "say --rules and --players" in Run(spoiled).err
+    assert "give --rules and --players" in Run(spoiled).err
     assert Run(spoiled, GameOverrides("bones", players=("Ann", "Ben"))).result == Run(path).result
 
 
