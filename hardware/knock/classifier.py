@@ -20,8 +20,8 @@ FORMAT = "tallybone-knock"
 VERSION = 1
 SOUNDS = tuple(Sound)
 _SHIPPED = "models/knock.npz"
-# Raised by numpy and zipfile for damaged files. A flipped bit may also request an unknown compression method
-# (NotImplementedError, a RuntimeError) or a password (RuntimeError).
+# Raised by numpy and zipfile for damaged files. A flipped bit may also suggest an unknown compression method
+# (NotImplementedError, a RuntimeError) or encryption (RuntimeError).
 _UNREADABLE = (
     OSError,
     EOFError,
