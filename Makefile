@@ -23,7 +23,7 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test coverage docs fuzz sbom fast check programs format bench hands deb chroot lock clean
+.PHONY: help demo setup test coverage docs texts fuzz sbom fast check programs format bench hands deb chroot lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
@@ -110,6 +110,9 @@ docs: $(DEV) ## build the documentation in build/docs, with search; it works off
 	@$(INSTALL) -r requirements/docs.txt
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs build/docs
 	@echo "Open build/docs/index.html."
+
+texts: $(DEV) ## update the translations in tallybone/texts with the texts of the sources
+	@$(BIN)/python -m tests.tallybone.texts.every_text
 
 # Each parser of foreign bytes by itself. What breaks one is in build/fuzz; so is the corpus, with which the next time begins.
 FUZZ_SECONDS ?= 600

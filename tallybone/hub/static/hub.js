@@ -5,7 +5,7 @@ import { folded, tableCard } from "./hub_table.js";
 import { showStandings } from "./hub_standings.js";
 import { showLanguages } from "./languages.js";
 import { Link, follow } from "./link.js";
-import { fillIn, later, say } from "./say.js";
+import { fillIn, later, plural, say } from "./say.js";
 
 const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"), [Link.LOST]: later("Not live") };
 const ALL = "";
@@ -114,8 +114,8 @@ function byNews(one, other) {
 function summaryOf(all) {
   const playing = all.filter((one) => one.online && one.playing).length;
   const offline = all.filter((one) => !one.online).length;
-  const parts = [say("{number} tables", { number: all.length }), say("{number} playing", { number: playing })];
-  if (offline > 0) parts.push(say("{number} offline", { number: offline }));
+  const parts = [plural("{number} table", "{number} tables", { number: all.length }), plural("{number} playing", "{number} playing", { number: playing })];
+  if (offline > 0) parts.push(plural("{number} offline", "{number} offline", { number: offline }));
   return parts.join(" · ");
 }
 

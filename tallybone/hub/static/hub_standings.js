@@ -1,7 +1,7 @@
 // Standings: a table of wins for each tournament.
 
 import { foreign, keep, make } from "./dom.js";
-import { say } from "./say.js";
+import { plural, say } from "./say.js";
 
 /** Show the best players of each tournament; empty before the first match is over. */
 export function showStandings(section, parent, tournaments) {
@@ -28,6 +28,6 @@ function standingTable(tournament) {
     "div",
     { class: "standing" },
     make("table", {}, caption, head, make("tbody", {}, ...rows)),
-    left > 0 ? make("p", { class: "about" }, say("and {number} more", { number: left })) : null,
+    left > 0 ? make("p", { class: "about" }, plural("and {number} more", "and {number} more", { number: left })) : null,
   );
 }

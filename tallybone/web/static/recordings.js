@@ -5,7 +5,7 @@ import { foreign, make } from "./dom.js";
 import { dateOf, lengthOf, sizeOf } from "./measures.js";
 import { backLink } from "./recording_desk.js";
 import { ReplayView } from "./replay.js";
-import { say } from "./say.js";
+import { plural, say } from "./say.js";
 import { addressOf } from "./views.js";
 
 /** The recordings view; results are shown on *toast*. */
@@ -39,7 +39,7 @@ export class Recordings {
 
 function listOf({ recordings, others, size_bytes }) {
   if (recordings.length + others.length === 0) return [make("p", {}, say("Nothing has been recorded yet."))];
-  const all = say("{number} recordings, {size}", { number: recordings.length, size: sizeOf(size_bytes) });
+  const all = plural("{number} recording, {size}", "{number} recordings, {size}", { number: recordings.length, size: sizeOf(size_bytes) });
   const broken = others.map((words) => make("li", { class: "wrong" }, foreign(words)));
   return [
     make("p", { class: "about" }, all),

@@ -23,6 +23,15 @@ export function say(english, values = {}) {
   return formOf(known, values).replace(HOLE, (hole, name) => (Object.hasOwn(values, name) ? String(values[name]) : hole));
 }
 
+/**
+ * Return one of two texts by the value `number`, in the language of the page. The key of the translation is *many*.
+ *
+ * English itself has no catalogue, so the program gives both forms.
+ */
+export function plural(one, many, values) {
+  return say(values.number === 1 && !Object.hasOwn(texts, many) ? one : many, values);
+}
+
 /** Mark a text for extraction without translating it: `later("Knock")` returns "Knock". */
 export function later(english) {
   return english;

@@ -2,7 +2,7 @@
 
 import { button, byId, foreign, keep, make, totalOf, write } from "./dom.js";
 import { drawMarks } from "./marks.js";
-import { say, sentence } from "./say.js";
+import { plural, say, sentence } from "./say.js";
 
 /** Show the scores of a snapshot; *onSeat* is called with a tapped player, or is null if corrections are disabled. */
 export function showScores(snapshot, onSeat) {
@@ -62,7 +62,7 @@ function aboutOf(player) {
   const parts = [];
   if (player.team !== null && player.team !== undefined) parts.push(say("team {team}", { team: player.team + 1 }));
   if (player.tiles !== null) {
-    parts.push(say("{number} tiles", { number: player.tiles }));
+    parts.push(plural("1 tile", "{number} tiles", { number: player.tiles }));
   }
   if (player.turn) parts.unshift(say("turn"));
   return parts.join(" · ");

@@ -4,7 +4,7 @@ import { read } from "./api.js";
 import { foreign, make } from "./dom.js";
 import { dateOf, lengthOf, numberOf } from "./measures.js";
 import { asTable, barPlot, linePlot } from "./plots.js";
-import { say } from "./say.js";
+import { plural, say } from "./say.js";
 import { goTo } from "./views.js";
 
 const AGAIN_MS = 500;
@@ -110,6 +110,6 @@ function everybodyOf({ players, games, left }) {
   });
   const table = asTable(say("Everybody, over all games"), heads, rows);
   table.open = true;
-  const about = left > 0 ? say("{count} games counted, {left} to go", { count: numberOf(games), left }) : say("{number} games", { number: games });
+  const about = left > 0 ? say("{count} games counted, {left} to go", { count: numberOf(games), left }) : plural("{number} game", "{number} games", { number: games });
   return [make("section", { class: "card" }, make("h3", {}, say("Everybody, over all games")), make("p", { class: "about" }, about), table)];
 }

@@ -1,14 +1,19 @@
-"""Every text that page and program can say, found in their sources by the calls that say it."""
+"""Extract the texts for users from the sources, and update the gettext catalogues: `make texts`."""
 
 from __future__ import annotations
 
 import ast
 import json
 import re
+import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import NamedTuple
 
+import polib
+
+from tallybone.texts import LANGUAGES, catalogue_path
 from tallybone.web.games_shown import games_shown
 from vision.tracking import perception
 
@@ -16,81 +21,120 @@ ROOT = Path(__file__).parents[3]
 STATIC = ROOT / "tallybone" / "web" / "static"
 PAGES = (STATIC, ROOT / "tallybone" / "hub" / "static")
 _PACKAGES = ("engine", "calibration", "synthetic", "tallybone")
-_SAID = re.compile(r"\b(?:say|later)\(\s*(\"(?:[^\"\\]|\\.)*\")")
+_STRING = r"(\"(?:[^\"\\]|\\.)*\")"
+_CALL = re.compile(rf"\b(?:(?:say|later)\(\s*{_STRING}|plural\(\s*{_STRING},\s*{_STRING})")
 
 
-def every_text() -> frozenset[str]:
-    """The keys of all texts."""
-    return frozenset((*of_programs(), *of_scripts(), *of_pages(), *of_the_eye(), *of_the_rules()))
+class Text(NamedTuple):
+    """A text in the sources: its English template, the template of the plural or "", and the source file."""
+
+    key: str
+    plural: str
+    file: str
 
 
-def of_programs() -> Iterator[str]:
-    """What Python says: `phrase("...")`, and the form for many of `plural("...", "...")`."""
-    for package in _PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            yield from _said_in(path)
+def every_text() -> Iterator[Text]:
+    """Yield all texts for users, in the order of their sources."""
+    yield from _in_programs()
+    yield from _in_scripts()
+    yield from _in_pages()
+    for words in (perception._LOST, perception._TOO_FAR):  # vision cannot import engine.phrases
+        yield Text(words, "", "vision/tracking/perception.py")
+    for words in _in_rules():
+        yield Text(words, "", "tallybone/web/games_shown.py")
 
 
-def _said_in(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("phrase", "plural"):
-            key = node.args[0 if node.func.id == "phrase" else 1]
-            where = f"{path.relative_to(ROOT)}:{node.lineno}"
-            if isinstance(key, ast.Constant):
-                yield str(key.value)
-            else:
-                assert path.name == "phrases.py", f"{where}: a text that nobody can translate"
+def template() -> polib.POFile:
+    """Return the template of all catalogues, with an entry per text, sorted by text."""
+    file, entries = polib.POFile(wrapwidth=120), dict[str, polib.POEntry]()
+    file.metadata = {"MIME-Version": "1.0", "Content-Type": "text/plain; charset=utf-8"}
+    for text in every_text():
+        entry = entries.setdefault(text.key, polib.POEntry(msgid=text.key, msgid_plural=text.plural))
+        assert entry.msgid_plural == text.plural, f"{text.file}: {text.key!r} has another plural elsewhere"
+        if (text.file, "") not in entry.occurrences:
+            entry.occurrences.append((text.file, ""))
+    file.extend(entries[key] for key in sorted(entries))
+    return file
+
+
+def updated(language: str) -> polib.POFile:
+    """Return a language's catalogue with the texts of the sources. Removed texts are dropped, new ones are empty."""
+    file = polib.pofile(str(catalogue_path(language)), wrapwidth=120)
+    file.merge(template())
+    for entry in file.obsolete_entries():
+        file.remove(entry)
+    file.sort(key=lambda entry: entry.msgid)
+    return file
 
 
 def files(pattern: str) -> list[Path]:
-    """The files of all pages."""
+    """Return the files of all pages that match *pattern*."""
     return sorted(path for folder in PAGES for path in folder.glob(pattern))
 
 
-def of_scripts() -> Iterator[str]:
-    """What the page's scripts say: `say("...")`, and what they mark to be said by `later("...")`."""
+def _in_programs() -> Iterator[Text]:
+    for package in _PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            yield from _in_program(path, str(path.relative_to(ROOT)))
+
+
+def _in_program(path: Path, name: str) -> Iterator[Text]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("phrase", "plural"):
+            keys = node.args[: 1 if node.func.id == "phrase" else 2]
+            texts = [str(key.value) for key in keys if isinstance(key, ast.Constant)]
+            if len(texts) == len(keys):
+                yield Text(texts[0], "".join(texts[1:]), name)
+            else:
+                assert path.name == "phrases.py", f"{name}:{node.lineno}: not a literal, so it cannot be translated"
+
+
+def _in_scripts() -> Iterator[Text]:
     for path in files("*.js"):
-        yield from (json.loads(found) for found in _SAID.findall(path.read_text()))
+        for single, one, many in _CALL.findall(path.read_text()):
+            plural = json.loads(many) if many else ""
+            yield Text(json.loads(single or one), plural, str(path.relative_to(ROOT)))
 
 
-def of_pages() -> Iterator[str]:
-    """What stands in the page itself, marked with `data-say` or `data-say-in`."""
+def _in_pages() -> Iterator[Text]:
     for path in files("*.html"):
         reader = _Reader()
         reader.feed(path.read_text())
-        yield from reader.found
+        yield from (Text(words, "", str(path.relative_to(ROOT))) for words in reader.found)
 
 
-def of_the_eye() -> Iterator[str]:
-    """What the eye says, which knows nothing of phrases: the table makes them of it."""
-    yield from (perception._LOST, perception._TOO_FAR)
-
-
-def of_the_rules() -> Iterator[str]:
-    """What the page offers to agree on: it comes in English, with the games."""
+def _in_rules() -> Iterator[str]:
+    """Yield the options and games of the form for a new match, which arrive in English."""
     offered = games_shown()
     for option in offered.options:
-        yield from (option.group, option.meaning, *(one.meaning for one in option.choices))
+        yield from (option.group, option.meaning, *(choice.meaning for choice in option.choices))
         yield from () if option.none is None else (option.none,)
         yield from (option.allowed,) if option.kind in ("players", "deal") else ()
     for game in offered.games:
-        yield from (game.game, game.what, *(one.meaning for one in game.variations))
+        yield from (game.game, game.what, *(variation.meaning for variation in game.variations))
 
 
 class _Reader(HTMLParser):
-    """Collects the texts that are marked."""
+    """Collects the texts of elements marked with `data-say` and of attributes named by `data-say-in`."""
 
     def __init__(self) -> None:
         super().__init__()
         self.found: list[str] = []
-        self._is_said = False
+        self._is_marked = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        self._is_said = "data-say" in given
-        self.found += [given[name] or "" for name in (given.get("data-say-in") or "").split()]
+        attributes = dict(attrs)
+        self._is_marked = "data-say" in attributes
+        self.found += [attributes[name] or "" for name in (attributes.get("data-say-in") or "").split()]
 
     def handle_data(self, data: str) -> None:
-        if self._is_said and data.strip():
+        if self._is_marked and data.strip():
             self.found.append(data)
-        self._is_said = False
+        self._is_marked = False
+
+
+if __name__ == "__main__":
+    for code in LANGUAGES[1:]:
+        po = updated(code)
+        po.save()
+        sys.stdout.write(f"{catalogue_path(code)}: {len(po)} texts, {len(po.untranslated_entries())} to translate\n")

@@ -1,70 +1,61 @@
-"""Every text has every translation, with the same values in it."""
+"""Tests of the gettext catalogues: complete, current, and with the placeholders of the English."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
+import polib
 import pytest
 
-from tallybone.texts import LANGUAGES, TextEntry, catalogue
-from tests.tallybone.texts.every_text import STATIC, every_text, files
+from tallybone.texts import LANGUAGES, catalogue, catalogue_path
+from tests.tallybone.texts.every_text import every_text, files, updated
 
-OTHERS = tuple(one for one in LANGUAGES if one != "en")
-# They say what comes in English: what can be agreed on.
+OTHERS = tuple(language for language in LANGUAGES if language != "en")
+# These translate texts that arrive in English: the options of a match.
 OFFERING = ("game_field.js", "match_view.js", "option_fields.js")
-HOLE = re.compile(r"\{(\w+)\}")
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
-def forms(said: TextEntry) -> Iterator[tuple[str, str]]:
-    yield from said.items() if isinstance(said, dict) else (("other", said),)
-
-
-def faults(said: TextEntry, key: str) -> Iterator[str]:
-    """What is wrong with a translation."""
-    wanted = set(HOLE.findall(key))
-    if isinstance(said, dict) and set(said) != {"one", "other"}:
-        yield f"{key}: has the forms {sorted(said)}"
-    for form, text in forms(said):
-        found = set(HOLE.findall(text))
-        # Who says "one tile" need not say the number.
-        if found != wanted and not (form == "one" and found == wanted - {"number"}):
-            yield f"{key}: {form} has {sorted(found)}"
+def faults(entry: polib.POEntry) -> Iterator[str]:
+    """Yield the differences in placeholders and space between a text and its translation."""
+    expected = set(PLACEHOLDER.findall(entry.msgid_plural or entry.msgid))
+    if set(entry.msgstr_plural) != ({0, 1} if entry.msgid_plural else set()):
+        yield f"{entry.msgid}: has the plural forms {sorted(entry.msgstr_plural)}"
+    for form, text in entry.msgstr_plural.items() or ((1, entry.msgstr),):
+        found = set(PLACEHOLDER.findall(text))
+        # A singular may omit the number.
+        if found != expected and not (form == 0 and found == expected - {"number"}):
+            yield f"{entry.msgid}: form {form} has {sorted(found)}"
         if not text.strip() or text != text.strip():
-            yield f"{key}: {form} is empty, or has space around it"
+            yield f"{entry.msgid}: form {form} is empty or has outer space"
 
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_text_is_translated(language: str) -> None:
-    assert sorted(every_text() - catalogue(language).keys()) == []
+    assert sorted({text.plural or text.key for text in every_text()} - catalogue(language).keys()) == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_no_translation_is_of_a_text_that_nobody_says(language: str) -> None:
-    assert sorted(catalogue(language).keys() - every_text()) == []
+@pytest.mark.parametrize("language", OTHERS)
+def test_catalogues_are_current(language: str) -> None:
+    """`make texts` would not change them."""
+    assert catalogue_path(language).read_text("utf-8") == str(updated(language))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_translation_has_the_values_of_its_english(language: str) -> None:
-    assert [fault for key, said in catalogue(language).items() for fault in faults(said, key)] == []
+@pytest.mark.parametrize("language", OTHERS)
+def test_translations_have_the_placeholders_of_the_english(language: str) -> None:
+    file = polib.pofile(str(catalogue_path(language)), check_for_duplicates=True)
+    assert [fault for entry in file for fault in faults(entry)] == []
 
 
-def test_a_translation_that_loses_a_value_would_be_found() -> None:
-    assert list(faults("pasa", "{name} knocks")) == ["{name} knocks: other has []"]
-    assert list(faults({"one": "una ficha"}, "{number} tiles"))
+def test_a_translation_that_loses_a_value_is_found() -> None:
+    assert list(faults(polib.POEntry(msgid="{name} knocks", msgstr="pasa"))) == ["{name} knocks: form 1 has []"]
+    assert list(faults(polib.POEntry(msgid="1 tile", msgid_plural="{number} tiles", msgstr_plural={0: "una ficha"})))
 
 
-def test_texts_that_scripts_say_can_all_be_found() -> None:
-    """What is said is a text, one of a table of such that `later` marks, or what the page offers to agree on."""
+def test_scripts_translate_literals_only() -> None:
+    """Exceptions: a table of texts marked with `later`, and options that arrive in English."""
     for path in files("*.js"):
         if path.name not in ("say.js", *OFFERING):
-            said = re.findall(r"\bsay\(\s*([^\"\s][^,)]*)", path.read_text())
-            assert [one for one in said if not re.match(r"[A-Z_]+\[", one)] == [], path.name
-
-
-def test_catalogues_are_sorted_and_said_once() -> None:
-    for language in LANGUAGES:
-        pairs = json.loads((STATIC.parents[1] / "texts" / f"{language}.json").read_text(), object_pairs_hook=list)
-        keys = [key for key, _ in pairs]
-        assert keys == sorted(set(keys))
+            arguments = re.findall(r"\bsay\(\s*([^\"\s][^,)]*)", path.read_text())
+            assert [argument for argument in arguments if not re.match(r"[A-Z_]+\[", argument)] == [], path.name
