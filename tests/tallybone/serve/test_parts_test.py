@@ -9,18 +9,18 @@ from hardware.table.settings import HardwareSettings
 from hardware.virtual.panel import VirtualPanel
 from tallybone.play.parts import with_panel
 from tallybone.serve.parts_test import PartsTest, PartVerdict
-from tests.tallybone.web.conftest import Hands
+from tests.tallybone.web.conftest import ManualClock
 
 SECOND = 1_000_000_000
 PARTS = with_panel(HardwareSettings(), 2)
 
 
-def walked(test: PartsTest, clock: Hands, meanwhile: Callable[[], bool]) -> None:
+def walked(test: PartsTest, clock: ManualClock, meanwhile: Callable[[], bool]) -> None:
     test.run(PARTS, PartOpener(PARTS.pins, VirtualPanel(("next",)), clock), meanwhile)
 
 
 def test_it_ends_when_nobody_has_asked_for_a_minute_how_it_stands() -> None:
-    clock = Hands()
+    clock = ManualClock()
     test = PartsTest(clock)
     looks = []
 
@@ -38,7 +38,7 @@ def test_it_ends_when_nobody_has_asked_for_a_minute_how_it_stands() -> None:
 
 
 def test_it_goes_on_as_long_as_somebody_looks_and_ends_with_the_program() -> None:
-    clock = Hands()
+    clock = ManualClock()
     test = PartsTest(clock)
     looks = []
 
@@ -52,7 +52,7 @@ def test_it_goes_on_as_long_as_somebody_looks_and_ends_with_the_program() -> Non
 
 
 def test_only_what_is_asked_for_is_an_answer() -> None:
-    clock = Hands()
+    clock = ManualClock()
     test = PartsTest(clock)
     taken: dict[str, bool] = {}
 

@@ -18,7 +18,7 @@ from tallybone.serve.routes.pairing import qr_rows
 from tallybone.store.house import is_password, set_password
 from tallybone.web.access import CODE_LASTS_S, Access
 from tests.tallybone.serve.served import Served, at_served_table
-from tests.tallybone.web.conftest import Hands
+from tests.tallybone.web.conftest import ManualClock
 
 PASSWORD = "correct horse"
 SECOND = 1_000_000_000
@@ -135,7 +135,7 @@ def test_guessed_codes_count_as_guessed_pins(table: Served) -> None:
 
 
 def test_codes_end_with_time_with_the_match_and_when_there_are_many() -> None:
-    clock = Hands()
+    clock = ManualClock()
     access = Access("123456", b"a" * 32, clock)
     old = access.new_code()
     clock.t_ns += (CODE_LASTS_S + 1) * SECOND

@@ -15,7 +15,7 @@ from tallybone.store.calibration_file import Calibration, save_calibration
 from tests.tallybone.calibrate.bare_table import LENS, table_below
 from tests.tallybone.serve.served import Served, at_served_table
 from tests.tallybone.serve.test_matches import NEW, in_lobby, played
-from tests.tallybone.web.test_calibrating import do_zones_of_two, press, shown
+from tests.tallybone.web.test_calibrating import calibrate_two_zones, press, shown
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
@@ -90,7 +90,7 @@ def test_what_is_found_is_kept_and_used_by_the_next_match(table: Served) -> None
     save_calibration(MEASURED, file_of(table))
     with table.client() as client:
         begin(client)
-        do_zones_of_two(client)
+        calibrate_two_zones(client)
         end(client)
         said = stored(client)
         assert any(words.startswith("Zones by the mat: seat 1, seat 2, boneyard") for words in said["known"])

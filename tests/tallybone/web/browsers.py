@@ -23,20 +23,20 @@ __all__ = [
     "Viewer",
     "WebSocketRoute",
     "chromium",
-    "looking",
     "served",
+    "viewing",
     "visiting",
 ]
 
 PATIENCE_MS = 30_000
-"""A busy machine is slow; a page that is right is so in the end."""
+"""Generous, because a busy machine is slow."""
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Yield a browser without a window."""
     with sync_playwright() as playwright:
-        # Whoever runs the tests as root, as in a container, has no sandbox to run it in.
+        # Chromium's sandbox does not work as root, for example in a container.
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         browser.close()
@@ -50,10 +50,10 @@ def served(
     rules: Rules = BONES,
     players: tuple[str, ...] = ("Ann", "Ben"),
     recordings: Path | None = None,
-    eye: Callable[[TableView], TableView] = lambda view: view,
+    reader: Callable[[TableView], TableView] = lambda view: view,
 ) -> Iterator[TrueTable]:
-    """Yield a table with a page, at which nothing has happened yet but that a match has begun."""
-    table = true_table(seed, hands=hands, rules=rules, players=players, recordings=recordings, eye=eye)
+    """Yield a table with a page, where a match has just begun."""
+    table = true_table(seed, hands=hands, rules=rules, players=players, recordings=recordings, reader=reader)
     table.begin()
     try:
         yield table
@@ -63,12 +63,12 @@ def served(
 
 @dataclass(slots=True)
 class Viewer:
-    """Somebody before a screen.
+    """A browser page, with its console errors and responses.
 
     Attributes:
-        page: What the browser shows.
-        complaints: What the page has written into the console as an error, and what it came from.
-        fetched: What was fetched.
+        page: Page of the browser.
+        complaints: Errors from the console, each with its source.
+        fetched: URLs of all responses.
     """
 
     page: Page
@@ -76,17 +76,17 @@ class Viewer:
     fetched: set[str] = field(default_factory=set)
 
     def listen(self) -> None:
-        """Take down from now on what the page complains of."""
+        """Record console errors from now on."""
 
-        def hear(said: ConsoleMessage) -> None:
-            if said.type == "error":
-                self.complaints.append(f"{said.text} {said.location['url']}")
+        def record(message: ConsoleMessage) -> None:
+            if message.type == "error":
+                self.complaints.append(f"{message.text} {message.location['url']}")
 
-        self.page.on("console", hear)
+        self.page.on("console", record)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
     def log_in(self, name: str = "") -> None:
-        """Type the PIN into the dialog that has opened."""
+        """Enter the PIN in the open dialog."""
         self.page.locator("#login").wait_for()
         if name:
             self.page.locator("#author").fill(name)
@@ -94,40 +94,40 @@ class Viewer:
         self.page.locator("#login").wait_for(state="hidden")
 
     def totals(self) -> list[int]:
-        """What stands beside the names."""
+        """Return the totals beside the names."""
         return [int(text) for text in self.page.locator(".total").all_inner_texts()]
 
     def wait_for_totals(self, *totals: int) -> None:
-        """Wait until these stand beside the names."""
+        """Wait until the page shows these totals."""
         self.page.wait_for_function(
             "wanted => [...document.querySelectorAll('.total')].map(one => one.innerText).join() === wanted",
             arg=",".join(str(total) for total in totals),
         )
 
     def press(self, name: str) -> None:
-        """Press a button at the foot of the page."""
+        """Press a button at the bottom of the page."""
         self.page.locator(f"#buttons [data-press={name}]").click()
 
     def toast(self) -> str:
-        """What the page says was done."""
+        """Return the text of the toast."""
         return str(self.page.locator("#toast p").inner_text())
 
 
 def tiles_of(table: TrueTable) -> int:
-    """Return how many tiles have been played in the hand."""
+    """Return the number of tiles played in the hand."""
     game = table.live.session.state.game
     assert game is not None
     return len(game.layout.nodes)
 
 
 def wait_for_tiles(viewer: Viewer, count: int) -> None:
-    """Wait until the page lists so many plays: an action on an older state is refused."""
+    """Wait until the page lists *count* plays, because actions on an older state are refused."""
     counted = "count => document.querySelectorAll('#play-list .tile-icon').length === count"
     viewer.page.wait_for_function(counted, arg=count)
 
 
 @contextmanager
-def looking(
+def viewing(
     browser: Browser,
     table: TrueTable,
     size: tuple[int, int] = (360, 740),
@@ -137,7 +137,7 @@ def looking(
     locale: str = "en-GB",
     script: str = "",
 ) -> Iterator[Viewer]:
-    """Yield somebody who looks at the page of a table, with so many pixels; *script* runs before the page's own."""
+    """Yield a viewer of a table's page. *size* is in pixels, and *script* runs before the page's own scripts."""
     address = table.page.url.rstrip("/") + path
     with visiting(browser, address, size, scheme=scheme, locale=locale, script=script) as viewer:
         viewer.page.locator(".player").first.wait_for()
@@ -154,7 +154,7 @@ def visiting(
     locale: str = "en-GB",
     script: str = "",
 ) -> Iterator[Viewer]:
-    """Yield somebody who looks at an address, whether or not a match is played there."""
+    """Yield a viewer of an address, with or without a match in progress."""
     width, height = size
     context = browser.new_context(
         viewport={"width": width, "height": height},

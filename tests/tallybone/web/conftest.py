@@ -1,4 +1,4 @@
-"""A table with its page, for the tests of this folder."""
+"""Fixtures: a table with its page, and clients with and without the PIN."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tallybone.web.feed import LiveFeed, PagePictures
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
 from tests.waiting import until
 
-# It needs Playwright; the tests that use it say so where that is missing.
+# Without Playwright, the tests that use this module skip themselves.
 collect_ignore = [] if find_spec("playwright") else ["browsers.py"]
 
 
 @contextmanager
-def at_table(**wishes: object) -> Iterator[TrueTable]:
-    """A table whose game runs until the end of the block."""
-    table = true_table(**wishes)  # type: ignore[arg-type]  # passed on as they are
+def at_table(**options: object) -> Iterator[TrueTable]:
+    """Yield a table whose game runs until the end of the block."""
+    table = true_table(**options)  # type: ignore[arg-type]  # passed on unchanged
     table.begin()
     try:
         yield table
@@ -37,37 +37,37 @@ def table() -> Iterator[TrueTable]:
     """A game of bones after eight plays."""
     with at_table() as begun, httpx.Client(base_url=begun.page.url) as client:
         begun.play(11)
-        # The page's thread tells a little later what the game's has done.
+        # The page's thread publishes the state slightly later than the game's.
         until(lambda: "4 + 4 = 8" in client.get("/api/v1/state").text)
         yield begun
 
 
 @pytest.fixture
 def anybody(table: TrueTable) -> Iterator[httpx.Client]:
-    """Somebody who only looks."""
+    """Return a client without the PIN."""
     with httpx.Client(base_url=table.page.url) as client:
         yield client
 
 
 @pytest.fixture
 def insider(table: TrueTable) -> Iterator[httpx.Client]:
-    """Somebody who knows the PIN."""
+    """Return a client that has entered the PIN."""
     with httpx.Client(base_url=table.page.url) as client:
         assert client.post("/api/v1/login", json={"pin": PIN, "name": "Zoe"}).status_code == 204
         yield client
 
 
 def assert_nothing_broke(caplog: pytest.LogCaptureFixture, *secrets: str) -> None:
-    """Check, when a test is over, that it has logged no error of the page, and none of these secrets."""
-    logged = caplog.get_records("call")  # `records` are those of the phase, and this is the next one
-    assert [one.getMessage() for one in logged if one.levelno >= logging.ERROR] == []
+    """Check after a test that the page logged no error and none of *secrets*."""
+    logged = caplog.get_records("call")  # `records` has only those of the current phase
+    assert [record.getMessage() for record in logged if record.levelno >= logging.ERROR] == []
     text = "\n".join(map(logging.Formatter().format, logged))
     assert not any(secret in text for secret in secrets)
 
 
 @dataclass(slots=True)
-class Hands:
-    """A clock that is set by hand."""
+class ManualClock:
+    """A clock that only advances when set."""
 
     t_ns: int = 0
 
@@ -76,10 +76,10 @@ class Hands:
 
 
 @dataclass(slots=True)
-class NoGame:
-    """A page without a game behind it: nobody answers what is asked for."""
+class PageWithoutGame:
+    """A page without a game, so nothing answers its requests."""
 
-    clock: Hands = field(default_factory=Hands)
+    clock: ManualClock = field(default_factory=ManualClock)
     app: Guard = field(init=False)
     feed: LiveFeed = field(init=False)
 

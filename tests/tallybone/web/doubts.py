@@ -1,4 +1,4 @@
-"""An eye that cannot tell one tile, so that the table is asked."""
+"""A reader that is unsure of one tile, which raises a question."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from vision.reading import SeenTile
 from vision.tracking.table_view import TableView
 
 ASKED_AFTER = 6
-"""A game of bones of seed 1 asks after so many things, where its third tile is in doubt."""
+"""Number of items of the bones game with seed 1 until the question about its third tile."""
 
 
 def doubtful(view: TableView, nth: int = 3) -> TableView:
-    """Return what is seen, the *nth* tile of the game as one that may be another."""
+    """Return *view* with low confidence in the *nth* tile of the game."""
     if len(view.tiles) < nth:
         return view
     tile = view.tiles[nth - 1]
     unsure = _unsure(tile)
-    tiles = tuple(unsure if one == tile else one for one in view.tiles)
-    changes = tuple(replace(one, tile=unsure) if one.tile == tile else one for one in view.changes)
+    tiles = tuple(unsure if seen == tile else seen for seen in view.tiles)
+    changes = tuple(replace(change, tile=unsure) if change.tile == tile else change for change in view.changes)
     return replace(view, tiles=tiles, changes=changes)
 
 

@@ -1,7 +1,7 @@
-"""Every view and sheet of the page, and how one gets there: what is looked at in all sizes, by axe and by people.
+"""Every view and sheet of the page and the steps that open it, for axe and for screenshots.
 
-`python -m tests.tallybone.web.every_place FOLDER` takes a picture of each, in phone, tablet and television size, light
-and dark, as `FOLDER/PLACE-WIDTH-SCHEME.png`.
+`python -m tests.tallybone.web.every_place FOLDER` takes a screenshot of each, in phone, tablet and television size,
+light and dark, as `FOLDER/PLACE-WIDTH-SCHEME.png`.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ PASSWORD = "correct horse"
 _DOUBTED, _ITEMS = 11, 15
 _VIEW = re.compile(r'\bview\("(\w+)"|^ *(\w+): async .*\bimport\("', re.MULTILINE)
 _FUNCTION = re.compile(r"^(?:export )?(?:async )?function (\w+)")
-_MADE = re.compile(r"\bopenSheet\(|\.showModal\(")
+_OPENS_SHEET = re.compile(r"\bopenSheet\(|\.showModal\(")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Something that is looked at.
+    """A view or sheet of the page.
 
     Attributes:
-        name: What it is called.
-        view: The view that it is part of.
-        ready: What is there once it is drawn.
-        go: What is done to get there from its view.
-        sheet: Which function of which script opens it; "" for the view itself.
+        name: Unique name, used in file names.
+        view: View that it belongs to.
+        ready: Selector of an element that exists once it is drawn.
+        go: Opens it from its view.
+        sheet: Script and function that open it. "" for the view itself.
     """
 
     name: str
@@ -105,7 +105,7 @@ RESTING = (
     Place("health", "health", ".finding"),
     Place("parts", "parts", "#see-panel"),
     Place("calibrate", "calibrate", ".earlier button"),
-    # With the PIN, from here on.
+    # The places below need the PIN.
     Place("pairing", "settings", "#sheet .qr", _tap("#pairing"), "pairing.js showCode"),
     Place("panel", "parts", "#panel-knock"),
 )
@@ -113,27 +113,27 @@ DISPLAYED = ("display", "display-resting")
 
 
 def views_of_page() -> set[str]:
-    """The views that the scripts know, loaded at once or when wanted; the way in of a code shows nothing."""
+    """Return the views in the scripts, loaded eagerly or lazily. "pair" is left out because it shows nothing."""
     found = (names for path in STATIC.glob("*.js") for names in _VIEW.findall(path.read_text()))
-    return {now or later for now, later in found} - {"pair"}
+    return {eager or lazy for eager, lazy in found} - {"pair"}
 
 
 def sheets_of_page() -> set[str]:
-    """The functions that open a sheet, each after its script; what they share, in sheet.js, is none."""
+    """Return the functions that open a sheet, as "script function". Shared code in sheet.js does not count."""
     found = set()
     for path in STATIC.glob("*.js"):
         function = ""
         for line in path.read_text().splitlines():
             named = _FUNCTION.match(line)
             function = named[1] if named else function
-            if _MADE.search(line) and path.name != "sheet.js":
+            if _OPENS_SHEET.search(line) and path.name != "sheet.js":
                 found.add(f"{path.name} {function}")
     return found
 
 
 @contextmanager
 def every_table(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the addresses of a table in the middle of a hand, which asks something, and of one at rest."""
+    """Yield the addresses of a table in mid-hand with an open question, and of an idle table."""
     recordings, state = folder / "recordings", folder / "tallybone"
     recordings.mkdir()
     record_game(recordings / "bones.mcap", hands=2)
@@ -141,7 +141,7 @@ def every_table(folder: Path) -> Iterator[tuple[str, str]]:
     for _ in range(3):
         save_calibration(MEASURED, state / "calibration" / "usb-0.json")
     with (
-        served(recordings=recordings, eye=partial(doubtful, nth=_DOUBTED)) as table,
+        served(recordings=recordings, reader=partial(doubtful, nth=_DOUBTED)) as table,
         at_served_table(folder, panel=True) as resting,
     ):
         table.play(_ITEMS)
@@ -150,7 +150,7 @@ def every_table(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def walk(viewer: Viewer, places: tuple[Place, ...]) -> Iterator[Place]:
-    """Go from place to place, and yield each while it is shown; the PIN is typed where it is asked for on the way."""
+    """Open each place and yield it while it is shown. Enter the PIN when asked."""
     page = viewer.page
     for place in places:
         page.evaluate("where => { location.hash = where; }", f"#{place.view}")
@@ -166,20 +166,20 @@ def walk(viewer: Viewer, places: tuple[Place, ...]) -> Iterator[Place]:
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("folder", type=Path)
-    asked.add_argument("--lang", default="en")
-    said = asked.parse_args()
-    said.folder.mkdir(parents=True, exist_ok=True)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--lang", default="en")
+    args = parser.parse_args()
+    args.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as state, every_table(Path(state)) as addresses, chromium() as browser:
         for scheme in SCHEMES:
             for size in SIZES.values():
                 for address, places in zip(addresses, (IN_PLAY, RESTING), strict=True):
-                    with visiting(browser, f"{address}/?lang={said.lang}", size, scheme=scheme) as viewer:
+                    with visiting(browser, f"{address}/?lang={args.lang}", size, scheme=scheme) as viewer:
                         for place in walk(viewer, places):
-                            _take(viewer, said.folder / f"{place.name}-{size[0]}-{scheme}.png")
+                            _take(viewer, args.folder / f"{place.name}-{size[0]}-{scheme}.png")
             for address, name in zip(addresses, DISPLAYED, strict=True):
-                _display(browser, address, said.folder / f"{name}-{scheme}.png", scheme)
+                _display(browser, address, args.folder / f"{name}-{scheme}.png", scheme)
 
 
 def _display(browser: Browser, address: str, path: Path, scheme: str) -> None:

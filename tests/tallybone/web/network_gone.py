@@ -1,4 +1,4 @@
-"""Run where `unshare -n` gives a network of its own: it goes away in a match, and comes back. Prints what was found."""
+"""Script for `unshare -n`, which gives it its own network: the network goes down in a match and comes back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def link(state: str) -> None:
 
 
 def main(folder: Path) -> None:
-    """Play with pictures all the time, and points before and after."""
+    """Play with a continuous stream of pictures, and give points before and after the outage."""
     link("up")
     over = threading.Event()
     with at_served_table(folder) as table, table.client() as client:
@@ -46,8 +46,8 @@ def main(folder: Path) -> None:
                 over.wait(_AWAY_S)
                 link("up")
                 after = samples(asked(table, "/metrics").text)["tallybone_frames_seen_total"]
-                assert after - before > _AWAY_S * 5, "the game has stood still"
-                assert act(client, type="points", seat=0, points=10).status_code == 200, "the cookie is still good"
+                assert after - before > _AWAY_S * 5, "the game stopped"
+                assert act(client, type="points", seat=0, points=10).status_code == 200, "the cookie is still valid"
                 until(lambda: json.loads(watching.recv())["players"][0]["total"] == 15)
         finally:
             over.set()

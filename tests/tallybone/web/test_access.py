@@ -1,15 +1,15 @@
-"""Who comes in, and who does not."""
+"""Tests of access to the page: PINs, cookies and limits on guessing."""
 
 from __future__ import annotations
 
 from tallybone.web.access import Access, new_pin
-from tests.tallybone.web.conftest import Hands
+from tests.tallybone.web.conftest import ManualClock
 
 SECOND = 1_000_000_000
 
 
-def access() -> tuple[Access, Hands]:
-    clock = Hands()
+def access() -> tuple[Access, ManualClock]:
+    clock = ManualClock()
     return Access("123456", b"a" * 32, clock), clock
 
 
@@ -19,7 +19,7 @@ def test_a_pin_is_six_digits_and_not_always_the_same() -> None:
     assert len(pins) > 10
 
 
-def test_who_knows_the_pin_gets_a_cookie_that_says_who_he_is() -> None:
+def test_the_right_pin_returns_a_cookie_with_the_name() -> None:
     table, _ = access()
     cookie = table.try_pin("123456", "Zoë", "1.2.3.4")
     author = table.author_of(cookie)
@@ -27,18 +27,18 @@ def test_who_knows_the_pin_gets_a_cookie_that_says_who_he_is() -> None:
     assert author.name == "Zoë"
 
 
-def test_a_wrong_pin_gets_none() -> None:
+def test_a_wrong_pin_returns_no_cookie() -> None:
     table, _ = access()
     for pin in ("", "123457", "1234567", "１２３４５６", "\ud800", "123456\0"):
         assert table.try_pin(pin, "", "1.2.3.4") is None
 
 
-def test_a_changed_cookie_opens_nothing() -> None:
+def test_rejects_a_forged_cookie() -> None:
     table, _ = access()
     cookie = table.try_pin("123456", "", "1.2.3.4")
     assert cookie is not None
     body, _, signature = cookie.partition(".")
-    other = Access("123456", b"b" * 32, Hands()).try_pin("123456", "", "1.2.3.4")
+    other = Access("123456", b"b" * 32, ManualClock()).try_pin("123456", "", "1.2.3.4")
     for forged in (
         body,
         f"{body}.",
@@ -55,7 +55,7 @@ def test_a_changed_cookie_opens_nothing() -> None:
     assert table.author_of(cookie) is not None
 
 
-def test_a_cookie_ends_after_twelve_hours_and_with_a_logout() -> None:
+def test_a_cookie_expires_after_twelve_hours_and_on_logout() -> None:
     table, clock = access()
     first, second = (table.try_pin("123456", "", "1.2.3.4") for _ in range(2))
     author = table.author_of(first)
@@ -69,7 +69,7 @@ def test_a_cookie_ends_after_twelve_hours_and_with_a_logout() -> None:
     assert table.author_of(second) is None
 
 
-def test_after_five_wrong_pins_an_address_waits_and_the_right_one_is_refused_too() -> None:
+def test_five_wrong_pins_block_an_address() -> None:
     table, clock = access()
     for _ in range(5):
         assert table.wait_s("1.2.3.4") == 0
@@ -80,7 +80,7 @@ def test_after_five_wrong_pins_an_address_waits_and_the_right_one_is_refused_too
     assert table.wait_s("1.2.3.4") == 0
 
 
-def test_many_addresses_together_guess_no_more_than_375_pins_an_hour() -> None:
+def test_many_addresses_together_can_try_at_most_375_pins_an_hour() -> None:
     table, clock = access()
     tries = 0
     for at in range(3600 // 5):
@@ -92,7 +92,7 @@ def test_many_addresses_together_guess_no_more_than_375_pins_an_hour() -> None:
     assert 300 < tries <= 375
 
 
-def test_what_is_remembered_of_addresses_and_logouts_is_bounded() -> None:
+def test_memory_for_addresses_and_logouts_is_bounded() -> None:
     table, _ = access()
     for at in range(1500):
         table.wait_s(f"10.{at // 250}.{at % 250}.1")

@@ -1,4 +1,4 @@
-"""A question that was answered with a wrong tap, over the wire: one tap back, and all of it is recorded."""
+"""Tests of undoing a wrong answer over HTTP, and of its recording."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from vision.tracking.watch import Frame
 API = "/api/v1"
 
 
-def test_a_wrong_answer_is_taken_back_with_one_tap_and_the_recording_gives_the_same_game(tmp_path: Path) -> None:
+def test_undoing_a_wrong_answer_is_recorded_and_replayed(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     recorder = file_recorder(RecordingQuota(tmp_path, 10**9), path)
-    with at_table(recorder=recorder, eye=doubtful) as table, httpx.Client(base_url=table.page.url + API) as client:
+    with at_table(recorder=recorder, reader=doubtful) as table, httpx.Client(base_url=table.page.url + API) as client:
         client.post("/login", json={"pin": PIN, "name": "Zoe"})
         table.play(ASKED_AFTER)
         until(lambda: client.get("/state").json()["question"] is not None)
@@ -36,13 +36,13 @@ def test_a_wrong_answer_is_taken_back_with_one_tap_and_the_recording_gives_the_s
         wrong = client.post("/actions", json={"action": {"type": "answer", "topic": topic, "choice": 1}})
         back = wrong.json()["back"]
         assert client.get("/state").json()["question"] is None
-        table.play(2)  # two go on meanwhile
+        table.play(2)  # play continues meanwhile
         done = client.post("/actions", json={"action": back})
         assert (done.status_code, done.json()["back"]) == (200, None)
         again = client.get("/state").json()
         assert again["question"] == before["question"]
-        assert [one["tile"] for one in _played(again)] == [one["tile"] for one in _played(before)]
-        assert client.post("/actions", json={"action": back}).status_code == 409, "it has been taken back already"
+        assert [play["tile"] for play in _played(again)] == [play["tile"] for play in _played(before)]
+        assert client.post("/actions", json={"action": back}).status_code == 409, "it has already been undone"
         client.post("/actions", json={"action": {"type": "answer", "topic": topic, "choice": 0}})
         until(
             lambda: table.live.session.state.game is not None and len(table.live.session.state.game.layout.nodes) == 5
@@ -50,29 +50,31 @@ def test_a_wrong_answer_is_taken_back_with_one_tap_and_the_recording_gives_the_s
         live = table.live.session
         assert not live.state.irregular
     recorder.close()
-    records = [one for one in read_recording(path) if isinstance(one, RecordedMessage)]
-    log = [event_of_record(one) for one in records if one.topic is Topic.EVENT]
+    records = [record for record in read_recording(path) if isinstance(record, RecordedMessage)]
+    log = [event_of_record(record) for record in records if record.topic is Topic.EVENT]
     assert replay([MatchStart(BONES, PLAYERS), *log]) == live.state
-    said = [
-        (one.payload["by"], input_of(one)) for one in records if isinstance(one.payload, dict) and "by" in one.payload
+    requests = [
+        (record.payload["by"], input_of(record))
+        for record in records
+        if isinstance(record.payload, dict) and "by" in record.payload
     ]
-    assert [(by, type(one)) for by, one in said] == [("Zoe", Answer), ("Zoe", AnswerBack), ("Zoe", Answer)]
-    assert _fed_again(records).state == live.state
+    assert [(by, type(request)) for by, request in requests] == [("Zoe", Answer), ("Zoe", AnswerBack), ("Zoe", Answer)]
+    assert _refed(records).state == live.state
 
 
 def _played(shown: dict[str, list[dict[str, object]]]) -> list[dict[str, object]]:
-    return [{"tile": one["pips"]} for one in shown["plays"] if one["kind"] == "play"]
+    return [{"tile": entry["pips"]} for entry in shown["plays"] if entry["kind"] == "play"]
 
 
-def _fed_again(records: list[RecordedMessage]) -> Session:
-    """What comes of the pictures and of what was said, fed once more."""
+def _refed(records: list[RecordedMessage]) -> Session:
+    """Return the session after feeding the recorded pictures and inputs again."""
     items, seen = items_of(1, 1, BONES, PLAYERS)
     list(items)
     sitting = Sitting(lambda frame: doubtful(look_at(seen, frame)), opened(BONES, PLAYERS)[0])
-    for one in records:
-        said = input_of(one)
-        if one.topic is Topic.CAMERA:
-            sitting.feed(Frame(None, one.t_ns), one.t_ns)  # type: ignore[arg-type]  # this eye looks at the time only
-        elif said is not None:
-            sitting.feed(said, one.t_ns)
+    for record in records:
+        request = input_of(record)
+        if record.topic is Topic.CAMERA:
+            sitting.feed(Frame(None, record.t_ns), record.t_ns)  # type: ignore[arg-type]  # this reader only uses the time
+        elif request is not None:
+            sitting.feed(request, record.t_ns)
     return sitting.session

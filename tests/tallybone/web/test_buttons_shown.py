@@ -1,4 +1,4 @@
-"""Buttons and irregular actions as a page shows them: what has an effect now, and the reason if not."""
+"""Tests of the buttons and irregular actions on the page, and of the reasons for disabled ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NAMES = ("Ann", "Ben")
 
 
 def begun(rules: Rules = BONES, *events: Event) -> State:
-    """A match in its first hand, led by the double five of Ann."""
+    """Return a match in its first hand, which Ann led with the double five."""
     return replay([MatchStart(rules, NAMES), NewHand(), Play(Seat(0), Tile(5, 5)), *events])
 
 
@@ -45,7 +45,7 @@ def shown(state: State) -> tuple[CanShown, WhyShown, tuple[IrregularShown, ...]]
 
 
 def won(*events: Event, target: int | None = None) -> State:
-    """A hand of one tile each that Ann has won, and what came after it; Ben has led out of turn."""
+    """Return a one-tile hand that Ann won after Ben led out of turn, followed by *events*."""
     rules = replace(BONES, hand=1) if target is None else replace(BONES, hand=1, target=target)
     led: list[Event] = [Play(Seat(0), Tile(5, 5)), Reveal(Seat(1), (Tile(6, 6),))]
     return replay([MatchStart(rules, NAMES), NewHand(), Knock(Seat(1)), *led, *events])
@@ -59,14 +59,14 @@ def test_a_hand_in_play_can_be_ended_and_dealt_again() -> None:
     assert why.redeal == "1 tile of this hand already on the table"
 
 
-def test_every_button_without_an_effect_says_why() -> None:
+def test_every_disabled_button_has_a_reason() -> None:
     for state in (replay([MatchStart(BONES, NAMES)]), begun(), begun(BLOCK), won(), won(target=5)):
         can, why, _ = shown(state)
         names = CanShown.__slots__
         assert [name for name in names if not getattr(can, name) and not getattr(why, name)] == []
 
 
-def test_next_says_that_the_hand_is_being_played() -> None:
+def test_next_is_disabled_while_the_hand_is_played() -> None:
     can, why, _ = shown(begun())
     assert not can.next
     assert why.next == "the hand is being played"
@@ -81,10 +81,10 @@ def test_an_irregular_play_can_be_accepted_while_its_hand_is_played() -> None:
     out_of_turn = Play(Seat(0), Tile(5, 6), Spot(Node(2), Port.W))
     can, _, irregular = shown(begun(BONES, out_of_turn))
     assert can.stands
-    assert [one.can_stand for one in irregular] == [True]
+    assert [action.can_stand for action in irregular] == [True]
 
 
-def test_irregular_actions_leave_when_their_hand_is_over() -> None:
+def test_irregular_actions_are_cleared_at_the_end_of_their_hand() -> None:
     state = won()
     can, _, irregular = shown(state)
     assert state.irregular != ()
@@ -92,17 +92,17 @@ def test_irregular_actions_leave_when_their_hand_is_over() -> None:
     assert not can.stands
 
 
-def test_a_tile_before_the_deal_is_irregular_until_the_hand_is_dealt() -> None:
+def test_a_draw_before_the_deal_is_irregular_until_the_hand_is_dealt() -> None:
     early = Draw(Seat(0), 1)
     can, _, irregular = shown(won(early))
-    assert [(one.words, one.can_stand) for one in irregular] == [
+    assert [(action.words, action.can_stand) for action in irregular] == [
         ("the next hand has not been dealt (does not count)", False)
     ]
     assert not can.stands
     assert shown(won(early, NewHand()))[2] == ()
 
 
-def test_nothing_is_irregular_once_the_match_is_over() -> None:
+def test_a_finished_match_has_no_irregular_actions() -> None:
     state = won(Draw(Seat(0), 1), target=5)
     assert state.game is not None
     assert state.game.winner == Seat(0)
@@ -111,11 +111,11 @@ def test_nothing_is_irregular_once_the_match_is_over() -> None:
     assert not can.stands
 
 
-def test_a_misdeal_begins_the_list_of_irregular_actions_anew() -> None:
+def test_a_misdeal_clears_the_list_of_irregular_actions() -> None:
     early: list[Event] = [MatchStart(BONES, NAMES), NewHand(), Knock(Seat(0))]
     assert len(shown(replay(early))[2]) == 1
     assert shown(replay([*early, Redeal(RedealReason.MISDEAL)]))[2] == ()
 
 
-def test_the_end_of_a_hand_that_broke_a_rule_is_irregular_until_all_hands_are_open() -> None:
-    assert [one.can_stand for one in shown(begun(BONES, HandEnd()))[2]] == [True]
+def test_an_illegal_end_of_hand_is_irregular_until_all_hands_are_open() -> None:
+    assert [action.can_stand for action in shown(begun(BONES, HandEnd()))[2]] == [True]

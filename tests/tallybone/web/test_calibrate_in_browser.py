@@ -1,4 +1,4 @@
-"""Calibration in a real browser: the whole of it as a new user does it, zones by hand, and for everybody."""
+"""Tests of calibration in a real browser: the full course, manual zones and accessibility."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def table(tmp_path: Path) -> Iterator[Calibrated]:
 
 @contextmanager
 def looking(browser: Browser, url: str, size: tuple[int, int], *, scheme: str = "light") -> Iterator[Viewer]:
-    """Yield somebody who looks at the calibration."""
+    """Yield a viewer of the calibration."""
     width, height = size
     context = browser.new_context(
         viewport={"width": width, "height": height},
@@ -75,10 +75,10 @@ def go_to_zones(viewer: Viewer) -> None:
 
 
 def unexpected(viewer: Viewer) -> list[str]:
-    """What the console says beside that a PIN is needed, and what is gone or not there.
+    """Return console errors other than a missing PIN and expired or absent calibration resources.
 
-    A calibration at a terminal stores nothing here; of its pictures the last four are kept, so that a slow page asks
-    for one in vain now and then.
+    A calibration from a terminal stores nothing here. It keeps only its last four pictures, so a slow page sometimes
+    requests one that is gone.
     """
     return [
         words
@@ -87,8 +87,8 @@ def unexpected(viewer: Viewer) -> list[str]:
     ]
 
 
-class Nobody:
-    """The terminal, at which nobody sits until the program is to end."""
+class IdleTerminal:
+    """A terminal without input until the program has to end."""
 
     is_over = False
 
@@ -101,12 +101,12 @@ class Nobody:
 
 @contextmanager
 def guided(into: Path) -> Iterator[str]:
-    """Yield the address that `calibrate guide --serve` says with the simulated camera and microphone."""
-    out, terminal, codes = StringIO(), Nobody(), []
-    wish = GuideSettings("simulated:seats=2", into, seats=2, microphone="simulated", asks_always=True)
+    """Yield the address printed by `calibrate guide --serve` with the simulated camera and microphone."""
+    out, terminal, codes = StringIO(), IdleTerminal(), []
+    settings = GuideSettings("simulated:seats=2", into, seats=2, microphone="simulated", asks_always=True)
     page_at, output = PageAt("127.0.0.1:0", PIN), Output("calibrate", out, out)
     thread = threading.Thread(
-        target=lambda: codes.append(guide_through(wish, page_at=page_at, keys=terminal, output=output))
+        target=lambda: codes.append(guide_through(settings, page_at=page_at, keys=terminal, output=output))
     )
     thread.start()
     try:
@@ -120,14 +120,14 @@ def guided(into: Path) -> Iterator[str]:
         assert codes == [0], out.getvalue()
 
 
-def test_a_new_user_has_it_all_done_within_five_minutes(
+def test_a_full_calibration_takes_under_five_minutes(
     browser: Browser, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     into = tmp_path / "c.json"
     began_s = time.monotonic()
     with guided(into) as url, looking(browser, url, PHONE) as viewer:
         page = viewer.page
-        # It began when the guide did, and may be done before the page is open: so it is done again.
+        # The first step starts with the guide and may finish before the page is open, so repeat it.
         page.locator("#calibrate-todo", has_text="px off in 8 views. That is good.").wait_for()
         press(page, "Again")
         viewer.log_in("Ann")
@@ -155,7 +155,7 @@ def test_a_new_user_has_it_all_done_within_five_minutes(
         wait_for_step(page, "Tiles")
         press(page, "Learn them")
         page.locator("#calibrate-seen", has_text="% done").wait_for()
-        put_a_tile_right(page)
+        correct_a_tile(page)
         press(page, "Keep it")
         wait_for_step(page, "Knocks")
         press(page, "Listen from the begin")
@@ -182,12 +182,12 @@ def test_a_new_user_has_it_all_done_within_five_minutes(
     assert kept.knock is not None
 
 
-def put_a_tile_right(page: Page) -> None:
-    """Tap a tile of the whole set, and say of it what it is: what was learned before stays, and is learned again."""
+def correct_a_tile(page: Page) -> None:
+    """Correct a tile of the whole set, which is then learned again together with the others."""
     page.locator("#calibrate-todo", has_text="28 tiles of a set to double-6").wait_for(timeout=4 * PATIENCE_MS)
     assert page.locator(".shape.is-tile.is-good").count() == 28
     assert problems(page) == []
-    # Shapes are drawn anew again and again, so that this one is looked for and measured at once.
+    # Shapes are redrawn all the time, so find and measure this one in a single call.
     box = page.evaluate("document.querySelectorAll('.shape.is-tile')[11].getBoundingClientRect().toJSON()")
     page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.locator(".shape.is-tile.is-chosen").wait_for(state="attached")
@@ -199,7 +199,7 @@ def put_a_tile_right(page: Page) -> None:
     page.locator("#calibrate-todo", has_text="28 tiles of a set to double-6").wait_for(timeout=4 * PATIENCE_MS)
 
 
-def test_a_table_that_is_always_on_is_calibrated_from_its_page(
+def test_a_served_table_is_calibrated_from_its_page(
     browser: Browser, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     began_s = time.monotonic()
@@ -214,7 +214,7 @@ def test_a_table_that_is_always_on_is_calibrated_from_its_page(
         page.keyboard.press("Enter")
         viewer.log_in("Ann")
         wait_for_step(page, "Lens")
-        assert page.evaluate("document.activeElement.id") == "calibrate-title", "the focus goes along"
+        assert page.evaluate("document.activeElement.id") == "calibrate-title", "the focus follows"
         page.locator("#calibrate-todo", has_text="That is good.").wait_for()
         press(page, "Keep it")
         wait_for_step(page, "Table")
@@ -245,11 +245,11 @@ def test_a_table_that_is_always_on_is_calibrated_from_its_page(
     record_property("calibrated within s", round(took_s))
     assert took_s < 300
     assert kept.zones is not None
-    assert kept.light is None, "the one before was brought back"
+    assert kept.light is None, "the earlier calibration was restored"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_what_is_stored(browser: Browser, tmp_path: Path, scheme: str) -> None:
+def test_axe_finds_nothing_in_the_stored_calibrations(browser: Browser, tmp_path: Path, scheme: str) -> None:
     path = tmp_path / "tallybone" / "calibration" / "usb-0.json"
     for _ in range(3):
         save_calibration(MEASURED, path)
@@ -266,13 +266,13 @@ def test_axe_finds_nothing_in_what_is_stored(browser: Browser, tmp_path: Path, s
 
 
 def corners_of(page: Page) -> list[tuple[int, int]]:
-    """Where the corners of the zone that is changed are, in percent, as a screen reader says it."""
-    said = page.locator(".handle").evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
-    numbers = [[int(word) for word in words.partition(":")[2].split() if word.isdecimal()] for words in said]
+    """Return the corners of the edited zone in percent, from their labels for screen readers."""
+    labels = page.locator(".handle").evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
+    numbers = [[int(word) for word in label.partition(":")[2].split() if word.isdecimal()] for label in labels]
     return [(x, y) for x, y in numbers]
 
 
-def middle_of(handle: Locator) -> tuple[float, float]:
+def centre_of(handle: Locator) -> tuple[float, float]:
     box = handle.bounding_box()
     assert box is not None
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -289,13 +289,13 @@ def keep(page: Page) -> None:
     wait_for_step(page, "Light")
 
 
-def test_a_corner_is_dragged_and_kept(browser: Browser, table: Calibrated) -> None:
+def test_a_dragged_corner_is_stored(browser: Browser, table: Calibrated) -> None:
     with looking(browser, table.url, TABLET) as viewer:
         go_to_zones(viewer)
         page = viewer.page
         choose(page, "Boneyard")
         before = corners_of(page)
-        x, y = middle_of(page.locator(".handle").first)
+        x, y = centre_of(page.locator(".handle").first)
         page.mouse.move(x, y)
         page.mouse.down()
         page.mouse.move(x - 80, y + 40, steps=5)
@@ -342,22 +342,22 @@ def test_a_finger_adds_a_corner_between_two(browser: Browser, table: Calibrated)
     with looking(browser, table.url, PHONE) as viewer:
         go_to_zones(viewer)
         choose(viewer.page, "Layout")
-        x, y = middle_of(viewer.page.locator(".between").first)
+        x, y = centre_of(viewer.page.locator(".between").first)
         viewer.page.touchscreen.tap(x, y)
         viewer.page.locator(".handle").nth(4).wait_for()
         viewer.page.locator("#calibrate-seen", has_text="as they were drawn").wait_for()
         assert len(corners_of(viewer.page)) == 5
 
 
-def test_edges_that_cross_are_refused_and_can_be_taken_back(browser: Browser, table: Calibrated) -> None:
+def test_crossing_edges_are_refused_and_can_be_undone(browser: Browser, table: Calibrated) -> None:
     with looking(browser, table.url, TABLET) as viewer:
         go_to_zones(viewer)
         page = viewer.page
         choose(page, "Layout")
         before = corners_of(page)
-        x, y = middle_of(page.locator(".handle").first)
-        far_x, far_y = middle_of(page.locator(".handle").nth(1))
-        low_x, low_y = middle_of(page.locator(".handle").nth(2))
+        x, y = centre_of(page.locator(".handle").first)
+        far_x, far_y = centre_of(page.locator(".handle").nth(1))
+        low_x, low_y = centre_of(page.locator(".handle").nth(2))
         page.mouse.move(x, y)
         page.mouse.down()
         page.mouse.move(low_x + 40, (far_y + low_y) / 2, steps=5)
@@ -369,7 +369,7 @@ def test_edges_that_cross_are_refused_and_can_be_taken_back(browser: Browser, ta
         assert far_x > x
 
 
-def test_who_only_looks_changes_nothing(browser: Browser, table: Calibrated) -> None:
+def test_a_viewer_without_the_pin_changes_nothing(browser: Browser, table: Calibrated) -> None:
     with looking(browser, table.url, TABLET) as viewer:
         viewer.page.locator("#calibrate-choices .primary").click()
         viewer.page.locator("#login-close").click()
@@ -398,19 +398,21 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(browser: Browser, table: Calib
 
 
 def problems(page: Page) -> list[str]:
-    """What axe finds in the view, and what reaches out of a narrow screen."""
+    """Return violations found by axe, and whether the view is wider than the screen."""
     page.wait_for_timeout(300)
     if page.evaluate("typeof axe") == "undefined":
         page.evaluate(AXE.read_text(encoding="utf-8"))
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
     found = page.evaluate("tags => axe.run(document, { runOnly: tags })", tags)
     wide = page.evaluate("document.documentElement.scrollWidth > innerWidth ? ['wider than the screen'] : []")
-    said = [f"{one['id']}: {[node['target'] for node in one['nodes']]}" for one in found["violations"]]
-    return [*said, *wide]
+    violations = [
+        f"{violation['id']}: {[node['target'] for node in violation['nodes']]}" for violation in found["violations"]
+    ]
+    return [*violations, *wide]
 
 
 @pytest.mark.parametrize("size", [PHONE, TABLET, TELEVISION])
-def test_the_picture_and_what_to_do_next_are_seen_without_scrolling(
+def test_the_picture_and_the_next_step_are_visible_without_scrolling(
     browser: Browser, table: Calibrated, size: tuple[int, int]
 ) -> None:
     with looking(browser, table.url, size) as viewer:

@@ -1,4 +1,4 @@
-"""A calibration that is followed and decided on over the network: what is shown, who may decide, what is refused."""
+"""Tests of calibration over HTTP: state, pictures, decisions, access and validation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ZONE = {"name": "boneyard", "corners": [[700, 200], [900, 200], [900, 500]]}
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Calibrated]:
-    """A calibration in which every test begins with the step that it needs."""
+    """Return a shared calibration. Each test first goes to the step that it needs."""
     with at_calibration(tmp_path_factory.mktemp("table") / "c.json") as begun:
         yield begun
 
@@ -51,34 +51,34 @@ def anybody(table: Calibrated) -> Iterator[httpx.Client]:
 def shown(client: httpx.Client) -> dict[str, Any]:
     answer = client.get("/calibration")
     assert answer.status_code == 200
-    said: dict[str, Any] = answer.json()
-    return said
+    state: dict[str, Any] = answer.json()
+    return state
 
 
-def once(client: httpx.Client, is_so: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    """Return what is shown as soon as something is so."""
+def once(client: httpx.Client, condition: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """Return the shown state as soon as it meets a condition."""
     end_s = time.monotonic() + 30
-    while not is_so(said := shown(client)):
-        assert time.monotonic() < end_s, said
-    return said
+    while not condition(state := shown(client)):
+        assert time.monotonic() < end_s, state
+    return state
 
 
 def press(client: httpx.Client, press: str) -> httpx.Response:
-    said = shown(client)
-    return client.post("/calibration/press", json={"press": press, "step": said["step"], "stage": said["stage"]})
+    state = shown(client)
+    return client.post("/calibration/press", json={"press": press, "step": state["step"], "stage": state["stage"]})
 
 
-def test_everybody_sees_how_it_stands(fresh: Calibrated) -> None:
+def test_anyone_can_see_the_state(fresh: Calibrated) -> None:
     with fresh.client(knows_pin=False) as anybody:
-        said = once(anybody, lambda said: said["picture"])
-    assert (said["camera"], said["stage"], said["step"]) == ("usb:0", "before", "lens")
-    assert [step["name"] for step in said["steps"]] == ["lens", "table", "zones", "light", "set"]
-    assert said["choices"] == [{"press": "go_on", "words": "keep it"}, {"press": "again", "words": "again"}]
-    assert (said["picture"]["width_px"], said["picture"]["height_px"]) == (1280, 720)
+        state = once(anybody, lambda state: state["picture"])
+    assert (state["camera"], state["stage"], state["step"]) == ("usb:0", "before", "lens")
+    assert [step["name"] for step in state["steps"]] == ["lens", "table", "zones", "light", "set"]
+    assert state["choices"] == [{"press": "go_on", "words": "keep it"}, {"press": "again", "words": "again"}]
+    assert (state["picture"]["width_px"], state["picture"]["height_px"]) == (1280, 720)
 
 
-def test_the_picture_that_was_told_can_be_had(anybody: httpx.Client) -> None:
-    number = once(anybody, lambda said: said["picture"])["picture"]["number"]
+def test_the_announced_picture_can_be_fetched(anybody: httpx.Client) -> None:
+    number = once(anybody, lambda state: state["picture"])["picture"]["number"]
     answer = anybody.get("/calibration/picture.jpg", params={"number": number, "width": "320"})
     image = cv2.imdecode(np.frombuffer(answer.content, np.uint8), cv2.IMREAD_COLOR)
     assert image is not None
@@ -89,20 +89,20 @@ def test_the_picture_that_was_told_can_be_had(anybody: httpx.Client) -> None:
 
 def test_a_step_is_done_accepted_and_kept(fresh: Calibrated) -> None:
     with fresh.client() as insider:
-        do_zones_of_two(insider, fresh)
+        calibrate_two_zones(insider, fresh)
     zones = fresh.kept.zones
     assert zones is not None
     assert len(zones.seats) == 2
 
 
-def do_zones_of_two(insider: httpx.Client, table: Calibrated | None = None) -> None:
+def calibrate_two_zones(insider: httpx.Client, table: Calibrated | None = None) -> None:
     assert insider.post("/calibration/step", json={"step": "zones"}).status_code == 200
-    once(insider, lambda said: said["stage"] == "looks" and {"zone"} == {shape["kind"] for shape in said["drawn"]})
+    once(insider, lambda state: state["stage"] == "looks" and {"zone"} == {shape["kind"] for shape in state["drawn"]})
     assert press(insider, "2").status_code == 200
     assert shown(insider)["seen"][0].startswith("2 seats, by the mat")
     assert press(insider, "go_on").status_code == 200
-    once(insider, lambda said: said["stage"] == "result")
-    assert table is None or table.kept == Calibration(), "it waits until somebody accepts it"
+    once(insider, lambda state: state["stage"] == "result")
+    assert table is None or table.kept == Calibration(), "not stored until somebody accepts it"
     assert press(insider, "go_on").status_code == 200
     assert shown(insider)["steps"][2]["outcome"].startswith("2 seats")
 
@@ -110,19 +110,19 @@ def do_zones_of_two(insider: httpx.Client, table: Calibrated | None = None) -> N
 def test_zones_are_drawn_and_kept(table: Calibrated, insider: httpx.Client) -> None:
     insider.post("/calibration/step", json={"step": "zones"})
     press(insider, "4")
-    names = [zone["name"] for zone in once(insider, lambda said: said["zones"])["zones"]]
+    names = [zone["name"] for zone in once(insider, lambda state: state["zones"])["zones"]]
     assert names == ["seat 1", "seat 2", "seat 3", "seat 4", "boneyard", "layout"]
     assert insider.put("/calibration/zones", json={"zones": [ZONE]}).status_code == 200
     assert next(zone for zone in shown(insider)["zones"] if zone["name"] == "boneyard") == ZONE
     press(insider, "go_on")
-    once(insider, lambda said: said["stage"] == "result")
+    once(insider, lambda state: state["stage"] == "result")
     press(insider, "go_on")
     kept = table.kept.zones
     assert kept is not None
     assert kept.source is ZoneSource.GIVEN
 
 
-def test_a_zone_that_is_none_is_refused_with_the_reason(insider: httpx.Client) -> None:
+def test_an_invalid_zone_is_refused_with_the_reason(insider: httpx.Client) -> None:
     crossed = {"name": "layout", "corners": [[600, 300], [700, 400], [700, 300], [600, 400]]}
     insider.post("/calibration/step", json={"step": "lens"})
     answer = insider.put("/calibration/zones", json={"zones": [crossed]})
@@ -134,7 +134,7 @@ def test_a_zone_that_is_none_is_refused_with_the_reason(insider: httpx.Client) -
     assert shown(insider)["zones"] == before
 
 
-def test_who_decides_on_what_has_gone_is_told_so(insider: httpx.Client) -> None:
+def test_a_decision_on_an_earlier_step_is_refused(insider: httpx.Client) -> None:
     insider.post("/calibration/step", json={"step": "zones"})
     late = {"press": "go_on", "step": "lens", "stage": "before"}
     answer = insider.post("/calibration/press", json=late)
@@ -143,12 +143,12 @@ def test_who_decides_on_what_has_gone_is_told_so(insider: httpx.Client) -> None:
     assert press(insider, "9").status_code == 409
 
 
-def test_at_the_end_all_that_is_known_is_said(insider: httpx.Client) -> None:
+def test_a_finished_calibration_lists_its_results(insider: httpx.Client) -> None:
     insider.post("/calibration/step", json={"step": "set"})
     press(insider, "skip")
-    said = shown(insider)
-    assert (said["stage"], said["step"], said["choices"]) == ("over", None, [])
-    assert any(words.startswith("Table: by 4 of 4 corner blocks") for words in said["known"])
+    state = shown(insider)
+    assert (state["stage"], state["step"], state["choices"]) == ("over", None, [])
+    assert any(line.startswith("Table: by 4 of 4 corner blocks") for line in state["known"])
     assert insider.post("/calibration/step", json={"step": "lens"}).status_code == 200
 
 
@@ -161,7 +161,7 @@ def test_at_the_end_all_that_is_known_is_said(insider: httpx.Client) -> None:
         ("PUT", "/calibration/tile", {"number": 1, "pips": [6, 5]}),
     ],
 )
-def test_nobody_changes_anything_without_the_pin_or_from_another_site(
+def test_changes_need_the_pin_and_the_same_origin(
     anybody: httpx.Client, insider: httpx.Client, method: str, path: str, body: dict[str, Any]
 ) -> None:
     insider.post("/calibration/step", json={"step": "table"})
@@ -189,33 +189,33 @@ def test_nobody_changes_anything_without_the_pin_or_from_another_site(
         [{**ZONE, "corners": None}],
     ],
 )
-def test_zones_out_of_bounds_are_not_even_tried(insider: httpx.Client, zones: Any) -> None:
+def test_rejects_zones_out_of_bounds(insider: httpx.Client, zones: Any) -> None:
     insider.post("/calibration/step", json={"step": "zones"})
     assert insider.put("/calibration/zones", json={"zones": zones}).status_code == 422
 
 
 @pytest.mark.parametrize(
-    "said", [{"number": 0, "pips": [1, 2]}, {"number": 1, "pips": [1]}, {"number": 1, "pips": [1, 19]}]
+    "body", [{"number": 0, "pips": [1, 2]}, {"number": 1, "pips": [1]}, {"number": 1, "pips": [1, 19]}]
 )
-def test_a_tile_out_of_bounds_is_not_even_tried(insider: httpx.Client, said: dict[str, Any]) -> None:
+def test_rejects_a_tile_out_of_bounds(insider: httpx.Client, body: dict[str, Any]) -> None:
     insider.post("/calibration/step", json={"step": "set"})
-    assert insider.put("/calibration/tile", json=said).status_code == 422
+    assert insider.put("/calibration/tile", json=body).status_code == 422
     answer = insider.put("/calibration/tile", json={"number": 1, "pips": [1, 2]})
     assert (answer.status_code, answer.json()["error"]) == (422, "tiles are not what is calibrated now")
 
 
-def test_a_step_that_the_table_has_not_is_refused(insider: httpx.Client) -> None:
+def test_an_unknown_step_is_refused(insider: httpx.Client) -> None:
     assert insider.post("/calibration/step", json={"step": "knock"}).status_code == 422
     assert insider.post("/calibration/step", json={"step": "soup"}).status_code == 422
 
 
-def test_a_camera_that_gives_no_pictures_says_why(tmp_path: Path) -> None:
+def test_a_camera_without_pictures_reports_the_reason(tmp_path: Path) -> None:
     look = GreyLook(problem="it was\x1b[31m unplugged\u202e")
     with at_calibration(tmp_path / "c.json", Calibration(), look=look) as table, table.client() as client:
         assert shown(client)["problem"] == "it was[31m unplugged"
 
 
-def test_a_calibration_that_has_ended_is_no_more(tmp_path: Path) -> None:
+def test_an_ended_calibration_refuses_requests(tmp_path: Path) -> None:
     calibrating = Calibrating(lambda: 0)
     calibrating.begin(course_of(tmp_path / "c.json", MEASURED), "usb:0")
     done = calibrating.desk.ask(GoTo(StepName.ZONES))
@@ -231,7 +231,7 @@ def test_a_calibration_that_has_ended_is_no_more(tmp_path: Path) -> None:
     assert refused.words == "nothing is being calibrated"
 
 
-def test_only_so_many_wishes_wait() -> None:
+def test_the_queue_of_requests_is_bounded() -> None:
     calibrating = Calibrating(lambda: 0)
     asked = [calibrating.desk.ask(GoTo(StepName.LENS)) for _ in range(10)]
-    assert [one is not None for one in asked] == [True] * 8 + [False] * 2
+    assert [request is not None for request in asked] == [True] * 8 + [False] * 2

@@ -1,4 +1,4 @@
-"""Crowds of connections that say nothing, or half of something: they keep nobody out, and the log stays short."""
+"""Tests of many idle, partial or flooding connections: others get in, and the log stays short."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tallybone.web.app import make_app
 from tallybone.web.crowd import Limits, SeldomFilter
 from tallybone.web.feed import LiveFeed, PagePictures
 from tallybone.web.serving import Address, Serving, listen_on
-from tests.tallybone.web.conftest import Hands
+from tests.tallybone.web.conftest import ManualClock
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import until
 
@@ -42,7 +42,7 @@ HALF_BODY = (
 
 @contextmanager
 def served(limits: Limits, *small_buffers: int) -> Iterator[str]:
-    """Yield the address of a page without a game; buffers of its sockets may be small."""
+    """Yield the address of a page without a game. *small_buffers* are the socket buffers to shrink."""
     feed = LiveFeed(time.monotonic_ns)
     access = Access(PIN, b"k" * 32, time.monotonic_ns)
     listening = listen_on("127.0.0.1:0")
@@ -55,16 +55,16 @@ def served(limits: Limits, *small_buffers: int) -> Iterator[str]:
         serving.close()
 
 
-def line_from(address: str, url: str, sent: bytes = b"") -> socket.socket:
-    """Return a connection from an address of this machine, which has sent something and goes on with nothing."""
-    where = urlsplit(url)
-    line = socket.create_connection((where.hostname or "", where.port or 0), timeout=20, source_address=(address, 0))
+def connection_from(address: str, url: str, sent: bytes = b"") -> socket.socket:
+    """Return a connection from a local address that has sent *sent* and then stays idle."""
+    target = urlsplit(url)
+    line = socket.create_connection((target.hostname or "", target.port or 0), timeout=20, source_address=(address, 0))
     line.sendall(sent)
     return line
 
 
 def is_closed(line: socket.socket) -> bool:
-    """Wait until a connection is closed by the other side, whatever it says before."""
+    """Wait until the other side closes a connection, ignoring anything it sends."""
     try:
         while line.recv(4096):
             pass
@@ -76,13 +76,13 @@ def is_closed(line: socket.socket) -> bool:
 
 
 @pytest.mark.parametrize("sent", [b"", HALF_HEAD, HALF_BODY], ids=["nothing", "half a head", "half a body"])
-def test_who_does_not_say_what_he_wants_is_cut_off(sent: bytes) -> None:
-    with served(Limits(most=50, request_within_s=0.3)) as url, line_from("127.0.0.2", url, sent) as line:
+def test_an_incomplete_request_is_closed(sent: bytes) -> None:
+    with served(Limits(most=50, request_within_s=0.3)) as url, connection_from("127.0.0.2", url, sent) as line:
         assert is_closed(line)
 
 
-def test_a_head_that_trickles_in_is_cut_off_too() -> None:
-    with served(Limits(most=50, request_within_s=0.3)) as url, line_from("127.0.0.2", url, HALF_HEAD) as line:
+def test_a_slowly_sent_head_is_closed() -> None:
+    with served(Limits(most=50, request_within_s=0.3)) as url, connection_from("127.0.0.2", url, HALF_HEAD) as line:
         line.settimeout(0.02)
 
         def is_cut_off() -> bool:
@@ -97,7 +97,7 @@ def test_a_head_that_trickles_in_is_cut_off_too() -> None:
         until(is_cut_off)
 
 
-def test_who_watches_and_who_asks_again_is_not_cut_off() -> None:
+def test_viewers_and_repeated_requests_stay_connected() -> None:
     with (
         served(Limits(most=50, request_within_s=0.3)) as url,
         connect(url.replace("http", "ws") + f"{API}/live", proxy=None) as watching,
@@ -110,10 +110,10 @@ def test_who_watches_and_who_asks_again_is_not_cut_off() -> None:
 
 
 @pytest.mark.parametrize("sent", [b"", HALF_HEAD, HALF_BODY], ids=["nothing", "half a head", "half a body"])
-def test_a_full_house_makes_room_for_who_says_what_he_wants(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
+def test_idle_connections_give_way_to_requests(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
     with served(Limits(most=40, most_of_one=10)) as url, ExitStack() as stack:
         for at in range(200):
-            stack.enter_context(line_from(f"127.0.1.{at % 50}", url, sent))
+            stack.enter_context(connection_from(f"127.0.1.{at % 50}", url, sent))
         for last in range(30):
             transport = httpx.HTTPTransport(local_address=f"127.0.2.{last}")
             with httpx.Client(transport=transport, timeout=20) as client:
@@ -126,11 +126,11 @@ def test_a_full_house_makes_room_for_who_says_what_he_wants(sent: bytes, caplog:
     [b"\x81\x80\0\0\0\0", b"\x89\x80\0\0\0\0", b"\x01\x80\0\0\0\0" + b"\x00\x80\0\0\0\0" * 39_999],
     ids=["texts", "pings", "parts of one message"],
 )
-def test_who_floods_a_websocket_is_refused_for_a_while(frames: bytes, caplog: pytest.LogCaptureFixture) -> None:
+def test_flooding_a_websocket_blocks_an_address_for_a_while(frames: bytes, caplog: pytest.LogCaptureFixture) -> None:
     flood = frames * (240_000 // len(frames))
     with served(Limits(most=40, most_of_one=10)) as url, ExitStack() as stack:
         live = url.replace("http", "ws") + f"{API}/live"
-        flooding = [stack.enter_context(line_from("127.0.0.2", url, SHAKE)) for _ in range(5)]
+        flooding = [stack.enter_context(connection_from("127.0.0.2", url, SHAKE)) for _ in range(5)]
         for line in flooding:
             assert line.recv(12) == b"HTTP/1.1 101"
         for line in flooding:
@@ -139,17 +139,17 @@ def test_who_floods_a_websocket_is_refused_for_a_while(frames: bytes, caplog: py
             assert is_closed(line)
         with pytest.raises(httpx.TransportError):
             httpx.Client(transport=httpx.HTTPTransport(local_address="127.0.0.2")).get(f"{url}{API}/me")
-        with connect(live, proxy=None, sock=line_from("127.0.0.3", url)) as other:
+        with connect(live, proxy=None, sock=connection_from("127.0.0.3", url)) as other:
             other.send("ping")
             assert other.recv(10) == '{"type":"pong"}'
-    assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == [
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == [
         "127.0.0.2 sends too much on a WebSocket: it is refused for a minute"
     ]
 
 
-def test_this_machine_itself_is_not_refused_for_a_flood() -> None:
+def test_localhost_is_not_blocked_for_a_flood() -> None:
     with served(Limits(most=40)) as url:
-        with line_from("127.0.0.1", url, SHAKE) as line:
+        with connection_from("127.0.0.1", url, SHAKE) as line:
             assert line.recv(12) == b"HTTP/1.1 101"
             with suppress(ConnectionError):
                 line.sendall(b"\x81\x80\0\0\0\0" * 40_000)
@@ -170,7 +170,7 @@ def test_a_bad_chunk_closes_the_connection_without_a_traceback(
         b"Transfer-Encoding: chunked\r\n\r\n"
     )
     early = waits and kind == b"text/plain"
-    with served(Limits(most=10)) as url, line_from("127.0.0.2", url, head if waits else head + BAD_CHUNK) as line:
+    with served(Limits(most=10)) as url, connection_from("127.0.0.2", url, head if waits else head + BAD_CHUNK) as line:
         answer = b""
         if early:
             answer = line.recv(65536)
@@ -179,24 +179,24 @@ def test_a_bad_chunk_closes_the_connection_without_a_traceback(
         answer = answer or line.recv(65536)
         assert answer.startswith(b"HTTP/1.1 415 " if early else b"HTTP/1.1 400 ")
         assert is_closed(line)
-    assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == [
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == [
         "Invalid HTTP request received."
     ]
 
 
-def reading_nothing(stack: ExitStack, address: str, url: str, path: bytes = b"/", times: int = 500) -> socket.socket:
-    """Return a connection that asks for a file again and again, and reads none of it."""
+def stalled_connection(stack: ExitStack, address: str, url: str, path: bytes = b"/", times: int = 500) -> socket.socket:
+    """Return a connection that requests a file repeatedly and reads nothing."""
     line = stack.enter_context(socket.socket())
     line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     line.bind((address, 0))
-    where = urlsplit(url)
-    line.connect((where.hostname, where.port))
+    target = urlsplit(url)
+    line.connect((target.hostname, target.port))
     line.sendall((b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\n\r\n") * times)
     return line
 
 
-def can_look(url: str, address: str) -> bool:
-    """Return whether the page answers a request from an address."""
+def can_request(url: str, address: str) -> bool:
+    """Check that the page answers a request from an address."""
     with httpx.Client(transport=httpx.HTTPTransport(local_address=address), timeout=20) as client:
         try:
             return client.get(f"{url}{API}/me").status_code == 200
@@ -204,28 +204,30 @@ def can_look(url: str, address: str) -> bool:
             return False
 
 
-def test_who_does_not_read_their_answers_is_cut_off(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_client_that_does_not_read_its_answers_is_disconnected(caplog: pytest.LogCaptureFixture) -> None:
     with served(Limits(most=10, unread_within_s=1.0)) as url, ExitStack() as stack:
         for _ in range(10):
-            reading_nothing(stack, "127.0.0.2", url)
-        until(lambda: not can_look(url, "127.0.0.3"))
-        until(lambda: can_look(url, "127.0.0.3"))
-    assert "127.0.0.2 does not read its answers: a connection is closed" in [one.getMessage() for one in caplog.records]
+            stalled_connection(stack, "127.0.0.2", url)
+        until(lambda: not can_request(url, "127.0.0.3"))
+        until(lambda: can_request(url, "127.0.0.3"))
+    assert "127.0.0.2 does not read its answers: a connection is closed" in [
+        record.getMessage() for record in caplog.records
+    ]
 
 
-def test_some_places_are_kept_for_the_machine_itself() -> None:
+def test_some_connections_are_reserved_for_localhost() -> None:
     with served(Limits(most=30)) as url, ExitStack() as stack:
         for _ in range(30):
-            reading_nothing(stack, "127.0.0.2", url)
-        until(lambda: not can_look(url, "127.0.0.3"))
-        assert can_look(url, "127.0.0.1")
+            stalled_connection(stack, "127.0.0.2", url)
+        until(lambda: not can_request(url, "127.0.0.3"))
+        assert can_request(url, "127.0.0.1")
 
 
-def test_an_answer_that_is_read_late_is_not_cut_off() -> None:
+def test_an_answer_that_is_read_late_is_complete() -> None:
     with served(Limits(most=10, request_within_s=0.3), socket.SO_SNDBUF) as url, ExitStack() as stack:
         script = re.search(r'src="([^"]+)"', httpx.get(url).text)
         assert script is not None
-        line = reading_nothing(stack, "127.0.0.2", url, b"/" + script[1].encode(), times=1)
+        line = stalled_connection(stack, "127.0.0.2", url, b"/" + script[1].encode(), times=1)
         began_s = time.monotonic()
         until(lambda: time.monotonic() > began_s + 1)
         answer = b""
@@ -237,24 +239,26 @@ def test_an_answer_that_is_read_late_is_not_cut_off() -> None:
         assert f"content-length: {len(body)}".encode() in head
 
 
-def test_one_address_takes_only_its_share(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_connections_of_one_address_are_limited(caplog: pytest.LogCaptureFixture) -> None:
     with served(Limits(most=40, most_of_one=10)) as url, ExitStack() as stack:
         live = url.replace("http", "ws") + f"{API}/live"
-        watching = [stack.enter_context(connect(live, proxy=None, sock=line_from("127.0.0.2", url))) for _ in range(10)]
+        watching = [
+            stack.enter_context(connect(live, proxy=None, sock=connection_from("127.0.0.2", url))) for _ in range(10)
+        ]
         for _ in range(20):
             assert is_closed(
-                stack.enter_context(line_from("127.0.0.2", url, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+                stack.enter_context(connection_from("127.0.0.2", url, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"))
             )
         watching[0].send("ping")
-        assert watching[0].recv(10) == '{"type":"pong"}', "those that are used stay"
+        assert watching[0].recv(10) == '{"type":"pong"}', "connections in use stay open"
         with httpx.Client() as client:
             assert client.get(f"{url}{API}/me").status_code == 200
-    assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == [
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == [
         "127.0.0.2 has 10 connections in use: further ones are refused"
     ]
 
 
-def test_a_house_full_of_viewers_refuses_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+def test_refuses_and_logs_when_all_connections_are_in_use(caplog: pytest.LogCaptureFixture) -> None:
     with served(Limits(most=12)) as url, ExitStack() as stack:
         live = url.replace("http", "ws") + f"{API}/live"
         for _ in range(12):
@@ -262,13 +266,13 @@ def test_a_house_full_of_viewers_refuses_and_says_so(caplog: pytest.LogCaptureFi
         for _ in range(5):
             with pytest.raises(httpx.TransportError):
                 httpx.get(f"{url}{API}/me")
-    assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == [
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == [
         "all 12 connections are in use: further ones are refused"
     ]
 
 
-def test_a_fault_is_logged_once_a_minute_with_how_often_it_came() -> None:
-    clock = Hands()
+def test_a_repeated_fault_is_logged_once_a_minute_with_its_count() -> None:
+    clock = ManualClock()
     seldom = SeldomFilter(clock)
 
     def logged(words: str, *values: object, error: BaseException | None = None) -> str | None:
@@ -291,9 +295,9 @@ def test_a_fault_is_logged_once_a_minute_with_how_often_it_came() -> None:
 
 
 @pytest.mark.slow
-def test_a_table_with_few_descriptors_outlives_ten_times_as_many_connections(tmp_path: Path) -> None:
-    served_table = [TALLYBONE, "serve", "--camera", "none", "--at", "127.0.0.1:0"]
-    command = ["sh", "-c", 'ulimit -n 256 && exec "$@"', "sh", *served_table]
+def test_survives_ten_times_as_many_connections_as_descriptors(tmp_path: Path) -> None:
+    serve = [TALLYBONE, "serve", "--camera", "none", "--at", "127.0.0.1:0"]
+    command = ["sh", "-c", 'ulimit -n 256 && exec "$@"', "sh", *serve]
     errors = tmp_path / "errors"
     with (
         errors.open("w") as err,
@@ -311,7 +315,7 @@ def test_a_table_with_few_descriptors_outlives_ten_times_as_many_connections(tmp
         until(lambda: httpx.get(f"{url}{API}/state", timeout=30).status_code == 200)
         for at in range(2500):
             sent = (b"", HALF_HEAD)[at % 2]
-            stack.enter_context(line_from(f"127.0.{1 + at // 250}.{1 + at % 250}", url, sent))
+            stack.enter_context(connection_from(f"127.0.{1 + at // 250}.{1 + at % 250}", url, sent))
             if at % 100 == 99:
                 assert httpx.get(f"{url}{API}/state", timeout=20).status_code == 200
         process.send_signal(signal.SIGTERM)

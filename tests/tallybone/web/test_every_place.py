@@ -1,4 +1,4 @@
-"""Every view and sheet of the page, in the sizes of a phone, a tablet and a television: axe, and what is cut off."""
+"""Tests of every view and sheet on a phone, a tablet and a television: accessibility and clipped text."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ def two_tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, 
         yield addresses
 
 
-def test_no_view_and_no_sheet_is_left_out() -> None:
+def test_all_views_and_sheets_are_listed() -> None:
     places = (*IN_PLAY, *RESTING)
-    assert {one.view.partition("/")[0] for one in places} == views_of_page()
-    assert {one.sheet for one in places if one.sheet} == sheets_of_page()
+    assert {place.view.partition("/")[0] for place in places} == views_of_page()
+    assert {place.sheet for place in places if place.sheet} == sheets_of_page()
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_axe_finds_nothing_and_nothing_is_cut_off(browser: Browser, addresses: tuple[str, str], size: str) -> None:
+def test_axe_finds_nothing_and_no_text_is_clipped(browser: Browser, addresses: tuple[str, str], size: str) -> None:
     wrong: list[str] = []
     for address, places in zip(addresses, (IN_PLAY, RESTING), strict=True):
         with visiting(browser, address, SIZES[size]) as viewer:
             viewer.page.evaluate(AXE.read_text())
             for place in walk(viewer, places):
-                wrong += [f"{place.name}: {said}" for said in _wrong_in(viewer)]
+                wrong += [f"{place.name}: {problem}" for problem in _wrong_in(viewer)]
     assert not wrong, "\n".join(wrong)
 
 
-def test_axe_finds_nothing_on_a_television_where_all_that_is_asked_is_seen(
+def test_axe_finds_nothing_on_a_television_and_the_question_is_visible(
     browser: Browser, addresses: tuple[str, str]
 ) -> None:
     wrong: list[str] = []
@@ -73,21 +73,21 @@ def test_axe_finds_nothing_on_a_television_where_all_that_is_asked_is_seen(
         with visiting(browser, f"{addresses[0]}/?display", size) as viewer:
             viewer.page.locator("#question-words").wait_for()
             felt, asked = (_box(viewer.page, name) for name in ("#layout-view", "#asked"))
-            assert asked[3] <= felt[1] or felt[3] <= asked[1], f"{size}: the layout lies over what is asked"
+            assert asked[3] <= felt[1] or felt[3] <= asked[1], f"{size}: the layout covers the question"
 
 
 def _wrong_in(viewer: Viewer) -> list[str]:
-    """Return violations that axe finds in light and dark, controls disabled without a reason, and what is cut off."""
+    """Return axe violations in light and dark, controls disabled without a reason, and clipped elements."""
     page = viewer.page
     found = page.evaluate("axe.run().then((found) => found.violations)")
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     found += page.evaluate("how => axe.run(document, how).then((found) => found.violations)", CONTRAST)
     page.emulate_media(color_scheme="light")
-    wrong = [f"{one['id']}: {one['nodes'][0]['html'][:120]} {one['nodes'][0]['failureSummary']}" for one in found]
+    wrong = [f"{rule['id']}: {rule['nodes'][0]['html'][:120]} {rule['nodes'][0]['failureSummary']}" for rule in found]
     if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
         wrong.append("wider than the screen")
-    wrong += [f"disabled without a reason: {one}" for one in page.evaluate(_SILENT)]
-    return [*wrong, *(f"cut off: {one}" for one in page.evaluate(_CUT))]
+    wrong += [f"disabled without a reason: {element}" for element in page.evaluate(_SILENT)]
+    return [*wrong, *(f"cut off: {element}" for element in page.evaluate(_CUT))]
 
 
 def _box(page: Page, selector: str) -> tuple[float, float, float, float]:

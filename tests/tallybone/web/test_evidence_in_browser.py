@@ -1,4 +1,4 @@
-"""Evidence in a real browser: the crop, the sum and the rule of a play, an open question and a recorded step."""
+"""Tests of evidence in a real browser: crop, sum and rule of plays, questions and recorded steps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
 from tallybone.play.recorder import RecordingQuota
-from tests.tallybone.web.browsers import Browser, Viewer, looking
+from tests.tallybone.web.browsers import Browser, Viewer, viewing
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.doubts import ASKED_AFTER, doubtful
 from tests.tallybone.web.true_table import file_recorder
@@ -24,16 +24,16 @@ RULE = "Rule: a play scores when its count is a multiple of this: 5"
 
 
 def wait_for_crop(viewer: Viewer, where: str) -> str:
-    """Wait until a crop is drawn, and return where it came from."""
+    """Wait until a crop is drawn and return its URL path."""
     crop = viewer.page.locator(f"{where} .crop")
     crop.wait_for()
     viewer.page.wait_for_function("one => one.complete && one.naturalWidth > 100", arg=crop.element_handle())
     return str(crop.evaluate("one => one.src")).partition("/api/v1/")[2]
 
 
-def test_a_play_of_a_finished_hand_and_of_its_recording_shows_its_evidence(browser: Browser, tmp_path: Path) -> None:
+def test_plays_of_a_finished_hand_and_its_recording_show_evidence(browser: Browser, tmp_path: Path) -> None:
     recorder = file_recorder(RecordingQuota(tmp_path, 10**9), tmp_path / "a.mcap")
-    with at_table(recorder=recorder, hands=2, recordings=tmp_path) as table, looking(browser, table, PHONE) as viewer:
+    with at_table(recorder=recorder, hands=2, recordings=tmp_path) as table, viewing(browser, table, PHONE) as viewer:
         while not table.camera.is_done:
             table.play(1)
         viewer.page.locator("#hand-chosen").select_option("1")
@@ -57,10 +57,8 @@ def test_a_play_of_a_finished_hand_and_of_its_recording_shows_its_evidence(brows
 
 
 @pytest.mark.parametrize(("size", "path", "caption"), [(PHONE, "/", 1), (TELEVISION, "/?display", 0)])
-def test_an_open_question_shows_what_raised_it(
-    browser: Browser, size: tuple[int, int], path: str, caption: int
-) -> None:
-    with at_table(eye=doubtful) as table, looking(browser, table, size, path=path) as viewer:
+def test_an_open_question_shows_its_evidence(browser: Browser, size: tuple[int, int], path: str, caption: int) -> None:
+    with at_table(reader=doubtful) as table, viewing(browser, table, size, path=path) as viewer:
         table.play(ASKED_AFTER)
         assert wait_for_crop(viewer, "#question").startswith("evidence/question.jpg?topic=")
         assert viewer.page.locator("#question-tiles figcaption", has_text="Open ends: ").count() == caption

@@ -1,4 +1,4 @@
-"""Crops over HTTP: of plays of all hands, of questions, and of recorded steps, with the rule that paid them."""
+"""Tests of evidence over HTTP: crops of plays, questions and recorded steps, and the scoring rule."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def is_picture(answer: httpx.Response) -> bool:
 
 
 def laid_in(plays: list[dict[str, Any]]) -> list[int]:
-    return [one["seq"] for one in plays if one["kind"] == "play"]
+    return [play["seq"] for play in plays if play["kind"] == "play"]
 
 
-def test_a_finished_hand_and_its_recording_show_what_each_play_was_read_from(tmp_path: Path) -> None:
+def test_a_finished_hand_and_its_recording_serve_a_crop_for_each_play(tmp_path: Path) -> None:
     recorder = file_recorder(RecordingQuota(tmp_path, 10**9), tmp_path / "a.mcap")
     with at_table(recorder=recorder, hands=2, recordings=tmp_path) as table:
         while not table.camera.is_done:
@@ -42,8 +42,8 @@ def test_a_finished_hand_and_its_recording_show_what_each_play_was_read_from(tmp
             until(lambda: len(laid_in(client.get("/plays?hand=2").json())) > 5)
             first = laid_in(client.get("/plays?hand=1").json())
             crops = {seq: client.get(f"/evidence/{seq}.jpg") for seq in first}
-            assert all(is_picture(one) for one in crops.values())
-            assert len({one.content for one in crops.values()}) == len(first) > 5
+            assert all(is_picture(crop) for crop in crops.values())
+            assert len({crop.content for crop in crops.values()}) == len(first) > 5
             assert client.get(f"/tiles/{first[0]}.jpg").status_code == 404, "the camera sees the second hand"
             etag = crops[first[0]].headers["etag"]
             again = client.get(f"/evidence/{first[0]}.jpg", headers={"if-none-match": etag})
@@ -51,16 +51,16 @@ def test_a_finished_hand_and_its_recording_show_what_each_play_was_read_from(tmp
             assert client.get("/evidence/0.jpg").status_code == 404
             recorder.close()
             steps = client.get("/recordings/a.mcap").json()["steps"]
-            assert [one["evidence"] for one in steps] == [one["kind"] == "play" for one in steps]
-            numbers = [number for number, one in enumerate(steps) if one["evidence"]]
+            assert [step["evidence"] for step in steps] == [step["kind"] == "play" for step in steps]
+            numbers = [number for number, step in enumerate(steps) if step["evidence"]]
             recorded = [client.get(f"/recordings/a.mcap/steps/{number}/evidence.jpg") for number in numbers]
-            assert [one.content for one in recorded[: len(first)]] == [crops[seq].content for seq in first]
-            assert all("etag" in one.headers for one in recorded)
+            assert [answer.content for answer in recorded[: len(first)]] == [crops[seq].content for seq in first]
+            assert all("etag" in answer.headers for answer in recorded)
             assert client.get("/recordings/a.mcap/steps/0/evidence.jpg").status_code == 404
             assert client.get("/recordings/a.mcap/steps/99999/evidence.jpg").status_code == 404
 
 
-def test_a_play_without_a_crop_is_shown_as_the_camera_sees_it_now() -> None:
+def test_a_play_without_a_crop_is_shown_from_the_current_picture() -> None:
     with at_table() as table, httpx.Client(base_url=table.page.url + API) as client:
         table.play(5)
         until(lambda: len(laid_in(client.get("/state").json()["plays"])) >= 2)
@@ -71,8 +71,8 @@ def test_a_play_without_a_crop_is_shown_as_the_camera_sees_it_now() -> None:
         assert now == client.get(f"/tiles/{seq}.jpg").content != kept
 
 
-def test_a_question_shows_what_raised_it() -> None:
-    with at_table(eye=doubtful) as table, httpx.Client(base_url=table.page.url + API) as client:
+def test_a_question_serves_its_evidence() -> None:
+    with at_table(reader=doubtful) as table, httpx.Client(base_url=table.page.url + API) as client:
         table.play(ASKED_AFTER)
         until(lambda: client.get("/state").json()["question"] is not None)
         question = client.get("/state").json()["question"]
@@ -82,16 +82,16 @@ def test_a_question_shows_what_raised_it() -> None:
         assert client.get("/evidence/question.jpg").status_code == 422
 
 
-def test_a_damaged_crop_leaves_the_rest_of_its_recording(tmp_path: Path) -> None:
+def test_a_damaged_crop_does_not_affect_the_rest_of_its_recording(tmp_path: Path) -> None:
     recorder = file_recorder(RecordingQuota(tmp_path, 10**9), tmp_path / "a.mcap")
     with at_table(recorder=recorder, recordings=tmp_path) as table, httpx.Client(base_url=table.page.url) as client:
         table.play(5)
         recorder.evidence(Evidence(4, 0, b"\xff"))
         recorder._write(lambda: recorder._writer.write(Topic.EVIDENCE, 0, {"seq": 3, "jpeg": "?"}))
         recorder.close()
-        told = client.get(f"{API}/recordings/a.mcap").json()
-        assert told["complaints"] == []
-        assert sum(one["evidence"] for one in told["steps"]) >= 2
+        shown = client.get(f"{API}/recordings/a.mcap").json()
+        assert shown["complaints"] == []
+        assert sum(step["evidence"] for step in shown["steps"]) >= 2
 
 
 @pytest.mark.parametrize(
@@ -108,9 +108,11 @@ def test_a_play_names_the_rule_that_pays_its_count(game: str, paid: set[str]) ->
         with httpx.Client(base_url=table.page.url + API) as client:
             until(lambda: len(client.get("/plays?hand=1").json()) > 9)
             plays = client.get("/plays?hand=1").json()
-            said = client.get("/plays?hand=1&lang=es").json()
-    assert {one["rule"] for one in plays if one["rule"] is not None} == paid
-    scored = [one for one in plays if one["points"] and one["kind"] == "play"]
-    assert all(one["rule"] is not None for one in scored)
-    assert all(one["sum"].endswith(("5", "0")) for one in scored)
-    assert game != "bones" or "una jugada anota si su cuenta es múltiplo de esto: 5" in {one["rule"] for one in said}
+            spanish = client.get("/plays?hand=1&lang=es").json()
+    assert {play["rule"] for play in plays if play["rule"] is not None} == paid
+    scored = [play for play in plays if play["points"] and play["kind"] == "play"]
+    assert all(play["rule"] is not None for play in scored)
+    assert all(play["sum"].endswith(("5", "0")) for play in scored)
+    assert game != "bones" or "una jugada anota si su cuenta es múltiplo de esto: 5" in {
+        play["rule"] for play in spanish
+    }

@@ -1,4 +1,4 @@
-"""The first load of the page in a real browser: what is fetched, what is there before the line is, what comes later."""
+"""Tests of the first load in a real browser: files fetched, first rendering and lazy loading."""
 
 from __future__ import annotations
 
@@ -24,15 +24,13 @@ def a_table_in_play() -> Iterator[TrueTable]:
         yield table
 
 
-def test_the_score_is_there_before_the_line_is_and_nothing_can_be_pressed_yet(
-    browser: Browser, table: TrueTable
-) -> None:
+def test_the_score_is_shown_without_controls_before_the_connection_is_open(browser: Browser, table: TrueTable) -> None:
     page = browser.new_page()
     fetched: list[str] = []
     page.on("request", lambda request: fetched.append(request.url.rpartition("/")[2]))
     page.add_init_script(
         "window.WebSocket = class extends EventTarget { static OPEN = 1; close() {} };"
-    )  # nothing is ever said
+    )  # a socket that never receives anything
     page.goto(table.page.url)
     page.locator(".player").first.wait_for()
     game = table.live.session.state.game
@@ -44,7 +42,7 @@ def test_the_score_is_there_before_the_line_is_and_nothing_can_be_pressed_yet(
     page.close()
 
 
-def test_what_is_seldom_opened_comes_when_it_can_and_says_so_when_not(browser: Browser, table: TrueTable) -> None:
+def test_a_failed_lazy_load_is_reported_and_retried(browser: Browser, table: TrueTable) -> None:
     page = browser.new_page()
     page.route("**/later.js", lambda route: route.abort())
     page.goto(table.page.url)
@@ -57,7 +55,7 @@ def test_what_is_seldom_opened_comes_when_it_can_and_says_so_when_not(browser: B
     page.close()
 
 
-def test_what_is_seldom_opened_is_fetched_while_nobody_waits(browser: Browser, table: TrueTable) -> None:
+def test_the_lazy_script_is_fetched_in_advance(browser: Browser, table: TrueTable) -> None:
     page = browser.new_page()
     with page.expect_response("**/later.js"):
         page.goto(table.page.url)

@@ -1,4 +1,4 @@
-"""Earlier hands of a match in a real browser: looked at, and put right."""
+"""Tests of viewing and correcting earlier hands in a real browser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.web.browsers import AXE, Browser, looking, served
+from tests.tallybone.web.browsers import AXE, Browser, served, viewing
 from tests.tallybone.web.test_in_browser import NARROW, violations
 from tests.tallybone.web.true_table import TrueTable
 
@@ -38,8 +38,8 @@ def totals_of(table: TrueTable) -> tuple[int, ...]:
     return game.totals
 
 
-def test_a_play_of_an_earlier_hand_is_found_and_put_right(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table) as viewer:
+def test_a_play_of_an_earlier_hand_can_be_corrected(browser: Browser, table: TrueTable) -> None:
+    with viewing(browser, table) as viewer:
         page, before = viewer.page, totals_of(table)
         newest = page.locator("#play-list li").all_inner_texts()
         page.locator("#hand-chosen").select_option("1")
@@ -49,7 +49,7 @@ def test_a_play_of_an_earlier_hand_is_found_and_put_right(browser: Browser, tabl
         with page.expect_response("**/api/v1/ends?*"):
             page.locator("#play-list .play:has(.tile-icon)").first.click()
         page.locator("#sheet").wait_for()
-        assert not page.get_by_text("Was it laid elsewhere?").is_visible(), "nobody knows where it lay"
+        assert not page.get_by_text("Was it laid elsewhere?").is_visible(), "its place is unknown"
         points = int(page.locator("#sheet input[type=number]").input_value())
         page.locator("#sheet input[type=number]").fill(str(points + 5))
         page.locator("#sheet").get_by_role("button", name="Write down").click()
@@ -70,7 +70,7 @@ def test_a_play_of_an_earlier_hand_is_found_and_put_right(browser: Browser, tabl
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_an_earlier_hand(browser: Browser, table: TrueTable, scheme: str) -> None:
-    with looking(browser, table, NARROW, scheme=scheme) as viewer:
+    with viewing(browser, table, NARROW, scheme=scheme) as viewer:
         viewer.page.locator("#hand-chosen").select_option("1")
         viewer.page.locator("#plays-title", has_text="Plays of hand 1").wait_for()
         viewer.page.evaluate(AXE.read_text())

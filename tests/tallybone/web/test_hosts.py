@@ -1,4 +1,4 @@
-"""Names by which a page may be asked for: a stranger's name that leads to this machine opens nothing."""
+"""Tests of the host names that a page accepts, as a defence against DNS rebinding."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.true_table import PIN, TrueTable
 
 
-def test_a_strangers_name_that_leads_here_opens_nothing(table: TrueTable) -> None:
-    """DNS rebinding: to a browser all of it is one site, whose name the stranger lets point at this table."""
+def test_refuses_a_foreign_host_name(table: TrueTable) -> None:
+    """With DNS rebinding, the browser treats this table as part of the attacker's site."""
     foreign = {"host": "evil.example:8080", "origin": "http://evil.example:8080"}
     with httpx.Client(base_url=table.page.url, headers=foreign) as client:
         for path in ("/", f"{API}/state", f"{API}/picture.jpg", f"{API}/me", f"{API}/openapi.json"):
@@ -28,7 +28,7 @@ def test_a_strangers_name_that_leads_here_opens_nothing(table: TrueTable) -> Non
         assert "set-cookie" not in refused.headers
         words = refused.json()["error"]
     assert "evil.example" in words
-    assert "[page] names" in words, "it says what to configure"
+    assert "[page] names" in words, "the error names the setting"
     with pytest.raises(InvalidStatus) as closed:
         connect(
             f"ws://evil.example{API}/live",
@@ -44,7 +44,7 @@ def table_address(table: TrueTable) -> tuple[str, int]:
     return where.host, where.port
 
 
-def test_a_name_in_the_file_of_the_table_is_known(tmp_path: Path) -> None:
+def test_a_name_in_the_table_file_is_known(tmp_path: Path) -> None:
     config = tmp_path / "table.toml"
     config.write_text('[page]\nnames = ["Score.Club.Example"]\n')
     with at_served_table(tmp_path, config=config) as served:
@@ -53,7 +53,7 @@ def test_a_name_in_the_file_of_the_table_is_known(tmp_path: Path) -> None:
 
 
 def test_a_request_of_http_1_0_may_name_no_host(table: TrueTable) -> None:
-    """No browser sends such; simple checks of load balancers do."""
+    """Browsers always send a host, but simple health checks of load balancers do not."""
     with socket.create_connection(table_address(table), timeout=10) as line:
         line.sendall(b"GET /api/v1/state HTTP/1.0\r\n\r\n")
         assert line.recv(100).startswith(b"HTTP/1.1 200")
@@ -77,7 +77,7 @@ def test_a_request_of_http_1_0_may_name_no_host(table: TrueTable) -> None:
         "hall.internal",
     ],
 )
-def test_addresses_and_names_of_this_machine_are_known(host: str) -> None:
+def test_knows_addresses_and_names_of_this_machine(host: str) -> None:
     assert KnownHosts(own_name=lambda: "Hall.Club.Example").knows(host)
 
 
@@ -102,15 +102,15 @@ def test_addresses_and_names_of_this_machine_are_known(host: str) -> None:
         "ha\u017f.local\udcff",
     ],
 )
-def test_names_of_others_are_not(host: str) -> None:
+def test_does_not_know_other_names(host: str) -> None:
     assert not KnownHosts(own_name=lambda: "Hall.Club.Example").knows(host)
 
 
-def test_the_name_that_this_machine_has_at_the_moment_is_known() -> None:
+def test_knows_the_current_name_of_this_machine() -> None:
     assert THIS_MACHINE.knows(socket.gethostname())
 
 
-def test_a_page_of_its_own_name_acts() -> None:
+def test_a_page_under_its_own_name_can_act() -> None:
     with at_table() as table:
         own = {"host": "table.local", "origin": "http://table.local"}
         assert httpx.post(f"{table.page.url}{API}/login", json={"pin": PIN}, headers=own).status_code == 204

@@ -1,4 +1,4 @@
-"""The page in a real browser: watched, put right, without a mouse, with hostile names, on every size of screen."""
+"""Tests of the page in a real browser: viewing, corrections, keyboard use, hostile names and screen sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.web.browsers import AXE, Browser, Viewer, WebSocketRoute, looking, served, tiles_of, wait_for_tiles
+from tests.tallybone.web.browsers import AXE, Browser, Viewer, WebSocketRoute, served, tiles_of, viewing, wait_for_tiles
 from tests.tallybone.web.doubts import ASKED_AFTER, doubtful
 from tests.tallybone.web.true_table import TrueTable
 from tests.vision.seen import unsure_tile
@@ -42,8 +42,8 @@ def true_totals(table: TrueTable) -> tuple[int, ...]:
     return game.totals
 
 
-def test_a_whole_game_is_watched_and_put_right_from_two_browsers_at_once(browser: Browser) -> None:
-    with served() as table, looking(browser, table) as phone, looking(browser, table, TABLET) as tablet:
+def test_a_game_is_followed_and_corrected_from_two_browsers_at_once(browser: Browser) -> None:
+    with served() as table, viewing(browser, table) as phone, viewing(browser, table, TABLET) as tablet:
         table.play(9)
         before = true_totals(table)
         phone.wait_for_totals(*before)
@@ -67,12 +67,12 @@ def test_a_whole_game_is_watched_and_put_right_from_two_browsers_at_once(browser
             assert [words for words in viewer.complaints if "401" not in words] == []
 
 
-def test_pips_of_an_earlier_play_are_put_right_with_two_taps_and_back_with_one(browser: Browser) -> None:
-    with served() as table, looking(browser, table) as viewer:
+def test_pips_are_corrected_with_two_taps_and_restored_with_one(browser: Browser) -> None:
+    with served() as table, viewing(browser, table) as viewer:
         table.play(5)
         game = table.live.session.state.game
         assert game is not None
-        # A tile that lay there alone for a moment was called the last one.
+        # Wait for all tiles, because for a moment the first one is also the last.
         laid = "count => document.querySelectorAll('#tiles .tile').length === count"
         viewer.page.wait_for_function(laid, arg=len(game.layout.nodes))
         first = viewer.page.locator("#play-list .play:has(.tile-icon)").last
@@ -90,8 +90,8 @@ def test_pips_of_an_earlier_play_are_put_right_with_two_taps_and_back_with_one(b
         )
 
 
-def test_the_sheet_of_a_corrected_play_shows_what_was_read_and_the_correction(browser: Browser) -> None:
-    with served() as table, looking(browser, table) as viewer:
+def test_the_sheet_of_a_corrected_play_shows_the_reading_and_the_correction(browser: Browser) -> None:
+    with served() as table, viewing(browser, table) as viewer:
         table.play(5)
         game = table.live.session.state.game
         assert game is not None
@@ -107,8 +107,8 @@ def test_the_sheet_of_a_corrected_play_shows_what_was_read_and_the_correction(br
         assert reading.inner_text() == f"{before} Corrected to 5-3."
 
 
-def test_a_tile_is_put_where_it_was_really_laid_and_back(browser: Browser) -> None:
-    with served() as table, looking(browser, table) as viewer:
+def test_a_play_is_moved_to_another_end_and_back(browser: Browser) -> None:
+    with served() as table, viewing(browser, table) as viewer:
         table.play(8)
         game = table.live.session.state.game
         assert game is not None
@@ -131,8 +131,8 @@ def test_a_tile_is_put_where_it_was_really_laid_and_back(browser: Browser) -> No
         assert back.action == was
 
 
-def test_two_sides_of_a_spinner_are_told_apart_when_a_play_is_put_in_or_moved(browser: Browser) -> None:
-    with served() as table, looking(browser, table) as viewer:
+def test_the_sides_of_a_spinner_are_distinguished_when_a_play_is_inserted_or_moved(browser: Browser) -> None:
+    with served() as table, viewing(browser, table) as viewer:
         table.play(5)
         page, plays = viewer.page, viewer.page.locator("#play-list .play:has(.tile-icon)")
         wait_for_tiles(viewer, 2)
@@ -160,8 +160,8 @@ def test_two_sides_of_a_spinner_are_told_apart_when_a_play_is_put_in_or_moved(br
         assert put.action.at == Spot(NodeId(3), Port.W)
 
 
-def test_what_was_undone_by_mistake_comes_back_with_one_tap(browser: Browser) -> None:
-    with served() as table, looking(browser, table) as viewer:
+def test_an_undo_is_reverted_with_one_tap(browser: Browser) -> None:
+    with served() as table, viewing(browser, table) as viewer:
         table.play(6)
         while not isinstance(table.live.session.state.log[-1], Play):
             table.play(1)
@@ -175,8 +175,8 @@ def test_what_was_undone_by_mistake_comes_back_with_one_tap(browser: Browser) ->
         viewer.wait_for_totals(*totals)
 
 
-def test_the_table_is_right_after_a_wrong_deal_and_a_total_is_corrected(browser: Browser) -> None:
-    with served() as table, looking(browser, table, NARROW) as viewer:
+def test_recovers_from_a_wrong_deal_and_corrects_a_total(browser: Browser) -> None:
+    with served() as table, viewing(browser, table, NARROW) as viewer:
         table.play(11)
         page, before = viewer.page, table.live.session.state.game
         assert before is not None
@@ -188,7 +188,7 @@ def test_the_table_is_right_after_a_wrong_deal_and_a_total_is_corrected(browser:
         viewer.log_in()
         asked = page.locator("#question")
         asked.get_by_text("which hand lies there").wait_for()
-        page.wait_for_timeout(500)  # a second tap at once is the same tap
+        page.wait_for_timeout(500)  # a second tap too soon is ignored
         asked.get_by_role("button", name="hand 1 goes on").click()
         asked.wait_for(state="hidden")
         now = table.live.session.state.game
@@ -203,8 +203,8 @@ def test_the_table_is_right_after_a_wrong_deal_and_a_total_is_corrected(browser:
         assert [words for words in viewer.complaints if "401" not in words] == []
 
 
-def test_a_wrong_answer_is_taken_back_with_one_tap_and_asked_again(browser: Browser) -> None:
-    with served(eye=doubtful) as table, looking(browser, table) as viewer:
+def test_a_wrong_answer_is_undone_with_one_tap_and_asked_again(browser: Browser) -> None:
+    with served(reader=doubtful) as table, viewing(browser, table) as viewer:
         table.play(ASKED_AFTER)
         answers = viewer.page.locator("#choices button")
         answers.nth(1).wait_for()
@@ -220,9 +220,9 @@ def test_a_wrong_answer_is_taken_back_with_one_tap_and_asked_again(browser: Brow
         assert viewer.page.locator("#toast .undo").count() == 0
 
 
-def test_what_cannot_be_read_is_outlined_and_asked_about_until_it_is_gone(browser: Browser) -> None:
+def test_an_unreadable_tile_is_outlined_and_queried_until_it_is_gone(browser: Browser) -> None:
     unsure: list[SeenTile] = []
-    with served(eye=lambda view: replace(view, unsure=tuple(unsure))) as table, looking(browser, table) as viewer:
+    with served(reader=lambda view: replace(view, unsure=tuple(unsure))) as table, viewing(browser, table) as viewer:
         table.play(4)
         wait_for_tiles(viewer, tiles_of(table))
         assert viewer.page.locator("#unsure").is_hidden()
@@ -243,8 +243,8 @@ def test_what_cannot_be_read_is_outlined_and_asked_about_until_it_is_gone(browse
         assert viewer.complaints == []
 
 
-def test_everything_is_done_by_keyboard_alone(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table, TABLET) as viewer:
+def test_everything_works_with_the_keyboard_alone(browser: Browser, table: TrueTable) -> None:
+    with viewing(browser, table, TABLET) as viewer:
         page, keys = viewer.page, viewer.page.keyboard
         stops = []
         for _ in range(60):
@@ -256,7 +256,7 @@ def test_everything_is_done_by_keyboard_alone(browser: Browser, table: TrueTable
                 break
         assert stops[0] == "skip"
         assert {"seat", "layout-tab", "camera-tab"} <= set(stops)
-        assert sum(stop.startswith("tile") for stop in stops) == 1, "the layout is one stop, whatever lies there"
+        assert sum(stop.startswith("tile") for stop in stops) == 1, "the layout is a single tab stop"
         assert stops[-1] == "more"
 
         page.locator("#tiles .tile[tabindex='0']").focus()
@@ -273,33 +273,33 @@ def test_everything_is_done_by_keyboard_alone(browser: Browser, table: TrueTable
             )
         keys.press("Escape")
         page.locator("#sheet").wait_for(state="hidden")
-        assert page.evaluate("document.activeElement.classList.contains('tile')"), "the focus goes back"
+        assert page.evaluate("document.activeElement.classList.contains('tile')"), "the focus returns"
 
 
 def violations(viewer: Viewer) -> list[str]:
-    """What breaks WCAG 2.2 AA or good practice, with the first place of each."""
+    """Return violations of WCAG 2.2 AA or best practice, each with its first element."""
     found = viewer.page.evaluate("axe.run().then(found => found.violations)")
-    return [f"{one['id']}: {one['nodes'][0]['html'][:120]} {one['nodes'][0]['failureSummary']}" for one in found]
+    return [f"{rule['id']}: {rule['nodes'][0]['html'][:120]} {rule['nodes'][0]['failureSummary']}" for rule in found]
 
 
-def test_axe_would_find_a_button_without_a_name(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table) as viewer:
+def test_axe_finds_a_button_without_a_name(browser: Browser, table: TrueTable) -> None:
+    with viewing(browser, table) as viewer:
         viewer.page.evaluate(AXE.read_text())
         viewer.page.evaluate("document.querySelector('#more').textContent = ''")
-        assert any(one.startswith("button-name") for one in violations(viewer))
+        assert any(violation.startswith("button-name") for violation in violations(viewer))
 
 
 @pytest.mark.parametrize("path", ["/", "/?display"])
 @pytest.mark.parametrize("size", [NARROW, PHONE, TABLET, TELEVISION, UHD], ids=lambda size: str(size[0]))
 def test_nothing_is_wider_than_the_screen(browser: Browser, table: TrueTable, size: tuple[int, int], path: str) -> None:
-    with looking(browser, table, size, path=path) as viewer:
+    with viewing(browser, table, size, path=path) as viewer:
         assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
         if path == "/?display" and size in (TELEVISION, UHD):
             assert viewer.page.evaluate("document.documentElement.scrollHeight") <= size[1]
 
 
-def test_letters_of_twice_the_size_still_fit_on_a_tablet(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table, TABLET) as viewer:
+def test_text_of_twice_the_size_fits_on_a_tablet(browser: Browser, table: TrueTable) -> None:
+    with viewing(browser, table, TABLET) as viewer:
         viewer.page.evaluate("document.documentElement.style.fontSize = '200%'")
         assert viewer.page.evaluate("document.documentElement.scrollWidth") <= TABLET[0]
         viewer.page.locator("#play-list .play").first.click()
@@ -309,15 +309,15 @@ def test_letters_of_twice_the_size_still_fit_on_a_tablet(browser: Browser, table
         assert viewer.page.evaluate(f"{keys}.filter({cut}).map((one) => one.innerText)") == []
 
 
-def test_letters_of_twice_the_size_lie_below_one_another_on_a_small_phone(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table, NARROW) as viewer:
+def test_text_of_twice_the_size_is_stacked_on_a_small_phone(browser: Browser, table: TrueTable) -> None:
+    with viewing(browser, table, NARROW) as viewer:
         page = viewer.page
         assert page.locator("html[data-large]").count() == 0
         page.evaluate("document.documentElement.style.fontSize = '200%'")
         page.locator("html[data-large]").wait_for(state="attached")
         assert page.evaluate("document.documentElement.scrollWidth") <= NARROW[0]
         names = page.locator(".player .name").evaluate_all("all => all.map(one => one.offsetWidth)")
-        assert min(names) > 40, "each name is seen"
+        assert min(names) > 40, "each name is visible"
         for opener in ("#play-list .play", ".player .seat", "#more", "#still-out", "#buttons [data-press=undo]"):
             page.locator(opener).first.click()
             sheet = page.locator("dialog[open]")
@@ -328,8 +328,8 @@ def test_letters_of_twice_the_size_lie_below_one_another_on_a_small_phone(browse
         page.locator("html:not([data-large])").wait_for(state="attached")
 
 
-def test_nothing_moves_for_those_who_want_no_motion(browser: Browser) -> None:
-    with served() as table, looking(browser, table) as viewer:
+def test_nothing_moves_with_reduced_motion(browser: Browser) -> None:
+    with served() as table, viewing(browser, table) as viewer:
         viewer.page.emulate_media(reduced_motion="reduce")
         table.play(5)
         wait_for_tiles(viewer, tiles_of(table))
@@ -342,24 +342,24 @@ def test_nothing_moves_for_those_who_want_no_motion(browser: Browser) -> None:
         assert viewer.page.evaluate(moving) == 0
 
 
-def test_what_is_tapped_is_large_enough_for_a_finger(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table, NARROW) as viewer:
-        for one in viewer.page.locator("button:visible, input:visible, label:visible").all():
-            box = one.bounding_box()
+def test_touch_targets_are_large_enough(browser: Browser, table: TrueTable) -> None:
+    with viewing(browser, table, NARROW) as viewer:
+        for element in viewer.page.locator("button:visible, input:visible, label:visible").all():
+            box = element.bounding_box()
             assert box is not None
-            assert min(box["width"], box["height"]) >= 24, one.inner_text()
-        for one in viewer.page.locator("#controls button:visible").all():
-            box = one.bounding_box()
+            assert min(box["width"], box["height"]) >= 24, element.inner_text()
+        for element in viewer.page.locator("#controls button:visible").all():
+            box = element.bounding_box()
             assert box is not None
-            assert min(box["width"], box["height"]) >= 44, one.inner_text()
+            assert min(box["width"], box["height"]) >= 44, element.inner_text()
 
 
-def test_a_television_has_no_controls_and_is_read_from_four_metres(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table, TELEVISION, path="/?display") as viewer:
+def test_a_television_has_no_controls_and_is_readable_from_four_metres(browser: Browser, table: TrueTable) -> None:
+    with viewing(browser, table, TELEVISION, path="/?display") as viewer:
         assert viewer.page.locator("button:visible, input:visible, [tabindex='0']:visible").count() == 0
-        # 20 mm are read from four metres. A 43 inch screen is 535 mm high: the 1/27th part, 40 pixels, for a figure.
+        # 20 mm are readable from four metres. A 43-inch screen is 535 mm high, so that is 1/27 of it: 40 pixels.
         assert font_px(viewer, ".total") >= 140
-        assert min(font_px(viewer, one) for one in (".name", ".waits", ".what, .sum")) >= 40
+        assert min(font_px(viewer, selector) for selector in (".name", ".waits", ".what, .sum")) >= 40
 
 
 def font_px(viewer: Viewer, selector: str) -> float:
@@ -367,8 +367,8 @@ def font_px(viewer: Viewer, selector: str) -> float:
     return float(size)
 
 
-def test_hostile_names_are_shown_as_text_and_do_nothing(browser: Browser) -> None:
-    with served(players=HOSTILE[:2]) as table, looking(browser, table) as viewer:
+def test_hostile_names_are_shown_as_text(browser: Browser) -> None:
+    with served(players=HOSTILE[:2]) as table, viewing(browser, table) as viewer:
         table.play(6)
         viewer.page.locator("#play-list .play").first.wait_for()
         assert viewer.page.locator(".player img").count() == 0
@@ -378,14 +378,14 @@ def test_hostile_names_are_shown_as_text_and_do_nothing(browser: Browser) -> Non
         assert viewer.complaints == []
     with served(players=("Ann", HOSTILE[2])) as table:
         for size, path in ((PHONE, "/"), (TELEVISION, "/?display")):
-            with looking(browser, table, size, path=path) as viewer:
+            with viewing(browser, table, size, path=path) as viewer:
                 table.play(2)
                 assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
                 assert viewer.page.evaluate("document.querySelector('.player:last-child').offsetHeight") <= size[1] / 2
 
 
-def test_the_page_weighs_at_most_200_kilobytes_and_comes_from_nowhere_else(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table) as viewer:
+def test_the_page_is_at_most_200_kilobytes_and_loads_nothing_external(browser: Browser, table: TrueTable) -> None:
+    with viewing(browser, table) as viewer:
         assert all(path.startswith(table.page.url.rstrip("/")) for path in viewer.fetched)
         weight = viewer.page.evaluate(
             "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]"
@@ -395,8 +395,8 @@ def test_the_page_weighs_at_most_200_kilobytes_and_comes_from_nowhere_else(brows
         assert viewer.complaints == []
 
 
-def test_a_lost_table_is_said_to_be_lost_and_comes_back_by_itself(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table) as viewer:
+def test_a_lost_connection_is_shown_and_restored(browser: Browser, table: TrueTable) -> None:
+    with viewing(browser, table) as viewer:
         page, sockets = viewer.page, []
         is_cut = {"cut": False}
 
@@ -421,12 +421,10 @@ def test_a_lost_table_is_said_to_be_lost_and_comes_back_by_itself(browser: Brows
         page.locator("#lost").wait_for(state="hidden")
 
 
-def test_a_websocket_that_does_not_answer_is_said_to_be_lost_though_the_table_does(
-    browser: Browser, table: TrueTable
-) -> None:
-    with looking(browser, table) as viewer:
+def test_a_silent_websocket_counts_as_lost_even_if_the_table_answers(browser: Browser, table: TrueTable) -> None:
+    with viewing(browser, table) as viewer:
         page = viewer.page
-        page.route_web_socket("**/api/v1/live?*", lambda socket: None)  # it opens, and stays silent
+        page.route_web_socket("**/api/v1/live?*", lambda socket: None)  # it opens and stays silent
         page.reload(wait_until="domcontentloaded")
         page.locator("html[data-link=lost]").wait_for(state="attached")
         assert "may be old" in page.locator("#lost").inner_text()
@@ -434,18 +432,18 @@ def test_a_websocket_that_does_not_answer_is_said_to_be_lost_though_the_table_do
 
 
 def test_a_quiet_table_stays_live(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table) as viewer:
+    with viewing(browser, table) as viewer:
         pings: list[str] = []
 
         def through(socket: WebSocketRoute) -> None:
             server = socket.connect_to_server()
 
-            def pass_on(said: str | bytes, to: WebSocketRoute) -> None:
-                pings.append(str(said))
-                to.send(said)
+            def pass_on(message: str | bytes, to: WebSocketRoute) -> None:
+                pings.append(str(message))
+                to.send(message)
 
-            socket.on_message(lambda said: pass_on(said, server))
-            server.on_message(lambda said: pass_on(said, socket))
+            socket.on_message(lambda message: pass_on(message, server))
+            server.on_message(lambda message: pass_on(message, socket))
 
         viewer.page.route_web_socket("**/api/v1/live?*", through)
         viewer.page.reload(wait_until="domcontentloaded")
@@ -456,8 +454,8 @@ def test_a_quiet_table_stays_live(browser: Browser, table: TrueTable) -> None:
         assert viewer.page.evaluate("document.documentElement.dataset.link") == "live"
 
 
-def test_pictures_are_fetched_only_while_somebody_looks(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table) as viewer:
+def test_pictures_are_fetched_only_while_shown(browser: Browser, table: TrueTable) -> None:
+    with viewing(browser, table) as viewer:
         page = viewer.page
         fetched: list[str] = []
         page.on("request", lambda request: fetched.append(request.url) if "picture.jpg" in request.url else None)
@@ -474,8 +472,8 @@ def test_pictures_are_fetched_only_while_somebody_looks(browser: Browser, table:
         assert len(fetched) == count
 
 
-def test_wrong_pins_are_refused_in_words_and_nothing_is_done(browser: Browser) -> None:
-    with served() as table, looking(browser, table) as viewer:
+def test_a_wrong_pin_shows_an_error_and_does_nothing(browser: Browser) -> None:
+    with served() as table, viewing(browser, table) as viewer:
         table.play(4)
         events = len(table.live.session.state.log)
         viewer.page.locator("#play-list .play").first.wait_for()

@@ -1,4 +1,4 @@
-"""The page in Firefox: all that it does there differently from Chromium would be seen by those who have it."""
+"""Tests of the page in Firefox, to catch differences from Chromium."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def a_page_of_the_table(begun: FirefoxPage, table: TrueTable) -> Iterator[Firefo
     begun.go(table.page.url)
     begun.wait_for(_IS_LIVE)
     yield begun
-    begun.go("about:blank")  # before its table ends: a page whose table is gone complains
+    begun.go("about:blank")  # a page logs errors once its table is gone
     begun.complaints.clear()
 
 
@@ -50,11 +50,11 @@ def totals(table: TrueTable) -> list[int]:
 
 
 def shows_totals(page: FirefoxPage, table: TrueTable) -> bool:
-    """Whether the page comes to show what the table counts; what was laid last may still be on its way to both."""
+    """Wait until the page shows the table's totals. The last play may still be in progress."""
     return any(page.evaluate(_TOTALS) == totals(table) or table.ended.wait(0.05) for _ in range(200))
 
 
-def test_a_game_is_followed_and_put_right(page: FirefoxPage, table: TrueTable, tmp_path: Path) -> None:
+def test_a_game_is_followed_and_corrected(page: FirefoxPage, table: TrueTable, tmp_path: Path) -> None:
     assert shows_totals(page, table)
     before = totals(table)
     table.play(14)
@@ -74,7 +74,7 @@ def test_a_game_is_followed_and_put_right(page: FirefoxPage, table: TrueTable, t
     assert page.complaints == []
 
 
-def test_other_views_and_languages_are_there(page: FirefoxPage, table: TrueTable) -> None:
+def test_other_views_and_languages_open(page: FirefoxPage, table: TrueTable) -> None:
     for name in ("statistics", "recordings"):
         page.tap(f"#nav-{name}")
         page.wait_for(f"document.querySelector('#view-{name} h2') !== null")

@@ -1,4 +1,4 @@
-"""The modules of the page as two files: which module goes where, in which order, and what cannot be joined."""
+"""Tests of joining the page's modules into two files: contents, order and errors."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def names_of(modules: object) -> list[str]:
     return [module.name for module in modules]  # type: ignore[attr-defined]  # any iterable of modules
 
 
-def test_a_module_comes_after_those_that_it_needs_and_without_those_that_it_only_leads_to() -> None:
+def test_modules_follow_their_imports_and_dynamic_imports_are_deferred() -> None:
     first = begun_with(("main",), read)
     assert names_of(first) == ["sum", "main"]
     assert names_of(asked_for_later(first, read, names_of(first))) == ["ten", "far"]
 
 
-def test_what_is_joined_does_what_its_modules_do(node: str, tmp_path: Path) -> None:
+def test_the_joined_scripts_behave_like_their_modules(node: str, tmp_path: Path) -> None:
     first = begun_with(("main",), read)
     later = asked_for_later(first, read, names_of(first))
     (tmp_path / "package.json").write_text('{"type": "module"}')
@@ -60,7 +60,7 @@ def test_what_is_joined_does_what_its_modules_do(node: str, tmp_path: Path) -> N
     assert (joined.stdout, joined.stderr) == ("3\n17\n", "")
 
 
-def test_comments_are_not_sent() -> None:
+def test_comments_are_removed() -> None:
     assert "Adds" not in module_of("sum", SOURCES["sum"]).script
     assert "Return" not in module_of("sum", SOURCES["sum"]).script
     assert '// "no" * 2' in module_of("sum", SOURCES["sum"]).script
@@ -78,27 +78,28 @@ def test_comments_are_not_sent() -> None:
         "const texts = await fetch(1);",
     ],
 )
-def test_what_cannot_be_joined_is_said(source: str) -> None:
+def test_rejects_unsupported_syntax(source: str) -> None:
     with pytest.raises(JoiningError, match=r"new\.js"):
         module_of("new", f"{source}\n")
 
 
-def test_two_modules_that_need_each_other_are_said() -> None:
+def test_rejects_circular_imports() -> None:
     ring = {"one": 'import { a } from "./two.js";\n', "two": 'import { b } from "./one.js";\n'}
     with pytest.raises(JoiningError, match=r"one\.js needs two\.js needs one\.js"):
         begun_with(("one",), ring.__getitem__)
 
 
-def test_the_page_begins_without_what_is_seldom_opened() -> None:
+def test_rarely_used_modules_are_not_in_the_first_script() -> None:
     first = begun_with(("main",), static, {"texts"})
     later = asked_for_later(first, static, {"texts", *names_of(first)})
     assert {"scores", "felt", "controls", "login"} <= {*names_of(first)}
     assert {"calibrate", "zones", "replay", "statistics", "match_form"} <= {*names_of(later)}
-    # hand.js is for a file that is sent to friends.
+    # hand.js belongs to the exported file of a shared hand.
     assert {*names_of(first), *names_of(later), "hand"} == {path.stem for path in STATIC.glob("*.js")}
 
 
-def test_no_text_of_several_lines_could_lose_one_that_looks_like_a_comment() -> None:
+def test_no_template_literal_spans_lines() -> None:
+    """Removing comments would damage a line of a template literal that looks like a comment."""
     for path in (*STATIC.glob("*.js"), *OWN_STATIC.glob("*.js")):
         for line in path.read_text().splitlines():
             assert line.count("`") % 2 == 0, f"{path.name}: {line}"
@@ -112,6 +113,6 @@ def test_each_text_is_in_one_of_the_two_files(language: str) -> None:
         for end in ("/page.js", "/later.js")
     )
     for english in catalogue(language):
-        told = f"{json.dumps(english, ensure_ascii=False)}:"
-        assert (told in first) != (told in later), english
+        entry = f"{json.dumps(english, ensure_ascii=False)}:"
+        assert (entry in first) != (entry in later), english
     assert len(first) < 100_000

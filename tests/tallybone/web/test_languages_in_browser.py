@@ -1,4 +1,4 @@
-"""The page in a real browser in other languages, read and spoken."""
+"""Tests of the page's languages and speech in a real browser."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.web.browsers import AXE, Browser, Viewer, looking, served, tiles_of, wait_for_tiles
+from tests.tallybone.web.browsers import AXE, Browser, Viewer, served, tiles_of, viewing, wait_for_tiles
 from tests.tallybone.web.true_table import TrueTable
 
 pytestmark = pytest.mark.slow
 
 PHONE, TABLET, TELEVISION, NARROW = (360, 740), (1024, 768), (1920, 1080), (320, 568)
 LANGUAGES = ("es", "pt", "fr")
-# A synthesizer that keeps what it is told; its voices are those of a common phone.
+# A fake synthesizer that records its input and has the voices of a common phone.
 SYNTHESIZER = """
 window.heard = [];
 const voices = [["en-GB", true], ["es-ES", false], ["es-MX", true], ["pt_BR", true]].map(
@@ -34,7 +34,7 @@ Object.defineProperty(window, "speechSynthesis", { value: {
 
 
 def play_slowly(table: TrueTable, count: int) -> None:
-    """Let so many things happen, each long enough after the other that viewers are told of it by itself."""
+    """Play *count* items, with pauses long enough for viewers to receive each separately."""
     for _ in range(count):
         table.play(1)
         table.ended.wait(0.1)
@@ -48,17 +48,17 @@ def a_table_in_play() -> Iterator[TrueTable]:
 
 
 def test_the_page_speaks_the_language_of_the_browser(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table, locale="es-MX") as viewer:
+    with viewing(browser, table, locale="es-MX") as viewer:
         assert viewer.page.evaluate("document.documentElement.lang") == "es"
         assert "Jugadas de esta mano" in viewer.page.locator("#plays-title").inner_text()
         assert re.search("juega|roba", viewer.page.locator("#last .what").inner_text())
         assert viewer.complaints == []
-    with looking(browser, table, locale="de-DE") as viewer:
+    with viewing(browser, table, locale="de-DE") as viewer:
         assert viewer.page.evaluate("document.documentElement.lang") == "en"
 
 
 def test_a_language_that_is_chosen_is_kept(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table) as viewer:
+    with viewing(browser, table) as viewer:
         page = viewer.page
         page.locator("[data-language=fr]").click()
         page.locator("html[lang=fr][data-link=live]").wait_for(state="attached")
@@ -68,32 +68,32 @@ def test_a_language_that_is_chosen_is_kept(browser: Browser, table: TrueTable) -
         page.locator("html[lang=fr][data-link=live]").wait_for(state="attached")
 
 
-def test_two_who_look_at_once_read_it_each_in_his_language(browser: Browser) -> None:
+def test_simultaneous_viewers_each_use_their_own_language(browser: Browser) -> None:
     with (
         served() as table,
-        looking(browser, table, path="/?lang=pt") as one,
-        looking(browser, table, path="/?display&lang=fr", size=TELEVISION) as other,
+        viewing(browser, table, path="/?lang=pt") as phone,
+        viewing(browser, table, path="/?display&lang=fr", size=TELEVISION) as television,
     ):
         table.play(7)
-        one.page.locator("#last .what", has_text="joga").wait_for()
-        other.page.locator("#last .what", has_text="joue").wait_for()
-        wait_for_tiles(one, tiles_of(table))
-        one.press("undo")
-        one.log_in()
-        assert one.toast() == "Desfazer."
+        phone.page.locator("#last .what", has_text="joga").wait_for()
+        television.page.locator("#last .what", has_text="joue").wait_for()
+        wait_for_tiles(phone, tiles_of(table))
+        phone.press("undo")
+        phone.log_in()
+        assert phone.toast() == "Desfazer."
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_nothing_on_the_page_stays_english(browser: Browser, table: TrueTable, language: str) -> None:
-    with looking(browser, table) as english, looking(browser, table, path=f"/?lang={language}") as other:
+    with viewing(browser, table) as english, viewing(browser, table, path=f"/?lang={language}") as other:
         both = [texts_of(viewer) for viewer in (english, other)]
-    same = {one for one in both[0] & both[1] if not any(part in one for part in ("Ann", "Ben", "Tallybone"))}
-    # What is the same word in both, and the languages by their own names.
+    same = {text for text in both[0] & both[1] if not any(part in text for part in ("Ann", "Ben", "Tallybone"))}
+    # Words that are equal in both languages, and the languages' own names.
     assert same <= {"English", "Español", "Português", "Français", "✕", "PIN", "Irregular", "Table", "Points", "Scores"}
 
 
 def texts_of(viewer: Viewer) -> set[str]:
-    """The texts with letters in them, and the labels, of the page with its sheets."""
+    """Return the texts and labels with letters, including those of the sheets."""
     viewer.page.locator("#more").click()
     texts = viewer.page.evaluate(
         """() => [...document.querySelectorAll("body :not(noscript)")].flatMap((one) => [
@@ -106,7 +106,7 @@ def texts_of(viewer: Viewer) -> set[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_longer_words_still_fit(browser: Browser, table: TrueTable, language: str) -> None:
     for size, path in ((NARROW, "/?"), (PHONE, "/?"), (TELEVISION, "/?display&")):
-        with looking(browser, table, size, path=f"{path}lang={language}") as viewer:
+        with viewing(browser, table, size, path=f"{path}lang={language}") as viewer:
             assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
             cut = "(one) => one.scrollWidth > one.clientWidth + 1"
             keys = "[...document.querySelectorAll('#controls button')]"
@@ -114,30 +114,30 @@ def test_longer_words_still_fit(browser: Browser, table: TrueTable, language: st
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_axe_finds_nothing_to_complain_about_in_any_language(browser: Browser, table: TrueTable, language: str) -> None:
-    with looking(browser, table, path=f"/?lang={language}") as viewer:
+def test_axe_finds_nothing_in_any_language(browser: Browser, table: TrueTable, language: str) -> None:
+    with viewing(browser, table, path=f"/?lang={language}") as viewer:
         viewer.page.evaluate(AXE.read_text())
         assert viewer.page.evaluate("axe.run().then(found => found.violations.map(one => one.id))") == []
 
 
 def test_nothing_is_spoken_until_somebody_switches_it_on(browser: Browser) -> None:
-    with served() as table, looking(browser, table, script=SYNTHESIZER) as viewer:
+    with served() as table, viewing(browser, table, script=SYNTHESIZER) as viewer:
         table.play(5)
         viewer.page.locator("#last .what", has_text="plays").wait_for()
         assert heard(viewer) == []
 
 
-def test_points_and_turns_are_spoken_one_at_a_time_by_a_voice_of_the_language(browser: Browser) -> None:
-    with served() as table, looking(browser, table, path="/?lang=es", script=SYNTHESIZER) as viewer:
+def test_points_and_turns_are_spoken_in_order_by_a_voice_of_the_language(browser: Browser) -> None:
+    with served() as table, viewing(browser, table, path="/?lang=es", script=SYNTHESIZER) as viewer:
         viewer.page.locator("#voice").check()
         play_slowly(table, 8)
         viewer.page.wait_for_function("() => window.heard.filter((one) => one !== 'silence').length >= 4")
-        told = heard(viewer)
-        assert all(before == "silence" for before in told[0::2]), "what is said is silenced by what is newer"
-        assert [(said[1], said[2]) for said in told[1::2]] == [("es", "es-MX")] * (len(told) // 2)
-        texts = [said[0] for said in told[1::2]]
+        spoken = heard(viewer)
+        assert all(before == "silence" for before in spoken[0::2]), "newer speech cancels older speech"
+        assert [(utterance[1], utterance[2]) for utterance in spoken[1::2]] == [("es", "es-MX")] * (len(spoken) // 2)
+        texts = [utterance[0] for utterance in spoken[1::2]]
         assert any("anota" in text for text in texts)
-        assert all(" = " not in text for text in texts), "sums are read, not spoken"
+        assert all(" = " not in text for text in texts), "sums are not spoken"
         assert any(text.endswith((": juega o roba", ": juega o pasa")) for text in texts)
         viewer.page.locator("#voice").uncheck()
         assert heard(viewer)[-1] == "silence"
@@ -153,7 +153,7 @@ def heard(viewer: Viewer) -> list[str | list[str]]:
 
 
 def test_without_a_voice_of_the_language_the_browser_chooses(browser: Browser) -> None:
-    with served() as table, looking(browser, table, path="/?lang=fr", script=SYNTHESIZER) as viewer:
+    with served() as table, viewing(browser, table, path="/?lang=fr", script=SYNTHESIZER) as viewer:
         viewer.page.locator("#voice").check()
         play_slowly(table, 4)
         viewer.page.wait_for_function("() => window.heard.length >= 2")

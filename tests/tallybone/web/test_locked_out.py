@@ -1,4 +1,4 @@
-"""Somebody guesses PINs from several addresses: all others still come in."""
+"""Tests of PIN guessing from many addresses: other visitors can still log in."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from tallybone.web.access import Access
 from tests.tallybone.serve.served import API, Served, at_served_table
-from tests.tallybone.web.conftest import Hands
+from tests.tallybone.web.conftest import ManualClock
 from tests.tallybone.web.true_table import PIN
 
 SECOND = 1_000_000_000
@@ -36,36 +36,36 @@ page.close()
 """
 
 
-def tried(served: Served, address: str, path: str = "login", **said: str) -> int:
-    """Return the status for a try from an address of this machine."""
+def tried(served: Served, address: str, path: str = "login", **body: str) -> int:
+    """Return the status of a login attempt from a local address."""
     transport = httpx.HTTPTransport(local_address=address)
     with httpx.Client(base_url=served.url + API, transport=transport, timeout=60) as client:
-        return client.post(f"/{path}", json=said).status_code
+        return client.post(f"/{path}", json=body).status_code
 
 
-def test_a_few_who_guess_keep_nobody_else_out(tmp_path: Path) -> None:
+def test_a_few_guessing_addresses_do_not_lock_out_others(tmp_path: Path) -> None:
     with at_served_table(tmp_path) as served, served.client() as insider:
         code = insider.post("/pairing", json={}).json()["address"].partition("#pair/")[2]
         for _ in range(3):
             for address in GUESSERS:
                 tried(served, address, pin="000000")
         assert {tried(served, address, pin="000000") for address in GUESSERS} == {429}
-        assert tried(served, "127.0.0.77", pin=PIN) == 204, "an address that has not guessed wrong"
+        assert tried(served, "127.0.0.77", pin=PIN) == 204, "an address without wrong guesses"
         assert tried(served, "127.0.0.1", pin="000000") == 403, "the console may mistype"
-        assert tried(served, "127.0.0.1", pin=PIN) == 204, "and still gets in"
-        assert tried(served, GUESSERS[0], pin=PIN) == 429, "a guesser waits, whatever he says"
+        assert tried(served, "127.0.0.1", pin=PIN) == 204, "and can still log in"
+        assert tried(served, GUESSERS[0], pin=PIN) == 429, "a guesser waits even with the right PIN"
         assert tried(served, GUESSERS[0], "pair", code="guessed") == 429
         assert tried(served, GUESSERS[0], "pair", code=code) == 204, "a code cannot be guessed"
-        assert tried(served, "127.0.0.78", "pair", code=code) == 403, "and is good for once"
+        assert tried(served, "127.0.0.78", "pair", code=code) == 403, "and is valid only once"
 
 
-def access() -> tuple[Access, Hands]:
-    clock = Hands()
+def access() -> tuple[Access, ManualClock]:
+    clock = ManualClock()
     return Access("123456", b"a" * 32, clock), clock
 
 
 def guess_from(table: Access, addresses: list[str]) -> int:
-    """Guess as often as these addresses may at this moment; return how often that was."""
+    """Guess as often as these addresses are allowed to now, and return the number of guesses."""
     count = 0
     for address in addresses:
         while not table.wait_s(address):
@@ -74,7 +74,7 @@ def guess_from(table: Access, addresses: list[str]) -> int:
     return count
 
 
-def test_the_right_pin_makes_up_for_a_wrong_one() -> None:
+def test_the_right_pin_clears_a_wrong_guess() -> None:
     table, _ = access()
     table.try_pin("000000", "", "10.0.0.99")
     assert table.try_pin("123456", "", "10.0.0.99") is not None
@@ -82,7 +82,7 @@ def test_the_right_pin_makes_up_for_a_wrong_one() -> None:
     assert table.wait_s("10.0.0.99") == 0
 
 
-def test_who_guesses_from_ever_new_addresses_is_bounded_too() -> None:
+def test_guesses_from_ever_new_addresses_are_bounded() -> None:
     table, clock = access()
     tries = 0
     for second in range(3600):
@@ -94,30 +94,30 @@ def test_who_guesses_from_ever_new_addresses_is_bounded_too() -> None:
 @pytest.mark.parametrize(
     ("one", "other"), [("2001:db8::1:2:3:4", "2001:db8::9:8:7:6"), ("::ffff:10.0.0.1", "10.0.0.1")]
 )
-def test_addresses_that_a_visitor_from_elsewhere_can_take_at_will_are_one(one: str, other: str) -> None:
+def test_addresses_that_a_remote_visitor_can_choose_freely_count_as_one(one: str, other: str) -> None:
     table, _ = access()
     guess_from(table, [one])
     assert table.wait_s(other) == table.wait_s(one) > 0
 
 
-def test_another_device_in_the_same_ipv6_network_of_this_machine_still_enters() -> None:
+def test_another_device_in_the_same_local_ipv6_network_can_log_in() -> None:
     table, _ = access()
     guess_from(table, ["fe80::1%eth0"])
     assert table.wait_s("fe80::1%eth0") > 0
     assert table.wait_s("fe80::2%eth0") == 0
 
 
-def test_who_takes_ever_new_addresses_in_the_network_at_home_is_bounded() -> None:
+def test_guesses_from_ever_new_local_addresses_are_bounded() -> None:
     table, clock = access()
     tries = 0
     for second in range(3600):
         clock.t_ns = second * SECOND
         tries += guess_from(table, [f"fe80::{second:x}:{last}" for last in range(9)])
-        assert table.wait_s("10.0.0.1") == 0, "a visitor by IPv4 who has not tried yet"
+        assert table.wait_s("10.0.0.1") == 0, "an IPv4 visitor without attempts"
     assert tries <= 30 + 3600 // 30
 
 
-def test_who_has_entered_before_enters_again_while_others_guess() -> None:
+def test_earlier_visitors_can_log_in_while_others_guess() -> None:
     table, clock = access()
     for address in ("fe80::77", "10.0.0.77"):
         assert table.try_pin("123456", "", address) is not None
@@ -131,7 +131,7 @@ def test_who_has_entered_before_enters_again_while_others_guess() -> None:
         assert table.wait_s(address) == 0, "and may mistype"
 
 
-def test_who_has_entered_before_cannot_guess_another_pin_for_free() -> None:
+def test_earlier_visitors_cannot_guess_a_new_pin_without_limit() -> None:
     table, clock = access()
     known = [f"fe80::77:{last}" for last in range(200)]
     for address in known:
@@ -152,7 +152,7 @@ def test_two_devices_in_one_ipv6_network_do_not_lock_each_other_out() -> None:
     assert done.stdout.split() == ["403"] * 5 + ["429", "204"], done.stderr
 
 
-def test_wrong_codes_of_one_who_has_to_wait_cost_nobody_anything() -> None:
+def test_wrong_codes_of_a_blocked_address_do_not_affect_others() -> None:
     table, clock = access()
     guess_from(table, ["10.0.0.1"])
     for _ in range(1000):

@@ -1,4 +1,4 @@
-"""What a page asks for, and what goes into the game for it."""
+"""Tests of the translation of page requests to game events."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ from tallybone.web.story import Story
 from tests.tallybone.truth_eye import script
 
 READ: TypeAdapter[PageAction] = TypeAdapter(PageAction)
-LEADS, FIRST, SECOND = 3, 4, 5  # 5-5 by Ann, 5-1 on it by Ben, 3-1 on that by Ann
+LEADS, FIRST, SECOND = 3, 4, 5  # Ann's 5-5, Ben's 5-1 and Ann's 3-1, in a line
 
 
 def played(plays: int = 8) -> State:
-    """A game of bones after so many plays: 5-5, 5-1, 3-1, 5-2, 2-0, 1-0, 4-3, 4-1."""
+    """Return a game of bones after *plays* plays: 5-5, 5-1, 3-1, 5-2, 2-0, 1-0, 4-3, 4-1."""
     steps = (step for step in script(1)[1] if step.is_seen)
     return [next(steps).state for _ in range(plays)][-1]
 
 
-def meant(said: dict[str, object], state: State, since: tuple[Event, ...] = ()) -> ByHand | Refused:
-    found = meant_by(READ.validate_python(said), Session(state), Story().after(state), since)
+def meant(request: dict[str, object], state: State, since: tuple[Event, ...] = ()) -> ByHand | Refused:
+    found = meant_by(READ.validate_python(request), Session(state), Story().after(state), since)
     if isinstance(found, Refused):
         return found
-    (one,) = found
-    return one
+    (event,) = found
+    return event
 
 
 def totals_after(state: State, event: object) -> tuple[int, ...]:
@@ -68,18 +68,18 @@ def totals_after(state: State, event: object) -> tuple[int, ...]:
     return after.game.totals
 
 
-def test_a_button_is_a_press() -> None:
+def test_a_button_becomes_a_press() -> None:
     state = played()
     assert meant({"type": "press", "button": "knock", "seat": 1}, state) == Press(Button.KNOCK, Seat(1))
     assert meant({"type": "press", "button": "undo"}, state) == Press(Button.UNDO)
 
 
-@pytest.mark.parametrize("button", [one.value for one in Button])
+@pytest.mark.parametrize("button", [button.value for button in Button])
 def test_every_button_of_a_table_is_on_the_page(button: str) -> None:
     assert meant({"type": "press", "button": button}, played()) == Press(Button(button))
 
 
-def test_pips_put_right_lie_with_the_fitting_half_inside_however_they_are_said() -> None:
+def test_corrected_pips_are_oriented_to_match_in_either_order() -> None:
     state = played()
     for pips in ((5, 6), (6, 5)):
         event = meant({"type": "amend", "seq": FIRST, "pips": pips}, state)
@@ -91,7 +91,7 @@ def test_pips_put_right_lie_with_the_fitting_half_inside_however_they_are_said()
         assert (node.inner, node.outer) == (5, 6)
 
 
-def test_pips_that_do_not_fit_lie_as_they_are_said() -> None:
+def test_corrected_pips_that_do_not_match_keep_their_order() -> None:
     state = played(2)
     after, _ = apply(state, meant({"type": "amend", "seq": FIRST, "pips": (3, 2)}, state))  # type: ignore[arg-type]
     assert after.game is not None
@@ -101,12 +101,12 @@ def test_pips_that_do_not_fit_lie_as_they_are_said() -> None:
     assert after.irregular == (Seq(FIRST),)
 
 
-def test_a_seat_put_right_takes_the_points_along() -> None:
+def test_a_corrected_seat_also_gets_the_points() -> None:
     state = played(1)
     assert totals_after(state, meant({"type": "amend", "seq": LEADS, "seat": 1}, state)) == (0, 10)
 
 
-def test_a_place_put_right_is_where_it_is_said() -> None:
+def test_a_corrected_place_is_used() -> None:
     state = played(2)
     event = meant({"type": "amend", "seq": FIRST, "at": {"seq": LEADS, "port": "W"}}, state)
     after, _ = apply(state, event)  # type: ignore[arg-type]  # an event
@@ -116,7 +116,7 @@ def test_a_place_put_right_is_where_it_is_said() -> None:
     assert node.joins == Spot(NodeId(LEADS), Port.W)
 
 
-def test_points_of_a_play_are_given_by_hand_once_however_often_they_are_put_right() -> None:
+def test_repeated_corrections_of_points_use_a_single_adjustment() -> None:
     state = played(1)
     first = meant({"type": "amend", "seq": LEADS, "points": 25}, state)
     assert isinstance(first, Adjust)
@@ -129,7 +129,7 @@ def test_points_of_a_play_are_given_by_hand_once_however_often_they_are_put_righ
     assert totals_after(state, back) == (10, 0)
 
 
-def test_a_missed_play_goes_where_its_tile_fits() -> None:
+def test_a_missed_play_goes_to_the_matching_end() -> None:
     state = played(2)
     event = meant({"type": "insert", "before": None, "seat": 0, "pips": [1, 3]}, state)
     assert event == Play(Seat(0), Tile(1, 3), Spot(NodeId(FIRST), Port.E))
@@ -160,7 +160,7 @@ def test_missed_knocks_and_draws_are_inserted() -> None:
     )
 
 
-def test_what_a_player_did_can_be_taken_out_or_let_stand() -> None:
+def test_an_action_can_be_removed_or_accepted() -> None:
     state = played()
     assert meant({"type": "remove", "seq": SECOND}, state) == Remove(Seq(SECOND))
     assert meant({"type": "stands", "seq": SECOND}, state) == ItStands(Seq(SECOND))
@@ -172,7 +172,7 @@ def test_points_are_given_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "request_body",
     [
         {"type": "press", "button": "knock", "seat": 2},
         {"type": "points", "seat": 9, "points": 5},
@@ -187,15 +187,15 @@ def test_points_are_given_by_hand() -> None:
         {"type": "left", "seat": 0, "pips": 5},
     ],
 )
-def test_what_makes_no_sense_is_refused_in_words(said: dict[str, object]) -> None:
-    found = meant(said, played())
+def test_refuses_invalid_requests_with_a_message(request_body: dict[str, object]) -> None:
+    found = meant(request_body, played())
     assert isinstance(found, Refused)
     assert found.kind is Refusal.SENSELESS
     assert found.words
 
 
 @pytest.mark.parametrize(
-    "said",
+    "request_body",
     [
         {"type": "remove", "seq": 999},
         {"type": "amend", "seq": 999, "seat": 1},
@@ -204,29 +204,29 @@ def test_what_makes_no_sense_is_refused_in_words(said: dict[str, object]) -> Non
         {"type": "take_back", "log": 999},
     ],
 )
-def test_what_is_not_there_any_more_is_a_conflict(said: dict[str, object]) -> None:
-    found = meant(said, played())
+def test_a_missing_target_is_a_conflict(request_body: dict[str, object]) -> None:
+    found = meant(request_body, played())
     assert isinstance(found, Refused)
     assert found.kind is Refusal.CHANGED
 
 
-def test_who_undoes_what_he_has_not_seen_is_refused() -> None:
+def test_refuses_to_undo_an_unseen_action() -> None:
     state = played()
     found = meant({"type": "press", "button": "undo"}, state, since=state.log[-1:])
     assert isinstance(found, Refused)
     assert found.kind is Refusal.CHANGED
 
 
-def test_a_play_can_be_put_right_while_others_are_laid_but_not_twice_at_once() -> None:
+def test_a_correction_is_accepted_during_play_but_not_with_another_correction() -> None:
     state = played()
-    said: dict[str, object] = {"type": "amend", "seq": FIRST, "seat": 0}
-    assert isinstance(meant(said, state, since=state.log[-2:]), Amend)
-    found = meant(said, state, since=(Amend(Seq(FIRST), Knock(Seat(0))),))
+    request_body: dict[str, object] = {"type": "amend", "seq": FIRST, "seat": 0}
+    assert isinstance(meant(request_body, state, since=state.log[-2:]), Amend)
+    found = meant(request_body, state, since=(Amend(Seq(FIRST), Knock(Seat(0))),))
     assert isinstance(found, Refused)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "request_body",
     [
         {},
         {"type": "fly"},
@@ -244,12 +244,12 @@ def test_a_play_can_be_put_right_while_others_are_laid_but_not_twice_at_once() -
         {"type": "insert", "seat": 0, "kind": "draw", "tiles": 0},
     ],
 )
-def test_what_is_not_an_action_is_none(said: dict[str, object]) -> None:
+def test_rejects_malformed_actions(request_body: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
-        READ.validate_python(said)
+        READ.validate_python(request_body)
 
 
-def test_the_story_is_that_of_a_replay_after_every_event() -> None:
+def test_the_incremental_story_equals_a_full_replay() -> None:
     story = Story()
     log: list[Event] = list(played(12).log)
     log[12:12] = [Amend(Seq(FIRST), Play(Seat(0), Tile(1, 5), Spot(NodeId(3), Port.E))), Remove(Seq(7))]
@@ -259,7 +259,7 @@ def test_the_story_is_that_of_a_replay_after_every_event() -> None:
         assert story.told == history(state)
         assert story.after(state) is story
     assert Story().after(replay(log)).told == story.after(replay(log[:5])).after(replay(log)).told
-    assert [one.entry for one in story.told] == list(entries(story.state))
+    assert [line.entry for line in story.told] == list(entries(story.state))
 
 
 def test_inferred_actions_are_confirmed_one_by_one_or_together() -> None:
@@ -268,11 +268,11 @@ def test_inferred_actions_are_confirmed_one_by_one_or_together() -> None:
     assert meant({"type": "confirm"}, state) == Confirmed((Seq(FIRST), Seq(SECOND)))
 
 
-def test_an_action_that_is_not_inferred_is_not_confirmed() -> None:
+def test_refuses_to_confirm_an_action_that_is_not_inferred() -> None:
     state, _ = apply(played(), Inferred((Seq(FIRST),)))
-    said = Refused(Refusal.CHANGED, "that is confirmed already")
-    assert meant({"type": "confirm", "seq": SECOND}, state) == said
-    assert meant({"type": "confirm"}, played()) == said
+    refused = Refused(Refusal.CHANGED, "that is confirmed already")
+    assert meant({"type": "confirm", "seq": SECOND}, state) == refused
+    assert meant({"type": "confirm"}, played()) == refused
 
 
 def test_only_marks_that_the_page_has_seen_are_confirmed_together() -> None:
@@ -285,7 +285,7 @@ def test_only_marks_that_the_page_has_seen_are_confirmed_together() -> None:
     assert meant({"type": "confirm"}, state, (Knock(Seat(1)),)) == Confirmed((Seq(FIRST), Seq(SECOND)))
 
 
-def test_marks_do_not_end_a_story_that_grows_with_its_log() -> None:
+def test_marks_do_not_break_the_incremental_story() -> None:
     story = Story()
     log: list[Event] = list(played(12).log)
     log[9:9] = [Inferred((Seq(FIRST), Seq(8))), Confirmed((Seq(FIRST),))]
@@ -294,11 +294,11 @@ def test_marks_do_not_end_a_story_that_grows_with_its_log() -> None:
         state = replay(log[:count])
         story = story.after(state)
         assert story.told == history(state)
-    assert [one.entry.seq for one in story.told if one.entry.inferred] == [LEADS]
+    assert [line.entry.seq for line in story.told if line.entry.inferred] == [LEADS]
     assert Story().after(replay(log[:11])).told == history(replay(log[:11])), "several events at once"
 
 
-def test_an_answer_names_a_choice_that_there_is() -> None:
+def test_an_answer_must_name_an_offered_choice() -> None:
     assert isinstance(meant({"type": "answer", "topic": "x", "choice": 3}, played()), Refused)
     assert Answer(0, "x") != Answer(1, "x")
 

@@ -1,4 +1,4 @@
-"""The network goes away in a match: the game goes on, whoever is gone is let go, and all is right once it is back."""
+"""Tests of network outages: the game continues, dead viewers are dropped, and live ones recover."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VIEWERS = 40
 
 
 def phone(url: str) -> socket.socket:
-    """Watch a page, and never say or read anything again, as a phone that was carried out of the house."""
+    """Open a live connection and then never read or write again, like a phone out of range."""
     watching = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])))
     protocol = ClientProtocol(parse_uri(url.replace("http", "ws") + "/api/v1/live"))
     protocol.send_request(protocol.connect())
@@ -34,7 +34,7 @@ def phone(url: str) -> socket.socket:
     return watching
 
 
-def test_phones_that_were_carried_out_of_the_house_are_let_go_and_cost_the_game_nothing(
+def test_phones_out_of_range_are_dropped_without_affecting_the_game(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serving, "ASKS_EVERY_S", 0.5)
@@ -56,8 +56,8 @@ def test_phones_that_were_carried_out_of_the_house_are_let_go_and_cost_the_game_
             until(lambda: observed("tallybone_viewers") == 0)
             assert client.get("/state").json()["players"][0]["total"] == 50
         finally:
-            for one in phones:
-                one.close()
+            for watching in phones:
+                watching.close()
         until(lambda: observed("process_open_fds") <= before)
 
 
@@ -66,7 +66,7 @@ def test_phones_that_were_carried_out_of_the_house_are_let_go_and_cost_the_game_
     reason="needs root, unshare of util-linux and ip of iproute2",
 )
 @pytest.mark.slow
-def test_a_match_goes_on_without_its_network_and_viewers_see_the_newest_when_it_is_back(tmp_path: Path) -> None:
+def test_a_match_continues_without_network_and_viewers_catch_up_afterwards(tmp_path: Path) -> None:
     command = ["unshare", "-n", sys.executable, "-m", "tests.tallybone.web.network_gone", str(tmp_path)]
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONPATH": str(ROOT)}

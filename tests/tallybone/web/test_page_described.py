@@ -1,4 +1,4 @@
-"""The page asked for all that its description allows, and for what it does not: the answers are as described."""
+"""Tests of the page against its OpenAPI description, with valid and invalid requests."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BOUNDED = settings(
 
 
 @pytest.fixture(scope="module", name="asked")
-def a_table_that_is_asked_much() -> Iterator[TrueTable]:
+def a_table_for_fuzzing() -> Iterator[TrueTable]:
     with at_table() as table:
         table.play(9)
         yield table
@@ -47,20 +47,20 @@ def the_cookie_of_an_insider(asked: TrueTable) -> str:
     return answer.headers["set-cookie"].partition(";")[0]
 
 
-def test_every_answer_is_as_described_and_none_is_a_fault_of_the_page(asked: TrueTable, cookie: str) -> None:
+def test_every_answer_conforms_to_the_description(asked: TrueTable, cookie: str) -> None:
     described = schemathesis.openapi.from_url(f"{asked.page.url}{API}/openapi.json")
     operations = [found.ok() for found in described.get_all_operations() if isinstance(found, Ok)]
     assert len(operations) >= 10
     for operation in operations:
-        # With the cookie, leaving would end what is tested.
+        # With the cookie, a logout would end the session under test.
         headers = {} if operation.path.endswith("/logout") else {"Cookie": cookie}
-        ask_all(operation.as_strategy(), headers)
+        send_all(operation.as_strategy(), headers)
         if any((operation.query, operation.path_parameters, operation.body)):
-            ask_all(operation.as_strategy(generation_mode=GenerationMode.NEGATIVE), headers)
+            send_all(operation.as_strategy(generation_mode=GenerationMode.NEGATIVE), headers)
 
 
-def ask_all(cases: st.SearchStrategy[Case[Any]], headers: dict[str, str]) -> None:
-    """Ask for so many cases of an operation."""
+def send_all(cases: st.SearchStrategy[Case[Any]], headers: dict[str, str]) -> None:
+    """Send a bounded number of generated requests for an operation."""
 
     @given(cases)
     @_BOUNDED
@@ -76,10 +76,10 @@ def ask_all(cases: st.SearchStrategy[Case[Any]], headers: dict[str, str]) -> Non
 
 @given(st.lists(st.one_of(st.text(max_size=1100), st.binary(max_size=1100), st.just("ping")), max_size=12))
 @_BOUNDED
-def test_no_frames_break_the_page_or_what_others_see(asked: TrueTable, frames: list[str | bytes]) -> None:
+def test_arbitrary_frames_do_not_affect_other_viewers(asked: TrueTable, frames: list[str | bytes]) -> None:
     url = asked.page.url.replace("http", "ws") + f"{API}/live"
     with connect(url, compression=None, proxy=None) as fuzzed, connect(url, compression=None, proxy=None) as other:
-        with suppress(ConnectionClosed):  # what is too large shuts the door
+        with suppress(ConnectionClosed):  # an oversized frame closes the connection
             for frame in frames:
                 fuzzed.send(frame)
         other.recv(10)
@@ -87,7 +87,7 @@ def test_no_frames_break_the_page_or_what_others_see(asked: TrueTable, frames: l
         assert other.recv(10) == '{"type":"pong"}'
 
 
-def test_after_all_that_the_page_keeps_no_more_than_it_may(asked: TrueTable) -> None:
+def test_memory_is_bounded_after_fuzzing(asked: TrueTable) -> None:
     with httpx.Client(base_url=asked.page.url) as client:
         assert len(client.get(f"{API}/events").json()) <= 500
         shown = client.get(f"{API}/state")

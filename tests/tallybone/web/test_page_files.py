@@ -1,4 +1,4 @@
-"""The files of a page over HTTP: few, small, kept by browsers, in the language of who asks."""
+"""Tests of the page's files over HTTP: number, size, caching and language."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def somebody(table: TrueTable) -> Iterator[httpx.Client]:
         yield client
 
 
-def begun_with(client: httpx.Client) -> dict[str, object]:
-    """What the page shows first."""
-    said = re.search(r'<script type="application/json" id="first">(.*?)</script>', client.get("/").text)
-    assert said is not None
-    found: dict[str, object] = json.loads(said[1])
-    return found
+def embedded_snapshot(client: httpx.Client) -> dict[str, object]:
+    """Return the snapshot embedded in the page."""
+    element = re.search(r'<script type="application/json" id="first">(.*?)</script>', client.get("/").text)
+    assert element is not None
+    snapshot: dict[str, object] = json.loads(element[1])
+    return snapshot
 
 
 def test_a_first_load_is_three_files_and_small(anybody: httpx.Client) -> None:
@@ -49,15 +49,15 @@ def test_a_first_load_is_three_files_and_small(anybody: httpx.Client) -> None:
     assert sum(int(answer.headers["content-length"]) for answer in (page, *answers)) < 45_000
 
 
-def test_a_second_load_asks_for_the_page_only(anybody: httpx.Client) -> None:
+def test_a_second_load_only_fetches_the_page(anybody: httpx.Client) -> None:
     page = anybody.get("/")
     assert page.headers["cache-control"] == "no-store"
     for address in ADDRESS.findall(page.text):
         assert "immutable" in anybody.get(f"/{address}").headers["cache-control"]
-    assert anybody.get("/icon.svg").status_code == 404, "what has no hash in its address would never be new"
+    assert anybody.get("/icon.svg").status_code == 404, "only hashed addresses may be cached forever"
 
 
-def test_what_cannot_be_unpacked_is_sent_as_it_is(anybody: httpx.Client) -> None:
+def test_clients_without_gzip_get_plain_files(anybody: httpx.Client) -> None:
     for address in ("", *ADDRESS.findall(anybody.get("/").text)):
         packed = anybody.get(f"/{address}", headers={"accept-encoding": "gzip"})
         plain = anybody.get(f"/{address}", headers={"accept-encoding": "identity"})
@@ -66,19 +66,19 @@ def test_what_cannot_be_unpacked_is_sent_as_it_is(anybody: httpx.Client) -> None
         assert plain.text == packed.text
 
 
-def test_the_page_holds_how_the_table_stands(table: TrueTable, anybody: httpx.Client) -> None:
-    assert begun_with(anybody) == {"type": "snapshot", **anybody.get("/api/v1/state").json()}
-    before = begun_with(anybody)["version"]
+def test_the_page_embeds_the_current_state(table: TrueTable, anybody: httpx.Client) -> None:
+    assert embedded_snapshot(anybody) == {"type": "snapshot", **anybody.get("/api/v1/state").json()}
+    before = embedded_snapshot(anybody)["version"]
     table.play(9)
-    assert begun_with(anybody)["version"] != before
+    assert embedded_snapshot(anybody)["version"] != before
 
 
-def test_no_name_breaks_out_of_what_the_page_holds(anybody: httpx.Client) -> None:
+def test_names_cannot_break_out_of_the_embedded_snapshot(anybody: httpx.Client) -> None:
     text = anybody.get("/").text
     assert "alert(1)" in text
     assert EVIL not in text
     assert text.count("<script") == text.count("</script>") == 2
-    assert EVIL[:35] in str(begun_with(anybody)["players"])
+    assert EVIL[:35] in str(embedded_snapshot(anybody)["players"])
 
 
 @pytest.mark.parametrize(
@@ -96,27 +96,27 @@ def test_no_name_breaks_out_of_what_the_page_holds(anybody: httpx.Client) -> Non
         ("/index.html?display", {"accept-language": "PT-br"}, "pt"),
     ],
 )
-def test_the_page_is_in_the_language_of_who_asks(
+def test_the_page_uses_the_requested_language(
     anybody: httpx.Client, path: str, headers: dict[str, str], language: str
 ) -> None:
     assert f'<html lang="{language}">' in anybody.get(path, headers=headers).text
 
 
-def test_the_page_is_only_read(anybody: httpx.Client) -> None:
+def test_the_page_is_read_only(anybody: httpx.Client) -> None:
     assert anybody.head("/").status_code == 200
     assert anybody.put("/", json={}).status_code == 405
 
 
-def test_nothing_but_the_files_of_the_page_is_there(anybody: httpx.Client) -> None:
+def test_only_the_files_of_the_page_are_served(anybody: httpx.Client) -> None:
     for path in ("main.js", "say.js", "static/main.js", "0123456789abcdef/page.js", "app.py", "../app.py"):
         assert anybody.get(f"/{path}").status_code == 404, path
 
 
-def test_another_text_is_at_another_address() -> None:
+def test_different_contents_have_different_addresses() -> None:
     pages = Pages((STATIC,))
     english, spanish = (set(pages.page(language).files) for language in ("en", "es"))
     assert not english & spanish
-    assert set(Pages((STATIC,)).page("en").files) == english, "and the same text at the same"
+    assert set(Pages((STATIC,)).page("en").files) == english, "equal contents have equal addresses"
 
 
 def test_every_file_is_found_by_its_address_in_any_language() -> None:
@@ -128,7 +128,7 @@ def test_every_file_is_found_by_its_address_in_any_language() -> None:
         assert gzip.decompress(found.packed) == file.body
 
 
-def test_a_page_without_a_snapshot_holds_none() -> None:
+def test_a_page_without_a_snapshot_embeds_none() -> None:
     page = LanguagePage("<html><body></body></html>", {})
     assert page.holding(None) == page.html
     assert page.holding('{"a":"<"}').endswith('id="first">{"a":"\\u003c"}</script>\n</body></html>')

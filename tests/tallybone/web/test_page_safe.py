@@ -1,4 +1,4 @@
-"""People who try to get in, to break it, or to fill it up."""
+"""Tests of the page against attacks: access, malformed input and exhaustion."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tallybone.web.app import make_app
 from tallybone.web.feed import LiveFeed, PagePictures, PageRequest
 from tallybone.web.serving import Address, Serving, listen_on
 from tests.tallybone.web.conftest import assert_nothing_broke, at_table
-from tests.tallybone.web.test_page_served import closed_with, do, told, viewer
+from tests.tallybone.web.test_page_served import closed_with, do, receive, viewer
 from tests.tallybone.web.true_table import PIN, TrueTable
 
 API = "/api/v1"
@@ -32,8 +32,8 @@ JSON = {"content-type": "application/json"}
 
 
 @pytest.fixture(autouse=True)
-def nothing_breaks(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """What goes wrong in the page is logged as an error, and no secret ever is."""
+def no_errors_are_logged(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Check that the page logs no error and no secret."""
     caplog.set_level(logging.INFO)
     yield
     assert_nothing_broke(caplog, PIN)
@@ -43,7 +43,7 @@ def log_of(table: TrueTable) -> int:
     return len(table.live.session.state.log)
 
 
-def test_guessed_pins_are_soon_not_even_looked_at() -> None:
+def test_repeated_wrong_pins_are_refused_unchecked() -> None:
     with at_table() as table, httpx.Client(base_url=table.page.url) as client:
         answers = [client.post(f"{API}/login", json={"pin": f"{at:06d}"}) for at in range(8)]
         assert [answer.status_code for answer in answers] == [403] * 5 + [429] * 3
@@ -52,7 +52,7 @@ def test_guessed_pins_are_soon_not_even_looked_at() -> None:
         assert not client.cookies
 
 
-def test_a_cookie_is_for_this_table_and_no_script() -> None:
+def test_the_cookie_is_http_only_and_same_site() -> None:
     with at_table() as table, httpx.Client(base_url=table.page.url) as client:
         cookie = client.post(f"{API}/login", json={"pin": PIN}).headers["set-cookie"]
         assert "HttpOnly" in cookie
@@ -73,34 +73,34 @@ def test_a_cookie_is_for_this_table_and_no_script() -> None:
         {"sec-fetch-site": "same-site"},
     ],
 )
-def test_pages_of_others_do_nothing_even_with_the_cookie(
+def test_refuses_other_origins_even_with_the_cookie(
     table: TrueTable, insider: httpx.Client, headers: dict[str, str]
 ) -> None:
     before = log_of(table)
-    said = {"action": {"type": "press", "button": "undo"}}
-    assert insider.post(f"{API}/actions", json=said, headers=headers).status_code == 403
+    request = {"action": {"type": "press", "button": "undo"}}
+    assert insider.post(f"{API}/actions", json=request, headers=headers).status_code == 403
     assert insider.post(f"{API}/login", json={"pin": PIN}, headers=headers).status_code == 403
     with pytest.raises(InvalidStatus), viewer(table, **headers):
         pass
     assert log_of(table) == before
 
 
-def test_its_own_page_is_let_in(table: TrueTable, insider: httpx.Client) -> None:
+def test_accepts_its_own_origin(table: TrueTable, insider: httpx.Client) -> None:
     own = {"origin": table.page.url, "sec-fetch-site": "same-origin"}
-    said = {"action": {"type": "press", "button": "stands"}}
-    assert insider.post(f"{API}/actions", json=said, headers=own).status_code == 200
+    request = {"action": {"type": "press", "button": "stands"}}
+    assert insider.post(f"{API}/actions", json=request, headers=own).status_code == 200
     with viewer(table, origin=table.page.url) as watched:
-        assert told(watched)["type"] == "snapshot"
+        assert receive(watched)["type"] == "snapshot"
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
-def test_what_a_form_of_another_site_can_send_is_no_action(insider: httpx.Client, kind: str) -> None:
+def test_refuses_content_types_that_a_foreign_form_can_send(insider: httpx.Client, kind: str) -> None:
     body = json.dumps({"action": {"type": "press", "button": "undo"}})
     answer = insider.post(f"{API}/actions", content=body, headers={"content-type": kind})
     assert answer.status_code == 415
 
 
-def test_every_answer_forbids_scripts_frames_and_other_readers(anybody: httpx.Client) -> None:
+def test_every_answer_has_security_headers(anybody: httpx.Client) -> None:
     for path in ("/", f"{API}/state", f"{API}/nothing", f"{API}/picture.jpg"):
         headers = anybody.get(path).headers
         assert headers["content-security-policy"].startswith("default-src 'self'; img-src 'self' blob: data:;")
@@ -110,7 +110,7 @@ def test_every_answer_forbids_scripts_frames_and_other_readers(anybody: httpx.Cl
         assert "server" not in headers
 
 
-def test_no_answer_holds_the_pin(table: TrueTable, insider: httpx.Client) -> None:
+def test_no_answer_contains_the_pin(table: TrueTable, insider: httpx.Client) -> None:
     assert PIN in table.page.words
     for path in ("state", "events", "me", "plays?hand=1", "openapi.json"):
         assert PIN not in insider.get(f"{API}/{path}").text
@@ -153,30 +153,30 @@ _TYPES = st.sampled_from(
 _SMALL = st.integers(-1, 30) | st.lists(st.integers(-1, 19), min_size=2, max_size=2) | st.none() | _ANYTHING
 _ACTIONS = st.builds(lambda kind, fields: {**fields, "type": kind}, _TYPES, st.dictionaries(_NAMES, _SMALL, max_size=4))
 _BODIES = st.binary(max_size=200) | st.builds(
-    lambda said: json.dumps(said).encode(),
+    lambda body: json.dumps(body).encode(),
     _ANYTHING | st.fixed_dictionaries({"action": _ACTIONS | _ANYTHING}, optional={"if_version": _ANYTHING}),
 )
 
 
 @pytest.fixture(scope="module")
-def shaken() -> Iterator[TrueTable]:
-    """A table of its own, for whoever does not mind how the game stands afterwards."""
+def scratch_table() -> Iterator[TrueTable]:
+    """Return a separate table, for tests that leave the game in any state."""
     with at_table() as table:
         table.play(12)
         yield table
 
 
 @pytest.fixture(scope="module")
-def stranger(shaken: TrueTable) -> Iterator[httpx.Client]:
-    """Somebody at that table who does not know the PIN."""
-    with httpx.Client(base_url=shaken.page.url) as client:
+def stranger(scratch_table: TrueTable) -> Iterator[httpx.Client]:
+    """Return a client of that table without the PIN."""
+    with httpx.Client(base_url=scratch_table.page.url) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
-def friend(shaken: TrueTable) -> Iterator[httpx.Client]:
-    """Somebody at that table who does."""
-    with httpx.Client(base_url=shaken.page.url) as client:
+def friend(scratch_table: TrueTable) -> Iterator[httpx.Client]:
+    """Return a client of that table that has entered the PIN."""
+    with httpx.Client(base_url=scratch_table.page.url) as client:
         client.post(f"{API}/login", json={"pin": PIN})
         yield client
 
@@ -184,25 +184,25 @@ def friend(shaken: TrueTable) -> Iterator[httpx.Client]:
 @pytest.mark.slow
 @given(_BODIES)
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
-def test_no_body_breaks_the_page_or_the_game(shaken: TrueTable, friend: httpx.Client, body: bytes) -> None:
+def test_no_body_breaks_the_page_or_the_game(scratch_table: TrueTable, friend: httpx.Client, body: bytes) -> None:
     answer = friend.post(f"{API}/actions", content=body, headers=JSON)
     assert answer.status_code in (200, 400, 409, 422)
     assert answer.status_code == 200 or list(answer.json()) == ["error"]
     assert friend.get(f"{API}/state").status_code == 200
-    assert shaken.thread is not None
-    assert shaken.thread.is_alive()
+    assert scratch_table.thread is not None
+    assert scratch_table.thread.is_alive()
 
 
 @pytest.mark.slow
 @given(_BODIES)
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-def test_no_body_gets_in_without_the_pin(shaken: TrueTable, stranger: httpx.Client, body: bytes) -> None:
-    before = log_of(shaken)
+def test_no_body_gets_in_without_the_pin(scratch_table: TrueTable, stranger: httpx.Client, body: bytes) -> None:
+    before = log_of(scratch_table)
     for path in ("actions", "login"):
         answer = stranger.post(f"{API}/{path}", content=body, headers=JSON)
         assert answer.status_code in (400, 401, 403, 422, 429)
         assert "set-cookie" not in answer.headers
-    assert log_of(shaken) == before
+    assert log_of(scratch_table) == before
 
 
 @pytest.mark.slow
@@ -213,16 +213,16 @@ def test_no_address_breaks_the_page(stranger: httpx.Client, text: str, path: str
     assert answer.status_code in (200, 404, 422)
 
 
-def asked(url: str, request: bytes, *, is_all: bool = True) -> bytes:
-    """What comes back for bytes that no browser would send; unless that is all, the line stays open."""
-    where = urlsplit(url)
-    with socket.create_connection((where.hostname, where.port), timeout=10) as line:
-        line.sendall(request)
+def raw_answer(url: str, request: bytes, *, is_all: bool = True) -> bytes:
+    """Return the answer to raw bytes. Half-close the connection after them if *is_all*."""
+    target = urlsplit(url)
+    with socket.create_connection((target.hostname, target.port), timeout=10) as connection:
+        connection.sendall(request)
         if is_all:
-            with suppress(OSError):  # it may have answered and hung up already
-                line.shutdown(socket.SHUT_WR)
+            with suppress(OSError):  # it may have answered and closed already
+                connection.shutdown(socket.SHUT_WR)
         answer = b""
-        while piece := line.recv(65536):
+        while piece := connection.recv(65536):
             answer += piece
     return answer
 
@@ -245,9 +245,9 @@ _POST = b"POST /api/v1/actions HTTP/1.1\r\nHost: localhost\r\nContent-Type: appl
     ],
     ids=lambda given: repr(given[:24]),
 )
-def test_what_is_no_http_is_refused_and_the_page_goes_on(table: TrueTable, request_bytes: bytes) -> None:
+def test_refuses_malformed_http(table: TrueTable, request_bytes: bytes) -> None:
     try:
-        answer = asked(table.page.url, request_bytes)
+        answer = raw_answer(table.page.url, request_bytes)
     except ConnectionError:
         answer = b""
     assert not answer.startswith((b"HTTP/1.1 2", b"HTTP/1.1 5"))
@@ -260,18 +260,18 @@ _SHAKE = (
 )
 
 
-def shaken_hands_and_said(url: str, frame: bytes) -> bytes:
-    """What comes back for bytes on a line that has become a WebSocket, until the other side closes it."""
-    where = urlsplit(url)
-    with socket.create_connection((where.hostname, where.port), timeout=10) as line:
-        line.sendall(_SHAKE)
+def websocket_answer(url: str, frame: bytes) -> bytes:
+    """Return the answer to raw bytes on a WebSocket, until the other side closes it."""
+    target = urlsplit(url)
+    with socket.create_connection((target.hostname, target.port), timeout=10) as connection:
+        connection.sendall(_SHAKE)
         answer = b""
         while b"\r\n\r\n" not in answer:
-            answer += line.recv(65536)
+            answer += connection.recv(65536)
         assert answer.startswith(b"HTTP/1.1 101 Switching")
-        line.sendall(frame)
+        connection.sendall(frame)
         with suppress(ConnectionError):
-            while piece := line.recv(65536):
+            while piece := connection.recv(65536):
                 answer += piece
         return answer
 
@@ -281,77 +281,77 @@ def shaken_hands_and_said(url: str, frame: bytes) -> bytes:
     [
         b"\x81\x05hello",  # not masked
         b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
-        b"\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\0\0\0\0",  # eight exabytes are to follow
+        b"\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\0\0\0\0",  # announces eight exabytes
         b"\x81\xfe\xff\xff\0\0\0\0" + b"x" * 65535,
-        b"\x81\x82\0\0\0\0\xff\xfe",  # no UTF-8
-        b"\x80\x80\0\0\0\0",  # goes on with nothing
-        b"\x89\xfe\x01\x00\0\0\0\0" + b"p" * 256,  # a ping that is too long
+        b"\x81\x82\0\0\0\0\xff\xfe",  # invalid UTF-8
+        b"\x80\x80\0\0\0\0",  # continues no message
+        b"\x89\xfe\x01\x00\0\0\0\0" + b"p" * 256,  # an oversized ping
         b"\x01\x81\0\0\0\0a" * 100,
     ],
     ids=lambda given: repr(given[:12]),
 )
-def test_frames_that_are_none_close_their_own_line_only(table: TrueTable, frame: bytes) -> None:
+def test_malformed_frames_only_close_their_own_connection(table: TrueTable, frame: bytes) -> None:
     with viewer(table) as other:
-        told(other)
-        assert shaken_hands_and_said(table.page.url, frame)
+        receive(other)
+        assert websocket_answer(table.page.url, frame)
         other.send("ping")
-        assert told(other)["type"] == "pong"
+        assert receive(other)["type"] == "pong"
 
 
-def test_a_text_that_is_no_utf_8_closes_the_line_with_the_code_for_that(table: TrueTable) -> None:
+def test_invalid_utf_8_closes_the_connection_with_code_1007(table: TrueTable) -> None:
     invalid = b"\x81\x82\0\0\0\0\xff\xfe"
-    assert shaken_hands_and_said(table.page.url, invalid).endswith(b"\x88\x02" + (1007).to_bytes(2, "big"))
+    assert websocket_answer(table.page.url, invalid).endswith(b"\x88\x02" + (1007).to_bytes(2, "big"))
 
 
-def test_no_path_of_a_websocket_is_a_fault_of_the_page(table: TrueTable) -> None:
+def test_unknown_websocket_paths_are_client_errors(table: TrueTable) -> None:
     for path in ("/", f"{API}/nothing", f"{API}/state", f"{API}/%ff", f"{API}/live?lang=%ff"):
         with pytest.raises(InvalidStatus) as refused:
             connect(table.page.url.replace("http", "ws") + path, proxy=None)
         assert 400 <= refused.value.response.status_code < 500, path
 
 
-def test_a_frame_of_more_than_a_kilobyte_closes_the_line(table: TrueTable) -> None:
+def test_a_frame_over_a_kilobyte_closes_the_connection(table: TrueTable) -> None:
     with viewer(table) as watched:
-        told(watched)
+        receive(watched)
         watched.send("x" * 1025)
         assert closed_with(watched) == 1009
 
 
-def test_a_viewer_that_chatters_is_shown_the_door(table: TrueTable) -> None:
+def test_a_viewer_that_sends_too_much_is_disconnected(table: TrueTable) -> None:
     with viewer(table) as watched:
-        told(watched)
-        with suppress(ConnectionClosed):  # the door may be shut before all is said
+        receive(watched)
+        with suppress(ConnectionClosed):  # the connection may close before everything is sent
             for _ in range(60):
                 watched.send("chatter")
         assert closed_with(watched) == 1008
 
 
-def test_there_are_only_so_many_viewers(table: TrueTable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_viewers_is_limited(table: TrueTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tallybone.web.app.MOST_VIEWERS", 2)
-    with viewer(table) as one, viewer(table) as two:
-        told(one)
-        told(two)
+    with viewer(table) as first, viewer(table) as second:
+        receive(first)
+        receive(second)
         with pytest.raises(InvalidStatus), viewer(table):
             pass
     deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:  # until those two are known to be gone
+    while time.monotonic() < deadline:  # until the page notices that both are gone
         try:
             with viewer(table) as late:
-                assert told(late)["type"] == "snapshot"
+                assert receive(late)["type"] == "snapshot"
                 return
         except InvalidStatus:
             continue
-    pytest.fail("nobody is let in although there is room")
+    pytest.fail("no viewer is accepted although there is room")
 
 
-def test_only_so_much_is_asked_of_a_game_that_does_not_answer() -> None:
+def test_the_queue_of_unanswered_requests_is_bounded() -> None:
     feed = LiveFeed(time.monotonic_ns)
     press = PressButton(type="press", button="knock")
     taken = [feed.desk.ask(PageRequest(press, "", None)) for _ in range(60)]
-    assert sum(one is not None for one in taken) == 50
+    assert sum(request is not None for request in taken) == 50
 
 
-def test_nothing_outside_its_folder_is_served(tmp_path: Path) -> None:
+def test_files_outside_the_static_folder_are_not_served(tmp_path: Path) -> None:
     static = tmp_path / "static"
     static.mkdir()
     (static / "index.html").write_text("<!doctype html>the page")
@@ -377,7 +377,7 @@ def test_nothing_outside_its_folder_is_served(tmp_path: Path) -> None:
             "/api/v1/../../secret.txt",
             f"{API}/tiles/..%2f..%2fsecret.jpg",
         ):
-            answer = asked(
+            answer = raw_answer(
                 url, f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode(), is_all=False
             )
             assert answer.split(b" ")[1] in (b"404", b"400", b"422"), path
@@ -386,7 +386,7 @@ def test_nothing_outside_its_folder_is_served(tmp_path: Path) -> None:
         serving.close()
 
 
-def test_a_long_or_hostile_name_of_an_author_is_cut(table: TrueTable) -> None:
+def test_a_long_or_hostile_author_name_is_shortened(table: TrueTable) -> None:
     with httpx.Client(base_url=table.page.url) as client:
         client.post(f"{API}/login", json={"pin": PIN, "name": "\u202e<b>" + "n" * 190})
         assert client.get(f"{API}/me").json() == {
@@ -396,7 +396,7 @@ def test_a_long_or_hostile_name_of_an_author_is_cut(table: TrueTable) -> None:
         assert do(client, type="press", button="stack").status_code == 200
 
 
-def test_a_port_that_is_taken_is_said(table: TrueTable) -> None:
+def test_an_occupied_or_invalid_port_is_an_error(table: TrueTable) -> None:
     port = urlsplit(table.page.url).port
     with pytest.raises(OSError, match=f"127.0.0.1:{port}: another program uses this port"):
         listen_on(f"127.0.0.1:{port}")

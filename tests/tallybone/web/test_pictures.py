@@ -1,4 +1,4 @@
-"""Pictures for a page: as the camera would show the table had it never moved."""
+"""Tests of pictures for the page, which compensate for camera motion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vision.tracking.camera_motion.alignment import Alignment
 SHIFT_PX = 40
 
 
-def test_after_a_bump_the_table_is_where_it_was() -> None:
+def test_a_bump_of_the_camera_is_compensated() -> None:
     table = np.full((360, 640, 3), 60, np.uint8)
     cv2.rectangle(table, (300, 150), (360, 180), (220, 230, 240), -1)
     bumped = np.roll(table, SHIFT_PX, axis=1)

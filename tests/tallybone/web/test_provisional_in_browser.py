@@ -1,4 +1,4 @@
-"""Inferred plays in a real browser: provisional totals, the plays marked, and the buttons that confirm them."""
+"""Tests of inferred plays in a real browser: provisional totals, markers and confirmation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.web.browsers import AXE, Browser, Viewer, WebSocketRoute, looking, served
+from tests.tallybone.web.browsers import AXE, Browser, Viewer, WebSocketRoute, served, viewing
 from tests.tallybone.web.test_in_browser import NARROW, violations
 from tests.tallybone.web.test_provisional_served import plays_of
 from tests.tallybone.web.true_table import TrueTable
@@ -32,23 +32,23 @@ def a_table_with_two_inferred_plays() -> Iterator[TrueTable]:
 
 
 def shown_totals(viewer: Viewer) -> list[str]:
-    """What the eye reads beside the names."""
+    """Return the visible part of the totals beside the names."""
     return [text.split("\n")[0].split(",")[0] for text in viewer.page.locator(".total").all_inner_texts()]
 
 
 def without_questions(socket: WebSocketRoute) -> None:
-    """Pass on everything but the question of a snapshot."""
+    """Forward all messages without the question of a snapshot."""
     server = socket.connect_to_server()
 
-    def pass_on(said: str | bytes) -> None:
-        told = json.loads(said)
-        socket.send(json.dumps({**told, "question": None} if "question" in told else told))
+    def pass_on(message: str | bytes) -> None:
+        content = json.loads(message)
+        socket.send(json.dumps({**content, "question": None} if "question" in content else content))
 
     server.on_message(pass_on)
 
 
 def test_a_page_marks_provisional_totals_until_the_last_play_is_confirmed(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table) as viewer:
+    with viewing(browser, table) as viewer:
         page = viewer.page
         page.route_web_socket("**/api/v1/live?*", without_questions)
         page.reload(wait_until="domcontentloaded")
@@ -64,7 +64,7 @@ def test_a_page_marks_provisional_totals_until_the_last_play_is_confirmed(browse
         until(lambda: len(table.live.session.state.inferred) == 1)
         page.locator(".play.is-inferred").nth(1).wait_for(state="detached")
         assert page.locator("#provisional").is_visible()
-        page.wait_for_timeout(500)  # a second tap at once is the same tap
+        page.wait_for_timeout(500)  # a second tap too soon is ignored
         page.get_by_role("button", name="All plays are right").click()
         page.locator("#provisional").wait_for(state="hidden")
         assert not table.live.session.state.is_provisional
@@ -76,8 +76,8 @@ def test_a_page_marks_provisional_totals_until_the_last_play_is_confirmed(browse
         assert [words for words in viewer.complaints if "401" not in words] == []
 
 
-def test_a_question_that_confirms_all_takes_the_place_of_the_button(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table) as viewer:
+def test_a_question_that_confirms_all_replaces_the_button(browser: Browser, table: TrueTable) -> None:
+    with viewing(browser, table) as viewer:
         page = viewer.page
         page.locator("#question").get_by_text("While nobody saw it").wait_for()
         assert page.locator("#provisional p").is_visible()
@@ -89,7 +89,7 @@ def test_a_question_that_confirms_all_takes_the_place_of_the_button(browser: Bro
 
 
 def test_the_sheet_of_an_inferred_play_confirms_it(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table) as viewer:
+    with viewing(browser, table) as viewer:
         page = viewer.page
         page.locator(".play.is-inferred").first.click()
         page.locator("#sheet").get_by_text("Nobody saw this").wait_for()
@@ -99,19 +99,19 @@ def test_the_sheet_of_an_inferred_play_confirms_it(browser: Browser, table: True
 
 
 def test_a_television_marks_provisional_totals_and_has_no_buttons(browser: Browser, table: TrueTable) -> None:
-    with looking(browser, table, TELEVISION, path="/?display") as viewer:
+    with viewing(browser, table, TELEVISION, path="/?display") as viewer:
         page = viewer.page
         page.locator("#provisional").get_by_text("some plays were not seen").wait_for()
         assert all(text.startswith("~") for text in shown_totals(viewer))
         assert page.get_by_role("button").count() == 0
-        boxes = [one.bounding_box() for one in page.locator(".total, #provisional").all()]
+        boxes = [element.bounding_box() for element in page.locator(".total, #provisional").all()]
         assert all(box and box["x"] >= 0 and box["x"] + box["width"] <= TELEVISION[0] for box in boxes)
         assert all(box and box["y"] + box["height"] <= TELEVISION[1] for box in boxes)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_a_provisional_score(browser: Browser, table: TrueTable, scheme: str) -> None:
-    with looking(browser, table, NARROW, scheme=scheme) as viewer:
+    with viewing(browser, table, NARROW, scheme=scheme) as viewer:
         viewer.page.locator("#provisional").wait_for()
         viewer.page.evaluate(AXE.read_text())
         assert violations(viewer) == []

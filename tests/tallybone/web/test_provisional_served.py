@@ -1,4 +1,4 @@
-"""Inferred plays over the wire: the snapshot marks them and the totals, and a page confirms them."""
+"""Tests of inferred plays over HTTP: markers in the snapshot, and confirmation."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ API = "/api/v1"
 
 
 def plays_of(table: TrueTable) -> list[int]:
-    """The seqs of the plays in force."""
+    """Return the seqs of the plays in force."""
     return [entry.seq for entry in entries(table.live.session.state) if isinstance(entry.action, Play)]
 
 
 def marks(state: dict[str, Any]) -> tuple[bool, list[int]]:
-    """Whether the totals are provisional, and the seqs of the inferred plays."""
-    return state["match"]["provisional"], [one["seq"] for one in state["plays"] if one["inferred"]]
+    """Return whether the totals are provisional, and the seqs of the inferred plays."""
+    return state["match"]["provisional"], [play["seq"] for play in state["plays"] if play["inferred"]]
 
 
-def test_inferred_plays_are_confirmed_and_the_confirmation_is_taken_back(tmp_path: Path) -> None:
+def test_a_confirmation_of_inferred_plays_can_be_undone(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     recorder = file_recorder(RecordingQuota(tmp_path, 10**9), path)
     with at_table(recorder=recorder) as table, httpx.Client(base_url=table.page.url + API) as client:
@@ -43,26 +43,26 @@ def test_inferred_plays_are_confirmed_and_the_confirmation_is_taken_back(tmp_pat
 
         table.play(11)
         first, second, *_, last = plays_of(table)
-        until(lambda: any(one["seq"] == last for one in state()["plays"]))
+        until(lambda: any(play["seq"] == last for play in state()["plays"]))
         assert marks(state()) == (False, [])
-        totals = [one["total"] for one in state()["players"]]
+        totals = [player["total"] for player in state()["players"]]
         table.mark(first, second, last)
         until(lambda: state()["match"]["provisional"])
         assert marks(state()) == (True, [first, second, last])
-        assert [one["total"] for one in state()["players"]] == totals
+        assert [player["total"] for player in state()["players"]] == totals
 
         assert act({"type": "confirm", "seq": second}).status_code == 200
         assert marks(state()) == (True, [first, last])
         assert act({"type": "confirm", "seq": second}).status_code == 409
         done = act({"type": "confirm"})
         assert marks(state()) == (False, [])
-        assert [one["total"] for one in state()["players"]] == totals
+        assert [player["total"] for player in state()["players"]] == totals
         assert act(done.json()["back"]).status_code == 200
         assert marks(state()) == (True, [first, last])
         marked = table.live.session.state
     recorder.close()
     left = left_in(read_recording(path))
-    assert left.events == marked.log[1:], "a restart finds the same marks"
+    assert left.events == marked.log[1:], "a restart restores the same marks"
 
 
 def test_a_mark_outlives_its_hand() -> None:
@@ -74,6 +74,6 @@ def test_a_mark_outlives_its_hand() -> None:
             table.play(1)
         state = client.get("/state").json()
         assert state["match"]["provisional"]
-        assert first not in [one["seq"] for one in state["plays"]]
+        assert first not in [play["seq"] for play in state["plays"]]
         earlier = client.get("/plays", params={"hand": 1}).json()
-        assert [one["seq"] for one in earlier if one["inferred"]] == [first]
+        assert [play["seq"] for play in earlier if play["inferred"]] == [first]

@@ -1,4 +1,4 @@
-"""What the table asks and what it cannot read, as a page is told it."""
+"""Tests of questions and unreadable tiles in the page's snapshot."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.vision.seen import unsure_tile
 from vision.tracking.table_view import TableView
 
 
-def asked(table: TrueTable, *, chosen: int | None) -> QuestionShown | None:
-    """What is shown of a question whose second choice may be the one that a button takes."""
+def question_shown(table: TrueTable, *, chosen: int | None) -> QuestionShown | None:
+    """Return the snapshot of a question. *chosen* is the choice highlighted by the table's buttons."""
     session = table.live.session
     choices = (phrase("nobody can play"), phrase("no, it goes on"))
     ambiguity = Ambiguity(None, phrase("tiles are laid open: is the hand over?"), holds_up=False, choices=choices)
@@ -27,21 +27,21 @@ def asked(table: TrueTable, *, chosen: int | None) -> QuestionShown | None:
     return None if shown is None else shown.question
 
 
-def test_a_page_shows_which_choice_the_buttons_of_the_table_stand_on(table: TrueTable) -> None:
-    shown = asked(table, chosen=1)
+def test_the_choice_highlighted_by_the_buttons_is_shown(table: TrueTable) -> None:
+    shown = question_shown(table, chosen=1)
     assert shown is not None
     assert shown.choices[1] == "no, it goes on"
     assert shown.chosen == 1
 
 
-def test_a_question_that_nobody_answers_with_buttons_has_no_choice_yet(table: TrueTable) -> None:
-    shown = asked(table, chosen=None)
+def test_a_question_not_answered_with_buttons_has_no_highlighted_choice(table: TrueTable) -> None:
+    shown = question_shown(table, chosen=None)
     assert shown is not None
     assert shown.chosen is None
-    assert type(shown.topic) is str, "what a question is known by is never translated"
+    assert type(shown.topic) is str, "the topic is never translated"
 
 
-def test_a_page_shows_where_something_lies_that_cannot_be_read(table: TrueTable) -> None:
+def test_an_unreadable_tile_is_shown_with_its_corners(table: TrueTable) -> None:
     session, tile = table.live.session, unsure_tile(x_px=100, y_px=100, side_px=20)
     now = replace(table.live.now, view=TableView((), (), (), unsure=(tile,)))
     shown = snapshot_of(now, (), Story().after(session.state), version=1)
@@ -53,7 +53,7 @@ def test_a_page_shows_where_something_lies_that_cannot_be_read(table: TrueTable)
     assert lobby.layout.unsure == ()
 
 
-def test_a_page_is_told_as_soon_as_something_cannot_be_read_and_when_it_can(table: TrueTable) -> None:
+def test_a_change_of_unreadable_tiles_publishes_a_new_version(table: TrueTable) -> None:
     feed = LiveFeed(lambda: 0)
     versions = []
     for unsure in ((), (unsure_tile(),), ()):

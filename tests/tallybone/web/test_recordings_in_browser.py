@@ -1,4 +1,4 @@
-"""Recordings in a real browser: the list, one step by step, by other rules, deleted and put back."""
+"""Tests of recordings in a real browser: stepping, rescoring, deletion, statistics and shared hands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 PHONE, TABLET, TELEVISION = (360, 740), (820, 1180), (1920, 1080)
 HOSTILE = ("<img src=x onerror=document.title='hacked'>", "\u202eevil" + "x" * 5000)
-ONE = "/#recordings/bones.mcap"
+RECORDING = "/#recordings/bones.mcap"
 
 
 @pytest.fixture(name="table", scope="module")
@@ -33,11 +33,11 @@ def a_table_with_recordings(tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield table
 
 
-def says(viewer: Viewer, words: str) -> None:
+def wait_for_words(viewer: Viewer, words: str) -> None:
     viewer.page.locator(".replay-says", has_text=words).wait_for()
 
 
-def tiles_on(viewer: Viewer, count: int) -> None:
+def wait_for_tile_count(viewer: Viewer, count: int) -> None:
     viewer.page.wait_for_function("wanted => document.querySelectorAll('.replay .tile').length === wanted", arg=count)
 
 
@@ -45,18 +45,18 @@ def test_picture_layout_scores_and_events_go_step_by_step(browser: Browser, tabl
     with visiting(browser, table.page.url + "/#recordings") as viewer:
         page = viewer.page
         page.locator(".recording", has_text="Ann").first.click()
-        says(viewer, "hand 1")
+        wait_for_words(viewer, "hand 1")
         for _ in range(3):
             page.keyboard.press("ArrowRight")
-        says(viewer, "Ben plays 5-1: 5 + 5 + 1 = 11")
-        tiles_on(viewer, 2)
+        wait_for_words(viewer, "Ben plays 5-1: 5 + 5 + 1 = 11")
+        wait_for_tile_count(viewer, 2)
         assert page.locator(".replay-players .total").all_inner_texts() == ["10", "0"]
         assert page.locator(".replay-steps [aria-current]").inner_text().startswith("0:05")
         page.wait_for_function("() => document.querySelector('.recorded').src.endsWith('/frames/2.jpg')")
         page.get_by_role("button", name="Step back").click()
-        tiles_on(viewer, 1)
+        wait_for_tile_count(viewer, 1)
         page.locator(".replay-steps button", has_text="5-2").click()
-        says(viewer, "Ben plays 5-2")
+        wait_for_words(viewer, "Ben plays 5-2")
         page.locator("input[type=range]").fill("20000")
         page.wait_for_function("() => document.querySelector('.time').innerText.startsWith('0:20')")
         page.get_by_role("button", name="4 times as fast").click()
@@ -66,8 +66,8 @@ def test_picture_layout_scores_and_events_go_step_by_step(browser: Browser, tabl
         assert viewer.complaints == []
 
 
-def test_other_rules_are_told_in_words(browser: Browser, table: TrueTable) -> None:
-    with visiting(browser, table.page.url + ONE, TABLET) as viewer:
+def test_rescoring_lists_the_differences(browser: Browser, table: TrueTable) -> None:
+    with visiting(browser, table.page.url + RECORDING, TABLET) as viewer:
         page = viewer.page
         page.locator("select[name=rules]").select_option("draw")
         page.get_by_role("button", name="Score it again").click()
@@ -79,8 +79,8 @@ def test_other_rules_are_told_in_words(browser: Browser, table: TrueTable) -> No
         page.locator(".replay-desk .wrong").wait_for()
 
 
-def test_deleting_asks_first_and_can_be_taken_back(browser: Browser, table: TrueTable) -> None:
-    with visiting(browser, table.page.url + ONE) as viewer:
+def test_deleting_asks_for_confirmation_and_can_be_undone(browser: Browser, table: TrueTable) -> None:
+    with visiting(browser, table.page.url + RECORDING) as viewer:
         page = viewer.page
         page.get_by_role("button", name="Delete this recording").click()
         page.locator("#sheet").get_by_role("button", name="Keep it").click()
@@ -90,12 +90,12 @@ def test_deleting_asks_first_and_can_be_taken_back(browser: Browser, table: True
         page.locator("#toast .is-done").wait_for()
         page.wait_for_function("() => document.querySelectorAll('.recording').length === 1")
         page.locator("#toast .undo").click()
-        says(viewer, "hand 1")
+        wait_for_words(viewer, "hand 1")
 
 
-def test_hostile_names_are_only_names(browser: Browser, table: TrueTable) -> None:
+def test_hostile_names_are_shown_as_text(browser: Browser, table: TrueTable) -> None:
     with visiting(browser, table.page.url + "/#recordings/hostile.mcap") as viewer:
-        says(viewer, "hand 1")
+        wait_for_words(viewer, "hand 1")
         viewer.page.keyboard.press("ArrowRight")
         assert viewer.page.locator(".replay-players bdi").first.inner_text() == HOSTILE[0][:39] + "…"
         assert viewer.page.locator("img[src=x]").count() == 0
@@ -104,14 +104,14 @@ def test_hostile_names_are_only_names(browser: Browser, table: TrueTable) -> Non
 
 @pytest.mark.parametrize("size", [PHONE, TABLET, TELEVISION, (320, 568)])
 def test_nothing_is_wider_than_the_screen(browser: Browser, table: TrueTable, size: tuple[int, int]) -> None:
-    for path in ("/#recordings", ONE, "/#recordings/hostile.mcap"):
+    for path in ("/#recordings", RECORDING, "/#recordings/hostile.mcap"):
         with visiting(browser, table.page.url + path, size) as viewer:
             viewer.page.locator(".recording, .replay-players li").first.wait_for()
             wide = viewer.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
             assert wide <= 0, path
 
 
-def test_statistics_are_drawn_and_told_as_tables(browser: Browser, table: TrueTable) -> None:
+def test_statistics_have_plots_and_tables(browser: Browser, table: TrueTable) -> None:
     with visiting(browser, table.page.url + "/#statistics/bones.mcap") as viewer:
         page = viewer.page
         page.locator(".plot .line").nth(1).wait_for()
@@ -124,17 +124,17 @@ def test_statistics_are_drawn_and_told_as_tables(browser: Browser, table: TrueTa
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_use_the_statistics(browser: Browser, table: TrueTable, scheme: str) -> None:
+def test_the_statistics_are_accessible(browser: Browser, table: TrueTable, scheme: str) -> None:
     with visiting(browser, table.page.url + "/#statistics/bones.mcap", scheme=scheme) as viewer:
         viewer.page.locator(".best li").first.wait_for()
         viewer.page.evaluate(AXE.read_text())
         found = viewer.page.evaluate("axe.run().then(found => found.violations)")
-        assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+        assert [(violation["id"], violation["nodes"][0]["html"][:200]) for violation in found] == []
         wide = viewer.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0
 
 
-def test_the_tiles_that_are_still_out_are_shown(browser: Browser, table: TrueTable) -> None:
+def test_tiles_not_yet_played_are_shown(browser: Browser, table: TrueTable) -> None:
     with visiting(browser, table.page.url) as viewer:
         viewer.page.locator("#tiles .tile").nth(5).wait_for()
         viewer.page.locator("#still-out").click()
@@ -146,13 +146,13 @@ def test_the_tiles_that_are_still_out_are_shown(browser: Browser, table: TrueTab
 def test_a_shared_hand_opens_from_a_disk(browser: Browser, table: TrueTable, tmp_path: Path, name: str) -> None:
     path = tmp_path / "hand.html"
     with visiting(browser, f"{table.page.url}/#recordings/{name}.mcap") as viewer:
-        says(viewer, "hand 1")
+        wait_for_words(viewer, "hand 1")
         with viewer.page.expect_download() as saved:
             viewer.page.get_by_role("button", name="Save this hand").click()
         saved.value.save_as(path)
     context = browser.new_context(viewport={"width": 360, "height": 740}, offline=True)
     page, complaints = context.new_page(), list[str]()
-    page.on("console", lambda said: complaints.append(said.text))
+    page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(path.as_uri())
     page.locator(".says", has_text="hand 1").wait_for()
@@ -167,6 +167,6 @@ def test_a_shared_hand_opens_from_a_disk(browser: Browser, table: TrueTable, tmp
     assert page.title() != "hacked"
     page.evaluate(AXE.read_text())
     found = page.evaluate("axe.run().then(found => found.violations)")
-    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+    assert [(violation["id"], violation["nodes"][0]["html"][:200]) for violation in found] == []
     context.close()
     assert complaints == []

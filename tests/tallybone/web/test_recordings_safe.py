@@ -1,4 +1,4 @@
-"""Recordings and people that mean harm: paths, numbers, names, files that are cut, damaged or replaced meanwhile."""
+"""Tests of hostile input about recordings: paths, numbers, names, and damaged or replaced files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PATHS = (
 
 @pytest.fixture
 def folder(bones: tuple[Path, Session], tmp_path: Path) -> Iterator[Path]:
-    """A folder with a recording, beside a secret."""
+    """Return a folder with a recording, next to a secret file."""
     here = tmp_path / "recordings"
     here.mkdir()
     os.link(bones[0], here / "bones.mcap")
@@ -47,7 +47,7 @@ def folder(bones: tuple[Path, Session], tmp_path: Path) -> Iterator[Path]:
 
 
 def statuses(visitor: Visitor, name: str) -> set[int]:
-    """What all paths of a recording answer; whatever breaks is raised."""
+    """Return the status codes of all paths of a recording. Errors are raised."""
     found = {visitor.get(f"/recordings/{name}{path}").status_code for path in PATHS}
     found.add(visitor.ask("POST", f"/recordings/{name}/rescore", json={}).status_code)
     return found | {visitor.get("/recordings").status_code, visitor.get("/statistics").status_code}
@@ -74,7 +74,7 @@ def statuses(visitor: Visitor, name: str) -> set[int]:
         f"{FOLDER}%2Fgone.mcap",
     ],
 )
-def test_no_path_leads_out_of_the_folder(folder: Path, name: str) -> None:
+def test_no_path_escapes_the_folder(folder: Path, name: str) -> None:
     (folder / "link.mcap").symlink_to(folder.parent / "secret.mcap")
     (folder / "folder.mcap").mkdir()
     (folder / FOLDER).mkdir()
@@ -89,22 +89,22 @@ def test_no_path_leads_out_of_the_folder(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["-1", "1e9", "9" * 30, "0x1", "NaN", "%00", "1.5", "١"])
-def test_numbers_that_are_none_are_refused(folder: Path, number: str) -> None:
+def test_malformed_numbers_are_refused(folder: Path, number: str) -> None:
     anybody = Visitor(folder)
     for path in (f"/steps/{number}", f"/frames/{number}.jpg", f"/hand/{number}.html"):
         assert anybody.get(f"/recordings/bones.mcap{path}").status_code in (200, 404, 422)
 
 
 @pytest.mark.parametrize(
-    "said", [b"", b"[]", b"{", b'"x"', b'{"rules": 1}', b'{"options": "x"}', b'{"options": [1]}', b"\xff", b"[" * 4000]
+    "body", [b"", b"[]", b"{", b'"x"', b'{"rules": 1}', b'{"options": "x"}', b'{"options": [1]}', b"\xff", b"[" * 4000]
 )
-def test_what_is_no_wish_is_refused(folder: Path, said: bytes) -> None:
-    answer = Visitor(folder).ask("POST", "/recordings/bones.mcap/rescore", content=said, headers=JSON)
+def test_malformed_requests_are_refused(folder: Path, body: bytes) -> None:
+    answer = Visitor(folder).ask("POST", "/recordings/bones.mcap/rescore", content=body, headers=JSON)
     assert answer.status_code in (400, 413, 422)
 
 
 @pytest.mark.slow
-def test_a_file_that_is_cut_anywhere_breaks_nothing(bones: tuple[Path, Session], tmp_path: Path) -> None:
+def test_a_truncated_file_is_handled(bones: tuple[Path, Session], tmp_path: Path) -> None:
     whole = bones[0].read_bytes()
     anybody = Visitor(tmp_path)
     for size_bytes in (0, 1, 7, 8, 9, 50, 300, 700, *random.Random(1).sample(range(1000, len(whole)), 8)):
@@ -113,7 +113,7 @@ def test_a_file_that_is_cut_anywhere_breaks_nothing(bones: tuple[Path, Session],
 
 
 @pytest.mark.slow
-def test_a_file_with_changed_bytes_breaks_nothing(bones: tuple[Path, Session], tmp_path: Path) -> None:
+def test_a_corrupted_file_is_handled(bones: tuple[Path, Session], tmp_path: Path) -> None:
     whole, dice = bones[0].read_bytes(), random.Random(2)
     anybody = Visitor(tmp_path)
     for _ in range(15):
@@ -124,7 +124,7 @@ def test_a_file_with_changed_bytes_breaks_nothing(bones: tuple[Path, Session], t
         assert statuses(anybody, "a.mcap") <= {200, 404, 422}
 
 
-def test_a_file_that_is_replaced_between_two_looks_is_read_anew(bones: tuple[Path, Session], tmp_path: Path) -> None:
+def test_a_replaced_file_is_reread(bones: tuple[Path, Session], tmp_path: Path) -> None:
     anybody, path = Visitor(tmp_path), tmp_path / "a.mcap"
     path.write_bytes(bones[0].read_bytes())
     assert len(anybody.get("/recordings/a.mcap").json()["steps"]) > 50
@@ -137,7 +137,7 @@ def test_a_file_that_is_replaced_between_two_looks_is_read_anew(bones: tuple[Pat
     assert statuses(anybody, "a.mcap") == {200, 404}
 
 
-def test_what_a_recording_says_of_itself_may_be_anything(tmp_path: Path) -> None:
+def test_hostile_metadata_is_handled(tmp_path: Path) -> None:
     hostile = SittingStart(
         started_at=datetime(1, 1, 1, tzinfo=UTC),
         players=("<script>", "\ud800", "x" * 100_000, *(str(number) for number in range(50))),
@@ -148,18 +148,18 @@ def test_what_a_recording_says_of_itself_may_be_anything(tmp_path: Path) -> None
         writer.frame(2**62, jpeg(1))
         writer.write(Topic.OUTCOME, 2**63 - 1, {"totals": [10**4000], "event": "match_over", "winner": -1})
     anybody = Visitor(tmp_path)
-    (one,) = anybody.get("/recordings").json()["recordings"]
-    assert (one["totals"], one["winner"], len(one["players"])) == (None, None, 16)
-    assert max(len(name) for name in one["players"]) <= 40
+    (listed,) = anybody.get("/recordings").json()["recordings"]
+    assert (listed["totals"], listed["winner"], len(listed["players"])) == (None, None, 16)
+    assert max(len(name) for name in listed["players"]) <= 40
     assert statuses(anybody, "a.mcap") <= {200, 404, 422}
 
 
 @pytest.mark.slow
-def test_events_of_every_shape_break_nothing(tmp_path: Path) -> None:
+def test_malformed_events_are_handled(tmp_path: Path) -> None:
     dice = random.Random(3)
     names = ("new_hand", "lead", "play", "knock", "draw", "undo", "amend", "remove", "insert", "adjust", "hand_end")
     fields = ("seat", "seq", "points", "tile", "at", "action", "low", "high", "tiles", "inner", "why", "pips")
-    worths: tuple[object, ...] = (
+    values: tuple[object, ...] = (
         0,
         1,
         2,
@@ -181,31 +181,31 @@ def test_events_of_every_shape_break_nothing(tmp_path: Path) -> None:
             writer.write(Topic.EVENT, 1, {"is": "new_hand"})
             writer.write(Topic.EVENT, 1, {"is": "lead", "seat": 0})
             for t_ns in range(2, 60):
-                said = {name: dice.choice(worths) for name in dice.sample(fields, 3)}
-                writer.write(Topic.EVENT, t_ns, {"is": dice.choice(names), **said})
+                content = {name: dice.choice(values) for name in dice.sample(fields, 3)}
+                writer.write(Topic.EVENT, t_ns, {"is": dice.choice(names), **content})
                 writer.write(Topic.OUTCOME, t_ns, {"event": "played", "node": dice.choice((1, 9, 10**9, -1, "x"))})
-                writer.write(Topic.TABLE, t_ns, {"places": dice.choice(worths), "picture": dice.choice(worths)})
+                writer.write(Topic.TABLE, t_ns, {"places": dice.choice(values), "picture": dice.choice(values)})
         assert statuses(anybody, f"{number}.mcap") <= {200, 404, 422}
 
 
 @pytest.mark.slow
-def test_looking_again_and_again_takes_no_more_memory(folder: Path) -> None:
+def test_repeated_requests_use_no_more_memory(folder: Path) -> None:
     for number in range(12):
         os.link(folder / "bones.mcap", folder / f"{number}.mcap")
     anybody = Visitor(folder)
 
-    def look() -> None:
+    def request_all() -> None:
         for number in range(12):
             anybody.get(f"/recordings/{number}.mcap/steps/5")
             anybody.get(f"/recordings/{number}.mcap/frames/5.jpg")
 
-    look()
+    request_all()
     tracemalloc.start()
-    look()
-    gc.collect()  # cycles that nobody has collected yet are not held
+    request_all()
+    gc.collect()  # uncollected cycles do not count as a leak
     held_bytes = tracemalloc.get_traced_memory()[0]
-    look()
-    look()
+    request_all()
+    request_all()
     gc.collect()
     grown_bytes = tracemalloc.get_traced_memory()[0] - held_bytes
     tracemalloc.stop()

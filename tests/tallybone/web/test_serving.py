@@ -1,4 +1,4 @@
-"""Where a page is: it is served without a network too, and says where it is once there is one."""
+"""Tests of serving: addresses, missing networks, read-only file systems and shutdown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TALLYBONE = str(Path(sys.executable).with_name("tallybone"))
 IN_A_NAMESPACE = pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("unshare") is None, reason="needs root, and unshare of util-linux"
 )
-# The folder of the state stays as it is, all else is read-only.
+# Make everything read-only except the state folder.
 READ_ONLY = """
 mount --make-rprivate / && mount --bind "$0" "$0" && mount -o remount,bind,ro / || exit 9
 touch "$0/../probe" 2>/dev/null && exit 8
@@ -42,7 +42,7 @@ def test_the_address_follows_the_network(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(serving, "own_address", lambda: found[0])
     page = LivePage("127.0.0.1:0", time.monotonic_ns, pin="123456")
     page.close()
-    assert "no network" not in page.words, "it was told where to be"
+    assert "no network" not in page.words, "its address was given"
     everywhere = Address("", 8080)
     assert (everywhere.url, everywhere.is_alone) == ("http://127.0.0.1:8080", True)
     found[0] = "192.168.1.7"
@@ -51,14 +51,14 @@ def test_the_address_follows_the_network(monkeypatch: pytest.MonkeyPatch) -> Non
     assert everywhere.url == "http://[fd00::7]:8080"
 
 
-def test_a_socket_for_all_addresses_is_told_from_one_for_one() -> None:
+def test_a_socket_for_all_addresses_is_recognised() -> None:
     with serving.listen_on("0") as everywhere, serving.listen_on("127.0.0.1:0") as here:
         assert Address.of(everywhere) == Address("", everywhere.getsockname()[1])
         assert Address.of(here) == Address("127.0.0.1", here.getsockname()[1])
 
 
 @pytest.mark.parametrize("error", [WebSocketDisconnect(1006), OSError("gone"), RuntimeError("closed")])
-def test_a_viewer_who_leaves_while_he_is_sent_something_is_no_error(error: Exception) -> None:
+def test_a_viewer_that_disconnects_during_a_send_is_no_error(error: Exception) -> None:
     left = asyncio.Event()
 
     class Leaving:
@@ -86,7 +86,7 @@ def test_a_viewer_who_leaves_while_he_is_sent_something_is_no_error(error: Excep
 
 @IN_A_NAMESPACE
 @pytest.mark.slow
-def test_a_table_without_any_network_is_served_and_says_so(tmp_path: Path) -> None:
+def test_serves_without_a_network_and_reports_it(tmp_path: Path) -> None:
     command = ["unshare", "-n", TALLYBONE, "serve", "--camera", "none"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_environment(tmp_path)) as process:
         assert process.stdout is not None
@@ -98,11 +98,11 @@ def test_a_table_without_any_network_is_served_and_says_so(tmp_path: Path) -> No
 
 @IN_A_NAMESPACE
 @pytest.mark.slow
-def test_everything_but_the_state_may_be_read_only(tmp_path: Path) -> None:
+def test_works_with_everything_but_the_state_read_only(tmp_path: Path) -> None:
     state = tmp_path / "state"
     state.mkdir()
-    served = [TALLYBONE, "serve", "--camera", "none", "--at", "127.0.0.1:0"]
-    command = ["unshare", "-m", "sh", "-c", READ_ONLY, str(state), *served]
+    serve = [TALLYBONE, "serve", "--camera", "none", "--at", "127.0.0.1:0"]
+    command = ["unshare", "-m", "sh", "-c", READ_ONLY, str(state), *serve]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_environment(state)) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -130,7 +130,7 @@ def _environment(state: Path) -> dict[str, str]:
     return {"XDG_STATE_HOME": str(state), "HOME": "/nonexistent", "PATH": os.environ["PATH"]}
 
 
-def test_a_request_that_the_end_of_the_page_cuts_off_is_no_fault(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_request_interrupted_by_shutdown_logs_no_error(caplog: pytest.LogCaptureFixture) -> None:
     begun, answers = threading.Event(), list[httpx.Response]()
     router = APIRouter()
 
@@ -147,10 +147,10 @@ def test_a_request_that_the_end_of_the_page_cuts_off_is_no_fault(caplog: pytest.
     page.close()
     asking.join()
     assert (answers[0].status_code, answers[0].json()) == (503, {"error": "the page ends"})
-    assert [one.getMessage() for one in caplog.records if one.exc_info] == []
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == []
 
 
-def test_a_port_that_is_taken_is_said_with_the_port() -> None:
+def test_an_occupied_port_is_named_in_the_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(

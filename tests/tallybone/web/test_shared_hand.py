@@ -1,4 +1,4 @@
-"""A hand as one file: it holds all it needs, nothing in it is markup that was a name, and it is never large."""
+"""Tests of a hand shared as a single file: self-contained, escaped and bounded in size."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["bones"]
 HOSTILE = ("</script><script>document.title='hacked'</script>", "<!--<script>\u2028\u202e")
 
 
-def told_in(page: str) -> dict[str, object]:
+def embedded_in(page: str) -> dict[str, object]:
     found = re.search(r'<script type="application/json" id="told">(.*?)</script>', page, re.DOTALL)
     assert found is not None
-    said: dict[str, object] = json.loads(found[1])
-    return said
+    content: dict[str, object] = json.loads(found[1])
+    return content
 
 
 @pytest.fixture
@@ -34,42 +34,42 @@ def anybody(bones: tuple[Path, Session], tmp_path: Path) -> Visitor:
     return Visitor(tmp_path)
 
 
-def test_a_hand_has_its_steps_its_layouts_and_its_pictures(anybody: Visitor) -> None:
-    steps = [one for one in anybody.get("/recordings/bones.mcap").json()["steps"] if one["hand"] == 2]
-    given = anybody.get("/recordings/bones.mcap/hand/2.html")
-    assert given.headers["content-disposition"] == 'attachment; filename="bones-hand-2.html"'
-    told = told_in(given.text)
-    assert [one["step"] for one in told["steps"]] == steps  # type: ignore[attr-defined]  # JSON
-    assert len(told["steps"][-1]["layout"]["tiles"]) > 5  # type: ignore[index]
-    assert all(url.startswith("data:image/jpeg;base64,") for url in told["pictures"])  # type: ignore[attr-defined]
-    assert 50_000 < len(given.content) <= 2_000_000
+def test_a_hand_contains_its_steps_layouts_and_pictures(anybody: Visitor) -> None:
+    steps = [step for step in anybody.get("/recordings/bones.mcap").json()["steps"] if step["hand"] == 2]
+    answer = anybody.get("/recordings/bones.mcap/hand/2.html")
+    assert answer.headers["content-disposition"] == 'attachment; filename="bones-hand-2.html"'
+    content = embedded_in(answer.text)
+    assert [step["step"] for step in content["steps"]] == steps  # type: ignore[attr-defined]  # JSON
+    assert len(content["steps"][-1]["layout"]["tiles"]) > 5  # type: ignore[index]
+    assert all(url.startswith("data:image/jpeg;base64,") for url in content["pictures"])  # type: ignore[attr-defined]
+    assert 50_000 < len(answer.content) <= 2_000_000
 
 
 def test_pictures_can_be_left_out(anybody: Visitor) -> None:
-    given = anybody.get("/recordings/bones.mcap/hand/1.html?pictures=without")
-    assert set(told_in(given.text)["pictures"]) == {None}  # type: ignore[call-overload]
+    answer = anybody.get("/recordings/bones.mcap/hand/1.html?pictures=without")
+    assert set(embedded_in(answer.text)["pictures"]) == {None}  # type: ignore[call-overload]
     assert anybody.get("/recordings/bones.mcap/hand/3.html").status_code == 404
     assert anybody.get("/recordings/bones.mcap/hand/1.html?pictures=maybe").status_code == 422
 
 
-def test_it_needs_nothing_from_elsewhere(anybody: Visitor) -> None:
+def test_the_file_is_self_contained(anybody: Visitor) -> None:
     page = anybody.get("/recordings/bones.mcap/hand/1.html?pictures=without").text
     assert "import " not in re.sub(r"//.*", "", page.split("<script>")[1])
     assert not re.search(r"""(?:src|href)\s*=\s*["']|url\(|@import|https?://(?!www\.w3\.org/2000/svg)""", page)
     assert "default-src &#x27;none&#x27;" in page
 
 
-def test_no_name_is_markup(tmp_path: Path) -> None:
+def test_names_are_escaped(tmp_path: Path) -> None:
     record_game(tmp_path / "a.mcap", players=HOSTILE)
     page = Visitor(tmp_path).get("/recordings/a.mcap/hand/1.html?pictures=without").text
     assert page.count("<script") == 2
     assert page.count("</script>") == 2
     assert "<!--" not in page
     assert "\u202e" not in page
-    assert HOSTILE[0][:39] in told_in(page)["title"]  # type: ignore[operator]
+    assert HOSTILE[0][:39] in embedded_in(page)["title"]  # type: ignore[operator]
 
 
-def test_a_picture_that_was_made_to_take_long_is_left_out() -> None:
+def test_a_picture_that_is_slow_to_decode_is_left_out() -> None:
     from tallybone.web.recordings_shown import shared_hand
 
     written = encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1)
@@ -78,7 +78,7 @@ def test_a_picture_that_was_made_to_take_long_is_left_out() -> None:
 
 
 @pytest.mark.slow
-def test_large_pictures_make_no_large_file(tmp_path: Path) -> None:
+def test_large_pictures_do_not_exceed_the_size_limit(tmp_path: Path) -> None:
     from tallybone.web.recordings_shown import MOST_BYTES, shared_hand
 
     noise = np.random.default_rng(1).integers(0, 255, (1440, 2560, 3)).astype(np.uint8)

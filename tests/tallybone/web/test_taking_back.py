@@ -1,4 +1,4 @@
-"""A wrong tap loses nothing: what takes it back gives the same scores, layout and order as before."""
+"""Tests of reversing events: scores, layout and order are restored."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def after(state: State, events: Iterable[Event]) -> State:
 
 
 def seen(state: State) -> object:
-    """What people see of a match: all but the names of what was put back."""
+    """Return the visible state of a match, without the ids of restored actions."""
     game = state.game
     if game is None:
-        return None  # the beginning of the match itself was removed
+        return None  # the start of the match was removed
     names = {entry.seq: at for at, entry in enumerate(entries(state))}
     hand = game.hand
     tiles = [
@@ -75,7 +75,7 @@ def seen(state: State) -> object:
     ],
     ids=repr,
 )
-def test_what_takes_an_event_back_leaves_the_match_as_it_was(event: Event) -> None:
+def test_reversing_an_event_restores_the_match(event: Event) -> None:
     before = played()
     done = after(before, (event,))
     assert seen(done) != seen(before)
@@ -84,7 +84,7 @@ def test_what_takes_an_event_back_leaves_the_match_as_it_was(event: Event) -> No
     assert seen(after(done, back)) == seen(before)
 
 
-def test_what_was_let_stand_is_let_stand_again() -> None:
+def test_reversing_restores_an_acceptance() -> None:
     before = after(played(), (Amend(Seq(FIRST), WRONG), ItStands(Seq(FIRST))))
     assert Seq(FIRST) not in before.irregular
     for event in (Amend(Seq(FIRST), WRONG), Remove(Seq(FIRST)), Undo(Seq(FIRST))):
@@ -92,7 +92,7 @@ def test_what_was_let_stand_is_let_stand_again() -> None:
         assert seen(after(done, reversal_events(done, len(before.log)))) == seen(before)
 
 
-def test_an_inferred_action_is_inferred_again() -> None:
+def test_reversing_restores_an_inference() -> None:
     before = after(played(), (Inferred((Seq(LEADS), Seq(FIRST))),))
     for event in (
         Amend(Seq(FIRST), WRONG),
@@ -108,25 +108,25 @@ def test_an_inferred_action_is_inferred_again() -> None:
         assert seen(after(done, reversal_events(done, len(before.log)))) == seen(before)
 
 
-def test_a_confirmation_of_an_action_removed_since_is_not_taken_back() -> None:
+def test_a_confirmation_of_a_removed_action_cannot_be_reversed() -> None:
     before = after(played(), (Inferred((Seq(10),)),))
     done = after(before, (Confirmed((Seq(10),)), Remove(Seq(10))))
     assert reversal_events(done, len(before.log)) == ()
-    assert reversal_events(after(played(), (Confirmed((Seq(10),)),)), len(played().log)) == (), "nothing was inferred"
+    assert reversal_events(after(played(), (Confirmed((Seq(10),)),)), len(played().log)) == (), "no action was inferred"
 
 
-def test_what_was_let_stand_still_stands_when_the_tile_under_it_comes_back() -> None:
-    lies_on_first = next(
+def test_an_acceptance_survives_removing_and_restoring_its_host() -> None:
+    joined_to_first = next(
         entry.seq
         for entry in entries(played())
         if isinstance(entry.action, Play) and entry.action.at is not None and entry.action.at.host == NodeId(FIRST)
     )
-    before = after(played(), (ItStands(lies_on_first),))
+    before = after(played(), (ItStands(joined_to_first),))
     done = after(before, (Remove(Seq(FIRST)),))
     assert seen(after(done, reversal_events(done, len(before.log)))) == seen(before)
 
 
-def test_a_deal_an_unknown_place_and_what_was_overtaken_are_not_taken_back() -> None:
+def test_deals_unknown_events_and_superseded_events_cannot_be_reversed() -> None:
     state = played()
     assert reversal_events(state, 1) == ()
     assert reversal_events(state, -1) == ()
@@ -140,7 +140,7 @@ Change = tuple[type[Remove | Undo | ItStands], int]
 
 @given(st.lists(st.tuples(st.sampled_from((Remove, Undo, ItStands)), st.integers(0, 14)), max_size=6))
 @settings(max_examples=20, deadline=None)
-def test_what_was_removed_comes_back_whatever_else_was_changed_before(
+def test_a_removal_is_reversed_after_any_other_changes(
     changes: list[tuple[type[Remove | Undo | ItStands], int]],
 ) -> None:
     state = played()

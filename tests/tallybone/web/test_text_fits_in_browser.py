@@ -1,4 +1,4 @@
-"""Long names and the texts around them, from a phone to a television: nothing is cut, and nothing overlaps."""
+"""Tests of long texts on screens from phone to television: nothing is cut off and nothing overlaps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
 from engine import Game, Phase
-from tests.tallybone.web.browsers import Browser, Viewer, looking, served
+from tests.tallybone.web.browsers import Browser, Viewer, served, viewing
 from tests.tallybone.web.doubts import doubtful
 from tests.tallybone.web.true_table import TrueTable
 from vision.tracking.table_view import TableView
@@ -34,9 +34,9 @@ class PageState:
     """A state of the page, late in a match.
 
     Attributes:
-        name: What it shows.
-        is_reached: Whether a game is there.
-        asks: Whether the reader leaves a doubt, which becomes a question.
+        name: Name of the state.
+        is_reached: Checks whether a game has reached it.
+        asks: Whether the reader is unsure of a tile, which raises a question.
     """
 
     name: str
@@ -58,10 +58,10 @@ def at(state: PageState) -> Iterator[TrueTable]:
     """Yield a table whose game has reached a state, with a winner of more than a hundred points."""
     is_late = False
 
-    def eye(view: TableView) -> TableView:
+    def reader(view: TableView) -> TableView:
         return doubtful(view, nth=6) if state.asks and is_late else view
 
-    with served(players=NAMES, hands=40, eye=eye) as table:
+    with served(players=NAMES, hands=40, reader=reader) as table:
         while not table.camera.is_done:
             table.play(1)
             game = table.live.session.state.game
@@ -70,12 +70,12 @@ def at(state: PageState) -> Iterator[TrueTable]:
             if is_late and state.is_reached(table, game):
                 break
         else:
-            raise AssertionError(f"the game never comes to {state.name}")
+            raise AssertionError(f"the game never reaches {state.name}")
         yield table
 
 
 def show(viewer: Viewer, table: TrueTable, size: tuple[int, int]) -> None:
-    """Look at a table on a screen of *size* once the page shows its score."""
+    """Resize the page to *size* and wait until it shows the score."""
     game = table.live.session.state.game
     assert game is not None
     viewer.page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -84,28 +84,28 @@ def show(viewer: Viewer, table: TrueTable, size: tuple[int, int]) -> None:
 
 
 def faults(viewer: Viewer) -> list[str]:
-    """Return the texts that are cut or that overlap."""
-    return [str(one) for one in viewer.page.evaluate(FAULTS)]
+    """Return texts that are cut off or overlap."""
+    return [str(fault) for fault in viewer.page.evaluate(FAULTS)]
 
 
-@pytest.mark.parametrize("state", STATES, ids=lambda one: one.name)
-def test_no_text_is_cut_and_none_overlaps(browser: Browser, state: PageState) -> None:
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
+def test_no_text_is_cut_off_or_overlaps(browser: Browser, state: PageState) -> None:
     found: list[str] = []
     with at(state) as table:
         for path in PATHS:
-            with looking(browser, table, path=path) as viewer:
+            with viewing(browser, table, path=path) as viewer:
                 for size in SIZES:
                     show(viewer, table, size)
-                    found += [f"{size[0]}x{size[1]} {path} {one}" for one in faults(viewer)]
+                    found += [f"{size[0]}x{size[1]} {path} {fault}" for fault in faults(viewer)]
     assert not found, f"{len(found)} faults:\n" + "\n".join(found)
 
 
-def test_a_name_that_is_cut_would_be_found(browser: Browser) -> None:
-    with at(STATES[0]) as table, looking(browser, table, SIZES[0]) as viewer:
+def test_finds_a_name_that_is_cut_off(browser: Browser) -> None:
+    with at(STATES[0]) as table, viewing(browser, table, SIZES[0]) as viewer:
         names, totals = viewer.page.locator(".player .name"), viewer.page.locator(".player .total")
         names.evaluate_all("all => all.forEach(one => { one.style.cssText = 'max-width: 3rem; overflow: hidden'; })")
-        assert sum(one.startswith("broken name") for one in faults(viewer)) == len(NAMES)
+        assert sum(fault.startswith("broken name") for fault in faults(viewer)) == len(NAMES)
         names.evaluate_all("all => all.forEach(one => { one.style.whiteSpace = 'nowrap'; })")
-        assert sum(one.startswith("cut name") for one in faults(viewer)) == len(NAMES)
+        assert sum(fault.startswith("cut name") for fault in faults(viewer)) == len(NAMES)
         totals.evaluate_all("all => all.forEach(one => { one.style.translate = '-12rem -0.5rem'; })")
-        assert any(one.startswith("over ") for one in faults(viewer))
+        assert any(fault.startswith("over ") for fault in faults(viewer))

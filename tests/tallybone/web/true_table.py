@@ -1,4 +1,4 @@
-"""A live game whose eye sees what is there, with its page: real but for the pictures, and as fast as it is asked.
+"""A live game with its page, a perfect reader and drawn pictures, at any speed.
 
 `python -m tests.tallybone.web.true_table --port 8080 --pace 1.5` serves one until it is stopped.
 """
@@ -44,7 +44,7 @@ _SIZE_PX = (1280, 720)
 
 @dataclass(slots=True)
 class Silent(Listener):
-    """A display that shows nothing and remembers what it was told."""
+    """A display that shows nothing and records its notes."""
 
     notes: list[str] = field(default_factory=list)
     now: LiveState | None = None
@@ -66,7 +66,7 @@ class Silent(Listener):
 
 
 class TrueCamera:
-    """Shows a scripted game, item by item: those that `let` has let through, or one in so many nanoseconds."""
+    """A camera that plays a scripted game: the items allowed by `allow`, or one every *pace_ns*."""
 
     problem: str | None = None
     is_over = False
@@ -78,18 +78,18 @@ class TrueCamera:
         self.t_ns = 0
         self.is_done = False
 
-    def let(self, count: int) -> None:
-        """Let so many more items through."""
+    def allow(self, count: int) -> None:
+        """Allow *count* more items."""
         self._allowed += count
 
     def give(self, event: Event) -> None:
-        """Let an event through before the other items, at once."""
+        """Insert an event before the other items, and allow it at once."""
         self._items = chain((_given(self.t_ns + 1, event),), self._items)
         self._allowed += 1
 
     @property
     def is_idle(self) -> bool:
-        """Whether all that was let through has been taken, and the game asked for more: it has done what followed."""
+        """True once the game asked for more than the allowed items, so it has processed them all."""
         return self._settled == self._allowed
 
     def take(self, since_ns: int = 0) -> Shown | None:
@@ -116,13 +116,13 @@ class TrueCamera:
 
 @dataclass(slots=True)
 class TrueTable:
-    """A game that is played in a thread of its own."""
+    """A game that runs in its own thread."""
 
     live: LiveGame
     camera: TrueCamera
     page: LivePage
     display: Silent
-    said: tuple[Announcement, ...]
+    announcements: tuple[Announcement, ...]
     shown: Listener
     ended: threading.Event = field(default_factory=threading.Event)
     thread: threading.Thread | None = None
@@ -132,14 +132,14 @@ class TrueTable:
         self.thread.start()
 
     def play(self, count: int) -> None:
-        """Let so many things happen at the table, and wait until they have."""
-        self.camera.let(count)
+        """Play *count* items, and wait until the game has processed them."""
+        self.camera.allow(count)
         until = time.monotonic() + 60
         while not self.camera.is_idle and time.monotonic() < until:
             self.ended.wait(0.002)
 
     def mark(self, *seqs: int) -> None:
-        """Mark actions as inferred, and wait until they are."""
+        """Mark actions as inferred, and wait until the game has done so."""
         self.camera.give(Inferred(tuple(Seq(seq) for seq in seqs)))
         self.play(0)
 
@@ -150,7 +150,7 @@ class TrueTable:
         self.page.close()
 
     def _run(self) -> None:
-        self.shown.happened(Step(0, self.live.session, self.said))
+        self.shown.happened(Step(0, self.live.session, self.announcements))
 
         def keys(wait_s: float) -> bool:
             self.page.see_to(self.live)
@@ -171,25 +171,25 @@ def true_table(
     recorder: Recorder | None = None,
     display: Silent | None = None,
     recordings: Path | None = None,
-    eye: Callable[[TableView], TableView] = lambda view: view,
+    reader: Callable[[TableView], TableView] = lambda view: view,
 ) -> TrueTable:
-    """A table that is not begun yet; its items come when they are let through, or at a pace, and *eye* sees them."""
+    """Return a table that has not begun. Its items come when allowed or every *pace_ns*, seen through *reader*."""
     items, seen = items_of(seed, hands, rules, players)
     clock = time.monotonic_ns
     more = partial(recording_pages, recordings or Path("no-recordings"))
     page = LivePage(where, clock, pin=PIN, more=more)
-    session, said = opened(rules, players)
+    session, announcements = opened(rules, players)
     camera = TrueCamera(items, clock, pace_ns)
-    sitting = Sitting(lambda frame: eye(look_at(seen, frame)), session)
+    sitting = Sitting(lambda frame: reader(look_at(seen, frame)), session)
     display = display or Silent()
     display.note(page.words)
     shown = Listeners((page.listener, display))
     live = LiveGame(camera, sitting, recorder or Recorder(), shown, clock=clock, most_per_s=1000, page=page.words)
-    return TrueTable(live, camera, page, display, said, shown)
+    return TrueTable(live, camera, page, display, announcements, shown)
 
 
 def file_recorder(room: RecordingQuota, path: Path) -> FileRecorder:
-    """What keeps a game of bones in a file."""
+    """Return a recorder that writes a game of bones to *path*."""
     start = SittingStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=PLAYERS, rules=BONES.name)
     writer = RecordingWriter(path, start)
     return FileRecorder(path, writer, room, lambda _: None, settled=None)
@@ -202,7 +202,7 @@ def look_at(seen: dict[int, TableView], frame: Frame) -> TableView:
 def items_of(
     seed: int, hands: int, rules: Rules, players: tuple[str, ...]
 ) -> tuple[Iterator[Shown], dict[int, TableView]]:
-    """What comes in, a second apart, and what a perfect eye makes of each picture."""
+    """Return the items of a game, a second apart, and a perfect reading of each picture by its time."""
     seen: dict[int, TableView] = {}
 
     def shots() -> Iterator[Shown]:
@@ -236,7 +236,7 @@ def _shot(t_ns: int, view: TableView, seen: dict[int, TableView]) -> Shot:
 
 
 def _drawn(view: TableView) -> Image:
-    """A picture of sorts: ivory tiles on green felt, with numbers on them."""
+    """Draw a simple picture: ivory tiles on green felt, with numbers."""
     image = np.full((_SIZE_PX[1], _SIZE_PX[0], 3), (50, 74, 28), np.uint8)
     for tile in view.tiles:
         cv2.fillPoly(image, [np.array(tile.corners_px, np.int32)], (210, 229, 236))
@@ -247,24 +247,24 @@ def _drawn(view: TableView) -> Image:
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--port", default="8080")
-    asked.add_argument("--seed", type=int, default=1)
-    asked.add_argument("--hands", type=int, default=3)
-    asked.add_argument("--rules", default="bones")
-    asked.add_argument("--players", default="")
-    asked.add_argument("--pace", type=float, default=1.5, help="seconds between two things that happen")
-    asked.add_argument("--recordings", type=Path, help="a folder with recordings that the page shows")
-    said = asked.parse_args()
-    players = tuple(said.players.split(",")) if said.players else PLAYERS_OF.get(said.rules, PLAYERS)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", default="8080")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--hands", type=int, default=3)
+    parser.add_argument("--rules", default="bones")
+    parser.add_argument("--players", default="")
+    parser.add_argument("--pace", type=float, default=1.5, help="seconds between two things that happen")
+    parser.add_argument("--recordings", type=Path, help="a folder with recordings that the page shows")
+    args = parser.parse_args()
+    players = tuple(args.players.split(",")) if args.players else PLAYERS_OF.get(args.rules, PLAYERS)
     table = true_table(
-        said.seed,
-        hands=said.hands,
-        rules=profile(said.rules),
+        args.seed,
+        hands=args.hands,
+        rules=profile(args.rules),
         players=players,
-        where=f"127.0.0.1:{said.port}",
-        pace_ns=round(said.pace * SECOND),
-        recordings=said.recordings,
+        where=f"127.0.0.1:{args.port}",
+        pace_ns=round(args.pace * SECOND),
+        recordings=args.recordings,
     )
     table.begin()
     sys.stdout.write(f"{table.page.words}\n")
