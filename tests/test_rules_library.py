@@ -143,7 +143,7 @@ def test_a_whole_match_is_the_first_example_and_has_at_most_twenty_lines() -> No
 
 
 def test_the_page_lists_every_public_name() -> None:
-    section = PAGE.read_text(encoding="utf-8").split("## What there is")[1].split("\n## ")[0]
+    section = PAGE.read_text(encoding="utf-8").split("## Public names")[1].split("\n## ")[0]
     named = [name for row in section.splitlines() if row.startswith("| ") for name in re.findall(r"`(\w+)`", row)]
     assert named == engine.__all__
 
