@@ -1,12 +1,12 @@
-"""The rules once more, written as plainly as possible and sharing nothing with the engine: what lies on the table.
+"""A naive second implementation of the rules, independent of the engine: layouts and counts.
 
-Tiles are pairs of numbers, low half first. There is no graph, no port and no node: each tile is kept under the way
-that leads to it from the first tile, so that a mistake in those shows as a difference. naive_game.py plays with this,
-naive_super.py is the game with six arms.
+Tiles are pairs of numbers, low half first. There is no graph, port or node: each tile is stored under its path from the
+first tile. A mistake in the engine's graph therefore shows as a difference. naive_game.py plays with this module, and
+naive_super.py is the six-arm game.
 
-A way is a word: "" is the first tile, "W" "E" "N" "S" lie on its sides ("N" and "S" on the short ones), and from any
-later tile "+" leads onwards and "N", "S" to what lies on its short sides. "W+N" lies on a short side of the double that
-is second on the western arm. A free place has the way which a tile laid there would get.
+A path is a string. "" is the first tile, and "W", "E", "N" and "S" are its neighbours ("N" and "S" on the short sides).
+From any later tile, "+" leads outwards, and "N" and "S" lead to its short sides. "W+N" is on a short side of the double
+that is second on the western arm. A free place has the path of a tile laid there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Rules = Mapping[str, Any]
 
 
 class Action(NamedTuple):
-    """What a seat can do: "play" or "stack" a tile at a place, "draw", "knock", or "decline" an extra turn."""
+    """An action of a seat: "play" or "stack" a tile at a place, "draw", "knock", or "decline" an extra turn."""
 
     kind: str
     tile: Pair = (-1, -1)
@@ -37,22 +37,22 @@ def is_double(tile: Pair) -> bool:
 
 
 def whole_set(rules: Rules) -> list[Pair]:
-    """Every tile of the game, as often as there are sets."""
+    """Return every tile of the game, once per set."""
     top: int = rules["set"]
     copies: int = rules.get("copies", 1)
     return [(low, high) for low in range(top + 1) for high in range(low, top + 1)] * copies
 
 
 def all_out(number: int, on_table: Iterable[Pair], rules: Rules) -> bool:
-    """Whether every tile with this number is on the table."""
+    """Check that every tile with *number* is on the table."""
     top: int = rules["set"]
     copies: int = rules.get("copies", 1)
     return sum(number in tile for tile in on_table) == (top + 1) * copies
 
 
 @dataclass
-class Dealt:
-    """What every game has; `over` says that the hand has ended, `out` which seat has no tile left."""
+class HandState:
+    """State common to all games. `over` is True once the hand has ended, and `out` is the seat without tiles."""
 
     rules: Rules
     hands: list[list[Pair]]
@@ -65,10 +65,10 @@ class Dealt:
 
 @dataclass
 class Layout:
-    """The table of every game but the one with six arms.
+    """The layout of every game but the six-arm one.
 
-    `laid` is in the order of play. Each pair is (the half that touches what was there, the half that leads on); of a
-    first single the first number is open at "W" and the second at "E".
+    `laid` is in the order of play. Each pair is (inner half, outer half). The first number of a leading single is open
+    at "W" and the second at "E".
     """
 
     spinner: str = "none"  # none | first | all
@@ -81,7 +81,7 @@ class Layout:
         return Layout(self.spinner, self.branch_order, self.spinner_count, dict(self.laid), list(self.stacked))
 
     def branches(self, at: str) -> bool:
-        """Whether the tile there is a double that may have four neighbours."""
+        """Check that the tile at a path is a double that may have four neighbours."""
         doubles = [way for way, tile in self.laid.items() if is_double(tile)]
         if self.spinner == "all":
             return at in doubles
@@ -92,7 +92,7 @@ class Layout:
         return before + sum(at + step in self.laid for step in "WENS+")
 
     def open_places(self) -> list[str]:
-        """Where a tile may be laid now, if its number fits."""
+        """Return the places where a tile may be laid now, if its number matches."""
         places = []
         for at in self.laid:
             line = ["W", "E"] if at == "" else ["+"]
@@ -103,12 +103,12 @@ class Layout:
         return places
 
     def number(self, place: str) -> int:
-        """What a tile at this place has to match."""
+        """Return the number that a tile at *place* has to match."""
         inner, outer = self.laid[place[:-1]]
         return inner if place == "W" else outer
 
     def plays(self, hand: Iterable[Pair]) -> list[Action]:
-        """Each different tile with each place it fits."""
+        """Return each distinct tile with each place that it matches."""
         return [
             Action("play", tile, place)
             for tile in dict.fromkeys(hand)
@@ -119,13 +119,13 @@ class Layout:
     def play(self, tile: Pair, place: str) -> None:
         if self.laid:
             need = self.number(place)
-            one, other = tile
-            self.laid[place] = (need, other if one == need else one)
+            first, second = tile
+            self.laid[place] = (need, second if first == need else first)
         else:
             self.laid[""] = tile
 
     def stacks(self, hand: Iterable[Pair]) -> list[Action]:
-        """Each different tile with each equal tile on the table that has a side free, by the way to that tile."""
+        """Return each distinct tile with the path of each equal tile on the table that has a free side."""
         return [
             Action("stack", tile, at)
             for tile in dict.fromkeys(hand)
@@ -134,7 +134,7 @@ class Layout:
         ]
 
     def count(self) -> int:
-        """Add up what lies open."""
+        """Return the sum of the open ends."""
         total = 0
         for at, (inner, outer) in self.laid.items():
             double, covered = inner == outer, self.neighbours(at)
@@ -149,21 +149,21 @@ class Layout:
         return total
 
     def locked(self, rules: Rules) -> bool:
-        """Whether no tile of the whole set is left for any open place."""
+        """Check that no remaining tile of the set matches any open place."""
         on_table = [*self.laid.values(), *self.stacked]
         return all(all_out(self.number(place), on_table, rules) for place in self.open_places())
 
 
 @dataclass
 class NaiveBones:
-    """Bones a second time, as a line of pairs from west to east and the two tips from the spinner outwards."""
+    """Bones as a line of pairs from west to east, and two arms from the spinner outwards."""
 
     line: list[Pair] = field(default_factory=list)
     tips: dict[str, list[Pair]] = field(default_factory=lambda: {"N": [], "S": []})
-    spinner: int | None = None  # place in the line; a first double on a tip is not possible
+    spinner: int | None = None  # index in the line, because the first double cannot be on an arm
 
     def numbers(self) -> dict[str, int]:
-        """What each arm needs now."""
+        """Return the number that each arm needs now."""
         if not self.line:
             return {}
         needs = {"W": self.line[0][0], "E": self.line[-1][1]}
@@ -173,33 +173,33 @@ class NaiveBones:
         return needs
 
     def moves(self, hand: list[Pair]) -> list[tuple[Pair, str]]:
-        """Each tile with each arm it fits."""
+        """Return each tile with each arm that it matches."""
         return [(tile, arm) for tile in hand for arm, number in self.numbers().items() if number in tile]
 
     def play(self, tile: Pair, arm: str) -> None:
-        one, other = tile
+        first, second = tile
         if not self.line:
-            self.line = [(one, other)]
+            self.line = [(first, second)]
             at = 0
         elif arm == "W":
             need = self.line[0][0]
-            self.line.insert(0, (other if one == need else one, need))
+            self.line.insert(0, (second if first == need else first, need))
             at = 0
             if self.spinner is not None:
                 self.spinner += 1
         elif arm == "E":
             need = self.line[-1][1]
-            self.line.append((need, other if one == need else one))
+            self.line.append((need, second if first == need else first))
             at = len(self.line) - 1
         else:
             need = self.numbers()[arm]
-            self.tips[arm].append((need, other if one == need else one))
+            self.tips[arm].append((need, second if first == need else first))
             return
-        if one == other and self.spinner is None:
+        if first == second and self.spinner is None:
             self.spinner = at
 
     def count(self) -> int:
-        """Add up what lies open."""
+        """Return the sum of the open ends."""
         if len(self.line) == 1:
             return sum(self.line[0])
         open_pairs = [(self.line[0][1], self.line[0][0]), self.line[-1]]

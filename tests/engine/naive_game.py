@@ -1,6 +1,6 @@
-"""The rules once more, written as plainly as possible and sharing nothing with the engine: turns, hand ends, perft.
+"""A naive second implementation of the rules, independent of the engine: turns, ends of hands and perft.
 
-A game is `start(rules, hands, boneyard)`. `actions` says what the seat to move can do, `after` does it.
+`start(rules, hands, boneyard)` returns a game, `actions` the actions of the seat to move, and `after` applies one.
 """
 
 from __future__ import annotations
@@ -9,25 +9,25 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from tests.engine.naive import DRAW, KNOCK, Action, Dealt, Layout, Pair, Rules, is_double, whole_set
+from tests.engine.naive import DRAW, KNOCK, Action, HandState, Layout, Pair, Rules, is_double, whole_set
 from tests.engine.naive_super import SuperGame, super_actions, super_after, super_result, super_start
 
 
 @dataclass
-class LineGame(Dealt):
-    """One hand of any game but super."""
+class LineGame(HandState):
+    """A hand of any game but super."""
 
     layout: Layout = field(default_factory=Layout)
-    leads: list[Pair] = field(default_factory=list)  # what may be led
+    leads: list[Pair] = field(default_factory=list)  # tiles that may lead
     points: list[int] = field(default_factory=list)  # of plays and stacks, by seat
-    scorer: int = -1  # who played or stacked last
-    worth: int = 0  # what the layout gave him, or would have given
-    earned: int = 0  # what he got: more than that for some stacks
+    scorer: int = -1  # seat that played or stacked last
+    worth: int = 0  # points of the layout for that seat, called or not
+    earned: int = 0  # points that it received, which can be more after a stack
 
 
 Position = LineGame | SuperGame
 
-# docs/reference/rules.md 2.7, without what only a match needs.
+# docs/reference/rules.md 2.7, without the options of a whole match.
 _POINTS = {"subtract_own": False, "round_to": None, "bonus_divisor": 1, "tie": "lightest_tile", "tie_order": "pips"}
 _PLAIN = {"set": 6, "copies": 1, "hand": 7, "spinner": "none", "branch_order": "any", "unit": None, "draw": "none"}
 _FIVES = {"spinner": "first", "unit": 5, "play_divisor": 1, "draw": "until_playable"}
@@ -61,7 +61,7 @@ PROFILES: dict[str, Rules] = {
 
 
 def deal(rules: Rules, seats: int, rng: random.Random, leader: int = 0, lead: str | None = None) -> Position:
-    """Shuffle and deal until the hand can be played."""
+    """Shuffle and deal until a hand is playable."""
     size = rules["hand"] if isinstance(rules["hand"], int) else rules["hand"][seats]
     while True:
         pile = whole_set(rules)
@@ -79,14 +79,14 @@ def deal(rules: Rules, seats: int, rng: random.Random, leader: int = 0, lead: st
 def start(
     rules: Rules, hands: Sequence[Sequence[Pair]], boneyard: Sequence[Pair], leader: int = 0, lead: str | None = None
 ) -> Position:
-    """The position before the first tile.
+    """Return the position before the first tile.
 
     Args:
         rules: As in docs/reference/rules.md 2.7.
         hands: By seat.
         boneyard: Drawn from the end.
-        leader: Who leads where the tiles do not say it.
-        lead: Instead of `lead_first` of the rules.
+        leader: Seat that leads if the tiles do not decide it.
+        lead: Replaces `lead_first` of the rules.
 
     Raises:
         ValueError: If nobody can lead and everybody has to draw new tiles.
@@ -100,7 +100,7 @@ def start(
 
 
 def _lead(rules: Rules, hands: list[list[Pair]], leader: int, lead: str) -> tuple[int, list[Pair]]:
-    """The seat that leads, and what it may lead."""
+    """Return the seat that leads, and the tiles that it may lead."""
     if lead in ("any", "lot_any", "winner_any"):
         return leader, list(hands[leader])
     tiles = [tile for hand in hands for tile in hand]
@@ -123,7 +123,7 @@ def _lead(rules: Rules, hands: list[list[Pair]], leader: int, lead: str) -> tupl
 
 
 def actions(now: Position) -> list[Action]:
-    """Everything the seat to move can do; nothing when the hand is over."""
+    """Return all actions of the seat to move. Empty when the hand is over."""
     if isinstance(now, SuperGame):
         return super_actions(now)
     if now.over:
@@ -133,7 +133,7 @@ def actions(now: Position) -> list[Action]:
     hand = now.hands[now.turn]
     found = now.layout.plays(hand)
     if now.rules.get("cutthroat") and now.worth > 0 and now.scorer != now.turn:
-        found += now.layout.stacks(hand)  # what can be stacked fits that side, too: nobody has only this
+        found += now.layout.stacks(hand)  # a tile that can be stacked can also be played there
     return found or [DRAW if _can_draw(now) else KNOCK]
 
 
@@ -143,7 +143,7 @@ def _can_draw(now: LineGame) -> bool:
 
 
 def after(before: Position, action: Action) -> Position:
-    """The position after one of `actions(before)`; *before* stays as it is."""
+    """Return the position after one of `actions(before)`, without changing *before*."""
     if isinstance(before, SuperGame):
         return super_after(before, action)
     now = replace(
@@ -181,9 +181,9 @@ def after(before: Position, action: Action) -> Position:
 
 
 def _draws_out(now: LineGame) -> bool:
-    """Whether the boneyard is drawn to its last tile although nothing fits any more."""
-    what: str = now.rules.get("on_provable_block", "announce")
-    return what != "end_now"
+    """Check that players draw the whole boneyard after a provable block."""
+    policy: str = now.rules.get("on_provable_block", "announce")
+    return policy != "end_now"
 
 
 def _score(now: LineGame) -> int:
@@ -195,7 +195,7 @@ def _score(now: LineGame) -> int:
 
 
 def perft(now: Position, depth: int) -> int:
-    """How many sequences of exactly *depth* actions there are."""
+    """Return the number of sequences of exactly *depth* actions."""
     if depth == 0:
         return 1
     return sum(perft(after(now, action), depth - 1) for action in actions(now))
@@ -205,22 +205,22 @@ def perft(now: Position, depth: int) -> int:
 
 
 def count(now: Position) -> int:
-    """The sum of the open ends; super has none."""
+    """Return the sum of the open ends. 0 in super."""
     return now.layout.count() if isinstance(now, LineGame) else 0
 
 
 def play_score(now: Position) -> int:
-    """What the latest play or stack earned the seat that made it."""
+    """Return the points that the last play or stack earned."""
     return now.earned if isinstance(now, LineGame) else 0
 
 
 def scores(now: Position) -> list[int]:
-    """The points of plays and stacks by seat, without the bonus of the hand."""
+    """Return the points of plays and stacks by seat, without the hand bonus."""
     return list(now.points) if isinstance(now, LineGame) else [0] * len(now.hands)
 
 
 def hand_result(now: Position) -> tuple[int | None, int]:
-    """The winner of a hand that is over, None if nobody won, and the bonus."""
+    """Return the winner of a finished hand, or None, and the bonus."""
     if not now.over:
         raise ValueError("the hand is not over")
     if isinstance(now, SuperGame):
@@ -229,11 +229,11 @@ def hand_result(now: Position) -> tuple[int | None, int]:
 
 
 def settle(rules: Rules, hands: Sequence[Sequence[Pair]], out: int | None) -> tuple[int | None, int]:
-    """Winner and bonus of any game but super.
+    """Return the winner and bonus of any game but super.
 
-    Partners (four seats, `partners` is true) sit across. The bonus is what the winner's pair gets: with `individual`
-    the other pair's pips, less the winner's own; with `team_total` the heavier pair's pips; with `all_three` as if
-    there were no partners.
+    With `partners` and four seats, partners sit opposite each other. The winner's pair gets the bonus. It is the other
+    pair's pips less the winner's own with `individual`, the heavier pair's pips with `team_total`, and the same as
+    without partners with `all_three`.
     """
     points = rules["hand_points"]
     pips = [sum(map(sum, hand)) for hand in hands]
@@ -248,7 +248,7 @@ def settle(rules: Rules, hands: Sequence[Sequence[Pair]], out: int | None) -> tu
         sorted_hands = {seat: sorted((sum(tile), max(tile) * by_high) for tile in hands[seat]) for seat in best}
         best = [seat for seat in best if sorted_hands[seat] == min(sorted_hands.values())]
     if partners_mode and len({seat % 2 for seat in best}) == 1:
-        best = best[:1]  # two equal hands of one pair: it is the pair that wins
+        best = best[:1]  # both hands belong to the same pair, which wins
     if len(best) > 1:
         return None, 0
     winner = best[0]
@@ -271,5 +271,5 @@ def _settle_pairs(pips: list[int], out: int | None) -> tuple[int | None, int]:
 
 
 def round_nearest(value: int, unit: int | None) -> int:
-    """The nearest multiple of an odd unit."""
+    """Return the nearest multiple of an odd unit."""
     return value if unit is None else (value + unit // 2) // unit * unit

@@ -1,7 +1,7 @@
-"""The game with six arms, written as plainly as possible and sharing nothing with the engine.
+"""A naive second implementation of the six-arm game, independent of the engine.
 
-An arm is a list of pairs (the half that touches, the half that leads on) from the starter outwards. Places are "new"
-for a new arm and "arm1" to "arm6" for the end of an arm, in the order in which the arms were started. The numbers
+An arm is a list of pairs (inner half, outer half) from the starter outwards. Places are "new" for a new arm, and "arm1"
+to "arm6" for the end of an arm, in the order in which they were started. The numbers
 13 (spell), 14 (again), 15 (draw) and 3 (reverse) are those of the rules; an option may choose others.
 """
 
@@ -10,53 +10,53 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from tests.engine.naive import DECLINE, DRAW, KNOCK, Action, Dealt, Pair, Rules, all_out, is_double
+from tests.engine.naive import DECLINE, DRAW, KNOCK, Action, HandState, Pair, Rules, all_out, is_double
 
 
 @dataclass
-class SuperGame(Dealt):
-    """One hand of it."""
+class SuperGame(HandState):
+    """A hand of the six-arm game."""
 
     starter: int | None = None
     arms: list[list[Pair]] = field(default_factory=list)
     direction: int = 1
-    # The only place that may be played: "arm3" while the spell of a 13 lies on that arm, "new" from a starter 13-13
-    # until all six arms are started, "" otherwise.
+    # The only playable place: "arm3" while a spell is active on that arm, "new" after the starter 13-13 until all six
+    # arms are started. "" otherwise.
     spell: str = ""
     caster: int = -1
     caster_has_knocked: bool = False
-    extra: bool = False  # the seat left a 14 and may play again
+    extra: bool = False  # the seat left a 14 open and may play again
     skip: bool = False  # the next seat loses its turn
-    drawn: bool = False  # the seat has drawn in this turn
+    drawn: bool = False  # the seat has drawn this turn
 
 
 def super_start(rules: Rules, hands: list[list[Pair]], boneyard: list[Pair], leader: int) -> SuperGame:
-    """The first seat from *leader* on that holds a double leads; with none, *leader* is the first to draw."""
+    """Start a hand. The first seat from *leader* with a double leads. Without any, *leader* draws first."""
     order = [(leader + step) % len(hands) for step in range(len(hands))]
     holders = [seat for seat in order if any(is_double(tile) for tile in hands[seat])]
     return SuperGame(rules, [list(hand) for hand in hands], list(boneyard), turn=[*holders, leader][0])
 
 
-def of(now: SuperGame, effect: str) -> int:
-    """The number with this effect."""
+def number_with(now: SuperGame, effect: str) -> int:
+    """Return the number that has *effect*."""
     number: int = now.rules.get(effect, {"draw_on": 15, "again_on": 14, "spell_on": 13, "reverse_on": 3}[effect])
     return number
 
 
 def super_drawable(now: SuperGame) -> int:
-    """How many tiles may be drawn."""
+    """Return the number of tiles that may be drawn."""
     reserve: int = now.rules.get("boneyard_reserve", 0)
     return max(0, len(now.boneyard) - reserve)
 
 
 def super_fits(now: SuperGame, tile: Pair, place: str) -> bool:
-    """Whether the tile may lie there, whatever spell there is."""
+    """Check that a tile matches a place, ignoring spells."""
     number = now.starter if place == "new" else now.arms[int(place[3:]) - 1][-1][1]
-    return number in tile or (number == of(now, "spell_on") and is_double(tile))
+    return number in tile or (number == number_with(now, "spell_on") and is_double(tile))
 
 
 def super_plays(now: SuperGame, tiles: Iterable[Pair]) -> list[Action]:
-    """Each different tile with each place it fits."""
+    """Return each distinct tile with each place that it matches."""
     tiles = dict.fromkeys(tiles)
     if now.starter is None:
         return [Action("play", tile) for tile in tiles if is_double(tile)]
@@ -69,7 +69,7 @@ def super_plays(now: SuperGame, tiles: Iterable[Pair]) -> list[Action]:
 
 
 def caster_is_exempt(now: SuperGame) -> bool:
-    """Whether the seat to move cast the spell of an arm and need not break it; with nothing to draw, all must play."""
+    """Check that the seat to move cast the active spell and need not break it. Not with an empty boneyard."""
     if not now.spell.startswith("arm") or now.turn != now.caster or not super_drawable(now):
         return False
     return now.rules.get("spell_lap", "caster_exempt") == "caster_exempt" or now.caster_has_knocked
@@ -121,7 +121,7 @@ def super_after(before: SuperGame, action: Action) -> SuperGame:
 
 
 def _all_knocked(now: SuperGame) -> None:
-    """A lap of knocks with nothing left to draw blocks the hand, or only ends the spell.
+    """End the hand, or only the spell, after a full round of knocks with an empty boneyard.
 
     See docs/reference/rules.md A2-6.
     """
@@ -132,7 +132,7 @@ def _all_knocked(now: SuperGame) -> None:
 
 
 def _play(now: SuperGame, tile: Pair, place: str) -> None:
-    """The turn of docs/reference/rules.md 3.5, in its order."""
+    """Play a turn in the order of docs/reference/rules.md 3.5."""
     seat, seats = now.turn, len(now.hands)
     is_starter = now.starter is None
     leaves = _lay(now, tile, place)
@@ -140,16 +140,16 @@ def _play(now: SuperGame, tile: Pair, place: str) -> None:
     now.knocks = 0
     if not now.hands[seat]:
         now.over, now.out = True, seat
-        if leaves == of(now, "draw_on") and now.rules.get("effects_before_end"):
+        if leaves == number_with(now, "draw_on") and now.rules.get("effects_before_end"):
             _others_draw(now, seat)
         return
     if place == now.spell and (place != "new" or len(now.arms) == 6):
         now.spell, now.caster = "", -1
-    if leaves == of(now, "draw_on"):
+    if leaves == number_with(now, "draw_on"):
         _others_draw(now, seat)
-    if leaves == of(now, "reverse_on") and seats > 2:
+    if leaves == number_with(now, "reverse_on") and seats > 2:
         now.direction = -now.direction
-    skip_on, spell_on = now.rules.get("skip_on", "double"), of(now, "spell_on")
+    skip_on, spell_on = now.rules.get("skip_on", "double"), number_with(now, "spell_on")
     if skip_on == "double" and is_double(tile) and tile != (spell_on, spell_on) and not is_starter:
         now.skip = True
     if skip_on == "blank" and leaves == 0:
@@ -159,14 +159,14 @@ def _play(now: SuperGame, tile: Pair, place: str) -> None:
     elif leaves == spell_on and now.spell != "new":
         now.spell = f"arm{len(now.arms)}" if place == "new" else place
         now.caster, now.caster_has_knocked = seat, False
-    if leaves == of(now, "again_on"):
+    if leaves == number_with(now, "again_on"):
         now.extra = True
     else:
         _next_seat(now)
 
 
 def _lay(now: SuperGame, tile: Pair, place: str) -> int:
-    """Put the tile on the table; the number it leaves open."""
+    """Lay a tile and return the number that it leaves open."""
     if now.starter is None:
         now.starter = tile[0]
         return now.starter
@@ -174,8 +174,8 @@ def _lay(now: SuperGame, tile: Pair, place: str) -> int:
         now.arms.append([])
     arm = now.arms[-1] if place == "new" else now.arms[int(place[3:]) - 1]
     number = arm[-1][1] if arm else now.starter
-    one, other = tile
-    arm.append((one, other) if one in (number, other) else (other, one))
+    first, second = tile
+    arm.append((first, second) if first in (number, second) else (second, first))
     return arm[-1][1]
 
 
@@ -197,20 +197,20 @@ def _next_seat(now: SuperGame) -> None:
 
 
 def super_locked(now: SuperGame) -> bool:
-    """Whether no tile of the whole set is left for any arm, started or not. Spells do not matter here."""
+    """Check that no remaining tile of the set matches any arm, started or not. Spells are ignored."""
     if now.starter is None:
         return False
     on_table = [(now.starter, now.starter), *(tile for arm in now.arms for tile in arm)]
     numbers = [arm[-1][1] for arm in now.arms]
     if len(now.arms) < 6:
         numbers.append(now.starter)
-    if of(now, "spell_on") in numbers and sum(is_double(tile) for tile in on_table) < now.rules["set"] + 1:
+    if number_with(now, "spell_on") in numbers and sum(is_double(tile) for tile in on_table) < now.rules["set"] + 1:
         return False
     return all(all_out(number, on_table, now.rules) for number in numbers)
 
 
 def super_result(now: SuperGame) -> tuple[int | None, int]:
-    """The winner of the hand, if any, and the points."""
+    """Return the winner of the hand, or None, and the points."""
     tiles = [len(hand) for hand in now.hands]
     pips = [sum(map(sum, hand)) for hand in now.hands]
     by_pips = now.rules["hand_points"].get("tie", "fewest_pips") == "fewest_pips"

@@ -1,4 +1,4 @@
-"""A hand at an open `Table`, told in the words of the naive game."""
+"""A hand at an open `Table`, with actions translated to the naive game's."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def tile(pair: Pair) -> Tile:
     return Tile.of(*pair)
 
 
-def pair(one: Tile) -> Pair:
-    return one.low, one.high
+def pair(tile: Tile) -> Pair:
+    return tile.low, tile.high
 
 
 @dataclass(frozen=True)
 class OpenHand:
-    """One hand at a `Table`; the boneyard is drawn from its end."""
+    """A hand at a `Table`. The boneyard is drawn from its end."""
 
     table: Table
 
@@ -71,7 +71,7 @@ class OpenHand:
 
     @property
     def paid_for_plays(self) -> tuple[int, ...]:
-        """The totals without what the end of the hand paid, which the table has counted at once."""
+        """Totals without the hand bonus, which the table counts at once."""
         totals = list(self.game.totals)
         for outcome in self.table.outcomes:
             if isinstance(outcome, Scored) and outcome.reason is Reason.BONUS:
@@ -79,22 +79,22 @@ class OpenHand:
         return tuple(totals)
 
     def moves(self) -> tuple[LegalMove, ...]:
-        """All that the player whose turn it is can do; nothing when the hand is over."""
+        """Return all legal moves of the player to move. Empty when the hand is over."""
         return self.table.moves
 
     def after(self, move: LegalMove) -> OpenHand:
-        """The hand after one of `moves`; nothing may be wrong with it."""
+        """Return the hand after one of `moves`, and check that it is not irregular."""
         table = self.table.play_or_raise(move)
-        assert not [one for one in table.outcomes if isinstance(one, Irregular)], table.state.log
+        assert not [outcome for outcome in table.outcomes if isinstance(outcome, Irregular)], table.state.log
         return OpenHand(table)
 
     def result(self) -> HandResult:
-        """The result, when the hand is over."""
+        """Return the result of a finished hand."""
         (result,) = [outcome.result for outcome in self.table.outcomes if isinstance(outcome, HandOver)]
         return result
 
     def action(self, move: LegalMove) -> Action:
-        """The same in naive words; places are the ways of naive.py."""
+        """Return *move* as an action of the naive game. Places are paths as in naive.py."""
         match move:
             case Draw():
                 return DRAW
@@ -107,17 +107,17 @@ class OpenHand:
             case Play(tile=laid, at=at) if at is not None:
                 host = self.game.layout.nodes[0]
                 if not host.is_starter:
-                    return Action("play", pair(laid), self.ways()[at.host] + _step(at.port, first=at.host == host.id))
+                    return Action("play", pair(laid), self.paths()[at.host] + _step(at.port, first=at.host == host.id))
                 if at.host == host.id:
                     return Action("play", pair(laid), "new")
                 return Action("play", pair(laid), f"arm{self.arms()[at.host]}")
             case Stack(tile=laid, on=node):
-                return Action("stack", pair(laid), self.ways()[node])
+                return Action("stack", pair(laid), self.paths()[node])
             case _:
                 raise AssertionError(move)
 
-    def ways(self) -> dict[NodeId, str]:
-        """The way of naive.py to each tile."""
+    def paths(self) -> dict[NodeId, str]:
+        """Return the naive.py path of each tile."""
         found: dict[NodeId, str] = {}
         for node in self.game.layout.nodes:
             at = node.joins
@@ -125,7 +125,7 @@ class OpenHand:
         return found
 
     def arms(self) -> dict[NodeId, int]:
-        """Which arm each tile but the starter lies on, in the order in which they were started."""
+        """Return the arm of each tile but the starter, numbered in the order in which they were started."""
         starter = self.game.layout.nodes[0].id
         found: dict[NodeId, int] = {}
         for node in self.game.layout.nodes[1:]:
@@ -136,21 +136,21 @@ class OpenHand:
 
 
 def open_hand(rules: Rules, hands: Sequence[Sequence[Pair]], boneyard: Sequence[Pair], leader: int = 0) -> OpenHand:
-    """The position before the first tile; *leader* leads where the tiles do not say who does.
+    """Return the position before the first tile. *leader* leads if the tiles do not decide it.
 
     Raises:
         ValueError: If nobody can lead and everybody has to draw new tiles.
     """
     rules = replace(rules, hand=len(hands[0]), hand_for=(), target=None, policy=Policy.STRICT)
     table = Table.start(rules, tuple("ABCDEFGHIJKLMNOP"[: len(hands)]))
-    held = [[tile(one) for one in hand] for hand in hands]
+    held = [[tile(numbers) for numbers in hand] for hand in hands]
     by_tiles = rules.lead_first not in (LeadRule.LOT_ANY, LeadRule.CHOSEN_ANY_DOUBLE)
-    first = 0 if by_tiles else leader  # of two with the same double the naive game takes the first
-    return OpenHand(table.deal_these(held, [tile(one) for one in boneyard], leader=first))
+    first = 0 if by_tiles else leader  # the naive game takes the first of two holders
+    return OpenHand(table.deal_these(held, [tile(numbers) for numbers in boneyard], leader=first))
 
 
 def naive_rules(rules: Rules) -> dict[str, Any]:
-    """The same rules in the words of docs/reference/rules.md 2.7, for the naive game."""
+    """Return *rules* as options of docs/reference/rules.md 2.7, for the naive game."""
     points, effects = rules.hand_points, rules.effects
     found: dict[str, Any] = {
         "set": rules.max_pips,
@@ -195,5 +195,5 @@ def _lead_text(rules: Rules) -> str:
 
 
 def _step(port: Port, *, first: bool) -> str:
-    """What a port adds to a way: only of the first tile W and E are different sides."""
+    """Return the path step of a port. W and E only differ at the first tile."""
     return "+" if port is Port.E and not first else str(port)

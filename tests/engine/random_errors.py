@@ -1,4 +1,4 @@
-"""What comes in when players, eyes and thumbs err: each kind of event, sometimes right, mostly not."""
+"""Random events of all kinds, mostly wrong, as if players, reader and buttons made mistakes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ REVISIONS = (Undo, Amend, Insert, Remove, ItStands)
 
 
 def random_error(state: State, rng: random.Random) -> Event:
-    """Return something that nobody expects now."""
+    """Return an event that is unlikely to be legal now."""
     game = state.game
     if game is None or rng.random() < 0.15:
         return _revision(state, rng)
@@ -74,14 +74,14 @@ def _revision(state: State, rng: random.Random) -> Event:
 
 def _action(state: State, game: Game, rng: random.Random) -> Action:
     if game.hand is None or rng.random() < 0.1:
-        return _of_the_match(game, rng)
-    phase_makes = {Phase.REVEAL: _of_the_reveal, Phase.LEAD: _of_the_lead}.get(game.phase, _of_the_play)
+        return _match_action(game, rng)
+    make = {Phase.REVEAL: _reveal_action, Phase.LEAD: _lead_action}.get(game.phase, _play_action)
     if rng.random() < 0.15:
-        phase_makes = rng.choice((_of_the_reveal, _of_the_lead, _of_the_play))
-    return phase_makes(state, game, game.hand, rng)
+        make = rng.choice((_reveal_action, _lead_action, _play_action))
+    return make(state, game, game.hand, rng)
 
 
-def _of_the_match(game: Game, rng: random.Random) -> Action:
+def _match_action(game: Game, rng: random.Random) -> Action:
     seats = len(game.players)
     return rng.choice(
         (
@@ -98,7 +98,7 @@ def _of_the_match(game: Game, rng: random.Random) -> Action:
     )
 
 
-def _of_the_lead(state: State, game: Game, hand: Hand, rng: random.Random) -> Action:
+def _lead_action(state: State, game: Game, hand: Hand, rng: random.Random) -> Action:
     seat = _seat(game, rng)
     return rng.choice(
         (
@@ -112,7 +112,7 @@ def _of_the_lead(state: State, game: Game, hand: Hand, rng: random.Random) -> Ac
     )
 
 
-def _of_the_reveal(state: State, game: Game, hand: Hand, rng: random.Random) -> Action:
+def _reveal_action(state: State, game: Game, hand: Hand, rng: random.Random) -> Action:
     seat = hand.out if hand.out is not None and rng.random() < 0.2 else _seat(game, rng)
     left = [*unseen(game), *(node.tile for node in hand.layout.nodes), Tile(18, 18)]
     size = rng.choice((hand.sizes[seat % len(hand.sizes)], rng.randint(0, 4)))
@@ -120,7 +120,7 @@ def _of_the_reveal(state: State, game: Game, hand: Hand, rng: random.Random) -> 
     return rng.choice((Reveal(seat, tiles), Reveal(seat, tiles), RevealPips(seat, rng.randint(0, 40)), HandEnd()))
 
 
-def _of_the_play(state: State, game: Game, hand: Hand, rng: random.Random) -> Action:
+def _play_action(state: State, game: Game, hand: Hand, rng: random.Random) -> Action:
     make: Callable[[], Action] = rng.choice(
         (
             lambda: _play(state, game, hand, rng),
@@ -129,16 +129,16 @@ def _of_the_play(state: State, game: Game, hand: Hand, rng: random.Random) -> Ac
             lambda: _stack(game, hand, rng),
             lambda: _draw(game, hand, rng),
             lambda: _call(game, hand, rng),
-            lambda: _word(game, hand, rng),
+            lambda: _declaration(game, hand, rng),
         )
     )
     return make()
 
 
 def _play(state: State, game: Game, hand: Hand, rng: random.Random) -> Action:
-    """A tile that was not expected: another's turn, a wrong number, a closed tip, a tile that is out already."""
+    """Return an unexpected play: wrong turn, wrong number, closed branch port, or a tile already played."""
     seat = _seat(game, rng)
-    whose = hand.turn if hand.turn is not None else seat
+    turn = hand.turn if hand.turn is not None else seat
     plays = legal_plays(state, full_set(game.rules.max_pips), seat=hand.turn)
     if plays and rng.random() < 0.2:
         play = rng.choice(plays)
@@ -148,16 +148,16 @@ def _play(state: State, game: Game, hand: Hand, rng: random.Random) -> Action:
         end, tile = rng.choice(ends), _any_tile(rng)
         gone = [node.tile for node in hand.layout.nodes if node.tile.has(end.number)]
         tile = rng.choice(gone) if gone and rng.random() < 0.4 else tile
-        return Play(whose, tile, end.spot, rng.choice((None, tile.low, tile.high)))
+        return Play(turn, tile, end.spot, rng.choice((None, tile.low, tile.high)))
     at = None
     if hand.layout.nodes and rng.random() < 0.9:
         node = rng.choice((hand.layout.nodes[0], rng.choice(hand.layout.nodes)))
         at = Spot(node.id, rng.choice(node.ports if rng.random() < 0.8 else tuple(Port)))
         starter = hand.layout.nodes[0]
-        if set(ARMS) <= set(hand.layout.covered(starter)):  # seldom, and then hands begin a seventh arm
+        if set(ARMS) <= set(hand.layout.covered(starter)):  # rarely, all six arms exist, so try a seventh
             at = Spot(starter.id, Port.ARM_7)
     tile = _any_tile(rng)
-    return Play(whose, tile, at, rng.choice((None, tile.low, tile.high)))
+    return Play(turn, tile, at, rng.choice((None, tile.low, tile.high)))
 
 
 def _stack(game: Game, hand: Hand, rng: random.Random) -> Action:
@@ -185,14 +185,14 @@ def _call(game: Game, hand: Hand, rng: random.Random) -> Action:
     return Call(owing.seat, rng.choice((None, owing.points, owing.points + 5)))
 
 
-def _word(game: Game, hand: Hand, rng: random.Random) -> Action:
+def _declaration(game: Game, hand: Hand, rng: random.Random) -> Action:
     seat = hand.turn if hand.turn is not None and rng.random() < 0.5 else _seat(game, rng)
-    words = (Knock(seat), Knock(seat), Decline(seat), Domino(seat), HandEnd(), Lead(seat), MatchClose())
-    return rng.choice((*words, Redeal(rng.choice(list(RedealReason)))))
+    declarations = (Knock(seat), Knock(seat), Decline(seat), Domino(seat), HandEnd(), Lead(seat), MatchClose())
+    return rng.choice((*declarations, Redeal(rng.choice(list(RedealReason)))))
 
 
 def _seat(game: Game, rng: random.Random) -> Seat:
-    """A seat, now and then one where nobody sits."""
+    """Return a seat, occasionally one without a player."""
     return Seat(rng.randrange(len(game.players)) if rng.random() < 0.97 else rng.choice((-1, len(game.players))))
 
 

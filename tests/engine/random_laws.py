@@ -41,7 +41,7 @@ MIRROR = {Port.W: Port.E, Port.E: Port.W, Port.N: Port.S, Port.S: Port.N}
 
 
 def check_event(players: Players) -> None:
-    """Cheap: what holds after every event."""
+    """Check cheap invariants that hold after every event."""
     game = players.state.game
     if game is None or game.hand is None or not game.rules.refereed:
         return
@@ -51,12 +51,12 @@ def check_event(players: Players) -> None:
     if players.errors == 0 and players.hands:
         assert list(hand.sizes) == [len(held) for held in players.hands], players.state.log
         assert hand.boneyard == len(players.boneyard)
-        lying = len(hand.layout.nodes) + len(hand.layout.stacked)
-        assert sum(hand.sizes) + lying + hand.boneyard == rules.tiles
+        on_table = len(hand.layout.nodes) + len(hand.layout.stacked)
+        assert sum(hand.sizes) + on_table + hand.boneyard == rules.tiles
 
 
 def check_event_thoroughly(players: Players, before: State, event: Event) -> None:
-    """Dear: the tiles one by one, the count both ways, and the event undone."""
+    """Check expensive invariants: the individual tiles, both counts, and undoing the event."""
     state = players.state
     game = state.game
     if not isinstance(event, REVISIONS):
@@ -75,27 +75,27 @@ def check_event_thoroughly(players: Players, before: State, event: Event) -> Non
 
 
 def check_counts(state: State) -> None:
-    """The two ways to count a spinner differ by its open sides once it is capped, and by nothing before."""
+    """Check that the two spinner counts only differ by the open sides of a capped spinner."""
     assert state.game is not None
     layout = state.game.layout
     halves = count(layout, SpinnerCount.OPEN_HALVES).total
     capped = count(layout, SpinnerCount.UNTIL_CAPPED).total
-    more = 0
+    difference = 0
     for node in layout.nodes:
         covered = len(layout.covered(node))
         if node.branches and not node.is_starter and covered >= 2:
-            more += node.outer * (4 - covered)
-    assert halves - capped == more, state.log
+            difference += node.outer * (4 - covered)
+    assert halves - capped == difference, state.log
 
 
 def check_match(players: Players) -> None:
-    """Dear: totals are what was paid, and the log is all there is."""
+    """Check expensive invariants: totals equal the payments, and the log alone determines the state."""
     state = players.state
     game = state.game
     assert replay(state.log) == state
     if game is None:
         return
-    paid = scores_paid([outcome for told in history(state) for outcome in told.outcomes])
+    paid = scores_paid([outcome for line in history(state) for outcome in line.outcomes])
     assert tuple(paid) == game.scores
     assert tuple(map(sum, paid)) == game.totals
     for seat, scores in enumerate(game.scores):
@@ -106,12 +106,12 @@ def check_match(players: Players) -> None:
     check_mirrored(state)
 
 
-def scores_paid(told: list[Outcome]) -> list[tuple[int, ...]]:
-    """What each seat was paid, without what a redeal took back; what the table gave by hand stays."""
+def scores_paid(outcomes: list[Outcome]) -> list[tuple[int, ...]]:
+    """Return the payments of each seat. A redeal revokes those of its hand, except manual adjustments."""
     paid: list[tuple[int, ...]] = []
     dealt = paid
     redealt = False
-    for outcome in told:
+    for outcome in outcomes:
         if isinstance(outcome, MatchStarted):
             paid = dealt = [()] * len(outcome.players)
         elif isinstance(outcome, Scored):
@@ -129,9 +129,9 @@ def _with(paid: list[tuple[int, ...]], scored: Scored) -> list[tuple[int, ...]]:
 
 
 def check_mirrored(state: State) -> None:
-    """West for east and north for south is the same game."""
+    """Check that swapping west with east and north with south gives the same game."""
     if any(isinstance(event, Amend | Insert) for event in state.log):
-        return  # what was the first tile may lie against another now
+        return  # a former first tile may be joined to another one now
     firsts = {NodeId(at) for at, event in enumerate(state.log) if isinstance(event, Play) and event.at is None}
     other = replay(mirrored(event, firsts) for event in state.log)
     assert state.game is not None
@@ -142,7 +142,7 @@ def check_mirrored(state: State) -> None:
 
 
 def mirrored(event: Event, firsts: set[NodeId]) -> Event:
-    """The event with the sides of the first tiles and all tips changed over; later tiles have no west and east."""
+    """Swap the sides of first tiles and all branch ports. Later tiles have no west and east."""
     if not isinstance(event, Play):
         return event
     if event.at is None:

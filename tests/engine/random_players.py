@@ -1,4 +1,4 @@
-"""Players who choose at random: who know the rules and their tiles, or who do not care about either."""
+"""Random players that either follow the rules or ignore them."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ from tests.engine.random_errors import REVISIONS, random_error
 ROLL_CALLS = (Must.LEAD_HIGHEST_DOUBLE, Must.LEAD_SET_DOUBLE, Must.RACE)
 DRAWS = (Must.PLAY_OR_DRAW, Must.BREAK_OR_DRAW, Must.START_ARM_OR_DRAW)
 NAMES = tuple("ABCDEFGH")
-TWO = 2  # tiles of a draw where two are drawn
+TWO = 2  # tiles of a draw if two are drawn at once
 
 
 @dataclass
 class Players:
-    """One match; `errors` is how often something comes in that makes no sense.
+    """A match of random players. `errors` is the probability of an erroneous event.
 
-    Without errors the players alone know who holds what, and nothing they do may be irregular. With errors nobody
-    knows: whoever plays has any tiles that have not been seen.
+    Without errors, the players' hands are tracked and none of their actions may be irregular. With errors, hands are
+    unknown: each player holds arbitrary unseen tiles.
     """
 
     rules: Rules
@@ -87,50 +87,50 @@ class Players:
         self.feed(MatchStart(self.rules, NAMES[: self.seats]))
 
     def feed(self, event: Event) -> None:
-        """Let it happen; what is wrong with it is in the outcomes, and nowhere else."""
+        """Apply an event, and check that its outcomes report any problem with it."""
         before, problem = self.state, problem_with(self.state, event)
         self.state, self.outcomes = apply(before, event)
-        told = [outcome for outcome in self.outcomes if isinstance(outcome, Irregular)]
+        reported = [outcome for outcome in self.outcomes if isinstance(outcome, Irregular)]
         if problem is None:
-            assert isinstance(event, REVISIONS) or not told, event
+            assert isinstance(event, REVISIONS) or not reported, event
         else:
-            assert told, event
-            assert told[0].problem == problem
-            assert told[0].stands or self.state.game is before.game, event
-        self.hands_dealt += self.outcomes[:1] != () and isinstance(self.outcomes[0], HandStarted)  # and no redeal
+            assert reported, event
+            assert reported[0].problem == problem
+            assert reported[0].stands or self.state.game is before.game, event
+        self.hands_dealt += self.outcomes[:1] != () and isinstance(self.outcomes[0], HandStarted)  # and not a redeal
         if self.errors == 0:
             assert problem is None, (event, problem, before.log)
             self._move_tiles(event)
 
     def step(self) -> bool:
-        """Let one more thing happen; False when the match is over."""
+        """Apply one more event. Return False when the match is over."""
         if self.rng.random() < self.errors:
             self.feed(random_error(self.state, self.rng))
             return True
         event = self._sensible(self.state)
         if event is None:
             return False
-        if isinstance(event, Knock | Decline) and self._goes_without_saying(event):
+        if isinstance(event, Knock | Decline) and self._may_be_implied(event):
             shadow, _ = apply(self.state, event)
             after = self._sensible(shadow)
-            if isinstance(after, Play | Stack | Draw | Knock) and self._is_seen_to_go_on(event.seat, after):
+            if isinstance(after, Play | Stack | Draw | Knock) and self._implies_end_of_turn(event.seat, after):
                 self.feed(after)
                 assert _course_of(self.state) == _course_of(apply(shadow, after)[0]), self.state.log
                 return True
         self.feed(event)
         return True
 
-    # ---- what a player does ----
+    # ---- actions of players ----
 
-    def _goes_without_saying(self, event: Knock | Decline) -> bool:
-        """Whether the next player may just go on instead."""
+    def _may_be_implied(self, event: Knock | Decline) -> bool:
+        """Check that the next player's action may replace this event."""
         if self.rng.random() < 0.5:
             return False
-        whose = turn(self.game)
-        return whose is not None and whose.extra and whose.seat == event.seat
+        current = turn(self.game)
+        return current is not None and current.extra and current.seat == event.seat
 
-    def _is_seen_to_go_on(self, done: Seat, after: Play | Stack | Draw | Knock) -> bool:
-        """Whether what comes next cannot be taken for a move of *done*, and is no forced draw that is seen late."""
+    def _implies_end_of_turn(self, done: Seat, after: Play | Stack | Draw | Knock) -> bool:
+        """Check that *after* cannot be an action of *done* or a forced draw that is seen late."""
         return after.seat != done and not (isinstance(after, Draw) and after.forced)
 
     def _sensible(self, state: State) -> Event | None:
@@ -139,7 +139,7 @@ class Players:
             return MatchStart(self.rules, NAMES[: self.seats])
         hand = game.hand
         if not self.rules.refereed:
-            return self._of_free_tiles(state, game)
+            return self._free_play(state, game)
         if hand is None or game.phase is Phase.DEAL:
             return NewHand()
         match game.phase:
@@ -152,7 +152,7 @@ class Players:
             case _:
                 return None
 
-    def _of_free_tiles(self, state: State, game: Game) -> Event | None:
+    def _free_play(self, state: State, game: Game) -> Event | None:
         if game.phase is Phase.MATCH_OVER:
             return None
         if game.hand is None or self.rng.random() < 0.1:
@@ -164,30 +164,30 @@ class Players:
         return self.rng.choice(plays)
 
     def _lead(self, state: State, game: Game, hand: Hand) -> Event:
-        whose = turn(game)
-        assert whose is not None
+        current = turn(game)
+        assert current is not None
         held = [self._held(game, hand, seat) for seat in range(self.seats)]
         most = self.rules.redeal_if_doubles_over
         if most is not None and not hand.course.drawn and any(_doubles(tiles) > most for tiles in held):
             return Redeal(RedealReason.TOO_MANY_DOUBLES)
-        if whose.must in ROLL_CALLS:
-            return self._roll_call(state, hand, whose, held)
-        if whose.seat is None:
+        if current.must in ROLL_CALLS:
+            return self._roll_call(state, hand, current, held)
+        if current.seat is None:
             return Lead(Seat(self.rng.randrange(self.seats)))
-        plays = legal_plays(state, held[whose.seat])
+        plays = legal_plays(state, held[current.seat])
         if plays:
             return self.rng.choice(plays)
-        if whose.must is Must.DRAW_A_DOUBLE and hand.course.drawn == 0:
+        if current.must is Must.DRAW_A_DOUBLE and hand.course.drawn == 0:
             can = hand.boneyard > self.rules.boneyard_reserve and self.rules.draw is not Drawing.NONE
-            return Draw(whose.seat) if can else Redeal(RedealReason.NO_DOUBLE)
-        return Knock(whose.seat)
+            return Draw(current.seat) if can else Redeal(RedealReason.NO_DOUBLE)
+        return Knock(current.seat)
 
-    def _roll_call(self, state: State, hand: Hand, whose: Turn, held: list[tuple[Tile, ...]]) -> Event:
+    def _roll_call(self, state: State, hand: Hand, current: Turn, held: list[tuple[Tile, ...]]) -> Event:
         top = Tile(self.rules.max_pips, self.rules.max_pips)
-        every = tuple(one for tiles in held for one in tiles)
-        best = highest_leader(self.rules, every)
-        if whose.must is Must.LEAD_SET_DOUBLE:
-            best = top if top in every else None
+        held_tiles = tuple(tile for tiles in held for tile in tiles)
+        best = highest_leader(self.rules, held_tiles)
+        if current.must is Must.LEAD_SET_DOUBLE:
+            best = top if top in held_tiles else None
         if best is None:
             return Redeal(RedealReason.NO_DOUBLE)
         leader = Seat(next(seat for seat, tiles in enumerate(held) if best in tiles))
@@ -203,29 +203,29 @@ class Players:
         owing = [Seat(at) for at, tiles in enumerate(hand.course.owed) if tiles]
         if owing and self.rng.random() < 0.2:
             return Draw(self.rng.choice(owing), forced=True)
-        whose = turn(game)
-        assert whose is not None
-        assert whose.seat is not None
-        seat = whose.seat
+        current = turn(game)
+        assert current is not None
+        assert current.seat is not None
+        seat = current.seat
         held = self._held(game, hand, seat)
         plays, stacks = legal_plays(state, held), legal_stacks(state, held)
         if stacks and self.rng.random() < 0.8:
             return self.rng.choice(stacks)
-        if whose.must is Must.PLAY_AGAIN:
+        if current.must is Must.PLAY_AGAIN:
             return self.rng.choice(plays) if plays and self.rng.random() < 0.8 else Decline(seat)
-        if plays and not self._may_hold_back(game, hand, whose):
+        if plays and not self._may_hold_back(game, hand, current):
             return self.rng.choice(plays)
-        if whose.must is Must.DRAW_OR_END:
+        if current.must is Must.DRAW_OR_END:
             return HandEnd() if self.rng.random() < 0.5 else self._draw(hand, seat)
-        return self._draw(hand, seat) if whose.must in DRAWS else Knock(seat)
+        return self._draw(hand, seat) if current.must in DRAWS else Knock(seat)
 
-    def _may_hold_back(self, game: Game, hand: Hand, whose: Turn) -> bool:
-        """Whether this once a player who can play does not, where that is agreed."""
+    def _may_hold_back(self, game: Game, hand: Hand, current: Turn) -> bool:
+        """Decide whether a player who can play declines to, if the rules allow it."""
         if self.rng.random() < 0.7:
             return False
-        draws = whose.must in DRAWS
-        if whose.must is Must.BREAK_OR_KNOCK and game.rules.draw is Drawing.TWO and hand.course.drawn == 0:
-            return hand.boneyard > game.rules.boneyard_reserve  # only the caster of the spell need not draw then
+        draws = current.must in DRAWS
+        if current.must is Must.BREAK_OR_KNOCK and game.rules.draw is Drawing.TWO and hand.course.drawn == 0:
+            return hand.boneyard > game.rules.boneyard_reserve  # only the caster of the spell may skip drawing then
         return (draws and self.rules.voluntary_draw) or (not draws and not self.rules.must_play)
 
     def _draw(self, hand: Hand, seat: Seat) -> Event:
@@ -240,14 +240,14 @@ class Players:
         if chance is not None and not chance.called and self.rng.random() < 0.5:
             return Call(chance.seat)
         seat = next((at for at, holding in enumerate(hand.holdings) if holding is None), None)
-        if seat is None:  # somebody's pips are known, and his tiles would decide
+        if seat is None:  # only pips of some hand are known, but its tiles would decide
             return HandEnd()
         tiles = self._held(game, hand, seat)
         if self.rng.random() < 0.2:
             return RevealPips(Seat(seat), sum(tile.pips for tile in tiles))
         return Reveal(Seat(seat), tiles)
 
-    # ---- who holds what ----
+    # ---- hands ----
 
     def _held(self, game: Game, hand: Hand, seat: int) -> tuple[Tile, ...]:
         if self.errors == 0:
@@ -256,7 +256,7 @@ class Players:
         return tuple(self.rng.sample(left, min(hand.sizes[seat], len(left))))
 
     def _move_tiles(self, event: Event) -> None:
-        """Do with the tiles what the event says."""
+        """Move the tiles of an event."""
         for outcome in self.outcomes:
             if isinstance(outcome, HandStarted):
                 self._deal()
@@ -283,7 +283,7 @@ class Players:
 
 
 def _course_of(state: State) -> tuple[object, ...]:
-    """How the turn goes round, and all else of a hand that does not name its tiles."""
+    """Return the turn order and all other state of a hand that does not name its tiles."""
     game = state.game
     assert game is not None
     hand = game.hand

@@ -1,4 +1,4 @@
-"""docs/reference/rules.md as the tests read it: its sections, decisions, paragraphs, tables and options."""
+"""Parser of docs/reference/rules.md: sections, decisions, paragraphs, tables and options."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def book() -> str:
 
 
 def sections() -> dict[str, str]:
-    """The text of each chapter and section by its number, without the sections of the chapter."""
+    """Return the text of each chapter and section by number. A chapter excludes its sections."""
     text = book()
     found = list(_HEADING.finditer(text))
     ends = [*(heading.start() for heading in found[1:]), len(text)]
@@ -27,13 +27,13 @@ def sections() -> dict[str, str]:
 
 
 def anchors() -> set[str]:
-    """What a link to a heading of the book ends in."""
+    """Return the link anchors of all headings."""
     titles = re.findall(r"^#+ (.+)$", book(), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
 
 
 def tables(text: str) -> list[list[list[str]]]:
-    """Each table of *text*: its rows, the titles first, as cells."""
+    """Return each table of *text* as rows of cells, header first."""
     found: list[list[list[str]]] = [[]]
     for line in text.splitlines():
         if not line.startswith("|"):
@@ -44,13 +44,13 @@ def tables(text: str) -> list[list[list[str]]]:
 
 
 def decisions() -> list[str]:
-    """The ids of all decisions, in the order of their tables."""
+    """Return the ids of all decisions, in table order."""
     rows = [row for text in sections().values() for table in tables(text) for row in table]
     return [row[0] for row in rows if DECISION.fullmatch(row[0])]
 
 
 def paragraphs() -> list[str]:
-    """The names of all paragraphs of chapter 3, such as "3.1 Setup", and of the rows of 3.7."""
+    """Return the names of the paragraphs of chapter 3, such as "3.1 Setup", and of the rows of 3.7."""
     games = {number: text for number, text in sections().items() if "3.1" <= number <= "3.6"}
     found = [f"{number} {name}" for number, text in games.items() for name in _PARAGRAPH.findall(text)]
     (differences,) = tables(sections()["3.7"])
@@ -58,5 +58,5 @@ def paragraphs() -> list[str]:
 
 
 def options(text: str) -> list[tuple[str, str]]:
-    """Every `key=value` of *text*."""
+    """Return every `key=value` pair in *text*."""
     return _OPTION.findall(text)

@@ -1,4 +1,4 @@
-"""A table to play at in tests: plays are written as in docs/reference/rules.md 6.2, each on one line."""
+"""A table for tests. Plays are written as in docs/reference/rules.md 6.2."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from engine import (
 MIRROR = {Port.W: Port.E, Port.E: Port.W, Port.N: Port.S, Port.S: Port.N}
 SAME = {port: port for port in Port}
 
-# Any tile may lead and nothing is refused silently: for layouts that do not say how the hand began.
+# For layouts without a given lead: any tile may lead, and nothing is refused silently.
 OPEN_BONES = replace(BONES, lead_first=LeadRule.LOT_ANY, policy=Policy.STRICT)
 
 
@@ -56,7 +56,7 @@ def tiles(text: str) -> tuple[Tile, ...]:
 
 @dataclass
 class Table:
-    """A match whose state moves on with each call; the last outcomes are kept."""
+    """A match whose state advances with each call. `outcomes` are those of the last event."""
 
     rules: Rules = OPEN_BONES
     players: tuple[str, ...] = ("Brian", "Tom")
@@ -92,21 +92,21 @@ class Table:
 
     @property
     def score(self) -> int:
-        """Points of the last event."""
+        """Points scored by the last event."""
         return sum(outcome.points for outcome in self.outcomes if isinstance(outcome, Scored))
 
     @property
     def due(self) -> Turn | None:
-        """Whose turn it is, and what he has to do."""
+        """Current turn, with the required action."""
         return turn(self.game)
 
     @property
-    def whose(self) -> Seat:
+    def to_move(self) -> Seat:
         assert self.hand.turn is not None
         return self.hand.turn
 
     def end(self, arm: str) -> OpenEnd:
-        """The one open end of that arm: W, E, N or S, or 1 to 6 of a starter."""
+        """Return the open end of an arm: W, E, N, S, or 1 to 6 of a starter."""
         (found,) = [end for end in ends(self.state) if end.arm is self.names[Port(arm)]]
         return found
 
@@ -115,22 +115,22 @@ class Table:
         return found
 
     def spot(self, at: str) -> Spot | None:
-        """Where "start", an arm, or "5-5:N" is."""
+        """Return the spot of "start", of an arm, or of a port such as "5-5:N"."""
         if at == "start":
             return None
         tile, colon, port = at.partition(":")
         return Spot(self.node(tile), self.names[Port(port)]) if colon else self.end(at).spot
 
     def play_of(self, text: str, seat: int | None = None) -> Play:
-        """ "5-4@W" as the player whose turn it is plays it; without @ it is the first tile, its first number west."""
+        """Return the play "5-4@W" of the player to move. Without "@" it is the lead, with its first number west."""
         tile, _, at = text.partition("@")
         spot = self.spot(at or "start")
-        who = Seat(seat) if seat is not None else self.hand.turn or Seat(0)
+        player = Seat(seat) if seat is not None else self.hand.turn or Seat(0)
         inner = None
         if spot is None:
             west, east = (int(number) for number in tile.split("-"))
             inner = west if self.names[Port.W] is Port.W else east
-        return Play(who, Tile.parse(tile), spot, inner)
+        return Play(player, Tile.parse(tile), spot, inner)
 
     def play(self, *texts: str, seat: int | None = None) -> Table:
         for text in texts:
@@ -141,32 +141,32 @@ class Table:
         return self.feed(Lead(Seat(seat)))
 
     def draw(self, number: int = 1, *, seat: int | None = None) -> Table:
-        return self.feed(Draw(self.whose if seat is None else Seat(seat), number))
+        return self.feed(Draw(self.to_move if seat is None else Seat(seat), number))
 
     def knock(self, times: int = 1) -> Table:
-        """Knock, and so the next players if it is more than once."""
+        """Knock for the player to move, and for those after them if *times* is above 1."""
         for _ in range(times):
-            self.feed(Knock(self.whose))
+            self.feed(Knock(self.to_move))
         return self
 
     def decline(self) -> Table:
-        return self.feed(Decline(self.whose))
+        return self.feed(Decline(self.to_move))
 
     def call(self, points: int | None = None, *, seat: int | None = None) -> Table:
-        """Call points, if no seat is said then by who laid the last tile."""
-        last = (self.whose - 1) % len(self.players) if seat is None else seat
+        """Call points, by default for the seat that laid the last tile."""
+        last = (self.to_move - 1) % len(self.players) if seat is None else seat
         return self.feed(Call(Seat(last), points))
 
     def stack(self, tile: str, *, seat: int | None = None) -> Table:
-        return self.feed(Stack(self.whose if seat is None else Seat(seat), Tile.parse(tile), self.node(tile)))
+        return self.feed(Stack(self.to_move if seat is None else Seat(seat), Tile.parse(tile), self.node(tile)))
 
     def reveal(self, seat: int, hand: str | int) -> Table:
-        """Lay a hand open, its tiles or only their sum."""
-        one = Seat(seat)
-        return self.feed(RevealPips(one, hand) if isinstance(hand, int) else Reveal(one, tiles(hand)))
+        """Reveal a hand: its tiles or only their pip total."""
+        player = Seat(seat)
+        return self.feed(RevealPips(player, hand) if isinstance(hand, int) else Reveal(player, tiles(hand)))
 
     def can_play(self, held: str) -> list[str]:
-        """The legal plays of who holds these tiles: "5-2@E"."""
+        """Return the legal plays of a hand, as "5-2@E"."""
         arms = {end.spot: end.arm for end in ends(self.state)}
         plays = legal_plays(self.state, tiles(held))
         return [str(play.tile) + ("" if play.at is None else f"@{arms[play.at]}") for play in plays]
@@ -176,7 +176,7 @@ class Table:
 
 
 def short(rules: Rules = OPEN_BONES, *, hand: int, **options: object) -> Rules:
-    """The same game with few tiles to play out."""
+    """Return *rules* with small hands."""
     return replace(rules, hand=hand, **options)  # type: ignore[arg-type]  # options are fields of Rules
 
 
@@ -189,5 +189,5 @@ def kinds(table: Table) -> list[ProblemKind]:
 
 
 def words(table: Table) -> list[str]:
-    """What is said to be wrong."""
+    """Return the descriptions of the reported problems."""
     return [outcome.problem.words for outcome in table.outcomes if isinstance(outcome, Irregular)]

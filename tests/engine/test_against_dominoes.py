@@ -1,7 +1,7 @@
-"""Random games of the package `dominoes` (four play as partners, all tiles are dealt) against the engine.
+"""Tests of the engine against the package `dominoes`: four partners, and all tiles are dealt.
 
-Its rules are those of Block with `partners_mode=all_three`: who goes out gets the pips of all three others. A stuck
-game it gives to the lighter pair, as `team_total` does, but it pays the pips of both pairs.
+Its rules are those of Block with `partners_mode=all_three`: the seat that goes out gets the pips of all three others.
+It awards a blocked game to the lighter pair, as `team_total` does, but pays the pips of both pairs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RULES = replace(
 
 
 def dealt(rng: random.Random) -> tuple[OpenHand, Any]:
-    """Both before the first tile. `Game.new` would shuffle with the global generator, so the deal is made here."""
+    """Return both games before the first tile. `Game.new` would use the global random generator, so deal here."""
     pile = list(full_set(6))
     rng.shuffle(pile)
     hands = [pile[seat * DEALT : (seat + 1) * DEALT] for seat in range(SEATS)]
@@ -56,7 +56,7 @@ def tile_of(domino: Any) -> Tile:
 
 
 def choices(now: OpenHand) -> dict[tuple[Tile, bool], Play]:
-    """The plays by tile and side, True for the west; with both ends alike only the west, as `dominoes` has it."""
+    """Return the plays by tile and side, True for west. Like `dominoes`, only west if both ends are equal."""
     alike = len({end.number for end in ends(now.state)}) == 1
     found = {}
     for move in now.moves():
@@ -68,7 +68,7 @@ def choices(now: OpenHand) -> dict[tuple[Tile, bool], Play]:
 
 
 def passed(now: OpenHand) -> tuple[OpenHand, int]:
-    """The hand after everybody who cannot play has knocked, and how many that were."""
+    """Return the hand after all players without a play have knocked, and the number of knocks."""
     knocks = 0
     while (moves := now.moves()) and isinstance(moves[0], Knock):
         now, knocks = now.after(moves[0]), knocks + 1
@@ -76,24 +76,24 @@ def passed(now: OpenHand) -> tuple[OpenHand, int]:
 
 
 def check_position(now: OpenHand, game: Any) -> None:
-    assert [set(hand) for hand in now.hands] == [{tile_of(one) for one in hand} for hand in game.hands]
+    assert [set(hand) for hand in now.hands] == [{tile_of(domino) for domino in hand} for hand in game.hands]
     if now.game.layout.nodes:
         first, *_ = now.game.layout.nodes
         west, east = first.id, first.id
-        by_way = {way: node for node, way in now.ways().items()}
-        west = by_way[max((way for way in by_way if way[:1] in ("", "W")), key=len)]
-        east = by_way[max((way for way in by_way if way[:1] in ("", "E")), key=len)]
+        by_path = {path: node for node, path in now.paths().items()}
+        west = by_path[max((path for path in by_path if path[:1] in ("", "W")), key=len)]
+        east = by_path[max((path for path in by_path if path[:1] in ("", "E")), key=len)]
         nodes = {node.id: node for node in now.game.layout.nodes}
         assert (nodes[west].inner if west == first.id else nodes[west].outer) == game.board.left_end()
         assert nodes[east].outer == game.board.right_end()
     if not now.over:
         assert now.hand.turn == game.turn
-        said = [{number for claim in claims for number in claim.numbers} for claims in now.hand.claims]
-        assert said == game.missing_values()
+        denied = [{number for claim in claims for number in claim.numbers} for claims in now.hand.claims]
+        assert denied == game.missing_values()
 
 
 def play_game(rng: random.Random) -> bool:
-    """Play one game in both, and return whether it got stuck."""
+    """Play a game in both, and return whether it was blocked."""
     now, game = dealt(rng)
     while game.result is None:
         check_position(now, game)
@@ -112,7 +112,7 @@ def play_game(rng: random.Random) -> bool:
 
 
 def check_result(now: OpenHand, result: Any) -> None:
-    """Its points are above zero for seats 0 and 2, and below it for the others."""
+    """Compare the results. Their points are positive for seats 0 and 2, and negative for the others."""
     pips = [sum(tile.pips for tile in hand) for hand in now.hands]
     if result.won:
         ours = now.result()
@@ -130,12 +130,12 @@ def check_result(now: OpenHand, result: Any) -> None:
         assert (ours.points + pips[pair] + pips[pair + 2]) * (-1) ** pair == result.points
 
 
-def test_partner_block_is_what_dominoes_plays() -> None:
-    stuck = [play_game(random.Random(seed)) for seed in range(GAMES)]
-    assert 30 < sum(stuck) < GAMES - 30
+def test_partner_block_agrees_with_dominoes() -> None:
+    blocked = [play_game(random.Random(seed)) for seed in range(GAMES)]
+    assert 30 < sum(blocked) < GAMES - 30
 
 
-def test_a_difference_would_be_seen() -> None:
+def test_a_difference_is_detected() -> None:
     now, game = dealt(random.Random(1))
     domino, left = game.valid_moves[0]
     game.make_move(domino, left)

@@ -1,4 +1,4 @@
-"""Random whole hands, event by event, the engine against the naive game: every choice, count, score and result."""
+"""Tests of the engine against the naive game in random hands: every choice, count, score and result."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from tests.engine.open_hands import OpenHand, naive_rules, open_hand
 
 @dataclass(frozen=True)
 class Deal:
-    """A hand to be played twice; *yard* tiles are left to draw, the rest of the set is in the box."""
+    """A hand for both games. *yard* tiles are left to draw, and the rest of the set is unused."""
 
     rules: Rules
     seats: int
@@ -63,23 +63,23 @@ class Deal:
     yard: int | None = None
 
 
-# ---- what is played ----
+# ---- games ----
 
 Draws = Callable[[random.Random], Deal]
 
 
 def lines(rules: Rules, *seats: int) -> Draws:
-    """The game as it is, now and then with small hands."""
+    """Return a generator of deals with unchanged rules, sometimes with small hands."""
 
-    def one(rng: random.Random) -> Deal:
+    def random_deal(rng: random.Random) -> Deal:
         players = rng.choice(seats)
         return Deal(rules, players, rng.choice((rules.dealt(players), 3, 4)))
 
-    return one
+    return random_deal
 
 
 def six_arms(rng: random.Random) -> Deal:
-    """The double-fifteen set, whole or with a few tiles to draw."""
+    """Return a deal of the double-fifteen set, with all or a few tiles to draw."""
     seats = rng.randint(2, 4)
     rules = replace(
         SUPER,
@@ -101,7 +101,7 @@ def six_arms(rng: random.Random) -> Deal:
 
 
 def six_arms_of_few_numbers(rng: random.Random) -> Deal:
-    """Sets of 28 to 55 tiles: effects, spells and locks are everyday there."""
+    """Return a deal with a set of 28 to 55 tiles, where effects, spells and blocks are frequent."""
     numbers = rng.sample(range(7), 4)
     deal = six_arms(rng)
     assert deal.rules.effects is not None
@@ -114,7 +114,7 @@ def six_arms_of_few_numbers(rng: random.Random) -> Deal:
 
 
 def two_sets(rng: random.Random) -> Deal:
-    """Two sets, mostly with stacks; short hands in which many tiles lie twice."""
+    """Return a deal of two sets, mostly with stacks, and small hands with many duplicates."""
     rules = replace(
         rng.choice((TWOSET, CUTTHROAT, CUTTHROAT, CUTTHROAT)),
         seats_min=2,
@@ -137,7 +137,7 @@ LINE_LEADS = (LeadRule.HIGHEST_DOUBLE, LeadRule.SET_DOUBLE, LeadRule.LOT_ANY)
 
 
 def any_line(rng: random.Random) -> Deal:
-    """Whatever can be chosen for a game without six arms."""
+    """Return a deal with random options of a game without six arms."""
     unit, size = rng.choice((None, 5, 5, 3)), rng.choice((6, 6, 6, 7, 9, 12))
     rules = replace(
         rng.choice((BONES, DRAW, ALLFIVES, BLOCK)),
@@ -194,19 +194,19 @@ RARE = {
 }
 
 
-# ---- playing it ----
+# ---- play ----
 
 
 def dealt(deal: Deal, rng: random.Random) -> tuple[OpenHand, Position]:
-    """Both games before the first tile; deals that nobody can lead, or that call for a redeal, are thrown away."""
+    """Return both games before the first tile. Redraw deals without a possible lead or that need a redeal."""
     rules = naive_rules(deal.rules)
     while True:
         pile = whole_set(rules)
         rng.shuffle(pile)
         hands: list[list[Pair]] = [[pile.pop() for _ in range(deal.hand)] for _ in range(deal.seats)]
         yard = pile if deal.yard is None else pile[: deal.yard]
-        if deal.rules.effects and not any(is_double(one) for held in (yard, *hands) for one in held):
-            continue  # all doubles are in the box
+        if deal.rules.effects and not any(is_double(tile) for held in (yard, *hands) for tile in held):
+            continue  # all doubles are unused
         if max(sum(map(is_double, hand)) for hand in hands) > rules.get("redeal_if_doubles_over", deal.hand):
             continue
         leader = rng.randrange(deal.seats)
@@ -220,13 +220,13 @@ def dealt(deal: Deal, rng: random.Random) -> tuple[OpenHand, Position]:
 
 
 def agree(engine: OpenHand, naive: Position) -> dict[Action, int]:
-    """Whether both stand at the same place; each action with its number among the moves of the engine."""
+    """Check that both games are in the same state. Return each action with its index in the engine's moves."""
     moves = engine.moves()
     choices = {engine.action(move): at for at, move in enumerate(moves)}
     assert len(choices) == len(moves)
     assert set(choices) == set(actions(naive)), engine.state.log
     assert engine.over == naive.over
-    assert [[(one.low, one.high) for one in hand] for hand in engine.hands] == naive.hands
+    assert [[(tile.low, tile.high) for tile in hand] for hand in engine.hands] == naive.hands
     assert list(engine.hand.sizes) == [len(hand) for hand in naive.hands]
     assert engine.hand.boneyard == len(naive.boneyard)
     if engine.game.rules.unit is not None:
@@ -238,7 +238,7 @@ def agree(engine: OpenHand, naive: Position) -> dict[Action, int]:
 
 
 def play_both(deal: Deal, rng: random.Random) -> Counter[str]:
-    """Play one hand, compare after every event, and return what happened in it."""
+    """Play a hand, compare after every event, and return the rare facts that occurred."""
     engine, naive = dealt(deal, rng)
     seen: Counter[str] = Counter()
     before: Action | None = None
@@ -255,14 +255,16 @@ def play_both(deal: Deal, rng: random.Random) -> Counter[str]:
     seen.update(endings(naive, engine))
     paid, result = engine.paid_for_plays, engine.result()
     winner, points = hand_result(naive)
-    assert (_who(deal.rules, result.winner), result.points) == (_who(deal.rules, winner), points), engine.state.log
+    assert (_winner(deal.rules, result.winner), result.points) == (_winner(deal.rules, winner), points), (
+        engine.state.log
+    )
     bonus = [after - before for before, after in zip(paid, engine.game.totals, strict=True)]
     assert bonus == [points if seat == result.winner else 0 for seat in range(deal.seats)]
     return seen
 
 
 def chosen(now: Position, choices: list[Action], rng: random.Random, *, narrow: bool) -> Action:
-    """One of the choices: mostly a stack where there is one; in a narrow hand what leaves few open numbers."""
+    """Choose an action, mostly a stack if possible. If *narrow*, prefer few distinct open numbers."""
     stacks = [action for action in choices if action.kind == "stack"]
     if stacks and rng.random() < 0.8:
         return rng.choice(stacks)
@@ -273,20 +275,20 @@ def chosen(now: Position, choices: list[Action], rng: random.Random, *, narrow: 
 
 
 def open_numbers(now: Position) -> int:
-    """How many numbers are open, heavy ones last: those have not been played often."""
+    """Return a sort key that prefers few distinct open numbers, and then more open ends."""
     assert isinstance(now, LineGame)
     numbers = [now.layout.number(place) for place in now.layout.open_places()]
     return 100 * len(set(numbers)) - sum(numbers.count(number) for number in numbers)
 
 
-def _who(rules: Rules, winner: int | None) -> int | None:
-    """Who won: where pairs are weighed together it is the pair."""
+def _winner(rules: Rules, winner: int | None) -> int | None:
+    """Return the winner, or the winning pair if pairs are totalled."""
     pairs = rules.partners and rules.partners_mode is PartnersMode.TEAM_TOTAL
     return winner % 2 if pairs and winner is not None else winner
 
 
 def facts(now: Position, action: Action, before: Action | None) -> Iterator[str]:
-    """What is rare about an action."""
+    """Yield the rare facts about an action."""
     if action.kind == "stack":
         yield "stacked"
         if is_double(action.tile):
@@ -344,7 +346,7 @@ def compare(name: str, hands: int, seed: int) -> Counter[str]:
 # ---- tests ----
 
 
-def test_the_games_are_the_same_in_both() -> None:
+def test_profiles_are_the_same_in_both() -> None:
     for rules in (BONES, DRAW, ALLFIVES, BLOCK, SUPER, TWOSET):
         mapped, plain = naive_rules(rules), PROFILES[rules.name]
         for key, value in plain.items():
@@ -359,18 +361,18 @@ def test_the_games_are_the_same_in_both() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
-def test_random_hands_are_the_same(name: str) -> None:
+def test_random_hands_agree(name: str) -> None:
     compare(name, 15, seed=1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
-def test_hundreds_of_random_hands_are_the_same_and_reach_what_is_rare(name: str) -> None:
+def test_hundreds_of_random_hands_agree_and_cover_rare_cases(name: str) -> None:
     seen = compare(name, 400, seed=1000)
     assert set(seen) >= RARE[name], (RARE[name] - set(seen), seen)
 
 
-def test_a_difference_would_be_seen() -> None:
+def test_a_difference_is_detected() -> None:
     rng = random.Random(5)
     engine, naive = dealt(GAMES["allfives"](rng), rng)
     action = actions(naive)[0]

@@ -1,7 +1,7 @@
-"""Random games of OpenSpiel (block for two, and for two pairs) against the engine.
+"""Tests of the engine against OpenSpiel: block for two players, and for two pairs.
 
-Both give a game to the lower sum of pips and pay it the other's; in `python_team_dominoes` that is the sum of a pair,
-also when somebody has gone out, where the engine pays who went out: there only its sums can be compared.
+Both award a game to the lower pip total and pay the other total. `python_team_dominoes` compares pair totals even when
+a player went out, but the engine pays that player. In that case only the sums are compared.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ TWO = replace(
 PAIRS = replace(TWO, partners=True, partners_mode=PartnersMode.TEAM_TOTAL)
 
 Choice = tuple[Tile, int | None]
-"""A tile, and the number that it is laid against; None for the first."""
+"""A tile and the number that it is played against. None for the first tile."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ VARIANTS = (Variant("python_block_dominoes", TWO, 2), Variant("python_team_domin
 
 
 def dealt(variant: Variant, rng: random.Random) -> tuple[OpenHand, Any]:
-    """Both before the first tile: block deals one hand after the other, the team game goes round."""
+    """Return both games before the first tile. Block deals hand by hand, the team game tile by tile."""
     pile = list(full_set(6))
     rng.shuffle(pile)
     hands = [pile[seat * DEALT : (seat + 1) * DEALT] for seat in range(variant.seats)]
@@ -85,15 +85,15 @@ def dealt(variant: Variant, rng: random.Random) -> tuple[OpenHand, Any]:
 def their_choices(state: Any) -> dict[Choice, int]:
     found: dict[Choice, int] = {}
     for action in state.legal_actions():
-        said = ACTION.fullmatch(state.action_to_string(state.current_player(), action))
-        assert said is not None
-        assert int(said[1]) == state.current_player()
-        found[Tile.of(int(said[2]), int(said[3])), None if said[4] is None else int(said[4])] = action
+        match = ACTION.fullmatch(state.action_to_string(state.current_player(), action))
+        assert match is not None
+        assert int(match[1]) == state.current_player()
+        found[Tile.of(int(match[2]), int(match[3])), None if match[4] is None else int(match[4])] = action
     return found
 
 
 def our_choices(now: OpenHand) -> dict[Choice, Play]:
-    """The plays; two ends with one number are one choice, as OpenSpiel has it."""
+    """Return the plays. Like OpenSpiel, two ends with the same number are a single choice."""
     numbers = {end.spot: end.number for end in ends(now.state)}
     found: dict[Choice, Play] = {}
     for move in now.moves():
@@ -103,7 +103,7 @@ def our_choices(now: OpenHand) -> dict[Choice, Play]:
 
 
 def check_position(now: OpenHand, state: Any) -> None:
-    hands = [{Tile.of(int(one), int(other)) for one, other in hand} for hand in state.hands]
+    hands = [{Tile.of(int(first), int(second)) for first, second in hand} for hand in state.hands]
     assert [set(hand) for hand in now.hands] == hands
     assert sorted(end.number for end in ends(now.state)) == state.open_edges
     if not now.over:
@@ -111,7 +111,7 @@ def check_position(now: OpenHand, state: Any) -> None:
 
 
 def play_game(variant: Variant, rng: random.Random) -> bool:
-    """Play one game in both, and return whether it got stuck."""
+    """Play a game in both, and return whether it was blocked."""
     now, state = dealt(variant, rng)
     while not state.is_terminal():
         check_position(now, state)
@@ -129,7 +129,7 @@ def play_game(variant: Variant, rng: random.Random) -> bool:
 
 
 def our_returns(variant: Variant, now: OpenHand) -> list[int]:
-    """What each seat gets, and loses to the other side."""
+    """Return the gain of each seat, negative for the losing side."""
     result = now.result()
     if now.hand.out is not None:
         assert result.winner == now.hand.out
@@ -144,12 +144,12 @@ def our_returns(variant: Variant, now: OpenHand) -> list[int]:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
-def test_block_is_what_open_spiel_plays(variant: Variant) -> None:
-    stuck = [play_game(variant, random.Random(seed)) for seed in range(GAMES)]
-    assert 30 < sum(stuck) < GAMES - 30
+def test_block_agrees_with_open_spiel(variant: Variant) -> None:
+    blocked = [play_game(variant, random.Random(seed)) for seed in range(GAMES)]
+    assert 30 < sum(blocked) < GAMES - 30
 
 
-def test_a_difference_would_be_seen() -> None:
+def test_a_difference_is_detected() -> None:
     now, state = dealt(VARIANTS[0], random.Random(1))
     state.apply_action(state.legal_actions()[0])
     with pytest.raises(AssertionError):

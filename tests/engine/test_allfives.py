@@ -1,6 +1,6 @@
-"""Each rule of docs/reference/rules.md 3.3 (All Fives and variations), and the rows of 3.7; leads are in test_leads.
+"""Tests of docs/reference/rules.md 3.3 (All Fives and variations) and of the rows of 3.7. Leads are in test_leads.
 
-Most layouts are those of the text: a 5-5, b 5-0, c 5-3 and then 0-2, d 5-4 atop, 2-2, 2-5, 3-3.
+Most layouts are the rules' example: a 5-5, b 5-0, c 5-3 and then 0-2, d 5-4 on top, 2-2, 2-5, 3-3.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def scores(rules: Rules, *plays: str) -> list[int]:
 
 
 @pytest.mark.parametrize(("seats", "dealt", "boneyard"), [(2, 7, 14), (3, 5, 13), (4, 5, 8)])
-def test_two_draw_seven_three_and_four_draw_five(seats: int, dealt: int, boneyard: int) -> None:
+def test_two_players_get_seven_tiles_and_three_or_four_get_five(seats: int, dealt: int, boneyard: int) -> None:
     # 3.3 Setup: 2 players 7, 3 and 4 players 5, the rest is the boneyard
     table = Table(ALLFIVES, ("A", "B", "C", "D")[:seats])
     assert (table.hand.sizes, table.hand.boneyard) == ((dealt,) * seats, boneyard)
@@ -95,25 +95,25 @@ def test_later_doubles_connect_on_two_edges() -> None:
     assert [(end.number, end.arm) for end in ends(table.state)] == [(3, "W"), (4, "N"), (5, "E"), (5, "S")]
 
 
-def test_who_cannot_play_draws_and_with_an_empty_boneyard_passes() -> None:
+def test_a_player_without_a_play_draws_and_passes_once_the_boneyard_is_empty() -> None:
     # 3.3 Lead: he must draw until he can make a move; with no dominoes left he must pass
     table = Table(STRICT).play("5-5")
     assert table.due == Turn(B, Must.PLAY_OR_DRAW)
     assert kinds(table.knock()) == [ProblemKind.KNOCK_TOO_EARLY]
     assert kinds(table.draw(14).knock()) == []
-    assert table.whose == A
+    assert table.to_move == A
 
 
 # ---- the count ----
 
 
 @pytest.mark.parametrize("names", [SAME, MIRROR], ids=["as-written", "mirrored"])
-def test_the_steps_of_the_text_count_as_it_says(names: dict[Port, Port]) -> None:
+def test_the_steps_of_the_example_count_as_in_the_rules(names: dict[Port, Port]) -> None:
     # 3.3 Count: a 10, b 10, c 13, c' 15, between 14, 16, 17, d 20; 3.7 capped spinner: 2d
     assert counts(ALLFIVES, *A_TO_C, *D, names=names) == [10, 10, 13, 15, 14, 16, 17, 20]
 
 
-def test_the_steps_of_the_text_score_as_it_says() -> None:
+def test_the_steps_of_the_example_score_as_in_the_rules() -> None:
     # 3.3 Count: a multiple of five scores that number of points
     assert scores(ALLFIVES, *A_TO_C, *D) == [10, 10, 0, 15, 0, 0, 0, 20]
 
@@ -129,7 +129,7 @@ def test_the_spinner_may_stop_counting_once_both_sides_are_played(names: dict[Po
     ("value", "expected"), [("open_halves", [10, 11, 10 + 3, 5 + 6, 10]), ("until_capped", [10, 11, 3, 6, 10])]
 )
 @pytest.mark.parametrize("order", ["WENS", "NSWE", "NESW"])
-def test_it_does_not_matter_which_edges_are_covered(value: str, expected: list[int], order: str) -> None:
+def test_the_count_depends_on_the_number_of_covered_edges_only(value: str, expected: list[int], order: str) -> None:
     # A1-21: d * min(2, open ports) for open_halves, n >= 2 counts 0 for the variation, whichever they are
     plays = [f"5-{number}@{port}" for number, port in zip((1, 2, 3, 4), order, strict=True)]
     assert counts(chosen(spinner_count=value), "5-5", *plays) == expected
@@ -138,7 +138,7 @@ def test_it_does_not_matter_which_edges_are_covered(value: str, expected: list[i
 # ---- the end of a hand ----
 
 
-def test_the_example_of_the_text_pays_five() -> None:
+def test_the_example_pays_five() -> None:
     # 3.3 Hand end: own 3, others 5 + 11 + 13: 29 - 3 = 26, rounded 25, divided by 5; A1-22: literal, /5
     table = Table(ALLFIVES, ("A", "B", "C", "D")).play("6-5", seat=0).feed(HandEnd())
     table.reveal(0, 3).reveal(1, 5).reveal(2, 11).reveal(3, 13)
@@ -180,21 +180,21 @@ def test_the_match_ends_the_moment_the_target_is_reached(target: int) -> None:
 # ---- variations ----
 
 
-def test_a_cribbage_board_pegs_a_fifth_of_each_play_and_goes_to_61() -> None:
+def test_cribbage_scoring_pegs_a_fifth_of_each_play_up_to_61() -> None:
     # 3.3 Options: scoring=cribbage: 5, 10, 15 yield 1, 2, 3; typically played to 61
     rules = chosen(scoring="cribbage")
     assert scores(rules, *A_TO_C, *D) == [2, 2, 0, 3, 0, 0, 0, 4]
     assert rules.target == 61
 
 
-def test_the_bonus_is_not_divided_a_second_time_for_the_cribbage_board() -> None:
+def test_cribbage_scoring_does_not_divide_the_bonus_twice() -> None:
     # A1-23: cribbage: the bonus stays 5, bonus_divisor 5
     table = Table(chosen(scoring="cribbage", policy="warn"), ("A", "B", "C", "D")).play("6-5", seat=0)
     table.feed(HandEnd()).reveal(0, 3).reveal(1, 5).reveal(2, 11).reveal(3, 13)
     assert table.totals == (5, 0, 0, 0)
 
 
-def test_with_all_doubles_spinners_each_can_be_played_off_on_four_edges() -> None:
+def test_with_spinner_all_every_double_branches() -> None:
     # 3.3 Options: spinner=all; A1-26: mid-line doubles open their tips when both sides are covered
     table = Table(chosen(spinner="all")).play("5-5", "5-3@E", "3-3@E")
     assert table.can_play("3-1 5-1") == ["3-1@E", "5-1@W"]
@@ -202,7 +202,7 @@ def test_with_all_doubles_spinners_each_can_be_played_off_on_four_edges() -> Non
     assert kinds(table.play("3-6@3-3:N", "3-4@3-3:S")) == []
 
 
-def test_with_all_doubles_spinners_a_capped_one_counts_no_more() -> None:
+def test_with_spinner_all_a_capped_double_stops_counting() -> None:
     # A1-26: until_capped + sides_first, "ceases to count although its ends remain open"
     assert counts(chosen(spinner="all"), "5-5", "5-3@E", "3-3@E", "3-1@E", "5-2@W") == [10, 13, 16, 11, 3]
 
@@ -227,7 +227,7 @@ def test_the_bonus_of_all_threes_is_in_threes() -> None:
     assert out_of(table, Scored) == [Scored(A, 9, Reason.BONUS, "5 + 11 + 13 - 3 = 26, rounded 27, paid 9")]
 
 
-# ---- what must not be mixed up ----
+# ---- differences between the games ----
 
 ANY_LEAD = {"lead_first": LeadRule.LOT_ANY, "policy": Policy.STRICT}
 BONES_HERE = replace(BONES, **ANY_LEAD)  # type: ignore[arg-type]  # fields of Rules

@@ -1,4 +1,4 @@
-"""Each rule of docs/reference/rules.md 3.4, the block game alone and in pairs; its leads are in test_leads."""
+"""Tests of docs/reference/rules.md 3.4: block with and without partners. Leads are in test_leads."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FOUR = ("Ann", "Bob", "Cay", "Dot")
 
 
 def blocked(rules: Rules, *hands: str | int) -> Table:
-    """A hand that everybody knocked on, with these hands laid open."""
+    """Return a hand that ended with everybody knocking, with *hands* revealed."""
     table = Table(rules, FOUR[: len(hands)]).play("5-5", seat=0).knock(len(hands))
     for seat, hand in enumerate(hands):
         table.reveal(seat, hand)
@@ -53,7 +53,7 @@ def won(table: Table) -> Seat | None:
 
 
 @pytest.mark.parametrize(("seats", "dealt", "boneyard"), [(2, 7, 14), (3, 5, 13), (4, 5, 8)])
-def test_two_draw_seven_three_and_four_draw_five(seats: int, dealt: int, boneyard: int) -> None:
+def test_two_players_get_seven_tiles_and_three_or_four_get_five(seats: int, dealt: int, boneyard: int) -> None:
     # 3.4 Setup: 2 -> 7, 3 -> 5, 4 -> 5
     table = Table(BLOCK, FOUR[:seats])
     assert (table.hand.sizes, table.hand.boneyard) == ((dealt,) * seats, boneyard)
@@ -71,19 +71,19 @@ def test_the_boneyard_is_not_used() -> None:
 def test_a_tile_goes_on_one_of_two_ends() -> None:
     # 3.4 Play: each player adds a domino to an open end, play proceeds to the left
     table = Table(STRICT, FOUR).play("5-5", seat=0).play("5-1@W", "5-2@E")
-    assert table.whose == D
+    assert table.to_move == D
     assert table.can_play("1-1 2-0 5-3") == ["1-1@W", "2-0@E"]
     assert kinds(table.play("5-3@5-5:N")) == [ProblemKind.NO_BRANCH]
 
 
-def test_a_double_has_one_end_left_whichever_way_it_lies() -> None:
+def test_a_covered_double_has_one_end_left() -> None:
     # 3.4 Play: doubles crosswise by custom, inline equally proper: the line goes on at its other side
     table = Table(STRICT).play("5-5", seat=0).play("5-1@E", "1-1@E", "1-3@E")
     assert kinds(table) == []
     assert table.can_play("1-4 3-0 5-6") == ["3-0@E", "6-5@W"]
 
 
-def test_who_knocks_says_that_he_cannot_play() -> None:
+def test_a_knock_claims_that_the_player_cannot_play() -> None:
     # 3.4 Play: only a player that cannot make a move passes
     table = Table(BLOCK).play("5-5", seat=0).knock().play("5-1@W", "5-2@E")
     assert words(table) == ["Tom knocked on 5, but held 5-2"]
@@ -108,7 +108,7 @@ def test_a_hand_ends_when_nobody_can_play() -> None:
     assert out_of(table, ShowHands) == [ShowHands(Ending.BLOCKED_BY_KNOCKS, None, (A, B, C))]
 
 
-def test_a_proved_block_ends_a_hand_at_once_where_nobody_draws() -> None:
+def test_a_provable_block_ends_the_hand_if_nobody_draws() -> None:
     # 3.4 End: no more plays can be made
     rules = replace(STRICT, lead_first=LeadRule.LOT_ANY)
     line = ("6-0", "0-1@E", "1-6@E", "6-2@E", "2-3@E", "3-6@E", "6-4@E", "4-5@E", "5-6@E")
@@ -117,30 +117,30 @@ def test_a_proved_block_ends_a_hand_at_once_where_nobody_draws() -> None:
     assert out_of(table.play("6-6@E"), ShowHands) == [ShowHands(Ending.BLOCKED_BY_PROOF, None, (A, B))]
 
 
-def test_the_lightest_hand_wins_the_others_less_its_own() -> None:
+def test_the_lightest_hand_wins_the_other_hands_less_its_own() -> None:
     # 3.4 Score: lightest hand wins opponents' sum minus own
     table = blocked(STRICT, 12, 7, 20)
     assert out_of(table, Scored) == [Scored(B, 25, Reason.BONUS, "12 + 20 - 7 = 25")]
 
 
-def test_the_lightest_tile_wins_a_tie_of_the_text_and_pays_nothing() -> None:
+def test_the_lightest_tile_wins_the_tie_of_the_example_for_no_points() -> None:
     # 3.4 Score: tie: 1-2, 2-4, 3-5 beats 5-5, 3-4; A1-43: in a two-player hand it pays 17 - 17 = 0
     table = blocked(STRICT, "5-5 3-4", "1-2 2-4 3-5")
     assert (won(table), table.totals) == (B, (0, 0))
     assert table.game.hand_winner == B
 
 
-def test_a_tie_of_three_pays_what_the_third_has() -> None:
+def test_a_tie_among_three_players_pays_the_third_hand() -> None:
     # A1-43: the winner of a tie is paid with 3 and more players
     assert blocked(STRICT, "5-5 3-4", "1-2 2-4 3-5", 30).totals == (0, 30, 0)
 
 
-def test_equal_lightest_tiles_leave_it_to_the_next_lightest() -> None:
+def test_equal_lightest_tiles_compare_the_next_lightest() -> None:
     # A1-44: lightest tiles tie too: next lightest, and so on
     assert won(blocked(STRICT, "2-1 5-5", "3-0 4-2 2-2")) == B
 
 
-def test_hands_that_weigh_the_same_tile_by_tile_score_nothing() -> None:
+def test_hands_of_equal_tile_weights_score_nothing() -> None:
     # A1-44: identical: nobody scores
     table = blocked(STRICT, "2-1 5-5", "3-0 6-4", 40)
     assert (won(table), table.totals) == (None, (0, 0, 0))
@@ -171,7 +171,7 @@ def pairs(mode: str = "individual") -> Rules:
 
 
 def out_first(rules: Rules) -> Table:
-    """Cay goes out; Ann, her partner, has 6, Bob 7 and Dot 8."""
+    """Return a hand where Cay goes out. Ann, her partner, has 6, Bob 7 and Dot 8."""
     table = Table(replace(rules, hand=1, hand_for=()), FOUR).play("5-5", seat=2)
     return table.reveal(0, 6).reveal(1, 7).reveal(3, 8)
 
@@ -189,13 +189,13 @@ def test_going_out_pays_a_pair(mode: str, paid: int) -> None:
     assert out_first(pairs(mode)).totals == (0, 0, paid, 0)
 
 
-def test_a_block_goes_to_the_one_lightest_hand_for_its_pair() -> None:
+def test_a_block_goes_to_the_pair_of_the_lightest_hand() -> None:
     # A1-46: partners_mode=individual: the opposing pair's pips less the winner's own hand
     table = blocked(pairs(), 30, 10, 5, 9)
     assert out_of(table, Scored) == [Scored(C, 14, Reason.BONUS, "10 + 9 - 5 = 14")]
 
 
-def test_a_block_goes_to_the_lighter_pair_for_the_pips_of_the_other() -> None:
+def test_team_total_pays_a_block_to_the_lighter_pair() -> None:
     # A1-46: option team_total: compare pair sums, winners take the losers' pips
     table = blocked(pairs("team_total"), 30, 10, 5, 9)
     (paid,) = out_of(table, Scored)
@@ -209,7 +209,7 @@ def test_equal_pairs_score_nothing() -> None:
     assert blocked(pairs("team_total"), "6-6", "5-5", "5-3", "6-4").totals == (0, 0, 0, 0)
 
 
-def test_equal_pairs_are_not_asked_for_their_tiles() -> None:
+def test_equal_pairs_need_not_reveal_their_tiles() -> None:
     # A1-46: team_total, A1-44: tie = 0: no tile could break it
     assert won(blocked(pairs("team_total"), 10, 9, 9, 10)) is None
 
@@ -234,8 +234,8 @@ def test_partners_reach_the_target_together_and_win_together() -> None:
     assert table.outcomes[-1] == MatchOver(C, (15, 0, 6, 0), A)
 
 
-def test_a_block_called_by_button_is_settled_the_same() -> None:
-    # 3.4 End: the hand-end button and the domino button are there for what nobody could see
+def test_a_block_entered_by_button_is_settled_the_same_way() -> None:
+    # 3.4 End: the hand-end and domino buttons cover ends that were not observed
     table = Table(BLOCK).play("5-5", seat=0).feed(HandEnd()).reveal(0, 4).reveal(1, 9)
     assert table.totals == (5, 0)
     assert Table(BLOCK).play("5-5", seat=0).feed(Domino(A)).reveal(1, 9).totals == (9, 0)

@@ -1,4 +1,4 @@
-"""Each rule of docs/reference/rules.md 3.1, from the deal to the score; endings are in test_bones_endings."""
+"""Tests of docs/reference/rules.md 3.1, from the deal to the score. Endings are in test_bones_endings."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ STRICT = replace(BONES, policy=Policy.STRICT)
 # ---- the deal ----
 
 
-def test_everybody_starts_with_seven_and_the_rest_is_the_boneyard() -> None:
+def test_each_player_gets_seven_tiles_and_the_rest_is_the_boneyard() -> None:
     # 3.1 Setup: everyone starts with seven tiles; at 4 players the boneyard is empty
     for players, boneyard in ((("A", "B"), 14), (("A", "B", "C"), 7), (("A", "B", "C", "D"), 0)):
         table = Table(BONES, players)
@@ -69,43 +69,43 @@ def test_more_than_three_doubles_are_dealt_again() -> None:
     assert (table.game.phase, table.hand.number) == (Phase.LEAD, 1)
 
 
-def lay_doubles(*drawn: Draw, rules: Rules = STRICT) -> Table:
-    """Brian lays 6-6, 5-5, 4-4 and 2-2, Tom no double; Brian has *drawn* on 6 and 1, before the 6-5."""
+def with_four_doubles(*drawn: Draw, rules: Rules = STRICT) -> Table:
+    """Return a hand where Brian lays 6-6, 5-5, 4-4 and 2-2. He draws *drawn* on 6 and 1, before the 6-5."""
     table = Table(rules).play("6-6", "6-1@E").feed(*drawn)
     table.play("6-5@W", "1-4@E", "5-5@W", "5-2@W", "4-4@E", "4-3@E")
     assert table.state.irregular == ()
     return table.play("2-2@W")
 
 
-def test_a_fourth_double_of_one_deal_should_have_been_dealt_again() -> None:
-    # 3.1 Setup: more than three doubles: everybody redraws; A0-8: hidden information, seen when the fourth lies there
-    table = lay_doubles()
+def test_a_fourth_dealt_double_is_reported_when_played() -> None:
+    # 3.1 Setup: more than three doubles: everybody redraws; A0-8: hidden information, known once the fourth is played
+    table = with_four_doubles()
     assert kinds(table) == [ProblemKind.TOO_MANY_DOUBLES]
     assert words(table) == ["Brian said nothing of more than 3 doubles, but held 2-2"]
     assert len(table.game.layout.nodes) == 9
 
 
-def test_where_no_redeal_is_agreed_anybody_may_hold_any_number_of_doubles() -> None:
-    # A0-8: only where that is agreed
-    assert kinds(lay_doubles(rules=replace(STRICT, redeal_if_doubles_over=None))) == []
-    assert kinds(lay_doubles(rules=replace(STRICT, redeal_if_doubles_over=4))) == []
+def test_without_the_redeal_rule_any_number_of_doubles_is_legal() -> None:
+    # A0-8: only if agreed
+    assert kinds(with_four_doubles(rules=replace(STRICT, redeal_if_doubles_over=None))) == []
+    assert kinds(with_four_doubles(rules=replace(STRICT, redeal_if_doubles_over=4))) == []
 
 
-def test_a_double_that_may_have_been_drawn_is_none_of_the_deal() -> None:
-    # Of two tiles drawn on 6 and 1 the 6-5 was one, the other may be any of the doubles; of one it was the 6-5.
-    assert kinds(lay_doubles(Draw(A, 2))) == []
-    assert kinds(lay_doubles(Draw(A, 2, faces=tiles("2-2 6-5")))) == []
-    assert kinds(lay_doubles(Draw(A))) == [ProblemKind.TOO_MANY_DOUBLES]
-    assert kinds(lay_doubles(Draw(A, 2, faces=tiles("1-0 6-5")))) == [ProblemKind.TOO_MANY_DOUBLES]
+def test_a_double_that_may_have_been_drawn_does_not_count() -> None:
+    # Of two tiles drawn on 6 and 1, one was the 6-5 and the other may be any double. A single drawn tile was the 6-5.
+    assert kinds(with_four_doubles(Draw(A, 2))) == []
+    assert kinds(with_four_doubles(Draw(A, 2, faces=tiles("2-2 6-5")))) == []
+    assert kinds(with_four_doubles(Draw(A))) == [ProblemKind.TOO_MANY_DOUBLES]
+    assert kinds(with_four_doubles(Draw(A, 2, faces=tiles("1-0 6-5")))) == [ProblemKind.TOO_MANY_DOUBLES]
 
 
-def test_doubles_in_an_open_hand_are_of_the_deal_too() -> None:
-    # A0-8: and seen when the hand lies open
+def test_doubles_in_a_revealed_hand_count_as_dealt() -> None:
+    # A0-8: also seen when the hand is revealed
     table = Table(short(BONES, hand=5)).play("6-6", "6-1@E", "6-5@W").feed(Domino(B), Reveal(A, tiles("0-0 1-1 2-2")))
     assert words(table) == ["Brian said nothing of more than 3 doubles, but held 0-0, 1-1 and 2-2"]
 
 
-def test_a_game_without_that_rule_has_no_redeal_for_doubles() -> None:
+def test_without_the_rule_doubles_are_no_reason_for_a_redeal() -> None:
     # 3.1 Setup: more than three doubles, where that is agreed
     table = Table(replace(STRICT, redeal_if_doubles_over=None)).feed(Redeal(RedealReason.TOO_MANY_DOUBLES))
     assert kinds(table) == [ProblemKind.NO_REDEAL]
@@ -118,14 +118,14 @@ def test_a_roll_call_without_any_double_is_dealt_again() -> None:
     assert kinds(Table(OPEN_BONES).feed(Redeal(RedealReason.NO_DOUBLE))) == [ProblemKind.NO_REDEAL]
 
 
-def test_a_redeal_over_tiles_on_the_table_waits_to_be_confirmed() -> None:
+def test_a_redeal_with_tiles_on_the_table_needs_confirmation() -> None:
     table = Table(BONES).play("5-5").feed(Redeal(RedealReason.MISDEAL))
     assert kinds(table) == [ProblemKind.NO_REDEAL]
     assert table.totals == (10, 0)
     assert len(table.game.layout.nodes) == 1
 
 
-def test_a_redeal_that_stands_takes_the_points_of_its_hand_back() -> None:
+def test_an_accepted_redeal_revokes_the_points_of_its_hand() -> None:
     # 3.1 Setup: everybody redraws tiles and you start over
     table = Table(BONES).play("5-5").feed(Redeal(RedealReason.TOO_MANY_DOUBLES))
     table.feed(ItStands(Seq(len(table.state.log) - 1)))
@@ -135,7 +135,7 @@ def test_a_redeal_that_stands_takes_the_points_of_its_hand_back() -> None:
 # ---- the lead ----
 
 
-def test_the_first_hand_is_led_with_the_highest_double_by_whoever_holds_it() -> None:
+def test_the_holder_of_the_highest_double_leads_it_in_the_first_hand() -> None:
     # 3.1 Lead: the person with the highest double plays first, playing that double
     table = Table(STRICT)
     assert table.outcomes[-1] == Turn(None, Must.LEAD_HIGHEST_DOUBLE)
@@ -150,7 +150,7 @@ def test_in_a_roll_call_only_the_highest_double_of_a_hand_may_lead() -> None:
     assert legal_plays(table.state, tiles("6-5")) == ()
 
 
-def test_while_nobody_knows_who_leads_anybody_may() -> None:
+def test_any_seat_may_lead_while_the_leader_is_unknown() -> None:
     table = Table(STRICT)
     assert [play.seat for play in legal_plays(table.state, tiles("4-4"))] == [A, B]
     assert [play.seat for play in legal_plays(table.state, tiles("4-4"), seat=B)] == [B]
@@ -159,7 +159,7 @@ def test_while_nobody_knows_who_leads_anybody_may() -> None:
     assert legal_plays(table.state, tiles("4-4"), seat=A) == ()
 
 
-def test_a_higher_double_that_turns_up_undrawn_should_have_led() -> None:
+def test_a_higher_double_in_the_deal_is_reported() -> None:
     # 3.1 Lead: the highest double
     table = Table(BONES).play("4-4", "4-5@E", "4-2@W", "5-5@E", seat=0)
     assert ProblemKind.HIGHER_DOUBLE_HELD in kinds(table)
@@ -169,12 +169,12 @@ def test_a_higher_double_that_turns_up_undrawn_should_have_led() -> None:
     assert Tile(5, 5) in table.game.layout.tiles
 
 
-def test_a_higher_double_that_may_have_been_drawn_is_no_fault() -> None:
+def test_a_higher_double_that_may_have_been_drawn_is_legal() -> None:
     table = Table(BONES).play("4-4", "4-5@E").feed(Draw(A)).play("5-5@E")
     assert kinds(table) == []
 
 
-def test_a_second_copy_of_the_double_that_led_is_no_higher_one() -> None:
+def test_a_second_copy_of_the_lead_is_not_higher() -> None:
     table = Table(replace(BONES, copies=2)).play("4-4", "4-4@E")
     assert kinds(table) == []
 
@@ -188,23 +188,23 @@ def test_the_winner_of_a_hand_leads_the_next_with_any_tile() -> None:
     assert kinds(table.play("6-5", seat=1)) == []
 
 
-def test_a_lead_by_another_than_the_winner_is_reported_and_stands() -> None:
-    # A1-3: Tallybone follows the table, but not where the rules are kept to the letter (2.6: a wrong lead)
+def test_a_lead_by_another_seat_than_the_winner_is_reported_and_accepted() -> None:
+    # A1-3: Tallybone follows the table, except with strict rules (2.6: a wrong lead)
     for rules, leader, stands in ((BONES, A, True), (STRICT, B, False)):
         table = Table(short(rules, hand=1)).play("5-5", seat=1).feed(Reveal(A, tiles("6-6")), NewHand(), Lead(A))
-        assert [(one.problem.kind, one.stands) for one in table.outcomes if isinstance(one, Irregular)] == [
-            (ProblemKind.WRONG_SEAT, stands)
-        ]
+        assert [
+            (outcome.problem.kind, outcome.stands) for outcome in table.outcomes if isinstance(outcome, Irregular)
+        ] == [(ProblemKind.WRONG_SEAT, stands)]
         assert table.hand.turn == leader
 
 
-def test_a_lead_that_the_rules_leave_open_may_be_said_anew() -> None:
-    # A1-3: before the first hand nobody but the table knows who leads
+def test_an_undecided_lead_may_be_named_again() -> None:
+    # A1-3: only the players know who leads the first hand
     table = Table(replace(STRICT, lead_first=LeadRule.LOT_ANY)).lead(0).lead(1)
     assert (kinds(table), table.hand.turn) == ([ProblemKind.WRONG_SEAT], B)
 
 
-def test_after_a_dead_tie_there_is_another_roll_call() -> None:
+def test_a_dead_tie_is_followed_by_another_roll_call() -> None:
     # A0-4: dead tie: roll call again
     table = Table(short(BONES, hand=2)).play("5-5").feed(HandEnd())
     table.feed(Reveal(A, tiles("1-3")), Reveal(B, tiles("0-4")))
@@ -226,20 +226,20 @@ def test_a_tile_must_match_the_end_it_is_played_on() -> None:
     assert len(table.game.layout.nodes) == 1
 
 
-def test_a_tile_must_lie_with_its_matching_half_inside() -> None:
+def test_the_matching_half_must_be_inside() -> None:
     table = Table().play("5-5")
     table.feed(replace(table.play_of("5-4@E"), inner=4))
-    assert [o.problem.words for o in table.outcomes if isinstance(o, Irregular)] == [
+    assert [outcome.problem.words for outcome in table.outcomes if isinstance(outcome, Irregular)] == [
         "turn the 5-4 round, the 5 goes inside"
     ]
 
 
-def test_only_the_first_double_branches_although_it_lies_later_in_the_line() -> None:
-    """The picture of the source: 5-5 was played before 1-1."""
+def test_only_the_first_double_played_branches() -> None:
+    """The layout of the rules' picture: 5-5 was played before 1-1."""
     # 3.1 Legal plays: the first double played is the only tile that will ever be branched from
     table = Table().play("5-5", "5-1@W", "1-1@W", "1-6@W", "6-3@W", "5-4@E")
     table.play("2-1@1-1:N")
-    (refused,) = (o for o in table.outcomes if isinstance(o, Irregular))
+    (refused,) = (outcome for outcome in table.outcomes if isinstance(outcome, Irregular))
     assert refused.problem.kind is ProblemKind.NO_BRANCH
     assert refused.problem.words == "only the first double branches, and that was 5-5, not 1-1"
     assert kinds(table.play("2-5@N")) == []
@@ -249,13 +249,13 @@ def test_the_spinner_branches_only_when_it_has_a_tile_on_both_sides() -> None:
     # 3.1 Legal plays: no branch off a spinner unless it has a tile on each side already
     table = Table().play("5-5", "5-1@W")
     table.play("5-2@N")
-    (refused,) = (o for o in table.outcomes if isinstance(o, Irregular))
+    (refused,) = (outcome for outcome in table.outcomes if isinstance(outcome, Irregular))
     assert refused.problem.kind is ProblemKind.TIP_CLOSED
     assert refused.problem.words == "the spinner needs a tile on both sides first"
     assert kinds(table.play("5-4@E", "5-2@N")) == []
 
 
-def test_legal_plays_are_the_matching_open_ends_and_no_closed_tip() -> None:
+def test_legal_plays_are_the_matching_open_ends_without_closed_ports() -> None:
     table = Table().play("5-5", "5-1@W")
     assert [(str(play.tile), play.at, play.inner) for play in legal_plays(table.state, tiles("5-2 1-0 6-6 5-1"))] == [
         ("5-2", table.end("E").spot, 5),
@@ -270,7 +270,7 @@ def test_a_tile_of_another_set_or_already_played_has_no_legal_play() -> None:
     assert legal_plays(Table().play("5-5").state, tiles("5-5 7-5")) == ()
 
 
-def test_a_tile_that_fits_two_ends_has_two_plays() -> None:
+def test_a_tile_that_matches_two_ends_has_two_plays() -> None:
     table = Table().play("4-3", "3-6@E")
     assert [play.inner for play in legal_plays(table.state, tiles("6-4"))] == [4, 6]
 
@@ -287,23 +287,23 @@ def test_play_goes_round_clockwise() -> None:
 # ---- drawing and knocking ----
 
 
-def test_who_cannot_play_draws_and_keeps_the_turn() -> None:
+def test_a_player_without_a_play_draws_and_keeps_the_turn() -> None:
     # 3.1 Drawing: until a playable tile is possessed
     table = Table().play("5-5").feed(Draw(B, 3))
     assert table.outcomes == (Drew(B, 3, 11), Turn(B, Must.PLAY_OR_DRAW))
     assert (table.hand.sizes, table.hand.boneyard) == ((6, 10), 11)
 
 
-def test_nobody_knocks_while_there_are_tiles_to_draw() -> None:
+def test_a_knock_with_tiles_to_draw_is_refused() -> None:
     # 3.1 Drawing: draw, if you cannot play
     table = Table().play("5-5").feed(Knock(B))
-    (refused,) = (o for o in table.outcomes if isinstance(o, Irregular))
+    (refused,) = (outcome for outcome in table.outcomes if isinstance(outcome, Irregular))
     assert refused.problem.kind is ProblemKind.KNOCK_TOO_EARLY
     assert refused.problem.words == "draw before knocking: 14 tiles left in the boneyard"
     assert table.hand.turn == B
 
 
-def test_with_an_empty_boneyard_a_knock_skips() -> None:
+def test_a_knock_with_an_empty_boneyard_passes() -> None:
     # 3.1 Drawing: no leftover tiles: knock and be skipped
     table = Table().play("5-5").feed(Draw(B, 14))
     assert table.outcomes[-1] == Turn(B, Must.PLAY_OR_KNOCK)
@@ -311,7 +311,7 @@ def test_with_an_empty_boneyard_a_knock_skips() -> None:
     assert table.outcomes == (Passed(B, 1), Turn(A, Must.PLAY_OR_KNOCK))
 
 
-def test_more_than_the_boneyard_holds_cannot_be_drawn() -> None:
+def test_a_draw_larger_than_the_boneyard_is_refused() -> None:
     table = Table(BONES).play("5-5", seat=0).feed(Draw(B, 15))
     assert kinds(table) == [ProblemKind.BONEYARD_TOO_SMALL]
     assert table.hand.boneyard == 14
@@ -320,7 +320,7 @@ def test_more_than_the_boneyard_holds_cannot_be_drawn() -> None:
 # ---- the score ----
 
 
-def test_a_play_scores_for_who_made_it_with_the_sum_behind_it() -> None:
+def test_a_play_scores_for_its_player_with_its_sum() -> None:
     # 3.1 Count: 5-5 led is 10, a five-blank off it 0 + 5 + 5
     table = Table().play("5-5", "5-0@E")
     assert out_of(table, Scored) == [Scored(B, 10, Reason.PLAY, "5 + 5 + 0 = 10")]
@@ -333,10 +333,10 @@ def test_the_count_rule_is_the_same_with_a_larger_set() -> None:
     assert (str(table.count), table.score) == ("1 + 9 = 10", 10)
 
 
-# ---- what does not belong where the match stands ----
+# ---- events out of place ----
 
 
-def test_nothing_happens_before_a_match() -> None:
+def test_events_before_a_match_are_refused() -> None:
     for event in (NewHand(), Knock(A), HandEnd(), Redeal(RedealReason.MISDEAL), Lead(A)):
         problem = problem_with(State(), event)
         assert problem is not None
@@ -345,31 +345,31 @@ def test_nothing_happens_before_a_match() -> None:
 
 
 @pytest.mark.parametrize("event", [Knock(A), NewHand(), HandEnd(), Domino(A), RevealPips(A, 3)])
-def test_before_the_first_tile_little_else_belongs(event: Event) -> None:
+def test_events_before_the_first_tile_are_refused(event: Event) -> None:
     problem = problem_with(Table(BONES).state, event)
     assert problem is not None
     assert problem.words == "the first tile has not been played"
 
 
 @pytest.mark.parametrize("event", [NewHand(), Lead(A), RevealPips(A, 3)])
-def test_while_a_hand_is_played_nothing_else_belongs(event: Event) -> None:
+def test_events_of_other_phases_are_refused_during_play(event: Event) -> None:
     problem = problem_with(Table(BONES).play("5-5").state, event)
     assert problem is not None
     assert problem.words == "the hand is being played"
 
 
-def test_a_seat_where_nobody_sits_is_a_problem() -> None:
+def test_an_unoccupied_seat_is_refused() -> None:
     table = Table(BONES).play("5-5").feed(Draw(Seat(4)))
     assert kinds(table) == [ProblemKind.NO_SUCH_SEAT]
     assert kinds(table.feed(Draw(Seat(-1)))) == [ProblemKind.NO_SUCH_SEAT]
 
 
-def test_hands_are_open_only_when_all_are() -> None:
+def test_hands_cannot_be_revealed_during_play() -> None:
     table = Table(short(hand=1), ("A", "B", "C")).play("6-5")
     assert kinds(table.feed(HandEnd())) == [ProblemKind.NOT_NOW]
     assert kinds(table.feed(RevealPips(A, 3))) == [ProblemKind.NOT_NOW]
 
 
-def test_each_tile_has_a_name_when_it_is_placed() -> None:
+def test_a_placed_tile_has_a_node_id() -> None:
     table = Table().play("5-5", "5-0@E")
     assert out_of(table, Placed) == [Placed(B, Tile(0, 5), table.node("5-0"))]

@@ -1,4 +1,4 @@
-"""docs/reference/rules.md 2.2, and the counts of 3.1 and 3.3."""
+"""Tests of docs/reference/rules.md 2.2, and of the counts of 3.1 and 3.3."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OPEN_HALVES = replace(OPEN_BONES, branch_order=BranchOrder.ANY, spinner_count=Sp
 CAPPED_ANY = replace(OPEN_BONES, branch_order=BranchOrder.ANY)
 FIVE_UP = replace(OPEN_BONES, spinner=Spinner.ALL)
 
-# For docs/reference/rules.md 3.1, Count: plays, the sum as it is said, points.
+# Examples of docs/reference/rules.md 3.1, Count: plays, sum, points.
 BONES_TABLE = [
     ("5-5 5-4@W 5-1@E", "4 + 1 = 5", 5),
     ("1-1 1-6@W 6-3@W 1-5@E 5-5@E 5-4@E 1-2@N", "3 + 2 + 4 = 9", 0),
@@ -25,7 +25,7 @@ BONES_TABLE = [
 
 @pytest.mark.parametrize(("plays", "words", "points"), BONES_TABLE)
 @pytest.mark.parametrize("names", [SAME, MIRROR], ids=["as written", "mirrored"])
-def test_bones_counts_as_the_text_does(plays: str, words: str, points: int, names: dict[Port, Port]) -> None:
+def test_bones_counts_as_in_the_rules(plays: str, words: str, points: int, names: dict[Port, Port]) -> None:
     table = Table(names=names).play(*plays.split())
     assert table.score == points
     assert table.count.total == int(words.split()[-1])
@@ -43,11 +43,11 @@ def test_a_lone_first_double_counts_once() -> None:
         assert Table(rules).play("4-4").count.total == 8
 
 
-def test_one_open_end_is_said_without_a_sum() -> None:
+def test_an_empty_count_is_written_without_a_sum() -> None:
     assert str(Count(())) == "0"
 
 
-def test_each_term_points_to_the_half_that_shows_it() -> None:
+def test_each_term_names_its_half() -> None:
     table = Table().play("1-1", "1-6@W", "6-3@W", "1-5@E", "5-5@E", "1-2@N")
     named = {node.id: str(node.tile) for node in table.game.layout.nodes}
     assert [(named[term.spot.host], term.spot.port, term.pips) for term in table.count.terms] == [
@@ -65,12 +65,12 @@ def test_an_end_double_counts_both_halves_until_it_is_covered() -> None:
     assert table.count.total == 12 + 1
 
 
-# Spinner 5-5 with n covered ports: what it counts itself.
+# Own count of the spinner 5-5 with 0 to 4 covered ports.
 @pytest.mark.parametrize(
     ("rules", "worth"),
     [(OPEN_HALVES, [10, 10, 10, 5, 0]), (CAPPED_ANY, [10, 10, 0, 0, 0]), (OPEN_BONES, [10, 10, 0, 0, 0])],
 )
-def test_a_spinner_is_worth_what_its_covered_sides_leave(rules: Rules, worth: list[int]) -> None:
+def test_the_count_of_a_spinner_depends_on_its_covered_sides(rules: Rules, worth: list[int]) -> None:
     table = Table(rules)
     covering = 0
     for text, adds in (("5-5", 0), ("5-1@W", 1), ("5-2@E", 2), ("5-3@N", 3), ("5-4@S", 4)):
@@ -80,7 +80,7 @@ def test_a_spinner_is_worth_what_its_covered_sides_leave(rules: Rules, worth: li
 
 
 @pytest.mark.parametrize(("rules", "worth"), [(OPEN_HALVES, [10, 10, 10, 5, 0]), (CAPPED_ANY, [10, 10, 0, 0, 0])])
-def test_only_how_many_sides_are_covered_matters_not_which(rules: Rules, worth: list[int]) -> None:
+def test_only_the_number_of_covered_sides_matters(rules: Rules, worth: list[int]) -> None:
     table = Table(rules)
     covering = 0
     for text, adds in (("5-5", 0), ("5-1@N", 1), ("5-2@S", 2), ("5-3@E", 3), ("5-4@W", 4)):
@@ -89,14 +89,14 @@ def test_only_how_many_sides_are_covered_matters_not_which(rules: Rules, worth: 
         assert table.count.total == worth.pop(0) + covering
 
 
-def test_with_all_doubles_spinners_a_capped_one_counts_nothing_and_its_tips_open() -> None:
+def test_with_spinner_all_a_capped_double_counts_nothing_and_branches() -> None:
     table = Table(FIVE_UP).play("6-6", "6-4@E", "4-4@E", "4-1@E")
     assert table.count.total == 12 + 1
     table.play("4-3@4-4:N")
     assert table.count.total == 12 + 1 + 3
 
 
-def test_a_count_of_nothing_is_no_score() -> None:
+def test_a_count_of_zero_scores_nothing() -> None:
     table = Table().play("0-0")
     assert (table.count.total, table.score, table.totals) == (0, 0, (0, 0))
 

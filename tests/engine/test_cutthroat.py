@@ -1,4 +1,4 @@
-"""Stacking in the two-set game: each rule of docs/reference/rules.md 3.6 that is called cutthroat."""
+"""Tests of stacking in the two-set game: the cutthroat rules of docs/reference/rules.md 3.6."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ TEXT = ("2-2", "2-4@E", "2-0@W", "0-6@W")
 
 
 def scored(*plays: str, rules: Rules = STRICT) -> Table:
-    """The table after these plays; the points of the last one are called."""
+    """Return the table after *plays*, with the points of the last one called."""
     return Table(rules, FOUR).play(*plays).call()
 
 
-# ---- what a stack does ----
+# ---- effects of a stack ----
 
 
 @pytest.mark.parametrize(("tile", "points"), [("2-4", 10), ("0-6", 10), ("2-2", 20)])
-def test_the_example_of_the_text(tile: str, points: int) -> None:
+def test_the_example_of_the_rules(tile: str, points: int) -> None:
     # 3.6 Cutthroat: 6 + 4 = 10; then 2-4 on 2-4, or 0-6 on 0-6, or a matching double, which counts double
     # A3-6: stacker +S, previous -S; double: +2S, -2S
     table = scored(*TEXT)
@@ -61,18 +61,18 @@ def test_the_example_of_the_text(tile: str, points: int) -> None:
 
 
 @pytest.mark.parametrize(("tile", "gain", "loss"), [("2-4", 20, 10), ("0-6", 20, 10)])
-def test_the_stacker_may_score_and_take(tile: str, gain: int, loss: int) -> None:
+def test_the_stacker_may_score_and_steal(tile: str, gain: int, loss: int) -> None:
     # A3-6: option gain=score_plus_stolen: +2S / -S
     table = scored(*TEXT, rules=with_options(STRICT, {"gain": "score_plus_stolen"})).stack(tile).call()
     assert table.totals == (gain, 0, 0, 10 - loss)
 
 
-def test_layout_and_count_stay_and_play_goes_on() -> None:
+def test_a_stack_keeps_layout_and_count() -> None:
     # 3.6 Cutthroat: layout and count stay, then play goes on as usual
     table = scored(*TEXT)
     ends = table.can_play("6-1 4-1 2-1")
     table.stack("2-4")
-    assert [str(one.count) for one in out_of(table, Counted) if isinstance(one, Counted)] == ["6 + 4 = 10"]
+    assert [str(counted.count) for counted in out_of(table, Counted) if isinstance(counted, Counted)] == ["6 + 4 = 10"]
     assert table.can_play("6-1 4-1 2-1") == ends == ["6-1@W", "4-1@E", "2-1@N", "2-1@S"]
     assert table.due == Turn(B, Must.PLAY_OR_DRAW)
 
@@ -93,27 +93,27 @@ def test_the_last_tile_of_a_hand_can_be_stacked() -> None:
     assert table.call(seat=0).totals == (15, 0, 0, 0)
 
 
-def test_points_that_count_by_themselves_can_be_stolen_too() -> None:
-    # A3-7: called or, where nobody has to call, credited
+def test_points_without_a_call_can_be_stolen() -> None:
+    # A3-7: called or, if no call is required, credited
     table = Table(with_options(STRICT, {"call_required": "no"}), FOUR).play(*TEXT).stack("2-4")
     assert table.totals == (10, 0, 0, 0)
 
 
-def test_stacked_points_have_to_be_called_too() -> None:
+def test_stacked_points_must_be_called() -> None:
     # 3.6 Count: points must be called before the next player lays down; nothing is taken if they are not
     table = scored(*TEXT).stack("2-4").play("6-6@W")
     assert out_of(table, Forfeited) == [Forfeited(A, 10)]
     assert table.totals == (0, 0, 0, 10)
 
 
-def test_stolen_points_are_struck_out() -> None:
+def test_stolen_points_are_crossed_out() -> None:
     # 3.6 Cutthroat: points that are stolen are generally lined out
     table = scored(*TEXT).stack("2-4").call()
     assert table.game.tally(D) == RowsTally.of([10, -10])
     assert RowsTally.of([10, -10]).lines() == ("O-",)
 
 
-def test_what_is_stolen_is_said() -> None:
+def test_a_steal_is_reported_for_both_seats() -> None:
     # A3-6: scores the 10, but steals the 10
     assert out_of(scored(*TEXT).stack("2-4").call(), Scored) == [
         Scored(D, -10, Reason.STEAL, "stolen by Ann"),
@@ -121,30 +121,30 @@ def test_what_is_stolen_is_said() -> None:
     ]
 
 
-# ---- when one may stack ----
+# ---- conditions for a stack ----
 
 
-def test_nothing_is_stolen_where_nothing_was_scored() -> None:
-    # A3-7: may one stack when nothing was scored: no
+def test_a_play_without_points_cannot_be_stolen_from() -> None:
+    # A3-7: stacking when nothing was scored: not allowed
     table = Table(STRICT, FOUR).play("2-2", "2-4@E")
     assert table.can_stack("2-4") == []
     assert words(table.stack("2-4")) == ["the play before scored nothing, so there is nothing to steal"]
 
 
-def test_points_that_were_not_called_cannot_be_stolen() -> None:
+def test_uncalled_points_cannot_be_stolen() -> None:
     # A3-7: the previous play's points must have been called
     table = Table(STRICT, FOUR).play(*TEXT)
     assert table.can_stack("2-4") == []
     assert words(table.stack("2-4")) == ["Dot has not called the points, so there is nothing to steal"]
 
 
-def test_only_the_play_just_before_can_be_stolen_from() -> None:
+def test_only_the_previous_play_can_be_stolen_from() -> None:
     # A3-7: only the immediately preceding play; 3.6 Cutthroat: on the following play
     table = scored(*TEXT).play("6-1@W")
     assert kinds(table.stack("2-4")) == [ProblemKind.NOTHING_TO_STEAL]
 
 
-def test_only_the_next_player_stacks() -> None:
+def test_only_the_next_player_can_stack() -> None:
     # 3.6 Cutthroat: the next player may stack
     table = scored(*TEXT)
     assert ProblemKind.WRONG_SEAT in kinds(table.stack("2-4", seat=1))
@@ -152,7 +152,7 @@ def test_only_the_next_player_stacks() -> None:
     assert legal_stacks(table.state, tiles("2-4"), seat=B) == ()
 
 
-def test_who_could_stack_may_draw_instead_or_play() -> None:
+def test_a_player_who_can_stack_may_draw_or_play_instead() -> None:
     # A3-10: stack instead of drawing: optional
     table = scored(*TEXT).draw().stack("2-4").call()
     assert table.totals == (10, 0, 0, 0)
@@ -161,7 +161,7 @@ def test_who_could_stack_may_draw_instead_or_play() -> None:
     assert kinds(kept) == []
 
 
-def test_nobody_stacks_where_it_was_not_agreed() -> None:
+def test_stacking_needs_the_cutthroat_option() -> None:
     # 3.6 Cutthroat: a variation
     table = scored(*TEXT, rules=replace(STRICT, cutthroat=False))
     assert table.can_stack("2-4") == []
@@ -169,7 +169,7 @@ def test_nobody_stacks_where_it_was_not_agreed() -> None:
     assert (TWOSET.cutthroat, CUTTHROAT.cutthroat) == (False, True)
 
 
-# ---- which tiles ----
+# ---- tiles that can be stacked on ----
 
 
 def test_any_tile_with_an_open_end_can_be_stacked() -> None:
@@ -177,12 +177,12 @@ def test_any_tile_with_an_open_end_can_be_stacked() -> None:
     assert scored(*TEXT).can_stack("2-4 0-6 2-2 2-0") == ["4-2", "6-0", "2-2"]
 
 
-def test_a_tile_without_an_open_end_cannot() -> None:
+def test_a_tile_without_an_open_end_cannot_be_stacked() -> None:
     # A3-8: 2-0 is covered on both sides
     assert words(scored(*TEXT).stack("2-0")) == ["the 2-0 has no open end, so nothing is stacked on it"]
 
 
-def test_a_double_at_an_end_can_be_stacked_and_one_within_the_line_not() -> None:
+def test_only_a_double_with_a_free_side_can_be_stacked() -> None:
     # A3-8: other double while a port is free; 3.6 Cutthroat: double: +2S, -2S
     open_end = scored("6-5", "5-5@E", "5-0@E", "6-6@W", "0-3@E")  # 12 + 3 = 15
     assert open_end.score == 15
@@ -199,7 +199,7 @@ def test_a_spinner_with_all_four_sides_covered_cannot_be_stacked() -> None:
     assert (table.score, table.can_stack("5-5 5-4")) == (10, ["5-4"])
 
 
-def test_only_the_identical_tile_lies_on_it() -> None:
+def test_only_the_identical_tile_can_be_stacked() -> None:
     # 3.6 Cutthroat: identical tile
     table = scored(*TEXT)
     table.feed(Stack(A, Tile(1, 4), table.node("2-4")))
@@ -218,11 +218,11 @@ def test_a_stack_can_be_stolen_from_with_another_tile() -> None:
 
 
 def test_a_double_stack_is_stolen_from_for_the_count() -> None:
-    # A3-9: S stays the layout's count, whatever the stack before was paid
+    # A3-9: S stays the layout's count, regardless of the earlier stack's points
     assert scored(*TEXT).stack("2-2").call().stack("0-6").call().totals == (10, 10, 0, -10)
 
 
-def test_no_third_copy_exists() -> None:
+def test_a_third_copy_is_refused() -> None:
     # A3-9: no third copy
     table = scored(*TEXT).stack("2-4").call()
     assert words(table.stack("2-4"))[0] == "the 4-2 is already on the table, all 2 of them"
@@ -241,7 +241,7 @@ def test_a_total_can_fall_below_zero() -> None:
 # ---- the target ----
 
 
-def test_reaching_the_target_ends_the_match_before_anybody_can_steal() -> None:
+def test_reaching_the_target_ends_the_match_before_a_steal() -> None:
     # A3-12: steal versus "first to reach 150": immediate end, no steal possible
     table = scored(*TEXT, rules=replace(STRICT, target=10))
     assert table.outcomes[-1] == MatchOver(D, (0, 0, 0, 10))
@@ -251,7 +251,7 @@ def test_reaching_the_target_ends_the_match_before_anybody_can_steal() -> None:
 CONFIRMED = with_options(replace(STRICT, target=10), {"confirm_after_next_play": "yes"})
 
 
-def test_the_win_may_wait_for_the_next_play() -> None:
+def test_a_win_may_need_confirmation_by_the_next_play() -> None:
     # A3-12: option confirm_after_next_play
     table = scored(*TEXT, rules=CONFIRMED)
     assert table.game.winner is None
@@ -259,20 +259,20 @@ def test_the_win_may_wait_for_the_next_play() -> None:
     assert table.outcomes[-1] == MatchOver(D, (0, 0, 0, 10))
 
 
-def test_a_win_that_waits_can_be_stolen() -> None:
+def test_an_unconfirmed_win_can_be_stolen() -> None:
     # A3-12: option confirm_after_next_play: the steal counts
     table = scored(*TEXT, rules=CONFIRMED).stack("2-4").call()
     assert (table.totals, table.game.winner) == ((10, 0, 0, 0), None)
     assert table.play("6-1@W").game.winner == A
 
 
-def test_a_stack_that_is_not_called_takes_nothing_from_a_win_that_waits() -> None:
-    # A3-12: option confirm_after_next_play: forfeited points leave the total as it is
+def test_an_uncalled_stack_does_not_affect_an_unconfirmed_win() -> None:
+    # A3-12: option confirm_after_next_play: forfeited points do not change the total
     table = scored(*TEXT, rules=CONFIRMED).stack("2-4").play("6-1@W")
     assert table.game.winner == D
 
 
-def test_a_win_that_waits_stands_when_the_hand_ends() -> None:
+def test_the_end_of_the_hand_confirms_a_win() -> None:
     # A3-12: option confirm_after_next_play: there is no next play
     table = Table(replace(CONFIRMED, hand=1), FOUR).play("5-5").call(seat=0)
     assert table.game.winner is None

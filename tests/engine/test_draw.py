@@ -1,4 +1,4 @@
-"""Each rule of docs/reference/rules.md 3.2, the draw game; who leads, and its set dominoes, are in test_leads."""
+"""Tests of docs/reference/rules.md 3.2, the draw game. Leads and set dominoes are in test_leads."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def chosen(**options: str) -> Rules:
 # ---- the deal ----
 
 
-def test_two_to_four_draw_seven_and_the_rest_is_the_boneyard() -> None:
+def test_two_to_four_players_get_seven_tiles() -> None:
     # 3.2 Setup: for 2 to 4 players, each draws 7; A1-1: 7 for everyone, 4 x 7 leaves no boneyard
     assert [(table.hand.sizes, table.hand.boneyard) for table in (Table(DRAW), Table(DRAW, THREE))] == [
         ((7, 7), 14),
@@ -53,7 +53,7 @@ def test_two_to_four_draw_seven_and_the_rest_is_the_boneyard() -> None:
     assert Table(DRAW, (*THREE, "Dot")).hand.boneyard == 0
 
 
-def test_five_or_more_agree_on_a_number() -> None:
+def test_five_or_more_players_need_a_smaller_deal() -> None:
     # 3.2 Setup: if 5 or more play, the players agree upon the number
     assert deal_problems(DRAW, 5) == ("7 tiles x 5 players need 35 tiles, a double-six set has 28",)
     assert deal_problems(chosen(hand="5"), 5) == ()
@@ -63,7 +63,7 @@ def test_five_or_more_agree_on_a_number() -> None:
 @pytest.mark.parametrize(
     ("hand", "seats", "dealt"), [("2:8", 2, 8), ("2:8", 3, 7), ("3:5,4:6", 3, 5), ("3:5,4:6", 4, 6)]
 )
-def test_other_deals_of_the_text_can_be_chosen(hand: str, seats: int, dealt: int) -> None:
+def test_other_deals_can_be_chosen(hand: str, seats: int, dealt: int) -> None:
     # A1-1: 7 or 8, 5 or 6: selectable
     assert chosen(hand=hand).dealt(seats) == dealt
 
@@ -76,8 +76,8 @@ def test_a_tile_matches_one_of_two_ends_and_the_turn_goes_left() -> None:
     table = Table(STRICT, THREE).play("6-3", seat=1)
     assert table.due == Turn(C, Must.PLAY_OR_DRAW)
     assert table.can_play("6-1 5-3 4-4 5-2") == ["6-1@W", "5-3@E"]
-    assert table.play("6-1@W").whose == A
-    assert table.play("3-3@E").whose == B
+    assert table.play("6-1@W").to_move == A
+    assert table.play("3-3@E").to_move == B
     assert kinds(table.play("1-0@W", seat=2)) == [ProblemKind.WRONG_SEAT]
 
 
@@ -93,7 +93,7 @@ def test_no_double_branches() -> None:
     assert kinds(table.play("5-3@5-5:N")) == [ProblemKind.NO_BRANCH]
 
 
-def test_the_first_double_may_branch_and_its_tips_are_open_at_once() -> None:
+def test_the_first_double_may_branch_at_once() -> None:
     # 3.2 Options: the first double as the only spinner; A1-7: tips before sides: any
     table = Table(chosen(spinner="first")).play("6-5", "5-5@E")
     assert table.can_play("5-3") == ["5-3@N", "5-3@E", "5-3@S"]
@@ -101,7 +101,7 @@ def test_the_first_double_may_branch_and_its_tips_are_open_at_once() -> None:
     assert table.can_play("3-2") == []
 
 
-def test_the_tips_may_wait_for_both_sides() -> None:
+def test_branches_may_require_both_sides() -> None:
     # A1-7: option sides_first
     table = Table(chosen(spinner="first", branch_order="sides_first")).play("5-5", "5-1@W")
     assert table.can_play("5-3") == ["5-3@E"]
@@ -110,7 +110,7 @@ def test_the_tips_may_wait_for_both_sides() -> None:
 # ---- drawing ----
 
 
-def test_who_cannot_match_draws_until_he_can_and_keeps_what_he_drew() -> None:
+def test_a_player_without_a_play_draws_until_they_can_play() -> None:
     # 3.2 Play: he must draw until he picks a tile that can be played, and keeps the others; A1-2: draw, do not pass
     table = Table(STRICT).play("6-5")
     assert words(table.knock()) == ["draw before knocking: 14 tiles left in the boneyard"]
@@ -118,14 +118,14 @@ def test_who_cannot_match_draws_until_he_can_and_keeps_what_he_drew() -> None:
     assert table.play("5-1@E").hand.sizes == (6, 10)
 
 
-def test_with_an_empty_boneyard_he_passes_to_the_left() -> None:
+def test_a_player_passes_with_an_empty_boneyard() -> None:
     # 3.2 Play: if there are no tiles left in the boneyard, he passes; A1-2: pass only when the boneyard is empty
     table = Table(STRICT, THREE).play("6-5").draw(7)
     assert table.due == Turn(B, Must.PLAY_OR_KNOCK)
     assert table.knock().outcomes == (Passed(B, 1), Turn(C, Must.PLAY_OR_KNOCK))
 
 
-def test_who_draws_says_that_he_could_not_play() -> None:
+def test_a_draw_claims_that_the_player_cannot_play() -> None:
     # 3.2 Play: only a player who cannot match draws
     table = Table(DRAW).play("6-5").draw(1).play("5-1@E", "1-2@E", "6-4@W")
     assert words(table) == ["Tom drew on 5 and 6, but held 6-4"]
@@ -133,14 +133,14 @@ def test_who_draws_says_that_he_could_not_play() -> None:
     assert words(free.play("5-1@E", "1-2@E", "6-4@W")) == []
 
 
-def test_a_player_who_need_not_play_says_nothing_by_knocking() -> None:
-    # 3.2 Play: must_play=no: who can play may knock with nothing left to draw
-    for must, said in (("yes", ["Tom knocked on 5 and 6, but held 5-1"]), ("no", [])):
+def test_a_knock_makes_no_claim_if_playing_is_optional() -> None:
+    # 3.2 Play: must_play=no: a player who can play may knock with nothing left to draw
+    for must, reported in (("yes", ["Tom knocked on 5 and 6, but held 5-1"]), ("no", [])):
         table = Table(with_options(DRAW, {"must_play": must, "hand": "14"})).play("6-5").knock()
-        assert words(table.play("6-4@W", "5-1@E")) == said
+        assert words(table.play("6-4@W", "5-1@E")) == reported
 
 
-def test_tiles_can_be_held_back_in_the_boneyard() -> None:
+def test_tiles_can_be_reserved_in_the_boneyard() -> None:
     # 3.2 Play: boneyard_reserve: nobody draws the last two
     table = Table(chosen(boneyard_reserve="2")).play("6-5")
     assert words(table.draw(13)) == ["the boneyard has 12 tiles to draw, not 13"]
@@ -153,7 +153,7 @@ def test_tiles_can_be_held_back_in_the_boneyard() -> None:
 # ---- the end ----
 
 
-def test_who_is_out_says_domino_and_earns_all_pips_of_the_others() -> None:
+def test_going_out_earns_all_pips_of_the_others() -> None:
     # 3.2 Play: first out announces Domino and wins; A1-4: same sum as after a block, none subtracted, not rounded
     table = Table(replace(STRICT, hand=1), THREE).play("6-5", seat=1)
     assert out_of(table, ShowHands) == [ShowHands(Ending.DOMINO, B, (A, C))]
@@ -161,14 +161,14 @@ def test_who_is_out_says_domino_and_earns_all_pips_of_the_others() -> None:
     assert out_of(table, Scored) == [Scored(B, 33, Reason.BONUS, "6 + 27 = 33")]
 
 
-def test_domino_may_be_said_where_the_count_of_tiles_is_wrong() -> None:
+def test_domino_can_be_declared_despite_a_wrong_count() -> None:
     # 3.2 Play: announces "Domino!"
     table = Table(DRAW).play("6-5", seat=0).feed(Domino(A))
     assert out_of(table, Irregular) != []
     assert table.game.phase is Phase.REVEAL
 
 
-def test_a_block_is_won_by_the_lowest_total_without_taking_its_own_off() -> None:
+def test_the_lowest_total_wins_a_block_without_subtracting_its_own_hand() -> None:
     # 3.2 Play: nobody can play: block, lowest pips wins 1 point per pip of the tiles in opponents' hands
     # A1-5: blocked, own pips are not subtracted
     table = Table(STRICT, THREE).play("6-5", seat=0).draw(7).knock(3)
@@ -185,40 +185,40 @@ def test_a_tied_block_goes_to_the_lightest_tile() -> None:
 
 
 def blocked_by_sixes(rules: Rules) -> Table:
-    """All seven sixes lie in the line and both ends show one; 14 tiles were dealt and ten are played."""
+    """Return a line with all seven sixes, and a 6 at both ends. 14 tiles were dealt and ten are played."""
     line = ("6-0", "0-1@E", "1-6@E", "6-2@E", "2-3@E", "3-6@E", "6-4@E", "4-5@E", "5-6@E", "6-6@E")
     return Table(rules).play(*line)
 
 
-def test_a_proved_block_with_tiles_left_is_announced_ended_or_drawn_out() -> None:
-    # A-G1: on_provable_block: announce and leave it to the table; end_now; literal: draw it all
-    for value, told, phase in (
+def test_a_provable_block_is_announced_ended_or_drawn_out() -> None:
+    # A-G1: on_provable_block: announce and let the players decide; end_now; literal: draw it all
+    for value, announced, phase in (
         ("announce", [Blocked(14)], Phase.PLAY),
         ("end_now", [], Phase.REVEAL),
         ("literal", [], Phase.PLAY),
     ):
         table = blocked_by_sixes(chosen(on_provable_block=value))
-        assert (out_of(table, Blocked), table.game.phase) == (told, phase)
+        assert (out_of(table, Blocked), table.game.phase) == (announced, phase)
 
 
 @pytest.mark.parametrize(("value", "must"), [("announce", Must.DRAW_OR_END), ("literal", Must.PLAY_OR_DRAW)])
-def test_a_proved_block_that_is_not_ended_is_drawn_out(value: str, must: Must) -> None:
+def test_a_provable_block_ends_once_the_boneyard_is_empty(value: str, must: Must) -> None:
     # A-G1: announce: observed draws; literal: the player draws it all, and is offered nothing else
     table = blocked_by_sixes(chosen(on_provable_block=value))
-    whose = table.due
+    due = table.due
     assert out_of(table.draw(14), ShowHands) == [ShowHands(Ending.BLOCKED_BY_PROOF, None, (A, B))]
-    assert whose == Turn(A, must)
+    assert due == Turn(A, must)
 
 
-def test_the_button_ends_a_proved_block_only_where_it_need_not_be_drawn_out() -> None:
-    # A-G1: announce: accept the hand-end button or observed draws; literal: the texts make the player draw it all
+def test_the_button_ends_a_provable_block_unless_it_must_be_drawn_out() -> None:
+    # A-G1: announce: accept the hand-end button or observed draws; literal: the rules make the player draw it all
     assert kinds(blocked_by_sixes(chosen(on_provable_block="announce")).feed(HandEnd())) == []
     literal = blocked_by_sixes(chosen(on_provable_block="literal")).feed(HandEnd())
     assert kinds(literal) == [ProblemKind.NOT_BLOCKED]
 
 
-def test_a_reserve_is_not_drawn_out_before_a_block() -> None:
-    # A-G1: literal with boneyard_reserve: the hand ends when all that may be drawn is
+def test_a_reserve_is_not_drawn_before_a_block() -> None:
+    # A-G1: literal with boneyard_reserve: the hand ends when all drawable tiles are drawn
     table = blocked_by_sixes(chosen(on_provable_block="literal", boneyard_reserve="2")).feed(Draw(A, 12))
     assert out_of(table, ShowHands) == [ShowHands(Ending.BLOCKED_BY_PROOF, None, (A, B))]
 

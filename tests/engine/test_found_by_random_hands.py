@@ -1,6 +1,6 @@
-"""Faults that random hands have found, each as a short sequence of events.
+"""Regression tests for faults found by random hands, each as a short sequence of events.
 
-See docs/reference/rules.md 3.5 unless said otherwise.
+See docs/reference/rules.md 3.5 unless noted otherwise.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ STRICT = replace(SUPER, policy=Policy.STRICT)
 
 
 def regular(rules: Rules, *events: Event, players: str = "ABC") -> State:
-    """The state after events with which nothing is wrong."""
+    """Return the state after *events*, and check that none is irregular."""
     state = replay([MatchStart(rules, tuple(players)), NewHand()])
     for event in events:
         state, outcomes = apply(state, event)
@@ -52,13 +52,13 @@ def regular(rules: Rules, *events: Event, players: str = "ABC") -> State:
     return state
 
 
-def whose(state: State) -> Turn | None:
+def turn_of(state: State) -> Turn | None:
     assert state.game is not None
     return turn(state.game)
 
 
-def test_a_caster_who_need_not_break_his_spell_says_nothing_by_knocking() -> None:
-    # A2-5: he may break it voluntarily, else passes. With the 13-2 in his hand he may pass, and play it a lap later.
+def test_a_knock_by_an_exempt_caster_makes_no_claim() -> None:
+    # A2-5: the caster may break it voluntarily, else passes. Holding the 13-2, he may pass and play it a round later.
     state = regular(
         STRICT,
         Lead(ANN),
@@ -77,8 +77,8 @@ def test_a_caster_who_need_not_break_his_spell_says_nothing_by_knocking() -> Non
     assert state.irregular == ()
 
 
-def test_a_forced_draw_that_is_seen_late_does_not_end_the_turn_of_another() -> None:
-    # 15-15 makes Bob and Cy draw. Cy does so while Bob, who has drawn his two, looks for a place.
+def test_a_late_forced_draw_does_not_end_another_players_turn() -> None:
+    # 15-15 makes Bob and Cy draw. Cy does so after Bob has drawn his two, but before he plays.
     state = regular(
         STRICT,
         Lead(ANN),
@@ -86,19 +86,19 @@ def test_a_forced_draw_that_is_seen_late_does_not_end_the_turn_of_another() -> N
         Draw(BOB, 2),
         Draw(CY, 1, forced=True),
     )
-    assert whose(state) == Turn(BOB, Must.PLAY_OR_KNOCK, extra=True)
+    assert turn_of(state) == Turn(BOB, Must.PLAY_OR_KNOCK, extra=True)
     assert problem_with(state, Play(BOB, Tile(1, 15), Spot(NodeId(3), Port.ARM_1), 15)) is None
 
 
-def test_under_the_spell_of_the_first_tile_closed_tips_stay_closed() -> None:
-    # Options can take the six arms away from the game: then 13-13 is a spinner like any other.
+def test_the_starter_spell_does_not_open_closed_branches() -> None:
+    # Options can remove the six arms. Then 13-13 is an ordinary spinner.
     state = regular(replace(STRICT, spinner=Spinner.FIRST), Lead(ANN), Play(ANN, Tile(13, 13)))
     plays = legal_plays(state, full_set(15))
     assert plays
     assert [play for play in plays if problem_with(state, play) is not None] == []
 
 
-def test_the_spell_of_a_first_tile_without_six_arms_ends_when_its_sides_are_covered() -> None:
+def test_the_starter_spell_without_six_arms_ends_when_both_sides_are_covered() -> None:
     state = regular(
         replace(STRICT, spinner=Spinner.NONE),
         Lead(ANN),
@@ -109,10 +109,10 @@ def test_the_spell_of_a_first_tile_without_six_arms_ends_when_its_sides_are_cove
     assert legal_plays(state, (Tile(1, 4), Tile(2, 4))) != ()
 
 
-def test_which_way_round_a_led_single_lies_does_not_matter() -> None:
-    # 2.1: W and E are names only. 14 is the number with which the same player may play again.
+def test_the_orientation_of_a_leading_single_does_not_matter() -> None:
+    # 2.1: W and E are only names. 14 lets the same player play again.
     rules = replace(STRICT, lead_first=LeadRule.HIGHEST_DOUBLE, no_double=NoDouble.HIGHEST_TILE)
-    turns = [whose(regular(rules, Lead(ANN), Play(ANN, Tile(12, 14), None, inner=inner))) for inner in (12, 14)]
+    turns = [turn_of(regular(rules, Lead(ANN), Play(ANN, Tile(12, 14), None, inner=inner))) for inner in (12, 14)]
     assert turns[0] == turns[1]
     state = regular(rules, Lead(ANN), Play(ANN, Tile(12, 14), None, inner=12))
     assert problem_with(state, Decline(ANN)) is not None

@@ -1,4 +1,4 @@
-"""Inferred actions keep a mark in the log until the table confirms, accepts, amends or removes them."""
+"""Tests of inferred actions: marked until the players confirm, accept, amend or remove them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def played(*events: Event) -> Table:
 
 
 def marked(table: Table) -> tuple[Seq, ...]:
-    """The marks of the state, which must be those of its entries."""
+    """Return the marks of the state, after checking them against its entries."""
     of_entries = tuple(entry.seq for entry in entries(table.state) if entry.inferred)
     assert table.state.inferred == of_entries
     assert table.state.is_provisional == bool(of_entries)
@@ -50,7 +50,7 @@ def marked(table: Table) -> tuple[Seq, ...]:
     return of_entries
 
 
-def test_an_inferred_action_is_marked_and_changes_nothing_else() -> None:
+def test_inferring_an_action_only_marks_it() -> None:
     before = played()
     assert marked(before) == ()
     table = played(Inferred((Seq(4), Seq(3))))
@@ -59,7 +59,7 @@ def test_an_inferred_action_is_marked_and_changes_nothing_else() -> None:
     assert replace(table.state, log=before.state.log, inferred=()) == before.state
 
 
-def test_the_mark_stays_while_the_game_goes_on() -> None:
+def test_marks_persist_during_play() -> None:
     table = played(Inferred((Seq(3),))).feed(Knock(Seat(1)))
     assert marked(table) == (3,)
 
@@ -86,11 +86,11 @@ def test_amending_an_action_confirms_it() -> None:
 
 
 @pytest.mark.parametrize("event", [Remove(Seq(4)), Undo(Seq(4))])
-def test_a_removed_action_takes_its_mark_along(event: Event) -> None:
+def test_removing_an_action_removes_its_mark(event: Event) -> None:
     table = played(Inferred((Seq(3), Seq(4))))
     last = entries(table.state)[-1].action
     assert marked(table.feed(event)) == (3,)
-    assert marked(table.feed(last)) == (3,), "the same action, seen this time"
+    assert marked(table.feed(last)) == (3,), "the same action, now observed"
 
 
 def test_an_inserted_action_is_marked_in_its_place() -> None:
@@ -110,14 +110,14 @@ def test_actions_not_in_force_are_ignored(mark: type[Inferred | Confirmed]) -> N
     assert after == replace(before, log=(*before.log, event))
 
 
-def test_an_action_after_a_mark_is_named_by_its_place_in_the_log() -> None:
+def test_actions_after_a_mark_keep_log_indexes_as_ids() -> None:
     table = played(Inferred((Seq(3),)))
     table.play("1-1@W", seat=1)
     assert entries(table.state)[-1].seq == 6
     assert table.node("1-1") == 6
 
 
-def test_a_record_of_a_match_with_marks_plays_to_the_same_points() -> None:
+def test_a_record_of_a_match_with_marks_has_the_same_points() -> None:
     table = played(Inferred((Seq(3), Seq(4))))
     text = format_record(record_of(table.state))
     assert text == format_record(record_of(played().state)), "a game record has no marks"

@@ -1,4 +1,4 @@
-"""docs/reference/rules.md 2.6: what is wrong is noticed, said in the players' words, and never fatal."""
+"""Tests of docs/reference/rules.md 2.6: irregular events are reported in the players' terms and never fatal."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def words(table: Table) -> list[str]:
     return [problem.words for problem in problems(table)]
 
 
-def stood(table: Table) -> set[bool]:
+def accepted(table: Table) -> set[bool]:
     return {outcome.stands for outcome in table.outcomes if isinstance(outcome, Irregular)}
 
 
-# Each line: plays before, the illegal play, the seat that makes it, what is said.
+# Plays before, the illegal play, its seat, and the reported problem.
 ILLEGAL = [
     ("5-5", "5-1@W", 0, "it is Tom's turn, not Brian's"),
     ("5-5 5-1@W", "5-2@5-5:N", 0, "the spinner needs a tile on both sides first"),
@@ -66,29 +66,29 @@ ILLEGAL = [
 ]
 
 
-@pytest.mark.parametrize(("before", "text", "seat", "said"), ILLEGAL)
-def test_an_illegal_play_stands_and_is_reported(before: str, text: str, seat: int, said: str) -> None:
+@pytest.mark.parametrize(("before", "text", "seat", "reported"), ILLEGAL)
+def test_an_illegal_play_is_accepted_and_reported(before: str, text: str, seat: int, reported: str) -> None:
     table = Table(WARN).play(*before.split())
     tiles_before = len(table.game.layout.nodes)
     table.play(text, seat=seat)
-    assert words(table) == [said]
-    assert stood(table) == {True}
+    assert words(table) == [reported]
+    assert accepted(table) == {True}
     assert len(table.game.layout.nodes) == tiles_before + 1
     assert table.hand.turn == Seat(1 - seat)
     assert table.state.irregular == (entries(table.state)[-1].seq,)
 
 
-@pytest.mark.parametrize(("before", "text", "seat", "said"), ILLEGAL)
-def test_the_strict_policy_refuses_it_and_changes_nothing(before: str, text: str, seat: int, said: str) -> None:
+@pytest.mark.parametrize(("before", "text", "seat", "reported"), ILLEGAL)
+def test_the_strict_policy_refuses_an_illegal_play(before: str, text: str, seat: int, reported: str) -> None:
     table = Table(STRICT).play(*before.split())
     game = table.game
     table.play(text, seat=seat)
-    assert words(table) == [said]
-    assert stood(table) == {False}
+    assert words(table) == [reported]
+    assert accepted(table) == {False}
     assert table.game == game
 
 
-def test_a_wrong_number_stands_when_it_was_seen_which_half_lies_outside() -> None:
+def test_a_wrong_number_is_accepted_if_the_orientation_is_known() -> None:
     table = Table(WARN).play("5-5")
     table.feed(replace(table.play_of("6-4@E"), inner=6))
     assert words(table) == ["6-4 does not fit there, that end needs a 5"]
@@ -96,19 +96,19 @@ def test_a_wrong_number_stands_when_it_was_seen_which_half_lies_outside() -> Non
     assert str(table.count) == "5 + 5 + 4 = 14"
 
 
-def test_a_wrong_number_cannot_stand_when_nobody_saw_which_half_lies_outside() -> None:
+def test_a_wrong_number_is_refused_if_the_orientation_is_unknown() -> None:
     table = Table(WARN).play("5-5", "6-4@E")
     assert words(table)[0] == "6-4: it has no 5, and nobody saw which half lies outside"
     assert len(table.game.layout.nodes) == 1
 
 
-def test_a_double_of_the_wrong_number_stands() -> None:
+def test_a_double_of_the_wrong_number_is_accepted() -> None:
     table = Table(WARN).play("5-5", "4-4@E")
     assert words(table) == ["4-4 does not fit there, that end needs a 5"]
     assert table.end("E").number == 4
 
 
-def test_a_tile_on_a_tip_before_its_time_covers_one_side_of_the_spinner() -> None:
+def test_a_premature_branch_covers_one_side_of_the_spinner() -> None:
     table = Table(WARN).play("5-5", "5-1@W", "5-2@5-5:N")
     assert str(table.count) == "1 + 2 = 3"
     assert [(end.number, end.playable) for end in ends(table.state) if end.spot.host == table.node("5-5")] == [
@@ -117,7 +117,7 @@ def test_a_tile_on_a_tip_before_its_time_covers_one_side_of_the_spinner() -> Non
     ]
 
 
-def test_a_tile_on_the_tip_of_an_end_double_uses_its_one_free_side() -> None:
+def test_a_branch_off_an_end_double_uses_its_free_side() -> None:
     table = Table(WARN).play("5-5", "5-1@W", "1-1@W", "1-3@1-1:N")
     assert problems(table)[0].kind is ProblemKind.NO_BRANCH
     assert str(table.count) == "3 + 5 + 5 = 13"
@@ -125,15 +125,15 @@ def test_a_tile_on_the_tip_of_an_end_double_uses_its_one_free_side() -> None:
     assert [end for end in ends(table.state) if end.spot.host == table.node("1-1")] == []
 
 
-def test_the_same_spot_cannot_be_taken_twice() -> None:
+def test_a_spot_cannot_be_used_twice() -> None:
     table = Table(WARN).play("5-5", "5-1@W")
     spot = Spot(table.node("5-5"), Port.W)
     table.feed(Play(A, Tile(2, 5), spot))
     assert words(table) == ["5-2: another tile already lies there against 5-5"]
-    assert stood(table) == {False}
+    assert accepted(table) == {False}
 
 
-def test_several_things_wrong_are_all_said_the_gravest_first() -> None:
+def test_several_problems_are_reported_in_order_of_weight() -> None:
     table = Table(WARN).play("5-5", "5-1@W")
     table.feed(Play(B, Tile(5, 5), Spot(NodeId(99), Port.E)))
     assert [problem.kind for problem in problems(table)] == [
@@ -145,19 +145,19 @@ def test_several_things_wrong_are_all_said_the_gravest_first() -> None:
     assert weights == sorted(weights, reverse=True)
 
 
-def test_a_second_copy_is_no_problem_where_there_are_two_and_a_third_is() -> None:
+def test_a_third_copy_is_reported_with_two_sets() -> None:
     table = Table(replace(STRICT, copies=2)).play("5-5", "5-1@W", "5-1@E")
     assert problems(table) == []
     table.play("5-1@N")
     assert words(table) == ["the 5-1 is already on the table, all 2 of them"]
 
 
-def test_where_no_double_branches_a_tile_on_a_tip_is_told_so() -> None:
+def test_a_branch_without_spinners_is_reported() -> None:
     table = Table(replace(STRICT, spinner=Spinner.NONE)).play("5-5", "5-1@W", "5-2@E", "5-3@5-5:N")
     assert words(table) == ["5-5 has no end there: no double branches in this game"]
 
 
-def test_what_no_sensor_can_mean_is_an_error_of_the_programmer() -> None:
+def test_impossible_values_raise_an_error() -> None:
     with pytest.raises(EngineError, match="inner must be a number of 5-3, got 4"):
         Play(A, Tile(3, 5), inner=4)
     with pytest.raises(EngineError, match="a draw takes 1 tile or more, got 0"):
@@ -170,60 +170,59 @@ def test_what_no_sensor_can_mean_is_an_error_of_the_programmer() -> None:
 
 
 def knocked_on(*, policy: Policy = Policy.WARN) -> Table:
-    """Tom has knocked on 5 with an empty boneyard."""
+    """Return a table where Tom has knocked on 5 with an empty boneyard."""
     return Table(replace(WARN, hand=14, policy=policy)).play("5-5").feed(Knock(B))
 
 
-def test_a_tile_of_a_number_he_knocked_on_is_a_revoke() -> None:
+def test_playing_a_denied_number_is_a_revoke() -> None:
     table = knocked_on(policy=Policy.STRICT).play("5-1@W", "5-2@E")
     assert words(table) == ["Tom knocked on 5, but held 5-2"]
-    assert stood(table) == {True}
+    assert accepted(table) == {True}
     assert problems(table)[0].weight is Weight.NOTED
 
 
-def test_a_tile_of_another_number_is_none() -> None:
+def test_playing_another_number_is_no_revoke() -> None:
     assert problems(knocked_on().play("5-1@W", "1-2@W")) == []
 
 
-def test_a_tile_drawn_since_is_none_but_a_second_one_is() -> None:
+def test_a_later_draw_excuses_a_single_tile() -> None:
     table = Table(WARN).play("5-5").feed(Draw(B, 1)).play("5-1@W", "5-2@E")
     assert problems(table) == []
     table.play("5-3@N")
     assert words(table) == ["Tom drew on 5, but held 5-3"]
 
 
-def test_a_tile_that_was_seen_when_it_was_drawn_excuses_no_other() -> None:
-    # docs/reference/rules.md 2.6: tiles that would have fitted, more than they drew since; of these one is known not to
-    # fit
+def test_a_draw_with_known_face_excuses_no_other_tile() -> None:
+    # docs/reference/rules.md 2.6: more matching tiles than drawn since, and the drawn one is known not to match
     table = Table(STRICT).play("5-5").feed(Draw(B, 1, faces=tiles("2-2"))).play("5-4@W")
     assert words(table) == ["Tom drew on 5, but held 5-4"]
-    assert stood(table) == {True}
+    assert accepted(table) == {True}
 
 
-def test_a_tile_that_was_seen_when_it_was_drawn_is_no_revoke() -> None:
+def test_a_tile_drawn_with_known_face_is_no_revoke() -> None:
     table = Table(STRICT).play("5-5").feed(Draw(B, 1, faces=tiles("2-2"))).feed(Draw(B, 1, faces=tiles("5-4")))
     assert problems(table.play("5-4@W", "5-1@E")) == []
 
 
-def test_a_second_draw_after_a_tile_that_fits_was_needless() -> None:
+def test_a_draw_after_a_matching_tile_is_reported() -> None:
     table = Table(STRICT).play("5-5").feed(Draw(B, 1, faces=tiles("5-4")), Draw(B, 1, faces=tiles("2-2")))
     assert words(table.play("5-4@W")) == ["Tom drew on 5, but held 5-4"]
 
 
-def test_a_broken_word_is_not_held_against_what_was_said_before_it() -> None:
-    # Tom draws on 5, then knocks on 1, 2 and 5 with the 2-1 in his hand: that does not make it the tile he drew.
+def test_a_broken_claim_does_not_affect_earlier_claims() -> None:
+    # Tom draws on 5, then knocks on 1, 2 and 5 holding the 2-1. That does not make it the tile that he drew.
     table = Table(replace(WARN, redeal_if_doubles_over=None)).play("5-5").draw().knock()
     table.play("5-1@W", "5-2@E", seat=0).feed(Knock(B)).play("1-6@W", "2-1@E")
     assert words(table) == ["Tom knocked on 1, 2 and 5, but held 2-1"]
     assert [claim.allowed for claim in table.hand.claims[B]] == [1, 0, 0]
 
 
-def test_hands_laid_open_show_a_revoke_too() -> None:
+def test_a_revealed_hand_can_show_a_revoke() -> None:
     table = knocked_on().feed(HandEnd()).feed(Reveal(B, tiles("5-2 1-1")))
     assert "Tom knocked on 5, but held 5-2" in words(table)
 
 
-# ---- hands laid open ----
+# ---- revealed hands ----
 
 
 def test_a_hand_of_the_wrong_size_is_noted() -> None:
@@ -232,12 +231,12 @@ def test_a_hand_of_the_wrong_size_is_noted() -> None:
     assert table.totals == (10 + 20, 0)
 
 
-def test_a_hand_that_repeats_a_tile_of_the_table_is_noted() -> None:
+def test_a_hand_with_a_tile_already_played_is_noted() -> None:
     table = Table(replace(WARN, hand=2)).play("5-5", "5-1@W", "5-2@E").feed(Reveal(B, tiles("5-1")))
     assert words(table) == ["the 5-1 has already been seen elsewhere"]
 
 
-def test_a_tile_in_two_open_hands_is_noted() -> None:
+def test_a_tile_in_two_revealed_hands_is_noted() -> None:
     table = Table(replace(WARN, hand=1), ("A", "B", "C")).play("5-5")
     table.feed(Reveal(B, tiles("6-6")), Reveal(Seat(2), tiles("6-6")))
     assert words(table) == ["the 6-6 has already been seen elsewhere"]
@@ -251,7 +250,7 @@ def test_a_hand_with_a_tile_of_another_set_is_noted() -> None:
 # ---- draws and knocks ----
 
 
-def test_a_draw_out_of_turn_is_reported_and_counted_and_keeps_the_turn() -> None:
+def test_a_draw_out_of_turn_is_reported_and_counted() -> None:
     table = Table(WARN).play("5-5").feed(Draw(A))
     assert words(table) == ["it is Tom's turn, not Brian's"]
     assert (table.hand.sizes, table.hand.boneyard, table.hand.turn) == ((7, 7), 13, B)
@@ -261,10 +260,10 @@ def test_a_draw_before_the_first_tile_is_reported() -> None:
     assert words(Table(WARN).feed(Draw(A))) == ["nobody draws before the first tile is played"]
 
 
-def test_a_knock_out_of_turn_waits_until_the_table_says_it_stands() -> None:
+def test_a_knock_out_of_turn_needs_confirmation() -> None:
     table = Table(replace(WARN, hand=14)).play("5-5").feed(Knock(A))
     assert words(table) == ["it is Tom's turn, not Brian's"]
-    assert stood(table) == {False}
+    assert accepted(table) == {False}
     assert table.hand.turn == B
 
 
@@ -275,33 +274,32 @@ def test_a_knock_with_tiles_to_draw_is_reported_and_passes() -> None:
     assert table.hand.turn == A
 
 
-def test_where_nobody_draws_a_knock_is_always_good_and_a_draw_never() -> None:
+def test_without_drawing_a_knock_is_legal_and_a_draw_is_not() -> None:
     table = Table(replace(STRICT, draw=Drawing.NONE)).play("5-5").feed(Knock(B))
     assert problems(table) == []
     assert words(table.feed(Draw(A))) == ["nobody draws in this game"]
 
 
-def test_only_a_play_breaks_a_succession_of_knocks() -> None:
-    # docs/reference/rules.md 2.3 a: all seats have passed in succession with no play between; who draws may draw in
-    # vain.
+def test_only_a_play_interrupts_a_round_of_knocks() -> None:
+    # docs/reference/rules.md 2.3 a: all seats have passed in succession with no play between. A draw may not help.
     drawn = (Knock(B), Draw(A, 14))
     assert Table(WARN).play("5-5").feed(*drawn, Knock(A)).game.phase is Phase.REVEAL
     assert Table(WARN).play("5-5").feed(*drawn).play("5-1@W").feed(Knock(B)).game.phase is Phase.PLAY
 
 
-def test_a_hand_ended_without_proof_stands_and_is_reported() -> None:
+def test_an_end_without_proof_is_accepted_and_reported() -> None:
     table = Table(WARN).play("5-5").feed(HandEnd())
     assert words(table) == ["it is not proved that nobody can play"]
     assert table.game.phase is Phase.REVEAL
 
 
-def test_a_match_started_over_another_waits_to_be_confirmed() -> None:
+def test_a_match_start_during_a_match_needs_confirmation() -> None:
     table = Table(WARN).play("5-5").feed(MatchStart(WARN, ("C", "D")))
     assert words(table) == ["the match is not over"]
     assert table.totals == (10, 0)
 
 
-def test_asking_what_is_wrong_changes_nothing() -> None:
+def test_problem_with_does_not_change_the_state() -> None:
     table = Table(WARN).play("5-5")
     state = table.state
     assert problem_with(state, Knock(B)) is not None

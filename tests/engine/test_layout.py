@@ -1,4 +1,4 @@
-"""docs/reference/rules.md 2.1: ports, arms, spinners and tips."""
+"""Tests of docs/reference/rules.md 2.1: ports, arms, spinners and branches."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ANY_ORDER = replace(OPEN_BONES, branch_order=BranchOrder.ANY)
 
 
 def shown(table: Table) -> list[tuple[str, int, str]]:
-    """Arm, number and tile of every end that is playable now."""
+    """Return arm, number and tile of every playable end."""
     tile = {node.id: str(node.tile) for node in table.game.layout.nodes}
     return [(end.arm.value, end.number, tile[end.spot.host]) for end in ends(table.state) if end.playable]
 
@@ -39,17 +39,17 @@ def test_an_empty_table_has_no_ends() -> None:
     assert Layout().ends == ()
 
 
-def test_a_first_single_shows_its_first_number_west() -> None:
+def test_a_leading_single_has_its_first_number_west() -> None:
     assert shown(Table().play("4-3")) == [("W", 4, "4-3"), ("E", 3, "4-3")]
     assert shown(Table().play("3-4")) == [("W", 3, "4-3"), ("E", 4, "4-3")]
 
 
-def test_a_first_single_shows_its_smaller_number_west_when_nobody_saw() -> None:
+def test_a_leading_single_has_its_smaller_number_west_by_default() -> None:
     layout = attach(Layout(), Tile(3, 4), None, node=NodeId(0), rules=BONES)
     assert [end.number for end in layout.ends] == [3, 4]
 
 
-def test_an_attached_single_leaves_its_outer_half() -> None:
+def test_an_attached_single_leaves_its_outer_half_open() -> None:
     table = Table().play("4-3", "3-6@E")
     assert shown(table) == [("W", 4, "4-3"), ("E", 6, "6-3")]
     node = table.game.layout.nodes[1]
@@ -57,14 +57,14 @@ def test_an_attached_single_leaves_its_outer_half() -> None:
     assert table.game.layout.covered(node) == (Port.W,)
 
 
-def test_both_neighbours_know_that_they_touch() -> None:
+def test_both_neighbours_are_covered() -> None:
     table = Table().play("4-3", "3-6@E")
     first, second = table.game.layout.nodes
     assert table.game.layout.covered(first) == (Port.E,)
     assert table.game.layout.covered(second) == (Port.W,)
 
 
-def test_the_first_double_is_the_spinner_wherever_it_lies() -> None:
+def test_the_first_double_is_the_spinner_anywhere_in_the_line() -> None:
     table = Table().play("4-3", "3-3@E", "4-4@W")
     assert [node.tile for node in table.game.layout.nodes if node.branches] == [Tile(3, 3)]
     assert table.game.layout.spinner == table.game.layout.nodes[1]
@@ -81,7 +81,7 @@ def test_with_spinner_none_no_double_branches() -> None:
     assert len(ends(table.state)) == 2
 
 
-def test_a_tip_is_closed_until_both_sides_are_covered() -> None:
+def test_branch_ports_are_closed_until_both_sides_are_covered() -> None:
     table = Table().play("5-5")
     assert [(end.arm, end.playable) for end in ends(table.state)] == [
         (Port.W, True),
@@ -95,7 +95,7 @@ def test_a_tip_is_closed_until_both_sides_are_covered() -> None:
     assert {end.arm: end.playable for end in ends(table.state)} == dict.fromkeys((Port.W, Port.N, Port.E, Port.S), True)
 
 
-def test_a_spinner_at_the_end_of_a_line_has_that_line_on_one_side() -> None:
+def test_the_line_covers_one_side_of_a_spinner_at_its_end() -> None:
     table = Table().play("4-3", "3-3@E")
     assert {(end.number, end.playable) for end in ends(table.state) if end.spot.host == table.node("3-3")} == {
         (3, True),
@@ -105,28 +105,28 @@ def test_a_spinner_at_the_end_of_a_line_has_that_line_on_one_side() -> None:
     assert [arm for arm, number, tile in shown(table) if tile == "3-3"] == ["N", "S"]
 
 
-def test_in_any_order_tips_are_open_at_once() -> None:
+def test_with_any_order_branch_ports_are_open_at_once() -> None:
     assert shown(Table(ANY_ORDER).play("5-5")) == [("W", 5, "5-5"), ("N", 5, "5-5"), ("E", 5, "5-5"), ("S", 5, "5-5")]
 
 
-def test_a_double_that_does_not_branch_has_one_far_side() -> None:
+def test_a_double_that_does_not_branch_has_a_single_outer_side() -> None:
     table = Table().play("5-5", "5-1@W", "1-1@W")
     assert [(arm, number) for arm, number, tile in shown(table) if tile == "1-1"] == [("W", 1)]
     table.play("1-6@W")
     assert [tile for _, _, tile in shown(table)] == ["6-1", "5-5"]
 
 
-def test_tiles_of_a_tip_continue_its_arm() -> None:
+def test_tiles_of_a_branch_continue_its_arm() -> None:
     table = Table().play("5-5", "5-1@W", "5-4@E", "5-2@N", "2-6@N", "5-3@S")
     assert shown(table) == [("W", 1, "5-1"), ("N", 6, "6-2"), ("E", 4, "5-4"), ("S", 3, "5-3")]
 
 
-def test_a_name_on_the_table_is_the_place_of_the_play_in_the_log() -> None:
+def test_node_ids_are_log_indexes() -> None:
     table = Table().play("5-5", "5-1@W", "5-4@E")
     assert [node.id for node in table.game.layout.nodes] == [2, 3, 4]
 
 
-def test_the_first_number_inside_decides_which_half_lies_outside() -> None:
+def test_the_inner_number_determines_the_outer_half() -> None:
     layout = attach(Layout(), Tile(3, 4), None, node=NodeId(0), rules=BONES, inner=4)
     assert layout.ends[0] == OpenEnd(Spot(NodeId(0), Port.W), 4, Port.W, playable=True, fits=bits_with(4), ways=0)
     layout = attach(layout, Tile(1, 2), Spot(NodeId(0), Port.W), node=NodeId(1), rules=BONES, inner=2)
@@ -143,7 +143,7 @@ def test_the_first_number_inside_decides_which_half_lies_outside() -> None:
         (Tile(1, 2), Spot(NodeId(0), Port.W), "it has no 5, and nobody saw which half lies outside"),
     ],
 )
-def test_what_hands_cannot_lay_is_no_layout(tile: Tile, at: Spot | None, words: str) -> None:
+def test_rejects_physically_impossible_plays(tile: Tile, at: Spot | None, words: str) -> None:
     layout = attach(Layout(), Tile(4, 5), None, node=NodeId(0), rules=BONES, inner=5)
     layout = attach(layout, Tile(4, 6), Spot(NodeId(0), Port.E), node=NodeId(1), rules=BONES)
     assert obstacle(layout, tile, at, rules=BONES) == words

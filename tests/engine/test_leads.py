@@ -1,4 +1,4 @@
-"""Who leads a hand, and with what: roll call, lots, race, a chosen player, drawing for a double.
+"""Tests of leads: roll call, lots, race, chosen player and drawing for a double.
 
 See docs/reference/rules.md 3.
 """
@@ -44,7 +44,7 @@ def strict(rules: Rules, **options: object) -> Rules:
 
 
 def won_by(rules: Rules, winner: int, players: tuple[str, ...], lead: str) -> Table:
-    """The next hand after *winner* went out with the one tile that was dealt."""
+    """Return the hand after *winner* went out with a single dealt tile."""
     table = Table(replace(rules, hand=1, hand_for=(), target=500), players)
     table.play(lead, seat=winner)
     for seat in range(len(players)):
@@ -53,7 +53,7 @@ def won_by(rules: Rules, winner: int, players: tuple[str, ...], lead: str) -> Ta
     return table.feed(NewHand())
 
 
-# ---- all at a glance ----
+# ---- overview ----
 
 FIRST = [
     (BONES, Turn(None, Must.LEAD_HIGHEST_DOUBLE)),
@@ -88,14 +88,14 @@ def test_the_later_leads_of_each_game(rules: Rules, lead: str, due: Turn) -> Non
 # ---- roll call (bones, block) ----
 
 
-def test_the_roll_call_goes_down_until_somebody_has_that_double() -> None:
+def test_the_roll_call_finds_the_highest_double_held() -> None:
     # 3.1 Lead: the first hand is led with the highest double, and that double is played
     table = Table(strict(BONES, max_pips=12))
     assert table.can_play("12-0 11-11 12-11 4-4") == ["11-11", "11-11"]
     assert kinds(table.play("11-11", seat=1)) == []
 
 
-def test_without_any_double_the_tiles_are_given_back() -> None:
+def test_without_any_double_the_hand_is_dealt_again() -> None:
     # A0-1: nobody has a double: redeal
     table = Table(strict(BONES))
     assert table.can_play("6-5 4-3") == []
@@ -109,14 +109,14 @@ def test_the_winner_of_a_blocked_hand_leads_the_next() -> None:
     assert table.feed(NewHand()).due == Turn(C, Must.LEAD_ANY)
 
 
-def test_after_a_dead_tie_there_is_a_roll_call_again() -> None:
+def test_a_dead_tie_is_followed_by_a_roll_call() -> None:
     # A0-4: dead tie: roll call again
     table = Table(BONES).play("5-5", seat=0).feed(HandEnd()).reveal(0, "3-1").reveal(1, "2-2")
     assert table.feed(NewHand()).due == Turn(None, Must.LEAD_HIGHEST_DOUBLE)
 
 
-def test_a_dead_tie_after_a_hand_that_was_won_forgets_its_winner() -> None:
-    # A0-4: dead tie: roll call again, whoever won the hand before
+def test_a_dead_tie_discards_the_earlier_winner() -> None:
+    # A0-4: dead tie: roll call again, regardless of the previous winner
     table = Table(BONES).play("5-5", seat=0).feed(HandEnd()).reveal(0, 9).reveal(1, 2).feed(NewHand())
     assert table.due == Turn(B, Must.LEAD_ANY)
     table.play("6-5").feed(HandEnd()).reveal(0, "3-1").reveal(1, "2-2").feed(NewHand())
@@ -147,7 +147,7 @@ def test_block_can_be_led_with_the_highest_tile_instead() -> None:
     assert kinds(table.play("6-4", seat=0)) == []
 
 
-def test_every_hand_of_block_has_a_roll_call() -> None:
+def test_every_hand_of_block_starts_with_a_roll_call() -> None:
     # A1-42: later hands: same lead rule each hand
     table = won_by(strict(BLOCK), 1, ("Ann", "Bob"), "5-5")
     assert kinds(table.play("6-5", seat=1)) == [ProblemKind.LEAD_NOT_A_DOUBLE]
@@ -158,14 +158,14 @@ def test_every_hand_of_block_has_a_roll_call() -> None:
 
 
 @pytest.mark.parametrize("rules", [DRAW, ALLFIVES])
-def test_who_won_the_lot_leads_any_tile(rules: Rules) -> None:
+def test_the_winner_of_the_lot_leads_any_tile(rules: Rules) -> None:
     # 3.2 Lead: any domino may be used; 3.3 Lead: the first tile can be of any value, and need not be a double
     # A1-3: who sets: lot, and the engine takes the seat from the lead button; A1-20: lots: the engine needs Lead(seat)
     table = Table(strict(rules), THREE).lead(2)
     assert table.due == Turn(C, Must.LEAD_ANY)
     assert table.can_play("6-5 3-3") == ["6-5", "3-3"]
     assert kinds(table.play("6-5")) == []
-    assert table.whose == A
+    assert table.to_move == A
 
 
 @pytest.mark.parametrize("rules", [DRAW, ALLFIVES])
@@ -175,7 +175,7 @@ def test_after_a_dead_tie_lots_are_drawn_again(rules: Rules) -> None:
     assert table.feed(NewHand()).due == Turn(None, Must.LEAD_ANY)
 
 
-def test_a_wrong_guess_of_who_leads_costs_nothing() -> None:
+def test_a_wrong_guess_of_the_leader_has_no_effect() -> None:
     # A1-3: the engine takes the seat from the lead button so a wrong guess costs nothing
     table = won_by(DRAW, 2, THREE, "6-5").lead(0)
     assert table.due == Turn(A, Must.LEAD_ANY)
@@ -218,17 +218,17 @@ def test_the_set_domino_may_be_the_highest_double_else_the_highest_single() -> N
     table = Table(strict(with_options(DRAW, {"set_domino": "highest_double_else_highest_single"})))
     assert table.can_play("6-4 2-2") == ["2-2", "2-2"]
     assert table.can_play("6-4 5-4 6-3") == ["6-4", "6-4"]
-    assert table.can_play("5-4 6-3 4-2") == ["6-3", "6-3"]  # as many pips: the higher half
+    assert table.can_play("5-4 6-3 4-2") == ["6-3", "6-3"]  # equal pips, so the higher half decides
     assert kinds(table.play("6-4", seat=0)) == []
 
 
-def test_there_is_no_redeal_where_the_highest_single_leads() -> None:
+def test_no_redeal_if_the_highest_single_leads() -> None:
     # 3.2 Options: set domino 3) in the event no double is drawn, play the highest single; nothing is dealt again
     rules = with_options(DRAW, {"set_domino": "highest_double_else_highest_single"})
     assert kinds(Table(strict(rules)).feed(NO_DOUBLE)) == [ProblemKind.NO_REDEAL]
 
 
-def test_a_double_or_a_higher_tile_shows_that_a_single_should_not_have_led() -> None:
+def test_a_lead_below_a_double_or_higher_single_is_reported() -> None:
     # 3.2 Options: set domino 3) the highest single is played only when no double is drawn
     rules = with_options(DRAW, {"set_domino": "highest_double_else_highest_single"})
     assert words(Table(rules).play("5-4", "4-4@E", seat=0))[-1] == "Brian let the 5-4 lead, but held 4-4"
@@ -245,11 +245,11 @@ def test_the_first_to_lay_the_highest_double_leads() -> None:
     assert table.due == Turn(None, Must.RACE)
     assert kinds(table.play("6-5", seat=1)) == [ProblemKind.LEAD_NOT_A_DOUBLE]
     assert kinds(table.play("5-5", seat=2)) == []
-    assert table.whose == D
+    assert table.to_move == D
     assert table.game.layout.spinner is not None
 
 
-def test_the_race_is_run_in_every_hand_whoever_won() -> None:
+def test_every_hand_starts_with_a_race() -> None:
     # 3.6 Setup: after each hand the same lay-down is followed, regardless of who won
     table = won_by(strict(TWOSET), 2, FOUR, "5-5")
     assert table.due == Turn(None, Must.RACE)
@@ -262,7 +262,7 @@ def test_the_race_without_any_double_is_dealt_again() -> None:
     assert kinds(Table(strict(TWOSET), FOUR).feed(NO_DOUBLE)) == []
 
 
-def test_the_slower_double_six_stays_in_the_hand() -> None:
+def test_the_second_double_six_is_an_ordinary_double() -> None:
     # A3-11: two 6-6 holders: first to settle; a later second 6-6 is an ordinary double, 12 at an end
     table = Table(strict(TWOSET), FOUR).play("6-6", seat=2).play("6-0@E", "6-6@W")
     assert kinds(table) == []
@@ -282,21 +282,21 @@ def test_the_chosen_player_leads_any_double() -> None:
     assert kinds(table.play("4-4")) == []
 
 
-def test_who_has_no_double_passes_the_lead_on() -> None:
+def test_a_player_without_a_double_passes_the_lead() -> None:
     # 3.5 Setup: no double: the chance to begin goes to the next player in turn
     table = Table(strict(SUPER), FOUR).lead(2).knock()
     assert table.due == Turn(D, Must.LEAD_DOUBLE)
     assert kinds(table.play("4-4", seat=3)) == []
-    assert table.whose == A
+    assert table.to_move == A
 
 
-def test_who_passed_the_lead_cannot_have_held_a_double() -> None:
+def test_passing_the_lead_claims_no_double() -> None:
     # A2-2: may a holder decline: no
     table = Table(strict(SUPER), THREE).lead(0).knock().play("7-7", "7-1@1", "1-1@1")
     assert words(table) == ["Ann had no double to lead, but held 1-1"]
 
 
-def test_when_nobody_has_a_double_they_draw_one_in_turn_until_there_is_one() -> None:
+def test_without_doubles_players_draw_in_turn_until_one_appears() -> None:
     # 3.5 Setup: nobody: back to the first, draw one each in turn until somebody draws a double, which starts
     table = Table(strict(SUPER), THREE).lead(1).knock(3)
     assert table.due == Turn(B, Must.DRAW_A_DOUBLE)
@@ -304,17 +304,17 @@ def test_when_nobody_has_a_double_they_draw_one_in_turn_until_there_is_one() -> 
     assert (table.hand.sizes, table.hand.boneyard) == ((9, 10, 10), 136 - 29)
     assert kinds(table.draw(seat=2)) == [ProblemKind.DRAWN_ENOUGH]
     assert kinds(table.play("8-8", seat=2)) == []
-    assert table.whose == A
+    assert table.to_move == A
 
 
-def test_nobody_draws_while_somebody_may_still_have_a_double() -> None:
+def test_no_drawing_while_a_player_may_still_have_a_double() -> None:
     # 3.5 Setup: only in case no player has a double are pieces drawn
     table = Table(strict(SUPER), THREE).lead(0).knock(2)
     assert kinds(table.draw()) == [ProblemKind.NO_DRAWING]
 
 
-def test_there_is_no_redeal_where_doubles_are_drawn_for() -> None:
-    # 3.5 Setup: in case no player has a double, players draw; no text deals again
+def test_no_redeal_if_doubles_are_drawn_for() -> None:
+    # 3.5 Setup: in case no player has a double, players draw; no source has a redeal
     assert kinds(Table(strict(SUPER), THREE).feed(NO_DOUBLE)) == [ProblemKind.NO_REDEAL]
 
 

@@ -1,4 +1,4 @@
-"""The naive implementation against the worked examples and against positions counted by hand."""
+"""Tests of the naive implementation with worked examples and positions counted by hand."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from tests.engine.naive_game import (
     start,
 )
 from tests.engine.naive_super import SuperGame, super_locked
-from tests.engine.worked_examples import Example, as_parameters, each, examples, leader_of, setup_of, stands
+from tests.engine.worked_examples import Example, as_parameters, each, examples, is_accepted, leader_of, setup_of
 
 SAME = {side: side for side in "WENS"}
 MIRROR = {"W": "E", "E": "W", "N": "S", "S": "N"}
 
 
 def pair(text: str) -> Pair:
-    one, other = text.rstrip("'").split("-")
-    return int(one), int(other)
+    first, second = text.rstrip("'").split("-")
+    return int(first), int(second)
 
 
 def pairs(text: str) -> list[Pair]:
@@ -47,16 +47,16 @@ def low_first(tile: Pair) -> Pair:
 # ---- worked examples ----
 
 
-def way(layout: Layout, at: str, names: dict[str, str]) -> str:
-    """The place an example means: the end of the line or of a tip, or a named side of a named tile."""
+def path_of(layout: Layout, at: str, names: dict[str, str]) -> str:
+    """Return the path of an example's place: the end of an arm, or a side of a tile."""
     if ":" in at:
         tile, side = at.split(":")
-        host = next(way for way, laid in layout.laid.items() if sorted(laid) == sorted(pair(tile)))
+        host = next(path_of for path_of, laid in layout.laid.items() if sorted(laid) == sorted(pair(tile)))
         return host + names[side]
     if at == "start":
         return ""
     side = names[at]
-    host = next((way for way in layout.laid if layout.branches(way)), "") if side in "NS" else ""
+    host = next((path_of for path_of in layout.laid if layout.branches(path_of)), "") if side in "NS" else ""
     place = host + side
     while place in layout.laid:
         place += "+"
@@ -69,18 +69,18 @@ def lay(example: Example, names: dict[str, str]) -> Layout:
     left = whole_set({"set": 6, "copies": rules.get("copies", 1)})
     for step in example["plays"]:
         tile = pair(step["tile"])
-        place = way(layout, step["at"], names)
+        place = path_of(layout, step["at"], names)
         if layout.laid:
             legal = low_first(tile) in left and Action("play", tile, place) in layout.plays([tile])
             assert legal is step.get("legal", True)
         elif names is MIRROR:
             tile = tile[::-1]
-        if not stands(example, step):
+        if not is_accepted(example, step):
             continue
         left.remove(low_first(tile))
         layout.play(tile, place)
         if not step.get("legal", True):
-            layout.laid[place] = tile  # of a wrong number, too, the half that is written first touches
+            layout.laid[place] = tile  # the first number is the inner half even if it does not match
         assert layout.count() == step.get("count", layout.count())
         scores = rules["unit"] is not None and layout.count() % rules["unit"] == 0
         score = layout.count() // rules.get("play_divisor", 1) if scores else 0
@@ -94,8 +94,10 @@ def test_layout(example: Example, names: dict[str, str]) -> None:
     lay(example, names)
 
 
-# Who has called is no part of the naive game: there all points count.
-CALLED = [one for one in examples("event") if one.get("called", True) and one["stack"].get("called", True)]
+# The naive game has no calls: all points count.
+CALLED = [
+    example for example in examples("event") if example.get("called", True) and example["stack"].get("called", True)
+]
 
 
 @pytest.mark.parametrize("example", as_parameters(CALLED))
@@ -109,10 +111,10 @@ def test_stack(example: Example) -> None:
     then: Position = LineGame(rules, hands, [(1, 3)], turn=1, layout=layout, points=points, scorer=0, worth=worth)
     before = scores(then)
     for step, tile in enumerate(tiles, 1):
-        # No hand of the naive game holds a tile that lies twice.
+        # The naive game does not check for a third copy of a tile.
         assert isinstance(then, LineGame)
-        lying = [*map(low_first, then.layout.laid.values()), *then.layout.stacked].count(tile)
-        stacks = [action for action in actions(then) if action.kind == "stack" and lying < 2]
+        copies = [*map(low_first, then.layout.laid.values()), *then.layout.stacked].count(tile)
+        stacks = [action for action in actions(then) if action.kind == "stack" and copies < 2]
         if step == len(tiles) and expect.get("legal") is False:
             assert stacks == []
             return
@@ -160,9 +162,9 @@ def test_super(example: Example) -> None:
         now = after_six(now, handed(now, *text.split()))
     assert now.turn == seat
     action = handed(now, example["play"]["tile"], example["play"]["at"])
-    # No hand of the naive game holds a tile that lies on the table.
-    lying = [(now.starter, now.starter), *(low_first(tile) for arm in now.arms for tile in arm)]
-    assert (action in actions(now) and action.tile not in lying) is expect.get("legal", True)
+    # The naive game does not check for a tile that is already on the table.
+    on_table = [(now.starter, now.starter), *(low_first(tile) for arm in now.arms for tile in arm)]
+    assert (action in actions(now) and action.tile not in on_table) is expect.get("legal", True)
     if expect.get("legal") is False:
         return
     before = [len(hand) for hand in now.hands]
@@ -185,7 +187,7 @@ def test_super(example: Example) -> None:
 
 
 def handed(now: SuperGame, tile: str, at: str) -> Action:
-    """The play of a tile that the seat whose turn it is holds from now on."""
+    """Give the seat to move a tile, and return the action that plays it."""
     now.hands[now.turn].append(low_first(pair(tile)))
     begun = at == "start" or int(at.removeprefix("arm").replace("new", "7")) <= len(now.arms)
     return Action("play", low_first(pair(tile)), "" if at == "start" else at if begun else "new")
@@ -198,13 +200,13 @@ def after_six(now: SuperGame, action: Action) -> SuperGame:
     return then
 
 
-# ---- positions worked out by hand, in the notation of docs/reference/rules.md 6.2 ----
+# ---- positions calculated by hand, in the notation of docs/reference/rules.md 6.2 ----
 
 WORDS = {"d": DRAW, "k": KNOCK, "n": DECLINE}
 
 
 def done(now: Position, steps: str) -> Position:
-    """The position after these legal actions; `^` is a stack."""
+    """Return the position after legal actions. `^` is a stack."""
     for word in steps.split():
         tile, sign, place = word.replace("^", "@").partition("@")
         action = WORDS.get(word) or Action("stack" if "^" in word else "play", pair(tile), place if sign else "")
@@ -214,10 +216,10 @@ def done(now: Position, steps: str) -> Position:
 
 
 def can(now: Position) -> str:
-    """The seat to move and what it can do, in the notation of `done`."""
+    """Return the seat to move and its actions, in the notation of `done`."""
     names = {action: word for word, action in WORDS.items()}
     signs = {"play": "@", "stack": "^"}
-    words = [names.get(one) or f"{one.tile[0]}-{one.tile[1]}{signs[one.kind]}{one.place}" for one in actions(now)]
+    words = [names.get(act) or f"{act.tile[0]}-{act.tile[1]}{signs[act.kind]}{act.place}" for act in actions(now)]
     return " ".join([f"{now.turn}:", *words])
 
 
@@ -227,7 +229,7 @@ def game(profile: str, hands: str, boneyard: str = "", leader: int = 0, **change
 
 
 def six(hands: str, boneyard: str = "", arms: str = "", **changes: Any) -> SuperGame:
-    """Super with 7-7 and these arms on the table; seat 0 is to move."""
+    """Return a super position with 7-7 and *arms* on the table, and seat 0 to move."""
     now = SuperGame({**PROFILES["super"], **changes}, [pairs(hand) for hand in hands.split("|")], pairs(boneyard), 0)
     now.starter, now.arms = 7, [[tile] for tile in pairs(arms)]
     return now
@@ -297,7 +299,7 @@ def test_actions(now: Position, steps: str, expected: str) -> None:
 
 
 def test_perft_of_a_small_draw_game() -> None:
-    # Two hands are possible. 1-2, 2-2, draw 1-1, play it, draw 0-0, knock, knock: seven actions.
+    # There are two possible hands. 1-2, 2-2, draw 1-1, play it, draw 0-0, knock, knock: seven actions.
     # 3-4, draw 1-1, draw 0-0, knock, knock: five.
     now = game("draw", "1-2 3-4|2-2 5-6", "0-0 1-1")
     assert [perft(now, depth) for depth in range(9)] == [1, 2, 2, 2, 2, 2, 1, 1, 0]
@@ -319,7 +321,7 @@ def test_with_all_spinners_each_double_branches_once_its_sides_are_covered() -> 
     assert (layout.count(), layout.number("EN+")) == (1 + 3 + 6, 6)
 
 
-def test_a_stack_needs_a_free_side_and_takes_the_tile_out() -> None:
+def test_a_stack_needs_a_free_side_and_uses_the_tile() -> None:
     layout = Layout("first", "any", laid={"": (2, 2), "E": (2, 4), "E+": (4, 4)})
     assert [stack.place for stack in layout.stacks([(2, 2), (4, 4), (2, 4)])] == ["", "E+"]
     layout.play((3, 4), "E++")
@@ -330,13 +332,13 @@ def test_a_stack_needs_a_free_side_and_takes_the_tile_out() -> None:
     assert blanks.locked({"set": 0, "copies": 2})
 
 
-def test_stacks_take_the_points_and_can_be_answered() -> None:
+def test_a_stack_steals_points_and_can_be_stolen_from() -> None:
     now = game("twoset", "5-5 0-5 1-1|5-5 6-6|0-5 2-2", "3-3", **CUT)
-    told = [(count(now := done(now, step)), scores(now)) for step in ("5-5", "5-5^", "0-5@W", "0-5^W")]
-    assert told == [(10, [10, 0, 0]), (10, [-10, 20, 0]), (10, [-10, 20, 10]), (10, [0, 20, 0])]
+    results = [(count(now := done(now, step)), scores(now)) for step in ("5-5", "5-5^", "0-5@W", "0-5^W")]
+    assert results == [(10, [10, 0, 0]), (10, [-10, 20, 0]), (10, [-10, 20, 10]), (10, [0, 20, 0])]
 
 
-def test_a_line_without_tiles_left_ends_the_hand_once_nothing_can_be_drawn() -> None:
+def test_a_blocked_line_ends_the_hand_once_nothing_can_be_drawn() -> None:
     layout, place = Layout(), ""
     for tile in pairs("6-0 0-1 1-6 6-6 6-2 2-3 3-6 6-4 4-5"):
         layout.play(tile, place)
@@ -348,7 +350,7 @@ def test_a_line_without_tiles_left_ends_the_hand_once_nothing_can_be_drawn() -> 
         assert can(done(now, f"5-6@{place}")) == expected
 
 
-def test_super_is_locked_when_every_arm_and_a_free_starter_are_dead() -> None:
+def test_super_is_blocked_when_every_arm_and_the_starter_are_dead() -> None:
     now = six("1-2|1-3")
     now.arms = [[(number, 6) for number in part] for part in ((0,), (1,), (2,), (3,), (4,), range(5, 16))]
     assert super_locked(now)
@@ -398,32 +400,32 @@ def test_a_blocked_hand(rules: dict[str, Any], hands: str, result: tuple[int | N
 # ---- whole hands ----
 
 
-def test_bones_is_the_same_as_a_line_with_two_tips() -> None:
+def test_bones_equals_a_line_with_two_branches() -> None:
     for seed in range(30):
         rng = random.Random(seed)
         now, line = deal(PROFILES["bones"], 2 + seed % 3, rng), NaiveBones()
         while not now.over:
             assert isinstance(now, LineGame)
             if line.line:
-                plays = [one for one in actions(now) if one.kind == "play"]
+                plays = [action for action in actions(now) if action.kind == "play"]
                 assert len(line.moves(now.hands[now.turn])) == len(plays)
             action = rng.choice(actions(now))
             if action.kind == "play":
-                tip = action.place.strip("WE+")
-                line.play(action.tile, tip or action.place[:1])
+                branch = action.place.strip("WE+")
+                line.play(action.tile, branch or action.place[:1])
             now = after(now, action)
             assert count(now) == line.count()
 
 
 @pytest.mark.parametrize("order", ["any", "sides_first"])
-def test_with_one_double_all_spinners_are_the_first(order: str) -> None:
+def test_with_one_double_spinner_all_equals_first(order: str) -> None:
     hands = "0-1 2-3 4-5 3-3 3-5 2-5|1-2 3-4 5-6 1-3 0-3 1-4"
     first, every = (game("allfives", hands, spinner=spinner, branch_order=order) for spinner in ("first", "all"))
     assert perft(first, 4) == perft(every, 4) > 100
 
 
 @pytest.mark.parametrize("profile", [*PROFILES, "cutthroat"])
-def test_random_hands_end_and_lose_no_tile(profile: str) -> None:
+def test_random_hands_end_and_conserve_tiles(profile: str) -> None:
     rules = PROFILES.get(profile, {**PROFILES["twoset"], "cutthroat": True})
     for seed in range(20):
         rng = random.Random(seed)
@@ -431,10 +433,10 @@ def test_random_hands_end_and_lose_no_tile(profile: str) -> None:
         while not now.over:
             now = after(now, rng.choice(actions(now)))
         if isinstance(now, LineGame):
-            lying = len(now.layout.laid) + len(now.layout.stacked)
+            on_table = len(now.layout.laid) + len(now.layout.stacked)
         else:
-            lying = 1 + sum(map(len, now.arms))
-        assert lying + sum(map(len, now.hands)) + len(now.boneyard) == len(whole_set(rules))
+            on_table = 1 + sum(map(len, now.arms))
+        assert on_table + sum(map(len, now.hands)) + len(now.boneyard) == len(whole_set(rules))
         winner, points = hand_result(now)
         assert points >= 0
         assert now.out is None or winner == now.out

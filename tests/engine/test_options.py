@@ -1,4 +1,4 @@
-"""Options of docs/reference/rules.md 2.7: each key can be read, written and chosen, with clear errors."""
+"""Tests of the options of docs/reference/rules.md 2.7: parsing, writing, choosing and errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from engine.rules.options import (
 from engine.rules.profiles import ALLFIVES, BLOCK, BONES, CUTTHROAT, DRAW, FREE, PROFILES, SUPER, TWOSET, profile
 from engine.rules.rules import Effects, HandPoints, Rules, deal_problems
 
-# docs/reference/rules.md 1 and 2.7 as data, hand_points opened.
+# docs/reference/rules.md 1 and 2.7 as data, with hand_points flattened.
 REFERENCE = {
     "bones": """
         set=6 copies=1 players=2-4 hand=7 redeal_if_doubles_over=3 lead_first=highest_double no_double=redeal
@@ -80,13 +80,13 @@ def test_profiles_are_written_as_in_the_reference(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REFERENCE)
-def test_profiles_take_their_own_values_without_a_change(name: str) -> None:
-    # Some games leave it to the tiles how many can play; given as a number it is no longer left to them.
+def test_profiles_accept_their_own_values_unchanged(name: str) -> None:
+    # Some games derive the number of players from the tiles. An explicit number replaces that.
     assert changed_options(with_options(profile(name), reference(name))).keys() <= {"players"}
 
 
 def test_every_field_of_the_rules_is_an_option() -> None:
-    kept = {field.name for field in fields(Rules)} - {
+    expected = {field.name for field in fields(Rules)} - {
         "name",
         "refereed",
         "hand_points",
@@ -94,12 +94,12 @@ def test_every_field_of_the_rules_is_an_option() -> None:
         "seats_max",
         "hand_for",
     }
-    kept |= {f"hand_points.{field.name}" for field in fields(HandPoints)}
-    kept |= {f"effects.{field.name}" for field in fields(Effects)}
-    assert sorted(option.field for option in OPTIONS) == sorted(kept)
+    expected |= {f"hand_points.{field.name}" for field in fields(HandPoints)}
+    expected |= {f"effects.{field.name}" for field in fields(Effects)}
+    assert sorted(option.field for option in OPTIONS) == sorted(expected)
 
 
-def test_keys_are_unique_and_told_in_the_order_of_their_groups() -> None:
+def test_keys_are_unique_and_grouped() -> None:
     keys = [option.key for option in OPTIONS]
     assert len(set(keys)) == len(keys)
     assert not set(keys) & {preset.key for preset in PRESETS}
@@ -108,15 +108,17 @@ def test_keys_are_unique_and_told_in_the_order_of_their_groups() -> None:
 
 
 def test_every_value_of_every_choice_has_a_meaning() -> None:
-    told = {value for option in OPTIONS if isinstance(option.values, Choice) for value, _ in option.values.meanings}
+    explained = {
+        value for option in OPTIONS if isinstance(option.values, Choice) for value, _ in option.values.meanings
+    }
     values = vars(engine.rules.rules).values()
     enums = {known for known in values if isinstance(known, type) and issubclass(known, Enum)}
-    assert {type(value) for value in told} == enums - {StrEnum}
-    assert told == {value for known in enums for value in known}
+    assert {type(value) for value in explained} == enums - {StrEnum}
+    assert explained == {value for known in enums for value in known}
     assert all(meaning for option in OPTIONS for _, meaning in getattr(option.values, "meanings", ((0, "no choice"),)))
 
 
-def test_a_value_is_explained_in_the_players_words() -> None:
+def test_a_value_is_explained_in_the_players_terms() -> None:
     assert value_meaning(ALLFIVES, option_named("spinner_count")) == (
         "both halves while two edges are open, one half for the last, then nothing"
     )
@@ -126,7 +128,7 @@ def test_a_value_is_explained_in_the_players_words() -> None:
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.key)
-def test_every_option_can_be_chosen_and_is_written_as_chosen(option: engine.rules.options.Option) -> None:
+def test_every_option_can_be_chosen_and_is_written_back(option: engine.rules.options.Option) -> None:
     rules = replace(SUPER, copies=2, unit=5)
     texts = {"set": ["6", "18"], "players": ["2", "3-4", "2+"], "hand": ["3", "9,2:12"]}.get(option.key, [])
     match option.values:
@@ -144,16 +146,16 @@ def test_every_option_can_be_chosen_and_is_written_as_chosen(option: engine.rule
             with_it["tie"] = "none"
         if with_it == {"tally": "house"}:
             with_it["round_to"] = "5"
-        made = with_options(rules, with_it)
-        assert {**changed_options(made), option.key: text}.get(option.key) == text
-        assert with_options(made, {option.key: text}) == made
+        changed = with_options(rules, with_it)
+        assert {**changed_options(changed), option.key: text}.get(option.key) == text
+        assert with_options(changed, {option.key: text}) == changed
         if value_text(rules, option) != text and option.key not in ("players", "hand"):
-            assert value_text(made, option) == text
-            assert made != rules
+            assert value_text(changed, option) == text
+            assert changed != rules
 
 
 def changes() -> st.SearchStrategy[dict[str, object]]:
-    """Other values for some fields of the rules, not told through options."""
+    """Return other values for some fields of the rules, set directly instead of through options."""
     small = st.integers(1, 9)
     enums = {
         field.name: st.sampled_from(type(getattr(BONES, field.name)))
@@ -184,7 +186,7 @@ def changes() -> st.SearchStrategy[dict[str, object]]:
 
 @pytest.mark.slow
 @given(rules=st.sampled_from(PROFILES), values=changes())
-def test_what_is_changed_says_all(rules: Rules, values: dict[str, object]) -> None:
+def test_changed_options_describe_all_changes(rules: Rules, values: dict[str, object]) -> None:
     try:
         other = replace(rules, **values)  # type: ignore[arg-type]  # any field may be among them
     except EngineError:
@@ -194,18 +196,18 @@ def test_what_is_changed_says_all(rules: Rules, values: dict[str, object]) -> No
     assert with_options(profile(rules.name), parse_options(written)) == other
 
 
-def test_what_is_changed_is_written_as_in_a_record() -> None:
+def test_changed_options_are_written_as_in_a_record() -> None:
     other = replace(BLOCK, max_pips=9, seats_max=None, hand=5, hand_for=((2, 7),), target=None, must_play=False)
     assert changed_options(other) == {"set": "9", "players": "2+", "hand": "5,2:7", "must_play": "no", "target": "none"}
     assert changed_options(BONES) == {}
 
 
-def test_a_choice_that_would_change_others_is_written_with_them() -> None:
+def test_options_affected_by_a_change_are_written_too() -> None:
     open_halves = replace(ALLFIVES, spinner=engine.rules.rules.Spinner.ALL)
     assert changed_options(open_halves) == {"spinner": "all", "branch_order": "any", "spinner_count": "open_halves"}
 
 
-def test_options_of_a_record_are_read() -> None:
+def test_options_of_a_record_are_parsed() -> None:
     assert parse_options("") == {}
     assert parse_options("target=150 hand=5") == {"target": "150", "hand": "5"}
     assert parse_options(" target = 150,hand=5 ;; cutthroat=1, ") == {"target": "150", "hand": "5", "cutthroat": "1"}
@@ -213,7 +215,7 @@ def test_options_of_a_record_are_read() -> None:
     assert parse_options("hand=2:7, 3:5, 4:5 target=") == {"hand": "2:7,3:5,4:5", "target": ""}
 
 
-def test_what_is_no_pair_is_refused() -> None:
+def test_rejects_malformed_pairs() -> None:
     with pytest.raises(OptionsError) as refused:
         parse_options("=7 target hand=5 target=1 hand=6")
     assert refused.value.faults == (
@@ -248,21 +250,21 @@ def test_what_is_no_pair_is_refused() -> None:
         ("set_domino=highest_double_else_highest_single", "lead_next=highest_double no_double=highest_tile"),
     ],
 )
-def test_other_words_mean_the_same(text: str, same: str) -> None:
+def test_aliases_have_the_same_meaning(text: str, same: str) -> None:
     assert with_options(BONES, parse_options(text)) == with_options(BONES, parse_options(same))
     assert (with_options(BONES, parse_options(text)) == BONES) == (same == "")
 
 
-def test_options_may_be_one_text() -> None:
+def test_options_may_be_a_single_string() -> None:
     assert with_options(BONES, "target=200, hand=2:7,3:5") == with_options(BONES, {"target": "200", "hand": "2:7,3:5"})
     assert with_options(BONES, "") == BONES
     with pytest.raises(OptionsError, match="expected key=value"):
         with_options(BONES, "target")
 
 
-def test_effects_go_by_their_own_names_and_with_a_dot() -> None:
-    made = with_options(SUPER, {"effects.skip_on": "blank", "last_tile": "1", "spell_lapses": "1"})
-    assert changed_options(made) == {"skip_on": "blank", "spell_deadlock": "lapses", "effects_before_end": "yes"}
+def test_effects_have_short_and_dotted_names() -> None:
+    changed = with_options(SUPER, {"effects.skip_on": "blank", "last_tile": "1", "spell_lapses": "1"})
+    assert changed_options(changed) == {"skip_on": "blank", "spell_deadlock": "lapses", "effects_before_end": "yes"}
 
 
 @pytest.mark.parametrize(
@@ -289,16 +291,16 @@ def test_effects_go_by_their_own_names_and_with_a_dot() -> None:
         (TWOSET, "cutthroat=1", {"cutthroat": "yes"}),
     ],
 )
-def test_some_choices_bring_others(rules: Rules, text: str, changed: dict[str, str]) -> None:
+def test_some_choices_imply_others(rules: Rules, text: str, changed: dict[str, str]) -> None:
     assert chosen(rules, text) == changed
 
 
-def test_all_faults_are_named_at_once() -> None:
-    said = (
+def test_all_faults_are_reported_at_once() -> None:
+    text = (
         "taget=150 target=0 hand=x players=4-2 set=5 must_play=perhaps spinner=second skip_on=blank scoring=pegs "
         "unit=3 tally=house"
     )
-    assert faults_of(BONES, said) == (
+    assert faults_of(BONES, text) == (
         "taget: unknown option, did you mean target?",
         'scoring: expected points or cribbage, got "pegs"',
         'target: expected 1 or more, or none, got "0"',
@@ -355,18 +357,18 @@ def test_all_faults_are_named_at_once() -> None:
         (BONES, f"target={'9' * 50}", [f'target: expected 1 or more, or none, got "{"9" * 40}..."']),
     ],
 )
-def test_a_fault_says_what_was_expected_and_what_came(rules: Rules, text: str, faults: list[str]) -> None:
+def test_a_fault_names_the_expected_and_actual_values(rules: Rules, text: str, faults: list[str]) -> None:
     assert list(faults_of(rules, text)) == faults
 
 
-def test_seven_tiles_for_five_do_not_come_from_28() -> None:
+def test_28_tiles_are_too_few_for_five_hands_of_seven() -> None:
     five = with_options(BONES, {"players": "5"})
     assert deal_problems(five, 5) == ("7 tiles x 5 players need 35 tiles, a double-six set has 28",)
     assert seats_that_can_play(five) == ()
     assert seats_that_can_play(with_options(five, {"set": "9"})) == (5,)
 
 
-def test_how_many_can_play_follows_from_the_tiles() -> None:
+def test_the_number_of_players_is_derived_from_the_tiles() -> None:
     players = option_named("players")
     assert value_text(BONES, players) == "2-4"
     assert value_text(with_options(BONES, {"set": "9"}), players) == "2-7"
@@ -374,28 +376,28 @@ def test_how_many_can_play_follows_from_the_tiles() -> None:
     assert value_text(with_options(ALLFIVES, {"players": "2"}), option_named("hand")) == "7"
 
 
-def test_what_makes_no_difference_is_known() -> None:
-    def needless(rules: Rules) -> set[str]:
+def test_options_without_effect_are_known() -> None:
+    def irrelevant(rules: Rules) -> set[str]:
         return {option.key for option in OPTIONS if not matters(rules, option)}
 
     effects = {option.key for option in OPTIONS if option.field.startswith("effects.")}
-    assert needless(BONES) == effects | {"cutthroat", "steal_gain", "signed", "partners_mode"}
-    assert {"branch_order", "spinner_count", "play_divisor", "no_double"} <= needless(DRAW)
-    assert not effects & needless(SUPER)
+    assert irrelevant(BONES) == effects | {"cutthroat", "steal_gain", "signed", "partners_mode"}
+    assert {"branch_order", "spinner_count", "play_divisor", "no_double"} <= irrelevant(DRAW)
+    assert not effects & irrelevant(SUPER)
     assert value_text(BONES, option_named("skip_on")) == "-"
-    assert "steal_gain" in needless(TWOSET)
-    assert "steal_gain" not in needless(CUTTHROAT)
-    assert needless(FREE) == {option.key for option in OPTIONS} - {"set", "copies"}
+    assert "steal_gain" in irrelevant(TWOSET)
+    assert "steal_gain" not in irrelevant(CUTTHROAT)
+    assert irrelevant(FREE) == {option.key for option in OPTIONS} - {"set", "copies"}
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: f"{preset.key}={preset.value}")
 def test_presets_can_be_chosen(preset: engine.rules.options.Preset) -> None:
     rules = SUPER if preset.key == "spell_lapses" else ALLFIVES
-    made = with_options(rules, {preset.key: preset.value})
-    assert made == with_options(rules, dict(preset.options))
+    changed = with_options(rules, {preset.key: preset.value})
+    assert changed == with_options(rules, dict(preset.options))
 
 
-def test_the_table_names_only_what_is_there() -> None:
+def test_the_table_of_options_is_consistent() -> None:
     keys = {option.key for option in OPTIONS}
     for option in OPTIONS:
         assert {key for need in option.needs for key in need.split("|")} <= keys

@@ -1,8 +1,8 @@
-"""Perft: how many sequences of actions there are from a fixed deal, by the engine, the naive game, and as written here.
+"""Tests of perft: the number of action sequences from a fixed deal, in the engine, the naive game and a fixed table.
 
-The numbers stand in a table so that both implementations cannot drift together. A sequence counts every choice that a
-player has: plays, stacks, draws, knocks and extra turns that are declined; points are called at once. To print the
-table again: `python -m tests.engine.test_perft 700`, with about how many positions a line may cost.
+The table prevents both implementations from drifting together. A sequence counts every choice of a player: plays,
+stacks, draws, knocks and declined extra turns. Points are called at once. `python -m tests.engine.test_perft 700`
+prints the table again, with about 700 positions per line.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from tests.engine.open_hands import naive_rules, open_hand
 
 @dataclass(frozen=True)
 class Deal:
-    """A fixed deal: *held* is dealt to seat 0, all else is shuffled with *seed*."""
+    """A fixed deal. Seat 0 gets *held*, and the rest is shuffled with *seed*."""
 
     rules: Rules
     seats: int
@@ -54,8 +54,8 @@ class Deal:
     def hands(self) -> tuple[list[list[Pair]], list[Pair]]:
         pile = whole_set(naive_rules(self.rules))
         first = [pair(word) for word in self.held.split()]
-        for one in first:
-            pile.remove(one)
+        for tile in first:
+            pile.remove(tile)
         random.Random(self.seed).shuffle(pile)
         hands = [[*(first if seat == 0 else ())] for seat in range(self.seats)]
         for hand in hands:
@@ -70,8 +70,8 @@ class Deal:
 
 
 def pair(text: str) -> Pair:
-    one, other = sorted(int(number) for number in text.split("-"))
-    return one, other
+    low, high = sorted(int(number) for number in text.split("-"))
+    return low, high
 
 
 def effects(**changes: object) -> Rules:
@@ -81,7 +81,7 @@ def effects(**changes: object) -> Rules:
 
 FIVE_UP = replace(ALLFIVES, spinner=Spinner.ALL, branch_order=BranchOrder.SIDES_FIRST)
 PAIRS = replace(BLOCK, partners=True, partners_mode=PartnersMode.TEAM_TOTAL)
-# A double-six set in which the effects of 15, 14, 13 and 3 are those of 6, 5, 4 and 1: they come in every hand.
+# A double-six set where 6, 5, 4 and 1 have the effects of 15, 14, 13 and 3, so that they occur in every hand.
 SIX = replace(SUPER, max_pips=6, effects=Effects(draw_on=6, again_on=5, spell_on=4, reverse_on=1))
 SIX_ONCE = replace(SIX, effects=replace(SIX.effects or Effects(), spell_lap=SpellLap.CASTER_ONCE))
 
@@ -189,12 +189,12 @@ PERFT: dict[str, str] = {
 
 
 def perfts(table: Table, depth: int) -> tuple[int, ...]:
-    """How many sequences of 1, 2, ... *depth* moves there are."""
+    """Return the numbers of sequences of 1, 2, ... *depth* moves."""
     return tuple(perft(table, moves) for moves in range(1, depth + 1))
 
 
 def naive_perft(now: Position, depth: int, seen: Counter[str]) -> tuple[int, ...]:
-    """The same by the naive game; *seen* is told what the tree has in it."""
+    """Return the same numbers from the naive game. Add the rare facts of the tree to *seen*."""
     found = actions(now)
     seen.update(facts(now, found))
     if depth == 1:
@@ -204,7 +204,7 @@ def naive_perft(now: Position, depth: int, seen: Counter[str]) -> tuple[int, ...
 
 
 def facts(now: Position, found: list[Action]) -> Iterator[str]:
-    """What a table of numbers would not show."""
+    """Yield the rare facts about a position."""
     if now.over:
         yield "out" if now.out is not None else "blocked"
     for action in found:
@@ -222,7 +222,7 @@ def facts(now: Position, found: list[Action]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", DEALS)
-def test_both_implementations_count_the_numbers_of_the_table(name: str) -> None:
+def test_both_implementations_match_the_table(name: str) -> None:
     deal, expected = DEALS[name], tuple(int(number) for number in PERFT[name].split())
     seen: Counter[str] = Counter()
     assert perfts(deal.engine(), len(expected)) == expected
@@ -230,7 +230,7 @@ def test_both_implementations_count_the_numbers_of_the_table(name: str) -> None:
     assert set(seen) >= set(deal.reaches.split(", ")) - {""}, seen
 
 
-def test_the_trees_have_in_them_what_is_rare() -> None:
+def test_the_trees_cover_rare_cases() -> None:
     wanted = {"stack", "out", "blocked", "spell", "starter spell", "again", "turned", "six arms"}
     assert {fact for deal in DEALS.values() for fact in deal.reaches.split(", ")} >= wanted
 

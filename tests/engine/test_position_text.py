@@ -1,4 +1,4 @@
-"""Positions as one line of text: every position of random matches comes back, and what is no position is refused."""
+"""Tests of positions as a line of text: round trips of random matches, and rejection of invalid text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MOST_MOVES = 150
 
 
 def renamed(layout: Layout) -> Layout:
-    """The layout with its tiles named as a position names them: upwards to -1."""
+    """Return *layout* with the node ids of a position, which count up to -1."""
     names = {node.id: NodeId(place - len(layout.nodes)) for place, node in enumerate(layout.nodes)}
 
     def spot(old: Spot) -> Spot:
@@ -63,13 +63,13 @@ def without_log(table: Table) -> Table:
 def check(table: Table) -> None:
     text = format_position(table)
     assert "\n" not in text
-    again = parse_position(text)
-    assert again == without_log(table), text
-    assert format_position(again) == text
+    parsed = parse_position(text)
+    assert parsed == without_log(table), text
+    assert format_position(parsed) == text
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_every_position_of_a_random_match_comes_back(seed: int) -> None:
+def test_every_position_of_a_random_match_round_trips(seed: int) -> None:
     rng = random.Random(seed)
     table = random_table(rng)
     for _ in range(MOST_MOVES):
@@ -80,7 +80,7 @@ def test_every_position_of_a_random_match_comes_back(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_match_goes_on_from_its_position_as_it_would_have(seed: int) -> None:
+def test_a_match_continues_identically_from_its_position(seed: int) -> None:
     rng = random.Random(seed)
     table = random_table(rng)
     for _ in range(rng.randrange(2, 60)):
@@ -92,7 +92,7 @@ def test_a_match_goes_on_from_its_position_as_it_would_have(seed: int) -> None:
         if table.is_over:
             break
         table, other = stepped(table, mine), stepped(other, theirs)
-        assert [type(one) for one in other.outcomes] == [type(one) for one in table.outcomes]
+        assert [type(outcome) for outcome in other.outcomes] == [type(outcome) for outcome in table.outcomes]
         assert format_position(other) == format_position(table)
 
 
@@ -107,17 +107,17 @@ def test_a_position_has_the_perft_of_its_table(name: str) -> None:
     ]
 
 
-def test_a_position_reads_as_the_page_says() -> None:
+def test_a_position_is_written_as_documented() -> None:
     table = dealt(BONES, "5-5 6-1", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
     assert format_position(table) == (
         '[DGR "1"] [Rules "bones"] [Options "hand=2"] [Seats "A:A B:B"] play A|+10 B #1 turn=B lead=highest_double '
         "A<6-1> B<5-4 3-2> yard<0-0 1-0> laid<5-5> "
-        # Doubles of a double-six are the bits 0, 2, 5, 9, 14, 20 and 27; Ann has shown one of the three she may hold.
+        # The doubles are bits 0, 2, 5, 9, 14, 20 and 27. Ann has shown one of the three that she may hold.
         "said<A/o//2/8104225 A/l//0/8000000 B/o//3/8104225 B/l//0/8000000>"
     )
 
 
-def test_a_position_is_played_on_and_undone_to_itself() -> None:
+def test_undo_returns_to_the_position() -> None:
     table = dealt(BONES, "5-5 6-1", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
     start = parse_position(format_position(table))
     after = start.after(start.moves[0])
@@ -159,7 +159,7 @@ TEXT = format_position(dealt(CUTTHROAT, "6-6 5-5", "5-6 4-1", "3-2 2-1", "1-0 2-
         ("lead=race", "lead=race out=A", "end= with open and out="),
     ],
 )
-def test_what_is_no_position_says_what_was_expected(before: str, after: str, words: str | None) -> None:
+def test_an_invalid_position_is_rejected_with_the_expected_value(before: str, after: str, words: str | None) -> None:
     assert before in TEXT
     changed = TEXT.replace(before, after)
     if words is None:
@@ -169,13 +169,13 @@ def test_what_is_no_position_says_what_was_expected(before: str, after: str, wor
         parse_position(changed)
 
 
-def test_a_text_that_is_far_too_long_is_refused() -> None:
+def test_rejects_a_text_that_is_too_long() -> None:
     with pytest.raises(EngineError, match="at most 20000 characters"):
         parse_position(TEXT + " " * 20_000)
 
 
 @given(st.integers(0, 40), st.data())
-def test_a_damaged_position_is_refused_or_can_be_played_on(seed: int, data: st.DataObject) -> None:
+def test_a_damaged_position_is_rejected_or_playable(seed: int, data: st.DataObject) -> None:
     rng = random.Random(seed)
     table = random_table(rng)
     for _ in range(rng.randrange(1, 30)):
@@ -200,7 +200,7 @@ def test_a_damaged_position_is_refused_or_can_be_played_on(seed: int, data: st.D
             assert isinstance(damaged.game, Game)
 
 
-def test_the_random_matches_reach_what_is_rare() -> None:
+def test_the_random_matches_cover_rare_cases() -> None:
     seen: Counter[str] = Counter()
     for seed in range(60):
         rng = random.Random(seed)

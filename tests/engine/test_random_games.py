@@ -1,7 +1,4 @@
-"""Matches of any game and options between players who choose at random, with errors: laws of.
-
-See docs/reference/rules.md 4.2.
-"""
+"""Tests of the invariants of docs/reference/rules.md 4.2 in random matches of all games and options, with errors."""
 
 from __future__ import annotations
 
@@ -77,17 +74,17 @@ STRICT = replace(BONES, policy=Policy.STRICT)
 
 @dataclass
 class Reached:
-    """What a run has come across."""
+    """Coverage of a run."""
 
-    hands: Counter[str] = field(default_factory=Counter)  # of each game
+    hands: Counter[str] = field(default_factory=Counter)  # by game
     events: int = 0
     outcomes: set[str] = field(default_factory=set)
     problems: set[ProblemKind] = field(default_factory=set)
     musts: set[Must] = field(default_factory=set)
 
-    def note(self, told: tuple[Outcome, ...]) -> None:
+    def note(self, outcomes: tuple[Outcome, ...]) -> None:
         self.events += 1
-        for outcome in told:
+        for outcome in outcomes:
             self.outcomes.add(type(outcome).__name__)
             if isinstance(outcome, Turn):
                 self.musts.add(outcome.must)
@@ -100,7 +97,7 @@ class Reached:
 
 
 def play_matches(hands: int, *, seed: int, thorough: float) -> Reached:
-    """Play matches of one to three hands until so many hands are dealt, *thorough* of them with every check."""
+    """Play matches until *hands* hands are dealt. A share *thorough* of them gets every check."""
     reached = Reached()
     for number in itertools.count(seed):
         if reached.hands.total() >= hands:
@@ -110,7 +107,7 @@ def play_matches(hands: int, *, seed: int, thorough: float) -> Reached:
 
 
 def play_match(rng: random.Random, reached: Reached, thorough: float) -> None:
-    """Play one match, which ends by itself, or is closed when it has become long."""
+    """Play a match, and close it if it gets too long."""
     rules, seats = random_rules(rng)
     errors = rng.choice((0.0, 0.0, 0.1, 0.3))
     players = Players(rules, seats, rng, errors)
@@ -135,14 +132,14 @@ def play_match(rng: random.Random, reached: Reached, thorough: float) -> None:
 
 
 @pytest.mark.slow
-def test_random_matches_of_every_game_keep_every_law() -> None:
+def test_random_matches_of_every_game_keep_the_invariants() -> None:
     reached = play_matches(900, seed=100_000, thorough=0.1)
     assert set(reached.hands) == {rules.name for rules in PROFILES}
     assert min(reached.hands.values()) > 20
 
 
 @pytest.mark.slow
-def test_twenty_thousand_random_hands_keep_every_law_and_reach_everything(
+def test_twenty_thousand_random_hands_keep_the_invariants_and_cover_everything(
     record_property: Callable[[str, object], None],
 ) -> None:
     reached = play_matches(20_000, seed=0, thorough=0.04)
@@ -156,7 +153,7 @@ def test_twenty_thousand_random_hands_keep_every_law_and_reach_everything(
     assert set(Must) - reached.musts == set()
 
 
-def test_the_random_players_can_fail() -> None:
+def test_a_violated_invariant_is_detected() -> None:
     players = Players(STRICT, 2, random.Random(1))
     players.start()
     players.feed(NewHand())
@@ -165,7 +162,7 @@ def test_the_random_players_can_fail() -> None:
         check_event(players)
 
 
-def test_an_amendment_is_what_a_replay_with_the_right_action_gives() -> None:
+def test_an_amendment_equals_a_replay_with_the_right_action() -> None:
     rng = random.Random(1)
     for seed in range(3):
         players = Players(STRICT, 2 + seed, random.Random(seed))
@@ -185,7 +182,7 @@ def test_an_amendment_is_what_a_replay_with_the_right_action_gives() -> None:
 
 
 def _misread(event: Event, rng: random.Random) -> Event:
-    """What the eye might have made of it."""
+    """Return a possible misreading of *event*."""
     if isinstance(event, Play):
         return replace(event, tile=rng.choice(full_set(6)), inner=None)
     return Knock(Seat(rng.randrange(4)))
@@ -232,7 +229,7 @@ def test_the_order_of_independent_plays_does_not_change_the_count(seed: int) -> 
     assert str(state.game.count) == "1 + 3 + 2 + 4 = 10"
 
 
-# ---- nothing that comes in can wedge or break it ----
+# ---- arbitrary input ----
 
 SEATS = st.integers(-1, 4).map(Seat)
 TILES = st.sampled_from(full_set(7))
@@ -264,7 +261,7 @@ EVENTS = st.one_of(
 @pytest.mark.slow
 @given(st.lists(EVENTS, max_size=25), st.booleans())
 @settings(max_examples=150, deadline=None)
-def test_whatever_comes_in_is_answered_and_replays(events: list[Event], begun: bool) -> None:
+def test_arbitrary_events_are_handled_and_replay(events: list[Event], begun: bool) -> None:
     start: list[Event] = [MatchStart(BONES, ("A", "B")), NewHand(), Play(Seat(0), Tile(6, 6))] if begun else []
     state = State()
     for event in [*start, *events]:

@@ -1,4 +1,4 @@
-"""The way back: a match as a record, and what that record plays to."""
+"""Tests of writing a match as a record, and of playing that record again."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ GAMES = [
 
 
 def open_ends(game: Game) -> list[tuple[int, bool, int]]:
-    """Where tiles can go; arms of a starter have other names where the record calls them new."""
+    """Return the ends without arm names, because a record may name the arms of a starter differently."""
     return sorted((end.number, end.playable, end.ways) for end in game.layout.ends)
 
 
-def comes_back(state: State) -> None:
-    """The record of a match plays to the same match, and so does the log of that."""
+def check_round_trip(state: State) -> None:
+    """Check that the record of a match, and the log of that record, replay to the same match."""
     game = state.game
     assert game is not None
     back = record_of(state)
@@ -99,28 +99,28 @@ def comes_back(state: State) -> None:
 
 @pytest.mark.parametrize(("rules", "seats"), GAMES, ids=[f"{rules.name}-{seats}" for rules, seats in GAMES])
 @pytest.mark.parametrize("wildness", [0, 0.15, 0.4])
-def test_a_match_comes_back_from_its_record(rules: Rules, seats: int, wildness: float) -> None:
+def test_a_match_round_trips_through_its_record(rules: Rules, seats: int, wildness: float) -> None:
     for seed in range(2):
-        comes_back(wild_match(rules, seats, random.Random(seed), events=120, wildness=wildness))
+        check_round_trip(wild_match(rules, seats, random.Random(seed), events=120, wildness=wildness))
 
 
-def test_a_knock_before_it_is_said_who_leads_does_not_pass_the_lead_on() -> None:
+def test_a_knock_before_the_leader_is_named_does_not_pass_the_lead() -> None:
     rules = with_options(SUPER, {"policy": "strict"})
     start = MatchStart(rules, ("Ann", "Ben", "Cleo"))
-    comes_back(replay((start, NewHand(), Knock(Seat(2)), Lead(Seat(1)), Play(Seat(1), Tile(0, 0)))))
+    check_round_trip(replay((start, NewHand(), Knock(Seat(2)), Lead(Seat(1)), Play(Seat(1), Tile(0, 0)))))
 
 
-def test_a_boneyard_counted_before_it_is_said_who_leads_comes_back() -> None:
+def test_a_boneyard_count_before_the_leader_is_named_round_trips() -> None:
     start = MatchStart(with_options(TWOSET, {"policy": "strict"}), ("Ann", "Ben", "Cleo", "Dan"))
     begun = (start, NewHand(), Boneyard(0), Lead(Seat(2)), Play(Seat(2), Tile(6, 6)))
     state = replay((*begun, Knock(Seat(3)), Play(Seat(0), Tile(4, 6), Spot(NodeId(4), Port.E))))
     assert state.game is not None
     assert len(state.game.layout.nodes) == 2
-    comes_back(state)
+    check_round_trip(state)
     assert "#1 deal=7,7,7,7 yard=0 lead=C\nC: 6-6  D: k  A: 6-4@E" in format_record(record_of(state))
 
 
-def test_a_lead_that_was_let_stand_is_let_stand_in_the_record() -> None:
+def test_an_accepted_lead_is_accepted_in_the_record() -> None:
     rules = with_options(SUPER, {"policy": "strict", "target": "200"})
     first: tuple[Event, ...] = (MatchStart(rules, ("Ann", "Ben", "Cleo")), NewHand(), Play(Seat(0), Tile(0, 0)))
     won: tuple[Event, ...] = (*first, Domino(Seat(0)), ItStands(Seq(3)))
@@ -131,35 +131,35 @@ def test_a_lead_that_was_let_stand_is_let_stand_in_the_record() -> None:
         state = replay((*won, *more))
         assert state.game is not None
         assert (len(state.game.layout.nodes), state.game.hand_winner) == (1, 0)
-        comes_back(state)
+        check_round_trip(state)
         back = format_record(record_of(state))
         assert f"lead={'ABC'[leader]}\n{'ABC'[leader]}: (stands) 7-7" in back
 
 
 @pytest.mark.parametrize(("seed", "seats", "wildness"), [(140, 3, 0.5), (445, 3, 0.3), (508, 2, 0.3)])
-def test_a_tile_on_a_place_of_the_starter_without_a_name_comes_back(seed: int, seats: int, wildness: float) -> None:
-    comes_back(wild_match(SUPER, seats, random.Random(seed), events=120, wildness=wildness))
+def test_a_tile_on_an_unnamed_port_of_the_starter_round_trips(seed: int, seats: int, wildness: float) -> None:
+    check_round_trip(wild_match(SUPER, seats, random.Random(seed), events=120, wildness=wildness))
 
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 1_000_000), game=st.sampled_from(GAMES), wildness=st.sampled_from([0.0, 0.1, 0.3]))
 @settings(max_examples=150, deadline=None)
-def test_any_match_comes_back_from_its_record(seed: int, game: tuple[Rules, int], wildness: float) -> None:
-    comes_back(wild_match(*game, random.Random(seed), events=150, wildness=wildness))
+def test_any_match_round_trips_through_its_record(seed: int, game: tuple[Rules, int], wildness: float) -> None:
+    check_round_trip(wild_match(*game, random.Random(seed), events=150, wildness=wildness))
 
 
-def test_points_that_were_forfeited_follow_the_note_that_lets_their_tile_stand() -> None:
+def test_forfeited_points_follow_the_acceptance_of_their_tile() -> None:
     moves = "D: 5-5  A: 5-0@E  B: 5-5'@N (stands)  C: 5-1@W  B: =10 (stands)"
     played = play(f'[DGR "1"] [Rules "twoset"] [Options "policy=strict"] [Seats "A B C D"] #1 lead=D {moves}')
     state = replay(played.log)
     assert played.result.totals == (0, 10, 0, 0)
-    comes_back(state)
+    check_round_trip(state)
     assert format_record(record_of(state)).splitlines()[-1] == (
         "D: 5-5 ~10  A: 5-0@E ~10  B: 5-5'@N (stands) ~10  C: 5-1@W  B: =10 (stands)"
     )
 
 
-# Every kind of move and note, at every place: most make no sense there, and are then refused or reported.
+# All kinds of moves and notes at any place. Most are invalid there, and are refused or reported.
 _ANNOTATIONS = st.one_of(
     st.sampled_from(
         ["(stands)", "(stands) (stands)", "=10", "=15 (stands)", "~5", "~10", "xA10", "xD10", "k", "k (stands)", "n"]
@@ -183,13 +183,13 @@ _MOVES = st.tuples(_TILES, st.lists(_ANNOTATIONS, max_size=3)).map(lambda move: 
 )
 @example("twoset", "strict", [("A", "5-0@E"), ("B", "5-5'@N (stands)"), ("C", "5-1@W"), ("D", "4-6@E")])
 @settings(max_examples=300, deadline=None)
-def test_a_record_with_any_annotations_comes_back(rules: str, policy: str, turns: list[tuple[str, str]]) -> None:
+def test_a_record_with_any_annotations_round_trips(rules: str, policy: str, turns: list[tuple[str, str]]) -> None:
     moves = " ".join(f"{seat}: {move}" for seat, move in turns)
     text = f'[DGR "1"] [Rules "{rules}"] [Options "policy={policy}"] [Seats "A B C D"] #1 lead=D D: 5-5 {moves}'
-    comes_back(replay(play(text).log))
+    check_round_trip(replay(play(text).log))
 
 
-def test_the_example_of_cutthroat_is_written_as_it_was_read() -> None:
+def test_the_cutthroat_example_round_trips() -> None:
     played = play(written.CUTTHROAT)
     assert format_record(record_of(replay(played.log))) == (
         '[DGR "1"]\n[Rules "twoset"]\n[Options "cutthroat=yes"]\n[Seats "A:A B:B C:C D:D"]\n'

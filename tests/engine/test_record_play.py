@@ -1,4 +1,4 @@
-"""Game records played by the rules: a line for every move, with what it scored and what is wrong with it."""
+"""Tests of playing game records: a line per move, with its score and problems."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.record.play import MAX_GIVEN, MAX_MOVES, Line, PlayedRecord, play_re
 from engine.record.text import parse_record
 from engine.record.values import RecordError
 from tests.engine import test_record_text as written
-from tests.engine.worked_examples import Example, each, leader_of, setup_of, stands
+from tests.engine.worked_examples import Example, each, is_accepted, leader_of, setup_of
 
 
 def play(text: str, *, strict: bool = False) -> PlayedRecord:
@@ -45,7 +45,7 @@ def last(text: str, *, strict: bool = False) -> Line:
 # Records in the notation of docs/reference/rules.md 6.2
 
 
-def test_all_fives_counts_ten_ten_thirteen_and_so_on_to_twenty() -> None:
+def test_the_all_fives_example_counts_and_scores_as_documented() -> None:
     assert lines(written.ALLFIVES) == [
         ("A", "5-5", 10, 10, (10, 0), None),
         ("A", "=10", 10, 0, (10, 0), None),
@@ -63,7 +63,7 @@ def test_all_fives_counts_ten_ten_thirteen_and_so_on_to_twenty() -> None:
     ]
 
 
-def test_a_shortened_game_of_bones_pays_the_hand_where_its_points_are_written() -> None:
+def test_a_shortened_game_of_bones_pays_the_written_hand_points() -> None:
     played = lines(written.BONES)
     assert [line[:5] for line in played] == [
         ("A", "1-1", 2, 0, (0, 0)),
@@ -91,7 +91,7 @@ def test_a_shortened_game_of_bones_pays_the_hand_where_its_points_are_written() 
     ]
 
 
-def test_cutthroat_points_are_paid_when_they_are_called_and_taken_from_the_player_before() -> None:
+def test_cutthroat_points_are_paid_when_called_and_stolen_from_the_previous_player() -> None:
     assert lines(written.CUTTHROAT) == [
         ("D", "2-2", 4, 0, (0, 0, 0, 0), None),
         ("A", "2-4@E", 8, 0, (0, 0, 0, 0), None),
@@ -104,13 +104,13 @@ def test_cutthroat_points_are_paid_when_they_are_called_and_taken_from_the_playe
     ]
 
 
-def test_super_plays_without_a_problem() -> None:
+def test_the_super_example_has_no_problems() -> None:
     played = play(written.SUPER, strict=True)
     assert [line.action for line in played.lines] == ["7-7", "7-15@*", "d!", "d!", "15-3@1", "7-13@*", "d2", "9-9@2"]
     assert played.result.problems == 0
     assert played.lines[-1].game.hand is not None
     assert played.lines[-1].game.hand.sizes == (11, 7, 8)
-    assert played.lines[-1].game.hand.turn == 0  # the double of C costs B his turn
+    assert played.lines[-1].game.hand.turn == 0  # C's double skips B
 
 
 @pytest.mark.parametrize("text", [written.ALLFIVES, written.BONES, written.CUTTHROAT, written.SUPER])
@@ -136,18 +136,18 @@ def test_the_events_of_a_record_replay_to_the_same_match(text: str) -> None:
         ("A: 5-5 B: h7 +5", "+5 is written, but A wins the hand"),
     ],
 )
-def test_what_is_written_twice_is_held_against_what_was_played(moves: str, problem: str | None) -> None:
+def test_written_points_are_checked_against_the_play(moves: str, problem: str | None) -> None:
     assert last(record(moves)).problem == problem
 
 
-def test_points_that_were_not_called_are_forfeited() -> None:
+def test_uncalled_points_are_forfeited() -> None:
     text = '[DGR "1"] [Rules "twoset"] #1 lead=A A: 5-5 {} B: 5-0@E {} C: 5-1@W {}'
     assert play(text.format("~10", "=10", "")).result.totals == (0, 10, 0, 0)
     assert problems(text.format("~10", "=10", "")) == [None] * 5
     assert problems(text.format("~5", "", ""))[1] == "~5 is written, but 10 are forfeited"
     assert problems(text.format("", "", "~5"))[-1] == "~5 is written, but C forfeits nothing"
     assert problems(text.format("", "=15", ""))[2] == "B calls 15, but it is 10 (5 + 5 + 0 = 10)"
-    assert problems(text.format("", "A: ~10", "")) == [None] * 4  # though the tile after it scores, too
+    assert problems(text.format("", "A: ~10", "")) == [None] * 4  # although the next tile also scores
     assert problems(text.format("", "=10 A: ~10", "")) == [None] * 5
     assert problems(text.format("", "A: ~5", ""))[2] == "~5 is written, but 10 are forfeited"
     assert problems(text.format("", "", "A: ~10"))[-1] == "~10 is written, but A forfeits nothing"
@@ -157,15 +157,15 @@ def test_points_that_were_not_called_are_forfeited() -> None:
     assert late.lines[2].problem == "too late: the 10 points of A were forfeited when the next tile lay"
     assert late.result.totals == (0, 0, 0, 0)
     for strict in (False, True):
-        stands = play(text.format("", "A: =10 (stands) B: =10", ""), strict=strict)
-        assert [line.problem for line in stands.lines] == [None] * 5
-        assert stands.result.totals == (10, 10, 0, 0)
+        is_accepted = play(text.format("", "A: =10 (stands) B: =10", ""), strict=strict)
+        assert [line.problem for line in is_accepted.lines] == [None] * 5
+        assert is_accepted.result.totals == (10, 10, 0, 0)
 
 
 # Hands
 
 
-def test_a_hand_that_is_not_finished_keeps_its_points_and_the_next_begins() -> None:
+def test_an_unfinished_hand_keeps_its_points() -> None:
     played = play(record("A: 5-5 #end #2 B: 6-6 A: 6-3@E"))
     assert played.lines[1].problem == "hand 1 was not finished"
     assert played.result.totals == (25, 0)
@@ -176,13 +176,13 @@ def test_hands_out_of_order_are_a_problem() -> None:
     assert problems(record("A: 5-5 B: h7 #end #4 A: 6-6"))[-1] == "hand 2 is expected here, this is called hand 4"
 
 
-def test_a_tie_of_sums_that_nothing_breaks_pays_nobody() -> None:
+def test_an_unbreakable_tie_pays_nobody() -> None:
     played = play(record("A: 5-5 A: h7 B: h7 #end #2 B: 6-6", options="lead_first=lot_any policy=warn"))
     assert played.result.totals == (10, 0)
     assert "not finished" not in str(played.lines[-1].problem)
 
 
-def test_an_undo_takes_back_the_last_moves_and_their_points() -> None:
+def test_an_undo_reverts_the_last_moves_and_their_points() -> None:
     assert lines(record("A: 5-5 B: 5-0@E =10 u2 5-1@E"))[2:] == [
         ("B", "=10", 10, 0, (10, 10), None),
         ("B", "u2", 10, -10, (10, 0), None),
@@ -192,7 +192,7 @@ def test_an_undo_takes_back_the_last_moves_and_their_points() -> None:
     assert last(record("A: 5-5 u3")).count is None
 
 
-def test_a_note_lets_a_move_stand_and_gives_points() -> None:
+def test_notes_accept_moves_and_adjust_points() -> None:
     text = record("A: 6-3 B: 5-5@E (stands) A: (t=3) B: (points=-5 he looked)")
     assert lines(text, strict=True)[1:] == [
         ("B", "5-5@E", 16, 0, (0, 0), None),
@@ -200,7 +200,7 @@ def test_a_note_lets_a_move_stand_and_gives_points() -> None:
     ]
 
 
-def test_a_lead_against_the_rules_is_refused_where_they_are_strict_unless_it_is_let_stand() -> None:
+def test_a_wrong_lead_is_refused_by_strict_rules_unless_accepted() -> None:
     text = record("A: 5-5 B: h7 A: +5 #end #2 lead=B B: {}6-4 A: 4-1@E")
     assert problems(text.format(""))[3:] == ["A leads this hand", None]
     assert problems(text.format(""), strict=True)[3] == "A leads this hand; it is A's turn, not B's"
@@ -229,11 +229,11 @@ def test_a_lead_against_the_rules_is_refused_where_they_are_strict_unless_it_is_
         ("A: 5-5 B: 5-5^W", "nobody stacks in bones; the 5-5 is already on the table; the play before scored nothing"),
     ],
 )
-def test_a_place_where_no_tile_can_go_is_reported_in_words(moves: str, problem: str) -> None:
+def test_an_impossible_place_is_reported(moves: str, problem: str) -> None:
     assert str(last(record(moves)).problem).startswith(problem)
 
 
-def test_of_a_tile_the_free_side_is_meant_whatever_it_is_called() -> None:
+def test_any_name_of_a_free_side_is_accepted() -> None:
     assert problems(record("A: 5-5 B: 5-4@W A: 4-3@5-4:W B: 3-1@4-3:E")) == [None] * 4
 
 
@@ -246,7 +246,7 @@ def test_of_a_tile_the_free_side_is_meant_whatever_it_is_called() -> None:
         ("6-6':E", None),
     ],
 )
-def test_a_mark_on_a_port_names_the_twin_and_no_other_tile(host: str, problem: str | None) -> None:
+def test_a_mark_on_a_port_refers_to_the_second_copy(host: str, problem: str | None) -> None:
     moves = f"D: 6-6 A: 6-1@E B: 6-2@W C: 2-6@W D: 6-6'@W A: 6-3@{host}"
     text = f'[DGR "1"] [Rules "twoset"] [Seats "A B C D"] #1 lead=D {moves}'
     assert problems(text, strict=True) == [None] * 5 + [problem]
@@ -256,12 +256,12 @@ def test_a_mark_on_a_port_names_the_twin_and_no_other_tile(host: str, problem: s
     assert at.host == laid[4 if "'" in host else 0].id
 
 
-def test_a_mark_names_the_only_copy_that_lies_there() -> None:
+def test_a_mark_also_refers_to_a_single_copy() -> None:
     text = '[DGR "1"] [Rules "twoset"] [Seats "A B C D"] #1 lead=D D: 6-6\' A: 6-1@6-6\':E'
     assert problems(text) == [None, None]
 
 
-def test_the_seventh_arm_is_reported() -> None:
+def test_a_seventh_arm_is_reported() -> None:
     text = '[DGR "1"] [Rules "super"] [Seats "A B"] #1 A: 7-7 ' + " ".join(
         f"{'BA'[at % 2]}: 7-{end}@*" for at, end in enumerate((1, 2, 4, 5, 6, 8, 9))
     )
@@ -270,7 +270,7 @@ def test_the_seventh_arm_is_reported() -> None:
     assert len(last(text, strict=True).game.layout.nodes) == 7
 
 
-# What is no record
+# Invalid records
 
 
 @pytest.mark.parametrize(
@@ -298,13 +298,13 @@ def test_the_seventh_arm_is_reported() -> None:
         (record("A: " + "k " * (MAX_MOVES + 1)), f"line 1, column 72: expected at most {MAX_MOVES} moves in a record"),
     ],
 )
-def test_a_record_that_makes_no_sense_is_refused_and_it_says_where(text: str, message: str) -> None:
+def test_an_invalid_record_is_rejected_with_its_position(text: str, message: str) -> None:
     with pytest.raises(RecordError) as caught:
         play(text)
     assert str(caught.value).startswith(message)
 
 
-def test_seats_and_sets_are_found_where_they_are_not_written() -> None:
+def test_missing_seats_and_sets_are_inferred() -> None:
     assert play('[DGR "1"] [Rules "bones"] #1 C: 6-6').opening.letters == "ABC"
     assert play('[DGR "1"] [Rules "cutthroat"]').opening.letters == "ABCD"
     assert play('[DGR "1"] [Rules "bones"] [Set "double nine"]').opening.rules.max_pips == 9
@@ -315,34 +315,34 @@ def test_seats_and_sets_are_found_where_they_are_not_written() -> None:
 
 
 def _moves(example: Example) -> str:
-    """The plays of an example, by A and B in turn; what does not stand does not end a turn."""
+    """Return the plays of an example, by A and B in turn. A refused play does not end a turn."""
     words, seat = [], 0
     for step in example["plays"]:
         at = "" if step["at"] == "start" else f"@{step['at']}"
-        # In an example either number comes first; in a record the one that lies inside.
+        # An example may write either number first, but a record writes the inner one first.
         tile = {("htfbw", "2-4"): "4-2"}.get((example["id"], step["tile"]), step["tile"])
         words.append(f"{'AB'[seat]}: {tile}{at}")
-        seat = 1 - seat if stands(example, step) else seat
+        seat = 1 - seat if is_accepted(example, step) else seat
     return " ".join(words)
 
 
 @pytest.mark.parametrize("example", each("layout"))
-def test_a_worked_layout_counts_and_scores_as_it_says(example: Example) -> None:
+def test_a_worked_layout_counts_and_scores_as_documented(example: Example) -> None:
     chosen = {"tally": "numbers", **example["rules"]}
     options = " ".join(f"{key}={'none' if value is None else value}" for key, value in chosen.items())
     text = record(_moves(example), options=f"{options} lead_first=lot_any match_end=end_of_hand")
     before, strict = 0, chosen.get("policy") != "warn"
     for step, line in zip(example["plays"], play(text, strict=strict).lines, strict=True):
         assert (line.problem is None) is step.get("legal", True)
-        if stands(example, step):
+        if is_accepted(example, step):
             assert line.count == step.get("count", line.count)
             assert line.points == step.get("score", line.points)
-        assert len(line.game.layout.nodes) == before + stands(example, step)
+        assert len(line.game.layout.nodes) == before + is_accepted(example, step)
         before = len(line.game.layout.nodes)
 
 
 @pytest.mark.parametrize("example", each("event"))
-def test_a_worked_stack_steals_as_it_says(example: Example) -> None:
+def test_a_worked_stack_steals_as_documented(example: Example) -> None:
     setup, expect, tile = setup_of(example)["plays"], example["expect"], example["stack"]["tile"]
     worth = setup[-1]["score"] if example.get("called", True) else 0
     words = [f"{step['tile']}@{step['at']}".removesuffix("@start") for step in setup]
@@ -371,7 +371,7 @@ def test_a_worked_stack_steals_as_it_says(example: Example) -> None:
 
 
 @pytest.mark.parametrize("example", each("super"))
-def test_a_worked_play_of_super_does_as_it_says(example: Example) -> None:
+def test_a_worked_play_of_super_has_the_documented_effects(example: Example) -> None:
     seats, expect = example["players"], example["expect"]
     options = " ".join(f"{key}={value}" for key, value in example.get("options", {}).items())
     text = f'[DGR "1"] [Rules "super"] [Options "{options}"] [Seats "{" ".join(seats)}"] #1'
@@ -403,11 +403,11 @@ def test_a_worked_play_of_super_does_as_it_says(example: Example) -> None:
 
 
 def _arm(tile: str, at: str) -> str:
-    """A play of super as a record writes it."""
+    """Return a play of super in record notation."""
     return tile if at == "start" else f"{tile}@*" if at == "new" else f"{tile}@{at.removeprefix('arm')}"
 
 
-# Whatever comes
+# Arbitrary input
 
 
 TOKENS = re.compile(r"\S+")
@@ -427,13 +427,13 @@ CHANGES = st.tuples(st.integers(0, 60), st.sampled_from(["drop", "twice", "put"]
     st.booleans(),
 )
 @settings(max_examples=200, deadline=None)
-def test_a_changed_record_is_played_or_refused_cleanly(
+def test_a_changed_record_is_played_or_rejected_cleanly(
     text: str, changes: list[tuple[int, str, str]], strict: bool
 ) -> None:
     words = TOKENS.findall(re.sub(";.*", "", text))
-    for place, what, piece in changes:
+    for place, change, piece in changes:
         at = place % len(words)
-        words[at : at + 1] = {"drop": [], "twice": [words[at]] * 2, "put": [words[at], piece]}[what]
+        words[at : at + 1] = {"drop": [], "twice": [words[at]] * 2, "put": [words[at], piece]}[change]
     started = time.perf_counter()
     try:
         played = play(" ".join(words), strict=strict)
@@ -448,25 +448,25 @@ def test_a_changed_record_is_played_or_refused_cleanly(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("moves", ["k ", "d ", "5-5@E ", "5-5 u ", "h1 ", "+5 ", "redeal ", "=5 "])
-def test_the_longest_record_of_one_move_takes_seconds(moves: str) -> None:
+def test_the_longest_record_of_a_repeated_move_takes_under_a_minute(moves: str) -> None:
     started, most = time.perf_counter(), MAX_GIVEN if moves == "+5 " else MAX_MOVES // 2 - 2
     play(record("A: 5-5 B: " + moves * most))
     assert time.perf_counter() - started < 60
 
 
-# A tracer that counts branches makes it three times as slow.
+# Branch coverage makes it three times as slow.
 MOST_S = 2 if sys.gettrace() is None else 8
 HOSTILE = '[DGR "1"] [Rules "block"] [Seats "A:Ann B:Ben"] #1 deal=7,7 lead=A A: 5-5 B: '
 
 
 @pytest.mark.parametrize("moves", ["d " * 4000, "d2 " * 2600, "d u " * 2000, "d " * 2000 + "u " * 2000])
-def test_moves_said_again_and_again_take_bounded_time_and_memory(moves: str) -> None:
+def test_repeated_moves_take_bounded_time_and_memory(moves: str) -> None:
     record = parse_record(HOSTILE + moves)
     begins_s = time.process_time()
     played = play_record(record)
     assert time.process_time() - begins_s < MOST_S
-    said = [claims for line in played.lines if line.game.hand is not None for claims in line.game.hand.claims]
-    assert max(len(claims) for claims in said) <= 2  # of a double to lead, and of the ends
+    claimed = [claims for line in played.lines if line.game.hand is not None for claims in line.game.hand.claims]
+    assert max(len(claims) for claims in claimed) <= 2  # about a double to lead, and about the ends
 
 
 @pytest.mark.parametrize(
@@ -479,7 +479,7 @@ def test_moves_said_again_and_again_take_bounded_time_and_memory(moves: str) -> 
         ("6-6@W " * 380 + "6-6@6-6:N u " * 9000, "fewer open ends on the table"),
     ],
 )
-def test_a_game_without_rules_lays_a_bounded_number_of_tiles_in_bounded_time(moves: str, most: str) -> None:
+def test_a_game_without_rules_is_bounded_in_tiles_and_time(moves: str, most: str) -> None:
     read = parse_record(f'[DGR "1"] [Rules "free"] [Seats "A B"] #1 A: 6-6 {moves}')
     begins_s = time.process_time()
     with pytest.raises(RecordError, match=most) as caught:
@@ -495,7 +495,7 @@ def test_all_tiles_of_two_double_eighteen_sets_can_lie_on_the_table() -> None:
 
 
 @pytest.mark.parametrize("move", ["(points=1) ", "(points=-1 he looked) ", "+2 "])
-def test_points_are_given_a_bounded_number_of_times(move: str) -> None:
+def test_the_number_of_adjustments_is_bounded(move: str) -> None:
     assert len(play_record(parse_record(HOSTILE + move * 2000)).lines) == 2001
     with pytest.raises(RecordError, match="expected points to be given at most 2000 times, found more"):
         play_record(parse_record(HOSTILE + move * 1000 + "#end #2 A: 5-5 B: " + move * 1001))

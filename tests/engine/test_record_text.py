@@ -1,4 +1,4 @@
-"""The text of a game record: what it says, how it is written, and where it is wrong."""
+"""Tests of the text of game records: parsing, formatting and errors."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ HEAD = '[DGR "1"]\n#1\n'
 
 
 def moves(written: str) -> tuple[object, ...]:
-    """What player A did, where the moves were *written* so."""
+    """Return the moves of player A parsed from *written*."""
     (hand,) = parse_record(f"{HEAD}A: {written}").hands
     (turn,) = hand.turns
     return turn.moves
@@ -79,10 +79,10 @@ def error(text: str) -> str:
     return str(caught.value)
 
 
-# What it says
+# Parsing
 
 
-def test_all_fives_is_read() -> None:
+def test_parses_all_fives() -> None:
     assert parse_record(ALLFIVES) == Record(
         tags=(Tag("DGR", "1"), Tag("Rules", "allfives"), Tag("Seats", "A:Ann B:Bob")),
         hands=(
@@ -104,7 +104,7 @@ def test_all_fives_is_read() -> None:
     )
 
 
-def test_bones_is_read_with_its_note_its_open_hand_and_its_end() -> None:
+def test_parses_bones_with_a_note_a_revealed_hand_and_an_end() -> None:
     record = parse_record(BONES)
     (hand,) = record.hands
     assert [record.tag(name) for name in ("Options", "Seats", "Date")] == ["target=150", "A:Brian B:Tom", None]
@@ -119,7 +119,7 @@ def test_bones_is_read_with_its_note_its_open_hand_and_its_end() -> None:
     assert (hand.closed, hand.end) == (True, "B+20")
 
 
-def test_cutthroat_is_read_with_its_stack_and_what_was_taken() -> None:
+def test_parses_cutthroat_with_a_stack_and_stolen_points() -> None:
     (hand,) = parse_record(CUTTHROAT).hands
     assert hand.key("deal") == "7,7,7,7"
     assert hand.turns == (
@@ -132,7 +132,7 @@ def test_cutthroat_is_read_with_its_stack_and_what_was_taken() -> None:
     assert (hand.closed, hand.end) == (False, "")
 
 
-def test_super_is_read_with_its_arms_and_forced_draws() -> None:
+def test_parses_super_with_arms_and_forced_draws() -> None:
     (hand,) = parse_record(SUPER).hands
     assert hand.turns == (
         RecordTurn("A", (TileMove(7, 7),)),
@@ -146,7 +146,7 @@ def test_super_is_read_with_its_arms_and_forced_draws() -> None:
     )
 
 
-def test_every_move_has_its_letter() -> None:
+def test_parses_every_kind_of_move() -> None:
     assert moves("k n =10 ~5 +20 xP0 h12 redeal u u3") == (
         KnockMove(),
         DeclineMove(),
@@ -191,7 +191,7 @@ def test_a_turn_may_be_empty_and_a_seat_may_follow_itself() -> None:
     )
 
 
-def test_a_hand_that_was_not_closed_ends_where_the_next_begins() -> None:
+def test_an_unclosed_hand_ends_at_the_next_hand() -> None:
     record = parse_record(f"{HEAD}A: k\n#2\n#end ; nobody won\n#7 B: n #end dead tie #8")
     assert record.hands == (
         RecordHand(1, turns=(RecordTurn("A", (KnockMove(),)),)),
@@ -217,7 +217,7 @@ def test_windows_and_old_line_ends_and_a_byte_order_mark_are_accepted() -> None:
     )
 
 
-def test_each_thing_knows_where_it_stood() -> None:
+def test_parsed_elements_have_positions() -> None:
     record = parse_record('[DGR "1"] [Rules "bones"]\n; …\n#1 lead=A\nA: 5-5 d2<2-0\n  3-0>\n  k #end')
     (hand,) = record.hands
     (turn,) = hand.turns
@@ -226,7 +226,7 @@ def test_each_thing_knows_where_it_stood() -> None:
     assert [move.place for move in turn.moves] == [Place(4, 4), Place(4, 8), Place(6, 3)]
 
 
-def test_what_says_the_same_is_equal_wherever_it_stood() -> None:
+def test_positions_are_ignored_by_equality() -> None:
     assert replace(KnockMove(), place=Place(3, 4)) == KnockMove()
     assert hash(replace(KnockMove(), place=Place(3, 4))) == hash(KnockMove())
     assert KnockMove().place == NOWHERE
@@ -236,10 +236,10 @@ def test_moves_of_different_kinds_differ() -> None:
     assert len({CalledMove(5), ForfeitedMove(5), BonusMove(5), ShowPipsMove(5), UndoMove(5), DrawMove(5)}) == 6
 
 
-# How it is written
+# Formatting
 
 
-def test_the_canonical_form_is_this_one() -> None:
+def test_the_canonical_form() -> None:
     text = """\
 ; from the club's book
 [Club "Swan"] [Seats "A:Ann B:Bob"] [Date "1990-05-01"] [Rules "bones"] [Table "3"] [DGR "1"]
@@ -265,7 +265,7 @@ A: redeal
     )
 
 
-def test_long_turns_are_broken_between_turns_then_between_moves_and_tiles() -> None:
+def test_long_lines_are_wrapped_between_turns_then_moves_and_tiles() -> None:
     shown = " ".join(["10-10"] * 20)
     record = parse_record(f"{HEAD}A: {'12-10@10-10:W ' * 5}B: {'k ' * 12}A: n B: H<{shown}> C: k A: ({'c' * 100})")
     assert (
@@ -283,7 +283,7 @@ A:
     )
 
 
-def test_a_line_of_a_hundred_characters_is_not_broken_and_one_more_is() -> None:
+def test_lines_over_a_hundred_characters_are_wrapped() -> None:
     hundred = "A:" + " k" * 49
     assert format_record(parse_record(HEAD + hundred)).split("\n")[2:] == [hundred, ""]
     assert format_record(parse_record(HEAD + hundred + " =5")).split("\n")[2:] == [hundred, "  =5", ""]
@@ -294,7 +294,7 @@ def test_a_line_of_a_hundred_characters_is_not_broken_and_one_more_is() -> None:
 
 
 @EXAMPLES
-def test_an_example_comes_back_equal(text: str) -> None:
+def test_an_example_round_trips(text: str) -> None:
     record = parse_record(text)
     canonical = format_record(record)
     assert parse_record(canonical) == record
@@ -353,7 +353,7 @@ RECORDS = st.builds(Record, TAGS, st.lists(HANDS, max_size=2).map(tuple))
 
 @pytest.mark.slow
 @given(RECORDS)
-def test_a_record_comes_back_equal_in_lines_that_are_short_unless_a_note_is_long(record: Record) -> None:
+def test_any_record_round_trips_in_short_lines(record: Record) -> None:
     canonical = format_record(record)
     assert parse_record(canonical) == record
     assert format_record(parse_record(canonical)) == canonical
@@ -362,11 +362,11 @@ def test_a_record_comes_back_equal_in_lines_that_are_short_unless_a_note_is_long
 
 
 @given(st.permutations([Tag("DGR", "1"), Tag("Rules", "bones"), Tag("Seats", "A B"), Tag("Result", "A")]))
-def test_the_order_of_known_tags_says_nothing(tags: list[Tag]) -> None:
+def test_known_tags_are_reordered(tags: list[Tag]) -> None:
     assert [tag.name for tag in Record(tuple(tags)).tags] == ["DGR", "Rules", "Seats", "Result"]
 
 
-# Where it is wrong
+# Errors
 
 
 @pytest.mark.parametrize(
@@ -418,11 +418,11 @@ def test_the_order_of_known_tags_says_nothing(tags: list[Tag]) -> None:
         (f"{HEAD}A: k\n#end B\x00", 'line 4, column 7: expected a hand such as "#1", found "\\x00"'),
     ],
 )
-def test_an_error_says_where_it_is_what_was_expected_and_what_is_there(text: str, message: str) -> None:
+def test_an_error_names_its_position_and_the_expected_and_actual_text(text: str, message: str) -> None:
     assert error(text) == message
 
 
-def test_an_error_knows_its_line_and_column() -> None:
+def test_an_error_has_a_line_and_a_column() -> None:
     with pytest.raises(EngineError) as caught:
         parse_record(f"{HEAD}A: k\n  B: 5-3@Q")
     assert isinstance(caught.value, RecordError)
@@ -430,7 +430,7 @@ def test_an_error_knows_its_line_and_column() -> None:
 
 
 @pytest.mark.parametrize(
-    ("there", "shown"),
+    ("found", "shown"),
     [
         ("Z" * 20, "Z" * 20),
         ("Z" * 21, "Z" * 19 + "…"),
@@ -440,8 +440,8 @@ def test_an_error_knows_its_line_and_column() -> None:
         ("Z" + "\x00" * 30, "Z" + r"\x00" * 4 + r"\x…"),
     ],
 )
-def test_what_an_error_shows_is_short_and_printable(there: str, shown: str) -> None:
-    assert error(f"{HEAD}A: {there} k").endswith(f'found "{shown}"')
+def test_text_in_an_error_is_short_and_printable(found: str, shown: str) -> None:
+    assert error(f"{HEAD}A: {found} k").endswith(f'found "{shown}"')
 
 
 @pytest.mark.parametrize(
@@ -480,17 +480,17 @@ def test_what_an_error_shows_is_short_and_printable(there: str, shown: str) -> N
         lambda: Record((Tag("DGR", "1"), Tag("A", "1"), Tag("A", "2"))),
     ],
 )
-def test_what_cannot_be_written_cannot_be_made(make: object) -> None:
+def test_values_that_cannot_be_written_are_rejected(make: object) -> None:
     assert callable(make)
     with pytest.raises(EngineError):
         make()
 
 
-# Whatever comes
+# Arbitrary input
 
 
-def survives(text: str) -> None:
-    """Read *text*, which may be wrong, but neither breaks anything nor takes a second."""
+def check_robust(text: str) -> None:
+    """Check that *text* is parsed or rejected with a proper error within a second."""
     started = time.perf_counter()
     wrong = error_in(text)
     assert time.perf_counter() - started < 1
@@ -510,29 +510,29 @@ def error_in(text: str) -> RecordError | None:
 
 
 @given(st.binary(max_size=2000))
-def test_random_bytes_are_refused_cleanly(noise: bytes) -> None:
-    survives(noise.decode("latin-1"))
-    survives(HEAD + "A: " + noise.decode("latin-1"))
+def test_random_bytes_are_rejected_cleanly(noise: bytes) -> None:
+    check_robust(noise.decode("latin-1"))
+    check_robust(HEAD + "A: " + noise.decode("latin-1"))
 
 
 @given(st.text("[]\"\\#;:=~+<>(){}@^!'*-0159ABPQWENSdkhuxHrelan \n\r\t\x00\ufeff", max_size=300))
-def test_random_tokens_are_refused_cleanly(noise: str) -> None:
-    survives(noise)
-    survives(HEAD + "A: " + noise)
+def test_random_tokens_are_rejected_cleanly(noise: str) -> None:
+    check_robust(noise)
+    check_robust(HEAD + "A: " + noise)
 
 
 @EXAMPLES
-def test_an_example_cut_anywhere_is_read_or_refused_cleanly(text: str) -> None:
+def test_a_truncated_example_is_parsed_or_rejected_cleanly(text: str) -> None:
     for end in range(len(text)):
-        survives(text[:end])
-        survives(text[end:])
+        check_robust(text[:end])
+        check_robust(text[end:])
 
 
 @EXAMPLES
 @pytest.mark.parametrize("sign", ["", "\x00", "9", '"', "<", "(", "#", ":", "\n", "\ud800"])
-def test_an_example_with_one_sign_changed_is_read_or_refused_cleanly(text: str, sign: str) -> None:
+def test_an_example_with_a_changed_character_is_parsed_or_rejected_cleanly(text: str, sign: str) -> None:
     for at in range(len(text)):
-        survives(text[:at] + sign + text[at + 1 :])
+        check_robust(text[:at] + sign + text[at + 1 :])
 
 
 @pytest.mark.parametrize(
@@ -541,8 +541,8 @@ def test_an_example_with_one_sign_changed_is_read_or_refused_cleanly(text: str, 
 @pytest.mark.parametrize(
     "sign", ["<", "(", "[", "H<", "()", "<>", '"', "\\", "9", "A", "-", "'", "#", ":", "=", "\ufeff"]
 )
-def test_a_long_line_of_one_sign_is_refused_cleanly(before: str, sign: str) -> None:
-    survives(before + sign * ((MAX_CHARACTERS - len(before)) // len(sign)))
+def test_a_long_line_of_a_repeated_character_is_rejected_cleanly(before: str, sign: str) -> None:
+    check_robust(before + sign * ((MAX_CHARACTERS - len(before)) // len(sign)))
 
 
 @pytest.mark.parametrize(
@@ -550,11 +550,11 @@ def test_a_long_line_of_one_sign_is_refused_cleanly(before: str, sign: str) -> N
     ['[DGR "1"] [A "', '[DGR "1"] [', '[DGR "1"] #1 a', '[DGR "1"] #1 a=', HEAD + "A: (", HEAD + "#end ", HEAD + ";"],
 )
 @pytest.mark.parametrize("sign", ["a", " ", "\t", "\x00"])
-def test_a_long_text_is_read_or_refused_cleanly(before: str, sign: str) -> None:
-    survives(before + sign * (MAX_CHARACTERS - len(before)))
+def test_a_long_text_is_parsed_or_rejected_cleanly(before: str, sign: str) -> None:
+    check_robust(before + sign * (MAX_CHARACTERS - len(before)))
 
 
-def test_three_hundred_thousand_characters_are_read_and_one_more_is_an_error() -> None:
+def test_the_length_of_a_record_is_limited() -> None:
     text = HEAD + ";" * (MAX_CHARACTERS - len(HEAD))
     assert parse_record(text) == Record((Tag("DGR", "1"),), (RecordHand(1),))
     assert error(text + ";") == "line 1, column 1: expected at most 300000 characters, found 300001"

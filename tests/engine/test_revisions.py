@@ -1,4 +1,4 @@
-"""docs/reference/rules.md 5.3: undo, amend and "it stands" are replays of the log."""
+"""Tests of docs/reference/rules.md 5.3: undo, amend and "it stands" replay the log."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def count_and_irregular(table: Table) -> tuple[int, tuple[Seq, ...]]:
     return len(table.game.layout.nodes), table.state.irregular
 
 
-def test_undo_takes_the_last_action_back() -> None:
+def test_undo_reverts_the_last_action() -> None:
     table = Table(WARN).play("5-5", "5-1@W")
     before = table.game
     table.play("5-4@E")
@@ -59,7 +59,7 @@ def test_undo_takes_the_last_action_back() -> None:
     assert isinstance(table.outcomes[-1], Turn)
 
 
-def test_undo_takes_back_all_that_came_after() -> None:
+def test_undo_reverts_all_later_actions() -> None:
     table = Table(WARN)
     before = table.game
     table.play("5-5", "5-1@W", "5-4@E").feed(Undo(Seq(2)))
@@ -67,18 +67,18 @@ def test_undo_takes_back_all_that_came_after() -> None:
     assert table.totals == (0, 0)
 
 
-def test_play_goes_on_after_an_undo_under_new_names() -> None:
+def test_ids_are_not_reused_after_an_undo() -> None:
     table = Table(WARN).play("5-5", "5-1@W").feed(Undo(Seq(3))).play("5-4@W")
     assert [(node.id, str(node.tile)) for node in table.game.layout.nodes] == [(2, "5-5"), (5, "5-4")]
 
 
-def test_even_the_start_can_be_undone() -> None:
+def test_the_match_start_can_be_undone() -> None:
     table = Table(WARN).feed(Undo(Seq(0)))
     assert table.state.game is None
     assert entries(table.state) == ()
 
 
-def test_a_misread_tile_is_amended_and_all_later_scores_follow() -> None:
+def test_amending_a_misread_tile_updates_later_scores() -> None:
     table = Table(WARN).play("5-5", "5-1@W", "5-4@E")
     assert table.totals == (15, 0)
     played = entries(table.state)[3].action
@@ -89,7 +89,7 @@ def test_a_misread_tile_is_amended_and_all_later_scores_follow() -> None:
     assert str(table.count) == "6 + 4 = 10"
 
 
-def test_what_lies_on_an_amended_tile_stays_where_it_is() -> None:
+def test_tiles_joined_to_an_amended_tile_stay() -> None:
     table = Table(WARN).play("5-5", "5-1@W", "5-4@E")
     table.feed(Play(B, Tile(1, 3), table.end("W").spot, inner=1))
     played = entries(table.state)[3].action
@@ -99,7 +99,7 @@ def test_what_lies_on_an_amended_tile_stays_where_it_is() -> None:
     assert str(table.count) == "3 + 4 = 7"
 
 
-def test_a_tile_moved_to_another_arm_takes_what_lies_on_it_along() -> None:
+def test_moving_a_tile_also_moves_the_tiles_joined_to_it() -> None:
     table = Table(WARN).play("5-5", "5-1@W", "1-3@W")
     played = entries(table.state)[3].action
     assert isinstance(played, Play)
@@ -109,7 +109,7 @@ def test_a_tile_moved_to_another_arm_takes_what_lies_on_it_along() -> None:
     assert (table.end("E").number, table.end("W").number) == (3, 5)
 
 
-def test_the_first_tile_keeps_its_sides_when_a_misread_number_changes() -> None:
+def test_amending_the_first_tile_keeps_its_sides() -> None:
     table = Table(WARN).play("3-5", "3-6@W")
     played = entries(table.state)[2].action
     assert isinstance(played, Play)
@@ -132,17 +132,17 @@ def test_a_knock_that_was_a_draw_is_amended() -> None:
     assert (table.hand.boneyard, table.hand.turn, table.state.irregular) == (13, B, ())
 
 
-def test_an_amended_play_that_no_longer_stands_leaves_the_rest_in_the_record() -> None:
+def test_amending_a_play_to_a_knock_keeps_later_actions_in_the_log() -> None:
     table = Table(WARN).play("5-5", "5-1@W", "1-3@W")
     right = entries(table.state)[3].action
     table.feed(Amend(Seq(3), Knock(B)))
     assert "3-1: the tile it should touch is not on the table" in irregular(table)
-    assert count_and_irregular(table) == (1, (3, 4))  # the knock came too early
+    assert count_and_irregular(table) == (1, (3, 4))  # the knock was premature
     table.feed(Amend(Seq(3), right))
     assert count_and_irregular(table) == (3, ())
 
 
-def test_a_refused_play_stands_when_the_table_says_so() -> None:
+def test_a_refused_play_can_be_accepted() -> None:
     table = Table(STRICT).play("5-5", "5-1@W")
     table.play("5-2@5-5:N")
     assert count_and_irregular(table) == (2, (4,))
@@ -151,7 +151,7 @@ def test_a_refused_play_stands_when_the_table_says_so() -> None:
     assert irregular(table) == []
 
 
-def test_a_doubtful_action_stands_when_the_table_says_so() -> None:
+def test_a_doubtful_action_can_be_accepted() -> None:
     table = Table(WARN).play("5-5").feed(Redeal(RedealReason.MISDEAL))
     assert count_and_irregular(table) == (1, (3,))
     table.feed(ItStands(Seq(3)))
@@ -159,7 +159,7 @@ def test_a_doubtful_action_stands_when_the_table_says_so() -> None:
     assert table.totals == (0, 0)
 
 
-def test_what_stood_under_protest_is_accepted_and_forgotten() -> None:
+def test_accepting_a_reported_play_clears_its_mark() -> None:
     table = Table(WARN).play("5-5").play("5-1@W", seat=0)
     game = table.game
     assert count_and_irregular(table) == (2, (3,))
@@ -168,13 +168,13 @@ def test_what_stood_under_protest_is_accepted_and_forgotten() -> None:
     assert table.game == game
 
 
-def test_a_correction_repeats_no_older_complaint() -> None:
+def test_a_correction_does_not_report_earlier_problems_again() -> None:
     table = Table(WARN).play("5-5").play("5-1@W", seat=0).play("5-4@E", seat=1)
     assert irregular(table.feed(Undo(Seq(4)))) == []
     assert table.state.irregular == (3,)
 
 
-def test_the_impossible_does_not_stand_whoever_says_so() -> None:
+def test_an_impossible_play_cannot_be_accepted() -> None:
     table = Table(WARN).play("5-5", "6-4@E")
     table.feed(ItStands(Seq(3)))
     assert len(table.game.layout.nodes) == 1
@@ -182,7 +182,7 @@ def test_the_impossible_does_not_stand_whoever_says_so() -> None:
 
 
 @pytest.mark.parametrize("event", [Undo(Seq(9)), Amend(Seq(9), NewHand()), ItStands(Seq(9)), Undo(Seq(-1))])
-def test_only_what_happened_can_be_changed(event: Event) -> None:
+def test_only_existing_actions_can_be_changed(event: Event) -> None:
     table = Table(WARN).play("5-5")
     game = table.game
     table.feed(event)
@@ -192,7 +192,7 @@ def test_only_what_happened_can_be_changed(event: Event) -> None:
     assert table.game == game
 
 
-def test_what_was_undone_cannot_be_amended() -> None:
+def test_an_undone_action_cannot_be_amended() -> None:
     table = Table(WARN).play("5-5").feed(Undo(Seq(2)), Amend(Seq(2), Knock(A)))
     assert irregular(table) == ["there is no action 2 to change"]
 
@@ -203,16 +203,16 @@ def test_the_log_keeps_everything_and_replays_to_the_same_state() -> None:
     assert replay(table.state.log) == table.state
 
 
-def test_history_tells_each_action_in_force_as_it_is_now() -> None:
+def test_history_lists_the_actions_in_force_as_amended() -> None:
     table = Table(WARN).play("5-5", "5-1@W", "5-4@E")
     played = entries(table.state)[3].action
     assert isinstance(played, Play)
     table.feed(Amend(Seq(3), replace(played, tile=Tile(5, 6))))
-    told = history(table.state)
-    assert [one.entry.seq for one in told] == [0, 1, 2, 3, 4]
-    assert [o.points for one in told for o in one.outcomes if isinstance(o, Scored)] == [10, 10]
+    lines = history(table.state)
+    assert [line.entry.seq for line in lines] == [0, 1, 2, 3, 4]
+    assert [outcome.points for line in lines for outcome in line.outcomes if isinstance(outcome, Scored)] == [10, 10]
 
 
-def test_a_match_can_be_restarted_after_doubt() -> None:
+def test_a_doubtful_restart_can_be_accepted() -> None:
     table = Table(WARN).play("5-5").feed(MatchStart(WARN, ("C", "D")), ItStands(Seq(3)))
     assert table.game.players == ("C", "D")

@@ -1,4 +1,4 @@
-"""docs/reference/rules.md matches the engine: its options, the table of 2.7, and the worked positions."""
+"""Tests of docs/reference/rules.md against the engine: options, the table of 2.7 and the worked positions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GAMES = {
     "3.5": (SUPER,),
     "3.6": (TWOSET, CUTTHROAT),
 }
-# What an option means only together with another one.
+# Options that only have an effect together with another one.
 TOGETHER = {"signed": {"mode": "advanced"}, "partners_mode": {"partners": "yes"}}
 _PLAY = re.compile(r"`([^`]+)`")
 
@@ -36,17 +36,17 @@ def can_be_chosen(rules: Rules, key: str, value: str) -> bool:
 
 
 def test_every_option_of_the_book_can_be_chosen() -> None:
-    said = [(number, key, value) for number, text in sections().items() for key, value in options(text)]
-    assert len(said) > 40
+    written = [(number, key, value) for number, text in sections().items() for key, value in options(text)]
+    assert len(written) > 40
     wrong = [
         f"{number}: {key}={value}"
-        for number, key, value in said
+        for number, key, value in written
         if not any(can_be_chosen(rules, key, value) for rules in GAMES.get(number, PROFILES))
     ]
     assert wrong == []
 
 
-def test_the_table_of_options_is_that_of_the_profiles() -> None:
+def test_the_table_of_options_matches_the_profiles() -> None:
     (table,) = tables(sections()["2.7"])
     _, *names = table[0]
     assert names == [rules.name for rules in PROFILES if rules.name not in ("cutthroat", "free")]
@@ -59,7 +59,7 @@ def test_the_table_of_options_is_that_of_the_profiles() -> None:
                 assert with_options(rules, {option.key: value}) == rules, (name, key)
 
 
-def test_what_holds_in_every_game_does() -> None:
+def test_options_common_to_every_game_are_correct() -> None:
     everywhere = sections()["2.7"].partition("Every game has ")[2].partition(".")[0]
     chosen = options(everywhere)
     assert len(chosen) > 5
@@ -72,7 +72,7 @@ def test_what_holds_in_every_game_does() -> None:
 
 
 def positions(number: str) -> list[list[str]]:
-    """The rows of the table of plays in a section, without its titles."""
+    """Return the rows of the table of plays in a section, without the header."""
     (table,) = [rows for rows in tables(sections()[number]) if rows[0][0] == "play"]
     return table[1:]
 
@@ -84,14 +84,14 @@ def played(game: str, moves: list[str], *chosen: str) -> PlayedRecord:
 
 
 def move_of(cell: str) -> str:
-    """ "A `d2` `9-9@2`" as a record has it."""
+    """Return a cell such as "A `d2` `9-9@2`" in record notation."""
     return f"{cell[0]}: {' '.join(_PLAY.findall(cell))}"
 
 
 @pytest.mark.parametrize(("number", "game"), [("3.1", "bones"), ("3.3", "allfives"), ("3.6", "cutthroat")])
 def test_the_sums_of_the_positions_are_right(number: str, game: str) -> None:
     rows = positions(number)
-    points = [int(re.match(r"[0-9]+", row[2])[0]) for row in rows]  # type: ignore[index]  # else no number is there
+    points = [int(re.match(r"[0-9]+", row[2])[0]) for row in rows]  # type: ignore[index]  # every row has a number
     moves = [move_of(row[0]) + (f" ={paid}" if paid else "") for row, paid in zip(rows, points, strict=True)]
     lines = played(game, moves).lines
     assert [line.problem for line in lines if line.problem] == []
@@ -104,7 +104,7 @@ def test_the_sums_of_the_positions_are_right(number: str, game: str) -> None:
             assert paid == (count if count % 5 == 0 else 0), row
 
 
-def test_stealing_leaves_the_totals_that_are_written() -> None:
+def test_stealing_leads_to_the_written_totals() -> None:
     rows = positions("3.6")
     totals = dict.fromkeys("ABCD", 0)
     for row in rows:
@@ -119,13 +119,13 @@ def _called(points: str) -> str:
     return f" ={paid}" if paid != "0" else ""
 
 
-def test_the_variation_of_all_fives_has_the_counts_that_are_written() -> None:
+def test_the_all_fives_variation_has_the_written_counts() -> None:
     rows = positions("3.3")
     lines = played("allfives", [move_of(row[0]) for row in rows], "spinner_count=until_capped").lines
     assert [line.count for line in lines] == [int(row[3]) for row in rows]
 
 
-def test_the_turns_of_super_are_as_written() -> None:
+def test_super_has_the_written_turns() -> None:
     rows = positions("3.5")
     lines = played("super", [move_of(row[0]) for row in rows]).lines
     assert [line.problem for line in lines if line.problem] == []

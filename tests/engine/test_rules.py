@@ -1,4 +1,4 @@
-"""docs/reference/rules.md 2.7: what can be agreed, and what no table can play."""
+"""Tests of docs/reference/rules.md 2.7: profiles, limits and invalid rules."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from engine import (
 from engine.state.match import State
 
 
-def test_bones_is_what_the_reference_says() -> None:
+def test_bones_matches_the_reference() -> None:
     assert (
         Rules(
             name="bones",
@@ -62,17 +62,17 @@ def test_bones_is_what_the_reference_says() -> None:
     assert profile("bones") is BONES
 
 
-def test_an_unknown_game_is_refused_with_the_known_ones() -> None:
+def test_an_unknown_game_is_rejected_with_a_list_of_games() -> None:
     with pytest.raises(EngineError, match='"chess"; the games are bones'):
         profile("chess")
 
 
-def test_seven_tiles_for_five_players_do_not_come_from_28() -> None:
+def test_28_tiles_are_too_few_for_five_hands_of_seven() -> None:
     assert deal_problems(BONES, 5) == ("7 tiles x 5 players need 35 tiles, a double-six set has 28",)
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
-def test_bones_is_dealt_to_two_to_four(seats: int) -> None:
+def test_bones_is_for_two_to_four_players(seats: int) -> None:
     assert deal_problems(BONES, seats) == ()
 
 
@@ -82,26 +82,26 @@ def test_the_number_of_players_is_bounded_by_the_tiles(seats: int) -> None:
     assert deal_problems(replace(BONES, max_pips=9), seats)[0] == f"bones is for 2 to 7 players, got {seats}"
 
 
-def test_a_larger_set_serves_more_players() -> None:
+def test_a_larger_set_allows_more_players() -> None:
     assert deal_problems(replace(BONES, max_pips=9), 7) == ()
     assert deal_problems(replace(BONES, max_pips=9), 8) == (
         "7 tiles x 8 players need 56 tiles, a double-nine set has 55",
     )
 
 
-def test_two_sets_are_counted_together() -> None:
+def test_two_sets_have_twice_the_tiles() -> None:
     two = replace(BONES, copies=2)
     assert two.tiles == 56
     assert deal_problems(two, 9) == ("7 tiles x 9 players need 63 tiles, 2 double-six sets have 56",)
 
 
-def test_a_match_that_cannot_be_dealt_is_a_problem_not_a_crash() -> None:
+def test_a_match_that_cannot_be_dealt_is_a_problem() -> None:
     problem = problem_with(State(), MatchStart(BONES, ("A", "B", "C", "D", "E")))
     assert problem is not None
     assert problem.weight is Weight.IMPOSSIBLE
 
 
-def test_all_faults_of_rules_are_named_at_once() -> None:
+def test_all_faults_of_rules_are_reported_at_once() -> None:
     with pytest.raises(EngineError) as refused:
         Rules(
             name="odd",
@@ -131,7 +131,7 @@ def test_all_faults_of_rules_are_named_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "game"),
+    ("name", "game"),
     [
         ("bones", "bones"),
         ("Fives", "bones"),
@@ -144,12 +144,12 @@ def test_all_faults_of_rules_are_named_at_once() -> None:
         ("4 man, 2 box with stealing", "cutthroat"),
     ],
 )
-def test_a_game_is_found_by_the_names_of_the_rule_book(said: str, game: str) -> None:
-    assert profile(said).name == game
+def test_a_game_is_found_by_the_names_of_the_rule_book(name: str, game: str) -> None:
+    assert profile(name).name == game
 
 
-@pytest.mark.parametrize("said", ["Five-Up", "Muggins", "All Threes"])
-def test_a_variation_is_not_taken_for_the_plain_game(said: str) -> None:
+@pytest.mark.parametrize("name", ["Five-Up", "Muggins", "All Threes"])
+def test_a_variation_is_not_an_alias_of_the_plain_game(name: str) -> None:
     with pytest.raises(EngineError, match="is the game allfives with the option variation=") as refused:
-        profile(said)
+        profile(name)
     assert with_options(ALLFIVES, str(refused.value).rpartition(" ")[2]) != ALLFIVES

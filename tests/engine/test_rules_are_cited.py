@@ -1,4 +1,4 @@
-"""Every place of docs/reference/rules.md that code, tests and documents cite is there."""
+"""Tests that all citations of docs/reference/rules.md in code, tests and documents exist."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tests.engine.rule_book import BOOK, DECISION, ROOT, anchors, decisions, sec
 
 FOLDERS = ("engine", "vision", "hardware", "calibration", "synthetic", "tallybone", "tests")
 
-# Up to the end of the sentence, bracket or text in quotes: "docs/reference/rules.md 2.3 to 2.5 and 3."
+# Extends to the end of the sentence, bracket or quotation: "docs/reference/rules.md 2.3 to 2.5 and 3."
 _CITATION = re.compile(r"docs/reference/rules\.md((?:[^.()\"\n]|\([^()\n]*\)|\.(?=[0-9]))*)")
 _SECTION = re.compile(r"(?<![\w.-])[0-9](?:\.[0-9])?(?![\w.-])")
-# Written so that this file does not find itself.
+# Written to not match this file.
 _OLD_NAME = re.compile(r"R[U]LES\.md|R[U]LES A?[0-9]")
 
 
 def cited(source: str) -> set[str]:
-    """Return the sections and decisions that *source* cites from docs/reference/rules.md, and other decisions."""
+    """Return the sections of docs/reference/rules.md, and all decisions, that *source* cites."""
     found = set(DECISION.findall(source))
     for words in _CITATION.findall(source):
         found |= set(_SECTION.findall(DECISION.sub("", words)))
@@ -31,7 +31,7 @@ def modules() -> list[Path]:
     return sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if path != here)
 
 
-def test_every_section_and_decision_that_is_cited_is_in_the_book() -> None:
+def test_every_cited_section_and_decision_exists() -> None:
     known = {*sections(), *decisions()}
     lost = {path: cited(path.read_text(encoding="utf-8")) - known for path in modules()}
     assert {str(path): sorted(names) for path, names in lost.items() if names} == {}
@@ -58,7 +58,7 @@ def test_a_citation_ends_with_its_sentence(source: str, names: set[str]) -> None
     assert cited(source) == names
 
 
-def test_links_to_sections_of_the_book_lead_somewhere() -> None:
+def test_links_to_sections_of_the_book_resolve() -> None:
     documents = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     links = [link for path in documents for link in re.findall(r"rules\.md#([\w-]+)", path.read_text(encoding="utf-8"))]
     links += re.findall(r"\]\(#([\w-]+)\)", BOOK.read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
-"""Every rule of docs/reference/rules.md section 3 is named by a test: each decision, each paragraph, each row of 3.7.
+"""Tests that each decision, paragraph and row of 3.7 in docs/reference/rules.md section 3 is named by a test.
 
-A test names its rules in a comment or docstring of its own, such as "A1-5: blocked, own pips are not subtracted".
+A test names its rules in a comment or docstring, such as "A1-5: blocked, own pips are not subtracted".
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tests.engine.rule_book import DECISION, decisions, paragraphs
 
 
 def _tests_in(source: str) -> list[str]:
-    """The text of each test function, decorators and comments included."""
+    """Return the text of each test function, without decorators but with comments."""
     lines = source.splitlines()
     return [
         "\n".join(lines[node.lineno - 1 : node.end_lineno])
@@ -47,7 +47,7 @@ def test_no_test_names_a_rule_that_does_not_exist() -> None:
     tests = _all_tests()
     assert sorted({name for name in _named(tests) if name.startswith("A")} - set(decisions())) == []
     begun = set(re.findall(r"\b3\.(?:[1-6] [A-Z][a-z]+|7 [a-z]+)", "\n".join(tests)))
-    assert sorted(one for one in begun if not any(name.startswith(one) for name in paragraphs())) == []
+    assert sorted(start for start in begun if not any(name.startswith(start) for name in paragraphs())) == []
 
 
 def test_a_rule_counts_only_where_a_test_names_it() -> None:

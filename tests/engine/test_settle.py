@@ -1,4 +1,4 @@
-"""docs/reference/rules.md 2.4: who wins a hand and what it pays."""
+"""Tests of docs/reference/rules.md 2.4: the winner of a hand and its points."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXACT = HandPoints()
 
 
 def pips(*sums: int) -> list[Holding]:
-    return [Holding(one) for one in sums]
+    return [Holding(total) for total in sums]
 
 
 def hands(*texts: str) -> list[Holding]:
@@ -25,36 +25,36 @@ def hands(*texts: str) -> list[Holding]:
 @pytest.mark.parametrize(
     ("value", "rounded"), [(0, 0), (1, 0), (2, 0), (3, 5), (5, 5), (7, 5), (9, 10), (11, 10), (27, 25), (28, 30)]
 )
-def test_points_go_to_the_nearest_five(value: int, rounded: int) -> None:
+def test_points_are_rounded_to_the_nearest_five(value: int, rounded: int) -> None:
     assert round_nearest(value, 5) == rounded
 
 
 @given(st.integers(0, 500), st.sampled_from([3, 5]))
-def test_rounding_is_to_a_multiple_less_than_half_away(value: int, multiple: int) -> None:
+def test_rounding_returns_the_nearest_multiple(value: int, multiple: int) -> None:
     assert round_nearest(value, multiple) % multiple == 0
     assert abs(round_nearest(value, multiple) - value) * 2 < multiple
 
 
-def test_who_is_out_wins_the_sum_of_all_opponents() -> None:
+def test_going_out_wins_the_sum_of_all_opponents() -> None:
     result = settle(pips(6, 0, 27), Seat(1), EXACT)
     assert (result.winner, result.points, result.arithmetic) == (1, 33, "6 + 27 = 33")
 
 
-def test_who_is_out_wins_even_against_an_empty_hand() -> None:
+def test_going_out_wins_even_against_an_empty_hand() -> None:
     assert settle(pips(0, 0), Seat(1), FIVES).winner == 1
 
 
-def test_the_total_is_rounded_once_not_for_each_opponent() -> None:
+def test_the_total_is_rounded_once() -> None:
     result = settle(pips(0, 7, 7), Seat(0), FIVES)
     assert (result.points, result.arithmetic) == (15, "7 + 7 = 14, rounded 15")
 
 
-def test_a_blocked_hand_of_bones_pays_the_lightest_without_taking_his_own_off() -> None:
+def test_bones_pays_a_block_without_subtracting_the_own_hand() -> None:
     result = settle(pips(9, 4, 12), None, FIVES)
     assert (result.winner, result.points, result.arithmetic) == (1, 20, "9 + 12 = 21, rounded 20")
 
 
-def test_all_fives_takes_the_own_hand_off_and_divides() -> None:
+def test_all_fives_subtracts_the_own_hand_and_divides() -> None:
     result = settle(pips(3, 5, 11, 13), None, ALL_FIVES)
     assert (result.winner, result.difference, result.rounded, result.points) == (0, 26, 25, 5)
     assert result.arithmetic == "5 + 11 + 13 - 3 = 26, rounded 25, paid 5"
@@ -71,12 +71,12 @@ def test_the_lightest_tile_breaks_a_tie() -> None:
     assert settle(hands("5-5 3-4", "1-2 2-4 3-5"), None, EXACT).winner == 1
 
 
-def test_equal_lightest_tiles_leave_it_to_the_next() -> None:
+def test_equal_lightest_tiles_compare_the_next_lightest() -> None:
     assert settle(hands("1-2 4-4 6-6", "0-3 4-5 5-6"), None, EXACT).winner == 0
     assert settle(hands("0-3 4-5 5-6", "1-2 4-4 6-6"), None, EXACT).winner == 1
 
 
-def test_tiles_that_weigh_the_same_one_by_one_leave_no_winner() -> None:
+def test_hands_of_equal_tile_weights_have_no_winner() -> None:
     result = settle(hands("1-3", "2-2", "6-6"), None, FIVES)
     assert (result.winner, result.points, result.arithmetic) == (
         None,
@@ -93,13 +93,13 @@ def test_only_the_lightest_hands_take_part_in_the_tie_break() -> None:
     assert settle(hands("0-0 6-6", "5-5", "4-6"), None, EXACT).winner is None
 
 
-def test_a_holding_cannot_have_another_sum_than_its_tiles() -> None:
+def test_a_holding_must_have_the_pips_of_its_tiles() -> None:
     with pytest.raises(EngineError, match="must have 5 pips"):
         Holding(5, tiles("3-3"))
 
 
-def test_what_each_has_left_may_be_rounded_by_itself() -> None:
-    # A1-27: option round_each: 7 -> 5, 7 -> 5 is 10, where 14 in one is 15
+def test_each_hand_may_be_rounded_separately() -> None:
+    # A1-27: option round_each: 7 -> 5 and 7 -> 5 make 10, while the sum 14 is rounded to 15
     each = HandPoints(round_to=5, round_each=True)
     assert settle([Holding(0), Holding(7), Holding(7)], Seat(0), each).points == 10
     assert settle([Holding(0), Holding(7), Holding(7)], Seat(0), HandPoints(round_to=5)).points == 15

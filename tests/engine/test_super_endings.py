@@ -1,4 +1,4 @@
-"""How a hand and a match of the six-arm game end: docs/reference/rules.md 3.5."""
+"""Tests of docs/reference/rules.md 3.5: ends of hands and matches of the six-arm game."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ STRICT = replace(SUPER, policy=Policy.STRICT)
 
 
 def led(starter: str = "7-7", rules: Rules = STRICT, players: tuple[str, ...] = FOUR) -> Table:
-    """Ann has led."""
+    """Return a table where Ann has led."""
     return Table(rules, players).lead(0).play(starter)
 
 
 # ---- the end of a hand ----
 
 
-def test_the_first_player_out_wins_a_point_for_each_tile_of_the_others() -> None:
+def test_going_out_wins_a_point_for_each_tile_of_the_others() -> None:
     # 3.5 Hand end: first out wins; 3.5 Scoring: simple: each domino one point; A2-10: per domino in the other hands
     table = led(rules=replace(STRICT, hand=1), players=THREE)
     assert out_of(table, ShowHands) == [ShowHands(Ending.DOMINO, A, (B, C))]
@@ -62,7 +62,7 @@ def test_the_winning_tile_has_no_effect(value: str, sizes: tuple[int, int]) -> N
 
 
 def blocked(*hands: str, **options: str) -> Table:
-    """Nothing is left to draw, everybody has passed, and the hands lie open."""
+    """Return a table with an empty boneyard where everybody has passed and revealed *hands*."""
     rules = with_options(replace(SUPER, hand=136 // len(hands)), options)
     table = led(rules=rules, players=FOUR[: len(hands)])
     if table.hand.boneyard:
@@ -80,7 +80,7 @@ def won(table: Table) -> Seat | None:
     return over.result.winner
 
 
-def test_a_blocked_hand_goes_to_the_fewest_tiles() -> None:
+def test_the_fewest_tiles_win_a_block() -> None:
     # 3.5 Hand end: all pieces drawn and no one able: fewest dominoes wins; 3.7 block: fewest tiles
     # A2-10: blocked: difference in counts
     table = blocked("1-0 2-0 3-0", "15-15", "4-0 5-0")
@@ -98,15 +98,15 @@ def test_equal_tiles_and_pips_have_no_winner() -> None:
     assert (won(table), table.totals) == (None, (0, 0, 0))
 
 
-def test_a_lap_of_passes_with_tiles_to_draw_is_no_block() -> None:
+def test_a_round_of_passes_with_tiles_to_draw_is_no_block() -> None:
     # 3.5 Hand end: all the pieces have been drawn
     table = led(players=THREE)
     for _ in range(3):
         table.draw(2).knock()
-    assert (out_of(table, ShowHands), table.whose) == ([], B)
+    assert (out_of(table, ShowHands), table.to_move) == ([], B)
 
 
-def test_the_difference_is_won_from_each_player_of_a_blocked_hand() -> None:
+def test_a_block_pays_the_difference_to_each_player() -> None:
     # 3.5 Scoring: the winner of a blocked game wins from each player only the difference
     assert blocked("15-0 2-0", "5-0", "15-5 1-1", mode="advanced").totals == (0, (17 - 5) + (22 - 5), 0)
 
@@ -117,7 +117,7 @@ def test_a_player_with_fewer_pips_than_the_winner_pays_nothing(signed: str, paid
     assert blocked("1-0 2-0", "15-15", "15-14 15-1", mode="advanced", signed=signed).totals == (0, paid, 0)
 
 
-def test_a_hand_ended_by_the_table_is_settled_by_tiles() -> None:
+def test_a_hand_ended_by_button_is_settled_by_tiles() -> None:
     # 3.5 Hand end: the hand-end button
     table = led(rules=SUPER, players=TWO).feed(HandEnd()).reveal(0, "1-0").reveal(1, "0-0 2-0")
     assert won(table) == A
@@ -126,14 +126,14 @@ def test_a_hand_ended_by_the_table_is_settled_by_tiles() -> None:
 # ---- the match ----
 
 
-def test_one_hand_is_the_match_and_another_may_follow() -> None:
+def test_a_match_is_one_hand_by_default() -> None:
     # A2-13: match length: one hand
     table = led(rules=replace(STRICT, hand=1), players=TWO).reveal(1, "1-0")
     assert table.outcomes[-1] == MatchOver(A, (1, 0))
     assert kinds(table.feed(NewHand())) == []
 
 
-def test_a_target_can_be_agreed() -> None:
+def test_a_match_can_have_a_target() -> None:
     # A2-13: or target
     table = led(rules=with_options(replace(STRICT, hand=1), {"target": "2"}), players=TWO).reveal(1, "1-0")
     assert table.game.winner is None

@@ -1,4 +1,4 @@
-"""The spells of docs/reference/rules.md 3.5: a 13 that is left open, and the starter 13-13."""
+"""Tests of the spells of docs/reference/rules.md 3.5: an open 13, and the starter 13-13."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ARM = Port.ARM_1
 
 
 def cast(rules: Rules = STRICT, players: tuple[str, ...] = THREE) -> Table:
-    """Ann has led, and Bob has left a 13 on the first arm."""
+    """Return a table where Ann has led and Bob has left a 13 on the first arm."""
     return Table(rules, players).lead(0).play("7-7", "7-13@1")
 
 
@@ -46,14 +46,14 @@ def cast_by_starter(rules: Rules = STRICT, players: tuple[str, ...] = THREE) -> 
 
 
 def nothing_to_draw(**options: str) -> Table:
-    """Bob casts a spell, and the boneyard is empty before anybody can break it."""
+    """Return a table where Bob has cast a spell, and the boneyard is empty before it is broken."""
     rules = with_options(replace(STRICT, hand=45), options)
     table = cast(rules).draw()
     assert table.hand.boneyard == 0
     return table
 
 
-# ---- a 13 that a play leaves ----
+# ---- a 13 left open ----
 
 
 def test_a_13_casts_a_spell_on_its_arm() -> None:
@@ -64,7 +64,7 @@ def test_a_13_casts_a_spell_on_its_arm() -> None:
     assert table.due == Turn(C, Must.BREAK_OR_DRAW)
 
 
-def test_a_spell_has_to_be_broken_on_that_piece() -> None:
+def test_a_spell_must_be_broken_on_its_tile() -> None:
     # 3.5 Leaves 13: next player must play on that tile, with a tile holding 13 or any double
     table = cast()
     assert table.can_play("7-1 13-1 4-4 5-4 7-7") == ["13-1@1", "4-4@1"]
@@ -73,7 +73,7 @@ def test_a_spell_has_to_be_broken_on_that_piece() -> None:
     assert words(table) == ["a spell is on: it has to be broken on the end of arm 1"]
 
 
-def test_a_play_elsewhere_that_stands_does_not_break_it() -> None:
+def test_an_accepted_play_elsewhere_does_not_break_the_spell() -> None:
     # 3.5 Leaves 13: until the spell is broken, play continues in this way
     table = cast(SUPER).play("7-1@2")
     assert kinds(table) == [ProblemKind.UNDER_A_SPELL]
@@ -88,14 +88,14 @@ def test_a_13_breaks_the_spell() -> None:
     assert table.can_play("7-2 2-1") == ["7-2@2", "2-1@1"]
 
 
-def test_a_double_breaks_the_spell_and_costs_a_turn() -> None:
+def test_a_double_breaks_the_spell_and_skips_a_player() -> None:
     # 3.5 Leaves 13: or with a double; 3.5 Leaves a double: next player loses a turn
     table = cast().play("4-4@1")
     assert table.hand.course.spell is None
-    assert (out_of(table, Skipped), table.whose) == ([Skipped(A)], B)
+    assert (out_of(table, Skipped), table.to_move) == ([Skipped(A)], B)
 
 
-def test_who_cannot_break_it_draws_two_and_may_break_it_with_them() -> None:
+def test_a_player_who_cannot_break_the_spell_draws_two() -> None:
     # 3.5 Leaves 13: else draws two and may play either if it breaks; and so on round the table
     table = cast()
     assert kinds(table.knock()) == [ProblemKind.KNOCK_TOO_EARLY]
@@ -106,8 +106,8 @@ def test_who_cannot_break_it_draws_two_and_may_break_it_with_them() -> None:
     assert table.hand.course.spell is None
 
 
-def test_who_drew_under_a_spell_had_nothing_to_break_it() -> None:
-    # 3.5 Leaves 13: only who is unable to break it draws; two were drawn, so a third that fits was held before
+def test_a_draw_under_a_spell_claims_no_breaking_tile() -> None:
+    # 3.5 Leaves 13: only a player unable to break it draws; two were drawn, so a third matching tile was held before
     table = cast(SUPER, TWO).draw(2).play("13-2@1", "2-0@1", "0-0@1")
     assert words(table) == []
     assert words(table.play("13-0@1")) == ["Ann drew on 13, but held 13-0"]
@@ -121,18 +121,18 @@ def test_13_13_breaks_the_spell_to_cast_a_new_one() -> None:
     assert table.can_play("13-1 4-4 7-1") == ["13-1@1", "4-4@1"]
 
 
-def test_what_breaks_a_spell_has_its_own_effect() -> None:
-    # 3.5 Leaves 13: the breaking tile leaves a 15, a 14, a 3 like any other
+def test_a_breaking_tile_has_its_own_effect() -> None:
+    # 3.5 Leaves 13: the breaking tile has the usual effect of a 15, 14 or 3
     assert len(out_of(cast().play("13-15@1"), ForcedDraw)) == 2
     assert cast().play("13-14@1").due == Turn(C, Must.PLAY_AGAIN, extra=True)
     assert out_of(cast().play("13-3@1"), Turned) == [Turned(clockwise=False)]
-    assert cast().play("13-3@1").whose == B
+    assert cast().play("13-3@1").to_move == B
 
 
 # ---- the caster ----
 
 
-def test_the_caster_passes_without_drawing_whenever_play_comes_back_to_him() -> None:
+def test_the_caster_passes_without_drawing() -> None:
     # A2-5: exempt whenever play comes back to him; he passes without drawing
     table = cast()
     for _ in range(2):
@@ -143,7 +143,7 @@ def test_the_caster_passes_without_drawing_whenever_play_comes_back_to_him() -> 
         assert table.due == Turn(C, Must.BREAK_OR_DRAW)
 
 
-def test_the_caster_may_break_his_own_spell() -> None:
+def test_the_caster_may_break_their_own_spell() -> None:
     # A2-5: he may break voluntarily
     table = cast().draw(2).knock().draw(2).knock()
     assert table.can_play("13-1 7-1") == ["13-1@1"]
@@ -151,7 +151,7 @@ def test_the_caster_may_break_his_own_spell() -> None:
     assert table.hand.course.spell is None
 
 
-def test_the_caster_may_have_to_take_part_in_the_first_lap() -> None:
+def test_with_caster_once_the_caster_must_draw_in_the_first_round() -> None:
     # A2-5: option caster_once
     table = cast(with_options(STRICT, {"spell_lap": "caster_once"})).draw(2).knock().draw(2).knock()
     assert table.due == Turn(B, Must.BREAK_OR_DRAW)
@@ -173,14 +173,14 @@ def test_a_new_spell_has_a_new_caster() -> None:
 # ---- nothing left to draw ----
 
 
-def test_a_lap_of_passes_under_a_spell_blocks_when_nothing_is_left_to_draw() -> None:
+def test_a_round_of_passes_under_a_spell_with_an_empty_boneyard_is_a_block() -> None:
     # A2-6: spell and empty boneyard: passes; a full lap of passes = blocked
     table = nothing_to_draw().knock(2)
-    assert (out_of(table, ShowHands), table.whose) == ([], B)
+    assert (out_of(table, ShowHands), table.to_move) == ([], B)
     assert out_of(table.knock(), ShowHands) == [ShowHands(Ending.BLOCKED_BY_KNOCKS, None, (A, B, C))]
 
 
-def test_a_caster_with_nothing_to_draw_claims_by_knocking_that_no_tile_fits() -> None:
+def test_a_knock_by_the_caster_with_an_empty_boneyard_is_a_claim() -> None:
     # A2-5: exempt from drawing; Hand end: all the pieces have been drawn and no one is able to play
     table = nothing_to_draw().knock(2)
     assert table.due == Turn(B, Must.BREAK_OR_KNOCK)
@@ -190,14 +190,14 @@ def test_a_caster_with_nothing_to_draw_claims_by_knocking_that_no_tile_fits() ->
     assert words(table.knock().reveal(B, "13-1"))[-1] == "Bob knocked on 13, but held 13-1"
 
 
-def test_a_caster_who_is_exempt_from_drawing_claims_nothing_by_knocking() -> None:
+def test_a_knock_by_an_exempt_caster_is_no_claim() -> None:
     # A2-5: the caster may break the spell, else passes without drawing
     table = cast(SUPER, TWO).draw(2).knock()
     assert [type(move) for move in legal_moves(table.state, (Tile(1, 13),))] == [Play, Knock]
     assert words(table.knock().draw(2).knock().play("13-1@1")) == []
 
 
-def test_the_spell_may_lapse_instead() -> None:
+def test_the_spell_may_lapse() -> None:
     # A2-6: option spell_lapses
     table = nothing_to_draw(spell_lapses="yes").knock(3)
     assert out_of(table, Spelled) == [Spelled(B, ARM, is_on=False)]
@@ -206,16 +206,16 @@ def test_the_spell_may_lapse_instead() -> None:
     assert out_of(table.knock(3), ShowHands) == [ShowHands(Ending.BLOCKED_BY_KNOCKS, None, (A, B, C))]
 
 
-def test_a_lap_under_a_spell_with_tiles_to_draw_is_no_block() -> None:
+def test_a_round_of_passes_under_a_spell_with_tiles_to_draw_is_no_block() -> None:
     # A2-6: literal: no one able to play and all pieces drawn
     table = cast().draw(2).knock().draw(2).knock().knock()
-    assert (out_of(table, ShowHands), table.whose) == ([], C)
+    assert (out_of(table, ShowHands), table.to_move) == ([], C)
 
 
 # ---- the starter 13-13 ----
 
 
-def test_a_starter_13_13_asks_for_all_six_arms() -> None:
+def test_a_starter_13_13_requires_all_six_arms() -> None:
     # 3.5 Starter: 13-13 spell until all six arms are started
     table = cast_by_starter()
     assert out_of(table, Spelled) == [Spelled(A, None, is_on=True)]
@@ -226,7 +226,7 @@ def test_a_starter_13_13_asks_for_all_six_arms() -> None:
     assert words(table) == ["a spell is on: it has to be broken on a new arm of the starter"]
 
 
-def test_its_sixth_arm_lifts_it() -> None:
+def test_the_sixth_arm_ends_the_starter_spell() -> None:
     # 3.5 Starter: 13-13: each arm must be started before the spell is broken
     table = cast_by_starter().play("13-1@1", "13-2@2", "13-4@3", "13-5@4", "13-6@5")
     assert table.can_play("1-0 13-8") == ["13-8@6"]
@@ -235,7 +235,7 @@ def test_its_sixth_arm_lifts_it() -> None:
     assert table.can_play("1-0 8-0 13-0") == ["1-0@1", "8-0@6"]
 
 
-def test_its_caster_is_not_exempt() -> None:
+def test_the_caster_of_a_starter_spell_is_not_exempt() -> None:
     # 3.5 Starter: 13-13: the player who cast it is not exempt; A2-5
     table = cast_by_starter(players=TWO).draw(2).knock()
     assert table.due == Turn(A, Must.START_ARM_OR_DRAW)
@@ -243,22 +243,22 @@ def test_its_caster_is_not_exempt() -> None:
     assert kinds(table.draw(2).knock()) == []
 
 
-def test_a_double_starts_an_arm_of_it() -> None:
+def test_a_double_may_start_an_arm_under_the_starter_spell() -> None:
     # 3.5 Starter: 13-13: a new arm with a 13 or any double; the double costs a turn and no spell is cast
     table = cast_by_starter().play("4-4@1")
-    assert (out_of(table, Skipped), table.whose) == ([Skipped(C)], A)
+    assert (out_of(table, Skipped), table.to_move) == ([Skipped(C)], A)
     assert table.end("1").number == 4
     assert table.can_play("4-1 13-2 5-5") == ["13-2@2", "5-5@2"]
 
 
-def test_a_14_plays_again_on_a_new_arm_only() -> None:
+def test_a_14_under_the_starter_spell_plays_again_on_a_new_arm_only() -> None:
     # 3.5 Starter: 13-13; during a starter spell a 14 plays again only on a new arm
     table = cast_by_starter().play("13-14@1")
     assert table.due == Turn(B, Must.PLAY_AGAIN, extra=True)
     assert table.can_play("14-1 13-2") == ["13-2@2"]
 
 
-def test_nothing_else_leaves_a_13_while_it_lasts() -> None:
+def test_no_other_tile_leaves_a_13_under_the_starter_spell() -> None:
     # A2-14: cannot happen: 13-13 is the only tile leaving 13 there, and it is the starter
     table = cast_by_starter()
     for other in range(13):
@@ -276,7 +276,7 @@ def test_a_starter_spell_and_an_empty_boneyard() -> None:
     assert table.can_play("13-2 4-4") == ["13-2@1", "4-4@1"]
 
 
-def test_a_spell_of_the_last_hand_is_forgotten() -> None:
+def test_a_new_hand_has_no_spell() -> None:
     # 3.5 Hand end: a new hand has no spell
     table = cast(SUPER, TWO).feed(HandEnd()).reveal(0, "1-0").reveal(1, "1-1 2-1").feed(NewHand())
     assert table.play("5-5").due == Turn(A, Must.PLAY_OR_DRAW)

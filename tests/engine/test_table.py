@@ -1,4 +1,4 @@
-"""A table with all its tiles: whole matches of any game and options, what a seat may know, what is refused."""
+"""Tests of `Table`: random matches, legal moves, the view of a seat, and errors."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ MOST_MOVES = 400
 
 
 def random_table(rng: random.Random) -> Table:
-    """A match before its deal, of any game and options that has hands."""
+    """Return a match before its deal, with random rules that have hands."""
     while True:
         rules, seats = random_rules(rng)
         if rules.refereed:
@@ -63,7 +63,7 @@ def random_table(rng: random.Random) -> Table:
 
 
 def stepped(table: Table, rng: random.Random) -> Table:
-    """The table after a deal, or after any of the legal moves."""
+    """Return the table after a deal or a random legal move."""
     return table.deal(rng) if table.awaits_deal else table.play_or_raise(rng.choice(table.moves))
 
 
@@ -74,19 +74,22 @@ def dealt(rules: Rules, *hands: str, boneyard: str = "", leader: int = 0) -> Tab
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_random_match_goes_on_without_a_fault_and_loses_no_tile(seed: int) -> None:
+def test_a_random_match_is_regular_and_conserves_tiles(seed: int) -> None:
     rng = random.Random(seed)
     table = random_table(rng)
     rules = table.game.rules
-    every = Counter(full_set(rules.max_pips) * rules.copies)
+    whole_set = Counter(full_set(rules.max_pips) * rules.copies)
     for _ in range(MOST_MOVES):
         if table.is_over:
             break
         table = stepped(table, rng)
-        assert not [one for one in table.outcomes if isinstance(one, Irregular)], table.state.log
+        assert not [outcome for outcome in table.outcomes if isinstance(outcome, Irregular)], table.state.log
         hand = table.game.hand
         assert hand is not None
-        assert Counter([*table.boneyard, *hand.layout.tiles, *(one for held in table.hands for one in held)]) == every
+        assert (
+            Counter([*table.boneyard, *hand.layout.tiles, *(tile for held in table.hands for tile in held)])
+            == whole_set
+        )
         if table.game.phase in (Phase.LEAD, Phase.PLAY):
             assert list(hand.sizes) == [len(held) for held in table.hands]
             assert hand.boneyard == len(table.boneyard)
@@ -95,7 +98,7 @@ def test_a_random_match_goes_on_without_a_fault_and_loses_no_tile(seed: int) -> 
     assert record_of(table.state).hands
 
 
-def test_a_match_goes_on_until_somebody_has_won_it() -> None:
+def test_a_match_ends_with_a_winner() -> None:
     rng = random.Random(1)
     table = Table.start(ALLFIVES, TWO)
     while not table.is_over:
@@ -106,14 +109,14 @@ def test_a_match_goes_on_until_somebody_has_won_it() -> None:
     assert (table.turn, table.moves, table.awaits_deal) == (None, (), False)
 
 
-def test_the_same_seed_deals_the_same_tiles_and_another_deals_others() -> None:
+def test_a_deal_depends_on_the_seed() -> None:
     start = Table.start(BONES, TWO)
     assert start.deal(random.Random(5)) == start.deal(random.Random(5))
     assert start.deal(random.Random(5)).hands != start.deal(random.Random(6)).hands
 
 
 def test_every_legal_move_is_offered() -> None:
-    # 5-4 fits on 5-5 on both sides; the tips are closed until then, and nobody draws who can play.
+    # 5-4 matches both sides of 5-5. Branches are still closed, and a player who can play may not draw.
     table = dealt(BONES, "5-5 6-1", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
     assert [str(move.tile) for move in table.moves if isinstance(move, Play)] == ["5-4", "5-4"]
     assert len(table.moves) == 2
@@ -125,7 +128,7 @@ def test_every_legal_move_is_offered() -> None:
     assert table.moves[-1] == Knock(Seat(1))
 
 
-def test_two_are_drawn_at_once_and_an_extra_turn_can_be_declined() -> None:
+def test_two_tiles_are_drawn_at_once_and_an_extra_turn_can_be_declined() -> None:
     table = dealt(SUPER, "14-14 14-0 2-1", "3-2 4-2 5-2", boneyard="1-0 2-0 3-0").play_or_raise(
         Play(Seat(0), Tile(14, 14))
     )
@@ -138,31 +141,31 @@ def test_two_are_drawn_at_once_and_an_extra_turn_can_be_declined() -> None:
     assert table.moves == (Knock(Seat(1)),)
 
 
-def test_points_are_called_without_being_asked() -> None:
+def test_points_are_called_automatically() -> None:
     rules = with_options(TWOSET, {"players": "2-6"})
     table = dealt(rules, "5-5 6-1", "5-4 3-2").play_or_raise(Play(Seat(0), Tile(5, 5)))
     assert table.game.totals == (10, 0)
 
 
-def test_hands_are_laid_open_and_counted_without_being_asked() -> None:
+def test_hands_are_revealed_automatically() -> None:
     table = dealt(BLOCK, "5-5", "6-4").play_or_raise(Play(Seat(0), Tile(5, 5)))
     assert table.game.totals == (10, 0)
     assert table.awaits_deal
 
 
-def test_a_player_without_a_double_to_lead_passes_without_being_asked() -> None:
+def test_a_player_without_a_double_to_lead_passes_automatically() -> None:
     table = dealt(SUPER, "14-1 2-1", "3-3 4-2", boneyard="1-0")
     assert (table.turn, [str(move.tile) for move in table.moves if isinstance(move, Play)]) == (1, ["3-3"])
 
 
-def test_a_seat_sees_its_own_tiles_and_what_lies_open() -> None:
+def test_a_seat_sees_its_own_tiles_and_the_layout() -> None:
     table = dealt(BONES, "5-5 6-1", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
     ann, ben = table.seen_by(0), table.seen_by(1)
     assert ben.tiles == tiles("5-4 3-2")
     assert (ann.moves, ben.moves) == ((), table.moves)
     assert set(ben.unseen) == set(full_set(6)) - set(tiles("5-5 5-4 3-2"))
     assert ben.state == table.state
-    # Nothing of a hand is in what everybody sees.
+    # The view reveals nothing about other hands.
     other = dealt(BONES, "5-5 6-2", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
     assert other.seen_by(1) == ben
 
@@ -177,7 +180,7 @@ def test_a_seat_sees_its_own_tiles_and_what_lies_open() -> None:
         (HandEnd(), "it is not proved that nobody can play"),
     ],
 )
-def test_an_illegal_move_says_why(move: Play | Draw | Knock | HandEnd, words: str) -> None:
+def test_an_illegal_move_names_the_reason(move: Play | Draw | Knock | HandEnd, words: str) -> None:
     table = dealt(BONES, "5-5 6-1", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
     with pytest.raises(IllegalMove, match=words):
         table.play_or_raise(move)
@@ -192,19 +195,19 @@ def test_an_illegal_move_has_its_problem() -> None:
     assert refused.value.problem.kind is ProblemKind.WRONG_NUMBER
 
 
-def test_a_tile_of_another_is_no_legal_move_though_it_would_fit() -> None:
+def test_a_tile_that_is_not_held_is_no_legal_move() -> None:
     table = dealt(BONES, "5-5 6-1", "5-4 3-2", boneyard="5-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
     spot = next(move.at for move in table.moves if isinstance(move, Play))
     with pytest.raises(IllegalMove, match="Play 5-0 is no legal move"):
         table.play_or_raise(Play(Seat(1), Tile(0, 5), spot))
 
 
-def test_a_lower_double_than_the_highest_does_not_lead() -> None:
+def test_only_the_highest_double_may_lead() -> None:
     with pytest.raises(IllegalMove, match="Play 4-4 is no legal move; these are: Play 5-5"):
         dealt(BONES, "5-5 4-4", "5-4 3-2").play_or_raise(Play(Seat(0), Tile(4, 4)))
 
 
-def test_any_free_arm_of_a_starter_is_as_good_as_the_first() -> None:
+def test_any_free_arm_of_a_starter_is_accepted() -> None:
     table = dealt(SUPER, "7-7 2-1", "7-2 7-3").play_or_raise(Play(Seat(0), Tile(7, 7)))
     host = table.game.layout.nodes[0].id
     first, *_ = table.moves
@@ -214,22 +217,22 @@ def test_any_free_arm_of_a_starter_is_as_good_as_the_first() -> None:
     assert table.play_or_raise(fourth).hands[1] == table.play_or_raise(first).hands[1]
 
 
-def test_where_nothing_fits_any_more_the_table_may_end_the_hand() -> None:
+def test_a_blocked_hand_may_be_ended() -> None:
     rng = random.Random(1)
     table = Table.start(replace(BONES, spinner=Spinner.NONE, target=10_000), TWO)
-    while not is_to_draw_or_end(table):
+    while not must_draw_or_end(table):
         table = stepped(table, rng)
     ended = table.play_or_raise(HandEnd())
-    assert [one.ending for one in ended.outcomes if isinstance(one, HandOver)] == [Ending.BLOCKED_BY_PROOF]
+    assert [outcome.ending for outcome in ended.outcomes if isinstance(outcome, HandOver)] == [Ending.BLOCKED_BY_PROOF]
     assert isinstance(table.moves[0], Draw)
 
 
-def is_to_draw_or_end(table: Table) -> bool:
-    whose = turn(table.game)
-    return whose is not None and whose.must is Must.DRAW_OR_END
+def must_draw_or_end(table: Table) -> bool:
+    current = turn(table.game)
+    return current is not None and current.must is Must.DRAW_OR_END
 
 
-def test_too_many_doubles_and_no_double_are_dealt_again() -> None:
+def test_deals_with_too_many_or_no_doubles_are_repeated() -> None:
     seen = set()
     for seed in range(300):
         table = Table.start(replace(BONES, hand=3, redeal_if_doubles_over=1), TWO).deal(random.Random(seed))
@@ -238,7 +241,7 @@ def test_too_many_doubles_and_no_double_are_dealt_again() -> None:
     assert seen == {RedealReason.TOO_MANY_DOUBLES, RedealReason.NO_DOUBLE}
 
 
-def test_tiles_are_dealt_again_when_nobody_draws_a_double() -> None:
+def test_a_hand_is_dealt_again_if_nobody_draws_a_double() -> None:
     rules = replace(SUPER, hand=1)
     start = Table.start(rules, TWO)
     table = start.deal_these([tiles("2-1"), tiles("3-1")], tiles("4-1 5-1"))
@@ -250,7 +253,7 @@ def test_tiles_are_dealt_again_when_nobody_draws_a_double() -> None:
     assert table.deal(random.Random(1)).redeal is None
 
 
-def test_rules_that_hardly_any_deal_suits_are_refused() -> None:
+def test_rules_without_playable_deals_are_rejected() -> None:
     with pytest.raises(EngineError, match="none of 10000 deals can be played: too_many_doubles"):
         Table.start(replace(BONES, hand=14, redeal_if_doubles_over=0), TWO).deal(random.Random(1))
 
@@ -264,13 +267,13 @@ def test_rules_that_hardly_any_deal_suits_are_refused() -> None:
         ((("6-5",), ("5-4",)), "nobody holds a tile that may be led"),
     ],
 )
-def test_a_deal_that_cannot_be_is_refused(hands: tuple[tuple[str, ...], ...], words: str) -> None:
+def test_an_impossible_deal_is_rejected(hands: tuple[tuple[str, ...], ...], words: str) -> None:
     start = Table.start(replace(BONES, hand=1), TWO)
     with pytest.raises(EngineError, match=words):
         start.deal_these([[Tile.parse(tile) for tile in hand] for hand in hands])
 
 
-def test_tiles_are_dealt_only_when_a_deal_is_due() -> None:
+def test_a_deal_is_rejected_during_a_hand() -> None:
     table = dealt(BONES, "5-5 6-1", "5-4 3-2")
     with pytest.raises(EngineError, match="the first tile has not been played"):
         table.deal(random.Random(1))
@@ -278,7 +281,7 @@ def test_tiles_are_dealt_only_when_a_deal_is_due() -> None:
         table.deal_these(table.hands)
 
 
-def test_games_and_players_that_cannot_be_are_refused() -> None:
+def test_unplayable_games_are_rejected() -> None:
     with pytest.raises(EngineError, match="for 2 to 4 players, got 5"):
         Table.start(ALLFIVES, tuple("ABCDE"))
     with pytest.raises(EngineError, match="free has no hands to deal"):
@@ -322,7 +325,7 @@ NOT_HELD = next(tile for tile in full_set(6) if tile not in A_DEAL.hands[A_DEAL.
         (lambda: perft(A_DEAL, 1.5), "depth must be a whole number from 0 upwards, but got 1.5"),  # type: ignore[arg-type]
     ],
 )
-def test_a_wrong_argument_is_an_engine_error_that_names_it(call: Callable[[], object], words: str) -> None:
+def test_an_invalid_argument_is_named_in_the_error(call: Callable[[], object], words: str) -> None:
     assert A_DEAL.turn == 1
     with pytest.raises(EngineError, match=words):
         call()

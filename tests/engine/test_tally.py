@@ -1,4 +1,4 @@
-"""The house tally of bones, docs/reference/rules.md 3.1."""
+"""Tests of tallies: houses (docs/reference/rules.md 3.1) and rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.engine.table import Table
 
 
 def marks(*adds: int) -> list[tuple[int, str]]:
-    """Cross strokes and the quadrants of each house, "." for an empty one."""
+    """Return the cross strokes and quadrants of each house. "." is an empty quadrant."""
     return [
         (house.cross, "".join(mark.value or "." for mark in house.quadrants)) for house in HouseTally.of(adds).houses
     ]
@@ -23,7 +23,7 @@ def test_the_first_two_slashes_form_the_cross() -> None:
     assert marks(5, 5) == marks(10) == [(2, "....")]
 
 
-def test_ten_at_once_is_a_circle() -> None:
+def test_ten_points_at_once_are_a_circle() -> None:
     assert marks(10, 10) == [(2, "O...")]
 
 
@@ -47,7 +47,7 @@ def test_a_full_house_is_fifty_and_the_next_one_starts() -> None:
     assert House(2, (Mark.CIRCLE, Mark.X, Mark.X, Mark.CIRCLE)).points == 50
 
 
-def test_brian_and_tom_of_the_text() -> None:
+def test_the_example_of_brian_and_tom() -> None:
     assert marks(10, 10, 5, 5, 5, 5, 10, 5) == [(2, "OXXO"), (1, "....")]
     assert marks(10, 5, 5, 5, 5, 10, 5) == [(2, "XXO\\")]
 
@@ -72,35 +72,35 @@ def test_the_marks_are_worth_the_score(adds: list[int]) -> None:
 
 
 @pytest.mark.parametrize(("adds", "marked", "rest"), [([3], 0, 3), ([12], 10, 2), ([3, 3], 5, 1), ([-5], 0, -5)])
-def test_what_makes_no_five_is_kept_beside_the_marks(adds: list[int], marked: int, rest: int) -> None:
+def test_a_remainder_below_five_is_kept_separately(adds: list[int], marked: int, rest: int) -> None:
     tally = HouseTally.of(adds)
     assert (sum(house.points for house in tally.houses), tally.rest) == (marked, rest)
 
 
-def test_what_is_taken_away_is_wiped_off() -> None:
+def test_subtracted_points_erase_marks() -> None:
     assert HouseTally.of([50, 15, -20]) == HouseTally.of([45])
     assert HouseTally.of([10, -15, 25]) == HouseTally.of([20])
 
 
 @given(st.lists(st.integers(-30, 60), max_size=30))
-def test_the_rows_and_their_rest_are_worth_the_score(adds: list[int]) -> None:
+def test_rows_and_remainder_are_worth_the_score(adds: list[int]) -> None:
     tally = RowsTally.of(adds)
     assert tally.points == sum(adds)
     assert all(sum(mark.points for mark in row) <= 50 for row in tally.rows)
     assert tally.rest < 5
 
 
-def test_rows_of_fifty_are_written_as_text_003_says() -> None:
+def test_rows_of_fifty_are_written_as_in_the_source() -> None:
     assert RowsTally.of([5, 5, 10, 20, 15]).lines() == ("X O O O O", "/")
     assert RowsTally.of([10] * 6).lines() == ("O O O O O", "O")
 
 
-def test_stolen_points_are_struck_out() -> None:
+def test_stolen_points_are_crossed_out() -> None:
     assert RowsTally.of([10, 15, -10]).lines() == ("O O- /- /",)
     assert RowsTally.of([10, -20]).rest == -10
 
 
-def test_a_full_house_takes_no_more() -> None:
+def test_a_full_house_accepts_no_more_marks() -> None:
     (full,) = HouseTally.of([50]).houses
     with pytest.raises(EngineError, match="full"):
         full.marked(5)
@@ -111,11 +111,11 @@ def test_a_match_has_the_tally_of_its_scores() -> None:
     assert table.game.tally(Seat(0)) == table.game.tally(Seat(1)) == HouseTally.of([10])
 
 
-def test_a_match_scored_in_numbers_has_no_house() -> None:
+def test_a_match_scored_in_numbers_has_no_tally() -> None:
     assert Table(Rules(name="plain", tally=TallyStyle.NUMBERS)).game.tally(Seat(0)) is None
 
 
-def test_house_marks_are_refused_for_points_that_are_no_fives() -> None:
+def test_a_house_tally_requires_multiples_of_five() -> None:
     with pytest.raises(EngineError, match="house marks only fives"):
         Rules(name="odd", unit=5, hand_points=HandPoints(round_to=None), tally=TallyStyle.HOUSE)
     assert BONES.tally is TallyStyle.HOUSE

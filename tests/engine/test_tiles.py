@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from engine import EngineError, Tile, full_set, set_name
 
 
-def test_a_tile_is_the_same_both_ways_round() -> None:
+def test_a_tile_is_equal_in_both_orders() -> None:
     assert Tile.of(5, 3) == Tile.of(3, 5) == Tile.parse("5-3") == Tile(3, 5)
     assert hash(Tile.of(5, 3)) == hash(Tile.of(3, 5))
 
@@ -18,24 +18,24 @@ def test_a_tile_is_written_with_the_larger_number_first() -> None:
 
 
 @given(st.integers(0, 18), st.integers(0, 18))
-def test_a_written_tile_reads_back(one: int, other: int) -> None:
-    assert Tile.parse(str(Tile.of(one, other))) == Tile.of(one, other)
+def test_a_tile_round_trips_through_text(first: int, second: int) -> None:
+    assert Tile.parse(str(Tile.of(first, second))) == Tile.of(first, second)
 
 
 @pytest.mark.parametrize("text", ["", "5", "5_3", "5-", "-5", "5-3-1", " 5-3", "5-3\n", "19-0", "100-1", "٥-٣", "a-b"])
-def test_what_is_no_tile_is_refused_by_name(text: str) -> None:
+def test_rejects_malformed_tiles(text: str) -> None:
     with pytest.raises(EngineError):
         Tile.parse(text)
 
 
 @pytest.mark.parametrize(("low", "high"), [(5, 3), (-1, 3), (0, 19)])
-def test_an_impossible_tile_cannot_exist(low: int, high: int) -> None:
+def test_rejects_impossible_tiles(low: int, high: int) -> None:
     with pytest.raises(EngineError, match="0 <= low <= high <= 18"):
         Tile(low, high)
 
 
 @pytest.mark.parametrize(("max_pips", "number"), [(6, 28), (9, 55), (12, 91), (15, 136), (18, 190)])
-def test_a_set_has_each_tile_once(max_pips: int, number: int) -> None:
+def test_a_set_contains_each_tile_once(max_pips: int, number: int) -> None:
     assert len(full_set(max_pips)) == len(set(full_set(max_pips))) == number
     assert sum(tile.is_double for tile in full_set(max_pips)) == max_pips + 1
 
@@ -47,7 +47,7 @@ def test_the_other_half_of_a_double_is_the_same_number() -> None:
         Tile(3, 5).other(4)
 
 
-def test_sets_have_the_names_that_players_use() -> None:
+def test_sets_have_common_names() -> None:
     assert [set_name(pips) for pips in (6, 9, 12, 15, 18)] == [
         "double-six",
         "double-nine",

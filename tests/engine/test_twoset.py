@@ -1,4 +1,4 @@
-"""Each rule of docs/reference/rules.md 3.6 but for stacking (test_cutthroat) and the race for the lead (test_leads)."""
+"""Tests of docs/reference/rules.md 3.6, except stacking (test_cutthroat) and the race for the lead (test_leads)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def table_of(*plays: str, rules: Rules = STRICT) -> Table:
 
 
 def blocked(*hands: str | int, rules: Rules = STRICT) -> Table:
-    """All have knocked with nothing left to draw, and lay their hands open."""
+    """Return a table with an empty boneyard where all have knocked and revealed *hands*."""
     table = Table(replace(rules, hand=14), FOUR).play("6-5").knock(4)
     for seat, hand in enumerate(hands):
         table.reveal(seat, hand)
@@ -63,7 +63,7 @@ def won(table: Table) -> Seat | None:
 # ---- the deal ----
 
 
-def test_four_to_six_draw_seven_of_56() -> None:
+def test_four_to_six_players_get_seven_of_56_tiles() -> None:
     # 3.6 Setup: 4 players (5 or 6 possible), two double-six sets = 56, 7 each, boneyard to the side
     assert [(seats, deal_problems(TWOSET, seats) == ()) for seats in (3, 4, 5, 6, 7)] == [
         (3, False),
@@ -81,7 +81,7 @@ def test_two_or_three_players_are_not_offered_by_default() -> None:
     assert deal_problems(with_options(TWOSET, {"players": "2-6"}), 2) == ()
 
 
-def test_each_tile_is_there_twice_and_not_three_times() -> None:
+def test_each_tile_exists_twice() -> None:
     # 3.6 Setup: two sets
     table = table_of("5-5", "5-1@W", "5-1@E")
     assert (kinds(table), table.can_play("5-1 5-2")) == ([], ["5-2@N", "5-2@S"])
@@ -91,39 +91,39 @@ def test_each_tile_is_there_twice_and_not_three_times() -> None:
 # ---- the plays ----
 
 
-def test_both_long_sides_are_played_before_either_tip() -> None:
+def test_both_long_sides_are_played_before_a_branch() -> None:
     # 3.6 Setup: the 2 long sides of the spinner must be played upon before either of the tips
     table = table_of("6-6", "6-1@W")
     assert kinds(table.play("6-2@6-6:N")) == [ProblemKind.TIP_CLOSED]
     assert kinds(table.play("6-2@E", "6-3@N")) == []
 
 
-def test_nobody_has_to_fill_all_four_sides() -> None:
+def test_not_all_four_sides_must_be_filled() -> None:
     # 3.6 Setup: no duty to branch all four sides in the first 4 plays
     assert table_of("6-6", "6-1@W").can_play("1-2 6-3") == ["2-1@W", "6-3@E"]
     assert kinds(table_of("6-6", "6-1@W", "1-2@W", "2-3@W")) == []
 
 
-def test_the_initial_double_is_the_spinner_and_the_turn_goes_left() -> None:
+def test_the_leading_double_is_the_spinner() -> None:
     # 3.6 Setup: the initial double is the spinner, the turn then rotates to his left
     table = Table(TWOSET, FOUR).play("5-5", seat=3)
-    assert (table.whose, table.play("5-1@W").whose) == (A, B)
+    assert (table.to_move, table.play("5-1@W").to_move) == (A, B)
     table.play("5-2@E", "1-1@W")
     assert [end.arm for end in ends(table.state) if end.number == 1] == ["W"]
 
 
-def test_who_cannot_play_draws_and_then_passes() -> None:
+def test_a_player_without_a_play_draws_and_then_passes() -> None:
     # 3.6 Draw: until playable, then pass; A3-3: the drawing rule is only implied
     table = table_of("6-6")
     assert kinds(table.knock()) == [ProblemKind.KNOCK_TOO_EARLY]
     assert table.draw(28).due == Turn(B, Must.PLAY_OR_KNOCK)
-    assert (kinds(table.knock()), table.whose) == ([], C)
+    assert (kinds(table.knock()), table.to_move) == ([], C)
 
 
 # ---- the count ----
 
 
-def test_free_ends_are_counted_and_the_tips_once_they_are_played_on() -> None:
+def test_branches_count_once_they_are_played() -> None:
     # 3.6 Count: once both long sides are played the tips are not counted, a played tip counts its far end
     table = Table(replace(STRICT, target=500), FOUR)
     counts = [table.play(play).count.total for play in ("5-5", "5-1@W", "5-2@E", "5-4@N", "5-3@S", "4-4@N")]
@@ -142,7 +142,7 @@ def test_a_spinner_with_a_free_side_counts_both_halves() -> None:
 # ---- the call ----
 
 
-def test_points_wait_to_be_called_by_who_made_them() -> None:
+def test_points_must_be_called_by_their_player() -> None:
     # 3.6 Count: must be called by the player; A3-5: the seat that played, by button, the engine's value is credited
     table = table_of("5-5")
     assert out_of(table, Claimable) == [Claimable(A, 10, "5 + 5 = 10")]
@@ -152,7 +152,7 @@ def test_points_wait_to_be_called_by_who_made_them() -> None:
     assert table.totals == (10, 0, 0, 0)
 
 
-def test_points_can_be_called_by_number() -> None:
+def test_the_called_number_is_checked() -> None:
     # A3-5: which value: a wrong number is refused but may be corrected inside the window
     table = table_of("5-5")
     assert words(table.call(15)) == ["Ann calls 15, but it is 10 (5 + 5 = 10)"]
@@ -160,7 +160,7 @@ def test_points_can_be_called_by_number() -> None:
     assert table.call(10).totals == (10, 0, 0, 0)
 
 
-def test_nobody_calls_for_another() -> None:
+def test_a_player_cannot_call_for_another() -> None:
     # A3-5: call: by whom: the seat that played
     table = table_of("5-5")
     assert words(table.call(seat=1)) == ["the points are Ann's to call, not Bob's"]
@@ -174,7 +174,7 @@ def test_a_play_without_points_has_nothing_to_call() -> None:
     assert words(table.call(seat=1)) == ["Bob has no points to call"]
 
 
-def test_points_not_called_before_the_next_tile_lies_are_forfeited() -> None:
+def test_points_not_called_before_the_next_tile_are_forfeited() -> None:
     # 3.6 Count: before the next player lets go of his bone; later = forfeited
     table = table_of("5-5", "5-0@E")
     assert out_of(table, Forfeited) == [Forfeited(A, 10)]
@@ -182,8 +182,8 @@ def test_points_not_called_before_the_next_tile_lies_are_forfeited() -> None:
     assert table.call(seat=1).totals == (0, 10, 0, 0)
 
 
-def test_a_late_call_counts_only_when_the_table_lets_it() -> None:
-    # A3-5: window closes at the release of the next tile; late is refused, the table may say it stands
+def test_a_late_call_only_counts_if_accepted() -> None:
+    # A3-5: window closes at the release of the next tile; late is refused, the players may accept it
     table = table_of("5-5", "5-1@E").call(seat=0)
     (late,) = out_of(table, Irregular)
     assert isinstance(late, Irregular)
@@ -193,7 +193,7 @@ def test_a_late_call_counts_only_when_the_table_lets_it() -> None:
 
 
 @pytest.mark.parametrize("called", [False, True])
-def test_a_call_is_as_late_after_a_play_that_scores(called: bool) -> None:
+def test_a_call_is_late_after_a_scoring_play(called: bool) -> None:
     # A3-5: window closes at the release of the next tile, whether or not that tile scores, and is called
     table = table_of("5-5", "5-0@E")
     if called:
@@ -209,7 +209,7 @@ def test_a_call_is_as_late_after_a_play_that_scores(called: bool) -> None:
         assert table.call(seat=1).totals == (10, 10, 0, 0)
 
 
-def test_a_late_call_is_refused_for_good_after_one_more_tile() -> None:
+def test_a_late_call_cannot_be_accepted_after_another_tile() -> None:
     # A3-5: only the points of the play before the last can be granted late
     table = table_of("5-5", "5-0@E", "5-1@W").call(seat=0)
     assert words(table) == ["Ann has no points to call"]
@@ -234,7 +234,7 @@ def test_points_of_the_last_play_can_be_called_until_a_hand_is_shown() -> None:
 # ---- the end of a hand ----
 
 
-def test_who_is_out_scores_all_spots_of_the_others_exactly() -> None:
+def test_going_out_scores_all_pips_of_the_others() -> None:
     # 3.6 Hand end: out: all others' pips; A3-1: literal, no rounding
     table = table_of("6-5", rules=replace(STRICT, hand=1))
     assert out_of(table, ShowHands) == [ShowHands(Ending.DOMINO, A, (B, C, D))]
@@ -250,18 +250,18 @@ def test_the_bonus_may_be_rounded() -> None:
     assert table_of("6-5", rules=rules).reveal(1, 6).reveal(2, 7).reveal(3, 9).totals == (20, 0, 0, 0)
 
 
-def test_a_block_pays_the_others_less_the_own_hand() -> None:
+def test_a_block_pays_the_other_hands_less_the_own() -> None:
     # 3.6 Hand end: nobody can play: lowest total wins; A3-2: others' pips less own
     table = blocked(20, 10, 9, 30)
     assert out_of(table, Scored) == [Scored(C, 51, Reason.BONUS, "20 + 10 + 30 - 9 = 51")]
 
 
-def test_a_tie_goes_to_the_lowest_single_bone() -> None:
+def test_the_lightest_tile_wins_a_tie() -> None:
     # 3.6 Hand end: tie: lowest single bone, double-blank, then ace-blank
     assert won(blocked("5-5 1-0", "6-5 0-0", 40, 40)) == B
 
 
-def test_bones_of_equal_pips_are_told_apart_by_their_high_end() -> None:
+def test_tiles_of_equal_pips_compare_their_high_end() -> None:
     # A3-14: pips, then lower high end: 1-1 before 2-0
     assert won(blocked("5-5 2-0", "6-4 1-1", 40, 40)) == B
     assert won(blocked("1-1 6-4", "2-0 5-5", 40, 40)) == A
@@ -273,7 +273,7 @@ def test_two_identical_hands_have_no_winner() -> None:
     assert (won(table), table.totals) == (None, (0, 0, 0, 0))
 
 
-def test_domino_is_said_by_who_plays_his_last_bone() -> None:
+def test_a_domino_with_tiles_left_is_reported() -> None:
     # 3.6 Hand end: each hand ends when one player goes domino
     assert kinds(table_of("5-5", rules=ANY_LEAD).feed(Domino(A))) == [ProblemKind.NOT_OUT]
 
@@ -294,13 +294,13 @@ def test_the_match_is_won_at_150_or_as_agreed(target: int) -> None:
 
 
 def test_scores_are_marked_in_rows_of_fifty() -> None:
-    # 3.6 Tally: / for 5, \ completes X, O for tens, rows of 50; A3-16: the scoring example itself is a lost picture
+    # 3.6 Tally: / for 5, \ completes X, O for tens, rows of 50; A3-16: the source's own example is lost
     assert RowsTally.of([5]).lines() == ("/",)
     assert RowsTally.of([5, 5, 10, 25]).lines() == ("X O O O /",)
     assert RowsTally.of([50, 5]).lines() == ("O O O O O", "/")
     assert table_of("5-5").call().game.tally(A) == RowsTally.of([10])
 
 
-def test_a_call_for_a_seat_where_nobody_sits_is_refused() -> None:
+def test_a_call_for_an_unoccupied_seat_is_refused() -> None:
     # A3-5: call: by whom
     assert kinds(table_of("5-5").feed(Call(Seat(4)))) == [ProblemKind.NO_SUCH_SEAT]

@@ -1,4 +1,4 @@
-"""What the table is told, word for word."""
+"""Tests of the descriptions of outcomes."""
 
 from __future__ import annotations
 
@@ -44,68 +44,73 @@ A, B = Seat(0), Seat(1)
 RULES = replace(BONES, lead_first=LeadRule.LOT_ANY, target=40)
 
 
-def said(table: Table) -> list[str]:
+def descriptions(table: Table) -> list[str]:
     return [describe(outcome, table.game.players) for outcome in table.outcomes]
 
 
-def test_a_hand_is_told_as_it_is_played() -> None:
+def test_a_hand_is_described_as_it_is_played() -> None:
     table = Table(replace(RULES, hand=13))
-    assert said(table) == ["hand 1, 2 tiles in the boneyard", "by lot: lead any tile"]
-    assert said(table.play("5-5")) == [
+    assert descriptions(table) == ["hand 1, 2 tiles in the boneyard", "by lot: lead any tile"]
+    assert descriptions(table.play("5-5")) == [
         "Brian plays 5-5",
         "count 5 + 5 = 10",
         "Brian scores 10 (5 + 5 = 10)",
         "Tom: play, or draw",
     ]
-    assert said(table.feed(Draw(B, 1))) == ["Tom draws 1 tile, 1 left", "Tom: play, or draw"]
-    assert said(table.feed(Knock(B))) == [
+    assert descriptions(table.feed(Draw(B, 1))) == ["Tom draws 1 tile, 1 left", "Tom: play, or draw"]
+    assert descriptions(table.feed(Knock(B))) == [
         "draw before knocking: 1 tile left in the boneyard",
         "Tom knocks",
         "Brian: play, or draw",
     ]
-    assert said(table.play("6-4@E"))[0] == "6-4: it has no 5, and nobody saw which half lies outside (does not count)"
-    assert said(table.feed(Undo(entries(table.state)[-1].seq)))[0] == "corrected: Brian 10, Tom 0"
-    assert said(table.feed(HandEnd()))[1] == "the hand is ended; lay your tiles open: Brian, Tom"
+    assert (
+        descriptions(table.play("6-4@E"))[0]
+        == "6-4: it has no 5, and nobody saw which half lies outside (does not count)"
+    )
+    assert descriptions(table.feed(Undo(entries(table.state)[-1].seq)))[0] == "corrected: Brian 10, Tom 0"
+    assert descriptions(table.feed(HandEnd()))[1] == "the hand is ended; lay your tiles open: Brian, Tom"
     table.feed(RevealPips(A, 3))
-    assert said(table.feed(RevealPips(B, 31))) == [
+    assert descriptions(table.feed(RevealPips(B, 31))) == [
         "Brian wins the hand: 31, rounded 30",
         "Brian scores 30 (31, rounded 30)",
         "Brian wins the match with 40",
     ]
 
 
-def test_who_goes_out_is_named() -> None:
+def test_the_player_who_goes_out_is_named() -> None:
     table = Table(replace(RULES, hand=1)).play("6-5")
-    assert said(table)[-1] == "Brian is out; lay your tiles open: Tom"
+    assert descriptions(table)[-1] == "Brian is out; lay your tiles open: Tom"
 
 
-def test_a_redeal_says_why() -> None:
-    assert said(Table(BONES).feed(Redeal(RedealReason.NO_DOUBLE))) == [
+def test_a_redeal_names_its_reason() -> None:
+    assert descriptions(Table(BONES).feed(Redeal(RedealReason.NO_DOUBLE))) == [
         "nobody holds a double: everybody draws again",
         "hand 1, 14 tiles in the boneyard",
         "roll call: lead the highest double",
     ]
 
 
-def test_blocks_and_dead_ties_are_told() -> None:
+def test_blocks_and_dead_ties_are_described() -> None:
     table = Table(replace(BONES, lead_first=LeadRule.LOT_ANY, policy=Policy.STRICT, target=500))
     table.play("0-0", "0-1@W", "1-2@W", "2-0@W", "0-3@E", "3-4@E", "4-0@E", "0-5@N", "5-6@N", "6-0@N")
-    assert said(table)[-2:] == [
+    assert descriptions(table)[-2:] == [
         "blocked: nothing fits, 14 tiles in the boneyard",
         "Brian: nothing fits: draw, or end the hand",
     ]
-    assert said(table.feed(HandEnd())) == [
+    assert descriptions(table.feed(HandEnd())) == [
         "the game is blocked, nothing fits any more; lay your tiles open: Brian, Tom"
     ]
-    assert said(table.feed(RevealPips(A, 3), RevealPips(B, 3), HandEnd())) == [
+    assert descriptions(table.feed(RevealPips(A, 3), RevealPips(B, 3), HandEnd())) == [
         "the best hands are equal: nobody wins the hand"
     ]
 
 
-def test_a_match_is_told_with_its_players() -> None:
+def test_a_match_is_described_with_its_players() -> None:
     table = Table(RULES)
-    assert said(table.feed(MatchStart(RULES, ("C", "D", "E")), ItStands(Seq(2))))[0] == ("corrected: C 0, D 0, E 0")
-    (first, *_), *_ = (told.outcomes for told in history(Table(RULES).state))
+    assert descriptions(table.feed(MatchStart(RULES, ("C", "D", "E")), ItStands(Seq(2))))[0] == (
+        "corrected: C 0, D 0, E 0"
+    )
+    (first, *_), *_ = (line.outcomes for line in history(Table(RULES).state))
     assert describe(first, ("Brian", "Tom")) == "match: Brian, Tom"
 
 

@@ -1,4 +1,4 @@
-"""Every worked example through the public engine."""
+"""Tests of the engine with every worked example."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ from engine.rules.options import with_options
 from engine.state.settle import HandResult
 from tests.engine.rule_book import decisions, sections
 from tests.engine.table import MIRROR, OPEN_BONES, SAME, Table
-from tests.engine.worked_examples import Example, each, examples, leader_of, own_examples, setup_of, stands
+from tests.engine.worked_examples import Example, each, examples, is_accepted, leader_of, own_examples, setup_of
 
-# Whoever may lead, with any tile, and nothing illegal stands.
+# Any seat may lead any tile, and illegal plays are refused.
 OPEN_CUTTHROAT = replace(CUTTHROAT, lead_first=LeadRule.LOT_ANY, policy=Policy.STRICT)
 OPEN_SUPER = replace(SUPER, policy=Policy.STRICT)
 DOUBLES = " ".join(f"{number}-{number}" for number in range(16))
@@ -69,14 +69,14 @@ def _rules_of(example: Example) -> Rules:
 
 
 def _as_laid(step: dict[str, Any]) -> str:
-    """The step as a table takes it, for which two copies of a tile are one tile."""
+    """Return a step in the notation of `Table`, which does not distinguish copies of a tile."""
     return f"{step['tile']}@{step['at']}".replace("'", "")
 
 
 def _play_of(table: Table, example: Example, step: dict[str, Any]) -> Play:
-    """The step as a play; where a wrong number stands, the half that is written first touches."""
+    """Return a step as a play. If a wrong number is accepted, the first number is the inner half."""
     play = table.play_of(_as_laid(step))
-    wrong = not step.get("legal", True) and stands(example, step)
+    wrong = not step.get("legal", True) and is_accepted(example, step)
     return replace(play, inner=int(step["tile"].partition("-")[0])) if wrong else play
 
 
@@ -87,7 +87,7 @@ def test_layout(example: Example, names: dict[Port, Port]) -> None:
     for step in example["plays"]:
         play = _play_of(table, example, step)
         assert (problem_with(table.state, play) is None) is step.get("legal", True)
-        if not stands(example, step):
+        if not is_accepted(example, step):
             refused, _ = apply(table.state, play)
             assert refused.game == table.state.game
             continue
@@ -164,10 +164,10 @@ def test_stacking(example: Example) -> None:
     worth = setup["plays"][-1]["score"] if example.get("called", True) else 0
     if worth > 0:
         table.call()
-    assert (table.count.total, table.totals[table.whose - 1]) == (setup["plays"][-1]["count"], worth)
+    assert (table.count.total, table.totals[table.to_move - 1]) == (setup["plays"][-1]["count"], worth)
     for tile in example.get("before", []):
         table.stack(tile).call()
-    before, thief = table.totals, table.whose
+    before, thief = table.totals, table.to_move
     victim = (thief - 1) % 4
     stack = Stack(thief, Tile.parse(example["stack"]["tile"]), table.node(example["stack"]["tile"]))
     assert (problem_with(table.state, stack) is None) is expect.get("legal", True)
@@ -187,7 +187,7 @@ def test_stacking(example: Example) -> None:
 
 
 def _at(table: Table, at: str) -> Spot | None:
-    """ "start", "arm1" for the end of that arm, "new" for the next arm; past the sixth there is one more in the way."""
+    """Return the spot of "start", of an arm such as "arm1", or of "new", the next arm, even past the sixth."""
     if at == "start":
         return None
     if at == "new":
@@ -197,7 +197,7 @@ def _at(table: Table, at: str) -> Spot | None:
 
 
 def _before(example: Example) -> Table:
-    """The layout as it was, and the turn where it is said to be."""
+    """Return the table before the play of an example."""
     table = Table(with_options(OPEN_SUPER, example.get("options", {})), tuple(example["players"]))
     table.lead(leader_of(example))
     for text in example["layout_before"]:
@@ -223,18 +223,18 @@ def test_six_arms(example: Example) -> None:
     assert problem_with(table.state, play) is None
     table.feed(play)
     course, names = table.hand.course, example["players"]
-    assert names[table.whose] == expect["next"]
+    assert names[table.to_move] == expect["next"]
     assert course.direction == expect.get("direction", 1)
-    drawn = {names[one.seat]: one.tiles for one in table.outcomes if isinstance(one, ForcedDraw)}
+    drawn = {names[draw.seat]: draw.tiles for draw in table.outcomes if isinstance(draw, ForcedDraw)}
     assert drawn == expect.get("draws", {})
     assert course.extra is expect.get("may_decline", False)
     if "may_decline" in expect:
-        assert names[table.decline().whose] == "B"
+        assert names[table.decline().to_move] == "B"
     assert _spell(table) == expect.get("spell")
     if "legal_for_spell" in expect:
-        _breaks_on_that_end(table, str(expect["spell"]).removeprefix("arm "))
+        _check_breaking_tiles(table, str(expect["spell"]).removeprefix("arm "))
     if "caster_exempt" in expect:
-        _binds_its_caster(table, mover, exempt=expect["caster_exempt"])
+        _check_caster(table, mover, exempt=expect["caster_exempt"])
 
 
 def _spell(table: Table) -> str | None:
@@ -244,30 +244,30 @@ def _spell(table: Table) -> str | None:
     return "all six arms must be started" if spell.arm is None else f"arm {spell.arm}"
 
 
-def _breaks_on_that_end(table: Table, arm: str) -> None:
-    """13-x or any double, there and nowhere else."""
+def _check_breaking_tiles(table: Table, arm: str) -> None:
+    """Check that only a 13 or a double breaks the spell, and only on *arm*."""
     used = {str(tile) for tile in table.game.layout.tiles}
     for held in (DOUBLES, THIRTEENS):
         assert table.can_play(held) == [f"{tile}@{arm}" for tile in held.split() if tile not in used]
     assert table.can_play(OTHERS) == []
 
 
-def _binds_its_caster(table: Table, caster: Seat, *, exempt: bool) -> None:
-    """When the turn is back at the caster, they have to draw like anybody else, or need not."""
+def _check_caster(table: Table, caster: Seat, *, exempt: bool) -> None:
+    """Check whether the caster must draw when the turn comes back."""
     for _ in range(len(table.players) - 1):
         table.draw(2).knock()
-    assert table.whose == caster
+    assert table.to_move == caster
     assert (problem_with(table.state, Knock(caster)) is None) is exempt
     if exempt:
-        assert table.knock().whose != caster
+        assert table.knock().to_move != caster
         return
-    assert table.knock().whose == caster  # refused: they have not drawn
-    assert table.draw(2).knock().whose != caster
+    assert table.knock().to_move == caster  # refused: they have not drawn
+    assert table.draw(2).knock().to_move != caster
 
 
 # ---- the collection ----
 
-# All that the tests read of an example; some of it is for people alone.
+# All fields of examples that the tests know. Some are only for readers.
 COMMON = "id type game cites source note expect"
 FIELDS = {
     "layout": "rules plays",
@@ -292,14 +292,14 @@ EXPECTED = {
 }
 
 
-def test_no_example_is_left_out() -> None:
+def test_every_type_of_example_is_tested() -> None:
     assert {example["type"] for example in own_examples()} == set(FIELDS)
     assert {example["type"] for example in examples()} <= set(FIELDS)
     assert len({example["id"] for example in examples()}) == len(examples())
 
 
-def test_no_word_of_an_example_is_left_out() -> None:
-    """What is expected in a new example has to be looked at, or this fails."""
+def test_every_field_of_an_example_is_known() -> None:
+    """A new field fails here until the tests use it."""
     for example in examples():
         assert set(example) <= {*COMMON.split(), *FIELDS[example["type"]].split()}
         if isinstance(example.get("expect"), dict):
@@ -310,13 +310,13 @@ def test_no_word_of_an_example_is_left_out() -> None:
                 assert set(part) <= set(known.split()), example["id"]
 
 
-def test_every_place_of_the_book_that_an_example_cites_is_there() -> None:
+def test_every_citation_of_an_example_exists() -> None:
     known = {*sections(), *decisions()}
     assert [example["id"] for example in own_examples() if not example["cites"]] == []
     assert {cite for example in own_examples() for cite in example["cites"]} - known == set()
 
 
-def test_every_count_is_its_sum() -> None:
+def test_every_count_equals_its_sum() -> None:
     steps = [step for example in own_examples() for step in example.get("plays", []) if "count" in step]
     assert [step for step in steps if sum(map(int, step["sum"].split(" + "))) != step["count"]] == []
     assert len(steps) > 250

@@ -1,4 +1,4 @@
-"""Matches in which everything happens: players without hands who play, call, forget, err, undo, amend and insist."""
+"""Random matches with all kinds of events: plays, calls, omissions, errors and revisions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from engine import (
 
 
 def wild_match(rules: Rules, seats: int, rng: random.Random, *, events: int, wildness: float) -> State:
-    """Return a match of so many events; *wildness* is how many of them make no sense."""
+    """Return a match with *events* events, of which a share *wildness* is arbitrary."""
     names = ("Ann B", "Bob", "C: Cy", "Di (4)", "Eve", "Flo")[:seats]
     state = replay([MatchStart(rules, names)])
     for _ in range(events):
@@ -73,9 +73,9 @@ def _sensible_event(state: State, game: Game, rng: random.Random) -> Event:
         lead = Lead(Seat(rng.randrange(len(hand.sizes))))
         return rng.choice(plays) if plays and rng.random() < 0.7 else lead
     if game.phase is Phase.REVEAL:
-        return _shown(game, hand, rng)
+        return _reveal(game, hand, rng)
     turn = hand.turn
-    if turn is None:  # no game is played
+    if turn is None:  # the free profile has no turns
         return rng.choice(plays) if plays else NewHand()
     if hand.chance is not None and not hand.chance.called and rng.random() < 0.7:
         return Call(hand.chance.seat, rng.choice([None, hand.chance.points]))
@@ -89,7 +89,7 @@ def _sensible_event(state: State, game: Game, rng: random.Random) -> Event:
     return Draw(turn) if hand.boneyard and rng.random() < 0.6 else Knock(turn)
 
 
-def _shown(game: Game, hand: Hand, rng: random.Random) -> Event:
+def _reveal(game: Game, hand: Hand, rng: random.Random) -> Event:
     hidden = [Seat(seat) for seat, holding in enumerate(hand.holdings) if holding is None]
     if not hidden:
         return HandEnd() if rng.random() < 0.5 else Reveal(Seat(0), ())

@@ -1,7 +1,7 @@
-"""Worked examples of docs/reference/rules.md: positions with their numbers, none of them taken from the engine.
+"""Worked examples of docs/reference/rules.md: positions and expected numbers, independent of the engine.
 
-worked_examples.json beside this file holds the project's own, worked out by hand from the book. Where more lie beside
-the project, in the same form, they are read as well.
+worked_examples.json next to this file has the project's own examples, calculated by hand from the book. Further
+examples next to the project, in the same format, are also read if they exist.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ BESIDE = Path(__file__).resolve().parents[3] / "shared" / "rules" / "worked_exam
 
 
 def own_examples() -> list[Example]:
-    """Those of the project alone."""
+    """Return the project's own examples."""
     return _read(OWN)
 
 
 def examples(*types: str) -> list[Example]:
-    """All examples there are of these types, or of every type."""
+    """Return all examples of *types*, or of every type."""
     found = own_examples() + (_read(BESIDE) if BESIDE.is_file() else [])
     return [example for example in found if not types or example["type"] in types]
 
 
 def each(*types: str) -> list[Any]:
-    """The examples of these types as parameters of a test."""
+    """Return the examples of *types* as test parameters."""
     return as_parameters(examples(*types))
 
 
@@ -39,21 +39,21 @@ def as_parameters(found: list[Example]) -> list[Any]:
 
 
 def setup_of(event: Example) -> Example:
-    """The layout on which a tile is stacked."""
+    """Return the layout on which a tile is stacked."""
     (setup,) = (example for example in examples("layout") if example["id"] == event["setup"])
     return setup
 
 
 def leader_of(example: Example) -> int:
-    """The seat that leads: where none is named, each play of the layout before passes the turn to the left."""
+    """Return the seat that leads. If none is named, assume that each earlier play passed the turn to the left."""
     players = list(example["players"])
     if "leader" in example:
         return players.index(example["leader"])
     return (players.index(example["mover"]) - len(example["layout_before"])) % len(players)
 
 
-def stands(example: Example, step: dict[str, Any]) -> bool:
-    """Whether the tile of this step lies on the table afterwards."""
+def is_accepted(example: Example, step: dict[str, Any]) -> bool:
+    """Check that the tile of a step is on the table afterwards."""
     return step.get("legal", True) is True or example["rules"].get("policy") == "warn"
 
 
