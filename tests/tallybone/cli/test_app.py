@@ -1,4 +1,4 @@
-"""The command line as a program: quick to answer, and clear about what it was told wrongly."""
+"""Tests of the command line as a program: start-up time, version and usage errors."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def tallybone(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([TALLYBONE, *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
 
-def test_help_takes_under_half_a_second_of_work() -> None:
-    """Of the processor's time: on a machine that works for others too it comes later."""
+def test_help_takes_under_half_a_second_of_cpu_time() -> None:
+    """CPU time does not depend on the load of the machine."""
     seconds = []
     for _ in range(5):
         before = sum(os.times()[2:4])
@@ -30,7 +30,7 @@ def test_help_takes_under_half_a_second_of_work() -> None:
     assert 0 < min(seconds) < 0.5
 
 
-def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+def test_heavy_modules_are_imported_lazily() -> None:
     code = "import sys, tallybone.cli; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     heavy = {"cv2", "numpy", "scipy", "sklearn", "rich", "pydantic"}
@@ -39,7 +39,7 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
 
 
 @pytest.mark.slow
-def test_the_version_is_said_both_ways() -> None:
+def test_the_version_is_an_option_and_a_command() -> None:
     assert tallybone("--version").stdout == tallybone("version").stdout
     assert tallybone("version").stdout.startswith("tallybone 0.")
 

@@ -1,4 +1,4 @@
-"""`tallybone backup` and `restore`: a table comes back as it was, wherever the power goes meanwhile."""
+"""Tests of `tallybone backup` and `restore`, including power cuts at any point."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.tallybone.recording.sittings import START, write
 
 @dataclass
 class Table:
-    """A table with its folders."""
+    """A table and its folders."""
 
     root: Path
     err: io.StringIO = field(default_factory=io.StringIO)
@@ -38,8 +38,8 @@ class Table:
         return restore_table(str(source), place=self.place, streams=Streams(err=self.err))
 
 
-def made(root: Path) -> Table:
-    """A table with a recording, a calibration, settings and a configuration."""
+def new_table(root: Path) -> Table:
+    """Return a table with a recording, a calibration, settings and a configuration."""
     table = Table(root)
     for folder in ("state/sessions", "state/calibration", "etc"):
         (root / folder).mkdir(parents=True)
@@ -56,25 +56,25 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def of_table(found: dict[str, bytes]) -> dict[str, bytes]:
-    """What belongs to the table, without what was there before."""
+    """Return the files of the table, without earlier ones that were set aside."""
     return {name: content for name, content in found.items() if kept.is_kept(name.split("/")[0])}
 
 
 @pytest.fixture
 def table(tmp_path: Path) -> Table:
-    return made(tmp_path / "one")
+    return new_table(tmp_path / "one")
 
 
 @pytest.fixture
 def other(tmp_path: Path) -> Table:
-    """Another table, with something of its own."""
+    """Return another table with a recording of its own."""
     other = Table(tmp_path / "other")
     (other.place.state / "sessions").mkdir(parents=True)
     (other.place.state / "sessions" / "own.mcap").write_text("own")
     return other
 
 
-def test_another_table_becomes_the_one_that_was_backed_up(table: Table, other: Table, tmp_path: Path) -> None:
+def test_a_backup_is_restored_to_another_table(table: Table, other: Table, tmp_path: Path) -> None:
     assert table.backup(tmp_path / "b.tar") == 0
     assert other.restore(tmp_path / "b.tar") == 0
     after = contents(other.place.state)
@@ -85,14 +85,14 @@ def test_another_table_becomes_the_one_that_was_backed_up(table: Table, other: T
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
-def test_a_file_comes_back_with_its_mode(table: Table, other: Table, tmp_path: Path, mode: int) -> None:
+def test_a_file_is_restored_with_its_mode(table: Table, other: Table, tmp_path: Path, mode: int) -> None:
     (table.place.state / "house.json").chmod(mode)
     table.backup(tmp_path / "b.tar")
     assert other.restore(tmp_path / "b.tar") == 0
     assert stat.S_IMODE((other.place.state / "house.json").stat().st_mode) == mode
 
 
-def test_nothing_of_a_backup_can_be_run_and_its_owner_can_read_all(table: Table, other: Table, tmp_path: Path) -> None:
+def test_restored_files_are_readable_and_not_executable(table: Table, other: Table, tmp_path: Path) -> None:
     (table.place.state / "house.json").chmod(0o4711)
     table.backup(tmp_path / "b.tar")
     assert other.restore(tmp_path / "b.tar") == 0
@@ -100,7 +100,7 @@ def test_nothing_of_a_backup_can_be_run_and_its_owner_can_read_all(table: Table,
 
 
 @pytest.mark.parametrize(("mode", "restored"), [(0o7777, 0o644), (0o666, 0o644), (0o622, 0o600), (0, 0o600)])
-def test_others_can_only_read_what_is_restored(other: Table, tmp_path: Path, mode: int, restored: int) -> None:
+def test_restored_files_are_not_writable_by_others(other: Table, tmp_path: Path, mode: int, restored: int) -> None:
     about = tarfile.TarInfo("state/house.json")
     about.mode = mode
     (tmp_path / "b.tar").write_bytes(made_by_hand((about, b"house")))
@@ -109,7 +109,7 @@ def test_others_can_only_read_what_is_restored(other: Table, tmp_path: Path, mod
 
 
 @pytest.mark.parametrize("mtime_s", [1 << 70, -1, 8**11])
-def test_a_date_that_no_file_can_have_is_refused(other: Table, tmp_path: Path, mtime_s: int) -> None:
+def test_an_impossible_date_is_rejected(other: Table, tmp_path: Path, mtime_s: int) -> None:
     about = tarfile.TarInfo("state/house.json")
     about.mtime = mtime_s
     (tmp_path / "b.tar").write_bytes(made_by_hand((about, b"x")))
@@ -137,7 +137,7 @@ def test_a_file_of_any_date_is_backed_up_and_restored(table: Table, other: Table
         (["state/a/b/c", "state/a/b"], "state/a/b: the archive contains it twice, or as both a file and a folder"),
     ],
 )
-def test_a_file_where_a_folder_belongs_is_refused(other: Table, tmp_path: Path, names: list[str], words: str) -> None:
+def test_a_file_in_place_of_a_folder_is_rejected(other: Table, tmp_path: Path, names: list[str], words: str) -> None:
     (tmp_path / "b.tar").write_bytes(made_by_hand(*((tarfile.TarInfo(name), b"x") for name in names)))
     before = contents(other.place.state)
     assert other.restore(tmp_path / "b.tar") == 1
@@ -145,7 +145,7 @@ def test_a_file_where_a_folder_belongs_is_refused(other: Table, tmp_path: Path, 
     assert contents(other.place.state) == before
 
 
-def test_a_table_whose_folder_is_a_file_is_said(table: Table, tmp_path: Path) -> None:
+def test_a_state_folder_that_is_a_file_is_an_error(table: Table, tmp_path: Path) -> None:
     table.backup(tmp_path / "b.tar")
     third = Table(tmp_path / "third")
     third.root.mkdir()
@@ -154,7 +154,7 @@ def test_a_table_whose_folder_is_a_file_is_said(table: Table, tmp_path: Path) ->
     assert "expected the folder of the table, but it is a file" in third.err.getvalue()
 
 
-def test_a_configuration_is_never_written_over(table: Table, other: Table, tmp_path: Path) -> None:
+def test_a_configuration_is_never_overwritten(table: Table, other: Table, tmp_path: Path) -> None:
     table.backup(tmp_path / "b.tar")
     other.place.config.mkdir()
     (other.place.config / "table.toml").write_text("# others\n")
@@ -164,7 +164,7 @@ def test_a_configuration_is_never_written_over(table: Table, other: Table, tmp_p
     assert "config-of-backup/table.toml" in other.err.getvalue()
 
 
-def test_a_backup_of_a_restored_table_is_that_of_the_first(table: Table, other: Table, tmp_path: Path) -> None:
+def test_a_backup_of_a_restored_table_equals_the_first(table: Table, other: Table, tmp_path: Path) -> None:
     table.backup(tmp_path / "b.tar")
     for _ in range(2):
         other.restore(tmp_path / "b.tar")
@@ -175,21 +175,21 @@ def test_a_backup_of_a_restored_table_is_that_of_the_first(table: Table, other: 
     assert (other.place.state / "before-restore-2").is_dir()
 
 
-def test_it_goes_through_a_pipe(table: Table, tmp_path: Path) -> None:
+def test_backup_and_restore_work_through_a_pipe(table: Table, tmp_path: Path) -> None:
     piped = io.BytesIO()
     assert back_up("-", place=table.place, streams=Streams(err=table.err, bytes_out=piped)) == 0
     third = Table(tmp_path / "third")
-    came = Streams(err=third.err, bytes_in=io.BytesIO(piped.getvalue()))
-    assert restore_table("-", place=third.place, streams=came) == 0
+    streams = Streams(err=third.err, bytes_in=io.BytesIO(piped.getvalue()))
+    assert restore_table("-", place=third.place, streams=streams) == 0
     assert of_table(contents(third.place.state)) == contents(table.place.state)
 
 
-def test_nobody_else_may_read_a_backup(table: Table, tmp_path: Path) -> None:
+def test_a_backup_is_only_readable_by_its_owner(table: Table, tmp_path: Path) -> None:
     table.backup(tmp_path / "b.tar")
     assert stat.S_IMODE((tmp_path / "b.tar").stat().st_mode) == 0o600
 
 
-def test_a_file_that_is_there_is_only_written_over_when_told(table: Table, tmp_path: Path) -> None:
+def test_an_existing_file_is_only_overwritten_with_force(table: Table, tmp_path: Path) -> None:
     target = tmp_path / "b.tar"
     target.write_text("precious")
     assert table.backup(target) == 1
@@ -198,25 +198,25 @@ def test_a_file_that_is_there_is_only_written_over_when_told(table: Table, tmp_p
     assert table.backup(target, force=True) == 0
 
 
-def test_a_backup_does_not_lie_in_what_it_holds(table: Table) -> None:
+def test_a_backup_cannot_be_inside_the_state_folder(table: Table) -> None:
     assert table.backup(table.place.state / "b.tar") == 1
     assert "cannot be inside" in table.err.getvalue()
 
 
-def test_a_link_is_not_followed(table: Table, tmp_path: Path) -> None:
+def test_links_are_not_followed(table: Table, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     (table.place.state / "link").symlink_to(tmp_path / "secret")
     table.backup(tmp_path / "b.tar")
     assert b"secret" not in (tmp_path / "b.tar").read_bytes()
 
 
-def test_a_table_that_has_kept_nothing_yet_says_so(tmp_path: Path) -> None:
+def test_an_empty_table_has_nothing_to_back_up(tmp_path: Path) -> None:
     table = Table(tmp_path)
     assert table.backup(tmp_path / "b.tar") == 1
     assert "there is nothing to back up yet" in table.err.getvalue()
 
 
-def test_a_game_that_is_recorded_is_backed_up_and_not_replaced(table: Table, other: Table, tmp_path: Path) -> None:
+def test_a_running_recording_is_backed_up_and_blocks_a_restore(table: Table, other: Table, tmp_path: Path) -> None:
     with RecordingWriter(table.place.state / "sessions" / "now.mcap", START):
         assert table.backup(tmp_path / "b.tar") == 0
         assert table.restore(tmp_path / "b.tar") == 1
@@ -228,7 +228,7 @@ def test_a_game_that_is_recorded_is_backed_up_and_not_replaced(table: Table, oth
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 0.9])
-def test_a_backup_that_was_cut_off_changes_nothing(share: float, table: Table, other: Table, tmp_path: Path) -> None:
+def test_a_truncated_backup_changes_nothing(share: float, table: Table, other: Table, tmp_path: Path) -> None:
     table.backup(tmp_path / "b.tar")
     whole = (tmp_path / "b.tar").read_bytes()
     (tmp_path / "b.tar").write_bytes(whole[: int(len(whole) * share)])
@@ -239,7 +239,7 @@ def test_a_backup_that_was_cut_off_changes_nothing(share: float, table: Table, o
 
 
 @pytest.mark.parametrize("name", ["state/.placing/x", "state/before-restore-1/x"])
-def test_a_backup_cannot_bring_the_folders_of_a_restore(name: str, other: Table, tmp_path: Path) -> None:
+def test_a_backup_cannot_contain_the_folders_of_a_restore(name: str, other: Table, tmp_path: Path) -> None:
     (tmp_path / "x").write_text("x")
     with (tmp_path / "b.tar").open("wb") as out:
         write_archive([ArchivedFile(name, tmp_path / "x")], out, made_at="", software="", tick=lambda _: None)
@@ -247,11 +247,11 @@ def test_a_backup_cannot_bring_the_folders_of_a_restore(name: str, other: Table,
     assert "invalid file name in a backup" in other.err.getvalue()
 
 
-class PowerCut(Exception):  # noqa: N818 - it is no error
-    """The power goes."""
+class PowerCut(Exception):  # noqa: N818 - not an error
+    """A simulated power cut."""
 
 
-def test_a_restore_that_is_cut_off_anywhere_is_finished_the_next_time(
+def test_a_restore_interrupted_anywhere_is_finished_at_the_next_start(
     table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table.backup(tmp_path / "b.tar")
@@ -278,7 +278,7 @@ def test_a_restore_that_is_cut_off_anywhere_is_finished_the_next_time(
             break
         finally:
             monkeypatch.setattr(Path, "rename", rename)
-        if cut_at > 1:  # before the first, nothing has been touched
+        if cut_at > 1:  # before the first rename, nothing has changed
             assert kept.finish_at_start(other.place.state)
             assert not kept.finish_at_start(other.place.state)
             after = contents(other.place.state)
@@ -288,7 +288,7 @@ def test_a_restore_that_is_cut_off_anywhere_is_finished_the_next_time(
     assert len(survived) >= 8
 
 
-def test_what_was_written_after_a_cut_is_kept_too(
+def test_files_written_after_an_interruption_are_kept(
     table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table.backup(tmp_path / "b.tar")
@@ -305,7 +305,7 @@ def test_what_was_written_after_a_cut_is_kept_too(
     assert after["before-restore-1/sessions.2/own.mcap"] == b"own"
 
 
-def test_a_table_that_starts_undoes_a_restore_that_was_cut_off_while_it_unpacked(table: Table, tmp_path: Path) -> None:
+def test_a_restore_interrupted_while_unpacking_is_discarded_at_the_next_start(table: Table, tmp_path: Path) -> None:
     before = contents(table.place.state)
     (table.place.state / ".unpacking" / "state").mkdir(parents=True)
     (table.place.state / ".unpacking" / "state" / "house.json").write_text("half")
@@ -314,27 +314,27 @@ def test_a_table_that_starts_undoes_a_restore_that_was_cut_off_while_it_unpacked
     assert not kept.finish_at_start(tmp_path / "absent")
 
 
-def test_a_backup_for_which_there_is_no_room_is_said_and_leaves_nothing(
+def test_a_backup_to_a_full_disk_fails_and_leaves_no_file(
     table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = contents(tmp_path)
-    monkeypatch.setattr(os, "fsync", no_room)
+    monkeypatch.setattr(os, "fsync", fail_with_full_disk)
     assert table.backup(tmp_path / "b.tar") == 1
     assert "no space is left on the disk" in table.err.getvalue()
     assert contents(tmp_path) == before
 
 
-def test_a_restore_for_which_there_is_no_room_changes_nothing(
+def test_a_restore_on_a_full_disk_changes_nothing(
     table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table.backup(tmp_path / "b.tar")
     (table.place.state / "house.json").write_text("another")
     before = contents(table.place.state)
-    monkeypatch.setattr(os, "fsync", no_room)
+    monkeypatch.setattr(os, "fsync", fail_with_full_disk)
     assert table.restore(tmp_path / "b.tar") == 1
     assert "no space is left on the disk" in table.err.getvalue()
     assert contents(table.place.state) == before
 
 
-def no_room(number: int) -> None:
+def fail_with_full_disk(number: int) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -1,4 +1,4 @@
-"""The guided calibration, as somebody goes through it who does what is said; the simulated camera shows it."""
+"""Tests of the guided calibration with a simulated camera and user."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LENS = Lens(1280, 720, (1100.0, 1100.0), (639.5, 359.5), source=LensSource.MEASU
 
 
 class Person:
-    """Reads what is said and presses what was decided for each step; leaves when nothing is left to decide."""
+    """A user with a fixed list of keys for each step, who leaves when they are used up."""
 
     def __init__(self, out: io.StringIO, presses: dict[str, str], patience: int) -> None:
         self._out, self._presses, self._patience = out, dict(presses), patience
@@ -50,19 +50,21 @@ def guided(
     patience: int = 400,
 ) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
-    wish, keys = GuideSettings(source, into, microphone=microphone), Person(out, presses, patience)
-    code = guide_through(wish, keys=keys, read_tiles=lambda _: (), clock=clock, output=Output("calibrate", out, err))
+    settings, keys = GuideSettings(source, into, microphone=microphone), Person(out, presses, patience)
+    code = guide_through(
+        settings, keys=keys, read_tiles=lambda _: (), clock=clock, output=Output("calibrate", out, err)
+    )
     return code, out.getvalue(), err.getvalue()
 
 
 @pytest.mark.slow
-def test_who_does_what_is_said_has_it_all_done(tmp_path: Path) -> None:
+def test_following_the_instructions_completes_the_calibration(tmp_path: Path) -> None:
     into = tmp_path / "c.json"
     code, out, err = guided(into, {"table": "..\n", "zones": ".3.\n", "light": "..\n", "set": "s"}, "simulated:seats=3")
     assert (code, err) == (0, "")
     kept = load_calibration(into)
     assert kept.lens is not None
-    # What the simulated camera's lens is at its middle: half a width over the tangent, and what its bend adds.
+    # Focal length of the simulated lens at its centre: half a width over the tangent, plus 5 % for its distortion.
     assert kept.lens.focal_px[0] == pytest.approx(640 / math.tan(1.05 / 2) * 1.05, rel=0.01)
     assert kept.lens.error_px is not None
     assert kept.lens.error_px < 0.3
@@ -76,7 +78,7 @@ def test_who_does_what_is_said_has_it_all_done(tmp_path: Path) -> None:
     assert f"Kept in {into}, for trying: simulated matches have other tables." in out.replace("\n", "")
 
 
-def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_a_second_run_continues_with_the_stored_steps(tmp_path: Path) -> None:
     into = tmp_path / "c.json"
     save_calibration(Calibration(LENS), into)
     code, out, _ = guided(into, {"lens": "\n", "table": "..\n", "zones": "q"}, "simulated:mat=no")
@@ -89,17 +91,17 @@ def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert load_calibration(earlier_path(into, 1)).table is None
 
 
-def test_steps_can_be_skipped_and_nothing_is_kept_of_them(tmp_path: Path) -> None:
+def test_skipped_steps_are_not_stored(tmp_path: Path) -> None:
     into = tmp_path / "c.json"
     code, out, _ = guided(into, {"lens": "s", "table": "s", "zones": ".\ns", "light": "s", "set": "s"})
     assert code == 0
     assert not into.exists()
-    assert out.count(": skipped\n") == 4  # the last one is in what is known at the end
+    assert out.count(": skipped\n") == 4  # the last one is in the summary
     assert "Lens: not measured" in out
     assert "Nothing was kept" in out
 
 
-def test_a_lens_that_was_only_guessed_is_asked_for_again(tmp_path: Path) -> None:
+def test_a_guessed_lens_is_calibrated_again(tmp_path: Path) -> None:
     into = tmp_path / "c.json"
     assert guided(into, {"lens": "s", "table": "..\n", "zones": "q"})[0] == 0
     lens = load_calibration(into).lens
@@ -109,14 +111,14 @@ def test_a_lens_that_was_only_guessed_is_asked_for_again(tmp_path: Path) -> None
     assert "Hold the printed board" in out
 
 
-def test_too_few_views_are_refused_and_it_is_said_what_to_do_next(tmp_path: Path) -> None:
+def test_too_few_views_are_refused_with_the_next_instruction(tmp_path: Path) -> None:
     code, out, _ = guided(tmp_path / "c.json", {"lens": "....\n.q"})
     assert code == 0
     assert not (tmp_path / "c.json").exists()
     assert "Next: Turn the right side of the board away" in out
 
 
-def test_knocks_are_listened_to_where_there_is_a_microphone(tmp_path: Path) -> None:
+def test_knocks_are_learned_with_a_microphone(tmp_path: Path) -> None:
     into, now_ns = tmp_path / "c.json", [0]
 
     def clock() -> int:
@@ -136,7 +138,7 @@ def test_knocks_are_listened_to_where_there_is_a_microphone(tmp_path: Path) -> N
 
 
 class Typist:
-    """Types all at once."""
+    """A user who types all keys at once."""
 
     is_over = False
 
@@ -148,25 +150,27 @@ class Typist:
         return typed
 
 
-def test_with_a_page_it_is_said_where_and_goes_on_until_somebody_leaves(tmp_path: Path) -> None:
+def test_with_a_page_the_guide_shows_its_address_and_runs_until_quit(tmp_path: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
-    wish = GuideSettings("simulated", tmp_path / "c.json", asks_always=True)
+    settings = GuideSettings("simulated", tmp_path / "c.json", asks_always=True)
     page_at, output = PageAt("127.0.0.1:0", "123456"), Output("calibrate", out, err)
-    code = guide_through(wish, page_at=page_at, keys=Typist("sssssq"), output=output)
+    code = guide_through(settings, page_at=page_at, keys=Typist("sssssq"), output=output)
     assert (code, err.getvalue()) == (0, "")
     assert "/#calibrate  PIN 123456" in out.getvalue()
     assert "Calibration of simulated\nq: end" in out.getvalue()
     assert "Nothing was kept" in out.getvalue()
 
 
-def test_a_page_that_cannot_be_served_is_said(tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_served_is_an_error(tmp_path: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
-    wish = GuideSettings("simulated", tmp_path / "c.json")
-    assert guide_through(wish, page_at=PageAt("eighty"), keys=Typist("q"), output=Output("calibrate", out, err)) == 1
+    settings = GuideSettings("simulated", tmp_path / "c.json")
+    assert (
+        guide_through(settings, page_at=PageAt("eighty"), keys=Typist("q"), output=Output("calibrate", out, err)) == 1
+    )
     assert "eighty: expected a port" in err.getvalue()
 
 
-def test_a_simulated_table_that_cannot_be_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_simulated_table_is_rejected(tmp_path: Path) -> None:
     into = tmp_path / "c.json"
     code, _, err = guided(into, {}, "simulated:seats=9")
     assert code == 1

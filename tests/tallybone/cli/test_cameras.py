@@ -1,4 +1,4 @@
-"""`tallybone cameras`: a line for each, and what to do where there is none."""
+"""Tests of `tallybone cameras`: the list as text and JSON, and advice if it is empty."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _USB = FoundCamera("usb:0", CameraKind.USB, "Acme\x1b[31m Cam", Path("/dev/video
 _OTHER = FoundCamera("/dev/video0", CameraKind.OTHER, "a card", Path("/dev/video0"))
 
 
-def _told(*cameras: FoundCamera, problems: tuple[str, ...] = (), as_json: bool = False) -> tuple[int, list[str], str]:
+def _listed(*cameras: FoundCamera, problems: tuple[str, ...] = (), as_json: bool = False) -> tuple[int, list[str], str]:
     out, err = StringIO(), StringIO()
     code = list_cameras(as_json=as_json, find=lambda: FoundCameras(cameras, problems), out=out, err=err)
     return code, out.getvalue().splitlines(), err.getvalue()
 
 
-def test_each_camera_is_a_line_that_begins_with_what_to_give_play() -> None:
-    code, lines, err = _told(_PI, _USB, _OTHER)
+def test_each_line_starts_with_the_value_for_the_camera_option() -> None:
+    code, lines, err = _listed(_PI, _USB, _OTHER)
     assert (code, err) == (0, "")
     assert lines == [
         "pi:0         Camera Module 3 (imx708): any size up to the sensor's",
@@ -38,8 +38,8 @@ def test_each_camera_is_a_line_that_begins_with_what_to_give_play() -> None:
     ]
 
 
-def test_json_has_everything_in_a_line_each() -> None:
-    code, lines, _ = _told(_PI, _USB, as_json=True)
+def test_json_output_has_a_complete_line_per_camera() -> None:
+    code, lines, _ = _listed(_PI, _USB, as_json=True)
     pi, usb = map(json.loads, lines)
     assert code == 0
     assert pi == {
@@ -55,9 +55,9 @@ def test_json_has_everything_in_a_line_each() -> None:
     assert len(usb["modes"]) == len(_MODES)
 
 
-def test_where_there_is_none_what_helps_is_said_and_stdout_stays_clean() -> None:
+def test_without_cameras_advice_goes_to_stderr() -> None:
     for as_json in (False, True):
-        code, lines, err = _told(problems=("/dev/video0 may not be used",), as_json=as_json)
+        code, lines, err = _listed(problems=("/dev/video0 may not be used",), as_json=as_json)
         assert (code, lines) == (1, [])
         assert "tallybone cameras: /dev/video0 may not be used\nNo camera was found" in err
         assert "--camera simulated" in err

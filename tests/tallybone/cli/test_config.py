@@ -1,4 +1,4 @@
-"""`tallybone config`: the effective settings, the changed ones, and a schema that agrees with the program."""
+"""Tests of `tallybone config`: effective and changed settings, and a schema consistent with validation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILES = ("systemd/table.toml", "docs/wiring-table.toml")
 
 
 def examples() -> dict[str, str]:
-    """Every table.toml of the project; comments of the installed one are examples too."""
+    """Return every table.toml of the project, including the commented-out parts of the installed one."""
     found = {name: (ROOT / name).read_text() for name in FILES}
     found["systemd/table.toml, all of it"] = re.sub(
         r"^#(?=[\[a-z])", "", found["systemd/table.toml"], flags=re.MULTILINE
@@ -45,12 +45,12 @@ def test_there_are_examples() -> None:
 
 
 @pytest.mark.parametrize("name", examples())
-def test_the_schema_takes_every_example(name: str) -> None:
+def test_the_schema_accepts_every_example(name: str) -> None:
     SCHEMA.validate(tomllib.loads(examples()[name]))
 
 
 @pytest.mark.parametrize("name", [name for name in examples() if "mqtt" not in name])
-def test_what_is_printed_means_the_same(name: str, tmp_path: Path) -> None:
+def test_the_output_is_equivalent_to_the_file(name: str, tmp_path: Path) -> None:
     path, other = tmp_path / "table.toml", tmp_path / "other.toml"
     path.write_text(examples()[name])
     for changed in (False, True):
@@ -60,7 +60,7 @@ def test_what_is_printed_means_the_same(name: str, tmp_path: Path) -> None:
         assert load_table(other).page == load_table(path).page
 
 
-def test_defaults_are_printed_unless_only_changes_are_asked_for(tmp_path: Path) -> None:
+def test_defaults_are_omitted_with_the_changed_option(tmp_path: Path) -> None:
     path = tmp_path / "table.toml"
     path.write_text('[[hardware.displays]]\ndriver = "segment"\nurl = "/dev/ttyUSB0"\nbrightness = 40\n')
     assert tomllib.loads(printed(path=path)) == {
@@ -78,7 +78,7 @@ def test_defaults_are_printed_unless_only_changes_are_asked_for(tmp_path: Path) 
     }
 
 
-def test_a_wrong_file_is_not_printed(tmp_path: Path) -> None:
+def test_an_invalid_file_is_not_printed(tmp_path: Path) -> None:
     path, err = tmp_path / "table.toml", io.StringIO()
     path.write_text("[page]\nname = 1\n[camera]\nurl = 1\n")
     assert print_config(ConfigOptions(config=path), out=io.StringIO(), err=err) == 1
@@ -86,11 +86,11 @@ def test_a_wrong_file_is_not_printed(tmp_path: Path) -> None:
     assert "[page] name: is not known; did you mean names?" in err.getvalue()
 
 
-def test_the_printed_schema_is_the_one_that_examples_are_checked_by() -> None:
+def test_the_printed_schema_is_the_tested_one() -> None:
     assert json.loads(printed(schema=True)) == schema_of(TableSettings)
 
 
-def test_every_key_says_what_it_means() -> None:
+def test_every_key_has_a_description() -> None:
     keys = [
         (name, key, node)
         for name, table in schema_of(TableSettings)["$defs"].items()
@@ -136,7 +136,7 @@ def _is_described(table: str, key: str, node: dict[str, Any]) -> bool:
         ("displays terminal", "baud", 9600),
     ],
 )
-def test_the_schema_refuses_what_the_program_refuses(table: str, key: str, value: object) -> None:
+def test_schema_and_program_reject_the_same_parts(table: str, key: str, value: object) -> None:
     kind, _, driver = table.partition(" ")
     good: dict[str, dict[str, object]] = {
         "single": {"pins": [5]},
@@ -150,8 +150,8 @@ def test_the_schema_refuses_what_the_program_refuses(table: str, key: str, value
     }
     part = {"driver": driver, **good.get(driver, {})}
 
-    def file_with(said: dict[str, object]) -> dict[str, object]:
-        return {"hardware": {kind: [said] if kind in ("leds", "displays") else said}}
+    def file_with(settings: dict[str, object]) -> dict[str, object]:
+        return {"hardware": {kind: [settings] if kind in ("leds", "displays") else settings}}
 
     assert SCHEMA.is_valid(file_with(part)) is (driver != "strp")
     assert not SCHEMA.is_valid(file_with({**part, key: value}))
@@ -177,8 +177,8 @@ def test_the_schema_refuses_what_the_program_refuses(table: str, key: str, value
         "[[webhooks]]\n",
     ],
 )
-def test_the_schema_refuses_what_the_program_refuses_of_the_rest(text: str) -> None:
-    said = tomllib.loads(text)
-    assert not SCHEMA.is_valid(said)
-    with pytest.raises(ValueError):  # noqa: PT011 - pydantic's, whose words are tested elsewhere
-        TableSettings.model_validate(said)
+def test_schema_and_program_reject_the_same_other_settings(text: str) -> None:
+    settings = tomllib.loads(text)
+    assert not SCHEMA.is_valid(settings)
+    with pytest.raises(ValueError):  # noqa: PT011 - pydantic's messages are tested elsewhere
+        TableSettings.model_validate(settings)

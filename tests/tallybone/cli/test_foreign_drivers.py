@@ -1,4 +1,4 @@
-"""Drivers of another distribution: named in table.toml, opened, checked and described without an edit here."""
+"""Tests of drivers from another distribution: configured, opened, checked and described without changes here."""
 
 from __future__ import annotations
 
@@ -139,17 +139,17 @@ PLAYED = """
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of part, and a driver of it.
+    """A kind of part, with a foreign driver for it.
 
     Attributes:
-        part: Its name for the doctor.
-        group: Where other distributions name drivers of it.
-        table: Its table in table.toml.
-        code: The module of the driver.
-        driver: Its name.
-        why: What its library is for.
-        own: The names of the drivers that are not foreign.
-        other: A key that only those have.
+        part: Name of the part in the doctor's report.
+        group: Entry point group of its drivers.
+        table: Header of its table in table.toml.
+        code: Source of the driver's module.
+        driver: Name of the driver.
+        why: Purpose of its library.
+        own: Names of the built-in drivers.
+        other: A key that only built-in drivers have.
     """
 
     part: str
@@ -162,7 +162,7 @@ class Kind:
     other: str
 
     def in_hardware(self, part: Mapping[str, object]) -> dict[str, object]:
-        """Return the table [hardware] with a part."""
+        """Return the [hardware] table with *part*."""
         key = self.table.strip("[]").removeprefix("hardware.")
         return {"hardware": {key: [part] if self.table.startswith("[[") else part}}
 
@@ -185,7 +185,7 @@ def each_kind(request: pytest.FixtureRequest) -> Kind:
 
 @pytest.fixture(name="site")
 def site_packages(tmp_path: Path, kind: Kind) -> Path:
-    """Return a folder with the distribution, as pip would install it."""
+    """Return a folder with the distribution as installed by pip."""
     site = tmp_path / "site"
     about = site / "tallybone_foreign-1.0.dist-info"
     about.mkdir(parents=True)
@@ -216,7 +216,7 @@ def tallybone(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return run(site, "from tallybone.cli import main; main()", *arguments)
 
 
-def test_it_is_in_the_schema_and_its_bounds_hold(kind: Kind, site: Path, table: Path) -> None:
+def test_the_driver_is_in_the_schema_and_validated(kind: Kind, site: Path, table: Path) -> None:
     schema = json.loads(tallybone(site, "config", "--schema").stdout)
     check = jsonschema_rs.validator_for(schema)
     part = {"driver": kind.driver, "file": "frame.png"}
@@ -248,15 +248,15 @@ def test_a_sensor_hears_a_knock(site: Path, table: Path, tmp_path: Path) -> None
     assert heard.stdout == "[('knock', 1, 0.5)]\n"
 
 
-def test_the_doctor_checks_it_and_its_library(kind: Kind, site: Path, table: Path) -> None:
+def test_the_doctor_checks_the_driver_and_its_library(kind: Kind, site: Path, table: Path) -> None:
     table.write_text(table.read_text() + "contrast = 1\n")
     findings = json.loads(tallybone(site, "doctor", "--json", "--config", str(table)).stdout)["findings"]
-    by_part = {one["part"]: one["words"] for one in findings}
+    by_part = {finding["part"]: finding["words"] for finding in findings}
     assert by_part["tallybone-foreign"] == f"1.0, for {kind.why}"
     assert by_part[kind.part].startswith("it is a file")
 
 
-def test_one_that_cannot_be_loaded_costs_only_itself(kind: Kind, site: Path, table: Path) -> None:
+def test_a_driver_that_cannot_be_loaded_is_reported(kind: Kind, site: Path, table: Path) -> None:
     (site / "tallybone_foreign.py").write_text("import no_such_module\n")
     found = tallybone(site, "config", "--config", str(table))
     assert found.returncode == 1

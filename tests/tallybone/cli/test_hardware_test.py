@@ -1,4 +1,4 @@
-"""`tallybone hardware test` with somebody at the table who sees, presses and knocks, and with nobody."""
+"""Tests of `tallybone hardware test` with a simulated user, and without one."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ WHITE = Rgb(255, 255, 255)
 
 
 class Table(io.StringIO):
-    """A table with fake parts, and answers to what is printed there, by how that begins."""
+    """A table with fake parts, and output whose lines trigger answers by their prefix."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,8 +76,8 @@ class Table(io.StringIO):
 
 
 @dataclass
-class Hands:
-    """Types keys, presses buttons and knocks when they are asked for."""
+class TableUser:
+    """A simulated user who types keys, presses buttons and knocks."""
 
     table: Table
     fd: int
@@ -104,24 +104,24 @@ class Hands:
 
 
 @pytest.fixture
-def hands() -> Iterator[tuple[Table, Hands, int]]:
-    """A table, hands at it, and the end of a pipe at which their keys come out."""
+def table_user() -> Iterator[tuple[Table, TableUser, int]]:
+    """Return a table, its user, and the reading end of the user's keyboard pipe."""
     keys, typed = os.pipe()
     table = Table()
-    yield table, Hands(table, typed), keys
+    yield table, TableUser(table, typed), keys
     os.close(keys)
     os.close(typed)
 
 
-def willing(table: Table, hands: Hands) -> None:
-    """Let the hands do all that they are asked for."""
+def cooperate(table: Table, user: TableUser) -> None:
+    """Make the user do everything as asked."""
     table.answers |= {
-        "  LED ": hands.types("y"),
-        "  call 1 (GPIO 17)": hands.presses("call 1"),
-        "  call 2 (GPIO 27)": hands.presses("call 2"),
-        "  next (GPIO 24)": hands.presses("next"),
-        "knock: ": hands.knocks(3),
-        "  what it shows": hands.types("y"),
+        "  LED ": user.types("y"),
+        "  call 1 (GPIO 17)": user.presses("call 1"),
+        "  call 2 (GPIO 27)": user.presses("call 2"),
+        "  next (GPIO 24)": user.presses("next"),
+        "knock: ": user.knocks(3),
+        "  what it shows": user.types("y"),
     }
 
 
@@ -132,9 +132,9 @@ def walk(table: Table, keys: int, folder: Path, text: str = TABLE) -> tuple[int,
     return code, table.getvalue().rpartition("\n\n")[2].splitlines()
 
 
-def test_a_table_that_works_is_walked_to_its_end(hands: tuple[Table, Hands, int], tmp_path: Path) -> None:
-    table, person, keys = hands
-    willing(table, person)
+def test_a_working_table_passes(table_user: tuple[Table, TableUser, int], tmp_path: Path) -> None:
+    table, person, keys = table_user
+    cooperate(table, person)
     code, summary = walk(table, keys, tmp_path)
     assert (code, [line.split(None, 1)[0] for line in summary]) == (0, ["ok"] * 4)
     assert summary[0] == "ok       LEDs (seats)          2 seen"
@@ -145,11 +145,9 @@ def test_a_table_that_works_is_walked_to_its_end(hands: tuple[Table, Hands, int]
     assert table.screen.is_closed
 
 
-def test_buttons_that_are_swapped_are_told_with_what_came_instead(
-    hands: tuple[Table, Hands, int], tmp_path: Path
-) -> None:
-    table, person, keys = hands
-    willing(table, person)
+def test_swapped_buttons_are_reported(table_user: tuple[Table, TableUser, int], tmp_path: Path) -> None:
+    table, person, keys = table_user
+    cooperate(table, person)
     table.answers["  call 1 (GPIO 17)"] = person.presses("call 2", "call 1")
     table.answers["  call 2 (GPIO 27)"] = person.presses("call 1")
     table.answers["that was call 1: "] = person.types("n")
@@ -160,11 +158,9 @@ def test_buttons_that_are_swapped_are_told_with_what_came_instead(
     assert summary[1].split(None, 2)[2] == "call 1: call 2 came first; call 2: call 1 came; next: nothing came"
 
 
-def test_an_led_that_is_not_seen_and_a_display_that_is_dark_fail(
-    hands: tuple[Table, Hands, int], tmp_path: Path
-) -> None:
-    table, person, keys = hands
-    willing(table, person)
+def test_an_unseen_led_and_a_dark_display_fail(table_user: tuple[Table, TableUser, int], tmp_path: Path) -> None:
+    table, person, keys = table_user
+    cooperate(table, person)
     table.answers["  LED 2"] = person.types("n")
     del table.answers["  LED "]
     table.answers["  LED 1"] = person.types("y")
@@ -175,9 +171,9 @@ def test_an_led_that_is_not_seen_and_a_display_that_is_dark_fail(
     assert summary[3].startswith("failed   display segment       not seen;")
 
 
-def test_leds_can_be_shown_again_from_the_first(hands: tuple[Table, Hands, int], tmp_path: Path) -> None:
-    table, person, keys = hands
-    willing(table, person)
+def test_leds_can_be_repeated_from_the_first(table_user: tuple[Table, TableUser, int], tmp_path: Path) -> None:
+    table, person, keys = table_user
+    cooperate(table, person)
     del table.answers["  LED "]
     replies = list("qnyay")
 
@@ -191,15 +187,15 @@ def test_leds_can_be_shown_again_from_the_first(hands: tuple[Table, Hands, int],
     assert asked == [f"  LED {reply}" for reply in replies_shown]
 
 
-def test_every_step_can_be_skipped_and_that_is_no_failure(hands: tuple[Table, Hands, int], tmp_path: Path) -> None:
-    table, person, keys = hands
+def test_skipping_every_step_is_no_failure(table_user: tuple[Table, TableUser, int], tmp_path: Path) -> None:
+    table, person, keys = table_user
     person.types("ssssss")()
     code, summary = walk(table, keys, tmp_path)
     assert (code, [line.split(None, 1)[0] for line in summary]) == (0, ["skipped"] * 4)
 
 
-def test_q_ends_the_walk_with_what_came_until_then(hands: tuple[Table, Hands, int], tmp_path: Path) -> None:
-    table, person, keys = hands
+def test_q_ends_the_test_with_the_results_so_far(table_user: tuple[Table, TableUser, int], tmp_path: Path) -> None:
+    table, person, keys = table_user
     person.types("nnq")()
     code, summary = walk(table, keys, tmp_path)
     assert (code, len(summary)) == (1, 2)
@@ -207,26 +203,28 @@ def test_q_ends_the_walk_with_what_came_until_then(hands: tuple[Table, Hands, in
     assert table.leds_.shown[-1] == (OFF, OFF)
 
 
-def test_where_nobody_can_type_the_walk_ends(tmp_path: Path) -> None:
+def test_without_a_keyboard_the_test_ends(tmp_path: Path) -> None:
     with Path(os.devnull).open() as nothing:
         code, summary = walk(Table(), nothing.fileno(), tmp_path)
     assert (code, summary) == (0, ["skipped  the rest              ended with q"])
 
 
-def test_a_part_that_cannot_be_had_has_failed_and_the_others_follow(
-    hands: tuple[Table, Hands, int], tmp_path: Path
+def test_a_part_that_cannot_be_opened_fails_and_the_others_follow(
+    table_user: tuple[Table, TableUser, int], tmp_path: Path
 ) -> None:
-    table, person, keys = hands
-    willing(table, person)
+    table, person, keys = table_user
+    cooperate(table, person)
     table.lacks = "leds"
     code, summary = walk(table, keys, tmp_path)
     assert (code, summary[0]) == (1, "failed   LEDs (seats)          LED 0 cannot have its pin")
     assert [line.split(None, 1)[0] for line in summary[1:]] == ["ok"] * 3
 
 
-def test_buttons_that_fail_while_they_are_asked_for_are_told(hands: tuple[Table, Hands, int], tmp_path: Path) -> None:
-    table, person, keys = hands
-    willing(table, person)
+def test_buttons_that_fail_during_the_test_are_reported(
+    table_user: tuple[Table, TableUser, int], tmp_path: Path
+) -> None:
+    table, person, keys = table_user
+    cooperate(table, person)
     table.answers["  call 2 (GPIO 27)"] = table.buttons_.close
     code, summary = walk(table, keys, tmp_path)
     assert code == 1
@@ -234,10 +232,10 @@ def test_buttons_that_fail_while_they_are_asked_for_are_told(hands: tuple[Table,
     assert [line.split(None, 1)[0] for line in summary] == ["ok", "failed", "ok", "ok"]
 
 
-def test_real_drivers_on_mock_pins_are_walked_and_virtual_parts_left_out(
-    hands: tuple[Table, Hands, int], tmp_path: Path
+def test_real_drivers_on_mock_pins_are_tested_and_virtual_parts_skipped(
+    table_user: tuple[Table, TableUser, int], tmp_path: Path
 ) -> None:
-    _, person, keys = hands
+    _, person, keys = table_user
     path = tmp_path / "table.toml"
     path.write_text(
         '[hardware]\npins = "mock"\n[[hardware.leds]]\ndriver = "single"\npins = [5, 6]\n'
@@ -255,10 +253,10 @@ def test_real_drivers_on_mock_pins_are_walked_and_virtual_parts_left_out(
     ]
 
 
-def test_a_button_on_a_mock_pin_is_pressed(
-    hands: tuple[Table, Hands, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_press_on_a_mock_pin_is_recognised(
+    table_user: tuple[Table, TableUser, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table, _, keys = hands
+    table, _, keys = table_user
     factory = open_pins(PinLibrary.MOCK)
     monkeypatch.setattr(open_parts, "open_pins", lambda _: factory)
 
@@ -273,7 +271,7 @@ def test_a_button_on_a_mock_pin_is_pressed(
     assert table.getvalue().endswith("ok       buttons               all 1 came as they should\n")
 
 
-def test_a_table_that_is_wrong_or_has_no_parts_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_table_or_one_without_parts_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "table.toml"
     for text, code, words in (("", 0, "no parts"), ("[hardware.knock]\ndriver = 1\n", 1, "hardware.knock")):
         path.write_text(text)

@@ -1,4 +1,4 @@
-"""`tallybone listen`: a recording in, knocks as JSON or sentences out, errors in words."""
+"""Tests of `tallybone listen`: knocks as JSON or sentences, and errors."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def test_json_is_one_line_per_knock(knocks: Path) -> None:
     assert all(0.3 < line["strength"] < 0.5 and 0.3 < line["confidence"] <= 1 for line in lines)
 
 
-def test_without_json_there_are_sentences(knocks: Path) -> None:
+def test_the_default_output_is_sentences(knocks: Path) -> None:
     code, out, _ = heard(knocks)
     assert code == 0
     assert out.count("s  a knock (strength 0.4") == 2
 
 
-def test_what_is_no_knock_is_said_only_when_asked(tmp_path: Path) -> None:
+def test_other_sounds_are_only_reported_on_request(tmp_path: Path) -> None:
     slams = write_wav(tmp_path / "slams.wav", with_hits(Sound.SLAM, (0.6, 1.8), seed=1))
     assert heard(slams, as_json=True) == (0, "", "")
     assert heard(slams) == (0, "No knock was heard.\n", "")
@@ -52,18 +52,18 @@ def test_what_is_no_knock_is_said_only_when_asked(tmp_path: Path) -> None:
     assert "knock" not in kinds
 
 
-def test_a_knock_at_the_very_end_is_told(tmp_path: Path) -> None:
+def test_a_knock_at_the_very_end_is_reported(tmp_path: Path) -> None:
     samples = with_hits(Sound.KNOCK, (0.6,), seed=1)[: 16_000 * 7 // 10]
     assert heard(write_wav(tmp_path / "a.wav", samples), as_json=True)[1].count("\n") == 1
 
 
-def test_silence_says_nothing(tmp_path: Path) -> None:
+def test_silence_has_no_output(tmp_path: Path) -> None:
     silence = write_wav(tmp_path / "a.wav", np.zeros(16_000, np.float32))
     assert heard(silence, as_json=True, says_all=True) == (0, "", "")
     assert heard(silence, says_all=True)[1] == "Nothing was heard.\n"
 
 
-def test_what_is_no_wav_file_is_named(tmp_path: Path) -> None:
+def test_an_invalid_wav_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a\x1b.wav"
     path.write_bytes(b"no sound")
     code, out, err = heard(path, as_json=True)
@@ -74,7 +74,7 @@ def test_what_is_no_wav_file_is_named(tmp_path: Path) -> None:
     assert "nowhere.wav: there is no such file or folder" in err
 
 
-def test_a_file_that_is_cut_is_heard_as_far_as_it_goes(knocks: Path) -> None:
+def test_a_truncated_file_is_used_up_to_its_end(knocks: Path) -> None:
     knocks.write_bytes(knocks.read_bytes()[:-20_000])
     code, out, err = heard(knocks, as_json=True)
     assert code == 1

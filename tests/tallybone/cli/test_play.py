@@ -1,4 +1,4 @@
-"""The live game as a program: what it is told wrongly, how it ends, and that a replay says the same."""
+"""Tests of `tallybone play`: usage errors, signals, and identical replays."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ TALLYBONE = Path(sys.executable).with_name("tallybone")
 GREY = np.full((360, 480, 3), 90, np.uint8)
 
 
-def told(wishes: PlayOptions, keys: bytes = b"") -> tuple[int, str, str]:
-    """Exit code, output and complaints of a game at whose beginning these keys are pressed."""
+def run_play(options: PlayOptions, keys: bytes = b"") -> tuple[int, str, str]:
+    """Run a game with *keys* pressed at its start. Return exit code, stdout and stderr."""
     out, err = StringIO(), StringIO()
     reading, writing = os.pipe()
     os.write(writing, keys)
     os.close(writing)
-    code = play(wishes, out=out, err=err, keys_fd=reading)
+    code = play(options, out=out, err=err, keys_fd=reading)
     os.close(reading)
     return code, out.getvalue(), err.getvalue()
 
 
 @pytest.mark.parametrize(
-    ("wishes", "code", "words"),
+    ("options", "code", "words"),
     [
         (PlayOptions(rules="chess"), 2, "chess"),
         (PlayOptions(rules="free", serve=""), 2, "--serve needs a game, and --rules free keeps no score"),
@@ -55,31 +55,33 @@ def told(wishes: PlayOptions, keys: bytes = b"") -> tuple[int, str, str]:
         (PlayOptions(camera="usb:977"), 1, "usb:977"),
     ],
 )
-def test_what_cannot_be_played_is_said(tmp_path: Path, wishes: PlayOptions, code: int, words: str) -> None:
-    found, out, err = told(wishes)
+def test_unplayable_options_are_reported(tmp_path: Path, options: PlayOptions, code: int, words: str) -> None:
+    found, out, err = run_play(options)
     assert (found, out) == (code, "")
     assert words in err
 
 
-def test_without_a_game_every_tile_is_reported_as_a_replay_does(tmp_path: Path) -> None:
+def test_the_free_profile_reports_every_tile_like_a_replay(tmp_path: Path) -> None:
     items, after = game_clip(4, 4)
     source = write_recording(tmp_path / "source.mcap", items)
-    code, out, err = told(PlayOptions(camera=str(source), rules="free", speed=0, fps=60, as_json=True))
+    code, out, err = run_play(PlayOptions(camera=str(source), rules="free", speed=0, fps=60, as_json=True))
     assert (code, err) == (0, "")
-    again = StringIO()
-    assert replay(source, ReplaySettings(GameOverrides("free")), as_json=True, out=again, err=StringIO()) == 0
-    lines, replayed = ([json.loads(line) for line in text.splitlines()] for text in (out, again.getvalue()))
+    replay_out = StringIO()
+    assert replay(source, ReplaySettings(GameOverrides("free")), as_json=True, out=replay_out, err=StringIO()) == 0
+    lines, replayed = ([json.loads(line) for line in text.splitlines()] for text in (out, replay_out.getvalue()))
     assert after.game is not None
     laid = [sorted((tile.low, tile.high)) for tile in after.game.layout.tiles]
-    assert [sorted(one["pips"]) for one in lines[:-1] if one["event"] == "placed"] == laid
-    assert [(one["event"], one["pips"]) for one in lines[:-1]] == [(one["event"], one["pips"]) for one in replayed[:-1]]
+    assert [sorted(event["pips"]) for event in lines[:-1] if event["event"] == "placed"] == laid
+    assert [(event["event"], event["pips"]) for event in lines[:-1]] == [
+        (event["event"], event["pips"]) for event in replayed[:-1]
+    ]
     assert lines[-1]["result"]["placed"] == len(laid)
-    sentences = told(PlayOptions(camera=str(source), rules="free", speed=0, fps=60))[1].splitlines()
+    sentences = run_play(PlayOptions(camera=str(source), rules="free", speed=0, fps=60))[1].splitlines()
     assert sentences[-1].endswith(f"{len(laid)} tiles placed, 0 moved, 0 removed; {len(laid)} on the table at the end")
 
 
-def test_there_must_be_a_match_to_go_on_with(tmp_path: Path) -> None:
-    code, _, err = told(PlayOptions(resume=True, record=str(tmp_path)))
+def test_resuming_needs_an_unfinished_match(tmp_path: Path) -> None:
+    code, _, err = run_play(PlayOptions(resume=True, record=str(tmp_path)))
     assert code == 1
     assert "not over" in err
     assert list(tmp_path.iterdir()) == []
@@ -88,50 +90,50 @@ def test_there_must_be_a_match_to_go_on_with(tmp_path: Path) -> None:
 def test_a_game_without_a_recording_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     video = write_video(tmp_path / "a.avi", [GREY] * 4, per_s=10)
-    code, out, _ = told(PlayOptions(camera=str(video), record="none", speed=0))
+    code, out, _ = run_play(PlayOptions(camera=str(video), record="none", speed=0))
     assert code == 0
     assert "match: Player 1, Player 2" in out
     assert list(tmp_path.rglob("*.mcap")) == []
 
 
 @pytest.mark.parametrize("inside", ["file", "file/sessions"])
-def test_a_folder_of_recordings_that_cannot_be_made_is_said_before_the_game(tmp_path: Path, inside: str) -> None:
+def test_a_folder_that_cannot_be_created_is_reported_before_the_game(tmp_path: Path, inside: str) -> None:
     (tmp_path / "file").touch()
     video = write_video(tmp_path / "a.avi", [GREY] * 4, per_s=10)
-    code, out, err = told(PlayOptions(camera=str(video), record=str(tmp_path / inside), speed=0))
+    code, out, err = run_play(PlayOptions(camera=str(video), record=str(tmp_path / inside), speed=0))
     assert (code, out) == (1, "")
     assert err.startswith(f"tallybone play: --record {tmp_path / inside}: the folder cannot be made: ")
     assert "Errno" not in err
 
 
 @pytest.mark.slow
-def test_a_replay_of_its_recording_says_what_the_live_game_said_byte_for_byte(tmp_path: Path) -> None:
+def test_a_replay_prints_the_output_of_the_live_game_byte_for_byte(tmp_path: Path) -> None:
     items, _ = game_clip(4, 4)
     source = write_recording(tmp_path / "source.mcap", items)
     folder = tmp_path / "sessions"
-    code, live, err = told(
+    code, live, err = run_play(
         PlayOptions(camera=str(source), players="Ann,Ben", record=str(folder), speed=0, as_json=True)
     )
     assert code == 0, err
     (recording,) = folder.iterdir()
     out = StringIO()
     assert replay(recording, as_json=True, out=out) == 0
-    *said, _ = live.splitlines()
-    assert any(json.loads(line)["event"] == "scored" for line in said)
-    of_the_game = [line for line in out.getvalue().splitlines() if "frame" not in json.loads(line)][:-1]
-    assert of_the_game == said
+    *announced, _ = live.splitlines()
+    assert any(json.loads(line)["event"] == "scored" for line in announced)
+    replayed = [line for line in out.getvalue().splitlines() if "frame" not in json.loads(line)][:-1]
+    assert replayed == announced
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_closes_the_recording_and_gives_the_terminal_back(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_signal_closes_the_recording_and_restores_the_terminal(tmp_path: Path, number: signal.Signals) -> None:
     video = write_video(tmp_path / "a.avi", [GREY] * 600, per_s=10)
     person, program = pty.openpty()
     before = termios.tcgetattr(program)
     command: list[str | Path] = [TALLYBONE, "play", "--camera", video, "--record", tmp_path / "sessions"]
     with subprocess.Popen(command, stdin=program, stdout=program, stderr=program) as process:
         shown = b""
-        while b"settled" not in shown:  # the board is there, and the table is looked at
+        while b"settled" not in shown:  # the board is shown, and the reader is running
             shown += os.read(person, 65536)
         assert not termios.tcgetattr(program)[3] & termios.ICANON
         process.send_signal(number)
@@ -149,7 +151,7 @@ def test_a_signal_closes_the_recording_and_gives_the_terminal_back(tmp_path: Pat
 
 
 def _read_some(fd: int) -> None:
-    """Take what a program writes to a terminal, so that it can go on."""
+    """Read terminal output, so that the program does not block."""
     os.set_blocking(fd, False)
     with contextlib.suppress(BlockingIOError):
         os.read(fd, 65536)

@@ -1,4 +1,4 @@
-"""Whether there is a page, and how the people at the table learn of it."""
+"""Tests of the page of `tallybone play`: opening it, and announcing its address."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tallybone.doctor.machine import this_machine
 from tallybone.play.counts import Counts
 from tallybone.play.table import NoPage
 from tallybone.serve.health import TableSources, camera_found
-from tests.tallybone.cli.test_play import told
+from tests.tallybone.cli.test_play import run_play
 from tests.tallybone.not_installed import without_fastapi
 from tests.tallybone.replay.videos import write_video
 from tests.tallybone.web.conftest import at_table
@@ -24,7 +24,7 @@ GREY = np.full((360, 480, 3), 90, np.uint8)
 
 
 def table_in(folder: Path) -> TableSources:
-    """A table at which nothing is wrong."""
+    """Return the sources of a table without problems."""
     return TableSources(
         source="none",
         camera=lambda: camera_found("none", None),
@@ -37,21 +37,21 @@ def table_in(folder: Path) -> TableSources:
     )
 
 
-def test_without_the_wish_there_is_no_page(tmp_path: Path) -> None:
+def test_without_the_serve_option_there_is_no_page(tmp_path: Path) -> None:
     with open_page(None, table_in(tmp_path)) as page:
         assert isinstance(page, NoPage)
         assert (page.words, page.pin_words) == ("", "")
 
 
-def test_the_terminal_says_where_the_page_is_and_its_pin(tmp_path: Path) -> None:
+def test_the_terminal_shows_the_address_and_the_pin(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.avi", [GREY] * 3, per_s=10)
-    code, out, _ = told(PlayOptions(camera=str(video), record="none", speed=0, serve="127.0.0.1:0"))
+    code, out, _ = run_play(PlayOptions(camera=str(video), record="none", speed=0, serve="127.0.0.1:0"))
     assert code == 0
     assert "page http://127.0.0.1:" in out
     assert "PIN " in out
 
 
-def test_the_display_of_a_game_gets_the_address_with_every_state() -> None:
+def test_every_state_contains_the_address() -> None:
     with at_table() as table:
         table.play(2)
         assert table.display.now is not None
@@ -59,14 +59,16 @@ def test_the_display_of_a_game_gets_the_address_with_every_state() -> None:
         assert table.display.notes == [table.page.words]
 
 
-def test_an_address_that_is_none_is_said_and_nothing_begins(tmp_path: Path) -> None:
+def test_an_invalid_address_is_reported_before_the_game(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.avi", [GREY] * 3, per_s=10)
-    code, out, err = told(PlayOptions(camera=str(video), record="none", speed=0, serve="eighty"))
+    code, out, err = run_play(PlayOptions(camera=str(video), record="none", speed=0, serve="eighty"))
     assert (code, out) == (1, "")
     assert "page at eighty: expected a port" in err
 
 
-def test_what_is_missing_is_said_with_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_packages_are_reported_with_the_command_to_install_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     without_fastapi(monkeypatch, "tallybone.web.live_page")
     with (
         pytest.raises(OSError, match=r"needs fastapi, .* pip install 'tallybone\[web\]'"),
@@ -75,7 +77,7 @@ def test_what_is_missing_is_said_with_what_to_install(monkeypatch: pytest.Monkey
         pass
 
 
-def test_the_option_needs_no_port() -> None:
+def test_the_port_of_the_serve_option_is_optional() -> None:
     assert with_port(["--serve", "--rules", "bones"]) == ["--serve=", "--rules", "bones"]
     assert with_port(["--players", "Ann", "--serve"]) == ["--players", "Ann", "--serve="]
     assert with_port(["--serve", "127.0.0.1:80"]) == ["--serve", "127.0.0.1:80"]

@@ -1,4 +1,4 @@
-"""A live game whose pictures end while a question is open: it waits if somebody can answer."""
+"""Tests of a live game whose pictures end with an open question: it waits if somebody can answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine import NewHand, Play, Seat, Tile
 from tallybone.cli.play import PlayOptions
 from tallybone.session.inputs import KnockHeard
 from tallybone.session.sitting import ByHand
-from tests.tallybone.cli.test_play import TALLYBONE, told
+from tests.tallybone.cli.test_play import TALLYBONE, run_play
 from tests.tallybone.live_clips import Timed, write_recording
 from tests.tallybone.recorded_game import write_pictures
 from vision.tracking.watch import Frame
@@ -31,11 +31,11 @@ ENDED = "the pictures have ended"
 
 @pytest.fixture(name="film")
 def a_film_that_ends_with_a_question(tmp_path: Path) -> Path:
-    """A game in which the last thing heard may have been a knock of Ben."""
+    """Return a recording whose last sound may have been Ben's knock."""
     heard: tuple[ByHand, ...] = (NewHand(), Play(Seat(0), Tile(5, 5)), KnockHeard(confidence=0.3))
-    said = [Timed(one, (at + 1) * SECOND) for at, one in enumerate(heard)]
+    inputs = [Timed(item, (at + 1) * SECOND) for at, item in enumerate(heard)]
     frames = [Frame(GREY, at * SECOND // 5) for at in range(1, 41)]
-    return write_recording(tmp_path / "film.mcap", sorted((*frames, *said), key=lambda one: one.t_ns))
+    return write_recording(tmp_path / "film.mcap", sorted((*frames, *inputs), key=lambda item: item.t_ns))
 
 
 def command(film: Path, *more: str) -> list[str | Path]:
@@ -43,25 +43,25 @@ def command(film: Path, *more: str) -> list[str | Path]:
     return [TALLYBONE, "play", "--camera", film, *game, *more]
 
 
-def test_without_a_page_or_a_terminal_it_ends_and_names_the_question(film: Path) -> None:
-    asked = PlayOptions(camera=str(film), rules="block", players="Ann,Ben", record="none", speed=0)
-    code, out, _ = told(asked)
+def test_without_a_page_or_a_terminal_the_game_ends_and_names_the_question(film: Path) -> None:
+    options = PlayOptions(camera=str(film), rules="block", players="Ann,Ben", record="none", speed=0)
+    code, out, _ = run_play(options)
     assert code == 0
     assert f"{ENDED}, but a question is open: {QUESTION}" in out
-    code, out, err = told(replace(asked, as_json=True))
+    code, out, err = run_play(replace(options, as_json=True))
     assert code == 0
     assert json.loads(out.splitlines()[-1])["result"]["question"] == QUESTION
     assert f"a question is open: {QUESTION}" in err
 
 
-def test_a_game_says_that_its_pictures_have_ended(tmp_path: Path) -> None:
+def test_the_end_of_the_pictures_is_reported(tmp_path: Path) -> None:
     folder = write_pictures(tmp_path / "pictures", 2)
-    code, out, _ = told(PlayOptions(camera=str(folder), record="none", speed=0))
+    code, out, _ = run_play(PlayOptions(camera=str(folder), record="none", speed=0))
     assert code == 0
     assert f"{ENDED}, but no hand was dealt: try `tallybone replay`" in out
     frames = [Frame(GREY, at * SECOND // 5) for at in range(1, 11)]
     film = write_recording(tmp_path / "film.mcap", [Timed(NewHand(), 0), *frames])
-    code, out, _ = told(PlayOptions(camera=str(film), record="none", speed=0))
+    code, out, _ = run_play(PlayOptions(camera=str(film), record="none", speed=0))
     assert code == 0
     assert ENDED in out
     assert "no hand" not in out
@@ -72,12 +72,12 @@ def test_a_question_is_answered_on_the_page_after_the_last_picture(film: Path) -
     asked = command(film, "--serve", "127.0.0.1:0")
     with subprocess.Popen(asked, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        said = ""
-        while ENDED not in said:
+        printed = ""
+        while ENDED not in printed:
             line = process.stdout.readline()
-            assert line, said
-            said += line
-        found = re.search(r"page (\S+)  .*PIN (\d{6})", said)
+            assert line, printed
+            printed += line
+        found = re.search(r"page (\S+)  .*PIN (\d{6})", printed)
         assert found is not None
         with httpx.Client(base_url=f"{found[1].rstrip('/')}/api/v1") as client:
             question = client.get("/state").json()["question"]
@@ -103,7 +103,7 @@ def test_a_question_is_answered_in_the_terminal_after_the_last_picture(film: Pat
         while True:
             try:
                 after += os.read(person, 65536)
-            except OSError:  # the program has closed it
+            except OSError:  # closed by the program
                 break
         assert b"Ben knocks" in after
     assert process.returncode == 0

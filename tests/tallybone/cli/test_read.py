@@ -1,4 +1,4 @@
-"""`tallybone read`: what goes to stdout, to stderr and into the folder, and with which exit code it ends."""
+"""Tests of `tallybone read`: stdout, stderr, annotated pictures and exit codes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ READING = Reading(
 
 @dataclass
 class Outcome:
-    """Everything a run left behind, and a reader that always sees the same."""
+    """The outcome of a run, with a reader that always returns the same reading."""
 
     out: io.StringIO = field(default_factory=io.StringIO)
     err: io.StringIO = field(default_factory=io.StringIO)
@@ -83,7 +83,7 @@ def photo(path: Path, *, grey: int = 90) -> Path:
     return path
 
 
-def test_a_line_of_json_says_exactly_what_the_contract_says(run: Outcome, tmp_path: Path) -> None:
+def test_a_line_of_json_has_the_documented_form(run: Outcome, tmp_path: Path) -> None:
     path = photo(tmp_path / "table.png")
     run.read(path)
     (line,) = run.lines()
@@ -139,7 +139,7 @@ def test_the_reader_is_given_the_picture_in_bgr(run: Outcome, tmp_path: Path) ->
     assert run.seen == [(HEIGHT, WIDTH, 3)]
 
 
-def test_every_picture_is_read_though_some_cannot_be(run: Outcome, tmp_path: Path) -> None:
+def test_unreadable_pictures_are_reported_and_the_others_read(run: Outcome, tmp_path: Path) -> None:
     good, also_good = photo(tmp_path / "1.png"), photo(tmp_path / "5.png")
     cut = tmp_path / "2.png"
     cut.write_bytes(good.read_bytes()[:-20])
@@ -155,7 +155,7 @@ def test_every_picture_is_read_though_some_cannot_be(run: Outcome, tmp_path: Pat
         assert word in error
 
 
-def test_the_table_says_tiles_pips_doubt_and_joins_in_words(run: Outcome, tmp_path: Path) -> None:
+def test_the_table_describes_tiles_pips_uncertainty_and_joins(run: Outcome, tmp_path: Path) -> None:
     run.read(photo(tmp_path / "table.png"), as_json=False)
     text = run.out.getvalue()
     assert "6|4?3" in text
@@ -169,7 +169,7 @@ def test_the_table_says_tiles_pips_doubt_and_joins_in_words(run: Outcome, tmp_pa
     assert run.code == 0
 
 
-def test_a_name_cannot_command_the_terminal(run: Outcome, tmp_path: Path) -> None:
+def test_control_characters_in_a_name_are_escaped(run: Outcome, tmp_path: Path) -> None:
     path = photo(tmp_path / "plain.png").rename(tmp_path / "[red]\x1b[2Jé\n.png")
     run.read(path, tmp_path / "\x1b[2J.png", as_json=False)
     printed = run.out.getvalue() + run.err.getvalue()
@@ -177,7 +177,7 @@ def test_a_name_cannot_command_the_terminal(run: Outcome, tmp_path: Path) -> Non
     assert r"[red]\x1b[2Jé\n.png" in printed
 
 
-def test_a_name_that_is_no_text_is_still_read(run: Outcome, tmp_path: Path) -> None:
+def test_a_name_that_is_not_valid_text_is_accepted(run: Outcome, tmp_path: Path) -> None:
     path = photo(tmp_path / "plain.png").rename(tmp_path / os.fsdecode(b"t\xff.png"))
     run.read(path)
     (line,) = run.lines()
@@ -186,7 +186,7 @@ def test_a_name_that_is_no_text_is_still_read(run: Outcome, tmp_path: Path) -> N
     assert r"t\udcff.png" in run.out.getvalue()
 
 
-def test_the_annotated_picture_is_written_beside_its_name(run: Outcome, tmp_path: Path) -> None:
+def test_annotated_pictures_are_named_after_the_originals(run: Outcome, tmp_path: Path) -> None:
     jpeg, png = photo(tmp_path / "one.JPG"), photo(tmp_path / "two.png")
     run.read(jpeg, png, annotate_into=tmp_path / "new" / "folder")
     assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == ["one-read.jpg", "two-read.png"]
@@ -202,7 +202,7 @@ def test_equal_names_do_not_overwrite_each_other(run: Outcome, tmp_path: Path) -
     assert written == {"t-read.png", "t-read-2.png", "T-read-3.png", "t-read-read.png"}
 
 
-def test_annotating_into_the_photographs_own_folder_leaves_them_alone(run: Outcome, tmp_path: Path) -> None:
+def test_annotating_into_the_folder_of_the_photographs_keeps_them(run: Outcome, tmp_path: Path) -> None:
     path = photo(tmp_path / "table.png")
     before = path.read_bytes()
     run.read(path, annotate_into=tmp_path)
@@ -217,7 +217,7 @@ def test_reading_again_writes_the_same_name(run: Outcome, tmp_path: Path) -> Non
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["table-read.png"]
 
 
-def test_a_picture_that_cannot_be_written_is_an_error_and_the_next_is_read(run: Outcome, tmp_path: Path) -> None:
+def test_an_unwritable_picture_is_an_error_and_the_next_is_read(run: Outcome, tmp_path: Path) -> None:
     first, second = photo(tmp_path / "1.png"), photo(tmp_path / "2.png")
     (tmp_path / "out" / "1-read.png").mkdir(parents=True)
     run.read(first, second, annotate_into=tmp_path / "out")
@@ -226,7 +226,7 @@ def test_a_picture_that_cannot_be_written_is_an_error_and_the_next_is_read(run: 
     assert [line["path"] for line in run.lines()] == [str(second)]
 
 
-def test_a_folder_that_cannot_be_made_ends_the_run(run: Outcome, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_ends_the_run(run: Outcome, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     run.read(photo(tmp_path / "1.png"), annotate_into=tmp_path / "file" / "out")
     assert run.code == 1
@@ -234,14 +234,14 @@ def test_a_folder_that_cannot_be_made_ends_the_run(run: Outcome, tmp_path: Path)
     assert run.seen == []
 
 
-def test_the_album_takes_names_in_order(tmp_path: Path) -> None:
+def test_the_album_makes_names_unique_in_order(tmp_path: Path) -> None:
     album = Album(tmp_path)
     image = np.zeros((4, 4, 3), np.uint8)
     names = [album.add(Path(name), image).name for name in ("x.jpeg", "y/x.jpg", "x.bmp")]
     assert names == ["x-read.jpg", "x-read-2.jpg", "x-read-3.png"]
 
 
-def test_a_reader_that_fails_for_one_picture_does_not_stop_the_others(tmp_path: Path) -> None:
+def test_a_failure_for_a_picture_does_not_stop_the_others(tmp_path: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
 
     def see(image: NDArray[np.uint8]) -> Reading:
@@ -256,12 +256,12 @@ def test_a_reader_that_fails_for_one_picture_does_not_stop_the_others(tmp_path: 
     assert len(out.getvalue().splitlines()) == 1
 
 
-def test_c_libraries_are_quiet_only_inside(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_c_libraries_are_silenced_inside_the_block_only(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     data = photo(tmp_path / "plain.jpg").read_bytes()
     odd = tmp_path / "odd.jpg"
     odd.write_bytes(data[:-2] + bytes(9) + data[-2:])
     load_picture(odd)
-    assert "extraneous bytes" in capfd.readouterr().err  # or this test shows nothing
+    assert "extraneous bytes" in capfd.readouterr().err  # otherwise this test proves nothing
     with quiet_libraries():
         load_picture(odd)
         os.write(2, b"swallowed")
@@ -269,7 +269,7 @@ def test_c_libraries_are_quiet_only_inside(capfd: pytest.CaptureFixture[str], tm
     assert capfd.readouterr().err == "heard"
 
 
-def test_stderr_comes_back_after_an_error(capfd: pytest.CaptureFixture[str]) -> None:
+def test_stderr_is_restored_after_an_error(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(VisionError), quiet_libraries():
         raise VisionError
     os.write(2, b"heard")

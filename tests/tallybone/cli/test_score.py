@@ -1,4 +1,4 @@
-"""`tallybone score`: a record in, JSON or a score sheet out, errors with their place."""
+"""Tests of `tallybone score`: JSON, score sheets, and errors with positions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def score(path: Path, text: str | bytes, **options: bool) -> tuple[int, str, str
     return code, out.getvalue(), err.getvalue()
 
 
-def of_json(path: Path, text: str, *, strict: bool = False) -> list[dict[str, Any]]:
+def scored_json(path: Path, text: str, *, strict: bool = False) -> list[dict[str, Any]]:
     code, out, err = score(path, text, as_json=True, strict=strict)
     assert (code, err) == (0, "")
     return [json.loads(line) for line in out.splitlines()]
@@ -45,7 +45,7 @@ def game(tmp_path: Path) -> Path:
     return tmp_path / "GAME.dgr"
 
 
-def test_json_is_one_line_per_move_and_one_with_the_result(game: Path) -> None:
+def test_json_output_has_a_line_per_move_and_a_result(game: Path) -> None:
     code, out, _ = score(game, CUTTHROAT, as_json=True)
     assert code == 0
     assert out.splitlines()[-4:] == [
@@ -60,9 +60,9 @@ def test_json_is_one_line_per_move_and_one_with_the_result(game: Path) -> None:
     ]
 
 
-def test_a_match_that_is_won_names_the_winner_by_his_letter(game: Path) -> None:
+def test_the_winner_of_a_match_is_named_by_seat_letter(game: Path) -> None:
     text = ALLFIVES.replace('"allfives"]', '"allfives"] [Options "target=45"]')
-    assert of_json(game, text)[-1]["result"] == {
+    assert scored_json(game, text)[-1]["result"] == {
         "hands": 1,
         "totals": {"A": 10, "B": 45},
         "winner": "B",
@@ -72,9 +72,9 @@ def test_a_match_that_is_won_names_the_winner_by_his_letter(game: Path) -> None:
     }
 
 
-def test_what_is_illegal_stands_or_is_refused(game: Path) -> None:
+def test_an_illegal_play_is_accepted_or_with_strict_refused(game: Path) -> None:
     text = '[DGR "1"] [Rules "bones"] [Options "lead_first=lot_any"] #1 A: 5-5 B: 6-4@E'
-    lax, strict = of_json(game, text)[1], of_json(game, text, strict=True)[1]
+    lax, strict = scored_json(game, text)[1], scored_json(game, text, strict=True)[1]
     assert lax["problem"] == strict["problem"] == "6-4 does not fit there, that end needs a 5"
     assert (lax["count"], strict["count"]) == (14, 10)
 
@@ -109,7 +109,7 @@ def test_the_layout_is_drawn_after_every_play(game: Path) -> None:
     assert "3< 3-3 3-5 {5-5} 5-0 0-2 2-2 2-5 >5" in out
 
 
-def test_sixteen_players_see_their_own_totals(game: Path) -> None:
+def test_the_sheet_of_sixteen_players_fits(game: Path) -> None:
     text = '[DGR "1"] [Rules "super"] [Options "players=16 hand=8"] #1 P: 7-7 (points=5) A: 7-1@*'
     code, out, _ = score(game, text)
     assert code == 0
@@ -126,20 +126,20 @@ def test_sixteen_players_see_their_own_totals(game: Path) -> None:
         (b"\x00" * 2_000_000, "line 1, column 1: expected at most 300000 characters"),
     ],
 )
-def test_a_malformed_record_is_an_error_with_its_place(text: str | bytes, message: str, game: Path) -> None:
+def test_a_malformed_record_is_an_error_with_its_position(text: str | bytes, message: str, game: Path) -> None:
     code, out, err = score(game, text)
     assert (code, out) == (1, "")
     assert err.startswith(f"tallybone score: {game}: {message}")
     assert err.count("\n") == 1
 
 
-def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     err = io.StringIO()
     assert score_record(tmp_path / "none.dgr", err=err) == 1
     assert err.getvalue() == f"tallybone score: {tmp_path / 'none.dgr'}: there is no such file or folder\n"
 
 
-def test_names_cannot_harm_a_terminal(game: Path) -> None:
+def test_control_characters_in_names_are_removed(game: Path) -> None:
     code, out, _ = score(game, '[DGR "1"] [Rules "bones"] [Seats "A:[red]x[/] B:\u202eTom"] #1 A: 6-6')
     assert code == 0
     assert "[red]x[/]" in out
@@ -147,7 +147,7 @@ def test_names_cannot_harm_a_terminal(game: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_command_reads_stdin_and_knows_its_usage() -> None:
+def test_the_command_reads_stdin_and_reports_usage_errors() -> None:
     done = subprocess.run([TALLYBONE, "score", "-", "--json"], input=SUPER, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(done.stdout.splitlines()) == 9
@@ -161,7 +161,7 @@ def test_the_command_reads_stdin_and_knows_its_usage() -> None:
 @pytest.mark.parametrize(
     "moves", ["d " * 8000, "k A: (points=1) B: " * 1900, "H<6-6 6-5 6-4 6-3> " * 6000], ids=["draws", "points", "hands"]
 )
-def test_a_sheet_of_thousands_of_rows_is_printed_in_a_moment(moves: str) -> None:
+def test_a_sheet_of_thousands_of_rows_is_printed_quickly(moves: str) -> None:
     played = play_record(parse_record(f'[DGR "1"] [Rules "bones"] [Seats "A B"] #1 A: 5-5 B: {moves}'))
     console = Console(file=io.StringIO(), width=100)
     begins_s = time.process_time()

@@ -1,4 +1,4 @@
-"""The table that is always on, as a program: what it is told wrongly, and how it ends."""
+"""Tests of `tallybone serve`: start-up, configuration errors and signals."""
 
 from __future__ import annotations
 
@@ -22,58 +22,60 @@ from tests.tallybone.not_installed import without_fastapi
 TALLYBONE = Path(sys.executable).with_name("tallybone")
 
 
-def told(folder: Path, wishes: ServeOptions) -> tuple[int, str, str]:
-    """Exit code, output and complaints of a table that is told to end at once."""
+def run_serve(folder: Path, options: ServeOptions) -> tuple[int, str, str]:
+    """Run a table that ends at once. Return exit code, stdout and stderr."""
     out, err = StringIO(), StringIO()
-    world = Environment(
+    environment = Environment(
         out=out,
         err=err,
         environment={"XDG_STATE_HOME": str(folder)},
         home=folder,
         stop=lambda: nullcontext(StopRequest(is_requested=True)),
     )
-    return serve(wishes, world), out.getvalue(), err.getvalue()
+    return serve(options, environment), out.getvalue(), err.getvalue()
 
 
-def test_it_says_where_its_page_is_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    code, out, err = told(tmp_path, ServeOptions(at="127.0.0.1:0", camera="none"))
+def test_the_address_is_printed_and_no_files_are_left(tmp_path: Path) -> None:
+    code, out, err = run_serve(tmp_path, ServeOptions(at="127.0.0.1:0", camera="none"))
     assert (code, err) == (0, "")
     assert "page http://127.0.0.1:" in out
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_address_that_is_none_or_taken_is_said(tmp_path: Path) -> None:
-    code, out, err = told(tmp_path, ServeOptions(at="eighty", camera="none"))
+def test_an_invalid_or_occupied_address_is_an_error(tmp_path: Path) -> None:
+    code, out, err = run_serve(tmp_path, ServeOptions(at="eighty", camera="none"))
     assert (code, out) == (1, "")
     assert "page at eighty: expected a port" in err
     with socket.create_server(("127.0.0.1", 0)) as taken:
         at = f"127.0.0.1:{taken.getsockname()[1]}"
         assert (
             f"page at {at}: another program uses this port; end it, or choose another"
-            in told(tmp_path, ServeOptions(at=at, camera="none"))[2]
+            in run_serve(tmp_path, ServeOptions(at=at, camera="none"))[2]
         )
 
 
-def test_a_folder_of_recordings_that_cannot_be_made_is_said_at_once(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported_at_the_start(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    wishes = ServeOptions(at="127.0.0.1:0", camera="none", record=str(tmp_path / "file"))
-    code, out, err = told(tmp_path, wishes)
+    options = ServeOptions(at="127.0.0.1:0", camera="none", record=str(tmp_path / "file"))
+    code, out, err = run_serve(tmp_path, options)
     assert (code, out) == (1, "")
     assert err.endswith("the folder cannot be made: there is a file of that name\n")
 
 
-def test_a_wrong_configuration_is_said_with_all_that_is_wrong(tmp_path: Path) -> None:
+def test_all_errors_of_a_configuration_are_reported(tmp_path: Path) -> None:
     config = tmp_path / "table.toml"
     config.write_text('[camera]\nurl = 7\n[hardware]\nlasers = "many"\n')
-    code, out, err = told(tmp_path, ServeOptions(at="127.0.0.1:0", config=config))
+    code, out, err = run_serve(tmp_path, ServeOptions(at="127.0.0.1:0", config=config))
     assert (code, out) == (2, "")
     assert "url" in err
     assert "lasers" in err
 
 
-def test_what_is_missing_is_said_with_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_packages_are_reported_with_the_command_to_install_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     without_fastapi(monkeypatch, "tallybone.serve.setup")
-    code, _, err = told(tmp_path, ServeOptions(at="127.0.0.1:0"))
+    code, _, err = run_serve(tmp_path, ServeOptions(at="127.0.0.1:0"))
     assert code == 1
     assert "needs fastapi" in err
     assert "pip install 'tallybone[web]'" in err

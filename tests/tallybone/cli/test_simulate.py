@@ -1,4 +1,4 @@
-"""`tallybone simulate`: what it prints, and what it refuses."""
+"""Tests of `tallybone simulate`: output and errors."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from tallybone.sources.source import source_at
 
 
 @pytest.mark.slow
-def test_a_hand_is_recorded_and_summed_up_in_one_line(tmp_path: Path) -> None:
+def test_a_hand_is_recorded_and_summarised(tmp_path: Path) -> None:
     out, path = io.StringIO(), tmp_path / "a.mcap"
-    wishes = simulation_settings("bones", players=2, seed=43, hands=1, look="classic-felt", fps=2)
-    assert simulate(path, wishes, as_json=True, out=out) == 0
+    settings = simulation_settings("bones", players=2, seed=43, hands=1, look="classic-felt", fps=2)
+    assert simulate(path, settings, as_json=True, out=out) == 0
     (line,) = out.getvalue().splitlines()
-    said = json.loads(line)
-    records = [one for one in read_recording(path) if isinstance(one, RecordedMessage)]
-    truth: list[Any] = [one.payload for one in records if one.topic is Topic.TRUTH]
-    assert said["file"] == str(path)
-    assert said["frames"] == sum(one.topic is Topic.CAMERA for one in records)
-    assert said["hands"] == 1
+    summary = json.loads(line)
+    records = [record for record in read_recording(path) if isinstance(record, RecordedMessage)]
+    truth: list[Any] = [record.payload for record in records if record.topic is Topic.TRUTH]
+    assert summary["file"] == str(path)
+    assert summary["frames"] == sum(record.topic is Topic.CAMERA for record in records)
+    assert summary["hands"] == 1
     events = [line["event"]["is"] for line in truth if line["kind"] == "event"]
-    assert said["plays"] == events.count("play") > 5
-    assert said["seconds"] == pytest.approx(said["frames"] / 2, abs=0.5)
+    assert summary["plays"] == events.count("play") > 5
+    assert summary["seconds"] == pytest.approx(summary["frames"] / 2, abs=0.5)
     assert truth[-1]["kind"] == "record"
     start = source_at(path).start
     assert start is not None
     assert TileSet(start.tile_set) is TileSet.DOUBLE_6
 
 
-def test_a_file_that_exists_is_left_alone(tmp_path: Path) -> None:
+def test_an_existing_file_is_not_overwritten(tmp_path: Path) -> None:
     path, err = tmp_path / "a.mcap", io.StringIO()
     path.write_bytes(b"mine")
     assert simulate(path, simulation_settings("bones", players=2, seed=1), err=err) == 1
@@ -49,7 +49,7 @@ def test_a_file_that_exists_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
         (("--rules", "twoset"), "twoset is for 4 to 6 players, got 2"),
         (("--looks", "pink"), "no look is called"),
@@ -58,10 +58,10 @@ def test_a_file_that_exists_is_left_alone(tmp_path: Path) -> None:
     ],
     ids=["players", "look", "options", "difficulty"],
 )
-def test_what_cannot_be_is_refused_before_anything_is_written(
-    tmp_path: Path, words: tuple[str, ...], said: str
+def test_invalid_options_are_rejected_before_anything_is_written(
+    tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    result = CliRunner().invoke(app, ["simulate", "--out", str(tmp_path / "a.mcap"), *words])
+    result = CliRunner().invoke(app, ["simulate", "--out", str(tmp_path / "a.mcap"), *arguments])
     assert result.exit_code == 2
-    assert said in result.output
+    assert message in result.output
     assert not (tmp_path / "a.mcap").exists()

@@ -1,4 +1,4 @@
-"""`tallybone train`: what it writes and prints; what the models learn is in tests/synthetic."""
+"""Tests of `tallybone train`: files and output. Training itself is tested in tests/synthetic."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
 from vision.networks.pip_features import load_pip_features
 
 
-def head(**notes: object) -> PipClassifier:
+def classifier(**notes: object) -> PipClassifier:
     none, unit = np.zeros(2, np.float32), np.ones(2, np.float32)
     return PipClassifier(none, unit, (np.eye(2, dtype=np.float32),), (none,), notes=dict(notes))
 
@@ -26,32 +26,34 @@ def head(**notes: object) -> PipClassifier:
 def quick(*, progress: Callable[[str, float], None], **options: object) -> PipClassifier:
     progress("rendering", 0.5)
     progress("rendering", 1.0)
-    return head(pips_error=0.01, **options)
+    return classifier(pips_error=0.01, **options)
 
 
-def test_the_head_is_written_and_its_figures_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_classifier_is_written_and_its_figures_are_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "new" / "pips.npz"
     assert TRAININGS["pips"](out, seed=3, scenes=4, epochs=5, jobs=2, trained=quick) == 0
     assert load_pip_classifier(out).notes == {"pips_error": 0.01, "seed": 3, "scenes": 4, "epochs": 5, "jobs": 2}
     assert list(out.parent.iterdir()) == [out]
-    said = capsys.readouterr()
-    assert "pips_error: 0.01" in said.out
-    assert "pips.npz" in said.out.replace("\n", "")
-    assert "rendering" not in said.out  # progress goes to stderr
+    printed = capsys.readouterr()
+    assert "pips_error: 0.01" in printed.out
+    assert "pips.npz" in printed.out.replace("\n", "")
+    assert "rendering" not in printed.out  # progress goes to stderr
 
 
-def test_training_that_is_broken_off_leaves_the_old_head(tmp_path: Path) -> None:
-    def broken_off(**_: object) -> PipClassifier:
+def test_interrupted_training_keeps_the_old_classifier(tmp_path: Path) -> None:
+    def interrupted(**_: object) -> PipClassifier:
         raise KeyboardInterrupt
 
     out = tmp_path / "pips.npz"
     out.write_bytes(b"the old head")
     with pytest.raises(KeyboardInterrupt):
-        TRAININGS["pips"](out, seed=1, scenes=3, epochs=1, trained=broken_off)
+        TRAININGS["pips"](out, seed=1, scenes=3, epochs=1, trained=interrupted)
     assert out.read_bytes() == b"the old head"
 
 
-def test_without_scikit_learn_it_says_what_to_install(
+def test_without_scikit_learn_the_package_to_install_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in [name for name in sys.modules if name.startswith("synthetic.training")]:
@@ -73,13 +75,13 @@ NETWORKS: list[tuple[Callable[..., int], str, dict[str, int]]] = [
 
 
 @pytest.mark.parametrize(("command", "name", "own"), NETWORKS)
-def test_a_network_is_written_when_it_is_trained(
+def test_a_trained_network_is_written(
     command: Callable[..., int], name: str, own: dict[str, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked: dict[str, object] = {}
+    received: dict[str, object] = {}
 
     def quick_network(*, progress: Callable[[str, float], None], **options: object) -> Callable[[Path], None]:
-        asked.update(options)
+        received.update(options)
         progress("training", 1.0)
 
         def save(path: Path) -> None:
@@ -89,13 +91,13 @@ def test_a_network_is_written_when_it_is_trained(
 
     out = tmp_path / "new" / name
     assert command(out, seed=3, scenes=4, **own, jobs=2, trained=quick_network) == 0
-    assert asked == {"seed": 3, "scenes": 4, **own, "jobs": 2}
+    assert received == {"seed": 3, "scenes": 4, **own, "jobs": 2}
     assert out.read_bytes() == b"a network"
     assert list(out.parent.iterdir()) == [out]
     assert name in capsys.readouterr().out.replace("\n", "")
 
 
-def test_a_network_takes_its_place_together_with_its_checksum(tmp_path: Path) -> None:
+def test_a_network_is_replaced_together_with_its_checksum(tmp_path: Path) -> None:
     shipped = resources.files("vision") / "models" / "pip_features.onnx"
 
     def network(**_: object) -> Callable[[Path], None]:
@@ -107,12 +109,12 @@ def test_a_network_takes_its_place_together_with_its_checksum(tmp_path: Path) ->
 
     out = tmp_path / "pip_features.onnx"
     assert TRAININGS["pip-features"](out, seed=1, scenes=1, trained=network) == 0
-    assert {one.name for one in tmp_path.iterdir()} == {"pip_features.onnx", "pip_features.onnx.sha256"}
+    assert {path.name for path in tmp_path.iterdir()} == {"pip_features.onnx", "pip_features.onnx.sha256"}
     load_pip_features(out)
 
 
 @pytest.mark.parametrize(("command", "name", "own"), NETWORKS)
-def test_without_torch_it_says_what_to_install(
+def test_without_torch_the_package_to_install_is_named(
     command: Callable[..., int],
     name: str,
     own: dict[str, int],
@@ -128,11 +130,12 @@ def test_without_torch_it_says_what_to_install(
     assert not (tmp_path / name).exists()
 
 
-@pytest.mark.parametrize("training", TRAININGS.values(), ids=lambda one: one.model)
-def test_the_function_that_trains_exists_where_it_cannot_be_imported_too(training: Training) -> None:
+@pytest.mark.parametrize("training", TRAININGS.values(), ids=lambda training: training.model)
+def test_the_training_function_exists_even_if_it_cannot_be_imported(training: Training) -> None:
     module, _, name = training.fit.partition(":")
     spec = find_spec(module)
     assert spec is not None
     assert spec.origin is not None
-    functions = [one.name for one in ast.parse(Path(spec.origin).read_text()).body if isinstance(one, ast.FunctionDef)]
+    body = ast.parse(Path(spec.origin).read_text()).body
+    functions = [node.name for node in body if isinstance(node, ast.FunctionDef)]
     assert name in functions

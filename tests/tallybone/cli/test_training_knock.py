@@ -1,4 +1,4 @@
-"""`tallybone train knock`: what it writes and prints; what the model learns is in tests/synthetic."""
+"""Tests of `tallybone train knock`: files and output. Training itself is tested in tests/synthetic."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ def quick(*, progress: Callable[[str, float], None], **options: object) -> Class
     return Classifier(none, none + 1, (weight,), (np.zeros(len(SOUNDS), np.float32),), 0.5, dict(options))
 
 
-def test_the_classifier_is_written_and_its_figures_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_classifier_is_written_and_its_figures_are_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "new" / "knock.npz"
     assert TRAININGS["knock"](out, seed=3, scenes=4, epochs=5, trained=quick) == 0
     assert load_classifier(out).notes == {"seed": 3, "scenes": 4, "epochs": 5}
     assert list(out.parent.iterdir()) == [out]
-    said = capsys.readouterr()
-    assert "scenes: 4" in said.out
-    assert "knock.npz" in said.out.replace("\n", "")
-    assert "modelling" not in said.out  # progress goes to stderr
+    printed = capsys.readouterr()
+    assert "scenes: 4" in printed.out
+    assert "knock.npz" in printed.out.replace("\n", "")
+    assert "modelling" not in printed.out  # progress goes to stderr
 
 
-def test_without_scikit_learn_it_says_what_to_install(
+def test_without_scikit_learn_the_package_to_install_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in [name for name in sys.modules if name.startswith("synthetic.training")]:

@@ -1,4 +1,4 @@
-"""`tallybone update` with real wheels and real venvs, in the folder of another system."""
+"""Tests of `tallybone update` with real wheels and venvs, under another root folder."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def system(folder: Path) -> Path:
-    """A system in which something is installed."""
+    """Return the root of a system with an installed version."""
     old = folder / "opt/tallybone/venvs/old"
     venv.create(old)
     (folder / "opt/tallybone/venv").symlink_to(old)
     return folder
 
 
-def updated(wishes: UpdateOptions) -> tuple[int, str]:
+def updated(options: UpdateOptions) -> tuple[int, str]:
     out = StringIO()
-    return update(wishes, now=NOW, out=out), out.getvalue()
+    return update(options, now=NOW, out=out), out.getvalue()
 
 
 def running(root: Path) -> str:
@@ -42,11 +42,11 @@ def running(root: Path) -> str:
 
 
 @pytest.mark.slow
-def test_a_good_wheel_is_made_tried_and_run(tmp_path: Path) -> None:
+def test_a_working_wheel_is_installed_and_run(tmp_path: Path) -> None:
     root = system(tmp_path / "root")
     wheel = make_wheel(tmp_path, "0.2.0")
-    code, said = updated(UpdateOptions(wheel=wheel, root=root, wheels=tmp_path))
-    assert (code, said.splitlines()[-1]) == (0, "Tallybone 0.2.0 is running.")
+    code, printed = updated(UpdateOptions(wheel=wheel, root=root, wheels=tmp_path))
+    assert (code, printed.splitlines()[-1]) == (0, "Tallybone 0.2.0 is running.")
     assert running(root) == "tallybone 0.2.0"
     assert not (root / "opt/tallybone/venvs/old").exists()
 
@@ -61,13 +61,13 @@ def test_a_good_wheel_is_made_tried_and_run(tmp_path: Path) -> None:
     ],
     ids=["its start fails", "it cannot be imported", "what it needs is not to be had"],
 )
-def test_a_wheel_that_does_not_work_changes_nothing(tmp_path: Path, code: str, pins: str, why: str) -> None:
+def test_a_broken_wheel_changes_nothing(tmp_path: Path, code: str, pins: str, why: str) -> None:
     root = system(tmp_path / "root")
     before = (root / "opt/tallybone/venv").resolve()
     wheel = make_wheel(tmp_path, "0.3.0", code, pins=pins)
-    exit_code, said = updated(UpdateOptions(wheel=wheel, root=root, wheels=tmp_path))
+    exit_code, printed = updated(UpdateOptions(wheel=wheel, root=root, wheels=tmp_path))
     assert exit_code == 1
-    assert why in said
+    assert why in printed
     assert (root / "opt/tallybone/venv").resolve() == before
     assert [path.name for path in before.parent.iterdir()] == ["old"]
 
@@ -78,7 +78,7 @@ def test_the_real_program_passes_the_trial() -> None:
 
 
 @pytest.mark.slow
-def test_a_real_wheel_holds_what_the_service_is_pinned_to(tmp_path: Path) -> None:
+def test_a_real_wheel_contains_the_pinned_requirements(tmp_path: Path) -> None:
     command = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path)
     subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
     (path,) = tmp_path.glob("*.whl")
@@ -87,7 +87,7 @@ def test_a_real_wheel_holds_what_the_service_is_pinned_to(tmp_path: Path) -> Non
     assert wheel.requirements == (ROOT / "requirements" / "table.txt").read_text()
 
 
-def test_only_a_whole_wheel_of_tallybone_is_taken(tmp_path: Path) -> None:
+def test_only_a_wheel_of_tallybone_is_accepted(tmp_path: Path) -> None:
     good = make_wheel(tmp_path, "0.2.0")
     assert read_wheel(good).version == "0.2.0"
     wrong = tmp_path / "numpy-2.0.0-py3-none-any.whl"
@@ -100,7 +100,7 @@ def test_only_a_whole_wheel_of_tallybone_is_taken(tmp_path: Path) -> None:
         read_wheel(make_wheel(tmp_path, "0.5.0", pins=None))
 
 
-def test_a_wheel_that_is_cut_or_changed_anywhere_is_refused_or_the_same(tmp_path: Path) -> None:
+def test_a_truncated_or_changed_wheel_is_rejected(tmp_path: Path) -> None:
     data = make_wheel(tmp_path, "0.2.0").read_bytes()
     path = tmp_path / "tallybone-0.2.1-py3-none-any.whl"
     for at in range(0, len(data), 61):
@@ -113,7 +113,7 @@ def test_a_wheel_that_is_cut_or_changed_anywhere_is_refused_or_the_same(tmp_path
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
-def test_a_compressed_wheel_that_is_changed_anywhere_is_refused_or_the_same(tmp_path: Path, method: int) -> None:
+def test_a_changed_compressed_wheel_is_rejected_or_unaffected(tmp_path: Path, method: int) -> None:
     good = make_wheel(tmp_path, "0.2.0")
     path = tmp_path / "tallybone-0.2.1-py3-none-any.whl"
     with zipfile.ZipFile(good) as archive, zipfile.ZipFile(path, "w", method) as compressed:
@@ -132,7 +132,7 @@ def test_a_compressed_wheel_that_is_changed_anywhere_is_refused_or_the_same(tmp_
     assert {words.split(" ")[0] for words in refusals} == {f"{path.name}:"}
 
 
-def test_another_file_than_the_one_that_is_meant_is_refused(tmp_path: Path) -> None:
+def test_a_wheel_with_another_checksum_is_rejected(tmp_path: Path) -> None:
     wheel = make_wheel(tmp_path, "0.2.0")
     require_sha256(wheel, hashlib.sha256(wheel.read_bytes()).hexdigest().upper())
     for wrong in (64 * "0", "abc", ""):
@@ -140,10 +140,10 @@ def test_another_file_than_the_one_that_is_meant_is_refused(tmp_path: Path) -> N
             require_sha256(wheel, wrong)
 
 
-def test_nothing_is_updated_where_nothing_is_installed(tmp_path: Path) -> None:
-    code, said = updated(UpdateOptions(wheel=make_wheel(tmp_path, "0.2.0"), root=tmp_path / "root"))
+def test_an_update_needs_an_installed_version(tmp_path: Path) -> None:
+    code, printed = updated(UpdateOptions(wheel=make_wheel(tmp_path, "0.2.0"), root=tmp_path / "root"))
     assert code == 1
-    assert "nothing to update" in said
+    assert "nothing to update" in printed
 
 
 def test_a_debian_package_is_left_to_apt(tmp_path: Path) -> None:
@@ -167,15 +167,15 @@ def signed(wheel: Path, by: Path, purpose: str = WHAT) -> Path:
     return wheel.with_name(wheel.name + ".sig").replace(wheel.with_name(f"{by.name}-{purpose}.sig"))
 
 
-def trusting(root: Path, by: Path) -> None:
+def trust(root: Path, by: Path) -> None:
     (root / "etc/tallybone").mkdir(parents=True)
     (root / "etc/tallybone/release_signers").write_text(f"{WHO} {by.with_name(by.name + '.pub').read_text()}")
 
 
 @needs_ssh_keygen
-def test_a_table_that_trusts_a_key_takes_only_what_it_has_signed(tmp_path: Path) -> None:
+def test_a_table_with_a_trusted_key_only_accepts_its_signatures(tmp_path: Path) -> None:
     root, wheel, ours, theirs = tmp_path / "root", make_wheel(tmp_path, "0.2.0"), key(tmp_path, "a"), key(tmp_path, "b")
-    trusting(root, ours)
+    trust(root, ours)
     good = signed(wheel, ours)
 
     def check(signature: Path | None) -> None:
@@ -195,7 +195,7 @@ def test_a_table_that_trusts_a_key_takes_only_what_it_has_signed(tmp_path: Path)
 
 
 @needs_ssh_keygen
-def test_a_signature_without_anybody_to_trust_is_refused(tmp_path: Path) -> None:
+def test_a_signature_without_a_trusted_key_is_rejected(tmp_path: Path) -> None:
     wheel, ours = make_wheel(tmp_path, "0.2.0"), key(tmp_path, "a")
     (tmp_path / "copy").mkdir()
     with pytest.raises(UpdateError, match="release_signers: no such file"):

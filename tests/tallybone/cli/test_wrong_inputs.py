@@ -1,4 +1,4 @@
-"""Wrong inputs of every command: one message that names the value and says what to do, and the exit code of DESIGN."""
+"""Tests of invalid input to every command: a single message that names the value, and the exit code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from tallybone.cli.app import app
 
-# What a user wrote wrongly, the exit code (1: the input, 2: the usage), and what the message must hold.
+# Arguments, exit code (1 for invalid input, 2 for invalid usage), and a part of the message.
 WRONG = [
     ("replay nosuch", 1, "nosuch: expected a recording (.mcap), a video"),
     ("replay empty", 1, "empty: expected pictures"),
@@ -79,7 +79,7 @@ _BLEMISHES = ("[Errno", "Value error,", "Input should be", "Traceback", "invalid
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with something of each kind that is of no use, which is also the home."""
+    """Change to a folder with an invalid file of each kind, which is also the home folder."""
     for name in ("empty", "state/tallybone"):
         (tmp_path / name).mkdir(parents=True)
     files = {
@@ -101,7 +101,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def run(arguments: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    """The exit code, and what was written to stderr."""
+    """Return the exit code and stderr."""
     with pytest.raises(SystemExit) as done:
         app(arguments.split(), prog_name="tallybone")
     assert isinstance(done.value.code, int)
@@ -110,7 +110,7 @@ def run(arguments: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(("arguments", "code", "words"), WRONG, ids=[arguments for arguments, _, _ in WRONG])
-def test_a_wrong_input_is_one_message_that_names_it(
+def test_invalid_input_is_named_in_a_single_message(
     arguments: str, code: int, words: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     found, err = run(arguments, capfd)
@@ -122,7 +122,7 @@ def test_a_wrong_input_is_one_message_that_names_it(
     assert len(faults) == 1, err
 
 
-def test_a_port_that_is_taken_is_reported_before_the_camera_is_opened(
+def test_an_occupied_port_is_reported_before_the_camera_is_opened(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:

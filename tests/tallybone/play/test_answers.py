@@ -1,4 +1,4 @@
-"""What the table is asked is answered with its own buttons; only the answer is kept."""
+"""Tests of answering questions with the table's buttons. Only the answer is recorded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import Sitting, opened
 from tests.tallybone.play.test_game import Apart
-from tests.tallybone.play.test_parts import Keeps
+from tests.tallybone.play.test_parts import KeepingScript
 from tests.tallybone.session.test_referee import lay, line, plays, seen
 from tests.waiting import soon
 
@@ -34,8 +34,8 @@ def question(session: Session = ASKED) -> tuple[str, ...]:
 def after(*presses: Press, session: Session = ASKED, t_ns: int = 0) -> tuple[Choosing, list[Press | Answer]]:
     choosing, meant = Choosing(), list[Press | Answer]()
     for press in presses:
-        choosing, one = choosing.after(press, session, t_ns)
-        meant += [] if one is None else [one]
+        choosing, input_ = choosing.after(press, session, t_ns)
+        meant += [] if input_ is None else [input_]
     return choosing, meant
 
 
@@ -45,21 +45,21 @@ def topic() -> str:
     return asked.topic
 
 
-def test_next_steps_through_the_choices_and_begins_again_after_the_last() -> None:
+def test_next_cycles_through_the_choices() -> None:
     for steps in range(1, 2 * len(question()) + 1):
         choosing, meant = after(*[NEXT] * steps)
         assert meant == []
         assert choosing.shown(ASKED, 1) == (steps - 1) % len(question())
 
 
-def test_a_call_of_any_seat_takes_what_is_shown() -> None:
+def test_a_call_of_any_seat_takes_the_shown_choice() -> None:
     for call in (CALL, Press(Button.CALL, Seat(0)), Press(Button.CALL)):
         choosing, meant = after(NEXT, NEXT, call)
         assert meant == [Answer(1, topic())]
         assert choosing.shown(ASKED, 1) is None
 
 
-def test_a_call_is_a_call_where_nothing_is_shown() -> None:
+def test_a_call_without_a_shown_choice_is_an_ordinary_call() -> None:
     assert after(CALL)[1] == [CALL]
     choosing, _ = after(NEXT)
     assert choosing.shown(ASKED, SHOWN_NS - 1) == 0
@@ -67,31 +67,31 @@ def test_a_call_is_a_call_where_nothing_is_shown() -> None:
     assert choosing.after(CALL, ASKED, SHOWN_NS) == (choosing, CALL)
 
 
-def test_it_stands_takes_the_likeliest_unless_another_is_shown() -> None:
+def test_it_stands_takes_the_likeliest_or_the_shown_choice() -> None:
     assert after(STANDS)[1] == [Answer(0, topic())]
     assert after(NEXT, NEXT, STANDS)[1] == [Answer(1, topic())]
 
 
-def test_all_other_buttons_keep_their_meaning() -> None:
+def test_other_buttons_keep_their_meaning() -> None:
     for button in set(Button) - {Button.NEXT, Button.CALL, Button.STANDS}:
         choosing, meant = after(NEXT, Press(button))
         assert meant == [Press(button)]
         assert choosing.shown(ASKED, 1) == 0
 
 
-def test_where_nothing_is_asked_every_button_keeps_its_meaning() -> None:
+def test_without_a_question_every_button_keeps_its_meaning() -> None:
     plain = line(seen((3, 5), (0, 0)))
     assert after(*map(Press, Button), session=plain)[1] == [*map(Press, Button)]
 
 
-def test_a_choice_of_one_question_is_none_of_another() -> None:
+def test_a_choice_belongs_to_a_single_question() -> None:
     choosing, _ = after(NEXT)
     answered, _ = feed(ASKED, Answer(0))
     assert choosing.shown(answered, 1) is None
     assert choosing.after(CALL, answered, 1)[1] == CALL
 
 
-def test_next_deals_where_a_hand_is_to_be_dealt_and_a_held_one_shows_the_choices() -> None:
+def test_between_hands_next_deals_and_a_held_next_shows_the_choices() -> None:
     between = replace(opened(BONES, ("Ann", "Ben"))[0], questions=ASKED.questions)
     assert Choosing().after(NEXT, between, 0)[1] == NEXT
     choosing, meant = Choosing().after(NEXT, between, 0, is_held=True)
@@ -100,24 +100,24 @@ def test_next_deals_where_a_hand_is_to_be_dealt_and_a_held_one_shows_the_choices
 
 
 @pytest.mark.parametrize("take", ["call 1", "call 2", "stands"])
-def test_a_table_with_buttons_alone_answers_and_the_game_goes_on(take: str) -> None:
+def test_a_question_is_answered_with_buttons_alone(take: str) -> None:
     wanted, _ = feed(ASKED, Answer(1))
-    script = Keeps()
+    script = KeepingScript()
     parts = open_parts(HardwareSettings(), seats=2, clock=time.monotonic_ns, has_panel=True)
     listener = Listeners((parts.listener(), Apart(script)))
     game = LiveGame(script, Sitting(script.look, ASKED), script, listener, clock=time.monotonic_ns, most_per_s=10)
 
     def press(button: str) -> None:
         parts.panel.press(button, time.monotonic_ns())
-        came: list[FromTable] = []
+        received: list[FromTable] = []
 
-        def has_come() -> bool:
-            came.extend(parts.read())
-            return bool(came)
+        def has_received() -> bool:
+            received.extend(parts.read())
+            return bool(received)
 
-        soon(has_come)
-        for one in came:
-            game.pressed(one.item, is_held=one.is_held)
+        soon(has_received)
+        for each in received:
+            game.pressed(each.item, is_held=each.is_held)
         game.show()
 
     def screen() -> str:
@@ -139,7 +139,7 @@ def test_a_table_with_buttons_alone_answers_and_the_game_goes_on(take: str) -> N
     assert game.now.chosen is None
 
 
-def test_a_page_shows_the_choice_and_what_takes_it() -> None:
+def test_a_display_shows_the_choice_and_the_buttons_for_it() -> None:
     first, second, *_ = question()
     assert page_of(ASKED, "", chosen=1).message == f"2/{len(question())} {second}? Call: yes. Next: another."
     assert first not in page_of(ASKED, "", chosen=1).message

@@ -1,4 +1,4 @@
-"""A live game and its calibration: which file is used, what is said, and that the zones are in the recording."""
+"""Tests of a live game's calibration: choice of the file, messages, zones and learned tile sets."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from tallybone.store.calibration_file import (
     save_calibration,
 )
 from tests.calibration.test_zone_view import tilted
-from tests.tallybone.cli.test_play import told
+from tests.tallybone.cli.test_play import run_play
 from tests.tallybone.replay.videos import write_video
 from tests.vision.tables import lay, table_with
 from vision.networks.pip_features import FEATURES, PICTURE_FEATURES
 from vision.reader.reader import load_reader
 
-# From 800 mm it sees 110 x 62 cm.
+# At 800 mm it covers 110 x 62 cm.
 LENS = Lens(1280, 720, (930.0, 930.0), (639.5, 359.5))
 GREY = np.full((180, 320, 3), 90, np.uint8)
 
@@ -66,14 +66,14 @@ def written(path: Path, kept: Calibration) -> Path:
         (-90, "left top right bottom"),
     ],
 )
-def test_seats_sit_at_the_side_of_the_picture_where_the_camera_shows_them(turn_deg: float, sides: str) -> None:
+def test_seats_are_at_the_side_of_the_picture_where_the_camera_shows_them(turn_deg: float, sides: str) -> None:
     found = zones_in_picture(calibration(10, turn_deg), 4)
     assert found is not None
     seen = " ".join(zone.side.value for zone in found[0].seats)
     assert seen == sides
 
 
-def test_a_zone_outside_of_the_picture_is_told_and_has_no_area_but_its_side() -> None:
+def test_a_zone_outside_the_picture_is_reported_and_keeps_its_side_only() -> None:
     kept = Calibration(LENS, tilted(0), zones_of_size(900, 800, 2))
     found = zones_in_picture(kept, 2)
     assert found is not None
@@ -83,18 +83,18 @@ def test_a_zone_outside_of_the_picture_is_told_and_has_no_area_but_its_side() ->
     assert zones.seat_at(0.5, 0.999) is None
 
 
-def test_a_plugged_in_camera_has_its_own_file_and_else_that_of_the_table(tmp_path: Path) -> None:
-    world = {"XDG_STATE_HOME": str(tmp_path)}
-    assert stored_for("usb:0", None, world, tmp_path) is None
-    usual = written(default_path(world, tmp_path, "table"), calibration())
-    assert stored_for("usb:0,size=1920x1080", None, world, tmp_path) == usual
-    own = written(default_path(world, tmp_path, "usb-0"), calibration())
-    assert stored_for("usb:0,size=1920x1080", None, world, tmp_path) == own
-    assert stored_for("film.mp4", None, world, tmp_path) is None
-    assert stored_for("film.mp4", Path("x.json"), world, tmp_path) == Path("x.json")
+def test_a_camera_uses_its_own_file_or_else_that_of_the_table(tmp_path: Path) -> None:
+    environment = {"XDG_STATE_HOME": str(tmp_path)}
+    assert stored_for("usb:0", None, environment, tmp_path) is None
+    usual = written(default_path(environment, tmp_path, "table"), calibration())
+    assert stored_for("usb:0,size=1920x1080", None, environment, tmp_path) == usual
+    own = written(default_path(environment, tmp_path, "usb-0"), calibration())
+    assert stored_for("usb:0,size=1920x1080", None, environment, tmp_path) == own
+    assert stored_for("film.mp4", None, environment, tmp_path) is None
+    assert stored_for("film.mp4", Path("x.json"), environment, tmp_path) == Path("x.json")
 
 
-def test_pictures_of_another_shape_use_no_calibration_and_it_is_said(tmp_path: Path) -> None:
+def test_pictures_of_another_shape_use_no_calibration(tmp_path: Path) -> None:
     path = written(tmp_path / "c.json", calibration())
     used = use_of(path, 4, (640, 480), is_named=True)
     assert used.zones is None
@@ -102,13 +102,13 @@ def test_pictures_of_another_shape_use_no_calibration_and_it_is_said(tmp_path: P
     assert use_of(path, 4, (640, 360), is_named=True).zones is not None
 
 
-def test_what_a_calibration_lacks_is_said(tmp_path: Path) -> None:
+def test_missing_parts_of_a_calibration_are_reported(tmp_path: Path) -> None:
     used = use_of(written(tmp_path / "c.json", Calibration(LENS)), 2, None, is_named=False)
     assert used.zones is None
     assert "says nothing of table and zones" in used.words[0]
 
 
-def test_a_damaged_file_stops_a_game_only_where_it_was_named(tmp_path: Path) -> None:
+def test_a_damaged_file_is_an_error_only_if_named(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text(format_calibration(calibration()).replace("930.0", "931.0"))
     assert "checksum" in use_of(path, 2, None, is_named=False).words[0]
@@ -118,11 +118,11 @@ def test_a_damaged_file_stops_a_game_only_where_it_was_named(tmp_path: Path) -> 
         use_of(tmp_path / "none.json", 2, None, is_named=True)
 
 
-def test_a_game_records_the_zones_of_its_calibration_and_says_which_it_uses(tmp_path: Path) -> None:
+def test_a_game_records_the_zones_of_its_calibration(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.avi", [GREY] * 4, per_s=10)
     path = written(tmp_path / "c.json", calibration(20))
     folder = tmp_path / "sessions"
-    code, out, err = told(
+    code, out, err = run_play(
         PlayOptions(camera=str(video), players="Ann,Ben", record=str(folder), speed=0, calibration=path)
     )
     assert code == 0, err
@@ -137,46 +137,46 @@ def test_a_game_records_the_zones_of_its_calibration_and_says_which_it_uses(tmp_
     assert replay(recording, as_json=True, out=StringIO()) == 0
 
 
-def five_everywhere(eye: str) -> LearnedSet:
-    """A double-six of which was learned that all that it shows is a 5."""
+def five_everywhere(reader: str) -> LearnedSet:
+    """Return a learned double-six set that classifies every half as a 5."""
     weights = np.zeros((FEATURES + PICTURE_FEATURES + 1, 7), np.float16)
     weights[-1, 5] = 30
     packed = base64.b64encode(weights.tobytes()).decode()
     look = SetLook((255, 255, 255), (), PipColors.DARK, BarSeen.LINE, 2.0)
-    return LearnedSet(6, ((0, 0),), "AAAA", look, eye, packed, 0.01, 0.0, (0.1, 0.0))
+    return LearnedSet(6, ((0, 0),), "AAAA", look, reader, packed, 0.01, 0.0, (0.1, 0.0))
 
 
-def test_a_simulated_match_says_that_what_was_tried_at_another_table_is_not_used(tmp_path: Path) -> None:
-    world = {"XDG_STATE_HOME": str(tmp_path)}
-    assert words_of_unused("simulated:seed=3", world, tmp_path) == ()
-    written(default_path(world, tmp_path, "simulated"), calibration())
-    assert words_of_unused("film.mp4", world, tmp_path) == ()
+def test_a_simulated_match_ignores_a_stored_calibration(tmp_path: Path) -> None:
+    environment = {"XDG_STATE_HOME": str(tmp_path)}
+    assert words_of_unused("simulated:seed=3", environment, tmp_path) == ()
+    written(default_path(environment, tmp_path, "simulated"), calibration())
+    assert words_of_unused("film.mp4", environment, tmp_path) == ()
     camera, game = open_camera("simulated:seed=3", bones(), lambda: 0)
-    same, used = with_calibration(game, camera, "simulated:seed=3", None, environment=world, home=tmp_path)
+    same, used = with_calibration(game, camera, "simulated:seed=3", None, environment=environment, home=tmp_path)
     assert same.start.zones is not None
     assert (same, used.zones) == (game, None)
     assert "each simulated match has another table" in used.words[0]
 
 
-def test_tiles_are_read_as_they_were_learned_and_so_they_are_in_a_replay(tmp_path: Path) -> None:
+def test_a_learned_set_is_used_in_a_game_and_its_replay(tmp_path: Path) -> None:
     pictures = [table_with(laid, frame=0).image for laid in ((), (lay(3, 2, 0, 0, 20),))]
     video = write_video(tmp_path / "a.avi", [pictures[0]] * 10 + [pictures[1]] * 15, per_s=10)
     path = written(tmp_path / "c.json", Calibration(set=five_everywhere(reader_checksum())))
     folder = tmp_path / "sessions"
-    wishes = PlayOptions(
+    options = PlayOptions(
         camera=str(video), players="Ann,Ben", record=str(folder), speed=0, calibration=path, as_json=True
     )
-    code, out, err = told(wishes, b" ")
+    code, out, err = run_play(options, b" ")
     assert code == 0, err
     path.unlink()
     (recording,) = folder.iterdir()
-    again = StringIO()
-    assert replay(recording, as_json=True, out=again) == 0
-    for lines in (out, again.getvalue()):
+    replayed = StringIO()
+    assert replay(recording, as_json=True, out=replayed) == 0
+    for lines in (out, replayed.getvalue()):
         assert "who leads the 5-5?" in lines
 
 
-def test_a_set_that_another_eye_learned_from_a_damaged_picture_is_told_and_not_used(tmp_path: Path) -> None:
+def test_a_set_of_another_reader_with_a_damaged_picture_is_not_used(tmp_path: Path) -> None:
     game, reader = bones(), load_reader(6)
     used = Used(None, (), Calibration(set=five_everywhere("another eye")))
     game, same, words = with_own_tiles(game, used, reader)
@@ -185,19 +185,19 @@ def test_a_set_that_another_eye_learned_from_a_damaged_picture_is_told_and_not_u
     assert "damaged" in words[0]
 
 
-def test_a_match_that_goes_on_reads_its_tiles_as_it_began() -> None:
+def test_a_resumed_match_keeps_its_tile_set() -> None:
     began, reader = bones(), load_reader(6)
     start = replace(began.start, own_set=RecordedSet(6, "another eye", "AAAA", 0.6))
     game = replace(began, start=start, left=Left(start))
     _, same, words = with_own_tiles(game, Used(None, ()), reader)
     assert same is reader
     assert "another version of the eye" in words[0]
-    _, plain, said = with_own_tiles(
+    _, plain, messages = with_own_tiles(
         replace(began, left=Left(began.start)),
         Used(None, (), Calibration(set=five_everywhere(reader_checksum()))),
         reader,
     )
-    assert (plain, said) == (reader, ())
+    assert (plain, messages) == (reader, ())
 
 
 def bones() -> MatchPlan:
@@ -213,25 +213,30 @@ def bones() -> MatchPlan:
 
 
 @pytest.mark.parametrize(("size_px", "is_used"), [((1280, 720), True), ((640, 480), False)])
-def test_a_plugged_in_camera_uses_what_is_stored_for_it_if_its_pictures_have_that_shape(
+def test_a_camera_uses_its_stored_calibration_if_the_shape_matches(
     tmp_path: Path, size_px: tuple[int, int], is_used: bool
 ) -> None:
-    world = {"XDG_STATE_HOME": str(tmp_path)}
-    written(default_path(world, tmp_path, "usb-0"), calibration())
+    environment = {"XDG_STATE_HOME": str(tmp_path)}
+    written(default_path(environment, tmp_path, "usb-0"), calibration())
     camera = DeviceCamera("usb:0", FakeCamera(CameraMode(*size_px, 20.0, "MJPG")), lambda: 0)
     game = bones()
-    after, used = with_calibration(game, camera, "usb:0", None, environment=world, home=tmp_path)
+    after, used = with_calibration(game, camera, "usb:0", None, environment=environment, home=tmp_path)
     assert (used.zones is not None) is is_used
     assert bool(after.start.zones) is is_used
     with pytest.raises(EngineError, match="keeps its zones"):
         with_calibration(
-            replace(game, left=Left(game.start)), camera, "usb:0", tmp_path / "x.json", environment=world, home=tmp_path
+            replace(game, left=Left(game.start)),
+            camera,
+            "usb:0",
+            tmp_path / "x.json",
+            environment=environment,
+            home=tmp_path,
         )
 
 
-def test_a_named_calibration_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_named_calibration_is_an_error(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.avi", [GREY] * 2, per_s=10)
-    code, _, err = told(
+    code, _, err = run_play(
         PlayOptions(camera=str(video), record=str(tmp_path), speed=0, calibration=tmp_path / "none.json")
     )
     assert code == 1

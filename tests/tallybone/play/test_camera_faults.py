@@ -1,4 +1,4 @@
-"""A camera that freezes, turns black or is gone for a minute in a match: it is said, nothing is lost or invented."""
+"""Tests of camera faults in a match: freezing, black pictures and disconnection are reported and harmless."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from vision.arrays import Image
 from vision.tracking.table_view import TableView
 from vision.tracking.watch import Frame
 
-# Shorter than a hand takes: after a longer fault the next hand would be marked.
+# Shorter than a hand, because actions after a longer fault would be marked as inferred.
 FAULT_S = 35
-SAID_WITHIN_S = 5
+REPORTED_WITHIN_S = 5
 BACK_WITHIN_S = 6
 
 
 @dataclass
 class Played:
-    """A match that is played before a camera, with its real loop and its real recording."""
+    """A match in front of a fake camera, with the real game loop and recording."""
 
     folder: Path
     match: Match
@@ -53,7 +53,7 @@ class Played:
         self.scene = Passing(picture_of(0))
         self.camera = DeviceCamera("usb:0", camera_over(self.scene, self.folder), self.scene.clock)
         self.recorder = recorder_of(game, RecordingQuota(self.folder / "kept", 10**12), self.notes.append, t_ns=0)
-        self._eye, script = Eye(self.match.looks), Script()
+        self._reader, script = Eye(self.match.looks), Script()
         script.notes = self.notes
         self.sitting = Sitting(self._look, opened(game.rules, game.start.players)[0])
         self.live = LiveGame(
@@ -62,28 +62,28 @@ class Played:
 
     def _look(self, frame: Frame) -> TableView:
         self.seen = number_in(frame.image)
-        return self._eye.look(frame)
+        return self._reader.look(frame)
 
     def passes(self, seconds: float) -> None:
-        """Let time pass, and the loop go round: twice for each picture, so that it keeps up with the camera."""
+        """Advance the time and run the loop, twice per picture to keep up with the camera."""
         for _ in range(round(seconds / 0.05)):
             self.scene.passes(0.05)
             self.live.look()
 
     def sees(self, number: int) -> None:
-        """Lay what a look shows, and wait until the table has seen it."""
+        """Show picture *number*, and wait until the table has read it."""
         self.scene.shows(picture_of(number))
         for _ in range(BACK_WITHIN_S * 5):
             self.passes(0.2)
             if self.seen == number:
                 return
-        raise AssertionError(f"look {number} was never seen")
+        raise AssertionError(f"picture {number} was never read")
 
     def has(self, fault: Fault, number: int) -> None:
-        """Have a fault for half a minute; in the middle of it somebody lays what a look shows."""
+        """Cause a fault for half a minute, and change the scene to picture *number* in the middle of it."""
         before = self.sitting.session.state.log
         self.scene.goes_wrong(fault)
-        for _ in range(SAID_WITHIN_S * 2):
+        for _ in range(REPORTED_WITHIN_S * 2):
             self.passes(0.5)
         assert fault.value in self.notes[-1]
         assert self.live.now.eye == "no camera"
@@ -91,7 +91,7 @@ class Played:
         self.scene.shows(picture_of(number))
         for _ in range(FAULT_S // 5 - 1):
             self.passes(5)
-        assert self.sitting.session.state.log == before, "something was invented"
+        assert self.sitting.session.state.log == before, "an event was invented"
         self.scene.goes_wrong(None)
         self.sees(number)
         assert self.notes[-1] == "the camera is back"
@@ -107,7 +107,7 @@ def match(tmp_path: Path) -> Iterator[Played]:
 
 
 @pytest.mark.slow
-def test_a_match_goes_on_as_if_nothing_had_been_whatever_the_camera_does(match: Played) -> None:
+def test_a_match_is_unaffected_by_camera_faults(match: Played) -> None:
     looks = [item for item in match.match.items if isinstance(item, int)]
     faults = {looks[len(looks) * at // 7]: fault for at, fault in zip((1, 3, 5), Fault, strict=True)}
     match.sees(looks[0])
@@ -122,7 +122,7 @@ def test_a_match_goes_on_as_if_nothing_had_been_whatever_the_camera_does(match: 
     assert match.sitting.session.state == match.match.state
     (recording,) = (match.folder / "kept").glob("*.mcap")
     assert state_of(left_in(read_recording(recording))) == match.match.state
-    assert len(match.notes) == 2 * len(Fault), "each is said once, and that it is over"
+    assert len(match.notes) == 2 * len(Fault), "each fault and its end are reported once"
 
 
 def table_image() -> Image:
@@ -140,8 +140,8 @@ def totals(client: httpx.Client) -> list[int]:
     return [player["total"] for player in client.get("/state").json()["players"]]
 
 
-def is_said(table: Served, client: httpx.Client, fault: Fault) -> None:
-    """Wait until everybody knows; no time passes for the table meanwhile."""
+def check_reported(table: Served, client: httpx.Client, fault: Fault) -> None:
+    """Wait until a fault is reported everywhere. The table's clock stands still meanwhile."""
     until(lambda: table.out.getvalue().count(fault.value) == 1)
     until(lambda: "the camera gives no pictures" in client.get("/state").json()["problems"])
     status, reasons = health(table)
@@ -150,7 +150,7 @@ def is_said(table: Served, client: httpx.Client, fault: Fault) -> None:
     assert fault.value in reasons
 
 
-def is_well(table: Served, client: httpx.Client, *, times_back: int) -> None:
+def check_healthy(table: Served, client: httpx.Client, *, times_back: int) -> None:
     until(lambda: table.out.getvalue().count("the camera is back") == times_back)
     until(lambda: client.get("/state").json()["problems"] == [])
     assert "camera" not in health(table)[1]
@@ -164,7 +164,7 @@ def scene() -> Iterator[Passing]:
 
 
 @pytest.mark.slow
-def test_the_page_the_terminal_and_the_health_say_so_and_points_are_still_taken(scene: Passing, tmp_path: Path) -> None:
+def test_faults_are_reported_everywhere_and_points_are_still_accepted(scene: Passing, tmp_path: Path) -> None:
     served = at_served_table(
         tmp_path, open_device=lambda source, clock: camera_over(scene, tmp_path), clock=scene.clock
     )
@@ -174,17 +174,17 @@ def test_the_page_the_terminal_and_the_health_say_so_and_points_are_still_taken(
         scene.passes(BACK_WITHIN_S)
         played(client)
         for number, fault in enumerate(Fault):
-            is_well(table, client, times_back=number)
+            check_healthy(table, client, times_back=number)
             scene.goes_wrong(fault)
-            scene.passes(SAID_WITHIN_S)
-            is_said(table, client, fault)
+            scene.passes(REPORTED_WITHIN_S)
+            check_reported(table, client, fault)
             assert act(client, type="points", seat=0, points=5).status_code == 200
             scene.passes(FAULT_S)
-            is_said(table, client, fault)
+            check_reported(table, client, fault)
             assert totals(client) == [10 * number + 5, 0]
             scene.goes_wrong(None)
             scene.passes(BACK_WITHIN_S)
-            is_well(table, client, times_back=number + 1)
+            check_healthy(table, client, times_back=number + 1)
             assert act(client, type="points", seat=0, points=5).status_code == 200
             assert totals(client) == [10 * number + 10, 0]
         scene.ends()

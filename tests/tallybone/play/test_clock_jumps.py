@@ -1,4 +1,4 @@
-"""A clock on the wall that jumps by years, as when the network says the time late, changes no order, loses nothing."""
+"""Tests of wall clock jumps by years, as after a late time sync: order and data are preserved."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from tests.tallybone.serve.test_settings import PASSWORD, own
 from tests.tallybone.web.true_table import PIN
 
 YEARS = (2026, 1970, 2091, 2000, 1970)
-"""What the clock said when one recording after the other began."""
+"""Years of the wall clock at the start of successive recordings."""
 
 
 def begun(folder: Path, year: int, *, over: bool = False, continues: str | None = None) -> Path:
-    """A recording that begins after all that are there, whatever the clock says."""
+    """Write a recording that is newer than all others, regardless of its *year*."""
     number = next_number(folder)
     start = SittingStart(
         started_at=datetime(year, 1, 1, tzinfo=UTC),
@@ -55,19 +55,19 @@ def begun(folder: Path, year: int, *, over: bool = False, continues: str | None 
     return path
 
 
-def test_the_match_that_was_left_last_goes_on(tmp_path: Path) -> None:
+def test_the_last_match_is_resumed(tmp_path: Path) -> None:
     for year in YEARS:
         newest = begun(tmp_path, year)
         assert newest_left(tmp_path)[0] == newest
 
 
-def test_a_match_that_goes_on_under_an_earlier_clock_is_not_begun_again(tmp_path: Path) -> None:
+def test_a_continuation_with_an_earlier_date_is_resumed(tmp_path: Path) -> None:
     first = begun(tmp_path, 2026)
     second = begun(tmp_path, 1970, continues=first.name)
     assert newest_left(tmp_path)[0] == second
 
 
-def test_a_match_that_has_gone_on_twice_and_is_over_is_not_gone_on_with(tmp_path: Path) -> None:
+def test_a_finished_match_is_not_resumed_from_its_earlier_recordings(tmp_path: Path) -> None:
     first = begun(tmp_path, 2026)
     second = begun(tmp_path, 1970, continues=first.name)
     begun(tmp_path, 2000, over=True, continues=second.name)
@@ -75,30 +75,30 @@ def test_a_match_that_has_gone_on_twice_and_is_over_is_not_gone_on_with(tmp_path
         newest_left(tmp_path)
 
 
-def test_the_list_is_in_the_order_in_which_they_were_recorded(tmp_path: Path) -> None:
+def test_the_list_is_in_the_order_of_recording(tmp_path: Path) -> None:
     paths = [begun(tmp_path, year) for year in YEARS]
-    assert [one.path for one in recordings_in(tmp_path)[0]] == paths
-    assert [one.path for one in Shelf(tmp_path).listed()[0]] == paths[::-1]
+    assert [listed.path for listed in recordings_in(tmp_path)[0]] == paths
+    assert [listed.path for listed in Shelf(tmp_path).listed()[0]] == paths[::-1]
 
 
-def test_a_list_that_is_too_long_leaves_out_the_oldest_and_not_those_of_an_early_name(tmp_path: Path) -> None:
+def test_a_long_list_omits_the_oldest_recordings(tmp_path: Path) -> None:
     paths = [begun(tmp_path, year) for year in YEARS]
     shelf = Shelf(tmp_path, most=2)
-    assert [one.path for one in shelf.listed()[0]] == paths[:-3:-1]
+    assert [listed.path for listed in shelf.listed()[0]] == paths[:-3:-1]
     paths.append(begun(tmp_path, min(YEARS) - 1))
     (tmp_path / "zzz.mcap").write_text("no recording")
-    assert [one.path for one in shelf.listed()[0]] == paths[:-3:-1]
+    assert [listed.path for listed in shelf.listed()[0]] == paths[:-3:-1]
     paths.pop().unlink()
-    assert [one.path for one in shelf.listed()[0]] == paths[:-3:-1]
+    assert [listed.path for listed in shelf.listed()[0]] == paths[:-3:-1]
 
 
-def test_the_oldest_make_way_and_never_the_newest(tmp_path: Path) -> None:
+def test_the_oldest_recordings_are_pruned_first(tmp_path: Path) -> None:
     paths = [begun(tmp_path, year) for year in YEARS]
     assert prune(tmp_path, keep_bytes=paths[0].stat().st_size) == tuple(paths[:-1])
     assert paths[-1].is_file()
 
 
-def test_the_running_one_never_makes_way(tmp_path: Path) -> None:
+def test_the_running_recording_is_never_pruned(tmp_path: Path) -> None:
     paths = [begun(tmp_path, year) for year in (2026, 2091)]
     recorder = recorder_of(_game(1970), RecordingQuota(tmp_path, 1), lambda _: None, t_ns=0)
     assert not any(path.exists() for path in paths)
@@ -107,14 +107,14 @@ def test_the_running_one_never_makes_way(tmp_path: Path) -> None:
     recorder.close()
 
 
-def test_numbers_go_on_after_those_that_were_set_aside(tmp_path: Path) -> None:
+def test_numbers_continue_after_deleted_recordings(tmp_path: Path) -> None:
     assert next_number(tmp_path) == 1
     begun(tmp_path, 2026)
     set_aside(begun(tmp_path, 1970))
     assert next_number(tmp_path) == 3
 
 
-def test_recordings_that_nobody_has_numbered_are_older_than_all_others(tmp_path: Path) -> None:
+def test_recordings_without_a_number_are_the_oldest(tmp_path: Path) -> None:
     start = SittingStart(started_at=datetime(2030, 1, 1, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
     with RecordingWriter(tmp_path / "before.mcap", start) as writer:
         write_left(writer, Left(start, (NewHand(),)), 0)
@@ -124,7 +124,7 @@ def test_recordings_that_nobody_has_numbered_are_older_than_all_others(tmp_path:
 
 
 @pytest.mark.parametrize("years", [56, -56])
-def test_what_was_set_aside_is_kept_for_a_week_after_the_clock_has_jumped(tmp_path: Path, years: int) -> None:
+def test_deleted_recordings_are_kept_for_a_week_after_a_clock_jump(tmp_path: Path, years: int) -> None:
     set_aside(begun(tmp_path, 2026))
     (aside,) = (tmp_path / FOLDER).iterdir()
     then_s = aside.stat().st_mtime - years * 365 * 24 * 3600
@@ -141,7 +141,7 @@ def _game(year: int) -> MatchPlan:
 
 
 class Wall:
-    """The clock on the wall, and a monotonic one; the one on the wall is set as somebody likes."""
+    """A wall clock that can jump, and a monotonic clock that can be advanced."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.off_s, self.passed_s = 0.0, 0
@@ -149,7 +149,7 @@ class Wall:
 
         class Shifted(datetime):
             @classmethod
-            def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]  # a plain one is enough
+            def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]  # returns a plain datetime
                 return super().now(tz) + timedelta(seconds=wall.off_s)
 
         monkeypatch.setattr(wall_clock, "datetime", Shifted)
@@ -166,9 +166,7 @@ def wall(monkeypatch: pytest.MonkeyPatch) -> Wall:
     return Wall(monkeypatch)
 
 
-def test_a_clock_that_jumps_inside_a_match_changes_no_score_and_lets_nobody_out_or_in(
-    wall: Wall, tmp_path: Path
-) -> None:
+def test_a_clock_jump_in_a_match_affects_neither_scores_nor_logins(wall: Wall, tmp_path: Path) -> None:
     set_password(PASSWORD, tmp_path / "tallybone" / OWNER_FILE)
     wall.jumps_to(1970)
     with at_served_table(tmp_path, clock=wall.monotonic_ns) as table, table.client() as client:
@@ -182,28 +180,30 @@ def test_a_clock_that_jumps_inside_a_match_changes_no_score_and_lets_nobody_out_
             assert act(client, type="points", seat=0, points=5).status_code == 200
             assert client.put("/settings", json={}).status_code == 204
             shown = client.get("/state").json()
-            assert [one["total"] for one in shown["players"]] == [5 * number, 0]
-            assert [one["id"] for one in shown["told"]] == list(range(len(shown["told"]), 0, -1)), "the newest first"
+            assert [player["total"] for player in shown["players"]] == [5 * number, 0]
+            assert [entry["id"] for entry in shown["told"]] == list(range(len(shown["told"]), 0, -1)), "newest first"
         for passed_s, status in ((LASTS_S - 60, 200), (120, 401)):
             wall.passed_s += passed_s
-            assert act(client, type="points", seat=1, points=5).status_code == status, "cookies end by the hours"
+            assert act(client, type="points", seat=1, points=5).status_code == status, "cookies expire by elapsed time"
         assert client.put("/settings", json={}).status_code == 401
     path, left = newest_left(tmp_path / "tallybone" / "sessions")
     game = state_of(left).game
     assert game is not None
     assert game.totals == (20, 5)
-    times_ns = [one.t_ns for one in read_recording(path) if isinstance(one, RecordedMessage)]
+    times_ns = [record.t_ns for record in read_recording(path) if isinstance(record, RecordedMessage)]
     assert times_ns == sorted(times_ns)
 
 
-def test_earlier_calibrations_are_in_the_order_in_which_they_were_kept(tmp_path: Path) -> None:
+def test_earlier_calibrations_are_in_the_order_of_storing(tmp_path: Path) -> None:
     path = tmp_path / "usb-0.json"
     for number, year in enumerate(YEARS):
         save_calibration(Calibration(light=LightKept((float(number),) * 3, (1.0, 2.0), is_held=True)), path)
         at_s = datetime(year, 6, 1, tzinfo=UTC).timestamp()
         os.utime(path, (at_s, at_s))
-    kept = [load_calibration(one).light for one in (path, *(earlier_path(path, number) for number in range(1, 5)))]
-    assert [one.levels[0] for one in kept if one is not None] == [4.0, 3.0, 2.0, 1.0, 0.0]
+    kept = [
+        load_calibration(stored).light for stored in (path, *(earlier_path(path, number) for number in range(1, 5)))
+    ]
+    assert [light.levels[0] for light in kept if light is not None] == [4.0, 3.0, 2.0, 1.0, 0.0]
     out = StringIO()
     assert show(path, now=lambda: 0.0, output=Output("calibrate", out)) == 0
     assert out.getvalue().count("ago") == 5

@@ -1,4 +1,4 @@
-"""What is counted of a game, and that it counts as nothing in its loop."""
+"""Tests of the counters and timings of a game, and of its pace."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_stages_of_a_picture_add_up_to_its_time() -> None:
     assert 0.5 * took_s < added_s <= took_s
 
 
-def test_what_is_taken_back_counts_as_a_correction_and_points_that_are_given_do_not() -> None:
+def test_an_undo_counts_as_a_correction_and_an_adjustment_does_not() -> None:
     counts = Counts()
     sitting_ = sitting(counts)
     sitting_.feed(Adjust(Seat(0), 5, "given"), MS)
@@ -63,18 +63,18 @@ def test_what_is_taken_back_counts_as_a_correction_and_points_that_are_given_do_
     assert (counts.inputs, counts.corrections) == (2, 1)
 
 
-def test_what_the_table_is_asked_counts_as_a_question() -> None:
+def test_an_open_question_is_counted() -> None:
     counts = Counts()
     led, _ = feed(played(BLOCK, Lead(Seat(0))), placed(seen((3, 5), (0, 0))), t_ns=SECOND)
     asked = MeasuredSitting(Perception(Blind()), led, counts)
     asked.feed(KnockHeard(Seat(1), confidence=SURE_KNOCK - 0.1), 2 * SECOND)
     assert counts.questions == 0
-    asked.feed(Undo(Seq(99)), 5 * SECOND)  # whatever comes after a while decides what the knock was
+    asked.feed(Undo(Seq(99)), 5 * SECOND)  # any later input resolves the knock
     assert counts.questions == 1
 
 
 def pace_after(pace: PaceMeter, begin_s: int, seconds: int, *, given_per_s: int, read_per_s: int) -> MeanPace | None:
-    """The pace of a camera and a reader that go on evenly, 0.9 s behind."""
+    """Return the pace of a steady camera and reader, 0.9 s behind."""
     mean = None
     for at_s in range(begin_s, begin_s + seconds):
         for _ in range(read_per_s):
@@ -83,9 +83,9 @@ def pace_after(pace: PaceMeter, begin_s: int, seconds: int, *, given_per_s: int,
     return mean
 
 
-def test_a_machine_that_reads_too_few_of_the_pictures_is_too_slow_until_it_reads_enough() -> None:
+def test_a_machine_that_reads_too_few_pictures_is_too_slow() -> None:
     pace = PaceMeter(10.0)
-    assert pace_after(pace, 0, 10, given_per_s=20, read_per_s=2) is None, "ten seconds have not passed"
+    assert pace_after(pace, 0, 10, given_per_s=20, read_per_s=2) is None, "under ten seconds have passed"
     assert pace_after(pace, 10, 5, given_per_s=20, read_per_s=2) == MeanPace(2.0, 10.0, 0.9, is_too_slow=True)
     between = pace_after(pace, 15, 20, given_per_s=20, read_per_s=5)
     assert between == MeanPace(5.0, 10.0, 0.9, is_too_slow=True)
@@ -93,11 +93,11 @@ def test_a_machine_that_reads_too_few_of_the_pictures_is_too_slow_until_it_reads
     assert pace_after(pace, 55, 20, given_per_s=20, read_per_s=5) == MeanPace(5.0, 10.0, 0.9, is_too_slow=False)
 
 
-def test_all_pictures_of_a_slow_camera_are_enough() -> None:
+def test_reading_all_pictures_of_a_slow_camera_is_fast_enough() -> None:
     assert pace_after(PaceMeter(10.0), 0, 20, given_per_s=3, read_per_s=3) == MeanPace(3.0, 3.0, 0.9, is_too_slow=False)
 
 
-def test_a_pace_that_begins_again_is_measured_for_ten_seconds_first() -> None:
+def test_a_restarted_pace_is_measured_for_ten_seconds_first() -> None:
     pace = PaceMeter(10.0)
     pace_after(pace, 0, 15, given_per_s=10, read_per_s=1)
     pace.restart()

@@ -1,4 +1,4 @@
-"""Crops of a live game: each play and question once, out of the picture it was read from, with its tile outlined."""
+"""Tests of the crops of a live game: one per play and question, with the tile outlined."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ def table_with(tile: tuple[tuple[float, float], ...]) -> Image:
     return image
 
 
-def is_outlined(image: Image, middle: tuple[float, float]) -> bool:
-    """Whether the yellow line encloses a place that is ivory."""
+def is_outlined(image: Image, centre: tuple[float, float]) -> bool:
+    """Check that a yellow outline encloses the ivory tile at *centre*."""
     line = (image[..., 2] > 180) & (image[..., 0] < 150)
     filled = np.asarray(line, np.uint8).copy()
-    x, y = (round(at) for at in middle)
+    x, y = (round(at) for at in centre)
     cv2.floodFill(filled, None, (x, y), (1,))
     return bool(image[y, x].min() > 190) and 0.02 < filled.mean() < 0.25
 
 
-def test_a_crop_shows_the_tile_in_its_outline_and_what_lies_around_it() -> None:
+def test_a_crop_shows_the_outlined_tile_and_its_surroundings() -> None:
     jpeg = crop(table_with(TILE.corners_px), (TILE.corners_px,))
     assert jpeg is not None
     image = decoded(jpeg)
@@ -62,7 +62,7 @@ def test_a_crop_shows_the_tile_in_its_outline_and_what_lies_around_it() -> None:
     assert is_outlined(image, (width / 2, height / 2))
 
 
-def test_the_outline_follows_a_camera_that_was_moved() -> None:
+def test_the_outline_follows_a_moved_camera() -> None:
     aim = Alignment((1.0, 0.0, 80.0, 0.0, 1.0, -40.0))
     moved = tuple((x + 80.0, y - 40.0) for x, y in TILE.corners_px)
     jpeg = crop(table_with(moved), (TILE.corners_px,), aim)
@@ -76,7 +76,7 @@ def test_a_tile_outside_the_picture_has_no_crop() -> None:
     assert crop(table_with(TILE.corners_px), (beside,)) is None
 
 
-def test_a_crop_is_small_whatever_it_shows() -> None:
+def test_the_size_of_a_crop_is_bounded() -> None:
     noise = np.random.default_rng(1).integers(0, 256, (1440, 2560, 3)).astype(np.uint8)
     large = tuple((x * 4, y * 4) for x, y in TILE.corners_px)
     jpeg = crop(noise, (large,))
@@ -92,16 +92,16 @@ def kept_by(table: TrueTable) -> Crops:
     return table.page.feed.crops
 
 
-def test_each_play_of_all_hands_is_kept_once_in_memory_and_in_the_recording(tmp_path: Path) -> None:
+def test_each_play_is_kept_once_in_memory_and_in_the_recording(tmp_path: Path) -> None:
     recorder = file_recorder(RecordingQuota(tmp_path, 10**9), tmp_path / "a.mcap")
     with at_table(recorder=recorder, hands=2) as table:
         while not table.camera.is_done:
             table.play(1)
-        plays, kept = plays_in(table), {one.of: one for one in kept_by(table)}
+        plays, kept = plays_in(table), {evidence.of: evidence for evidence in kept_by(table)}
     recorder.close()
     assert len(plays) > 20
-    recorded = [evidence_of(one) for one in records_of(tmp_path / "a.mcap") if one.topic is Topic.EVIDENCE]
-    assert [one.of for one in recorded if one is not None] == plays
+    recorded = [evidence_of(record) for record in records_of(tmp_path / "a.mcap") if record.topic is Topic.EVIDENCE]
+    assert [evidence.of for evidence in recorded if evidence is not None] == plays
     assert [kept[seq] for seq in plays] == recorded
 
 
@@ -109,14 +109,14 @@ def test_a_crop_shows_the_tile_of_its_play() -> None:
     with at_table() as table:
         table.play(5)
         seq = plays_in(table)[-1]
-        one = kept_by(table).find(seq)
-        assert one is not None
-        image = decoded(one.jpeg)
-    # In the middle, because the first few tiles lie far from the rim of the picture; beside the numbers.
+        evidence = kept_by(table).find(seq)
+        assert evidence is not None
+        image = decoded(evidence.jpeg)
+    # The first tiles are far from the edge of the picture, so the centre of the crop is on the tile.
     assert is_outlined(image, (image.shape[1] / 2, image.shape[0] / 2))
 
 
-def test_a_play_that_a_look_corrects_is_cut_again_and_one_that_a_person_corrects_is_not() -> None:
+def test_only_corrections_by_the_reader_renew_a_crop() -> None:
     session = line(seen((3, 5), (0, 0)))
     (known,) = session.places.known
     image = np.full((900, 900, 3), 90, np.uint8)
@@ -126,30 +126,30 @@ def test_a_play_that_a_look_corrects_is_cut_again_and_one_that_a_person_corrects
     def cut(t_ns: int, *events: Event, has_picture: bool = True) -> list[tuple[int | str, int]]:
         after = replace(session, state=changed(session.state, log=(*session.state.log, *events)))
         step = Step(t_ns, after, events=events, view=view if has_picture else None)
-        return [(one.of, one.t_ns) for one in cutter.after(step, image if has_picture else None)]
+        return [(evidence.of, evidence.t_ns) for evidence in cutter.after(step, image if has_picture else None)]
 
     seq = Seq(int(known.node))
-    amend = Amend(seq, session.state.log[seq])  # type: ignore[arg-type]  # it is a play
+    amend = Amend(seq, session.state.log[seq])  # type: ignore[arg-type]  # a play
     assert cut(1) == [(seq, 1)]
     assert cut(2) == []
     assert cut(3, amend) == [(seq, 3)]
     assert cut(4, amend, has_picture=False) == []
     assert Cutter(session).after(Step(5, session, view=view), image) == ()
     away = replace(view, aim=Alignment((1.0, 0.0, 5000.0, 0.0, 1.0, 0.0)))
-    assert Cutter(opened(BONES, PLAYERS)[0]).after(Step(6, session, view=away), image) == (), "outside the picture now"
+    assert Cutter(opened(BONES, PLAYERS)[0]).after(Step(6, session, view=away), image) == (), "now outside the picture"
 
 
 def test_a_question_about_a_tile_is_kept_by_its_topic() -> None:
-    with at_table(eye=doubtful) as table:
+    with at_table(reader=doubtful) as table:
         table.play(ASKED_AFTER)
         asked = table.live.session.open_question
         assert asked is not None
-        one = kept_by(table).find(asked.topic)
-        assert isinstance(one, Evidence)
-        assert decoded(one.jpeg).size > 0
+        evidence = kept_by(table).find(asked.topic)
+        assert isinstance(evidence, Evidence)
+        assert decoded(evidence.jpeg).size > 0
 
 
-def test_a_question_that_names_no_tile_shows_all_that_wait_once() -> None:
+def test_a_question_without_a_tile_shows_all_waiting_tiles() -> None:
     session, image = opened(BONES, PLAYERS)[0], np.full((480, 640, 3), (50, 74, 28), np.uint8)
     tiles = (seen_tile(5, 4, x_px=200.0, y_px=200.0), seen_tile(1, 0, x_px=400.0, y_px=260.0))
     for tile in tiles:
@@ -159,24 +159,24 @@ def test_a_question_that_names_no_tile_shows_all_that_wait_once() -> None:
     question = Question(ambiguity, (Resolution((), places), Resolution((), places)))
     asked = replace(session, places=places, questions=(question,))
     cutter, view = Cutter(session), TableView(tiles, (), ())
-    (one,) = cutter.after(Step(1, asked, view=view), image)
-    assert one.of == "1-0 / 5-4"
-    shown = decoded(one.jpeg)
-    assert shown.shape[1] == pytest.approx(320, abs=2), "both tiles, 200 px apart, with a tile around"
+    (evidence,) = cutter.after(Step(1, asked, view=view), image)
+    assert evidence.of == "1-0 / 5-4"
+    shown = decoded(evidence.jpeg)
+    assert shown.shape[1] == pytest.approx(320, abs=2), "both tiles, 200 px apart, with a margin of a tile"
     line = np.asarray((shown[..., 2] > 180) & (shown[..., 0] < 150), np.uint8)
     outlines = cv2.connectedComponents(cv2.dilate(line, np.ones((7, 7), np.uint8)))[0] - 1
     assert outlines == len(tiles)
     assert cutter.after(Step(2, asked, view=view), image) == ()
     assert cutter.after(Step(3, session, view=view), image) == ()
-    assert len(cutter.after(Step(4, asked, view=view), image)) == 1, "it is asked again"
+    assert len(cutter.after(Step(4, asked, view=view), image)) == 1, "the question is open again"
 
 
 @pytest.mark.parametrize(("game", "seed", "kinds"), [("cutthroat", 10, {Play, Stack}), ("super", 1, {Play})])
 def test_stacks_and_plays_of_other_games_are_kept(game: str, seed: int, kinds: set[type]) -> None:
     with at_table(seed=seed, rules=profile(game), players=PLAYERS_OF[game]) as table:
         table.play(13)
-        tiles = {one.seq: type(one.action) for one in entries(table.live.session.state)}
-        kept = {one.of for one in kept_by(table)}
+        tiles = {entry.seq: type(entry.action) for entry in entries(table.live.session.state)}
+        kept = {evidence.of for evidence in kept_by(table)}
     wanted = {seq for seq, kind in tiles.items() if kind in kinds}
     assert {tiles[seq] for seq in wanted} == kinds
     assert wanted == kept & set(tiles)

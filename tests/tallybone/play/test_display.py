@@ -1,4 +1,4 @@
-"""A live game on a terminal: the board fits, tells what is asked, and what is wrong; elsewhere it is lines."""
+"""Tests of a live game's output: the board in a terminal, plain lines elsewhere, and JSON."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def now(session: Session = SESSION, *, is_healthy: bool = True) -> LiveState:
 
 
 def drawn(display: BoardDisplay, at: LiveState, console: Console) -> list[str]:
-    """What the whole terminal shows."""
+    """Return the lines of the whole terminal."""
     with console.capture() as shown:
         console.print(display._drawn(at))
     return shown.get().splitlines()
@@ -55,11 +55,11 @@ def test_the_board_fills_the_terminal_and_no_line_is_too_long(
     assert max(len(line) for line in lines) <= columns
 
 
-def test_lines_and_totals_are_marked_while_plays_were_not_seen() -> None:
+def test_lines_and_totals_are_marked_as_provisional() -> None:
     lead = Play(Seat(0), Tile.parse("5-5"))
     marked = replace(SESSION, state=replay((*SESSION.state.log, NewHand(), lead, Inferred((Seq(2),)))))
-    assert [one["provisional"] for one in Step(0, marked, SAID).lines] == [True] * len(SAID)
-    assert [one["provisional"] for one in OPENING.lines] == [False] * len(SAID)
+    assert [line["provisional"] for line in Step(0, marked, SAID).lines] == [True] * len(SAID)
+    assert [line["provisional"] for line in OPENING.lines] == [False] * len(SAID)
     display, console = board()
     assert "~10" in "\n".join(drawn(display, now(marked), console))
     plain = Console(file=StringIO(), width=80)
@@ -78,7 +78,7 @@ def test_a_question_is_shown_with_its_numbered_answers() -> None:
     assert "1-9: answer" in shown
 
 
-def test_what_happened_last_stands_above_what_happened_before() -> None:
+def test_the_newest_event_is_at_the_top() -> None:
     display, console = board(rows=40)
     dealt, said = feed(SESSION, Press(Button.NEXT))
     display.happened(OPENING)
@@ -88,7 +88,7 @@ def test_what_happened_last_stands_above_what_happened_before() -> None:
     assert any("hand 1" in line for line in lines[4:first])
 
 
-def test_a_note_stands_where_the_recording_does_until_something_happens() -> None:
+def test_a_note_replaces_the_recording_until_the_next_event() -> None:
     display, console = board()
     display.note("usb:0 gives no pictures")
     shown = "\n".join(drawn(display, now(is_healthy=False), console))
@@ -98,14 +98,14 @@ def test_a_note_stands_where_the_recording_does_until_something_happens() -> Non
     assert "recorded in a.mcap" in "\n".join(drawn(display, now(), console))
 
 
-def test_the_address_of_the_page_stands_in_the_foot() -> None:
+def test_the_footer_shows_the_address_of_the_page() -> None:
     display, console = board()
     assert "recorded in a.mcap    page http://x  PIN 1" in "\n".join(
         drawn(display, replace(now(), page="page http://x  PIN 1"), console)
     )
 
 
-def test_what_to_type_next_goes_before_the_help() -> None:
+def test_a_prompt_takes_precedence_over_the_help() -> None:
     display, console = board()
     display.typed("", wants_help=True)
     assert "answer the question" in "\n".join(drawn(display, now(), console))
@@ -113,13 +113,13 @@ def test_what_to_type_next_goes_before_the_help() -> None:
     assert drawn(display, now(), console)[-1].startswith(" knock: who?")
 
 
-def test_what_a_name_would_do_to_a_terminal_is_not_done() -> None:
+def test_control_characters_are_removed() -> None:
     display, console = board()
     display.note("bad\x1b[31mname")
     assert "\x1b[31m" not in "\n".join(drawn(display, now(), console))
 
 
-def test_without_a_terminal_each_thing_said_is_a_line_and_the_board_comes_last() -> None:
+def test_without_a_terminal_announcements_are_lines_and_the_board_is_last() -> None:
     out = StringIO()
     console = Console(file=out, width=80)
     with display_for(console, Output("play", out, out), Clock(), as_json=False) as display:
@@ -136,16 +136,16 @@ def test_without_a_terminal_each_thing_said_is_a_line_and_the_board_comes_last()
     assert "bones to 150" in shown
 
 
-def test_json_is_one_line_for_each_thing_said_and_notes_go_elsewhere() -> None:
+def test_json_output_has_a_line_per_announcement_and_no_notes() -> None:
     out, notes = StringIO(), StringIO()
     display = JsonDisplay(Output("play", out, notes))
     display.happened(replace(OPENING, announcements=(*SAID, *DOUBT)))
     display.goes_on(SESSION)
     display.note("the camera is back")
-    said = [json.loads(one) for one in out.getvalue().splitlines()]
-    assert said[0]["event"] == "match_started"
-    assert "unclear" in [one["event"] for one in said]
-    assert said[-1] == {
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert lines[0]["event"] == "match_started"
+    assert "unclear" in [line["event"] for line in lines]
+    assert lines[-1] == {
         "t_ns": 0,
         "event": "resumed",
         "words": "the match goes on",

@@ -1,4 +1,4 @@
-"""A score display that is pulled out in a match and stays away: it is said, and it is back with the right score."""
+"""Tests of a score display that is unplugged in a match: reported once, and correct after it returns."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.tallybone.serve.test_matches import NEW, act, played
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import until
 
-# It is looked for after 0.1, 0.2, 0.4 and then every 0.8 s: after so long a minute would add nothing new.
+# Long enough to reach the steady retry interval: retries follow after 0.1, 0.2, 0.4 and then every 0.8 s.
 _AWAY_S = 2.5
 _PAUSE = threading.Event()
 
 
 @pytest.mark.slow
-def test_a_display_that_was_away_shows_the_score_that_was_made_meanwhile(tmp_path: Path) -> None:
+def test_a_reconnected_display_shows_the_current_score(tmp_path: Path) -> None:
     port = PtyPort(EmulatedSerLcd(20, 4), tmp_path / "display")
     port.plug()
     config = table_file(tmp_path, f'[[hardware.displays]]\ndriver = "serlcd-20x4"\nurl = "{tmp_path / "display"}"\n')
@@ -40,7 +40,7 @@ def test_a_display_that_was_away_shows_the_score_that_was_made_meanwhile(tmp_pat
             for _ in range(4):
                 assert act(client, type="points", seat=0, points=10).status_code == 200
             _PAUSE.wait(_AWAY_S)
-            assert table.out.getvalue().count("is it plugged in?") == 1, "it is said once"
+            assert table.out.getvalue().count("is it plugged in?") == 1, "reported once"
             port.plug()
             until(lambda: port.screen()[0].split()[-2:] == ["Ann", "45"])
             until(lambda: "hardware.displays works again" in table.out.getvalue())

@@ -1,4 +1,4 @@
-"""The loop of a live game: what comes is kept, then fed, then what follows is kept, then shown."""
+"""Tests of the live game loop: input is recorded, fed, its outcomes recorded, and then shown."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ JPEG = jpeg_of(GREY)
 
 
 class Script(Listener, Recorder):
-    """A camera, an eye, a recorder and a display that write down what is done to them."""
+    """A camera, reader, recorder and display that log their calls."""
 
     is_whole, words = True, "recorded in a.mcap"
 
@@ -70,7 +70,7 @@ class Script(Listener, Recorder):
         assert jpeg == JPEG
         self.log.append(f"keep {t_ns // MS}")
 
-    def input(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
+    def input(self, given: ByHand, t_ns: int, *, by: str = "") -> None:
         self.log.append(f"keep input {t_ns // MS}")
 
     def happened(self, happened: Step) -> None:
@@ -90,7 +90,7 @@ class Script(Listener, Recorder):
 
 
 class Apart(Script):
-    """A display with a log of its own, so that keeping and showing can be told apart."""
+    """A separate display, to distinguish recording from showing."""
 
     def __init__(self, script: Script) -> None:
         super().__init__()
@@ -113,31 +113,31 @@ def play(game: LiveGame) -> None:
     game.run(lambda wait_s: True, lambda: False)
 
 
-def test_all_is_kept_before_it_is_fed_and_before_it_is_shown() -> None:
+def test_input_is_recorded_before_it_is_fed_and_shown() -> None:
     script = Script(shot(10), RecordedInput(50 * MS, "it", lambda: Press(Button.NEXT)))
     play(live(script))
     assert script.log == ["keep 10", "look 10", "followed", "keep input 50", "followed", "show"]
 
 
-def test_no_more_pictures_are_looked_at_than_wanted() -> None:
+def test_the_rate_of_read_pictures_is_limited() -> None:
     script = Script(*(shot(t_ms) for t_ms in range(0, 1000, 33)))
     play(live(script, most_per_s=10))
     looks = [entry for entry in script.log if entry.startswith("look")]
     assert 9 <= len(looks) <= 11
 
 
-def test_a_camera_that_is_as_fast_as_wanted_loses_no_picture_to_jitter() -> None:
+def test_jitter_at_the_limit_drops_no_pictures() -> None:
     script = Script(*(shot(t_ms) for t_ms in (0, 103, 198, 301, 396, 505, 600)))
     play(live(script, most_per_s=10))
     assert sum(entry.startswith("look") for entry in script.log) == 7
 
 
-def test_a_machine_that_is_too_slow_is_reported_until_it_is_fast_enough_again() -> None:
+def test_a_slow_machine_is_reported_until_it_catches_up() -> None:
     script, clock = Script(), Clock()
     game = live(script, clock=clock)
 
     def seconds(count: int, *, read_per_s: int) -> tuple[str, ...]:
-        """Let the camera give ten pictures a second, and return the problems that are shown then."""
+        """Run with ten pictures a second from the camera, and return the shown problems."""
         for _ in range(count):
             for number in range(read_per_s):
                 script.given.append(
@@ -160,10 +160,10 @@ def test_a_machine_that_is_too_slow_is_reported_until_it_is_fast_enough_again() 
     script.problem = "usb:0: is it plugged in?"
     game.look()
     assert game.now.parts == ()
-    assert script.notes[3:] == [script.problem], "nobody knows how fast it is"
+    assert script.notes[3:] == [script.problem], "the pace is unknown"
 
 
-def test_while_something_moves_it_is_looked_at_twice_as_often() -> None:
+def test_the_rate_doubles_during_motion() -> None:
     script = Script(*(shot(t_ms) for t_ms in range(0, 3000, 33)))
     script.moves_from_ms, script.moves_until_ms = 1000, 2000
     play(live(script, most_per_s=10))
@@ -174,7 +174,7 @@ def test_while_something_moves_it_is_looked_at_twice_as_often() -> None:
     assert 9 <= seconds[2] <= 11
 
 
-def test_a_key_is_stamped_with_the_time_of_the_camera_and_time_never_goes_back() -> None:
+def test_input_has_the_time_of_the_camera_and_time_never_decreases() -> None:
     script = Script(shot(100), shot(120), shot(300))
     game = live(script)
     game.look()
@@ -191,7 +191,7 @@ def test_a_key_is_stamped_with_the_time_of_the_camera_and_time_never_goes_back()
     ]
 
 
-def test_what_is_wrong_with_the_camera_is_said_once_and_that_it_is_back() -> None:
+def test_a_camera_problem_and_its_end_are_reported_once() -> None:
     script = Script()
     game = live(script)
     game.look()
@@ -206,7 +206,7 @@ def test_what_is_wrong_with_the_camera_is_said_once_and_that_it_is_back() -> Non
     assert game.now.is_healthy
 
 
-def test_a_picture_that_cannot_be_read_is_told_and_the_game_goes_on() -> None:
+def test_an_unreadable_picture_is_reported_and_skipped() -> None:
     torn = Shot(0, "torn", "camera", lambda: GREY, lambda: JPEG[:50])
     script = Script(torn, shot(200), shot(400))
     game = live(script)
@@ -220,7 +220,7 @@ def test_a_picture_that_cannot_be_read_is_told_and_the_game_goes_on() -> None:
     assert script.log == ["keep 200", "look 200", "keep 400", "look 400", "followed"]
 
 
-def test_what_cannot_be_read_is_asked_about_once_and_changes_nothing() -> None:
+def test_an_unreadable_tile_is_queried_once_and_changes_nothing() -> None:
     script = Script(shot(100), shot(300), shot(500))
     script.unsure = (unsure_tile(),)
     game = live(script)
@@ -233,21 +233,21 @@ def test_what_cannot_be_read_is_asked_about_once_and_changes_nothing() -> None:
     assert game.now.view.unsure == script.unsure
 
 
-def test_it_ends_when_it_is_told_to_or_left() -> None:
+def test_the_loop_ends_on_request() -> None:
     script = Script(*(shot(t_ms) for t_ms in range(0, 1000, 100)))
     live(script).run(lambda wait_s: False, lambda: False)
     live(script).run(lambda wait_s: True, lambda: True)
     assert script.log == []
 
 
-def test_the_state_of_the_eye_is_said_in_a_word() -> None:
+def test_the_state_of_the_view_has_a_short_description() -> None:
     assert view_words(TableView((), (), ())) == "settled"
     assert view_words(TableView((), (), (), is_settled=False)) == "moving"
     assert view_words(TableView((), (), (), is_covered=True)) == "a hand rests"
     assert "LOST" in view_words(TableView((), (), (), lost="the camera was moved"))
 
 
-def test_after_its_last_picture_a_served_game_goes_on_until_somebody_ends_it() -> None:
+def test_an_endless_game_continues_after_its_last_picture() -> None:
     script, turns = Script(shot(10)), iter(range(20))
     sitting = Sitting(script.look, opened(BONES, ("Ann", "Ben"))[0])
     game = LiveGame(script, sitting, script, Apart(script), clock=Clock(), most_per_s=10, is_endless=True)

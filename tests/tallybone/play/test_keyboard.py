@@ -1,4 +1,4 @@
-"""Keys of a terminal come one by one, and the terminal is afterwards as it was."""
+"""Tests of reading single keys from a terminal, and of restoring it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tallybone.play.keys import Keyboard, keyboard_on
 
 @pytest.fixture
 def terminal() -> Iterator[tuple[int, int]]:
-    """A terminal: what a person types goes into the first end, a program has the second."""
+    """Return the user's and the program's end of a terminal."""
     person, program = pty.openpty()
     yield person, program
     os.close(person)
     os.close(program)
 
 
-def test_a_key_comes_without_enter(terminal: tuple[int, int]) -> None:
+def test_a_key_is_read_without_enter(terminal: tuple[int, int]) -> None:
     person, program = terminal
     with keyboard_on(program) as keyboard:
         assert keyboard.pressed(0.0) == ""
@@ -31,7 +31,7 @@ def test_a_key_comes_without_enter(terminal: tuple[int, int]) -> None:
         assert keyboard.pressed(10.0) == "2u"
 
 
-def test_arrows_are_no_keys(terminal: tuple[int, int]) -> None:
+def test_arrow_keys_are_ignored(terminal: tuple[int, int]) -> None:
     person, program = terminal
     with keyboard_on(program) as keyboard:
         os.write(person, b"\x1b[A")
@@ -41,7 +41,7 @@ def test_arrows_are_no_keys(terminal: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_the_terminal_is_as_it_was_whatever_happens(terminal: tuple[int, int], error: type[BaseException]) -> None:
+def test_the_terminal_is_restored_after_an_error(terminal: tuple[int, int], error: type[BaseException]) -> None:
     _, program = terminal
     before = termios.tcgetattr(program)
 
@@ -55,7 +55,7 @@ def test_the_terminal_is_as_it_was_whatever_happens(terminal: tuple[int, int], e
     assert termios.tcgetattr(program) == before
 
 
-def test_a_pipe_says_keys_until_it_ends() -> None:
+def test_keys_are_read_from_a_pipe_until_it_ends() -> None:
     reading, writing = os.pipe()
     with keyboard_on(reading) as keyboard:
         os.write(writing, b"  ")
@@ -66,7 +66,7 @@ def test_a_pipe_says_keys_until_it_ends() -> None:
     os.close(reading)
 
 
-def test_a_terminal_that_was_closed_gives_no_keys_and_no_error() -> None:
+def test_a_closed_terminal_gives_no_keys_and_no_error() -> None:
     person, program = pty.openpty()
     os.close(person)
     keyboard = Keyboard(program)

@@ -1,4 +1,4 @@
-"""What keys mean at a table, one after the other."""
+"""Tests of the meaning of key sequences."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ SESSION = opened(BONES, ("Ann", "Ben"))[0]
 
 
 def meant(keys: str, session: Session = SESSION) -> list[KeyMeaning]:
-    """All that is meant by keys one after the other."""
+    """Return the meanings of a sequence of keys."""
     found, waiting = [], Keys()
     for key in keys:
-        waiting, one = waiting.after(key, session)
-        found += [] if one is None else [one]
+        waiting, meaning = waiting.after(key, session)
+        found += [] if meaning is None else [meaning]
     return found
 
 
@@ -48,17 +48,17 @@ def prompt(keys: str) -> str:
         ("a", Button.TABLE),
     ],
 )
-def test_a_small_letter_is_a_button_that_all_share(key: str, button: Button) -> None:
+def test_a_lower_case_letter_is_a_shared_button(key: str, button: Button) -> None:
     assert meant(key) == [Press(button)]
 
 
-def test_a_capital_and_a_number_is_the_button_of_that_player() -> None:
+def test_a_capital_letter_and_a_number_are_a_players_button() -> None:
     assert meant("K2D1") == [Press(Button.KNOCK, Seat(1)), Press(Button.DRAW, Seat(0))]
     assert meant("K3") == []
     assert "2 Ben" in prompt("K")
 
 
-def test_pips_left_are_typed_with_the_player_and_can_be_put_right() -> None:
+def test_remaining_pips_are_entered_with_the_player_and_can_be_edited() -> None:
     assert meant("p217\n") == [RevealPips(Seat(1), 17)]
     assert meant("p219\x7f7\r") == [RevealPips(Seat(1), 17)]
     assert meant("p2\n ") == [Press(Button.NEXT)]
@@ -66,7 +66,7 @@ def test_pips_left_are_typed_with_the_player_and_can_be_put_right() -> None:
     assert "Ben: 17_" in prompt("p217")
 
 
-def test_a_total_is_corrected_with_the_player_and_the_right_number() -> None:
+def test_a_total_is_corrected_with_the_player_and_the_new_total() -> None:
     assert SESSION.state.game is not None
     now = SESSION.state.game.totals[1]
     assert meant(f"e2{now + 15}\n") == [Adjust(Seat(1), 15, "corrected total")]
@@ -74,14 +74,14 @@ def test_a_total_is_corrected_with_the_player_and_the_right_number() -> None:
     assert "Ben: 35_" in prompt("e235")
 
 
-def test_leaving_is_asked_once() -> None:
+def test_quitting_needs_confirmation() -> None:
     assert meant("q") == []
     assert meant("qq") == meant("qy") == [KeyCommand.QUIT]
     assert meant("qnk") == [Press(Button.KNOCK)]
     assert meant("?") == [KeyCommand.HELP]
 
 
-def test_a_number_answers_the_open_question_and_only_that() -> None:
+def test_a_number_only_answers_an_open_question() -> None:
     assert meant("1") == []
     session = _asked()
     question = session.open_question
@@ -91,11 +91,11 @@ def test_a_number_answers_the_open_question_and_only_that() -> None:
     assert "answer" in footer(session)
 
 
-def test_keys_that_mean_nothing_do_nothing() -> None:
+def test_unknown_keys_are_ignored() -> None:
     assert meant("xyz\x00é²") == []
 
 
-def test_the_foot_says_what_matters_now_and_fits_a_small_terminal() -> None:
+def test_the_footer_depends_on_the_phase_and_fits_a_small_terminal() -> None:
     assert "dealt" in footer(SESSION)
     led, _ = feed(SESSION, Press(Button.NEXT))
     assert led.state.game is not None
@@ -105,7 +105,7 @@ def test_the_foot_says_what_matters_now_and_fits_a_small_terminal() -> None:
 
 
 def _asked() -> Session:
-    """A game in which a tile could be one of two."""
+    """Return a game with an ambiguous tile."""
     session, _ = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
     assert session.open_question is not None
     return session

@@ -1,4 +1,4 @@
-"""A recording that cannot go on begins anew as soon as it can, and then holds the whole game again."""
+"""Tests of restarting a failed recording: it then contains the whole game again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AGAIN = "the game is recorded again, with all its scores"
 
 @dataclass(slots=True)
 class Disk:
-    """A disk on which nothing can be done while *problem* is set."""
+    """A disk whose patched calls fail while *problem* is set."""
 
     problem: int | None = None
 
@@ -39,18 +39,18 @@ class Disk:
         for name in calls:
             patch.setattr(os, name, self._faulty(getattr(os, name)))
 
-    def _faulty(self, really: Any) -> Any:
+    def _faulty(self, original: Any) -> Any:
         def call(*args: Any, **named: Any) -> Any:
             if self.problem is not None:
                 raise OSError(self.problem, os.strerror(self.problem))
-            return really(*args, **named)
+            return original(*args, **named)
 
         return call
 
 
 @dataclass(slots=True)
 class Table:
-    """A game at which a picture comes, and somebody is given points, as often as it is told to."""
+    """A game that receives pictures and points on request."""
 
     folder: Path
     game: MatchPlan = field(
@@ -87,7 +87,7 @@ class Table:
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """The totals as the next process would go on with them."""
+        """Totals that the next process would resume with."""
         self.recorder.close()
         game = state_of(newest_left(self.folder)[1]).game
         assert game is not None
@@ -100,7 +100,7 @@ class Table:
 
 @pytest.mark.parametrize("problem", [errno.EIO, errno.EROFS, errno.ENOSPC])
 @pytest.mark.parametrize("calls", [("write",), ("fsync",), ("open", "write", "fsync", "ftruncate")])
-def test_a_disk_that_comes_back_has_the_whole_game_again(
+def test_a_recovered_disk_gets_the_whole_game_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: int, calls: tuple[str, ...]
 ) -> None:
     disk = Disk()
@@ -118,10 +118,10 @@ def test_a_disk_that_comes_back_has_the_whole_game_again(
     assert table.is_whole()
     table.go_on(1, points=20)
     assert table.kept == (35, 0)
-    assert len(table.files) == 2, "what was begun in vain is not left behind"
+    assert len(table.files) == 2, "failed attempts leave no files"
 
 
-def test_what_is_recorded_again_says_how_it_went_on_and_has_its_pictures(
+def test_a_restarted_recording_names_its_predecessor_and_has_its_pictures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk = Disk()
@@ -141,7 +141,7 @@ def test_what_is_recorded_again_says_how_it_went_on_and_has_its_pictures(
 
 
 @pytest.mark.parametrize(("free_bytes", "expected"), [(10**9, 2), (10**7, 0)])
-def test_what_is_recorded_again_has_the_crops_unless_room_is_short(
+def test_a_restarted_recording_has_the_crops_unless_space_is_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_bytes: int, expected: int
 ) -> None:
     disk = Disk()
@@ -160,7 +160,7 @@ def test_what_is_recorded_again_has_the_crops_unless_room_is_short(
     assert newest_left(tmp_path)[1].evidence == crops[:expected]
 
 
-def test_a_game_begins_on_a_disk_that_takes_nothing_and_is_recorded_once_it_does(
+def test_a_game_on_a_read_only_disk_is_recorded_once_it_is_writable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk = Disk(errno.EROFS)
@@ -175,19 +175,19 @@ def test_a_game_begins_on_a_disk_that_takes_nothing_and_is_recorded_once_it_does
     assert table.kept == (15, 0)
 
 
-def test_a_folder_that_is_removed_is_made_again(tmp_path: Path) -> None:
+def test_a_removed_folder_is_recreated(tmp_path: Path) -> None:
     folder = tmp_path / "sessions"
     table = Table(folder)
     table.go_on(6, points=5)
     shutil.rmtree(folder)
     table.go_on(1, points=10)
     assert "it was deleted" in table.notes[0]
-    assert table.notes[-1] == AGAIN, "it is said at once, before anything that was kept in vain is shown"
+    assert table.notes[-1] == AGAIN, "reported before the next outcome is shown"
     table.go_on(1, points=20)
     assert table.kept == (35, 0)
 
 
-def test_with_hardly_any_room_no_recording_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_recording_is_started_on_a_nearly_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     disk = Disk()
     disk.fail_with(monkeypatch, "write")
     table = Table(tmp_path)
@@ -202,9 +202,7 @@ def test_with_hardly_any_room_no_recording_is_begun(tmp_path: Path, monkeypatch:
     assert len(table.files) == 2
 
 
-def test_a_match_that_goes_on_and_whose_disk_fails_goes_on_once_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resumed_match_survives_a_disk_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = Table(tmp_path)
     first.go_on(2, points=5)
     first.recorder.close()
@@ -219,4 +217,4 @@ def test_a_match_that_goes_on_and_whose_disk_fails_goes_on_once_more(
     assert second.kept == (35, 0)
     third = newest_left(tmp_path)[0]
     continued = [left_in(read_recording(tmp_path / name)).start.continues for name in second.files]
-    assert sorted(one for one in continued if one is not None) == sorted(set(second.files) - {third.name})
+    assert sorted(name for name in continued if name is not None) == sorted(set(second.files) - {third.name})

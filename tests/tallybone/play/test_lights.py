@@ -1,4 +1,4 @@
-"""What LEDs and displays tell of a game: whose turn it is, what is asked or wrong, points, direction and spell."""
+"""Tests of the state for LEDs and displays: turn, questions, problems, points, direction and spell."""
 
 from __future__ import annotations
 
@@ -53,38 +53,38 @@ def state(*events: Event) -> TableState:
     return found
 
 
-def test_before_a_match_there_is_nothing_to_light() -> None:
+def test_without_a_match_there_is_no_state() -> None:
     assert table_state(now(Session()), None) is None
     assert page_of(Session(), "hello") == DisplayPage((), "hello")
 
 
-def test_the_turn_and_that_a_hand_is_played_are_shown() -> None:
+def test_the_turn_is_shown_during_a_hand() -> None:
     assert state(*LED) == TableState(2, turn=1, mood=Mood.PLAYING)
     assert state(*LED, Knock(Seat(1))).turn == 0
 
 
-def test_between_hands_the_table_waits() -> None:
+def test_between_hands_the_mood_is_waiting() -> None:
     assert state(START[0]) == TableState(2, mood=Mood.WAITING)
 
 
-def test_what_was_done_wrongly_last_is_shown_at_its_seat_until_the_game_goes_on() -> None:
+def test_the_last_mistake_is_shown_at_its_seat_until_the_next_action() -> None:
     wrong = (*LED, Knock(Seat(0)))
     shown = state(*wrong)
     assert (shown.mood, shown.concerns) == (Mood.PROBLEM, 0)
     assert state(*wrong, Play(Seat(1), Tile.parse("5-0"), Spot(Id(2), Port.E))).mood is Mood.PLAYING
 
 
-def test_a_mistake_that_is_nobodys_concerns_all() -> None:
+def test_a_mistake_without_a_seat_concerns_all() -> None:
     shown = state(START[0], Lead(Seat(1)))
     assert (shown.mood, shown.concerns) == (Mood.PROBLEM, None)
 
 
-def test_a_camera_that_gives_nothing_is_a_problem_of_all() -> None:
+def test_a_camera_without_pictures_concerns_all() -> None:
     shown = table_state(now(session(*LED), is_healthy=False), None)
     assert shown == TableState(2, turn=1, mood=Mood.PROBLEM)
 
 
-def test_a_question_goes_before_a_problem() -> None:
+def test_a_question_takes_precedence_over_a_problem() -> None:
     asked, _ = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
     question = asked.open_question
     assert question is not None
@@ -94,20 +94,20 @@ def test_a_question_goes_before_a_problem() -> None:
     assert page_of(asked, "Ann plays 3-5").message == question.words
 
 
-def test_points_are_a_gain_of_who_made_them_last() -> None:
-    _, said = feed(session(*START), Play(Seat(0), Tile.parse("5-5")))
-    assert gain_of(said, 7) == Gain(0, 10, 7)
+def test_points_are_a_gain_of_their_player() -> None:
+    _, announcements = feed(session(*START), Play(Seat(0), Tile.parse("5-5")))
+    assert gain_of(announcements, 7) == Gain(0, 10, 7)
     _, nothing = feed(session(*LED), Knock(Seat(1)))
     assert gain_of(nothing, 7) is None
 
 
-@pytest.mark.parametrize(("rules", "way"), [(BONES, None), (SUPER, True)])
-def test_a_direction_is_shown_only_where_it_can_turn(rules: Rules, way: bool | None) -> None:
+@pytest.mark.parametrize(("rules", "is_clockwise"), [(BONES, None), (SUPER, True)])
+def test_a_direction_is_only_shown_if_it_can_reverse(rules: Rules, is_clockwise: bool | None) -> None:
     shown = state(MatchStart(rules, ("Ann", "Ben", "Cleo")), NewHand(), Lead(Seat(0)))
-    assert (shown.is_clockwise, shown.is_spell) == (way, False)
+    assert (shown.is_clockwise, shown.is_spell) == (is_clockwise, False)
 
 
-def test_a_turned_direction_and_a_spell_are_shown() -> None:
+def test_a_reversed_direction_and_a_spell_are_shown() -> None:
     at = session(MatchStart(SUPER, ("Ann", "Ben", "Cleo")), NewHand(), Lead(Seat(0)))
     game = at.state.game
     assert game is not None
@@ -119,17 +119,17 @@ def test_a_turned_direction_and_a_spell_are_shown() -> None:
     assert (shown.is_clockwise, shown.is_spell) == (False, True)
 
 
-def test_a_page_has_names_totals_the_turn_and_what_happened_last() -> None:
+def test_a_page_has_names_totals_the_turn_and_the_last_event() -> None:
     scores = (ScoreLine("Ann", 10), ScoreLine("Ben", 0, is_turn=True))
     assert page_of(session(*LED), "Ann plays 5-5") == DisplayPage(scores, "Ann plays 5-5")
 
 
-def test_a_page_marks_totals_that_rely_on_what_nobody_saw() -> None:
+def test_a_page_marks_provisional_totals() -> None:
     marked = session(*LED, Inferred((Seq(len(LED) - 1),)))
     assert [score.is_provisional for score in page_of(marked, "").scores] == [True, True]
 
 
-def test_between_hands_a_page_says_what_is_waited_for() -> None:
+def test_between_hands_a_page_shows_the_pending_action() -> None:
     assert page_of(session(START[0]), "Ann plays 5-5").message == "the next hand is to be dealt"
     assert page_of(session(*START), "").message == waits_for_a_lead()
 

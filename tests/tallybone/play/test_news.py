@@ -1,4 +1,4 @@
-"""What people are told besides the game: what is new about camera and table, once, in their words."""
+"""Tests of news about the camera and unreadable tiles, each reported once."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def shifted(right_px: float, down_px: float = 0.0) -> TableView:
     return replace(VIEW, aim=Alignment((1.0, 0.0, right_px, 0.0, 1.0, down_px)))
 
 
-def test_nothing_is_said_of_a_camera_that_points_as_it_did() -> None:
+def test_a_still_camera_has_no_news() -> None:
     news = CameraNews()
     assert [news.news(view) for view in (None, VIEW, VIEW, shifted(1.5))] == [None] * 4
 
 
-def test_a_shift_is_said_once_and_again_when_it_has_grown() -> None:
+def test_a_shift_is_reported_once_and_again_when_it_grows() -> None:
     news = CameraNews()
-    said = [news.news(shifted(px)) for px in (0.0, 12.0, 12.5, 13.0, 15.0, 0.5)]
-    assert [None if one is None else one.words.split(";")[0] for one in said] == [
+    notes = [news.news(shifted(px)) for px in (0.0, 12.0, 12.5, 13.0, 15.0, 0.5)]
+    assert [None if note is None else note.words.split(";")[0] for note in notes] == [
         None,
         "the camera was moved by 12 pixels",
         None,
@@ -32,30 +32,30 @@ def test_a_shift_is_said_once_and_again_when_it_has_grown() -> None:
         "the camera was moved by 15 pixels",
         "the camera points as it did at the start again",
     ]
-    assert said[1] is not None
-    assert (said[1].event, said[1].aim) == ("shifted", shifted(12.0).aim)
+    assert notes[1] is not None
+    assert (notes[1].event, notes[1].aim) == ("shifted", shifted(12.0).aim)
 
 
-def test_a_table_that_is_lost_is_said_once_and_once_that_it_is_found() -> None:
+def test_losing_and_finding_the_table_are_reported_once() -> None:
     news, lost = CameraNews(), replace(VIEW, lost="put it back")
-    said = [news.news(view) for view in (VIEW, lost, lost, VIEW, VIEW)]
-    assert [None if one is None else one.event for one in said] == [None, "lost", None, "found", None]
-    assert said[1] is not None
-    assert said[1].words == "put it back"
+    notes = [news.news(view) for view in (VIEW, lost, lost, VIEW, VIEW)]
+    assert [None if note is None else note.event for note in notes] == [None, "lost", None, "found", None]
+    assert notes[1] is not None
+    assert notes[1].words == "put it back"
 
 
-def test_where_much_of_the_table_is_out_of_the_picture_it_should_be_put_back() -> None:
+def test_a_large_shift_asks_to_move_the_camera_back() -> None:
     assert "put it back" in words_of(shifted(100.0).aim, (1280, 720))
     assert "put it back" not in words_of(shifted(20.0).aim, (1280, 720))
 
 
-def test_a_turn_is_said_in_degrees() -> None:
+def test_a_rotation_is_reported_in_degrees() -> None:
     turned = Alignment((0.9994, -0.0349, 0.0, 0.0349, 0.9994, 0.0))
     assert "turned by 2.0 degrees" in words_of(turned, (1280, 720))
     assert "degrees" not in words_of(STRAIGHT_ON, (1280, 720))
 
 
-def test_what_cannot_be_read_is_asked_about_once_for_each_place() -> None:
+def test_an_unreadable_tile_is_queried_once_per_place() -> None:
     here, nudged, there = unsure_tile(x_px=100), unsure_tile(x_px=103), unsure_tile(x_px=300)
     news = News()
     views = (
@@ -66,7 +66,7 @@ def test_what_cannot_be_read_is_asked_about_once_for_each_place() -> None:
     assert [news.of(view) for view in views] == [(), (), (UnsureNote(here),), (), (), (UnsureNote(there),), ()]
 
 
-def test_news_of_the_camera_and_a_question_come_together() -> None:
+def test_camera_news_and_a_query_are_reported_together() -> None:
     notes = News().of(replace(shifted(12.0), unsure=(unsure_tile(),)))
     assert [note.words.split(";")[0].split("?")[0] for note in notes] == [
         "the camera was moved by 12 pixels",

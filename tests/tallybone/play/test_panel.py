@@ -1,4 +1,4 @@
-"""The virtual panel in a terminal: every part can be seen, at every size, and nothing of the board is lost."""
+"""Tests of the virtual panel in a terminal: all parts, at every size, next to the board."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ LOOK = PanelLook(
 
 
 def panel(players: int) -> VirtualPanel:
-    made = VirtualPanel(tuple(buttons_of(players)))
-    made.open_leds(VirtualLedsSettings(driver="virtual", count=players + 4))
-    made.open_buttons()
-    made.open_knock()
-    made.open_display().show(DisplayPage((ScoreLine("Ann", 35, is_turn=True), ScoreLine("Ben", 5)), "Ann +15"))
-    return made
+    virtual = VirtualPanel(tuple(buttons_of(players)))
+    virtual.open_leds(VirtualLedsSettings(driver="virtual", count=players + 4))
+    virtual.open_buttons()
+    virtual.open_knock()
+    virtual.open_display().show(DisplayPage((ScoreLine("Ann", 35, is_turn=True), ScoreLine("Ben", 5)), "Ann +15"))
+    return virtual
 
 
 def marked(lines: tuple[Text, ...], style: str) -> list[str]:
-    """What stands out in a style."""
+    """Return the texts in a style."""
     return [
         line.plain[span.start : span.end] for line in lines for span in line.spans if style in str(span.style).split()
     ]
 
 
-def test_the_display_stands_in_a_box() -> None:
+def test_the_display_is_drawn_in_a_box() -> None:
     lines = [line.plain for line in draw_panel(LOOK, ("Ann", "Ben"))]
     assert len(lines) == PANEL_ROWS
     assert [line[1:23] for line in lines] == [f"┌{'─' * 20}┐", *(f"│{row}│" for row in SCREEN), f"└{'─' * 20}┘"]
@@ -64,7 +64,7 @@ def test_each_led_is_a_dot_of_its_colour_with_its_name() -> None:
     assert marked(draw_panel(LOOK, ("Ann", "Ben"), in_color=False), "rgb(255,255,255)") == []
 
 
-def test_leds_of_several_sets_are_named_by_what_they_are_for() -> None:
+def test_leds_of_several_sets_are_named_by_their_role() -> None:
     sets = (
         LedsLook(LedsRole.SEATS, (OFF, OFF, OFF)),
         LedsLook(LedsRole.SPELL, (OFF,)),
@@ -81,7 +81,7 @@ def test_leds_of_several_sets_are_named_by_what_they_are_for() -> None:
     ]
 
 
-def test_what_is_pressed_and_heard_stands_out() -> None:
+def test_pressed_and_heard_parts_are_highlighted() -> None:
     lines = draw_panel(LOOK, ("Ann", "Ben"))
     assert marked(lines, "reverse") == ["u undo", "C2", "b knock on the table"]
     shown = "\n".join(line.plain for line in lines)
@@ -106,7 +106,7 @@ def test_the_board_with_the_panel_fills_the_terminal_and_no_line_is_too_long(
         assert f" └{'─' * 20}┘" in "\n".join(lines)
 
 
-def test_a_part_that_does_not_work_stands_in_the_foot_once() -> None:
+def test_a_broken_part_is_in_the_footer_once() -> None:
     console = Console(file=StringIO(), width=80, height=24, no_color=True)
     display = BoardDisplay(console, time.monotonic_ns)
     problem = "hardware.displays: the display on /dev/ttyUSB0 does not answer: is it plugged in?"
@@ -117,7 +117,7 @@ def test_a_part_that_does_not_work_stands_in_the_foot_once() -> None:
     assert "recorded in a.mcap" in "\n".join(lines)
 
 
-def test_many_parts_that_do_not_work_leave_room_for_the_game() -> None:
+def test_many_broken_parts_leave_room_for_the_game() -> None:
     console = Console(file=StringIO(), width=80, height=24, no_color=True)
     display = BoardDisplay(console, time.monotonic_ns, panel=panel(2))
     lines = drawn(

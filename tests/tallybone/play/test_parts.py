@@ -1,4 +1,4 @@
-"""Parts in a live game: what fails is told once, what is pressed comes in, in order, and is recorded like all else."""
+"""Tests of parts in a live game: failures reported once, presses in order, and their recording."""
 
 from __future__ import annotations
 
@@ -54,26 +54,26 @@ class Table(Parts):
         return coming
 
 
-class Keeps(Script):
-    """A recorder that can be asked what it kept."""
+class KeepingScript(Script):
+    """A recorder that keeps its inputs."""
 
     def __init__(self, *given: Shown) -> None:
         super().__init__(*given)
         self.kept: list[ByHand] = []
 
-    def input(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
-        self.kept.append(said)
+    def input(self, given: ByHand, t_ns: int, *, by: str = "") -> None:
+        self.kept.append(given)
 
 
 def game_at(table: Table, script: Script, *, clock: Clock | None = None) -> tuple[LiveGame, Apart]:
-    """A game whose parts are those of a table, and what is shown of it beside them."""
+    """Return a game with the parts of a table, and a separate display of it."""
     parts, shown = live_parts(table, clock or Clock()), Apart(script)
     listener = Listeners((parts.listener(), shown))
     sitting = Sitting(script.look, SESSION)
     return LiveGame(script, sitting, script, listener, clock=Clock(), most_per_s=10, parts=parts), shown
 
 
-def test_a_part_that_fails_is_told_once_and_stands_in_the_foot_until_it_works_again() -> None:
+def test_a_failed_part_is_reported_once_and_shown_until_it_works_again() -> None:
     table = Table()
     game, shown = game_at(table, Script())
     game.show()
@@ -105,7 +105,7 @@ def test_lights_and_pages_follow_the_game() -> None:
     assert shown.log == ["keep input 0", "followed", "show"]
 
 
-def test_score_displays_say_first_what_is_to_be_known_and_then_the_game() -> None:
+def test_score_displays_first_show_the_pin_and_then_the_game() -> None:
     table, clock = Table(), Clock()
     display = live_parts(table, clock).listener("PIN 123456")
     display.show(NOW)
@@ -116,7 +116,7 @@ def test_score_displays_say_first_what_is_to_be_known_and_then_the_game() -> Non
     assert table.shown[-1][1].message != "PIN 123456"
 
 
-def test_points_flash_from_when_they_were_made() -> None:
+def test_points_flash_from_the_time_they_were_scored() -> None:
     table, clock = Table(), Clock()
     display = live_parts(table, clock).listener()
     clock.t_ns = 3
@@ -131,7 +131,7 @@ def live_parts(table: Table, clock: Clock) -> LiveParts:
     return LiveParts(table, VirtualPanel(()), 2, clock)
 
 
-def test_what_comes_from_the_table_says_how_long_ago_it_was() -> None:
+def test_input_from_the_table_has_its_age() -> None:
     table, clock = Table(), Clock()
     clock.t_ns = 100 * MS
     table.coming = [
@@ -144,11 +144,11 @@ def test_what_comes_from_the_table_says_how_long_ago_it_was() -> None:
     )
 
 
-def test_a_panel_is_added_to_what_the_table_has() -> None:
+def test_a_panel_is_added_to_the_tables_parts() -> None:
     leds = SingleSettings(driver="single", pins=(5,))
     buttons = GpioSettings(driver="gpio", undo=6)
     config = with_panel(HardwareSettings(leds=(leds,), buttons=buttons, pins=PinLibrary.MOCK), 3)
-    assert [(one.driver, one.led_count) for one in config.leds] == [("single", 1), ("virtual", 7)]
+    assert [(leds.driver, leds.led_count) for leds in config.leds] == [("single", 1), ("virtual", 7)]
     assert config.buttons == buttons.named("hardware.buttons")
     assert config.knock is not None
     assert len(config.displays) == 1
@@ -159,15 +159,15 @@ def given(item: ByHand, t_ms: int) -> RecordedInput:
     return RecordedInput(t_ms * MS, "it", lambda: item)
 
 
-def test_what_simulated_people_press_goes_through_the_panel_in_its_order_and_is_kept() -> None:
-    said: list[ByHand] = [
+def test_simulated_presses_go_through_the_panel_in_order() -> None:
+    inputs: list[ByHand] = [
         Press(Button.NEXT),
         Lead(Seat(1)),
         KnockHeard(Seat(0), 3.0, 0.5),
         Press(Button.UNDO),
         Knock(Seat(0)),
     ]
-    script = Keeps(*(given(item, 10 * at) for at, item in enumerate(said, start=1)), shot(100))
+    script = KeepingScript(*(given(item, 10 * at) for at, item in enumerate(inputs, start=1)), shot(100))
     parts = open_parts(HardwareSettings(), seats=2, clock=time.monotonic_ns, has_panel=True)
     soon(lambda: parts.panel.hears and parts.panel.has_button("undo"))
     listener = Listeners((parts.listener(), Apart(script)))
@@ -175,9 +175,9 @@ def test_what_simulated_people_press_goes_through_the_panel_in_its_order_and_is_
     game = LiveGame(script, sitting, script, listener, clock=time.monotonic_ns, most_per_s=10, parts=parts)
 
     def keys(wait_s: float) -> bool:
-        for one in parts.read():
-            assert 0 <= one.ago_ns < _SOON_S * 1e9
-            game.feed(one.item, script.now_ns() - one.ago_ns)
+        for received in parts.read():
+            assert 0 <= received.ago_ns < _SOON_S * 1e9
+            game.feed(received.item, script.now_ns() - received.ago_ns)
         threading.Event().wait(0.001)
         return True
 
@@ -186,36 +186,36 @@ def test_what_simulated_people_press_goes_through_the_panel_in_its_order_and_is_
         assert parts.panel.look(time.monotonic_ns()).pressed == {"next", "undo"}
     finally:
         parts.close()
-    assert script.kept == [said[0], said[1], KnockHeard(Seat(0), 1.0, 0.5), said[3], said[4]]
+    assert script.kept == [inputs[0], inputs[1], KnockHeard(Seat(0), 1.0, 0.5), inputs[3], inputs[4]]
     assert script.log[-2:] == ["look 100", "followed"]
-    assert game.session.state.log[-1] == said[4]
+    assert game.session.state.log[-1] == inputs[4]
 
 
-def test_without_a_panel_nothing_is_pressed_on_it() -> None:
+def test_without_a_panel_inputs_are_fed_directly() -> None:
     parts = open_parts(HardwareSettings(), seats=2, clock=time.monotonic_ns, has_panel=False)
     assert not parts.pressed(Press(Button.UNDO))
     assert not parts.pressed(KnockHeard())
-    script = Keeps(given(Press(Button.UNDO), 10))
-    assert pressing(script, parts).look()
+    script = KeepingScript(given(Press(Button.UNDO), 10))
+    assert game_with(script, parts).look()
     assert script.kept == [Press(Button.UNDO)]
     parts.close()
 
 
-def test_what_cannot_be_understood_is_said_and_pressed_nowhere() -> None:
+def test_an_unreadable_input_is_reported_and_dropped() -> None:
     def fails() -> ByHand:
         raise JsonValueError("of a later version")
 
-    script = Keeps(RecordedInput(0, "it", fails))
-    assert pressing(script, live_parts(Table(), Clock())).look()
+    script = KeepingScript(RecordedInput(0, "it", fails))
+    assert game_with(script, live_parts(Table(), Clock())).look()
     assert script.notes == ["it: of a later version"]
     assert script.kept == []
 
 
-def test_what_never_comes_back_holds_nothing_up_for_long() -> None:
+def test_a_lost_press_does_not_block_the_game() -> None:
     clock, panel = Clock(), VirtualPanel(("undo",))
     panel.open_buttons()
-    script = Keeps(given(Press(Button.UNDO), 10), shot(20))
-    game = pressing(script, LiveParts(Table(), panel, 2, clock))
+    script = KeepingScript(given(Press(Button.UNDO), 10), shot(20))
+    game = game_with(script, LiveParts(Table(), panel, 2, clock))
     assert not game.look()
     assert not game.look()
     assert list(script.given) != []
@@ -224,11 +224,11 @@ def test_what_never_comes_back_holds_nothing_up_for_long() -> None:
     assert script.log == ["keep 20", "look 20", "followed"]
 
 
-def test_a_game_does_not_end_before_the_last_press_has_come() -> None:
+def test_a_game_waits_for_the_last_press() -> None:
     clock, panel = Clock(), VirtualPanel(("undo",))
     panel.open_buttons()
-    script, turns = Keeps(given(Press(Button.UNDO), 10)), list[int]()
-    game = pressing(script, LiveParts(Table(), panel, 2, clock))
+    script, turns = KeepingScript(given(Press(Button.UNDO), 10)), list[int]()
+    game = game_with(script, LiveParts(Table(), panel, 2, clock))
 
     def keys(wait_s: float) -> bool:
         turns.append(clock.t_ns)
@@ -237,11 +237,11 @@ def test_a_game_does_not_end_before_the_last_press_has_come() -> None:
 
     game.run(keys, lambda: False)
     assert script.is_over
-    # It was pressed in the first turn, and waited for until 200 ms after.
+    # The press in the first turn is awaited for 200 ms.
     assert turns == [0, 100 * MS, 200 * MS]
 
 
-def pressing(script: Keeps, parts: LiveParts) -> LiveGame:
+def game_with(script: KeepingScript, parts: LiveParts) -> LiveGame:
     return LiveGame(
         script, Sitting(script.look, SESSION), script, Apart(script), clock=Clock(), most_per_s=10, parts=parts
     )

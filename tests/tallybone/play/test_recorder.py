@@ -1,4 +1,4 @@
-"""A live game is kept as it is played; without room it goes on without, and old recordings make way."""
+"""Tests of recording a live game: tables, a full disk, and pruning of old recordings."""
 
 from __future__ import annotations
 
@@ -35,34 +35,36 @@ def recorder(folder: Path, notes: list[str], *, keep_bytes: int = 10**9) -> File
 
 
 def records(path: Path) -> list[RecordedMessage]:
-    return [one for one in read_recording(path) if isinstance(one, RecordedMessage)]
+    return [record for record in read_recording(path) if isinstance(record, RecordedMessage)]
 
 
-def test_the_first_settled_picture_is_named_as_that_of_the_table(tmp_path: Path) -> None:
+def test_the_first_settled_picture_is_recorded_as_the_table(tmp_path: Path) -> None:
     keeps = recorder(tmp_path, [])
     for t_ns, view in enumerate((MOVING, SETTLED, SETTLED, MOVING)):
         keeps.frame(t_ns, b"jpeg", None)
         keeps.happened(Step(t_ns, SESSION, view=view))
     keeps.close()
-    assert [one.topic for one in records(tmp_path / "now.mcap")].count(Topic.TABLE) == 1
+    assert [record.topic for record in records(tmp_path / "now.mcap")].count(Topic.TABLE) == 1
     assert _pictures_of_tables(tmp_path) == [1]
 
 
-def test_a_table_is_told_with_the_picture_in_which_it_was_settled(tmp_path: Path) -> None:
+def test_a_table_is_recorded_with_its_settled_picture(tmp_path: Path) -> None:
     keeps = recorder(tmp_path, [])
     session, _ = opened(BONES, ("Ann", "Ben"))
     for t_ns, view in enumerate((SETTLED, MOVING)):
         keeps.frame(t_ns, b"jpeg", None)
-        # Something was decided while a hand was in the picture, as a knock is.
+        # A knock, for example, is resolved while a hand is in the picture.
         keeps.happened(Step(t_ns, session, events=session.state.log if view is MOVING else (), view=view))
     keeps.close()
     assert _pictures_of_tables(tmp_path) == [0, 0]
 
 
-def test_without_room_it_is_said_once_and_what_was_kept_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_once_and_keeps_the_recorded_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     notes: list[str] = []
     keeps = recorder(tmp_path, notes)
-    assert recorder_is_whole(keeps)
+    assert is_whole(keeps)
     keeps.input(Press(Button.NEXT), 1)
 
     def full(fd: int, data: bytes) -> int:
@@ -77,12 +79,12 @@ def test_without_room_it_is_said_once_and_what_was_kept_stays(tmp_path: Path, mo
     (note,) = notes
     assert "no room" in note
     assert "WITHOUT a recording" in note
-    assert not recorder_is_whole(keeps)
+    assert not is_whole(keeps)
     assert "NOT RECORDED" in keeps.words
-    assert [one.topic for one in records(tmp_path / "now.mcap")] == [Topic.BUTTON]
+    assert [record.topic for record in records(tmp_path / "now.mcap")] == [Topic.BUTTON]
 
 
-def test_the_oldest_recordings_make_way_at_the_start_and_while_it_grows_but_never_the_running_one(
+def test_the_oldest_recordings_are_pruned_at_the_start_and_during_the_game(
     tmp_path: Path,
 ) -> None:
     for day in (1, 2):
@@ -97,10 +99,10 @@ def test_the_oldest_recordings_make_way_at_the_start_and_while_it_grows_but_neve
     assert len(records(tmp_path / "now.mcap")) == 100
 
 
-def recorder_is_whole(keeps: FileRecorder) -> bool:
+def is_whole(keeps: FileRecorder) -> bool:
     return keeps.is_whole
 
 
 def _pictures_of_tables(folder: Path) -> list[object]:
-    said = [one.payload for one in records(folder / "now.mcap") if one.topic is Topic.TABLE]
-    return [one["picture"] for one in said if isinstance(one, dict)]
+    payloads = [record.payload for record in records(folder / "now.mcap") if record.topic is Topic.TABLE]
+    return [payload["picture"] for payload in payloads if isinstance(payload, dict)]

@@ -1,4 +1,4 @@
-"""The newest match that is not over goes on, and what changed on its table meanwhile is seen."""
+"""Tests of resuming the newest unfinished match, including changes on its table meanwhile."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ START = SittingStart(started_at=datetime(2026, 11, 1, tzinfo=UTC), players=("Ann
 
 
 def write(path: Path, day: int, *, over: bool = False, continues: str | None = None) -> Path:
-    """A recording of that day with nothing but the log of its match."""
+    """Write a recording of that day with only the log of its match."""
     start = replace(START, started_at=datetime(2026, 11, day, tzinfo=UTC), continues=continues)
     with RecordingWriter(path, start) as writer:
         events = (NewHand(), MatchClose()) if over else (NewHand(),)
@@ -43,7 +43,7 @@ def write(path: Path, day: int, *, over: bool = False, continues: str | None = N
     return path
 
 
-def test_the_newest_match_that_is_not_over_goes_on(tmp_path: Path) -> None:
+def test_the_newest_unfinished_match_is_resumed(tmp_path: Path) -> None:
     write(tmp_path / "c.mcap", 1)
     newest = write(tmp_path / "a.mcap", 3)
     write(tmp_path / "b.mcap", 4, over=True)
@@ -53,19 +53,19 @@ def test_the_newest_match_that_is_not_over_goes_on(tmp_path: Path) -> None:
     assert left.events == (NewHand(),)
 
 
-def test_a_recording_that_another_goes_on_with_is_done(tmp_path: Path) -> None:
+def test_a_continued_recording_is_not_resumed(tmp_path: Path) -> None:
     first = write(tmp_path / "first.mcap", 1)
     second = write(tmp_path / "second.mcap", 2, over=True, continues=first.name)
     with pytest.raises(RecordingError, match="not over"):
         newest_left(tmp_path)
-    # The second was cut within its head: the first still holds all.
+    # The second is truncated within its head, so the first is used.
     data = second.read_bytes()
     second.write_bytes(data[: data.index(b'"continued"')])
     assert newest_left(tmp_path)[0] == first
 
 
-def test_a_later_recording_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    """An older match goes on in its place, which nobody should have to find out by the score."""
+def test_a_later_unreadable_recording_is_named(tmp_path: Path) -> None:
+    """Resuming an older match instead must not go unnoticed."""
     older, later = write(tmp_path / "a.mcap", 1), write(tmp_path / "b.mcap", 2)
     os.utime(older, (0, 0))
     whole = later.read_bytes()
@@ -76,9 +76,9 @@ def test_a_later_recording_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         later.write_bytes(spoiled)
         path, left = newest_left(tmp_path)
         assert path == older
-        (said,) = left.passed_over
-        assert said.startswith(f"{later}: ")
-        assert why in said
+        (message,) = left.passed_over
+        assert message.startswith(f"{later}: ")
+        assert why in message
     later.write_bytes(whole)
     os.utime(later, (0, 0))
     older.write_bytes(b"no recording")
@@ -86,33 +86,33 @@ def test_a_later_recording_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     assert newest_left(tmp_path)[1].passed_over == ()
 
 
-def test_a_recording_that_is_being_written_is_somebody_elses(tmp_path: Path) -> None:
+def test_a_recording_in_progress_is_not_resumed(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap", 1)
     with RecordingWriter(tmp_path / "b.mcap", START):
         assert newest_left(tmp_path)[0] == path
 
 
-class _Shown(Listener):
-    """A screen that takes down the crops it is given."""
+class _CropListener(Listener):
+    """A listener that records its crops."""
 
     def __init__(self) -> None:
         self.crops: list[Evidence] = []
 
-    def evidence(self, one: Evidence) -> None:
-        self.crops.append(one)
+    def evidence(self, crop: Evidence) -> None:
+        self.crops.append(crop)
 
 
-class _NobodyTypes:
+class _NoKeys:
     is_over = True
 
     def pressed(self, wait_s: float) -> str:
         return ""
 
 
-def test_whoever_follows_a_match_that_goes_on_has_the_crops_of_its_recording() -> None:
+def test_a_resumed_match_shows_the_crops_of_its_recording() -> None:
     crops = (Evidence(3, 1, b"a play"), Evidence("the 5-4 / the 6-4", 2, b"a question"))
     game = MatchPlan(START, BONES, Left(START, (NewHand(),), evidence=crops))
-    shown = _Shown()
+    shown = _CropListener()
     around = TableParts(
         camera=PacedCamera(iter(()), lambda: 0, speed=0),
         parts=open_parts(HardwareSettings(), seats=2, clock=lambda: 0, has_panel=False),
@@ -121,15 +121,15 @@ def test_whoever_follows_a_match_that_goes_on_has_the_crops_of_its_recording() -
         room=None,
         most_per_s=10.0,
     )
-    LiveTable(PreparedMatch(game, Blind()), around).run(shown, _NobodyTypes(), lambda: False)
+    LiveTable(PreparedMatch(game, Blind()), around).run(shown, _NoKeys(), lambda: False)
     assert shown.crops == list(crops)
 
 
 @pytest.mark.slow
-def test_a_game_goes_on_with_a_tile_that_was_laid_meanwhile_and_its_recording_suffices(tmp_path: Path) -> None:
+def test_a_tile_laid_while_off_is_found_after_resuming(tmp_path: Path) -> None:
     items, truth = game_clip(4, 4)
     frames = [at for at, item in enumerate(items) if isinstance(item, Frame)]
-    # It is switched off after the second play; the third tile is laid before it is switched on again.
+    # The program ends after the second play, and the third tile is laid before it starts again.
     off, on = frames[28], frames[33]
     folder = tmp_path / "sessions"
     first = _play(tmp_path, items[:off], PlayOptions(players="Ann,Ben", record=str(folder)))
@@ -141,7 +141,7 @@ def test_a_game_goes_on_with_a_tile_that_was_laid_meanwhile_and_its_recording_su
     left = left_in(read_recording(newest))
     assert state_of(left).game == truth.game
     plays = [seq for seq, event in enumerate(state_of(left).log) if isinstance(event, Play)]
-    assert [one.of for one in left.evidence] == plays
+    assert [evidence.of for evidence in left.evidence] == plays
     assert len(plays) == 4
     assert _replayed(newest) == [line for line in second[1:] if "event" in line]
     for recording in folder.iterdir():
@@ -150,21 +150,21 @@ def test_a_game_goes_on_with_a_tile_that_was_laid_meanwhile_and_its_recording_su
         assert out.getvalue().startswith("equal")
 
 
-def _play(tmp_path: Path, items: tuple[Any, ...], wishes: PlayOptions) -> list[dict[str, Any]]:
-    """What a live game prints; its keys come from an empty pipe."""
+def _play(tmp_path: Path, items: tuple[Any, ...], options: PlayOptions) -> list[dict[str, Any]]:
+    """Return the lines printed by a live game without key input."""
     source = write_recording(tmp_path / f"{len(list(tmp_path.iterdir()))}.mcap", items)
     out, err = StringIO(), StringIO()
     reading, writing = os.pipe()
     os.close(writing)
-    wishes = replace(wishes, camera=str(source), speed=0.0, as_json=True)
-    assert play(wishes, out=out, err=err, keys_fd=reading) == 0, err.getvalue()
+    options = replace(options, camera=str(source), speed=0.0, as_json=True)
+    assert play(options, out=out, err=err, keys_fd=reading) == 0, err.getvalue()
     os.close(reading)
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
 def _replayed(path: Path) -> list[dict[str, Any]]:
-    """What a full replay of a recording that goes on with another says of the game, from that file alone."""
+    """Return the game events of a full replay of a continuation, from that file alone."""
     out = StringIO()
     assert replay(path, as_json=True, out=out) == 0
-    said = [json.loads(line) for line in out.getvalue().splitlines()]
-    return [line for line in said if "event" in line and "frame" not in line]
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    return [line for line in lines if "event" in line and "frame" not in line]

@@ -1,4 +1,4 @@
-"""What has been scored is on the disk before anybody is shown it."""
+"""Tests that scores are on disk before they are shown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 class Screen(Listener):
-    """A display that writes down how many events of the log it was shown, among what became of the file."""
+    """A display that adds the number of events it was shown to a trace."""
 
     def __init__(self, trace: list[tuple[str, int]]) -> None:
         self.trace = trace
@@ -40,8 +40,8 @@ class Screen(Listener):
         self.trace.append(("shown", len(now.session.state.log) - 1))
 
 
-class Said:
-    """A camera beside which somebody says one thing after the other."""
+class EventCamera:
+    """A camera without pictures that gives a sequence of events."""
 
     problem: str | None = None
     pictures = 0
@@ -67,37 +67,37 @@ class Said:
         pass
 
 
-def told_in(folder: Path) -> int:
-    """How many events are followed by how the table lies then, so that they are gone on with."""
+def resumable_events_in(folder: Path) -> int:
+    """Return the number of events that are followed by a table record, so that they would be resumed."""
     (path,) = folder.glob("*.mcap")
-    events = told = 0
-    for one in read_recording(path):
-        if isinstance(one, RecordedMessage):
-            events += one.topic is Topic.EVENT
-            told = events if one.topic is Topic.TABLE else told
-    return told
+    events = resumable = 0
+    for record in read_recording(path):
+        if isinstance(record, RecordedMessage):
+            events += record.topic is Topic.EVENT
+            resumable = events if record.topic is Topic.TABLE else resumable
+    return resumable
 
 
 def test_every_event_is_on_the_disk_before_it_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace: list[tuple[str, int]] = []
-    really = os.fsync
+    real_fsync = os.fsync
 
     def traced(number: int) -> None:
-        really(number)
-        trace.append(("synced", told_in(tmp_path)))
+        real_fsync(number)
+        trace.append(("synced", resumable_events_in(tmp_path)))
 
     game = new_game("bones", (), ("Ann", "Ben"), tile_set=TileSet.AUTO, in_play=False, began=BEGAN, software="")
     recorder = recorder_of(game, RecordingQuota(tmp_path, 10**12), lambda _: None, t_ns=0)
     monkeypatch.setattr(os, "fsync", traced)
     session, _ = opened(game.rules, game.start.players)
-    camera = Said(*(Adjust(Seat(0), points, "given") for points in (5, 10, 15)), Undo(session.state.next_seq))
+    camera = EventCamera(*(Adjust(Seat(0), points, "given") for points in (5, 10, 15)), Undo(session.state.next_seq))
     live = LiveGame(camera, Sitting(Eye(()).look, session), recorder, Screen(trace), clock=lambda: 0, most_per_s=10)
     live.run(lambda _: True, lambda: False)
     recorder.close()
     on_disk = 0
-    for what, events in trace:
-        if what == "synced":
+    for kind, events in trace:
+        if kind == "synced":
             on_disk = events
         else:
-            assert events <= on_disk, "it was shown before it was sure to be kept"
-    assert [events for what, events in trace if what == "shown"][-1] == 4
+            assert events <= on_disk, "shown before it was on disk"
+    assert [events for kind, events in trace if kind == "shown"][-1] == 4

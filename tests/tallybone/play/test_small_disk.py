@@ -1,4 +1,4 @@
-"""A real disk that is full, then read-only, then as it was: a game goes on through all of it, and is kept whole."""
+"""Tests of a game on a real disk that is full or read-only for a while: nothing is lost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOUNTED = 'mount --make-rprivate / && mount -t tmpfs -o size=$1 tmpfs "$0" && s
     os.geteuid() != 0 or shutil.which("unshare") is None, reason="needs root, and unshare of util-linux"
 )
 @pytest.mark.parametrize(("size", "lived"), [("24m", "others"), ("100m", "itself")])
-def test_a_game_outlives_a_disk_that_is_filled(tmp_path: Path, size: str, lived: str) -> None:
+def test_a_game_survives_a_full_disk(tmp_path: Path, size: str, lived: str) -> None:
     program = [sys.executable, "-m", "tests.tallybone.play.test_small_disk", str(tmp_path), lived]
     command = ["unshare", "-m", "sh", "-c", _MOUNTED, str(tmp_path), size, *program]
     done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[3])
@@ -33,13 +33,13 @@ def test_a_game_outlives_a_disk_that_is_filled(tmp_path: Path, size: str, lived:
 
 
 def fill_with_its_own_pictures(disk: Path) -> None:
-    """Record twice as many pictures as fit onto the disk."""
+    """Record twice as many pictures as fit on the disk."""
     table = Table(disk / "sessions")
     table.go_on(2, points=5)
     jpeg = jpeg_of(picture_of(0)) + bytes(300_000)
     for number in range(1, 701):
         table.recorder.frame(table.t_s * SECOND + number, jpeg, None)
-        assert table.recorder.is_whole, f"not recorded any more after {number} pictures"
+        assert table.recorder.is_whole, f"the recording stopped after {number} pictures"
     table.go_on(1, points=10)
     assert set(table.notes) == {
         "the disk is full: the earlier pictures of this match were deleted, its scores are kept"
@@ -48,8 +48,8 @@ def fill_with_its_own_pictures(disk: Path) -> None:
     assert table.kept == (15, 0)
 
 
-def live_through_it(disk: Path) -> None:
-    """Play while something else fills the disk, and while it is read-only."""
+def survive_disk_faults(disk: Path) -> None:
+    """Play while other data fills the disk, and while it is read-only."""
     folder = disk / "sessions"
     full = Table(folder)
     full.go_on(2, points=5)
@@ -84,5 +84,5 @@ def remount(disk: Path, how: str) -> None:
 
 
 if __name__ == "__main__":
-    {"others": live_through_it, "itself": fill_with_its_own_pictures}[sys.argv[2]](Path(sys.argv[1]))
+    {"others": survive_disk_faults, "itself": fill_with_its_own_pictures}[sys.argv[2]](Path(sys.argv[1]))
     sys.stdout.write("kept\n")
