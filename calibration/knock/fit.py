@@ -154,8 +154,9 @@ def fit_knock(
     if len(found) < _LEAST_FOUND * len(chances) or passed > _MOST_PASSED * len(others):
         raise RefusedError(
             phrase(
-                "{found} of {knocks} knocks sound like one, and {passed} of {tiles} sounds of tiles do: knock with the"
-                " knuckle, on the bare table; put the microphone on the table; or use buttons for passes",
+                "{found} of {knocks} knocks and {passed} of {tiles} tile sounds were recognized as knocks:"
+                " knock with your knuckles on the bare table; put the microphone on the table; or use buttons"
+                " to pass",
                 found=len(found),
                 knocks=len(chances),
                 passed=passed,
@@ -176,8 +177,8 @@ def _require_enough(
     if len(tiles) < _LEAST_TILES:
         raise RefusedError(
             phrase(
-                "{sounds} sounds of tiles were heard, and {least} or more are needed: is it the right microphone, and"
-                " does it lie on the table?",
+                "only {sounds} tile sounds were heard, but at least {least} are needed: check that this is the"
+                " right microphone and that it lies on the table",
                 sounds=len(tiles),
                 least=_LEAST_TILES,
             )
@@ -186,7 +187,7 @@ def _require_enough(
         if len(knocks) < _LEAST_KNOCKS:
             raise RefusedError(
                 phrase(
-                    "seat {seat}: {heard} knocks were heard, and {asked} were asked for",
+                    "seat {seat}: expected {asked} knocks, but heard {heard}",
                     seat=seat + 1,
                     heard=len(knocks),
                     asked=KNOCKS_PER_SEAT,

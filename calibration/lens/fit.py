@@ -54,8 +54,8 @@ def _require_variety(useful: Sequence[LensView], shown: int) -> None:
     if len(useful) < LEAST_VIEWS:
         raise RefusedError(
             phrase(
-                "too few views: the board is seen well enough in {useful} of {shown} pictures, and {least} or more are"
-                " needed",
+                "too few views: the board is clear enough in {useful} of {shown} pictures, but at least {least}"
+                " are needed",
                 useful=len(useful),
                 shown=shown,
                 least=LEAST_VIEWS,
@@ -68,11 +68,13 @@ def _require_variety(useful: Sequence[LensView], shown: int) -> None:
     poses = [board_pose(view) for view in useful]
     if sum(pose.tilt_rad > _LEAST_TILT_RAD for pose in poses) < 2:
         raise RefusedError(
-            phrase("all views are alike: the board always faces the camera; turn its sides away by 30 degrees")
+            phrase("all views are alike: the board always faces the camera; tilt each side away by 30 degrees")
         )
     tilts = np.array([(pose.tilt_right_rad, pose.tilt_top_rad) for pose in poses])
     if np.ptp(tilts, axis=0).max() < _LEAST_SPREAD_RAD:
-        raise RefusedError(phrase("all views are alike: the board is always held at one angle; turn other sides away"))
+        raise RefusedError(
+            phrase("all views are alike: the board always has the same tilt; tilt the other sides away too")
+        )
 
 
 def _require_fit(error_px: float, focal_px: tuple[float, float], doubt: float, each_px: np.ndarray) -> None:
@@ -81,8 +83,8 @@ def _require_fit(error_px: float, focal_px: tuple[float, float], doubt: float, e
         worst = int(np.argmax(each_px)) + 1
         raise RefusedError(
             phrase(
-                "the views contradict each other: corners lie {error} px from where one lens would show them, most in"
-                " view {worst}; is the board flat, and were board and camera still?",
+                "the views contradict each other: corners are {error} px off, most in view {worst}; check that"
+                " the board is flat, and keep board and camera still",
                 error=f"{error_px:.1f}",
                 worst=worst,
             )
@@ -91,7 +93,7 @@ def _require_fit(error_px: float, focal_px: tuple[float, float], doubt: float, e
     if doubt > _MOST_DOUBT or ratio > _MOST_FOCAL_RATIO:
         raise RefusedError(
             phrase(
-                "the views do not fix the focal length (it may be {percent} % off): they are too much alike; tilt the"
+                "the views are too similar to determine the focal length (it may be {percent} % off): tilt the"
                 " board more, to all four sides",
                 percent=f"{100 * max(doubt, ratio - 1):.1f}",
             )

@@ -24,13 +24,13 @@ CELLS = (
 )  # fmt: skip
 _PARTS = {
     "top left": phrase("top left"),
-    "top middle": phrase("top middle"),
+    "top middle": phrase("top centre"),
     "top right": phrase("top right"),
-    "left middle": phrase("left middle"),
-    "middle": phrase("middle"),
-    "right middle": phrase("right middle"),
+    "left middle": phrase("left centre"),
+    "middle": phrase("centre"),
+    "right middle": phrase("right centre"),
     "bottom left": phrase("bottom left"),
-    "bottom middle": phrase("bottom middle"),
+    "bottom middle": phrase("bottom centre"),
     "bottom right": phrase("bottom right"),
 }
 _SIDES = {"right": phrase("right"), "left": phrase("left"), "upper": phrase("upper"), "lower": phrase("lower")}
@@ -65,20 +65,19 @@ class Guide:
     def instructions(self) -> tuple[str, ...]:
         """Return instructions for more views, most important first. Empty if no more are needed."""
         instructions = [
-            phrase("Turn the {side} side of the board away from the camera, by about 30 degrees.", side=_SIDES[side])
+            phrase("Tilt the {side} side of the board about 30 degrees away from the camera.", side=_SIDES[side])
             for side in self.lacking_tilts
         ]
         instructions += [
-            phrase("Hold the board so that it reaches into the {part} of the picture.", part=_PARTS[cell])
-            for cell in self.empty_cells
+            phrase("Move the board into the {part} of the picture.", part=_PARTS[cell]) for cell in self.empty_cells
         ]
         if self.useful and self.depth < _LEAST_DEPTH:
-            nearer = phrase("Hold the board nearer once, so that it nearly fills the picture, and farther away once.")
+            nearer = phrase("Hold the board close once, to nearly fill the picture, and farther away once.")
             instructions.append(nearer)
         if self.useful < LEAST_VIEWS:
             more = plural(
-                "One more view of the board is needed, held otherwise.",
-                "{number} more views of the board are needed, each held otherwise.",
+                "One more view of the board is needed, at a different tilt or place.",
+                "{number} more views of the board are needed, each at a different tilt or place.",
                 number=LEAST_VIEWS - self.useful,
             )
             instructions.append(more)

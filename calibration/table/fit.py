@@ -60,10 +60,10 @@ def table_from_markers(
     if len(blocks) < _LEAST_BLOCKS:
         raise RefusedError(
             plural(
-                "1 of the {blocks} corner blocks is seen, and {least} or more are needed: are they in the picture, in"
-                " the light, and at least 60 px wide?",
-                "{number} of the {blocks} corner blocks are seen, and {least} or more are needed: are they in the"
-                " picture, in the light, and at least 60 px wide?",
+                "1 of the {blocks} corner blocks is visible, but at least {least} are needed: check that they"
+                " are in the picture, well lit, and at least 60 px wide",
+                "{number} of the {blocks} corner blocks are visible, but at least {least} are needed: check"
+                " that they are in the picture, well lit, and at least 60 px wide",
                 number=len(blocks),
                 blocks=BLOCKS,
                 least=_LEAST_BLOCKS,
@@ -89,8 +89,8 @@ def table_from_tiles(tiles: Sequence[SeenTile], lens: Lens, size: TileSize) -> T
     if len(tiles) < _LEAST_TILES:
         raise RefusedError(
             plural(
-                "1 tile is seen, and {least} or more are needed; spread more of them over the table",
-                "{number} tiles are seen, and {least} or more are needed; spread more of them over the table",
+                "1 tile is visible, but at least {least} are needed: spread more over the table",
+                "{number} tiles are visible, but at least {least} are needed: spread more over the table",
                 number=len(tiles),
                 least=_LEAST_TILES,
             )

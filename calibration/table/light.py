@@ -94,21 +94,20 @@ class LightMeasurement:
         )
         if self.white > _OVEREXPOSED:
             white = f"{100 * self.white:.0f}"
-            warnings.append(phrase("{percent} % of the picture are pure white: it is exposed too long.", percent=white))
+            warnings.append(phrase("{percent} % of the picture is pure white: it is overexposed.", percent=white))
         elif glaring or self.patches:
             glare = plural(
-                "Glare at 1 place: pips may not be seen there. Move the lamp to the side, or hang a cloth before it.",
-                "Glare at {number} places: pips may not be seen there. Move the lamp to the side, or hang a cloth"
-                " before it.",
+                "Glare in 1 place may hide pips. Move the lamp to the side, or diffuse it with a cloth.",
+                "Glare in {number} places may hide pips. Move the lamp to the side, or diffuse it with a cloth.",
                 number=glaring + len(self.patches),
             )
             warnings.append(glare)
         if dull:
             contrast = plural(
-                "Too little contrast at 1 place: {least} grey levels between face and pips are needed. More light is"
-                " needed there.",
-                "Too little contrast at {number} places: {least} grey levels between face and pips are needed. More"
-                " light is needed there.",
+                "Too little contrast in 1 place: pips must differ from the face by {least} grey levels. Add"
+                " light there.",
+                "Too little contrast in {number} places: pips must differ from the face by {least} grey levels."
+                " Add light there.",
                 number=dull,
                 least=f"{LEAST_CONTRAST:.0f}",
             )

@@ -106,7 +106,7 @@ def fit_plane(targets: Sequence[FlatTarget], lens: Lens, *, spread_px: float = 0
             if cost < best_cost:
                 best, best_cost = solution, cost
     if best is None:
-        raise RefusedError(phrase("what is seen fits no table before the camera"))
+        raise RefusedError(phrase("the markers and tiles in the picture fit no table in front of the camera"))
     solution = problem.solved(best, np.geomspace(_FIRST_SPREAD_PX, spread_px, _ROUNDS))
     return problem.evaluated(solution, spread_px)
 
@@ -136,7 +136,7 @@ class _Problem:
     @classmethod
     def of(cls, targets: Sequence[FlatTarget], lens: Lens) -> _Problem:
         if not targets:
-            raise RefusedError(phrase("nothing of known size is seen"))
+            raise RefusedError(phrase("nothing of known size is visible"))
         counts = np.array([len(target.shape_mm) for target in targets])
         shape = np.concatenate([_complex(target.shape_mm) for target in targets])
         outward = (np.zeros_like(item.shape_mm) if item.outward is None else item.outward for item in targets)
@@ -225,7 +225,7 @@ class _Problem:
         weight = self.weights(parameters, spread_px)
         base, jacobian = self._linearized(parameters, weight)
         if not np.isfinite(base).all():
-            raise RefusedError(phrase("what is seen fits no table before the camera"))
+            raise RefusedError(phrase("the markers and tiles in the picture fit no table in front of the camera"))
         fits = np.hypot(*base.reshape(2, -1)) < max(4 * spread_px, _FITS_PX)
         squares = (base.reshape(2, -1) ** 2).sum(axis=0)
         error_px = float(np.sqrt((weight * squares).sum() / weight.sum()))

@@ -89,10 +89,10 @@ def zones_on(marks: Sequence[BlockPose], players: int) -> TableZones:
     if not ({0, 2} <= set(at) or {1, 3} <= set(at)):
         raise RefusedError(
             plural(
-                "1 corner block does not say how large the table is: three, or two that lie across from each other, are"
-                " needed; or say --size",
-                "{number} corner blocks do not say how large the table is: three, or two that lie across from each"
-                " other, are needed; or say --size",
+                "1 corner block does not determine the size of the table: use three, two at opposite corners,"
+                " or --size",
+                "{number} corner blocks do not determine the size of the table: use three, two at opposite"
+                " corners, or --size",
                 number=len(at),
             )
         )

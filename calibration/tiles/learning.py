@@ -162,7 +162,7 @@ def examine_set(
     if sheet.count < LEAST_TILES:
         raise RefusedError(
             phrase(
-                "{seen} tiles are seen face up, and {least} or more are needed; lay out the whole set",
+                "{seen} tiles are visible face up, but at least {least} are needed: lay out the whole set",
                 seen=sheet.count,
                 least=LEAST_TILES,
             )
@@ -257,7 +257,9 @@ def _check(shown: SetPictures, hand_labels: HandLabels) -> None:
             raise RefusedError(phrase("there is no tile {number}", number=at + 1))
         if shown.is_given and max(pair) > shown.max_pips:
             raise RefusedError(
-                phrase("this set has no {pips}: it goes to {highest}", pips=max(pair), highest=shown.max_pips)
+                phrase(
+                    "this set has no {pips}: its highest number is {highest}", pips=max(pair), highest=shown.max_pips
+                )
             )
 
 

@@ -31,7 +31,7 @@ def kept_deal(rules: Rules) -> tuple[Claim, ...]:
     most = rules.redeal_if_doubles_over
     if most is None:
         return ()
-    verb = plural("said nothing of more than 1 double", "said nothing of more than {number} doubles", number=most)
+    verb = plural("did not declare more than 1 double", "did not declare more than {number} doubles", number=most)
     return (Claim(double_bits() & set_bits(rules.max_pips), most, ProblemKind.TOO_MANY_DOUBLES, verb),)
 
 

@@ -79,7 +79,7 @@ def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
     if isinstance(action, MatchClose):
         return _judge_close(game)
     if not isinstance(action, _WITHOUT_SEAT) and not 0 <= action.seat < len(game.players):
-        return (impossible(ProblemKind.NO_SUCH_SEAT, phrase("nobody sits on seat {seat}", seat=action.seat)),)
+        return (impossible(ProblemKind.NO_SUCH_SEAT, phrase("nobody sits at seat {seat}", seat=action.seat)),)
     if isinstance(action, Adjust):
         return ()
     if game.hand is None:
@@ -90,7 +90,7 @@ def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
 def _judge_in_hand(game: Game, hand: Hand, action: InHand) -> Iterable[Problem]:
     """Return the problems of an action during a hand."""
     if not game.rules.refereed and not isinstance(action, Play):
-        return (impossible(ProblemKind.NOT_NOW, phrase("no game is being played, tiles just lie")),)
+        return (impossible(ProblemKind.NOT_NOW, phrase("no game is being played")),)
     match action:
         case Play():
             return play_problems(game, hand, action)
@@ -135,7 +135,7 @@ def _judge_new_hand(game: Game, action: NewHand) -> Iterator[Problem]:
     if game.phase is not Phase.DEAL and not another and rules.refereed:
         yield not_now(game.phase)
     if action.dealt is not None and len(action.dealt) != seats:
-        words = phrase("{hands} hands were dealt to {seats} players", hands=len(action.dealt), seats=seats)
+        words = phrase("{hands} hands were dealt for {seats} players", hands=len(action.dealt), seats=seats)
         yield impossible(ProblemKind.WRONG_DEAL, words)
         return
     if not rules.refereed:
@@ -144,19 +144,19 @@ def _judge_new_hand(game: Game, action: NewHand) -> Iterator[Problem]:
     for name, tiles in zip(game.players, dealt, strict=True):
         if tiles != rules.dealt(seats):
             words = phrase(
-                "{name} got {tiles}, {due} are dealt", name=name, tiles=tiles_text(tiles), due=rules.dealt(seats)
+                "{name} got {tiles}, but should get {due}", name=name, tiles=tiles_text(tiles), due=rules.dealt(seats)
             )
             yield noted(ProblemKind.WRONG_DEAL, words)
     if action.boneyard is not None and sum(dealt) + action.boneyard != rules.tiles:
         words = phrase(
-            "{dealt} dealt and {boneyard} in the boneyard are not the {tiles} tiles of the game",
+            "{dealt} dealt and {boneyard} in the boneyard do not add up to the {tiles} tiles of the game",
             dealt=sum(dealt),
             boneyard=action.boneyard,
             tiles=rules.tiles,
         )
         yield noted(ProblemKind.WRONG_DEAL, words)
     elif sum(dealt) > rules.tiles:
-        words = phrase("{tiles} were dealt, but there are {all}", tiles=tiles_text(sum(dealt)), all=rules.tiles)
+        words = phrase("{tiles} were dealt, but the set has {all}", tiles=tiles_text(sum(dealt)), all=rules.tiles)
         yield impossible(ProblemKind.WRONG_DEAL, words)
 
 
@@ -173,7 +173,7 @@ def _judge_redeal(game: Game, hand: Hand, action: Redeal) -> Iterator[Problem]:
         words = phrase("{tiles} of this hand already on the table", tiles=tiles_text(len(hand.layout.nodes)))
         yield Problem(ProblemKind.NO_REDEAL, Weight.DOUBTFUL, words)
     if action.reason is RedealReason.NO_DOUBLE and hand.lead is LeadTile.ANY:
-        yield illegal(ProblemKind.NO_REDEAL, phrase("this hand can be led with any tile, no double is needed"))
+        yield illegal(ProblemKind.NO_REDEAL, phrase("any tile can lead this hand: no double is needed"))
     elif action.reason is RedealReason.NO_DOUBLE:
         yield from _instead_of_redeal(game.rules, hand)
     if action.reason is RedealReason.TOO_MANY_DOUBLES and game.rules.redeal_if_doubles_over is None:
@@ -184,9 +184,14 @@ def _instead_of_redeal(rules: Rules, hand: Hand) -> Iterator[Problem]:
     """Yield the problem of a redeal for lack of a double if the rules provide another remedy."""
     no_double, lead = rules.no_double, hand.lead
     if no_double is NoDouble.HIGHEST_TILE and lead in (LeadTile.HIGHEST_DOUBLE, LeadTile.RACE):
-        yield illegal(ProblemKind.NO_REDEAL, phrase("without a double nobody deals again: the highest tile leads"))
+        yield illegal(
+            ProblemKind.NO_REDEAL, phrase("there is no redeal when nobody has a double: the highest tile leads")
+        )
     if no_double is NoDouble.DRAW_ONE_IN_TURN and lead is LeadTile.ANY_DOUBLE and drawable(rules, hand):
-        yield illegal(ProblemKind.NO_REDEAL, phrase("without a double nobody deals again: each draws one in turn"))
+        yield illegal(
+            ProblemKind.NO_REDEAL,
+            phrase("there is no redeal when nobody has a double: the players draw one tile each in turn"),
+        )
 
 
 def _judge_lead(game: Game, hand: Hand, action: Lead) -> Iterator[Problem]:
@@ -204,21 +209,21 @@ def _judge_domino(game: Game, hand: Hand, action: Domino) -> Iterator[Problem]:
         yield not_now(game.phase)
     elif hand.sizes[action.seat] > 0:
         name, left = game.players[action.seat], tiles_text(hand.sizes[action.seat])
-        words = phrase("by the count {name} still has {tiles}", name=name, tiles=left)
+        words = phrase("by the count, {name} still holds {tiles}", name=name, tiles=left)
         yield illegal(ProblemKind.NOT_OUT, words)
 
 
 def _judge_hand_end(game: Game, hand: Hand) -> Iterator[Problem]:
     if game.phase is Phase.REVEAL:
         if None in hand.holdings:
-            yield impossible(ProblemKind.NOT_NOW, phrase("not all hands are open yet"))
+            yield impossible(ProblemKind.NOT_NOW, phrase("not all hands have been counted yet"))
     elif game.phase is not Phase.PLAY:
         yield not_now(game.phase)
     elif not hand.locked:
-        yield illegal(ProblemKind.NOT_BLOCKED, phrase("it is not proved that nobody can play"))
+        yield illegal(ProblemKind.NOT_BLOCKED, phrase("somebody may still be able to play"))
     elif game.rules.on_provable_block is ProvableBlock.LITERAL:
         words = phrase(
-            "nothing fits any more, but the {tiles} in the boneyard have to be drawn first",
+            "no tile fits, but the {tiles} in the boneyard must be drawn first",
             tiles=tiles_text(hand.boneyard),
         )
         yield illegal(ProblemKind.NOT_BLOCKED, words)
@@ -235,7 +240,7 @@ def _judge_reveal(game: Game, hand: Hand, action: Reveal | RevealPips) -> Iterat
         return
     if len(action.tiles) != hand.sizes[action.seat]:
         shown, due = tiles_text(len(action.tiles)), hand.sizes[action.seat]
-        words = phrase("{name} shows {tiles}, but should have {due}", name=name, tiles=shown, due=due)
+        words = phrase("{name} shows {tiles}, but should hold {due}", name=name, tiles=shown, due=due)
         yield noted(ProblemKind.WRONG_HAND_SIZE, words)
     for tile in sorted(set(action.tiles), key=lambda tile: (tile.high, tile.low)):
         if tile.high > game.rules.max_pips:

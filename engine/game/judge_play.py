@@ -60,25 +60,27 @@ def stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
         return
     node = hand.layout.find(action.on)
     if node is None:
-        yield impossible(ProblemKind.CANNOT_LIE_THERE, phrase("the tile it should lie on is not on the table"))
+        yield impossible(ProblemKind.CANNOT_LIE_THERE, phrase("the tile under it is not on the table"))
         return
     if not game.rules.cutthroat:
-        yield illegal(ProblemKind.NO_STACKING, phrase("nobody stacks in {game}", game=game.rules.name))
+        yield illegal(ProblemKind.NO_STACKING, phrase("{game} has no stacking", game=game.rules.name))
     yield from turn_problems(game, hand, action.seat)
     if hand.turn == action.seat:
         yield from unfinished_draw_problems(game.rules, hand)
     if copies_left(game, action.tile) <= 0:
         yield _unavailable(game, action.tile)
     if node.tile != action.tile:
-        yield impossible(ProblemKind.NOT_ITS_COPY, phrase("only a second {tile} can lie on the {tile}", tile=node.tile))
+        yield impossible(
+            ProblemKind.NOT_ITS_COPY, phrase("only a second {tile} can be stacked on the {tile}", tile=node.tile)
+        )
     elif node.id in hand.layout.stacked:
-        yield illegal(ProblemKind.NO_STACKING, phrase("the {tile} has its copy on top already", tile=node.tile))
+        yield illegal(ProblemKind.NO_STACKING, phrase("the {tile} already has its copy stacked on it", tile=node.tile))
     elif not is_stackable(hand, node):
-        words = phrase("the {tile} has no open end, so nothing is stacked on it", tile=node.tile)
+        words = phrase("the {tile} has no open end, so nothing can be stacked on it", tile=node.tile)
         yield illegal(ProblemKind.NO_STACKING, words)
     if hand.chance is None:
         yield illegal(
-            ProblemKind.NOTHING_TO_STEAL, phrase("the play before scored nothing, so there is nothing to steal")
+            ProblemKind.NOTHING_TO_STEAL, phrase("the last play scored nothing, so there is nothing to steal")
         )
     elif not hand.chance.called:
         name = game.players[hand.chance.seat]
@@ -109,14 +111,15 @@ def _lead_problems(game: Game, hand: Hand, tile: Tile) -> Iterator[Problem]:
             top = game.rules.max_pips
             if tile.low != top:
                 yield illegal(
-                    ProblemKind.LEAD_NOT_A_DOUBLE, phrase("this hand is led with the {double}", double=f"{top}-{top}")
+                    ProblemKind.LEAD_NOT_A_DOUBLE,
+                    phrase("this hand must be led with the {double}", double=f"{top}-{top}"),
                 )
         case LeadTile.ANY_DOUBLE:
             if not tile.is_double:
-                yield illegal(ProblemKind.LEAD_NOT_A_DOUBLE, phrase("this hand is led with a double"))
+                yield illegal(ProblemKind.LEAD_NOT_A_DOUBLE, phrase("this hand must be led with a double"))
         case LeadTile.HIGHEST_DOUBLE | LeadTile.RACE:
             if not tile.is_double and game.rules.no_double is not NoDouble.HIGHEST_TILE:
-                yield illegal(ProblemKind.LEAD_NOT_A_DOUBLE, phrase("this hand is led with the highest double"))
+                yield illegal(ProblemKind.LEAD_NOT_A_DOUBLE, phrase("this hand must be led with the highest double"))
 
 
 def _end_problems(hand: Hand, end: OpenEnd, action: Play) -> Iterator[Problem]:
@@ -126,9 +129,9 @@ def _end_problems(hand: Hand, end: OpenEnd, action: Play) -> Iterator[Problem]:
     yield from _number_problems(end.number, end.fits, action)
     spell = hand.course.spell
     if spell is not None and end not in ends_now(hand):
-        words = phrase("a spell is on: it has to be broken on a new arm of the starter")
+        words = phrase("a spell is active: it must be broken on a new arm of the starter")
         if spell.arm is not None:
-            words = phrase("a spell is on: it has to be broken on the end of arm {arm}", arm=spell.arm)
+            words = phrase("a spell is active: it must be broken at the end of arm {arm}", arm=spell.arm)
         yield illegal(ProblemKind.UNDER_A_SPELL, words)
 
 
@@ -136,10 +139,10 @@ def _number_problems(number: int, fits: int, action: Play) -> Iterator[Problem]:
     """Yield a problem if the tile does not match *number*, or is the wrong way round."""
     tile = action.tile
     if not tile.has(number) and not tile.bit & fits:
-        words = phrase("{tile} does not fit there, that end needs a {number}", tile=tile, number=number)
+        words = phrase("the {tile} does not fit there: that end needs a {number}", tile=tile, number=number)
         yield illegal(ProblemKind.WRONG_NUMBER, words)
     elif tile.has(number) and action.inner is not None and action.inner != number:
-        words = phrase("turn the {tile} round, the {number} goes inside", tile=tile, number=number)
+        words = phrase("turn the {tile} round: the {number} must touch the layout", tile=tile, number=number)
         yield illegal(ProblemKind.WRONG_NUMBER, words)
 
 
@@ -149,16 +152,16 @@ def _closed_problems(game: Game, at: Spot, action: Play) -> Iterator[Problem]:
     assert host is not None  # checked by obstacle()
     spinner = game.layout.spinner
     if host.is_starter:
-        yield illegal(ProblemKind.SEVENTH_ARM, phrase("the starter has {arms} arms, and no more", arms=len(ARMS)))
+        yield illegal(ProblemKind.SEVENTH_ARM, phrase("the starter has only {arms} arms", arms=len(ARMS)))
     elif game.rules.spinner is Spinner.NONE or spinner is None:
-        words = phrase("{tile} has no end there: no double branches in this game", tile=host.tile)
+        words = phrase("the {tile} has no end there: doubles do not branch in this game", tile=host.tile)
         yield illegal(ProblemKind.NO_BRANCH, words)
     elif game.rules.spinner is Spinner.STARTER_SIX:
         tiles = {"spinner": spinner.tile, "tile": host.tile}
-        words = phrase("only the starter branches, and that is {spinner}, not {tile}", **tiles)
+        words = phrase("only the starter branches: that is the {spinner}, not the {tile}", **tiles)
         yield illegal(ProblemKind.NO_BRANCH, words)
     else:
         tiles = {"spinner": spinner.tile, "tile": host.tile}
-        words = phrase("only the first double branches, and that was {spinner}, not {tile}", **tiles)
+        words = phrase("only the first double branches: that is the {spinner}, not the {tile}", **tiles)
         yield illegal(ProblemKind.NO_BRANCH, words)
     yield from _number_problems(host.number_at(at.port), 0, action)

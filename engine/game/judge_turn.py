@@ -40,17 +40,17 @@ def draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
     if owes(hand, action):
         return
     if action.forced:
-        words = phrase("nothing made {name} draw", name=game.players[action.seat])
+        words = phrase("{name} did not have to draw", name=game.players[action.seat])
         yield doubtful(ProblemKind.NOTHING_OWED, words)
     if game.rules.draw is not Drawing.NONE and action.tiles > drawable(game.rules, hand):
         left = tiles_text(drawable(game.rules, hand))
-        words = phrase("the boneyard has {tiles} to draw, not {drawn}", tiles=left, drawn=action.tiles)
+        words = phrase("only {tiles} can be drawn from the boneyard, not {drawn}", tiles=left, drawn=action.tiles)
         kind = ProblemKind.BONEYARD_TOO_SMALL
         yield impossible(kind, words) if action.tiles > hand.boneyard else illegal(kind, words)
     if game.rules.draw is Drawing.NONE:
-        yield illegal(ProblemKind.NO_DRAWING, phrase("nobody draws in this game"))
+        yield illegal(ProblemKind.NO_DRAWING, phrase("this game has no drawing"))
     if game.phase is Phase.LEAD and not draws_for_lead(game, hand):
-        yield illegal(ProblemKind.NO_DRAWING, phrase("nobody draws before the first tile is played"))
+        yield illegal(ProblemKind.NO_DRAWING, phrase("drawing starts after the first tile"))
     yield from turn_problems(game, hand, action.seat)
     if hand.turn == action.seat and game.rules.draw is Drawing.TWO:
         yield from _two_problems(game, hand, action)
@@ -68,7 +68,7 @@ def boneyard_problems(game: Game, hand: Hand, action: Boneyard) -> Iterator[Prob
         yield not_now(game.phase)
     elif action.tiles > hand.boneyard:
         lying = tiles_text(action.tiles)
-        words = phrase("{tiles} lie in the boneyard, but only {due} should", tiles=lying, due=hand.boneyard)
+        words = phrase("the boneyard holds {tiles}, but should hold {due}", tiles=lying, due=hand.boneyard)
         yield doubtful(ProblemKind.BONEYARD_GREW, words)
     elif action.tiles < hand.boneyard and hand.turn is not None:
         yield from draw_problems(game, hand, Draw(hand.turn, hand.boneyard - action.tiles))
@@ -94,7 +94,7 @@ def decline_problems(game: Game, hand: Hand, action: Decline) -> Iterator[Proble
     if game.phase is not Phase.PLAY:
         yield not_now(game.phase)
     elif not hand.course.extra:
-        yield impossible(ProblemKind.NO_EXTRA_TURN, phrase("there is no extra turn to give up"))
+        yield impossible(ProblemKind.NO_EXTRA_TURN, phrase("there is no extra turn to end"))
     elif hand.turn != action.seat:
         yield from _as_doubtful(turn_problems(game, hand, action.seat))
 
@@ -105,24 +105,26 @@ def call_problems(game: Game, hand: Hand, action: Call) -> Iterator[Problem]:
         yield not_now(game.phase)
         return
     if not game.rules.call_required:
-        yield impossible(ProblemKind.NOTHING_TO_CALL, phrase("points count by themselves in this game"))
+        yield impossible(ProblemKind.NOTHING_TO_CALL, phrase("points count without a call in this game"))
         return
     name = game.players[action.seat]
     chance = None if hand.chance is None or hand.chance.called else hand.chance
     lapsed = hand.lapsed
     if lapsed is not None and lapsed.seat == action.seat and (chance is None or chance.seat != action.seat):
         lost = {"points": lapsed.points, "name": name}
-        words = phrase("too late: the {points} points of {name} were forfeited when the next tile lay", **lost)
+        words = phrase("too late: {name} forfeited the {points} points when the next tile was played", **lost)
         yield doubtful(ProblemKind.LATE_CALL, words)
     elif chance is None:
         yield impossible(ProblemKind.NOTHING_TO_CALL, phrase("{name} has no points to call", name=name))
     elif chance.seat != action.seat:
         names = {"name": game.players[chance.seat], "other": name}
-        words = phrase("the points are {name}'s to call, not {other}'s", **names)
+        words = phrase("only {name} can call these points, not {other}", **names)
         yield impossible(ProblemKind.NOTHING_TO_CALL, words)
     elif action.points is not None and action.points != chance.points:
         numbers = {"called": action.points, "points": chance.points}
-        words = phrase("{name} calls {called}, but it is {points} ({sum})", name=name, sum=chance.because, **numbers)
+        words = phrase(
+            "{name} calls {called}, but the points are {points} ({sum})", name=name, sum=chance.because, **numbers
+        )
         yield impossible(ProblemKind.WRONG_CALL, words)
 
 
@@ -131,11 +133,13 @@ def _two_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
     name = game.players[action.seat]
     limit = 1 if game.phase is Phase.LEAD else TILES_PER_DRAW
     if hand.course.extra:
-        yield illegal(ProblemKind.DRAWN_ENOUGH, phrase("{name} may play again, but does not draw for it", name=name))
+        yield illegal(ProblemKind.DRAWN_ENOUGH, phrase("{name} may play again, but may not draw for that", name=name))
     elif is_exempt(game.rules, hand):
-        yield illegal(ProblemKind.DRAWN_ENOUGH, phrase("{name} cast the spell and does not draw for it", name=name))
+        yield illegal(
+            ProblemKind.DRAWN_ENOUGH, phrase("{name} cast the spell and does not draw because of it", name=name)
+        )
     elif hand.course.drawn + action.tiles > limit:
-        words = plural("only 1 tile is drawn at a time", "only {number} tiles are drawn at a time", number=limit)
+        words = plural("only 1 tile may be drawn at a time", "only {number} tiles may be drawn at a time", number=limit)
         yield illegal(ProblemKind.DRAWN_ENOUGH, words)
 
 

@@ -85,7 +85,7 @@ def sum_of_play(counted: Count, rules: Rules) -> str:
 
 def sum_of_stack(counted: Count, tile: Tile) -> str:
     """Return the arithmetic behind the points of stacking *tile*, as text."""
-    return phrase("{sum}, twice for a double", sum=counted) if tile.is_double else str(counted)
+    return phrase("{sum}, doubled for a double", sum=counted) if tile.is_double else str(counted)
 
 
 def credit(game: Game, hand: Hand, chance: Chance) -> GameUpdate:

@@ -67,25 +67,28 @@ class Consequence:
 # Explanations for players, one line each, because they fill a column in the terminal.
 _FIRST_LEADS = Choice(
     (
-        (LeadRule.HIGHEST_DOUBLE, "who holds the highest double leads it"),
-        (LeadRule.RACE_HIGHEST_DOUBLE, "the highest double leads, the first on the table if two hold it"),
-        (LeadRule.SET_DOUBLE, "who holds the highest double of the set (6-6 of a double-six) leads it"),
-        (LeadRule.LOT_ANY, "lots are drawn, and any tile may lead"),
-        (LeadRule.CHOSEN_ANY_DOUBLE, "a player is chosen and leads any double; without one the next player does"),
+        (LeadRule.HIGHEST_DOUBLE, "the holder of the highest double leads it"),
+        (LeadRule.RACE_HIGHEST_DOUBLE, "the highest double leads; if two players hold it, the first one played"),
+        (LeadRule.SET_DOUBLE, "the holder of the highest double of the set (6-6 in double-six) leads it"),
+        (LeadRule.LOT_ANY, "a drawn player leads any tile"),
+        (LeadRule.CHOSEN_ANY_DOUBLE, "a chosen player leads any double; without one, the next player does"),
     )
 )
 _NEXT_LEADS = Choice(
     (
         *_FIRST_LEADS.meanings,
         (LeadRule.WINNER_ANY, "the winner of the last hand leads any tile"),
-        (LeadRule.LEFT_OF_WINNER, "the player to the left of the last winner leads any tile, with six arms any double"),
+        (
+            LeadRule.LEFT_OF_WINNER,
+            "the player to the left of the last winner leads any tile (any double with six arms)",
+        ),
     )
 )
 _NO_DOUBLE = Choice(
     (
-        (NoDouble.REDEAL, "everybody gives the tiles back and draws again"),
+        (NoDouble.REDEAL, "all tiles go back and everybody draws a new hand"),
         (NoDouble.HIGHEST_TILE, "the highest tile leads"),
-        (NoDouble.DRAW_ONE_IN_TURN, "everybody draws one tile in turn until somebody draws a double"),
+        (NoDouble.DRAW_ONE_IN_TURN, "the players draw one tile each in turn until one draws a double"),
     )
 )
 _SPINNER = Choice(
@@ -93,7 +96,7 @@ _SPINNER = Choice(
         (Spinner.NONE, "no double branches"),
         (Spinner.FIRST, "the first double of a hand branches"),
         (Spinner.ALL, "every double branches"),
-        (Spinner.STARTER_SIX, "the tile that leads has six arms"),
+        (Spinner.STARTER_SIX, "the first tile has six arms"),
     )
 )
 _BRANCH_ORDER = Choice(
@@ -110,20 +113,20 @@ _SPINNER_COUNT = Choice(
 )
 _STEAL_GAIN = Choice(
     (
-        (StealGain.SCORE, "who stacks gets the points and the player before loses them; double for a double"),
-        (StealGain.SCORE_PLUS_STOLEN, "who stacks gets twice the points and the player before loses them once"),
+        (StealGain.SCORE, "the stacker gets the points and the previous player loses them; twice as many for a double"),
+        (StealGain.SCORE_PLUS_STOLEN, "the stacker gets twice the points; the previous player loses them once"),
     )
 )
 _DRAWING = Choice(
     (
-        (Drawing.NONE, "nobody draws: knock"),
+        (Drawing.NONE, "knock: there is no drawing"),
         (Drawing.UNTIL_PLAYABLE, "draw until a tile fits, knock when the boneyard is empty"),
         (Drawing.TWO, "draw two tiles, then play one or knock"),
     )
 )
 _PROVABLE_BLOCK = Choice(
     (
-        (ProvableBlock.ANNOUNCE, "the table is told; it ends the hand or goes on drawing"),
+        (ProvableBlock.ANNOUNCE, "the table is asked whether to end the hand or keep drawing"),
         (ProvableBlock.END_NOW, "the hand ends at once"),
         (ProvableBlock.LITERAL, "the boneyard is drawn to its last tile first"),
     )
@@ -157,15 +160,15 @@ _PARTNERS_MODE = Choice(
 )
 _SKIP_ON = Choice(
     (
-        (SkipOn.DOUBLE, "a double costs the next player their turn"),
-        (SkipOn.BLANK, "a blank left open costs the next player their turn"),
-        (SkipOn.NONE, "nobody loses a turn"),
+        (SkipOn.DOUBLE, "a double skips the next player"),
+        (SkipOn.BLANK, "a blank left open skips the next player"),
+        (SkipOn.NONE, "nobody is skipped"),
     )
 )
 _SPELL_LAP = Choice(
     (
-        (SpellLap.CASTER_EXEMPT, "who cast a spell never has to break it"),
-        (SpellLap.CASTER_ONCE, "who cast a spell has to break it when it first comes round, then no more"),
+        (SpellLap.CASTER_EXEMPT, "the caster never has to break their own spell"),
+        (SpellLap.CASTER_ONCE, "the caster has to break it the first time it comes back to them, but not later"),
     )
 )
 _SPELL_DEADLOCK = Choice(
@@ -176,14 +179,14 @@ _SPELL_DEADLOCK = Choice(
 )
 _TARGET_TEST = Choice(
     (
-        (TargetTest.REACH, "a total equal to the target is enough"),
-        (TargetTest.EXCEED, "a total has to be higher than the target"),
+        (TargetTest.REACH, "a total equal to the target wins"),
+        (TargetTest.EXCEED, "a total above the target wins"),
     )
 )
 _MATCH_END = Choice(
     (
-        (MatchEnd.IMMEDIATE, "as soon as somebody has enough, within a hand too"),
-        (MatchEnd.AFTER_NEXT_PLAY, "when the next player has had the chance to steal"),
+        (MatchEnd.IMMEDIATE, "as soon as a total reaches the target, even during a hand"),
+        (MatchEnd.AFTER_NEXT_PLAY, "once the next player has had the chance to steal"),
         (MatchEnd.END_OF_HAND, "at the end of the hand; the highest total wins"),
     )
 )
@@ -191,13 +194,13 @@ _TALLY = Choice(
     (
         (TallyStyle.NUMBERS, "figures"),
         (TallyStyle.HOUSE, "houses of 50: a cross, then a circle or an X in each corner"),
-        (TallyStyle.ROWS, "rows of 50 made of / for 5, X and O for 10"),
+        (TallyStyle.ROWS, "rows of 50, made of / for 5, and X and O for 10"),
     )
 )
 _POLICY = Choice(
     (
-        (Policy.WARN, "it stands and the table is told"),
-        (Policy.STRICT, "it is refused"),
+        (Policy.WARN, "it counts and is reported"),
+        (Policy.STRICT, "it is rejected"),
     )
 )
 
@@ -207,34 +210,32 @@ _PIPS = Number(0, HIGHEST_PIPS)
 
 OPTIONS: tuple[Option, ...] = (
     Option("set", _T, "highest number on a tile: 6 for a double-six set", SetSize(), "max_pips"),
-    Option("copies", _T, "how many of each tile: 2 for two sets", Number(1, MOST_COPIES), "copies"),
-    Option("players", _T, "how many can play", Players(), "seats_min"),
+    Option("copies", _T, "copies of each tile: 2 for two sets", Number(1, MOST_COPIES), "copies"),
+    Option("players", _T, "number of players", Players(), "seats_min"),
     Option("hand", _T, "tiles dealt to each player", Deal(), "hand"),
-    Option("partners", _T, "four play as two pairs, partners across", _YES_NO, "partners"),
+    Option("partners", _T, "four play as two pairs, with partners opposite each other", _YES_NO, "partners"),
     Option(
         "redeal_if_doubles_over",
         _T,
-        "more doubles than this in one hand: all draw again",
-        Number(0, None, "nobody gives a hand back"),
+        "redeal if a hand has more doubles than this",
+        Number(0, None, "no redeal"),
         "redeal_if_doubles_over",
     ),
-    Option("lead_first", _LE, "who leads the first hand, and with what", _FIRST_LEADS, "lead_first"),
-    Option("lead_next", _LE, "who leads the other hands, and with what", _NEXT_LEADS, "lead_next"),
+    Option("lead_first", _LE, "lead of the first hand", _FIRST_LEADS, "lead_first"),
+    Option("lead_next", _LE, "lead of later hands", _NEXT_LEADS, "lead_next"),
     Option(
         "no_double",
         _LE,
-        "when a double has to lead and nobody has one",
+        "if a double must lead and nobody has one",
         _NO_DOUBLE,
         "no_double",
         ("lead_first|lead_next",),
     ),
-    Option("spinner", _LA, "which doubles branch", _SPINNER, "spinner"),
-    Option("branch_order", _LA, "when the tips of a spinner open", _BRANCH_ORDER, "branch_order", ("spinner",)),
+    Option("spinner", _LA, "doubles that branch", _SPINNER, "spinner"),
+    Option("branch_order", _LA, "opening of a spinner's tips", _BRANCH_ORDER, "branch_order", ("spinner",)),
+    Option("spinner_count", _LA, "count of a spinner", _SPINNER_COUNT, "spinner_count", ("spinner", "unit")),
     Option(
-        "spinner_count", _LA, "what a spinner adds to the count", _SPINNER_COUNT, "spinner_count", ("spinner", "unit")
-    ),
-    Option(
-        "unit", _P, "a play scores when its count is a multiple of this", Number(1, None, "plays do not score"), "unit"
+        "unit", _P, "a play scores if its count is a multiple of this", Number(1, None, "plays do not score"), "unit"
     ),
     Option(
         "play_divisor", _P, "the points of a play are its count divided by this", Number(1), "play_divisor", ("unit",)
@@ -245,21 +246,21 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "cutthroat", _P, "the next player may stack a tile to steal points", _YES_NO, "cutthroat", ("unit", "copies")
     ),
-    Option("steal_gain", _P, "what a stack gains and costs", _STEAL_GAIN, "steal_gain", ("cutthroat",), ("gain",)),
-    Option("draw", _D, "what a player does who cannot play", _DRAWING, "draw"),
-    Option("must_play", _D, "who can play has to", _YES_NO, "must_play"),
-    Option("voluntary_draw", _D, "who can play may draw instead", _YES_NO, "voluntary_draw", ("draw",)),
-    Option("boneyard_reserve", _D, "tiles of the boneyard that nobody draws", Number(0), "boneyard_reserve", ("draw",)),
+    Option("steal_gain", _P, "points for a stack", _STEAL_GAIN, "steal_gain", ("cutthroat",), ("gain",)),
+    Option("draw", _D, "if a player cannot play", _DRAWING, "draw"),
+    Option("must_play", _D, "a player who can play must play", _YES_NO, "must_play"),
+    Option("voluntary_draw", _D, "a player who can play may draw instead", _YES_NO, "voluntary_draw", ("draw",)),
+    Option("boneyard_reserve", _D, "tiles that stay in the boneyard", Number(0), "boneyard_reserve", ("draw",)),
     Option(
         "on_provable_block",
         _D,
-        "when nothing fits any more but tiles are left to draw",
+        "if no tile fits but tiles are left to draw",
         _PROVABLE_BLOCK,
         "on_provable_block",
         ("draw",),
     ),
-    Option("mode", _H, "what the winner of a hand gets from the others", _HAND_MODE, "hand_points.mode"),
-    Option("subtract_own", _H, "the winner's own pips are taken off", _YES_NO, "hand_points.subtract_own"),
+    Option("mode", _H, "points for the winner of a hand", _HAND_MODE, "hand_points.mode"),
+    Option("subtract_own", _H, "subtract the winner's own pips", _YES_NO, "hand_points.subtract_own"),
     Option(
         "round_to",
         _H,
@@ -270,7 +271,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "round_each",
         _H,
-        "what each opponent has left is rounded, and then added",
+        "round each opponent's pips before adding them",
         _YES_NO,
         "hand_points.round_each",
         ("round_to",),
@@ -285,29 +286,39 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "signed",
         _H,
-        "a player with fewer pips than the winner lowers the pay",
+        "a player with fewer pips than the winner reduces the points",
         _YES_NO,
         "hand_points.signed",
         ("mode",),
     ),
-    Option("tie", _H, "who wins a block when the best hands are equal", _TIE, "hand_points.tie", (), ("tie_break",)),
-    Option("tie_order", _H, "which tile is the lighter one", _TIE_ORDER, "hand_points.tie_order", ("tie",)),
+    Option("tie", _H, "winner of a block if the best hands are equal", _TIE, "hand_points.tie", (), ("tie_break",)),
+    Option("tie_order", _H, "lighter of two tiles", _TIE_ORDER, "hand_points.tie_order", ("tie",)),
+    Option("partners_mode", _H, "block in a pairs game", _PARTNERS_MODE, "partners_mode", ("partners",)),
+    Option("draw_on", _E, "number that makes all others draw one tile if left open", _PIPS, "effects.draw_on"),
+    Option("again_on", _E, "number that lets the player play again if left open", _PIPS, "effects.again_on"),
     Option(
-        "partners_mode", _H, "who wins a block for a pair, and what", _PARTNERS_MODE, "partners_mode", ("partners",)
+        "spell_on",
+        _E,
+        "number that casts a spell if left open: the next player must play it or a double there",
+        _PIPS,
+        "effects.spell_on",
     ),
-    Option("draw_on", _E, "left open, all others draw one tile", _PIPS, "effects.draw_on"),
-    Option("again_on", _E, "left open, the same player may play again", _PIPS, "effects.again_on"),
-    Option("spell_on", _E, "left open, the next must play there: this or a double", _PIPS, "effects.spell_on"),
-    Option("reverse_on", _E, "left open, play goes the other way round", _PIPS, "effects.reverse_on"),
-    Option("skip_on", _E, "what costs the next player their turn", _SKIP_ON, "effects.skip_on"),
-    Option("spell_lap", _E, "whether who cast a spell has to break it", _SPELL_LAP, "effects.spell_lap"),
-    Option("spell_deadlock", _E, "all pass under a spell, nothing to draw", _SPELL_DEADLOCK, "effects.spell_deadlock"),
+    Option("reverse_on", _E, "number that reverses the direction of play if left open", _PIPS, "effects.reverse_on"),
+    Option("skip_on", _E, "play that skips the next player", _SKIP_ON, "effects.skip_on"),
+    Option("spell_lap", _E, "casters and their own spells", _SPELL_LAP, "effects.spell_lap"),
+    Option(
+        "spell_deadlock",
+        _E,
+        "if all pass under a spell and there is nothing to draw",
+        _SPELL_DEADLOCK,
+        "effects.spell_deadlock",
+    ),
     Option("effects_before_end", _E, "the last tile of a hand has its effect too", _YES_NO, "effects.last_tile"),
-    Option("target", _M, "points that end the match", Number(1, None, "one hand is the match"), "target"),
-    Option("target_test", _M, "whether reaching the target is enough", _TARGET_TEST, "target_test", ("target",)),
-    Option("match_end", _M, "when a total is compared with the target", _MATCH_END, "match_end", ("target",)),
-    Option("tally", _M, "how the score is drawn", _TALLY, "tally"),
-    Option("policy", _M, "what becomes of a play against the rules", _POLICY, "policy"),
+    Option("target", _M, "points that end the match", Number(1, None, "play a single hand"), "target"),
+    Option("target_test", _M, "winning total", _TARGET_TEST, "target_test", ("target",)),
+    Option("match_end", _M, "end of the match", _MATCH_END, "match_end", ("target",)),
+    Option("tally", _M, "drawing of the score", _TALLY, "tally"),
+    Option("policy", _M, "plays against the rules", _POLICY, "policy"),
 )
 
 _ANY_LEAD = (("lead_first", "lot_any"), ("lead_next", "winner_any"))
@@ -322,7 +333,7 @@ PRESETS: tuple[Preset, ...] = (
     Preset("variation", "all_threes", "multiples of three instead of five", _THREES, ("allfives",)),
     Preset("variation", "five_up", "every double is a spinner", _FIVE_UP),
     Preset("variation", "muggins", "no spinner", (("spinner", "none"),)),
-    Preset("variation", "puremco", "five tiles for any number of players", (("hand", "5"),)),
+    Preset("variation", "puremco", "five tiles each for any number of players", (("hand", "5"),)),
     Preset("set_domino", "any", "any tile leads", _ANY_LEAD),
     Preset("set_domino", "highest_double", "the highest double leads", (*_DOUBLE_LEAD, ("no_double", "redeal"))),
     Preset("set_domino", "double_six", "the highest double of the set leads", _SET_LEAD),
@@ -332,7 +343,7 @@ PRESETS: tuple[Preset, ...] = (
         "the highest double leads, else the highest tile",
         (*_DOUBLE_LEAD, ("no_double", "highest_tile")),
     ),
-    Preset("confirm_after_next_play", "yes", "a win stands after the next play", (("match_end", "after_next_play"),)),
+    Preset("confirm_after_next_play", "yes", "a win counts after the next play", (("match_end", "after_next_play"),)),
     Preset("confirm_after_next_play", "no", "a win stands at once", (("match_end", "immediate"),)),
     Preset("spell_lapses", "yes", "a spell that nobody can break ends", (("spell_deadlock", "lapses"),)),
     Preset("spell_lapses", "no", "a spell that nobody can break blocks", (("spell_deadlock", "blocked"),)),

@@ -69,7 +69,7 @@ class Group(StrEnum):
     PLAY = "points for plays"
     DRAW = "drawing and blocking"
     HAND = "points for a hand"
-    EFFECTS = "numbers that do something"
+    EFFECTS = "special numbers"
     MATCH = "match and score"
 
 
@@ -178,7 +178,7 @@ def allowed_text(option: Option) -> str:
         case SetSize():
             return f"{SMALLEST_SET} to {HIGHEST_PIPS}, or a name such as double-nine"
         case Players():
-            return f'1 to {MOST_SEATS}, a range such as "2-4", or "2+" for as many as there are tiles for'
+            return f'1 to {MOST_SEATS}, a range such as "2-4", or "2+" for as many as the set allows'
         case Deal():
             return '1 or more, or by the number of players, such as "2:7,3:5,4:5"'
         case _:

@@ -117,15 +117,21 @@ FREE = Rules(
 PROFILES: tuple[Rules, ...] = (BONES, DRAW, ALLFIVES, BLOCK, SUPER, TWOSET, CUTTHROAT, FREE)
 
 WORDS = {
-    "bones": GameWords("Fives", "Open ends that add up to a multiple of five score. A spinner opens its sides first."),
-    "draw": GameWords("Draw", "A player who cannot play draws until they can. Only the end of a hand pays."),
-    "allfives": GameWords(
-        "All Fives, Sniff", "Fives with a spinner that is open on all four edges and goes on counting."
+    "bones": GameWords(
+        "Fives", "Score when the open ends add up to a multiple of five. A spinner opens its sides first."
     ),
-    "block": GameWords("Block", "Nobody draws: who cannot play knocks. Only the end of a hand pays."),
-    "super": GameWords("Super Dominoes", "Six arms grow from a double; 15, 14, 13, 3 and doubles do something."),
-    "twoset": GameWords("4 man, 2 box", "Fives with two sets; points count only when they are called."),
-    "cutthroat": GameWords("4 man, 2 box", "Twoset in which the next player may stack a tile and steal the points."),
+    "draw": GameWords("Draw", "Players who cannot play draw until they can. Only the end of a hand scores."),
+    "allfives": GameWords(
+        "All Fives, Sniff", "Fives with a spinner that is open on all four sides and keeps counting."
+    ),
+    "block": GameWords("Block", "No drawing: players who cannot play knock. Only the end of a hand scores."),
+    "super": GameWords(
+        "Super Dominoes", "Six arms grow from a double; 15, 14, 13, 3 and doubles have special effects."
+    ),
+    "twoset": GameWords("4 man, 2 box", "Fives with two sets. Points count only when called."),
+    "cutthroat": GameWords(
+        "4 man, 2 box", "Two-set fives in which the next player may stack a tile to steal the points."
+    ),
     "free": GameWords("no game", "Every tile is reported as it is placed, moved or removed."),
 }
 """Description of each game in `PROFILES`, by name."""

@@ -248,13 +248,13 @@ def obstacle(layout: Layout, tile: Tile, at: Spot | None, *, rules: Rules, inner
         return phrase("the tile it should touch is not on the table")
     if at.port not in host.ports:
         if at.port in TIPS:
-            return phrase("{tile} is no double and has no tips", tile=host.tile)
-        return phrase("{tile} has no such side", tile=host.tile)
+            return phrase("the {tile} is not a double and has no tips", tile=host.tile)
+        return phrase("the {tile} has no such side", tile=host.tile)
     if at.port in layout.covered(host):
-        return phrase("another tile already lies there against {tile}", tile=host.tile)
+        return phrase("another tile already touches the {tile} there", tile=host.tile)
     if inner is None and not tile.is_double and not tile.has(host.number_at(at.port)):
         lacking = host.number_at(at.port)
-        return phrase("it has no {number}, and nobody saw which half lies outside", number=lacking)
+        return phrase("it has no {number}, and its outer half was not seen", number=lacking)
     return None
 
 

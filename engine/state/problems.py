@@ -82,7 +82,7 @@ _WAITS = {
     "deal": phrase("the next hand has not been dealt"),
     "lead": phrase("the first tile has not been played"),
     "play": phrase("the hand is being played"),
-    "reveal": phrase("the hand is over, lay the tiles open"),
+    "reveal": phrase("the hand is over: lay your tiles open"),
     "match_over": phrase("the match is over"),
 }
 

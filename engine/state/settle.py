@@ -91,7 +91,7 @@ class HandResult:
         if self.in_tiles:
             words = plural("{sum} tile", "{sum} tiles", number=self.difference, sum=text)
         if self.rounded != self.difference:
-            words = phrase("{sum}, rounded {rounded}", sum=words, rounded=self.rounded)
+            words = phrase("{sum}, rounded to {rounded}", sum=words, rounded=self.rounded)
         if self.points != self.rounded:
             words = phrase("{sum}, paid {points}", sum=words, points=self.points)
         return words

@@ -43,12 +43,12 @@ _MUST = {
     Must.LEAD_SET_DOUBLE: phrase("lead the highest double of the set"),
     Must.LEAD_ANY: phrase("lead any tile"),
     Must.LEAD_DOUBLE: phrase("lead any double, or knock"),
-    Must.RACE: phrase("first to lay the highest double leads"),
+    Must.RACE: phrase("the first to play the highest double leads"),
     Must.DRAW_A_DOUBLE: phrase("nobody has a double: draw one tile"),
     Must.PLAY_OR_DRAW: phrase("play, or draw"),
     Must.PLAY_OR_KNOCK: phrase("play, or knock"),
-    Must.DRAW_OR_END: phrase("nothing fits: draw, or end the hand"),
-    Must.PLAY_AGAIN: phrase("play again, or say that you do not"),
+    Must.DRAW_OR_END: phrase("no tile fits: draw, or end the hand"),
+    Must.PLAY_AGAIN: phrase("play again, or end your turn"),
     Must.BREAK_OR_DRAW: phrase("break the spell, or draw"),
     Must.BREAK_OR_KNOCK: phrase("break the spell, or knock"),
     Must.START_ARM_OR_DRAW: phrase("start an arm of the starter, or draw"),
@@ -57,14 +57,14 @@ _MUST = {
 
 _REDEAL = {
     RedealReason.TOO_MANY_DOUBLES: phrase("too many doubles in one hand"),
-    RedealReason.NO_DOUBLE: phrase("nobody holds a double"),
+    RedealReason.NO_DOUBLE: phrase("nobody has a double"),
     RedealReason.MISDEAL: phrase("misdeal"),
 }
 
 _ENDING = {
-    Ending.BLOCKED_BY_PROOF: phrase("the game is blocked, nothing fits any more"),
-    Ending.BLOCKED_BY_KNOCKS: phrase("the game is blocked, everybody knocked"),
-    Ending.CALLED: phrase("the hand is ended"),
+    Ending.BLOCKED_BY_PROOF: phrase("the hand is blocked: no tile fits"),
+    Ending.BLOCKED_BY_KNOCKS: phrase("the hand is blocked: everybody knocked"),
+    Ending.CALLED: phrase("the hand was ended"),
 }
 
 _LEADER = {
@@ -97,16 +97,16 @@ def describe(outcome: Outcome, players: Sequence[str]) -> Phrase:
         case Drew() | ForcedDraw():
             taken = {"name": players[outcome.seat], "tiles": tiles_text(outcome.tiles), "left": outcome.left}
             if isinstance(outcome, ForcedDraw):
-                return phrase("{name} has to take {tiles}, {left} left", **taken)
+                return phrase("{name} must take {tiles}, {left} left", **taken)
             return phrase("{name} draws {tiles}, {left} left", **taken)
         case Spelled():
             return _spell(outcome.arm, players[outcome.caster], is_on=outcome.is_on)
         case Turned():
             if outcome.clockwise:
-                return phrase("play turns round: to the left")
-            return phrase("play turns round: to the right")
+                return phrase("play reverses: to the left")
+            return phrase("play reverses: to the right")
         case Skipped():
-            return phrase("{name} loses this turn", name=players[outcome.seat])
+            return phrase("{name} loses a turn", name=players[outcome.seat])
         case Declined():
             return phrase("{name} does not play again", name=players[outcome.seat])
         case Passed():
@@ -114,7 +114,7 @@ def describe(outcome: Outcome, players: Sequence[str]) -> Phrase:
                 return phrase("{name} has no double to lead", name=players[outcome.seat])
             return phrase("{name} knocks", name=players[outcome.seat])
         case Blocked():
-            return phrase("blocked: nothing fits, {tiles} in the boneyard", tiles=tiles_text(outcome.boneyard))
+            return phrase("blocked: no tile fits, {tiles} in the boneyard", tiles=tiles_text(outcome.boneyard))
         case Revised():
             totals = (listed((name, str(total)), " ") for name, total in zip(players, outcome.after, strict=False))
             return phrase("corrected: {totals}", totals=listed(totals))
@@ -137,13 +137,13 @@ def _of_the_match(
                 "hand {hand}, {tiles} in the boneyard", hand=outcome.number, tiles=tiles_text(outcome.boneyard)
             )
         case Redealt():
-            return phrase("{why}: everybody draws again", why=_REDEAL[outcome.reason])
+            return phrase("{why}: everybody draws a new hand", why=_REDEAL[outcome.reason])
         case ShowHands():
             names = listed(players[seat] for seat in outcome.seats)
             why = _ended(outcome.ending, outcome.out, players)
             return phrase("{why}; lay your tiles open: {names}", why=why, names=names)
         case Abandoned():
-            return phrase("hand {hand} is given up and not counted", hand=outcome.number)
+            return phrase("hand {hand} was abandoned and does not count", hand=outcome.number)
         case HandOver():
             result = outcome.result
             if result.winner is None:
@@ -152,7 +152,7 @@ def _of_the_match(
             return phrase("{name} wins the hand: {sum}", name=name, sum=result.arithmetic)
         case MatchOver():
             if outcome.winner is None:
-                return phrase("the match is over, and nobody is ahead")
+                return phrase("the match is over with nobody ahead")
             name, points = players[outcome.winner], outcome.totals[outcome.winner]
             if outcome.partner is None:
                 return phrase("{name} wins the match with {points}", name=name, points=points)
@@ -167,7 +167,7 @@ def _to_do(turn: Turn, players: Sequence[str]) -> Phrase:
     """Describe the task of the player to move, or how the leader is decided."""
     name = _LEADER.get(turn.must, phrase("roll call")) if turn.seat is None else players[turn.seat]
     if turn.must is Must.DRAW_A_DOUBLE and turn.extra:
-        return phrase("{name}: lead what you drew if it is a double, else the next player draws", name=name)
+        return phrase("{name}: if you drew a double, lead it; otherwise the next player draws", name=name)
     return phrase("{name}: {what}", name=name, what=_MUST[turn.must])
 
 
@@ -176,8 +176,8 @@ def _paid(scored: Scored, players: Sequence[str]) -> Phrase:
     values = {"name": players[scored.seat], "points": abs(scored.points), "why": scored.because}
     if scored.reason is Reason.ADJUST:
         if scored.points < 0:
-            return phrase("{name} loses {points} by hand ({why})", **values)
-        return phrase("{name} gets {points} by hand ({why})", **values)
+            return phrase("{name} loses {points}, removed by hand ({why})", **values)
+        return phrase("{name} gets {points}, added by hand ({why})", **values)
     if scored.points < 0:
         return phrase("{name} loses {points} ({why})", **values)
     return phrase("{name} scores {points} ({why})", **values)
@@ -188,16 +188,16 @@ def _to_call(chance: Claimable, players: Sequence[str]) -> Phrase:
     values = {"name": players[chance.seat], "points": chance.points, "sum": chance.because}
     if chance.steals_from is None:
         return phrase("{name}: call {points} ({sum})", **values)
-    return phrase("{name}: call {points}, taken from {other} ({sum})", other=players[chance.steals_from], **values)
+    return phrase("{name}: call {points}, stolen from {other} ({sum})", other=players[chance.steals_from], **values)
 
 
 def _spell(arm: Port | None, caster: str, *, is_on: bool) -> Phrase:
     """Describe a spell that was cast or broken."""
     if not is_on:
-        return phrase("the spell of {name} is over", name=caster)
+        return phrase("{name}'s spell has ended", name=caster)
     if arm is None:
-        return phrase("{name} casts a spell: all six arms have to be started", name=caster)
-    return phrase("{name} casts a spell: the next tile goes on arm {arm}", name=caster, arm=arm)
+        return phrase("{name} casts a spell: all six arms must be started", name=caster)
+    return phrase("{name} casts a spell: the next tile must go on arm {arm}", name=caster, arm=arm)
 
 
 def _ended(ending: Ending, out: Seat | None, players: Sequence[str]) -> Phrase:

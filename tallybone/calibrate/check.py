@@ -49,14 +49,14 @@ def check_blocks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tup
         return ()
     now = {mark.block: mark for mark in seen_marks(markers, table, lens) if mark.block in before}
     if not now:
-        return (problem(_TABLE, phrase("None of the corner blocks is seen that the table was measured by.")),)
+        return (problem(_TABLE, phrase("None of the corner blocks that the table was measured with is visible.")),)
     shifts = {block: _position(now[block]) - _position(before[block]) for block in now}
     hidden = [_BLOCK_NAMES[block] for block in before if block not in now]
-    findings = [ok(_TABLE, phrase("Not seen: the corner block {blocks}.", blocks=listed(hidden)))] if hidden else []
+    findings = [ok(_TABLE, phrase("Not visible: corner block {blocks}.", blocks=listed(hidden)))] if hidden else []
     worst_mm = max(abs(shift) for shift in shifts.values())
     if worst_mm <= _LEAST_MOVE_MM:
         within = f"{max(0.1, worst_mm):.1f}"
-        unmoved = phrase("The corner blocks lie where they lay, within {within} mm.", within=within)
+        unmoved = phrase("The corner blocks have not moved, within {within} mm.", within=within)
         return (*findings, ok(_TABLE, unmoved))
     pushed = _common_motion(before, now)
     if pushed is not None:
@@ -67,8 +67,8 @@ def check_blocks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tup
         if abs(shift) > _LEAST_MOVE_MM
     ]
     words = phrase(
-        "Corner blocks lie elsewhere: {moved}. Were they moved, or was the camera? If in doubt, measure the table"
-        " again.",
+        "Corner blocks have moved: {moved}. Check whether the blocks or the camera moved. If in doubt, measure"
+        " the table again.",
         moved=listed(moved),
     )
     return (*findings, problem(_TABLE, words))
@@ -86,15 +86,15 @@ def check_tiles(
     findings = []
     if (long - short) / median > _SPREAD:
         uneven = phrase(
-            "Tiles seem {short} to {long} mm long, and should be alike: the table lies otherwise than it was measured,"
-            " or the camera has another mode or lens.",
+            "Tiles measure {short} to {long} mm but should be equal: the table moved since it was measured, or"
+            " the camera has another mode or lens.",
             short=f"{short:.1f}",
             long=f"{long:.1f}",
         )
         findings.append(problem(_TABLE, uneven))
     if length_mm is not None and abs(median / length_mm - 1) > _SCALE_DIFFERS:
         scale = phrase(
-            "Tiles seem {seem} mm long, and should be {right} mm: the scale is wrong.",
+            "Tiles measure {seem} mm but should measure {right} mm: the scale is wrong.",
             seem=f"{median:.1f}",
             right=f"{length_mm:.1f}",
         )
@@ -102,14 +102,14 @@ def check_tiles(
     if findings:
         return tuple(findings)
     length, count = f"{median:.1f}", len(lengths)
-    words = phrase("{tiles} tiles are {length} mm long all over the table.", tiles=count, length=length)
+    words = phrase("{tiles} tiles measure {length} mm all over the table.", tiles=count, length=length)
     return (ok(_TABLE, words),)
 
 
 def _too_few(count: int) -> Phrase:
     return plural(
-        "1 open tile is seen: too few to check the scale by.",
-        "{number} open tiles are seen: too few to check the scale by.",
+        "1 tile is visible face up: too few to check the scale.",
+        "{number} tiles are visible face up: too few to check the scale.",
         number=count,
     )
 
@@ -132,7 +132,7 @@ def _common_motion(before: dict[int, BlockPose], now: dict[int, BlockPose]) -> P
         return None
     shift_mm, turn_deg = abs(complex(new.mean() - turn * old.mean())), abs(math.degrees(np.angle(turn)))
     return phrase(
-        "The camera or the table was pushed: by {shift} mm and {turn} degrees.",
+        "The camera or the table moved by {shift} mm and {turn} degrees.",
         shift=f"{shift_mm:.0f}",
         turn=f"{turn_deg:.1f}",
     )

@@ -25,7 +25,7 @@ _ZONES = {
     ZoneSource.MAT: phrase("the mat"),
     ZoneSource.BLOCKS: phrase("the corner blocks"),
     ZoneSource.SIZE: phrase("the size of the table"),
-    ZoneSource.GIVEN: phrase("what was drawn or said"),
+    ZoneSource.GIVEN: phrase("drawing or command line"),
 }
 _NAMES = {"boneyard": phrase("boneyard"), "layout": phrase("layout")}
 
@@ -42,7 +42,7 @@ def known_words(calibration: Calibration) -> tuple[Phrase, ...]:
         _about_table(calibration.table),
         *zone_words(calibration),
         _about_light(calibration.light),
-        phrase("Knocks: not listened to.") if calibration.knock is None else about_knock(calibration.knock),
+        phrase("Knocks: not calibrated.") if calibration.knock is None else about_knock(calibration.knock),
         *(() if calibration.set is None else (_about_set(calibration.set),)),
     )
 
@@ -53,7 +53,7 @@ def zone_words(calibration: Calibration) -> tuple[Phrase, ...]:
     if zones is None:
         return (phrase("Zones: none."),)
     names = zone_names(name for name, _ in zones.named())
-    summary = phrase("Zones by {source}: {names}.", source=_ZONES[zones.source], names=names)
+    summary = phrase("Zones (source: {source}): {names}.", source=_ZONES[zones.source], names=names)
     if table is None or lens is None:
         return (summary,)
     visible = ((name, show_zone(outline, table, lens).visible) for name, outline in zones.named())
@@ -73,8 +73,8 @@ def zone_name(name: str) -> Phrase:
 def about_knock(result: KnockCalibration) -> Phrase:
     """Return a sentence on the accuracy of knock detection."""
     return phrase(
-        "Knocks: {found} of {knocks} are found, {passed} of {tiles} sounds of tiles pass for one. The weakest knock"
-        " found is {weakest} % sure, the likest tile {likest} %.",
+        "Knocks: {found} of {knocks} detected, {passed} of {tiles} tile sounds mistaken for knocks. Lowest"
+        " confidence of a knock {weakest} %, highest of a tile {likest} %.",
         found=result.found,
         knocks=result.knocks,
         passed=result.passed,
@@ -86,21 +86,21 @@ def about_knock(result: KnockCalibration) -> Phrase:
 
 def _about_lens(lens: Lens | None) -> Phrase:
     if lens is None:
-        return phrase("Lens: not measured, so it is guessed.")
+        return phrase("Lens: not measured; an estimate is used.")
     size = phrase(
-        "for pictures of {width} x {height}, {degrees} degrees across",
+        "{width} x {height} pixels, {degrees} degrees wide",
         width=lens.width_px,
         height=lens.height_px,
         degrees=f"{math.degrees(lens.width_rad):.1f}",
     )
     if lens.source is LensSource.KNOWN_CAMERA:
-        return phrase("Lens: {size}, as the data sheet says; measuring is more exact.", size=size)
+        return phrase("Lens: {size}, from the data sheet. Measuring is more accurate.", size=size)
     if lens.source is LensSource.GUESS or lens.error_px is None:
-        return phrase("Lens: {size}, a guess.", size=size)
+        return phrase("Lens: {size}, estimated.", size=size)
     is_good = lens.error_px <= GOOD_ERROR_PX
-    grade = phrase("good") if is_good else phrase("not good: below 0.3 px would be")
+    grade = phrase("good") if is_good else phrase("high: below 0.3 px is good")
     return phrase(
-        "Lens: {size}, measured from {views} views to {error} px ({grade}).",
+        "Lens: {size}, measured from {views} views, error {error} px ({grade}).",
         size=size,
         views=lens.views,
         error=f"{lens.error_px:.2f}",
@@ -117,8 +117,8 @@ def _about_table(table: Table | None) -> Phrase:
         TableSource.CORNERS: phrase("its four corners"),
     }
     return phrase(
-        "Table: by {way}, the camera {height} mm over it, tilted by {tilt} degrees. Places are sure to {sure} mm at"
-        " {from_middle} mm from the middle; tiles are {thick} mm thick.",
+        "Table: measured from {way}; camera {height} mm above it, tilted by {tilt} degrees. Positions are"
+        " accurate to {sure} mm at {from_middle} mm from the centre; tiles are {thick} mm thick.",
         way=ways[table.source],
         height=f"{table.height_mm:.0f}",
         tilt=f"{math.degrees(table.tilt_rad):.1f}",
@@ -130,7 +130,7 @@ def _about_table(table: Table | None) -> Phrase:
 
 def _hidden(name: str, share: float) -> Phrase:
     return phrase(
-        "Attention: the picture shows {percent} % of the zone {name}.",
+        "Warning: the picture shows only {percent} % of the zone {name}.",
         percent=f"{100 * share:.0f}",
         name=zone_name(name),
     )
@@ -138,24 +138,24 @@ def _hidden(name: str, share: float) -> Phrase:
 
 def _about_light(light: LightKept | None) -> Phrase:
     if light is None:
-        return phrase("Light: not looked at.")
+        return phrase("Light: not measured.")
     held = {
-        True: phrase("held by the camera"),
-        False: phrase("not held, the camera cannot"),
-        None: phrase("of a picture"),
+        True: phrase("locked by the camera"),
+        False: phrase("not locked: the camera cannot"),
+        None: phrase("from a single picture"),
     }[light.is_held]
     # The warnings were stored in words.
-    good = listed(light.warnings, " ") if light.warnings else phrase("It is good.")
+    good = listed(light.warnings, " ") if light.warnings else phrase("Good.")
     if light.contrast is None:
         return phrase("Light: {held}. {good}", held=held, good=good)
     low = f"{light.contrast[0]:.0f}"
     return phrase(
-        "Light: {held}, {low} grey levels or more between face and pips. {good}", held=held, low=low, good=good
+        "Light: {held}; pips differ from the face by at least {low} grey levels. {good}", held=held, low=low, good=good
     )
 
 
 def _about_set(stored: LearnedSet) -> Phrase:
-    used = phrase("and what was learned is used") if stored.weights else phrase("and they are read as any others")
+    used = phrase("learned") if stored.weights else phrase("read like any other set")
     return phrase(
         "Tiles: {tiles} of a set to double-{highest}, {used}.",
         tiles=len(stored.tiles),

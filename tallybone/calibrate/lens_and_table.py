@@ -66,7 +66,7 @@ def print_sheets(out: Path, *, paper: Paper, players: int, output: Output | None
     try:
         out.write_bytes(format_pdf(sheets))
     except OSError as error:
-        return output.complain(f"--out {out}: it cannot be written: {reason_of(error)}")
+        return output.complain(f"--out {out}: cannot save: {reason_of(error)}")
     output.say(
         f"{out}: {len(sheets)} sheets of {paper.value.capitalize()}. 1: corner blocks to cut out. 2: the board for the"
         " lens. 3 to 11: the mat. Print at 100 % and measure the line of 100 mm."

@@ -44,7 +44,7 @@ def timetable(seats: int) -> tuple[TimetablePart, ...]:
     """
     instructions = [
         (phrase("Be quiet."), _QUIET_S),
-        (phrase("Shuffle the tiles, and put many of them down, gently and hard."), _TILES_S),
+        (phrase("Shuffle the tiles, and put many of them down, some gently and some hard."), _TILES_S),
         *(
             (
                 phrase("Seat {seat}: knock {times} times, about once a second.", seat=seat + 1, times=KNOCKS_PER_SEAT),

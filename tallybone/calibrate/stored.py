@@ -94,13 +94,13 @@ def compare_with_picture(
     findings = [*_about_light(light, calibration.light)]
     if calibration.lens is None or calibration.table is None:
         missing = both(_NAMES[name] for name in _NAMES if getattr(calibration, name) is None)
-        words = phrase("{what} not measured yet: places cannot be checked.", what=missing)
+        words = phrase("{what} not measured yet: positions cannot be checked.", what=missing)
         return (problem(_NAMES["table"], words), *findings), light
     height_px, width_px = image.shape[:2]
     try:
         lens = calibration.lens.at(width_px, height_px)
     except ValueError as error:
-        words = phrase("The camera has another mode: {why}.", why=str(error))
+        words = phrase("The camera mode has changed: {why}.", why=str(error))
         return (problem(phrase("camera"), words), *findings), light
     table = calibration.table
     length_mm = None if tile_mm is None else tile_mm[0]
@@ -117,7 +117,7 @@ def _about_light(now: LightSeen, before: LightKept | None) -> tuple[Finding, ...
             ok(
                 _LIGHT,
                 phrase(
-                    "The picture is lit otherwise than when it was calibrated ({now} instead of {before}).",
+                    "The brightness has changed since calibration ({now} instead of {before}).",
                     now=f"{is_now:.0f}",
                     before=f"{was:.0f}",
                 ),

@@ -105,15 +105,13 @@ def _on_table(zone: EditableZone, table: Table, lens: Lens) -> OutlineMm:
         RefusedError: If it has too few or too many corners, its edges cross, or a corner is not on the table.
     """
     if not 3 <= len(zone.corners_px) <= MOST_CORNERS:
-        raise RefusedError(
-            phrase("{zone}: 3 to {most} corners are possible", zone=zone_name(zone.name), most=MOST_CORNERS)
-        )
+        raise RefusedError(phrase("{zone}: use 3 to {most} corners", zone=zone_name(zone.name), most=MOST_CORNERS))
     drawn = np.array(zone.corners_px, np.float64)
     if _crosses_itself(drawn):
         raise RefusedError(phrase("{zone}: its edges cross each other", zone=zone_name(zone.name)))
     flat = table.tops_to_table(drawn, lens)
     if not _is_before_camera(flat, table) or float(np.abs(flat).max()) > _FARTHEST_MM:
-        raise RefusedError(phrase("{zone}: a corner does not lie on the table", zone=zone_name(zone.name)))
+        raise RefusedError(phrase("{zone}: a corner is off the table", zone=zone_name(zone.name)))
     return tuple((float(x), float(y)) for x, y in flat)
 
 

@@ -35,7 +35,7 @@ _SINCE_START = 16
 # A two-core laptop takes 0.07 s (docs/explanation/reading.md). Above this limit, plays appear twice as late as there.
 _SLOW_READ_S = 0.5
 _MEMORY, _HEAT, _POWER, _CLOCK = phrase("memory"), phrase("heat"), phrase("power"), phrase("clock")
-_SUPPLY = phrase("Use the supply that is made for this Pi (4: 5 V 3 A, 5: 5 V 5 A), with its own cable.")
+_SUPPLY = phrase("Use the official power supply for this Pi (4: 5 V 3 A, 5: 5 V 5 A) and its cable.")
 
 Run: TypeAlias = Callable[[tuple[str, ...]], str]
 """Runs a command and returns its output, or "" if it is missing or fails."""
@@ -108,15 +108,15 @@ def check_system(machine: Machine) -> Finding:
 def check_memory(memory_mb: int | None) -> Finding:
     """Check the amount of memory."""
     if memory_mb is None:
-        return absent(_MEMORY, phrase("this system does not say how much memory it has"))
+        return absent(_MEMORY, phrase("this system does not report its memory"))
     words = phrase("{memory} GB", memory=f"{memory_mb / 1024:.1f}")
     if memory_mb < _LEAST_MEMORY_MB:
-        return problem(_MEMORY, words, phrase("Too little to read pictures. Take a Pi with 1 GB or more."))
+        return problem(_MEMORY, words, phrase("Too little to read pictures. Use a Pi with at least 1 GB."))
     if memory_mb < _GOOD_MEMORY_MB:
         return warning(
             _MEMORY,
             words,
-            phrase("Just enough. Run no desktop beside Tallybone:"),
+            phrase("Just enough. Do not run a desktop beside Tallybone:"),
             "sudo raspi-config nonint do_boot_behaviour B1",
         )
     return ok(_MEMORY, words)
@@ -125,46 +125,48 @@ def check_memory(memory_mb: int | None) -> Finding:
 def check_temperature(temperature_c: float | None) -> Finding:
     """Check the processor temperature."""
     if temperature_c is None:
-        return absent(_HEAT, phrase("this computer does not say how warm it is"))
+        return absent(_HEAT, phrase("this computer does not report its temperature"))
     words = phrase("{temperature} degrees", temperature=f"{temperature_c:.0f}")
     if temperature_c >= _HOT_C:
         return problem(
-            _HEAT, words, phrase("So hot the Pi slows down. It needs a heat sink or a fan, and air around it.")
+            _HEAT, words, phrase("The Pi is throttled by heat. Add a heat sink or fan and improve the airflow.")
         )
     if temperature_c >= _WARM_C:
-        return warning(_HEAT, words, phrase("It slows down at 80. A heat sink helps; a closed case does not."))
+        return warning(
+            _HEAT, words, phrase("The Pi throttles at 80 degrees. Add a heat sink, and avoid a closed case.")
+        )
     return ok(_HEAT, words)
 
 
 def check_power(throttled: int | None) -> Finding:
     """Check the power supply and throttling, now and since boot."""
     if throttled is None:
-        return absent(_POWER, phrase("only a Raspberry Pi says whether its supply is strong enough"))
+        return absent(_POWER, phrase("only a Raspberry Pi reports its supply voltage"))
     before = throttled >> _SINCE_START
     if throttled & _LOW_VOLTAGE:
-        return problem(_POWER, phrase("the voltage is too low just now: cameras and displays drop out"), _SUPPLY)
+        return problem(_POWER, phrase("the supply voltage is too low: cameras and displays may drop out"), _SUPPLY)
     if before & _LOW_VOLTAGE:
-        return warning(_POWER, phrase("the voltage was too low since the Pi was started"), _SUPPLY)
-    hot = phrase("Let air at it.")
+        return warning(_POWER, phrase("the supply voltage has been too low since the Pi started"), _SUPPLY)
+    hot = phrase("Improve the airflow.")
     if throttled & (_CAPPED | _SLOWED | _SOFT_LIMIT):
-        return warning(_POWER, phrase("the Pi runs slower than it can just now, because it is hot"), hot)
+        return warning(_POWER, phrase("the Pi is throttled by heat"), hot)
     if before & (_CAPPED | _SLOWED | _SOFT_LIMIT):
-        return warning(_POWER, phrase("the Pi was slowed down by heat since it was started"), hot)
-    return ok(_POWER, phrase("strong enough since the Pi was started"))
+        return warning(_POWER, phrase("the Pi has been throttled by heat since it started"), hot)
+    return ok(_POWER, phrase("voltage good since the Pi started"))
 
 
 def check_clock(*, is_set: bool | None) -> Finding:
     """Check that the clock is synchronized. Games do not depend on it, only dates of recordings."""
     if is_set is None:
-        return absent(_CLOCK, phrase("this system does not say whether its clock was set"))
+        return absent(_CLOCK, phrase("this system does not report whether its clock is set"))
     if not is_set:
         return warning(
             _CLOCK,
-            phrase("not set by the network: recordings may bear a wrong date"),
-            phrase("The game does not mind. With a network at hand:"),
+            phrase("not set from the network: recordings may have the wrong date"),
+            phrase("Scoring is not affected. When a network is available:"),
             "sudo timedatectl set-ntp true",
         )
-    return ok(_CLOCK, phrase("set by the network"))
+    return ok(_CLOCK, phrase("set from the network"))
 
 
 def check_speed(read_s: float | str) -> Finding:

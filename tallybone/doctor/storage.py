@@ -40,7 +40,11 @@ def check_disk(disk: Disk) -> tuple[Finding, ...]:
     if disk.error:
         words = listed((disk.folder, disk.error), ": ")
         return (
-            problem(_RECORDINGS, words, phrase("Make it yours, or name another with `tallybone play --record DIR`.")),
+            problem(
+                _RECORDINGS,
+                words,
+                phrase("Change its owner, or choose another folder with `tallybone play --record DIR`."),
+            ),
         )
     return (_check_room(disk), *_check_speed(disk))
 
@@ -50,8 +54,8 @@ def _check_room(disk: Disk) -> Finding:
     if disk.kind in _FORGETS:
         return warning(
             _RECORDINGS,
-            phrase("{free}, which is empty after a restart ({kind})", free=free, kind=disk.kind),
-            phrase("Put them on a disk or USB stick: `tallybone play --record DIR`."),
+            phrase("{free}, on a file system that is cleared on restart ({kind})", free=free, kind=disk.kind),
+            phrase("Record to a disk or USB stick: `tallybone play --record DIR`."),
         )
     if disk.free_bytes < _FULL_BYTES:
         return problem(
@@ -63,7 +67,7 @@ def _check_room(disk: Disk) -> Finding:
     if disk.free_bytes < _TIGHT_BYTES:
         return warning(
             _RECORDINGS,
-            phrase("{free}: less than an evening", free=free),
+            phrase("{free}: not enough for an evening", free=free),
             phrase("Delete the oldest:"),
             "tallybone sessions --keep 5GB",
         )
@@ -75,10 +79,14 @@ def _check_speed(disk: Disk) -> tuple[Finding, ...]:
         return ()
     middle, longest = sorted(disk.sync_ms)[len(disk.sync_ms) // 2], max(disk.sync_ms)
     words = phrase(
-        "keeps what is written within {middle} ms, {longest} ms at most", middle=round(middle), longest=round(longest)
+        "writes reach the disk in {middle} ms (median), at most {longest} ms",
+        middle=round(middle),
+        longest=round(longest),
     )
     if longest >= _STUCK_MS:
-        return (problem(_DISK, words, phrase("Much too slow: the card is worn out or a fake. Take a new one (A2).")),)
+        return (
+            problem(_DISK, words, phrase("Far too slow: the card is worn out or counterfeit. Use a new card (A2).")),
+        )
     if middle >= _SLOW_MS:
-        return (warning(_DISK, words, phrase("A faster card (A2), or a USB stick, makes the score come sooner.")),)
+        return (warning(_DISK, words, phrase("A faster card (A2) or a USB stick makes the score appear sooner.")),)
     return (ok(_DISK, words),)

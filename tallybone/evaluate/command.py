@@ -149,7 +149,7 @@ class _PhotoRun:
                     raise OSError(f"a picture of shape {sheet.shape} cannot be encoded")
                 target.write_bytes(data.tobytes())
             except OSError as error:
-                self.output.complain(f"{target}: it cannot be written: {reason_of(error)}")
+                self.output.complain(f"{target}: cannot save: {reason_of(error)}")
                 break
             written.append(target)
         return written

@@ -51,7 +51,7 @@ class BrokerConnection:
     def __init__(self, broker: Broker, rng: Random, *, will: Message | None = None) -> None:
         """Prepare a connection to *broker*, which publishes the last *will* if the connection is lost."""
         self._broker, self._rng, self._will = broker, rng, will
-        self.problem: str | None = phrase("no line to {broker} yet", broker=broker.words)
+        self.problem: str | None = phrase("not yet connected to {broker}", broker=broker.words)
 
     async def keep(self, talk: Callable[[aiomqtt.Client], Awaitable[None]]) -> None:
         """Connect, call *talk*, and reconnect after failures, until *talk* returns."""
@@ -66,7 +66,7 @@ class BrokerConnection:
                 return
             except (BrokerError, OSError) as error:
                 failures += 1
-                broke = phrase("the line to {broker} broke", broker=self._broker.words)
+                broke = phrase("lost the connection to {broker}", broker=self._broker.words)
                 self._report(broke if was_open else self.words_of(error))
             await asyncio.sleep(wait_s(failures, self._rng))
 
@@ -88,17 +88,17 @@ class BrokerConnection:
         if code in _REFUSED:
             # The user name is omitted, because everybody can read this at /health.
             if broker.user is None:
-                return phrase("{broker} lets nobody in without a user: set user and password_file", broker=broker.words)
-            return phrase("{broker} does not let in the user: check user and password_file", broker=broker.words)
+                return phrase("{broker} requires a user: set user and password_file", broker=broker.words)
+            return phrase("{broker} rejected the user: check user and password_file", broker=broker.words)
         if isinstance(cause, ssl.SSLCertVerificationError):
             return phrase(
-                "{broker} does not show who it is ({why}): check the address and ca_file",
+                "cannot verify the identity of {broker} ({why}): check the address and ca_file",
                 broker=broker.words,
                 why=cause.verify_message,
             )
         if isinstance(cause, ssl.SSLError):
             return phrase(
-                "{broker} does not speak TLS with us ({why}): check mqtts://, cert_file and key_file",
+                "no TLS connection to {broker} ({why}): check mqtts://, cert_file and key_file",
                 broker=broker.words,
                 why=str(cause.reason),
             )

@@ -18,11 +18,13 @@ def broker_found(broker: str, why_not: str | None, lost: int = 0) -> Finding:
     """
     part = phrase("broker")
     if why_not is not None:
-        return problem(part, why_not, phrase("The game goes on; how it stands is told as soon as that can be."))
+        return problem(
+            part, why_not, phrase("The game goes on. The current score is sent once the connection is back.")
+        )
     if lost:
         never = plural(
-            "1 event was never told, the line was away for too long",
-            "{number} events were never told, the line was away for too long",
+            "1 event was dropped: the connection was down for too long",
+            "{number} events were dropped: the connection was down for too long",
             number=lost,
         )
         return warning(part, listed((broker, never), ": "))
@@ -34,14 +36,14 @@ def webhook_found(address: str, why_not: str | None, lost: int = 0) -> Finding:
     part = phrase("webhook")
     if why_not is not None:
         words = listed((why_not, _never_taken(lost)), "; ") if lost else why_not
-        return problem(part, words, phrase("The game goes on, and each later event is sent."))
+        return problem(part, words, phrase("The game goes on, and later events are sent."))
     if lost:
         return warning(part, listed((address, _never_taken(lost)), ": "))
     return ok(part, address)
 
 
 def _never_taken(number: int) -> Phrase:
-    return plural("1 event was never taken", "{number} events were never taken", number=number)
+    return plural("1 event was rejected", "{number} events were rejected", number=number)
 
 
 def wait_s(failures: int, rng: Random, *, first_s: float = FIRST_S, most_s: float = MOST_S) -> float:

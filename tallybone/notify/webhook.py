@@ -143,7 +143,7 @@ class WebhookThread:
         if 200 <= status < 300:
             return None, False
         return phrase(
-            "{address} answers {status}", address=self._name, status=status
+            "{address} answered {status}", address=self._name, status=status
         ), status in _LATER or status >= 500
 
     def _report(self, problem: str | None) -> None:

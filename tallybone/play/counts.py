@@ -78,9 +78,9 @@ class MeanPace:
         """The pace as text."""
         read, wanted = f"{self.read_per_s:.1f}", f"{self.wanted_per_s:.0f}"
         if not self.is_too_slow:
-            return phrase("{read} of {wanted} pictures a second are read", read=read, wanted=wanted)
+            return phrase("reading {read} of {wanted} pictures per second", read=read, wanted=wanted)
         return phrase(
-            "this machine is too slow: it reads {read} of {wanted} pictures a second and is {behind} s behind",
+            "this computer is too slow: it reads {read} of {wanted} pictures per second and is {behind} s behind",
             read=read,
             wanted=wanted,
             behind=f"{self.behind_s:.1f}",

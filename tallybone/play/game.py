@@ -242,12 +242,12 @@ class LiveGame:
         """Return the note for a game whose pictures have ended."""
         question = self.session.open_question
         if question is not None and is_answerable:
-            return phrase("the pictures have ended: answer the question to get the result")
+            return phrase("the video has ended: answer the question to get the result")
         if question is not None:
-            return phrase("the pictures have ended, but a question is open: {words}", words=question.words)
+            return phrase("the video has ended with an open question: {words}", words=question.words)
         if any(isinstance(event, NewHand) for event in self.session.state.log):
-            return phrase("the pictures have ended")
-        return phrase("the pictures have ended, but no hand was dealt: try `tallybone replay`, which deals by itself")
+            return phrase("the video has ended")
+        return phrase("the video has ended, but no hand was dealt: try `tallybone replay`, which detects deals")
 
     def look(self) -> bool:
         """Process the next item from the camera if it is due. Return True if there was one."""
@@ -400,7 +400,7 @@ class LiveGame:
             if not was_slow:
                 self._listener.note(pace.words)
         elif was_slow:
-            self._listener.note(phrase("this machine is fast enough again"))
+            self._listener.note(phrase("this computer is fast enough again"))
 
     @property
     def _eye(self) -> Phrase:
@@ -413,15 +413,15 @@ class LiveGame:
         if not between:
             return state
         pace = f"{_NS_PER_S * len(between) / max(1, sum(between)):.0f}"
-        return phrase("{pace} a second, {state}", pace=pace, state=state)
+        return phrase("{pace} per second, {state}", pace=pace, state=state)
 
 
 def view_words(view: TableView) -> Phrase:
     """Return the status of a view as text: lost, covered, settled or moving."""
     if view.lost is not None:
-        return phrase("LOST: put the camera back")
+        return phrase("TABLE LOST: put the camera back")
     if view.is_covered and view.is_settled:
-        return phrase("a hand rests")
+        return phrase("a hand is in view")
     return phrase("settled") if view.is_settled else phrase("moving")
 
 
@@ -484,7 +484,7 @@ def choice_words(asked: Ambiguity, shown: int) -> Phrase:
     if count == 1:
         return phrase("{choice}? Call: yes.", choice=asked.choices[shown])
     fields = {"number": f"{shown + 1}/{count}", "choice": asked.choices[shown]}
-    return phrase("{number} {choice}? Call: yes. Next: another.", **fields)
+    return phrase("{number} {choice}? Call: yes. Next: another answer.", **fields)
 
 
 def _asked(session: Session) -> Ambiguity | None:

@@ -12,8 +12,8 @@ from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
 from vision.tracking.table_view import TableView
 from vision.tracking.tracks import in_place_of
 
-_FOUND = phrase("the table can be made out again")
-_BACK = phrase("the camera points as it did at the start again")
+_FOUND = phrase("the table is recognized again")
+_BACK = phrase("the camera is back in its original position")
 # Movement of a corner of the picture since the last report, from which the camera is reported as moved.
 _REPORTED_PX = 2.0
 # Share of the table outside the picture above which the players are asked to restore the camera.
@@ -21,7 +21,7 @@ _MUCH_UNSEEN = 0.05
 _GRID = (36, 64)
 # Maximum number of remembered questions about unreadable objects.
 _MAX_ASKED = 100
-WHAT_IS_THIS = phrase("what is this? It looks like a tile, but cannot be read: move it a little, or take it away")
+WHAT_IS_THIS = phrase("is this a tile? It cannot be read: move it a little, or take it away")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +72,14 @@ def words_of(aim: Alignment, size_px: tuple[int, int]) -> str:
     """
     if aim.farthest_px(STRAIGHT_ON, size_px) < _REPORTED_PX:
         return _BACK
-    moved = phrase("the camera was moved by {pixels} pixels", pixels=f"{aim.shift_px(size_px):.0f}")
+    moved = phrase("the camera moved by {pixels} pixels", pixels=f"{aim.shift_px(size_px):.0f}")
     if abs(aim.degrees) >= 0.05:
         degrees = f"{abs(aim.degrees):.1f}"
-        moved = phrase("{moved} and turned by {degrees} degrees", moved=moved, degrees=degrees)
-    words = phrase("{moved}; places are put right, the game goes on", moved=moved)
+        moved = phrase("{moved} and rotated by {degrees} degrees", moved=moved, degrees=degrees)
+    words = phrase("{moved}; positions were corrected, the game goes on", moved=moved)
     if aim.unseen(_GRID, size_px[0] / _GRID[1]).mean() <= _MUCH_UNSEEN:
         return words
-    return phrase("{words}; it does not see all of the table any more: put it back when you can", words=words)
+    return phrase("{words}; part of the table is out of view: put the camera back when you can", words=words)
 
 
 @dataclass(frozen=True, slots=True)

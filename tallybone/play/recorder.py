@@ -26,7 +26,7 @@ from tallybone.session.sitting import ByHand, Step
 # Growth of the recording, absolute and as a share of the quota, after which the folder is pruned again.
 _GROWN_BYTES, _GROWN_SHARE = 32_000_000, 0.05
 _CHECK_EVERY = 50  # pictures
-NOT_RECORDED = phrase("NOT RECORDED any more")
+NOT_RECORDED = phrase("RECORDING STOPPED")
 """Status of a recorder that cannot write any more."""
 
 _RETRY_NS = 5_000_000_000
@@ -293,7 +293,7 @@ class LastingRecorder(Recorder):
         if self._free_bytes() < _MIN_FREE_BYTES:
             self._replace_large_file(t_ns)
         elif self._begin_again(t_ns):
-            self._complain(phrase("the game is recorded again, with all its scores"))
+            self._complain(phrase("recording again, with all scores"))
 
     def _replace_large_file(self, t_ns: int) -> None:
         """On a disk that is nearly full, start another file and delete the previous one, if that is large."""
@@ -301,7 +301,7 @@ class LastingRecorder(Recorder):
         if before is not None and before.size_bytes >= _LOW_FREE_BYTES and self._begin_again(t_ns):
             before.give_up()
             self._complain(
-                phrase("the disk is full: the earlier pictures of this match were deleted, its scores are kept")
+                phrase("the disk is full: earlier pictures of this match were deleted, its scores were kept")
             )
 
     def _begin_again(self, t_ns: int) -> bool:

@@ -51,7 +51,7 @@ class TableCamera:
     def words(self) -> str:
         """State of the camera as text."""
         if not is_device(self.source):
-            return phrase("{source}: begins with the match", source=self.source)
+            return phrase("{source}: starts with the match", source=self.source)
         problem = self.problem
         if problem is not None:
             return problem

@@ -113,7 +113,7 @@ def _of_recording(words: str) -> tuple[Finding, ...]:
             problem(
                 phrase("recording"),
                 words,
-                phrase("The game goes on, and is recorded again, with all its scores, as soon as that can be."),
+                phrase("The game goes on. Recording resumes, with all scores, when possible."),
             ),
         )
     return (ok(phrase("recording"), words),) if words else ()
@@ -140,14 +140,14 @@ def pace_found(pace: MeanPace | None) -> Finding:
     """Return a finding about the speed of the machine. *pace* is None if it was not measured."""
     part = phrase("speed")
     if pace is None:
-        return absent(part, phrase("measured while a match is played"))
+        return absent(part, phrase("measured during a match"))
     if pace.is_too_slow:
-        return warning(part, pace.words, phrase("Stop other programs on it, or use a faster machine."))
+        return warning(part, pace.words, phrase("Stop other programs, or use a faster computer."))
     return ok(part, pace.words)
 
 
 def camera_found(words: str, why_not: str | None) -> Finding:
     """Return a finding about a camera: its state in *words*, or the reason why it delivers no images."""
     if why_not is not None:
-        return problem(phrase("camera"), why_not, phrase("`tallybone doctor` at the terminal says more."))
+        return problem(phrase("camera"), why_not, phrase("Run `tallybone doctor` for details."))
     return ok(phrase("camera"), words)

@@ -45,8 +45,8 @@ from vision.reader.reader import Reader
 # Errors at the start of a match whose message is shown to users.
 _CANNOT = (EngineError, VisionError, CalibrationError, OSError)
 _RESTS_S = 0.05
-_IS_TESTED = phrase("the parts of the table are being tested: end that first")
-_IS_CALIBRATED = phrase("the table is being calibrated: end that first")
+_IS_TESTED = phrase("a test of the parts is running: stop it first")
+_IS_CALIBRATED = phrase("a calibration is running: end it first")
 
 RunOnPage: TypeAlias = Callable[[Callable[[], object]], None]
 """Schedules a call in the page's thread."""
@@ -187,7 +187,7 @@ class ServedTable:
             page.refuse(_IS_CALIBRATED)
             return not is_stopped()
 
-        page.rest(phrase("{camera}: it is being calibrated", camera=calibration.camera), ())
+        page.rest(phrase("{camera}: in use by the calibration", camera=calibration.camera), ())
         try:
             match wish:
                 case PlainRequest.CALIBRATE:

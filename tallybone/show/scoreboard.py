@@ -117,7 +117,7 @@ def describe_pending(game: Game) -> Phrase:
         case Phase.REVEAL:
             return phrase("the hand is over: lay your tiles open")
         case _:
-            return phrase("the next hand is to be dealt")
+            return phrase("deal the next hand")
 
 
 def plain_line(number: int, announcements: Sequence[Announcement], game: Game, *, is_provisional: bool) -> str:

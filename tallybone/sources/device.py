@@ -16,14 +16,13 @@ def problem_of(name: str, camera: CameraDevice) -> str | None:
     match camera.blind:
         case Blind.BLACK:
             return phrase(
-                "{camera} shows nothing but black: is its lens covered, or the light off? The game goes on when it can"
-                " see again",
+                "{camera} shows only black: uncover the lens or switch on the light. The game then goes on",
                 camera=name,
             )
         case Blind.SAME:
             return phrase(
-                "{camera} shows the same picture again and again: it hangs. If it does not come back, unplug it and"
-                " plug it in again; the game goes on then",
+                "{camera} is frozen: it repeats the same picture. If it does not recover, unplug it and plug it"
+                " in again. The game then goes on",
                 camera=name,
             )
         case None:

@@ -180,7 +180,7 @@ def insider_by(access: Access) -> Callable[[Request], Awaitable[Author]]:
     async def insider(request: Request) -> Author:
         author = access.author_of(request.cookies.get(COOKIE))
         if author is None:
-            raise HTTPException(401, phrase("type the PIN that the table shows"))
+            raise HTTPException(401, phrase("enter the PIN that the table shows"))
         return author
 
     return insider
@@ -197,7 +197,7 @@ def check_wait(wait_s: int) -> None:
     """Reject a request with status 429 unless *wait_s* is 0."""
     if wait_s:
         raise HTTPException(
-            429, phrase("too many tries: wait {seconds} s", seconds=wait_s), {"Retry-After": str(wait_s)}
+            429, phrase("too many attempts: wait {seconds} s", seconds=wait_s), {"Retry-After": str(wait_s)}
         )
 
 
@@ -211,7 +211,7 @@ def come_in_by_pin(request: Request, access: Access, pin: str, name: str) -> Res
     check_wait(access.wait_s(address))
     cookie = access.try_pin(pin, name, address)
     if cookie is None:
-        raise HTTPException(403, phrase("that is not the PIN of this table"))
+        raise HTTPException(403, phrase("wrong PIN"))
     return let_in(cookie)
 
 
@@ -226,7 +226,7 @@ def come_in_by_code(request: Request, access: Access, code: str, name: str) -> R
     cookie = access.try_code(code, name, address)
     if cookie is None:
         check_wait(wait_s)
-        raise HTTPException(403, phrase("this code was used, or is too old: have another one shown"))
+        raise HTTPException(403, phrase("this code was already used or has expired: show a new one"))
     return let_in(cookie)
 
 

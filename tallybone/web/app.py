@@ -180,7 +180,7 @@ def game_routes(feed: LiveFeed, making: asyncio.Lock) -> APIRouter:
         async with making:
             found = None if now is None else await asyncio.to_thread(ends_before, now.session, before, Tile.of(*pips))
         if found is None:
-            raise HTTPException(404, phrase("that is not part of the game any more"))
+            raise HTTPException(404, phrase("that is no longer part of the game"))
         return list(found)
 
     @router.websocket("/live")
@@ -286,7 +286,7 @@ def etag_of(jpeg: bytes) -> str:
 
 def _picture(made: Made | None, request: Request) -> Response:
     if made is None:
-        raise HTTPException(404, phrase("there is no such picture"))
+        raise HTTPException(404, phrase("no such picture"))
     return picture_answer(made.jpeg, made.etag, request)
 
 
@@ -340,7 +340,7 @@ def author_routes(feed: LiveFeed, access: Access) -> APIRouter:
     async def actions(said: Annotated[Asked, Body()], author: Annotated[Author, Depends(insider)]) -> Done:
         """Perform an action at the table. It is recorded with the name of its author."""
         request = PageRequest(said.action, author.name or "page", said.if_version)
-        acted = await answer_to(request, feed.desk, _ANSWERS_WITHIN_S, phrase("the game does not answer"))
+        acted = await answer_to(request, feed.desk, _ANSWERS_WITHIN_S, phrase("the game does not respond"))
         return Done(version=feed.publish(), back=acted.back)
 
     return router
@@ -354,7 +354,7 @@ async def answer_to(wish: W, desk: Desk[W, R], within_s: float, silence: Phrase)
     """
     asked = desk.ask(wish)
     if asked is None:
-        raise HTTPException(429, phrase("too much is asked of the table at once"), {"Retry-After": "1"})
+        raise HTTPException(429, phrase("too many requests: try again in a moment"), {"Retry-After": "1"})
     try:
         outcome = await asyncio.wait_for(asyncio.wrap_future(asked), within_s)
     except TimeoutError:

@@ -103,7 +103,7 @@ def calibration_routes(calibrating: Calibrating, access: Access) -> APIRouter:
         """An image by its number. The last four are kept."""
         image = calibrating.picture(number)
         if image is None:
-            raise HTTPException(404, phrase("there is no such picture any more"))
+            raise HTTPException(404, phrase("that picture no longer exists"))
         jpeg = await asyncio.to_thread(jpeg_of_width, image, int(width))
         return Response(jpeg, media_type="image/jpeg")
 
@@ -141,7 +141,7 @@ def _newest(calibrating: Calibrating) -> CalibrationShown:
 async def fulfil_calibration(wish: CalibrationWish, calibrating: Calibrating) -> Taken:
     """Submit a request. Raises the errors of `answer_to`, and 404 if there is no calibration."""
     _newest(calibrating)
-    await answer_to(wish, calibrating.desk, ANSWERS_WITHIN_S, phrase("the table does not answer"))
+    await answer_to(wish, calibrating.desk, ANSWERS_WITHIN_S, phrase("the table does not respond"))
     return Taken(version=_newest(calibrating).version)
 
 

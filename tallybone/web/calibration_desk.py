@@ -24,8 +24,8 @@ from vision.reading import PointPx
 if TYPE_CHECKING:
     from tallybone.calibrate.guide.course import GuideCourse
 
-NOTHING = phrase("nothing is being calibrated")
-_MOVED_ON = phrase("the calibration has moved on: look again")
+NOTHING = phrase("no calibration is running")
+_MOVED_ON = phrase("the calibration has moved on: check again")
 # Five images a second are enough feedback for holding a board still. Viewers fetch an image after its number.
 _EVERY_NS = 200_000_000
 _PICTURES_KEPT = 4

@@ -85,11 +85,11 @@ def meant_by(
         return Refused(Refusal.SENSELESS, phrase("no match has begun"))
     seat: int | None = getattr(action, "seat", None)
     if seat is not None and seat >= len(game.players):
-        return Refused(Refusal.SENSELESS, phrase("nobody sits on seat {seat}", seat=seat))
+        return Refused(Refusal.SENSELESS, phrase("nobody sits at seat {seat}", seat=seat))
     if _is_overtaken(action, session, tuple(since)):
-        return Refused(Refusal.CHANGED, phrase("the game has gone on meanwhile: look again"))
+        return Refused(Refusal.CHANGED, phrase("the game has moved on: check again"))
     if isinstance(action, TakeBack):
-        return meant_back(action, session) or Refused(Refusal.CHANGED, phrase("that cannot be taken back any more"))
+        return meant_back(action, session) or Refused(Refusal.CHANGED, phrase("that can no longer be undone"))
     meant = _one_meant(action, session, story)
     return meant if isinstance(meant, Refused) else (meant,)
 
@@ -110,13 +110,13 @@ def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand |
             return _checked(RevealPips(Seat(action.seat), action.pips), state)
         case ConfirmInferred(seq=seq):
             seqs = tuple(inferred for inferred in state.inferred if seq in (None, inferred))
-            return Confirmed(seqs) if seqs else Refused(Refusal.CHANGED, phrase("that is confirmed already"))
+            return Confirmed(seqs) if seqs else Refused(Refusal.CHANGED, phrase("already confirmed"))
         case InsertAction():
             return _inserted(action, state, story)
         case AmendAction() | RemoveAction() | LetStand():
             result = next((known for known in story.told if known.entry.seq == action.seq), None)
             if result is None:
-                return Refused(Refusal.CHANGED, phrase("that is not part of the game any more"))
+                return Refused(Refusal.CHANGED, phrase("that is no longer part of the game"))
             return _corrected(action, result, state, story)
         case _:
             assert_never(action)
@@ -142,7 +142,7 @@ def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]
 def _answer(action: AnswerQuestion, session: Session) -> ByHand | Refused:
     asked = next(known for known in reversed(session.questions) if topic_of(known.ambiguity) == action.topic)
     if action.choice >= len(asked.answers):
-        words = phrase("the question has {answers} answers, and that is none of them", answers=len(asked.answers))
+        words = phrase("not one of the question's {answers} answers", answers=len(asked.answers))
         return Refused(Refusal.SENSELESS, words)
     return Answer(action.choice, asked.ambiguity.topic)
 
@@ -158,7 +158,7 @@ def _corrected(
             return _removal(entry)
         case AmendAction(points=points) if points is not None and isinstance(entry.action, Play | Stack):
             if action.pips is not None or action.seat is not None or action.at is not None:
-                return Refused(Refusal.SENSELESS, phrase("points are given to a play by themselves"))
+                return Refused(Refusal.SENSELESS, phrase("points of a play cannot be combined with other changes"))
             return _points_of_play(points, result, story)
         case AmendAction():
             return _amended(action, entry, state)
@@ -169,7 +169,7 @@ def _corrected(
 def _removal(entry: Entry) -> ByHand | Refused:
     if hasattr(entry.action, "seat"):
         return Remove(entry.seq)
-    words = phrase("only what a player has done can be taken out; undo takes back the rest")
+    words = phrase("only a player's action can be removed; use undo for the rest")
     return Refused(Refusal.SENSELESS, words)
 
 
@@ -182,7 +182,7 @@ def _points_of_play(points: int, result: ActionResult, story: Story) -> ByHand |
         given = Adjust(action.seat, wanted, why)
         return Remove(earlier.seq) if wanted == 0 else Amend(earlier.seq, given)
     if wanted == 0:
-        return Refused(Refusal.SENSELESS, phrase("the play counts {points} already", points=points))
+        return Refused(Refusal.SENSELESS, phrase("the play already scores {points}", points=points))
     return Adjust(action.seat, wanted, why)
 
 
@@ -200,10 +200,10 @@ def _amended(action: AmendAction, entry: Entry, state: State) -> ByHand | Refuse
     if action.at is not None:
         changes |= {"at": _spot(action.at)}
     if not changes:
-        return Refused(Refusal.SENSELESS, phrase("say what was otherwise: pips, seat, points or at"))
+        return Refused(Refusal.SENSELESS, phrase("specify the correction: pips, seat, points or at"))
     lacking = sorted(name for name in changes if not hasattr(entry.action, name))
     if lacking:
-        return Refused(Refusal.SENSELESS, phrase("that has no {what} to change", what=lacking[0]))
+        return Refused(Refusal.SENSELESS, phrase("this action has no {what} to change", what=lacking[0]))
     try:
         happened: Happening = changed(entry.action, **changes)
     except ValueError as error:
@@ -217,7 +217,7 @@ def _inserted(action: InsertAction, state: State, story: Story) -> Event | Refus
     """Return the event of an action that the camera missed, or a refusal."""
     before, seat = action.before, Seat(action.seat)
     if before is not None and not any(known.entry.seq == before for known in story.told):
-        return Refused(Refusal.CHANGED, phrase("that is not part of the game any more"))
+        return Refused(Refusal.CHANGED, phrase("that is no longer part of the game"))
     happened: Happening | Refused
     match action.kind:
         case "knock":
@@ -236,13 +236,13 @@ def _inserted(action: InsertAction, state: State, story: Story) -> Event | Refus
 def _missed_play(action: InsertAction, state: State) -> Play | Refused:
     """Return a missed play, or a refusal. Without a position, it is at the only end where the tile fits."""
     if action.pips is None:
-        return Refused(Refusal.SENSELESS, phrase("say which tile it was: pips"))
+        return Refused(Refusal.SENSELESS, phrase("specify the tile: pips"))
     seat, tile, before = Seat(action.seat), Tile.of(*action.pips), action.before
     then = state if before is None else apply(state, Undo(Seq(before)))[0]
     if action.at is None and then.game is not None and then.game.layout.nodes:
         spots = {end.spot for end in then.game.layout.ends if end.playable and end.fits & tile.bit}
         if len(spots) != 1:
-            words = phrase("{tile} fits at {ends} ends: say where it lies", tile=tile, ends=len(spots))
+            words = phrase("the {tile} fits at {ends} ends: specify which", tile=tile, ends=len(spots))
             return Refused(Refusal.SENSELESS, words)
         return Play(seat, tile, spots.pop())
     play = Play(seat, tile, None if action.at is None else _spot(action.at))

@@ -118,7 +118,7 @@ def buttons_shown(state: State, irregular: Iterable[IrregularShown]) -> tuple[Ca
     """
     reasons = {button: _reason_against(button, state) for button in Button}
     can_stand = any(one.can_stand for one in irregular)
-    reasons[Button.STANDS] = (can_stand, "" if can_stand else phrase("there is nothing irregular to accept"))
+    reasons[Button.STANDS] = (can_stand, "" if can_stand else phrase("there is nothing to accept"))
     can = CanShown(**{button.value: is_on for button, (is_on, _) in reasons.items()})
     return can, WhyShown(**{button.value: plain(words) for button, (_, words) in reasons.items()})
 
@@ -130,7 +130,7 @@ def _reason_against(button: Button, state: State) -> tuple[bool, str]:
     if button is Button.TABLE:
         return True, ""
     if button is Button.STACK:
-        words = "" if game.rules.cutthroat else phrase("nobody stacks in {game}", game=game.rules.name)
+        words = "" if game.rules.cutthroat else phrase("{game} has no stacking", game=game.rules.name)
         words = words or ("" if game.phase is Phase.PLAY else not_now(game.phase).words)
         return not words, words
     turn_seat = None if game.hand is None else game.hand.turn

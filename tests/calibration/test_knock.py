@@ -72,8 +72,8 @@ def test_of_more_sounds_the_five_loudest_are_the_knocks() -> None:
     ("quiet", "tiles", "seats", "reason"),
     [
         (5, 10, (5,), "not quiet: 5 sudden sounds"),
-        (0, 3, (5,), "3 sounds of tiles"),
-        (0, 10, (5, 2), "seat 2: 2 knocks"),
+        (0, 3, (5,), "only 3 tile sounds"),
+        (0, 10, (5, 2), "seat 2: expected 5 knocks, but heard 2"),
     ],
 )
 def test_what_tells_nothing_is_refused_with_the_reason(
@@ -84,7 +84,7 @@ def test_what_tells_nothing_is_refused_with_the_reason(
 
 
 def test_knocks_that_sound_like_tiles_are_refused() -> None:
-    with pytest.raises(RefusedError, match="of 10 knocks sound like one"):
+    with pytest.raises(RefusedError, match="of 10 knocks and"):
         fit_knock((), heard(20, KNOCK * 0, 0.1), [heard(5, KNOCK * 0, 0.1), heard(5, KNOCK * 0, 0.1)])
 
 

@@ -71,12 +71,12 @@ def test_a_lens_is_known_for_pictures_of_half_the_size(measured: Lens) -> None:
 
 
 def test_too_few_views_are_refused_with_their_number() -> None:
-    with pytest.raises(RefusedError, match="in 3 of 4 pictures, and 5 or more"):
+    with pytest.raises(RefusedError, match="in 3 of 4 pictures, but at least 5"):
         fit_lens([*views()[:3], LensView(*SIZE_PX, ())])
 
 
 @pytest.mark.parametrize(
-    ("places", "reason"), [(FACING, "always faces the camera"), (ALIKE, "always held at one angle")]
+    ("places", "reason"), [(FACING, "always faces the camera"), (ALIKE, "always has the same tilt")]
 )
 def test_views_that_are_all_alike_are_refused(
     places: tuple[tuple[float, float, float, float, float], ...], reason: str
@@ -109,7 +109,7 @@ def test_the_guide_names_tilts_and_parts_of_the_picture_that_are_missing() -> No
     assert only.lacking_tilts == ("left", "lower")
     assert "bottom right" in only.empty_cells
     assert "top left" not in only.empty_cells
-    assert only.instructions()[0] == "Turn the left side of the board away from the camera, by about 30 degrees."
+    assert only.instructions()[0] == "Tilt the left side of the board about 30 degrees away from the camera."
     assert only.instructions()[-1].startswith("6 more views")
 
 

@@ -53,7 +53,7 @@ def test_a_lamp_that_a_tile_mirrors_is_glare_at_that_tile(good: RenderedPicture)
     found = examine_light(with_glare(good.image, x, y, 10), outlines(good))
     assert [found.trouble_at(spot) for spot in found.samples].count(Trouble.GLARE) == 1
     assert found.trouble_at(found.samples[3]) is Trouble.GLARE
-    assert "Glare at 1 place:" in found.warnings[0]
+    assert "Glare in 1 place" in found.warnings[0]
 
 
 def test_glare_between_tiles_is_found_where_it_is(good: RenderedPicture) -> None:
@@ -67,7 +67,7 @@ def test_tiles_in_the_dark_are_dull() -> None:
     dark = laid_in(0.08)
     found = examine_light(dark.image, outlines(dark))
     assert {found.trouble_at(spot) for spot in found.samples} == {Trouble.DULL}
-    assert "Too little contrast at 8 places" in found.warnings[0]
+    assert "Too little contrast in 8 places" in found.warnings[0]
 
 
 def test_tiles_that_are_all_very_bright_show_no_glare() -> None:
@@ -78,7 +78,7 @@ def test_tiles_that_are_all_very_bright_show_no_glare() -> None:
 
 
 def test_a_picture_that_is_white_or_black_is_told_without_any_tile() -> None:
-    assert "exposed too long" in examine_light(np.full((90, 160, 3), 255, np.uint8), []).warnings[0]
+    assert "overexposed" in examine_light(np.full((90, 160, 3), 255, np.uint8), []).warnings[0]
     assert "too dark" in examine_light(np.full((90, 160, 3), 9, np.uint8), []).warnings[0]
     assert examine_light(np.full((90, 160, 3), 99, np.uint8), []).warnings == ()
 

@@ -98,7 +98,7 @@ def test_one_tile_that_is_read_wrongly_does_not_spoil_the_table() -> None:
 
 
 def test_two_tiles_are_too_few() -> None:
-    with pytest.raises(RefusedError, match="2 tiles are seen, and 4 or more"):
+    with pytest.raises(RefusedError, match="2 tiles are visible, but at least 4"):
         table_from_tiles(_tiles(2), LENS, SIZE)
 
 

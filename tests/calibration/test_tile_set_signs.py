@@ -105,5 +105,5 @@ def test_what_cannot_be_said_is_named(shown: SetPictures) -> None:
     with pytest.raises(RefusedError, match="there is no tile 29"):
         learn(shown, {28: (1, 1)})
     told = replace(shown, max_pips=6, is_given=True)
-    with pytest.raises(RefusedError, match="this set has no 7: it goes to 6"):
+    with pytest.raises(RefusedError, match="this set has no 7: its highest number is 6"):
         learn(told, {0: (7, 1)})

@@ -57,7 +57,7 @@ def test_loose_blocks_are_no_mat_and_the_zones_fill_the_table_between_them() -> 
 
 def test_two_blocks_across_from_each_other_are_enough_and_two_of_one_side_are_not() -> None:
     assert zones_on(loose((0, -400, 200), (2, 400, -200)), 2).boneyard is not None
-    with pytest.raises(RefusedError, match="2 corner blocks do not say how large"):
+    with pytest.raises(RefusedError, match="2 corner blocks do not determine the size"):
         zones_on(loose((0, -400, 200), (1, 390, 200)), 2)
 
 

@@ -139,10 +139,10 @@ def test_the_count_depends_on_the_number_of_covered_edges_only(value: str, expec
 
 
 def test_the_example_pays_five() -> None:
-    # 3.3 Hand end: own 3, others 5 + 11 + 13: 29 - 3 = 26, rounded 25, divided by 5; A1-22: literal, /5
+    # 3.3 Hand end: own 3, others 5 + 11 + 13: 29 - 3 = 26, rounded to 25, divided by 5; A1-22: literal, /5
     table = Table(ALLFIVES, ("A", "B", "C", "D")).play("6-5", seat=0).feed(HandEnd())
     table.reveal(0, 3).reveal(1, 5).reveal(2, 11).reveal(3, 13)
-    assert out_of(table, Scored) == [Scored(A, 5, Reason.BONUS, "5 + 11 + 13 - 3 = 26, rounded 25, paid 5")]
+    assert out_of(table, Scored) == [Scored(A, 5, Reason.BONUS, "5 + 11 + 13 - 3 = 26, rounded to 25, paid 5")]
 
 
 def test_the_bonus_can_be_paid_in_full() -> None:
@@ -221,10 +221,10 @@ def test_all_threes_scores_multiples_of_three() -> None:
 
 
 def test_the_bonus_of_all_threes_is_in_threes() -> None:
-    # A1-27: All Threes: round_to=3, bonus_divisor=3: 29 - 3 = 26, rounded 27, paid 9
+    # A1-27: All Threes: round_to=3, bonus_divisor=3: 29 - 3 = 26, rounded to 27, paid 9
     table = Table(chosen(unit="3", policy="warn"), ("A", "B", "C", "D")).play("6-5", seat=0)
     table.feed(HandEnd()).reveal(0, 3).reveal(1, 5).reveal(2, 11).reveal(3, 13)
-    assert out_of(table, Scored) == [Scored(A, 9, Reason.BONUS, "5 + 11 + 13 - 3 = 26, rounded 27, paid 9")]
+    assert out_of(table, Scored) == [Scored(A, 9, Reason.BONUS, "5 + 11 + 13 - 3 = 26, rounded to 27, paid 9")]
 
 
 # ---- differences between the games ----
@@ -250,8 +250,8 @@ def test_a_capped_spinner_counts(rules: Rules, worth: list[int]) -> None:
 @pytest.mark.parametrize(
     ("rules", "bonus"),
     [
-        (BONES_HERE, "3 + 30 = 33, rounded 35"),
-        (STRICT, "3 + 30 - 2 = 31, rounded 30, paid 6"),
+        (BONES_HERE, "3 + 30 = 33, rounded to 35"),
+        (STRICT, "3 + 30 - 2 = 31, rounded to 30, paid 6"),
         (TWOSET_HERE, "3 + 30 - 2 = 31"),
     ],
 )

@@ -64,7 +64,7 @@ def test_the_boneyard_is_not_used() -> None:
     # 3.4 Setup: the tiles in the boneyard are not used; 3.4 Play: players may not draw
     table = Table(STRICT).play("5-5", seat=0)
     assert table.due == Turn(B, Must.PLAY_OR_KNOCK)
-    assert words(table.draw()) == ["nobody draws in this game"]
+    assert words(table.draw()) == ["this game has no drawing"]
     assert table.knock().outcomes == (Passed(B, 1), Turn(A, Must.PLAY_OR_KNOCK))
 
 

@@ -81,7 +81,7 @@ def test_a_fourth_dealt_double_is_reported_when_played() -> None:
     # 3.1 Setup: more than three doubles: everybody redraws; A0-8: hidden information, known once the fourth is played
     table = with_four_doubles()
     assert kinds(table) == [ProblemKind.TOO_MANY_DOUBLES]
-    assert words(table) == ["Brian said nothing of more than 3 doubles, but held 2-2"]
+    assert words(table) == ["Brian did not declare more than 3 doubles, but held 2-2"]
     assert len(table.game.layout.nodes) == 9
 
 
@@ -102,7 +102,7 @@ def test_a_double_that_may_have_been_drawn_does_not_count() -> None:
 def test_doubles_in_a_revealed_hand_count_as_dealt() -> None:
     # A0-8: also seen when the hand is revealed
     table = Table(short(BONES, hand=5)).play("6-6", "6-1@E", "6-5@W").feed(Domino(B), Reveal(A, tiles("0-0 1-1 2-2")))
-    assert words(table) == ["Brian said nothing of more than 3 doubles, but held 0-0, 1-1 and 2-2"]
+    assert words(table) == ["Brian did not declare more than 3 doubles, but held 0-0, 1-1 and 2-2"]
 
 
 def test_without_the_rule_doubles_are_no_reason_for_a_redeal() -> None:
@@ -230,7 +230,7 @@ def test_the_matching_half_must_be_inside() -> None:
     table = Table().play("5-5")
     table.feed(replace(table.play_of("5-4@E"), inner=4))
     assert [outcome.problem.words for outcome in table.outcomes if isinstance(outcome, Irregular)] == [
-        "turn the 5-4 round, the 5 goes inside"
+        "turn the 5-4 round: the 5 must touch the layout"
     ]
 
 
@@ -241,7 +241,7 @@ def test_only_the_first_double_played_branches() -> None:
     table.play("2-1@1-1:N")
     (refused,) = (outcome for outcome in table.outcomes if isinstance(outcome, Irregular))
     assert refused.problem.kind is ProblemKind.NO_BRANCH
-    assert refused.problem.words == "only the first double branches, and that was 5-5, not 1-1"
+    assert refused.problem.words == "only the first double branches: that is the 5-5, not the 1-1"
     assert kinds(table.play("2-5@N")) == []
 
 

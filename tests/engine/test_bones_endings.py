@@ -56,7 +56,7 @@ def test_the_last_tile_scores_its_count_and_then_the_bonus_is_paid() -> None:
     assert out_of(table, ShowHands) == [ShowHands(Ending.DOMINO, A, (B,))]
     assert table.totals == (10, 0)
     table.feed(Reveal(B, tiles("6-6")))
-    assert out_of(table, Scored) == [Scored(A, 10, Reason.BONUS, "12, rounded 10")]
+    assert out_of(table, Scored) == [Scored(A, 10, Reason.BONUS, "12, rounded to 10")]
     assert table.totals == (20, 0)
 
 
@@ -140,7 +140,7 @@ def test_a_full_round_of_knocks_blocks_the_hand() -> None:
 def test_the_lightest_hand_wins_a_block_and_the_sum_of_the_others() -> None:
     # A0-2: the lightest hand wins the others' sum, rounded
     table = all_zeros_out(hand=7).feed(HandEnd(), Reveal(A, tiles("1-1 1-3")), Reveal(B, tiles("6-6 5-4")))
-    assert out_of(table, Scored) == [Scored(A, 20, Reason.BONUS, "21, rounded 20")]
+    assert out_of(table, Scored) == [Scored(A, 20, Reason.BONUS, "21, rounded to 20")]
 
 
 def test_a_tie_requires_the_tiles_if_only_sums_are_known() -> None:
@@ -213,7 +213,7 @@ def test_a_new_match_starts_from_nothing() -> None:
 def test_the_winner_of_a_block_does_not_subtract_their_own_hand() -> None:
     # A0-2: blocked: own hand not subtracted
     table = Table(WARN).play("6-5").feed(HandEnd()).reveal(0, 12).reveal(1, 26)
-    assert out_of(table, Scored) == [Scored(A, 25, Reason.BONUS, "26, rounded 25")]
+    assert out_of(table, Scored) == [Scored(A, 25, Reason.BONUS, "26, rounded to 25")]
 
 
 def test_the_lightest_tile_wins_a_tied_block_unless_disabled() -> None:

@@ -54,7 +54,7 @@ def test_the_example_of_the_rules(tile: str, points: int) -> None:
     # A3-6: stacker +S, previous -S; double: +2S, -2S
     table = scored(*TEXT)
     assert table.totals == (0, 0, 0, 10)
-    twice = ", twice for a double" if points == 20 else ""
+    twice = ", doubled for a double" if points == 20 else ""
     table.stack(tile)
     assert out_of(table, Claimable) == [Claimable(A, points, "6 + 4 = 10" + twice, D)]
     assert table.call().totals == (points, 0, 0, 10 - points)
@@ -128,7 +128,7 @@ def test_a_play_without_points_cannot_be_stolen_from() -> None:
     # A3-7: stacking when nothing was scored: not allowed
     table = Table(STRICT, FOUR).play("2-2", "2-4@E")
     assert table.can_stack("2-4") == []
-    assert words(table.stack("2-4")) == ["the play before scored nothing, so there is nothing to steal"]
+    assert words(table.stack("2-4")) == ["the last play scored nothing, so there is nothing to steal"]
 
 
 def test_uncalled_points_cannot_be_stolen() -> None:
@@ -179,7 +179,7 @@ def test_any_tile_with_an_open_end_can_be_stacked() -> None:
 
 def test_a_tile_without_an_open_end_cannot_be_stacked() -> None:
     # A3-8: 2-0 is covered on both sides
-    assert words(scored(*TEXT).stack("2-0")) == ["the 2-0 has no open end, so nothing is stacked on it"]
+    assert words(scored(*TEXT).stack("2-0")) == ["the 2-0 has no open end, so nothing can be stacked on it"]
 
 
 def test_only_a_double_with_a_free_side_can_be_stacked() -> None:
@@ -203,7 +203,7 @@ def test_only_the_identical_tile_can_be_stacked() -> None:
     # 3.6 Cutthroat: identical tile
     table = scored(*TEXT)
     table.feed(Stack(A, Tile(1, 4), table.node("2-4")))
-    assert words(table) == ["only a second 4-2 can lie on the 4-2"]
+    assert words(table) == ["only a second 4-2 can be stacked on the 4-2"]
     assert kinds(table.feed(Stack(A, Tile(2, 4), NodeId(99)))) == [ProblemKind.CANNOT_LIE_THERE]
 
 

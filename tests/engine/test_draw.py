@@ -143,7 +143,7 @@ def test_a_knock_makes_no_claim_if_playing_is_optional() -> None:
 def test_tiles_can_be_reserved_in_the_boneyard() -> None:
     # 3.2 Play: boneyard_reserve: nobody draws the last two
     table = Table(chosen(boneyard_reserve="2")).play("6-5")
-    assert words(table.draw(13)) == ["the boneyard has 12 tiles to draw, not 13"]
+    assert words(table.draw(13)) == ["only 12 tiles can be drawn from the boneyard, not 13"]
     assert table.draw(12).due == Turn(B, Must.PLAY_OR_KNOCK)
     assert kinds(table.knock()) == []
     assert kinds(table.draw(1)) == [ProblemKind.BONEYARD_TOO_SMALL]

@@ -60,7 +60,7 @@ def accepted(table: Table) -> set[bool]:
 ILLEGAL = [
     ("5-5", "5-1@W", 0, "it is Tom's turn, not Brian's"),
     ("5-5 5-1@W", "5-2@5-5:N", 0, "the spinner needs a tile on both sides first"),
-    ("5-5 5-1@W 1-1@W 1-6@W", "1-3@1-1:S", 0, "only the first double branches, and that was 5-5, not 1-1"),
+    ("5-5 5-1@W 1-1@W 1-6@W", "1-3@1-1:S", 0, "only the first double branches: that is the 5-5, not the 1-1"),
     ("5-5", "7-5@E", 1, "a double-six set has no 7-5"),
     ("5-5 5-1@W 1-6@W", "6-1@W", 1, "the 6-1 is already on the table"),
 ]
@@ -91,20 +91,20 @@ def test_the_strict_policy_refuses_an_illegal_play(before: str, text: str, seat:
 def test_a_wrong_number_is_accepted_if_the_orientation_is_known() -> None:
     table = Table(WARN).play("5-5")
     table.feed(replace(table.play_of("6-4@E"), inner=6))
-    assert words(table) == ["6-4 does not fit there, that end needs a 5"]
+    assert words(table) == ["the 6-4 does not fit there: that end needs a 5"]
     assert table.end("E").number == 4
     assert str(table.count) == "5 + 5 + 4 = 14"
 
 
 def test_a_wrong_number_is_refused_if_the_orientation_is_unknown() -> None:
     table = Table(WARN).play("5-5", "6-4@E")
-    assert words(table)[0] == "6-4: it has no 5, and nobody saw which half lies outside"
+    assert words(table)[0] == "6-4: it has no 5, and its outer half was not seen"
     assert len(table.game.layout.nodes) == 1
 
 
 def test_a_double_of_the_wrong_number_is_accepted() -> None:
     table = Table(WARN).play("5-5", "4-4@E")
-    assert words(table) == ["4-4 does not fit there, that end needs a 5"]
+    assert words(table) == ["the 4-4 does not fit there: that end needs a 5"]
     assert table.end("E").number == 4
 
 
@@ -129,7 +129,7 @@ def test_a_spot_cannot_be_used_twice() -> None:
     table = Table(WARN).play("5-5", "5-1@W")
     spot = Spot(table.node("5-5"), Port.W)
     table.feed(Play(A, Tile(2, 5), spot))
-    assert words(table) == ["5-2: another tile already lies there against 5-5"]
+    assert words(table) == ["5-2: another tile already touches the 5-5 there"]
     assert accepted(table) == {False}
 
 
@@ -154,7 +154,7 @@ def test_a_third_copy_is_reported_with_two_sets() -> None:
 
 def test_a_branch_without_spinners_is_reported() -> None:
     table = Table(replace(STRICT, spinner=Spinner.NONE)).play("5-5", "5-1@W", "5-2@E", "5-3@5-5:N")
-    assert words(table) == ["5-5 has no end there: no double branches in this game"]
+    assert words(table) == ["the 5-5 has no end there: doubles do not branch in this game"]
 
 
 def test_impossible_values_raise_an_error() -> None:
@@ -227,7 +227,7 @@ def test_a_revealed_hand_can_show_a_revoke() -> None:
 
 def test_a_hand_of_the_wrong_size_is_noted() -> None:
     table = Table(replace(WARN, hand=2)).play("5-5", "5-1@W", "5-2@E").feed(Reveal(B, tiles("6-6 6-4")))
-    assert words(table) == ["Tom shows 2 tiles, but should have 1"]
+    assert words(table) == ["Tom shows 2 tiles, but should hold 1"]
     assert table.totals == (10 + 20, 0)
 
 
@@ -257,7 +257,7 @@ def test_a_draw_out_of_turn_is_reported_and_counted() -> None:
 
 
 def test_a_draw_before_the_first_tile_is_reported() -> None:
-    assert words(Table(WARN).feed(Draw(A))) == ["nobody draws before the first tile is played"]
+    assert words(Table(WARN).feed(Draw(A))) == ["drawing starts after the first tile"]
 
 
 def test_a_knock_out_of_turn_needs_confirmation() -> None:
@@ -277,7 +277,7 @@ def test_a_knock_with_tiles_to_draw_is_reported_and_passes() -> None:
 def test_without_drawing_a_knock_is_legal_and_a_draw_is_not() -> None:
     table = Table(replace(STRICT, draw=Drawing.NONE)).play("5-5").feed(Knock(B))
     assert problems(table) == []
-    assert words(table.feed(Draw(A))) == ["nobody draws in this game"]
+    assert words(table.feed(Draw(A))) == ["this game has no drawing"]
 
 
 def test_only_a_play_interrupts_a_round_of_knocks() -> None:
@@ -289,7 +289,7 @@ def test_only_a_play_interrupts_a_round_of_knocks() -> None:
 
 def test_an_end_without_proof_is_accepted_and_reported() -> None:
     table = Table(WARN).play("5-5").feed(HandEnd())
-    assert words(table) == ["it is not proved that nobody can play"]
+    assert words(table) == ["somebody may still be able to play"]
     assert table.game.phase is Phase.REVEAL
 
 

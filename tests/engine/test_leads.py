@@ -207,7 +207,7 @@ def test_the_set_domino_may_be_the_double_six() -> None:
     table = Table(rules)
     assert table.due == Turn(None, Must.LEAD_SET_DOUBLE)
     assert table.can_play("5-5 6-5") == []
-    assert words(table.play("5-5", seat=0)) == ["this hand is led with the 6-6"]
+    assert words(table.play("5-5", seat=0)) == ["this hand must be led with the 6-6"]
     assert kinds(table.feed(NO_DOUBLE)) == []
     assert kinds(table.play("6-6", seat=1)) == []
     assert won_by(rules, 1, ("Ann", "Bob"), "6-6").due == Turn(None, Must.LEAD_SET_DOUBLE)

@@ -84,8 +84,8 @@ def test_a_shortened_game_of_bones_pays_the_written_hand_points() -> None:
         ("5-5@E", "Brian let the 1-1 lead, but held 5-5"),
         (
             "H<4-4 6-6>",
-            "by the count Tom still has 3 tiles; Brian shows 2 tiles, but should have 4; "
-            "Brian said nothing of more than 3 doubles, but held 4-4 and 6-6; "
+            "by the count, Tom still holds 3 tiles; Brian shows 2 tiles, but should hold 4; "
+            "Brian did not declare more than 3 doubles, but held 4-4 and 6-6; "
             "Brian let the 1-1 lead, but held 4-4 and 6-6",
         ),
     ]
@@ -146,7 +146,7 @@ def test_uncalled_points_are_forfeited() -> None:
     assert problems(text.format("~10", "=10", "")) == [None] * 5
     assert problems(text.format("~5", "", ""))[1] == "~5 is written, but 10 are forfeited"
     assert problems(text.format("", "", "~5"))[-1] == "~5 is written, but C forfeits nothing"
-    assert problems(text.format("", "=15", ""))[2] == "B calls 15, but it is 10 (5 + 5 + 0 = 10)"
+    assert problems(text.format("", "=15", ""))[2] == "B calls 15, but the points are 10 (5 + 5 + 0 = 10)"
     assert problems(text.format("", "A: ~10", "")) == [None] * 4  # although the next tile also scores
     assert problems(text.format("", "=10 A: ~10", "")) == [None] * 5
     assert problems(text.format("", "A: ~5", ""))[2] == "~5 is written, but 10 are forfeited"
@@ -154,7 +154,7 @@ def test_uncalled_points_are_forfeited() -> None:
     granted = '[DGR "1"] [Rules "twoset"] #1 lead=A A: 5-5 B: 5-1@E A: =10 (stands) ~10'
     assert problems(granted) == [None, None, None, "~10 is written, but A forfeits nothing"]
     late = play(text.format("", "A: =10", ""))
-    assert late.lines[2].problem == "too late: the 10 points of A were forfeited when the next tile lay"
+    assert late.lines[2].problem == "too late: A forfeited the 10 points when the next tile was played"
     assert late.result.totals == (0, 0, 0, 0)
     for strict in (False, True):
         is_accepted = play(text.format("", "A: =10 (stands) B: =10", ""), strict=strict)
@@ -215,18 +215,18 @@ def test_a_wrong_lead_is_refused_by_strict_rules_unless_accepted() -> None:
     [
         ("A: 5-5@W", "nothing lies at W yet, this is the first tile"),
         ("A: 5-5 B: 5-1@N", "the spinner needs a tile on both sides first"),
-        ("A: 5-5 B: 6-1@E", "6-1 does not fit there, that end needs a 5"),
-        ("A: 5-5 B: 1-5@E", "turn the 5-1 round, the 5 goes inside"),
-        ("A: 5-4 B: 5-1@N", "5-1: 5-4 is no double and has no tips"),
+        ("A: 5-5 B: 6-1@E", "the 6-1 does not fit there: that end needs a 5"),
+        ("A: 5-5 B: 1-5@E", "turn the 5-1 round: the 5 must touch the layout"),
+        ("A: 5-4 B: 5-1@N", "5-1: the 5-4 is not a double and has no tips"),
         ("A: 5-4 B: 4-4@E A: 4-1@N", "the spinner needs a tile on both sides first"),
-        ("A: 5-5 B: 5-1@3", "5-1: 5-5 has no such side"),
-        ("A: 5-5 B: 5-1@*", "5-1: 5-5 has no such side"),
+        ("A: 5-5 B: 5-1@3", "5-1: the 5-5 has no such side"),
+        ("A: 5-5 B: 5-1@*", "5-1: the 5-5 has no such side"),
         ("A: 5-5 B: 5-1@6-6:W", "5-1: the tile it should touch is not on the table"),
         ("A: 5-4 B: 5-1", "it is not written where the 5-1 lies, only W fits"),
         ("A: 5-5 B: 5-1", "5-1: it must touch the layout"),
         ("A: 5-5 B: 5-1'@W", "5-1' is written, but there is only one set"),
-        ("A: 5-5 B: 5-4@W A: 4-4@W B: 4-3@4-4:N", "only the first double branches, and that was 5-5, not 4-4"),
-        ("A: 5-5 B: 5-5^W", "nobody stacks in bones; the 5-5 is already on the table; the play before scored nothing"),
+        ("A: 5-5 B: 5-4@W A: 4-4@W B: 4-3@4-4:N", "only the first double branches: that is the 5-5, not the 4-4"),
+        ("A: 5-5 B: 5-5^W", "bones has no stacking; the 5-5 is already on the table; the last play scored nothing"),
     ],
 )
 def test_an_impossible_place_is_reported(moves: str, problem: str) -> None:
@@ -241,7 +241,7 @@ def test_any_name_of_a_free_side_is_accepted() -> None:
     ("host", "problem"),
     [
         ("6-6:N", None),
-        ("6-6':N", "only the first double branches, and that was 6-6, not 6-6"),
+        ("6-6':N", "only the first double branches: that is the 6-6, not the 6-6"),
         ("6-6':W", None),
         ("6-6':E", None),
     ],
@@ -265,7 +265,7 @@ def test_a_seventh_arm_is_reported() -> None:
     text = '[DGR "1"] [Rules "super"] [Seats "A B"] #1 A: 7-7 ' + " ".join(
         f"{'BA'[at % 2]}: 7-{end}@*" for at, end in enumerate((1, 2, 4, 5, 6, 8, 9))
     )
-    assert problems(text) == [None] * 7 + ["the starter has 6 arms, and no more"]
+    assert problems(text) == [None] * 7 + ["the starter has only 6 arms"]
     assert len(last(text).game.layout.nodes) == 8
     assert len(last(text, strict=True).game.layout.nodes) == 7
 

@@ -95,7 +95,7 @@ def test_tiles_joined_to_an_amended_tile_stay() -> None:
     played = entries(table.state)[3].action
     assert isinstance(played, Play)
     table.feed(Amend(Seq(3), replace(played, tile=Tile(5, 6))))
-    assert irregular(table) == ["3-1 does not fit there, that end needs a 6"]
+    assert irregular(table) == ["the 3-1 does not fit there: that end needs a 6"]
     assert str(table.count) == "3 + 4 = 7"
 
 

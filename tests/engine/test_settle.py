@@ -46,23 +46,23 @@ def test_going_out_wins_even_against_an_empty_hand() -> None:
 
 def test_the_total_is_rounded_once() -> None:
     result = settle(pips(0, 7, 7), Seat(0), FIVES)
-    assert (result.points, result.arithmetic) == (15, "7 + 7 = 14, rounded 15")
+    assert (result.points, result.arithmetic) == (15, "7 + 7 = 14, rounded to 15")
 
 
 def test_bones_pays_a_block_without_subtracting_the_own_hand() -> None:
     result = settle(pips(9, 4, 12), None, FIVES)
-    assert (result.winner, result.points, result.arithmetic) == (1, 20, "9 + 12 = 21, rounded 20")
+    assert (result.winner, result.points, result.arithmetic) == (1, 20, "9 + 12 = 21, rounded to 20")
 
 
 def test_all_fives_subtracts_the_own_hand_and_divides() -> None:
     result = settle(pips(3, 5, 11, 13), None, ALL_FIVES)
     assert (result.winner, result.difference, result.rounded, result.points) == (0, 26, 25, 5)
-    assert result.arithmetic == "5 + 11 + 13 - 3 = 26, rounded 25, paid 5"
+    assert result.arithmetic == "5 + 11 + 13 - 3 = 26, rounded to 25, paid 5"
 
 
 def test_a_single_opponent_needs_no_sum() -> None:
     assert settle(pips(0, 25), Seat(0), FIVES).arithmetic == "25"
-    assert settle(pips(0, 27), Seat(0), FIVES).arithmetic == "27, rounded 25"
+    assert settle(pips(0, 27), Seat(0), FIVES).arithmetic == "27, rounded to 25"
 
 
 def test_the_lightest_tile_breaks_a_tie() -> None:

@@ -62,7 +62,7 @@ def test_the_starter_has_six_arms() -> None:
     table = led(players=TWO).play("7-1@1", "7-2@2", "7-4@3", "7-5@4", "7-6@5")
     assert table.can_play("7-8") == ["8-7@6"]
     assert table.play("7-8@6").can_play("7-9") == []
-    assert words(table.play("7-9@7-7:7")) == ["the starter has 6 arms, and no more"]
+    assert words(table.play("7-9@7-7:7")) == ["the starter has only 6 arms"]
 
 
 def test_a_seventh_arm_is_accepted_if_illegal_plays_are() -> None:
@@ -76,7 +76,7 @@ def test_an_unknown_arm_means_a_free_one() -> None:
     # 3.5 Branches: six directions off the starter, in any order; docs/reference/rules.md 5.1: only their number matters
     table = led(players=TWO).play("7-1@1", "7-2@7-7:7")
     assert (kinds(table), table.end("2").number) == ([], 2)
-    assert words(table.play("5-4@7-1:7")) == ["5-4: 7-1 has no such side"]
+    assert words(table.play("5-4@7-1:7")) == ["5-4: the 7-1 has no such side"]
 
 
 def test_removing_an_arm_makes_the_seventh_the_sixth() -> None:

@@ -70,7 +70,7 @@ def test_a_spell_must_be_broken_on_its_tile() -> None:
     assert table.can_play("7-1 13-1 4-4 5-4 7-7") == ["13-1@1", "4-4@1"]
     table.play("7-1@2")
     assert kinds(table) == [ProblemKind.UNDER_A_SPELL]
-    assert words(table) == ["a spell is on: it has to be broken on the end of arm 1"]
+    assert words(table) == ["a spell is active: it must be broken at the end of arm 1"]
 
 
 def test_an_accepted_play_elsewhere_does_not_break_the_spell() -> None:
@@ -223,7 +223,7 @@ def test_a_starter_13_13_requires_all_six_arms() -> None:
     table.play("13-1@1")
     assert table.can_play("1-2 13-2 4-4") == ["13-2@2", "4-4@2"]
     table.play("1-2@1")
-    assert words(table) == ["a spell is on: it has to be broken on a new arm of the starter"]
+    assert words(table) == ["a spell is active: it must be broken on a new arm of the starter"]
 
 
 def test_the_sixth_arm_ends_the_starter_spell() -> None:

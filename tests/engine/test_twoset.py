@@ -155,7 +155,7 @@ def test_points_must_be_called_by_their_player() -> None:
 def test_the_called_number_is_checked() -> None:
     # A3-5: which value: a wrong number is refused but may be corrected inside the window
     table = table_of("5-5")
-    assert words(table.call(15)) == ["Ann calls 15, but it is 10 (5 + 5 = 10)"]
+    assert words(table.call(15)) == ["Ann calls 15, but the points are 10 (5 + 5 = 10)"]
     assert table.totals == (0, 0, 0, 0)
     assert table.call(10).totals == (10, 0, 0, 0)
 
@@ -163,7 +163,7 @@ def test_the_called_number_is_checked() -> None:
 def test_a_player_cannot_call_for_another() -> None:
     # A3-5: call: by whom: the seat that played
     table = table_of("5-5")
-    assert words(table.call(seat=1)) == ["the points are Ann's to call, not Bob's"]
+    assert words(table.call(seat=1)) == ["only Ann can call these points, not Bob"]
     assert table.call(seat=0).totals == (10, 0, 0, 0)
 
 
@@ -178,7 +178,7 @@ def test_points_not_called_before_the_next_tile_are_forfeited() -> None:
     # 3.6 Count: before the next player lets go of his bone; later = forfeited
     table = table_of("5-5", "5-0@E")
     assert out_of(table, Forfeited) == [Forfeited(A, 10)]
-    assert words(table.call(seat=2)) == ["the points are Bob's to call, not Cay's"]
+    assert words(table.call(seat=2)) == ["only Bob can call these points, not Cay"]
     assert table.call(seat=1).totals == (0, 10, 0, 0)
 
 
@@ -199,7 +199,7 @@ def test_a_call_is_late_after_a_scoring_play(called: bool) -> None:
     if called:
         table.call(seat=1)
     before = table.totals
-    assert words(table.call(seat=0)) == ["too late: the 10 points of Ann were forfeited when the next tile lay"]
+    assert words(table.call(seat=0)) == ["too late: Ann forfeited the 10 points when the next tile was played"]
     (late,) = out_of(table, Irregular)
     assert isinstance(late, Irregular)
     assert (late.problem.kind, late.problem.weight, late.stands) == (ProblemKind.LATE_CALL, Weight.DOUBTFUL, False)

@@ -63,16 +63,13 @@ def test_a_hand_is_described_as_it_is_played() -> None:
         "Tom knocks",
         "Brian: play, or draw",
     ]
-    assert (
-        descriptions(table.play("6-4@E"))[0]
-        == "6-4: it has no 5, and nobody saw which half lies outside (does not count)"
-    )
+    assert descriptions(table.play("6-4@E"))[0] == "6-4: it has no 5, and its outer half was not seen (does not count)"
     assert descriptions(table.feed(Undo(entries(table.state)[-1].seq)))[0] == "corrected: Brian 10, Tom 0"
-    assert descriptions(table.feed(HandEnd()))[1] == "the hand is ended; lay your tiles open: Brian, Tom"
+    assert descriptions(table.feed(HandEnd()))[1] == "the hand was ended; lay your tiles open: Brian, Tom"
     table.feed(RevealPips(A, 3))
     assert descriptions(table.feed(RevealPips(B, 31))) == [
-        "Brian wins the hand: 31, rounded 30",
-        "Brian scores 30 (31, rounded 30)",
+        "Brian wins the hand: 31, rounded to 30",
+        "Brian scores 30 (31, rounded to 30)",
         "Brian wins the match with 40",
     ]
 
@@ -84,7 +81,7 @@ def test_the_player_who_goes_out_is_named() -> None:
 
 def test_a_redeal_names_its_reason() -> None:
     assert descriptions(Table(BONES).feed(Redeal(RedealReason.NO_DOUBLE))) == [
-        "nobody holds a double: everybody draws again",
+        "nobody has a double: everybody draws a new hand",
         "hand 1, 14 tiles in the boneyard",
         "roll call: lead the highest double",
     ]
@@ -94,12 +91,10 @@ def test_blocks_and_dead_ties_are_described() -> None:
     table = Table(replace(BONES, lead_first=LeadRule.LOT_ANY, policy=Policy.STRICT, target=500))
     table.play("0-0", "0-1@W", "1-2@W", "2-0@W", "0-3@E", "3-4@E", "4-0@E", "0-5@N", "5-6@N", "6-0@N")
     assert descriptions(table)[-2:] == [
-        "blocked: nothing fits, 14 tiles in the boneyard",
-        "Brian: nothing fits: draw, or end the hand",
+        "blocked: no tile fits, 14 tiles in the boneyard",
+        "Brian: no tile fits: draw, or end the hand",
     ]
-    assert descriptions(table.feed(HandEnd())) == [
-        "the game is blocked, nothing fits any more; lay your tiles open: Brian, Tom"
-    ]
+    assert descriptions(table.feed(HandEnd())) == ["the hand is blocked: no tile fits; lay your tiles open: Brian, Tom"]
     assert descriptions(table.feed(RevealPips(A, 3), RevealPips(B, 3), HandEnd())) == [
         "the best hands are equal: nobody wins the hand"
     ]
@@ -119,17 +114,17 @@ def test_a_match_is_described_with_its_players() -> None:
     [
         (Stacked(B, Tile.parse("2-1"), NodeId(4)), "Tom stacks 2-1"),
         (Claimable(A, 10, "5 + 5 = 10"), "Brian: call 10 (5 + 5 = 10)"),
-        (Claimable(A, 10, "5 + 5 = 10", steals_from=B), "Brian: call 10, taken from Tom (5 + 5 = 10)"),
+        (Claimable(A, 10, "5 + 5 = 10", steals_from=B), "Brian: call 10, stolen from Tom (5 + 5 = 10)"),
         (Forfeited(B, 10), "Tom did not call 10: forfeited"),
         (Passed(B, 1, instead_of_leading=True), "Tom has no double to lead"),
-        (Abandoned(3), "hand 3 is given up and not counted"),
+        (Abandoned(3), "hand 3 was abandoned and does not count"),
         (Scored(A, -5, Reason.BONUS, "revoke"), "Brian loses 5 (revoke)"),
-        (Scored(A, -5, Reason.ADJUST, "agreed"), "Brian loses 5 by hand (agreed)"),
-        (Scored(A, 5, Reason.ADJUST, "agreed"), "Brian gets 5 by hand (agreed)"),
-        (Spelled(A, None, is_on=True), "Brian casts a spell: all six arms have to be started"),
+        (Scored(A, -5, Reason.ADJUST, "agreed"), "Brian loses 5, removed by hand (agreed)"),
+        (Scored(A, 5, Reason.ADJUST, "agreed"), "Brian gets 5, added by hand (agreed)"),
+        (Spelled(A, None, is_on=True), "Brian casts a spell: all six arms must be started"),
         (
             Turn(B, Must.DRAW_A_DOUBLE, extra=True),
-            "Tom: lead what you drew if it is a double, else the next player draws",
+            "Tom: if you drew a double, lead it; otherwise the next player draws",
         ),
     ],
 )

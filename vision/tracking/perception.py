@@ -46,13 +46,8 @@ _OUT_OF_SIGHT = 0.5
 _CHANGED_AROUND_PX = 9
 # An unexplained change is reread this many times. Then it becomes part of the table.
 _MOST_OVERLOOKED = 5
-_LOST = (
-    "the table cannot be made out: the camera was moved, or the light has changed;"
-    " put it back as it was, or start again"
-)
-_TOO_FAR = (
-    "the camera was moved so far that it does not see all tiles any more; put it back as it was, the game waits so long"
-)
+_LOST = "the table is not recognized: the camera moved or the light changed; restore it, or start again"
+_TOO_FAR = "the camera moved and no longer sees all tiles; put it back: the game waits"
 
 
 class Start(StrEnum):

@@ -42,10 +42,10 @@ _FLAT_ERROR_PX = 1.0
 _GRID_MM, _GRID_STEP_MM = 100.0, 20.0
 
 _SOURCES = {
-    ZoneSource.MAT: phrase("by the mat"),
-    ZoneSource.BLOCKS: phrase("by the corner blocks"),
-    ZoneSource.SIZE: phrase("as large as the picture shows the table"),
-    ZoneSource.GIVEN: phrase("as they were drawn"),
+    ZoneSource.MAT: phrase("from the mat"),
+    ZoneSource.BLOCKS: phrase("from the corner blocks"),
+    ZoneSource.SIZE: phrase("from the size of the table in the picture"),
+    ZoneSource.GIVEN: phrase("as drawn"),
 }
 _SEATS = "234"
 
@@ -62,13 +62,13 @@ class LensStep(GuideStep):
         self._views: list[LensView] = []
         self._coverage = guide(())
         self._last: LensView | None = None
-        self._seen: Phrase = phrase("The board is not seen yet.")
+        self._seen: Phrase = phrase("The board is not visible yet.")
         self._reports_view = False
 
     todo = (
         phrase(
-            "Hold the printed board before the camera, flat, and still for a moment in each place. Views are taken by"
-            " themselves."
+            "Hold the printed board flat in front of the camera, and keep it still for a moment in each place."
+            " Views are captured automatically."
         ),
     )
 
@@ -79,10 +79,10 @@ class LensStep(GuideStep):
         instructions = coverage.instructions()
         turned, parts = 4 - len(coverage.lacking_tilts), len(CELLS) - len(coverage.empty_cells)
         return (
-            phrase("Next: {what}", what=instructions[0]) if instructions else phrase("That is enough."),
+            phrase("Next: {what}", what=instructions[0]) if instructions else phrase("Enough views."),
             self._seen,
             phrase(
-                "{views} views. Sides turned away: {turned} of 4. Parts of the picture: {parts} of 9.",
+                "{views} views. Tilts: {turned} of 4. Parts of the picture: {parts} of 9.",
                 views=len(self._views),
                 turned=turned,
                 parts=parts,
@@ -113,16 +113,16 @@ class LensStep(GuideStep):
         view = find_view(image)
         before, self._last = self._last, view
         if not view.is_useful:
-            little = phrase("Too little of the board is seen.")
-            self._report(little if view.corners else phrase("The board is not seen."))
+            little = phrase("Too little of the board is visible.")
+            self._report(little if view.corners else phrase("The board is not visible."))
         elif before is None or _motion(before, view) > _STILL:
             self._report(phrase("Hold it still."))
         elif all(_motion(known, view) > _NEW for known in self._views):
             self._views.append(view)
             self._coverage = guide(self._views)
-            self._seen, self._reports_view = phrase("View {number} taken.", number=len(self._views)), True
+            self._seen, self._reports_view = phrase("View {number} captured.", number=len(self._views)), True
         elif not self._reports_view:
-            self._report(phrase("This view is known: hold the board otherwise."))
+            self._report(phrase("Similar to an earlier view: change the tilt or place."))
 
     def _report(self, words: Phrase) -> None:
         """Show a message other than that a view was taken."""
@@ -132,9 +132,9 @@ class LensStep(GuideStep):
         """Return the fitted lens. Removes the table, which is only valid with its lens."""
         lens = fit_lens(self._views)
         error_px = lens.error_px or 0.0
-        warnings = (phrase("Below 0.3 px would be good: is the board flat?"),) if error_px > 0.3 else ()
+        warnings = (phrase("A good error is below 0.3 px. Check that the board is flat."),) if error_px > 0.3 else ()
         after = replace(self._before, lens=lens, table=None)
-        words = phrase("corners lie {error} px off in {views} views", error=f"{error_px:.2f}", views=lens.views)
+        words = phrase("mean corner error {error} px in {views} views", error=f"{error_px:.2f}", views=lens.views)
         measured_at = tuple(Drawn(Kind.CORNERS, points_of(view.points_px())) for view in self._views)
         return StepResult(after, words, warnings, measured_at)
 
@@ -175,7 +175,7 @@ class TableStep(GuideStep):
         lay = phrase(
             "Lay the mat on the table, or a corner block near each corner, upright as seen from the first seat."
         )
-        other = () if self._given.tile is None else (phrase("Without them, spread tiles all over the table."),)
+        other = () if self._given.tile is None else (phrase("Without blocks, spread tiles all over the table."),)
         return (lay, *other, phrase("Take your hands away."))
 
     @property
@@ -214,10 +214,12 @@ class TableStep(GuideStep):
             table = table_from_markers(self._markers, lens, thickness_mm=given.thickness_mm, print_scale=scale)
         zones = None if before.zones is None else updated_zones(before.zones, table)
         blocks = len({marker.block for marker in self._markers})
-        few = phrase("Only {seen} of {all} corner blocks are seen.", seen=blocks, all=BLOCKS)
+        few = phrase("Only {seen} of {all} corner blocks are visible.", seen=blocks, all=BLOCKS)
         warnings = [few] if 0 < blocks < BLOCKS else []
         if table.error_px > _FLAT_ERROR_PX and self._markers:
-            warnings.append(phrase("Markers lie {px} px off: is the paper flat?", px=f"{table.error_px:.1f}"))
+            warnings.append(
+                phrase("Markers are {px} px off. Check that the paper is flat.", px=f"{table.error_px:.1f}")
+            )
         shapes = (*self.drawn, *(Drawn(Kind.TILE, points_of(tile.corners_px)) for tile in tiles), *_grid(table, lens))
         # The table is only valid with the lens used to measure it, so a guess is stored as well.
         return StepResult(replace(before, lens=lens, table=table, zones=zones), _about(table), tuple(warnings), shapes)
@@ -226,7 +228,7 @@ class TableStep(GuideStep):
 def _about(table: Table) -> str:
     sure_mm = max(0.1, table.doubt * HALF_TABLE_MM)
     return phrase(
-        "{height} mm below the camera, tilted by {tilt} degrees, places sure to {sure} mm",
+        "{height} mm below the camera, tilted by {tilt} degrees, accurate to {sure} mm",
         height=f"{table.height_mm:.0f}",
         tilt=f"{np.degrees(table.tilt_rad):.1f}",
         sure=f"{sure_mm:.1f}",
@@ -273,11 +275,16 @@ class ZonesStep(GuideStep):
 
     name, scene = StepName.ZONES, AskedScene.TABLE
     choices = (
-        GuideChoice(GO_ON, phrase("keep them")),
+        GuideChoice(GO_ON, phrase("save")),
         *(GuideChoice(seats, phrase("{seats} seats", seats=int(seats))) for seats in _SEATS),
     )
 
-    todo = (phrase("How many seats are there at most? Tiles to draw and open hands are seen in their zones."),)
+    todo = (
+        phrase(
+            "How many seats does the table have? Each seat gets a zone for its open hand, and the boneyard one for"
+            " tiles to draw."
+        ),
+    )
 
     def __init__(self, before: Calibration, seats: int, folder: Path) -> None:
         """Start with zones for *seats* seats. A drawing of the result is written into *folder*."""
@@ -362,7 +369,7 @@ class ZonesStep(GuideStep):
     def _zones(self) -> TableZones:
         table, lens = self._before.table, self._lens
         if table is None or lens is None:
-            raise RefusedError(phrase("the table is not measured, so there is nothing to put zones on"))
+            raise RefusedError(phrase("measure the table before you draw zones"))
         if not table.marks:
             return zones_of_size(*size_seen(table, lens), self._seats)
         return zones_on(table.marks, self._seats)

@@ -37,7 +37,7 @@ from tallybone.store.calibration_file import Calibration, save_calibration
 from vision.arrays import Image
 
 _SEATS = 4
-_KEPT, _SKIPPED = phrase("as it was"), phrase("skipped")
+_KEPT, _SKIPPED = phrase("unchanged"), phrase("skipped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class GuideCourse:
             RefusedError: If the step is not available.
         """
         if name not in self._order:
-            raise RefusedError(phrase("without a microphone there is no such step"))
+            raise RefusedError(phrase("this step needs a microphone"))
         self._at, self._refused = self._order.index(name), ""
         self._enter()
 
@@ -174,7 +174,7 @@ class GuideCourse:
             RefusedError: If they are invalid, or zones are not being calibrated.
         """
         if not isinstance(self._step, ZonesStep) or self._stage is not Stage.LOOKS:
-            raise RefusedError(phrase("zones are not what is calibrated now"))
+            raise RefusedError(phrase("the current step does not calibrate zones"))
         self._step.edit(drawn)
         self._refused = ""
 
@@ -185,7 +185,7 @@ class GuideCourse:
             RefusedError: If there is no such tile or number, or tiles are not being calibrated.
         """
         if not isinstance(self._step, SetStep) or self._stage is not Stage.RESULT:
-            raise RefusedError(phrase("tiles are not what is calibrated now"))
+            raise RefusedError(phrase("the current step does not calibrate tiles"))
         self._step.correct(number, pips)
         self._result, self._stage = None, Stage.MEASURES
 
@@ -298,4 +298,4 @@ def _words_of(error: CalibrationError | KnockError | OSError) -> str:
         case KnockError():
             return str(error)
         case _:
-            return phrase("it cannot be written: {why}", why=error.strerror or str(error))
+            return phrase("cannot save: {why}", why=error.strerror or str(error))

@@ -133,7 +133,7 @@ class GuideStep(ABC):
             RefusedError: If there is no picture yet.
         """
         if self._image is None:
-            raise RefusedError(phrase("the camera has given no picture yet"))
+            raise RefusedError(phrase("there is no camera picture yet"))
         return self._image
 
 
@@ -233,10 +233,10 @@ def words_at(
     """Return the instructions and the observations of a step."""
     match stage:
         case Stage.BEFORE:
-            return (phrase("This was done before."),), ()
+            return (phrase("Already calibrated."),), ()
         case Stage.RESULT if result is not None:
-            grade = phrase("It could be better:") if result.warnings else phrase("That is good.")
-            return (phrase("Found: {what}. {grade}", what=result.words, grade=grade),), result.warnings
+            grade = phrase("Usable, but:") if result.warnings else phrase("Good.")
+            return (phrase("Result: {what}. {grade}", what=result.words, grade=grade),), result.warnings
         case Stage.LOOKS | Stage.MEASURES if step is not None:
             return step.todo, step.seen
         case _:
@@ -247,12 +247,12 @@ def choices_at(
     stage: Stage, step: GuideStep | None, result: StepResult | None, *, is_refused: bool
 ) -> tuple[GuideChoice, ...]:
     """Return the current choices of the user."""
-    again, skip = GuideChoice(AGAIN, phrase("again")), GuideChoice(SKIP, phrase("skip"))
+    again, skip = GuideChoice(AGAIN, phrase("repeat")), GuideChoice(SKIP, phrase("skip"))
     match stage:
         case Stage.BEFORE:
-            return (GuideChoice(GO_ON, phrase("keep it")), again)
+            return (GuideChoice(GO_ON, phrase("save")), again)
         case Stage.RESULT if result is not None:
-            words = phrase("take it so") if result.warnings else phrase("keep it")
+            words = phrase("save anyway") if result.warnings else phrase("save")
             return (GuideChoice(GO_ON, words), again, skip)
         case Stage.LOOKS if step is not None:
             return (*step.choices, *((again,) if is_refused else ()), skip)

@@ -31,10 +31,10 @@ _MOST_NAMED = 12
 
 _LISTEN = "l"
 _LIGHTS = {
-    Light.FREE: phrase("free"),
-    Light.SETTLING: phrase("settling"),
-    Light.HELD: phrase("held"),
-    Light.CANNOT_BE_HELD: phrase("cannot be held"),
+    Light.FREE: phrase("automatic"),
+    Light.SETTLING: phrase("adjusting"),
+    Light.HELD: phrase("locked"),
+    Light.CANNOT_BE_HELD: phrase("cannot be locked"),
 }
 # Number of corners of a drawn circle.
 _ROUND = 16
@@ -53,7 +53,7 @@ class SetStep(GuideStep):
     """Learns the set from a picture taken on demand."""
 
     name, scene = StepName.SET, AskedScene.SET
-    choices = (GuideChoice(GO_ON, phrase("learn them")),)
+    choices = (GuideChoice(GO_ON, phrase("learn the tiles")),)
 
     def __init__(self, before: Calibration, folder: Path) -> None:
         """Add the set to *before*. An overview of the tiles is drawn into *folder*."""
@@ -63,10 +63,7 @@ class SetStep(GuideStep):
         self.tiles: tuple[LearnedTile, ...] = ()
 
     todo = (
-        phrase(
-            "Lay out your whole set face up, or as much as you have: in any order, with a little room between the"
-            " tiles, in even light."
-        ),
+        phrase("Lay out all your tiles face up in even light, in any order, with a little space between them."),
         phrase("Take your hands away."),
     )
 
@@ -75,7 +72,7 @@ class SetStep(GuideStep):
         """Progress of the learning."""
         if self._learning is None:
             return ()
-        return (phrase("Learning your tiles: {percent} % done.", percent=f"{100 * self._learning.share:.0f}"),)
+        return (phrase("Learning your tiles: {percent} %.", percent=f"{100 * self._learning.share:.0f}"),)
 
     def result(self) -> StepResult | None:
         """Return the learned set, or None while learning is in progress."""
@@ -100,7 +97,9 @@ class SetStep(GuideStep):
             raise RefusedError(phrase("there is no tile {number}", number=number))
         highest = max(smallest_set(len(self.tiles)), *(max(tile.pips) for tile in self.tiles))
         if max(pips) > highest:
-            raise RefusedError(phrase("this set has no {pips}: it goes to {highest}", pips=max(pips), highest=highest))
+            raise RefusedError(
+                phrase("this set has no {pips}: its highest number is {highest}", pips=max(pips), highest=highest)
+            )
         self._hand_labels[number - 1] = pips
         self.tiles = ()
         self._learning.begin(self._hand_labels)
@@ -141,19 +140,18 @@ def _words(stored: LearnedSet) -> Phrase:
     before, after = (f"{100 * share:.1f}" for share in stored.misread)
     if stored.weights:
         better = phrase(
-            "in worse light {before} % of the halves are misread as shipped, {after} % with what was learned",
+            "misread halves in worse light: {before} % as shipped, {after} % after learning",
             before=before,
             after=after,
         )
     elif stored.is_too_doubtful:
         better = phrase(
-            "too many of them are in doubt, so nothing is learned: put them right, or lay them in better light;"
-            " where signs stand for the numbers, say what each double is"
+            "too many are unsure, so nothing was learned: correct them, or use better light; if your tiles show"
+            " symbols instead of pips, enter the value of each double"
         )
     else:
         better = phrase(
-            "what was learned is not used, for it reads no better: {after} % of the halves are misread in worse light,"
-            " {before} % without it",
+            "learning did not help and is not used: misread halves in worse light: {after} %, {before} % as shipped",
             before=before,
             after=after,
         )
@@ -170,8 +168,8 @@ def _warnings(stored: LearnedSet, learned: LearningResult, tiles: tuple[LearnedT
     backs = sum(picture.backs for picture in learned.seen)
     if backs:
         turn = plural(
-            "1 tile lies face down: turn it over to have it learned too.",
-            "{number} tiles lie face down: turn them over to have them learned too.",
+            "1 tile is face down: turn it over to learn it too.",
+            "{number} tiles are face down: turn them over to learn them too.",
             number=backs,
         )
         warnings.append(turn)
@@ -183,18 +181,19 @@ def _about_tiles(stored: LearnedSet, tiles: tuple[LearnedTile, ...]) -> list[Phr
     doubtful = [tile for tile in tiles if tile.is_doubtful]
     if doubtful:
         labels = listed(
-            phrase("{number} (taken for {tile})", number=tile.number, tile=_named(tile.pips)) for tile in doubtful
+            phrase("{number} (read as {tile})", number=tile.number, tile=_named(tile.pips)) for tile in doubtful
         )
-        warnings.append(phrase("In doubt: {tiles}. What is wrong can be put right on the page.", tiles=labels))
+        warnings.append(phrase("Unsure: {tiles}. Correct them on the page.", tiles=labels))
     if count.missing:
         warnings.append(_missing(count.missing))
     if count.twice:
-        warnings.append(phrase("There twice: {tiles}.", tiles=listed(_named(pair[::-1]) for pair in count.twice)))
+        warnings.append(phrase("Found twice: {tiles}.", tiles=listed(_named(pair[::-1]) for pair in count.twice)))
     shown = {pips for tile in tiles for pips in tile.pips}
     unseen = [str(number) for number, rgb in enumerate(stored.look.pips_rgb, 1) if rgb is None and number in shown]
     if unseen:
         pale = phrase(
-            "Pips hardly unlike the face: {numbers}. More light, or light from the side, helps.", numbers=listed(unseen)
+            "Low contrast between pips and face: {numbers}. Use more light, or light from the side.",
+            numbers=listed(unseen),
         )
         warnings.append(pale)
     return warnings
@@ -216,18 +215,18 @@ class LightStep(GuideStep):
     """Locks the light, and checks that all pips are visible."""
 
     name, scene = StepName.LIGHT, AskedScene.TILES
-    choices = (GuideChoice(GO_ON, phrase("look")),)
+    choices = (GuideChoice(GO_ON, phrase("measure")),)
 
     def __init__(self, before: Calibration, look: CalibrationCamera, read_tiles: ReadTiles, folder: Path) -> None:
         """Use the camera *look*. An annotated picture is drawn into *folder* if there are warnings."""
         self._before, self._look, self._read_tiles, self._folder = before, look, read_tiles, folder
 
-    todo = (phrase("Switch on the light that you play in, and lay open tiles all over the table."),)
+    todo = (phrase("Switch on the light you play in, and lay tiles face up all over the table."),)
 
     @property
     def seen(self) -> tuple[str, ...]:
         """Handling of light by the camera."""
-        return (phrase("The camera's light: {state}.", state=_LIGHTS[self._look.light]),)
+        return (phrase("Exposure and white balance: {state}.", state=_LIGHTS[self._look.light]),)
 
     def result(self) -> StepResult:
         """Return the measured light.
@@ -238,7 +237,7 @@ class LightStep(GuideStep):
         image = self._picture()
         seen = look_at_light(image, self._read_tiles(image), self._look)
         if seen.kept.contrast is None:
-            raise RefusedError(phrase("neither tiles nor markers are seen: lay open tiles on the table"))
+            raise RefusedError(phrase("no tiles or markers are visible: lay tiles face up on the table"))
         note = ""
         if seen.found.warnings:
             note = f"drawn into {write_drawn(self._folder, 'light.png', draw_light(image, seen.found))}"
@@ -272,7 +271,7 @@ class KnockStep(GuideStep):
     """Listens during the timetable: silence, tiles, then each seat."""
 
     name, scene = StepName.KNOCK, None
-    choices = (GuideChoice(_LISTEN, phrase("listen from the begin")),)
+    choices = (GuideChoice(_LISTEN, phrase("start listening")),)
 
     def __init__(self, before: Calibration, seats: int, make: MakeSensor, clock: Clock) -> None:
         """Listen with a sensor created by *make*."""
@@ -286,7 +285,7 @@ class KnockStep(GuideStep):
         if self._hearing is None:
             duration_s = self._parts[-1].to_s
             ready = phrase(
-                "Lay the tiles ready. Listening takes {seconds} seconds, and says what to do.", seconds=duration_s
+                "Have the tiles ready. Listening takes {seconds} seconds; follow the instructions.", seconds=duration_s
             )
             return (ready,)
         return (self._hearing.part.words,)
@@ -301,7 +300,7 @@ class KnockStep(GuideStep):
             return (phrase("Get ready."),)
         count = sum(part.from_s <= sound.t_ns / NS_PER_S < part.to_s for sound in self._hearing.heard)
         more_s = max(0, round(part.to_s - passed_s))
-        return (phrase("{seconds} seconds more, {sounds} sounds heard.", seconds=more_s, sounds=count),)
+        return (phrase("{seconds} seconds left, {sounds} sounds heard.", seconds=more_s, sounds=count),)
 
     @property
     def is_enough(self) -> bool:
@@ -332,18 +331,20 @@ class KnockStep(GuideStep):
         """
         hearing = self._hearing
         if hearing is None or not hearing.is_over:
-            raise RefusedError(phrase("it has not been listened to the end"))
+            raise RefusedError(phrase("listening has not finished"))
         self.close()
         calibration = fit_timetable(hearing.heard, self._parts)
         words = phrase(
-            "{found} of {knocks} knocks found, {passed} of {tiles} tiles pass for one",
+            "{found} of {knocks} knocks detected, {passed} of {tiles} tile sounds mistaken for knocks",
             found=calibration.found,
             knocks=calibration.knocks,
             passed=calibration.passed,
             tiles=calibration.tiles,
         )
         warnings = (
-            (phrase("Some tiles sound more like a knock than the weakest knock."),) if calibration.margin < 0 else ()
+            (phrase("Some tile sounds resemble a knock more than the weakest knock does."),)
+            if calibration.margin < 0
+            else ()
         )
         return StepResult(replace(self._before, knock=calibration), words, warnings)
 

@@ -7,7 +7,7 @@ import { showLanguages } from "./languages.js";
 import { Link, follow } from "./link.js";
 import { fillIn, later, plural, say } from "./say.js";
 
-const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"), [Link.LOST]: later("Not live") };
+const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"), [Link.LOST]: later("Not connected") };
 const ALL = "";
 const MOST_ON_DISPLAY = 40;
 
@@ -54,7 +54,7 @@ class HubPage {
     keep(byId("tables"), items, (item) => item.table.id, (item) => tableCard(item.table, item.key));
     write(byId("summary"), summaryOf(all));
     byId("none").hidden = found.length > 0;
-    write(byId("none"), all.length === 0 ? say("No table has said anything yet.") : say("No table has that."));
+    write(byId("none"), all.length === 0 ? say("No table has reported yet.") : say("No table matches."));
     const shown = this.standings.filter((one) => chosen === ALL || one.name === chosen);
     showStandings(byId("standings"), byId("standing-tables"), shown);
     this.showLost();
@@ -84,8 +84,8 @@ class HubPage {
     const isLost = this.link === Link.LOST;
     byId("lost").hidden = !isLost && this.line === null;
     const words = isLost
-      ? say("No connection to the hub since {time}. What you see may be old. Trying again.", { time: this.lostAt })
-      : say("The hub does not hear the tables: what you see may be old.");
+      ? say("No connection to the hub since {time}. This page may be out of date. Reconnecting.", { time: this.lostAt })
+      : say("The hub has lost its connection to the tables. This page may be out of date.");
     write(byId("lost"), byId("lost").hidden ? "" : words);
   }
 }

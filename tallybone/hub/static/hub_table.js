@@ -29,7 +29,7 @@ function stateOf(table) {
 function signOf(table) {
   if (!table.online) return say("Offline");
   if (table.playing) return say("Playing");
-  return table.over ? say("Over") : say("Free");
+  return table.over ? say("Finished") : say("Free");
 }
 
 function rowOf(player, key, isProvisional) {
@@ -49,7 +49,7 @@ function rowOf(player, key, isProvisional) {
 
 function aboutOf(table) {
   const parts = [];
-  if (table.changed !== null) parts.push(say("last heard {time}", { time: timeOf(table.changed) }));
+  if (table.changed !== null) parts.push(say("last report {time}", { time: timeOf(table.changed) }));
   if (table.game !== "") {
     parts.push(table.target === null ? table.game : say("{game} to {target}", { game: table.game, target: table.target }));
   }

@@ -90,7 +90,7 @@ def stored_calibration_routes(calibration: ServedCalibration, desk: Requests, ac
         """End the calibration. Parts already stored are kept."""
         await fulfil_calibration(EndCalibration(), calibration.calibrating)
         if not await asyncio.to_thread(calibration.calibrating.wait_for_end, ANSWERS_WITHIN_S):
-            raise HTTPException(503, phrase("the table does not answer"), {"Retry-After": "5"})
+            raise HTTPException(503, phrase("the table does not respond"), {"Retry-After": "5"})
         return Response(status_code=204)
 
     @router.post("/calibration/check", response_model=list[FoundShown])

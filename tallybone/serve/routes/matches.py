@@ -215,7 +215,7 @@ def not_begun(faults: tuple[FaultShown, ...]) -> Response:
 
 async def fulfil(wish: TableRequest, desk: Requests) -> None:
     """Wait until the table has handled a request. Raises the errors of `answer_to`."""
-    await answer_to(wish, desk, _ANSWERS_WITHIN_S, phrase("the table does not answer"))
+    await answer_to(wish, desk, _ANSWERS_WITHIN_S, phrase("the table does not respond"))
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -70,14 +70,14 @@ class Owner:
         """
         if not await self.has_password():
             raise HTTPException(
-                409, phrase("there is no owner's password yet: `tallybone serve --set-password` at the table")
+                409, phrase("no owner's password is set: run `tallybone serve --set-password` on the table's computer")
             )
         address = address_of(request)
         async with self._trying:
             check_wait(self._tries.wait_s(address))
             if not await asyncio.to_thread(is_password, password, self._file):
                 self._tries.failed(address)
-                raise HTTPException(403, phrase("that is not the owner's password"))
+                raise HTTPException(403, phrase("wrong owner's password"))
             self._tries.succeeded(address)
         return let_in(self._cookies.issue(""), COOKIE, LASTS_S)
 
@@ -122,7 +122,7 @@ def settings_routes(house: HouseFile, owner: Owner) -> APIRouter:
                 lambda held: replace(held, keep_bytes=keep_bytes, language=said.language, usual=setting),
             )
         except OSError as error:
-            raise HTTPException(503, phrase("it cannot be kept: {why}", why=error.strerror or error)) from error
+            raise HTTPException(503, phrase("cannot save: {why}", why=error.strerror or error)) from error
         return Response(status_code=204)
 
     return router

@@ -80,9 +80,9 @@ def _ask_which_hand(places: Places, state: State, game: Game) -> Question:
     ended = _ended(state, game)
     if phase is not Phase.LEAD and ended is not None and problem_with(after(state, ended), NewHand()) is None:
         choices[phrase("hand {number} has been dealt", number=number + 1)] = Adoption.NEW_HAND
-    choices[phrase("leave everything as it was")] = None
+    choices[phrase("leave everything unchanged")] = None
     answers = tuple(Resolution((), replace(places, adoption=adoption)) for adoption in choices.values())
-    words = phrase("the table is right: which hand lies there?")
+    words = phrase("which hand is on the table?")
     return Question(Ambiguity(None, words, holds_up=True, choices=tuple(choices)), answers)
 
 

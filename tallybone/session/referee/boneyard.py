@@ -146,7 +146,7 @@ def _put_back(places: Places, state: State, hand: Hand, yard: Yard, agreed: int)
         return _drawn_less(places, state, yard, (last.seq, last.action), more)
     if yard.looks < 2 and not yard.is_by_hand:
         return None
-    words = phrase("{tiles} lie in the boneyard, but only {due} should", tiles=tiles_text(yard.count), due=expected)
+    words = phrase("the boneyard holds {tiles}, but should hold {due}", tiles=tiles_text(yard.count), due=expected)
     return Question(Ambiguity(None, words, holds_up=False))
 
 
@@ -173,11 +173,11 @@ def _drawn_less(
     assert state.game is not None  # a draw is in force
     name = state.game.players[draw.seat]
     words = phrase(
-        "{tiles} lie in the boneyard again: has {name} put back what was drawn?",
+        "the boneyard has {tiles} again: did {name} put back the drawn tiles?",
         tiles=tiles_text(yard.count),
         name=name,
     )
-    choices = (phrase("{name} has put it back", name=name), phrase("no, {name} has drawn it", name=name))
+    choices = (phrase("{name} put them back", name=name), phrase("no, {name} drew them", name=name))
     counts = Resolution((), _with(places, replace(yard, agreed=agreed + back, missing=yard.missing - back)))
     return Question(Ambiguity(None, words, holds_up=False, choices=choices), (without, counts))
 
@@ -268,7 +268,7 @@ def judge_deal(places: Places, state: State) -> Resolution | Question | None:
         return None
     dealt = Resolution((*ended, NewHand()), _fresh(places), is_inferred=bool(ended))
     idle = (*places.dismissed, *(waiting.tile for waiting in places.waiting))
-    words = phrase("{tiles} lie on the table: was a new hand dealt?", tiles=tiles_text(len(places.waiting)))
+    words = phrase("{tiles} are on the table: was a new hand dealt?", tiles=tiles_text(len(places.waiting)))
     ambiguity = Ambiguity(None, words, holds_up=False, choices=(phrase("a new hand"), phrase("no, not yet")))
     return Question(ambiguity, (dealt, Resolution((), replace(places, waiting=(), dismissed=idle))))
 

@@ -132,12 +132,12 @@ def ask_to_confirm(places: Places, state: State) -> Question:
     marked = [entry.action for entry in entries(state) if entry.inferred]
     actions = [action for action in marked if isinstance(action, ByTurn)]
     if len(actions) < len(marked):
-        words = phrase("a hand ended while nobody saw it: are the points right?")
+        words = phrase("a hand ended unseen: are the points right?")
     elif len(actions) <= _MAX_LISTED:
-        words = phrase("while nobody saw it: {actions}. Is that right?", actions=_in_words(state.game, actions))
+        words = phrase("unseen: {actions}. Is that right?", actions=_in_words(state.game, actions))
     else:
         laid = tiles_text(sum(isinstance(action, Play) for action in actions))
-        words = phrase("{tiles} came at once: are the points right?", tiles=laid)
+        words = phrase("{tiles} appeared at once: are the points right?", tiles=laid)
     ambiguity = Ambiguity(None, words, holds_up=False, choices=(phrase("that is right"),))
     return Question(ambiguity, (Resolution((Confirmed(state.inferred),), places),))
 
@@ -186,8 +186,8 @@ def _ask(places: Places, unseen: Unseen, game: Game, offered: Sequence[_Group]) 
     # Extend the gap to the latest look, because a hand may have hidden a tile in the first look after it.
     other = replace(unseen, until=places.looks, boneyard=None, not_so=not_so)
     answers[phrase("something else")] = Resolution((), replace(places, unseen=other))
-    several = phrase("several tiles came at once: what happened?")
-    words = several if unseen.is_watched else phrase("what happened while nobody saw the table?")
+    several = phrase("several tiles appeared at once: what happened?")
+    words = several if unseen.is_watched else phrase("what happened while the table was hidden?")
     return Question(Ambiguity(None, words, holds_up=True, choices=tuple(answers)), tuple(answers.values()))
 
 

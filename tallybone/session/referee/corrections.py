@@ -123,7 +123,7 @@ def ask_about(places: Places, state: State, known: Known, other: Amended) -> Que
     assert reread is not None  # an amendment does not move the tile
     amended = Resolution((other.event,), other.places.with_known(replace(reread, is_settled=True)))
     choices = (the_tile(node.tile), the_tile(play.tile))
-    words = phrase("is the {tile} that lies there {tiles}?", tile=node.tile, tiles=either(choices))
+    words = phrase("is the {tile} on the table {tiles}?", tile=node.tile, tiles=either(choices))
     ambiguity = Ambiguity(known.tile, words, holds_up=True, choices=choices)
     return Question(ambiguity, (unchanged, amended))
 
@@ -219,10 +219,10 @@ def judge_missing(places: Places, state: State, known: Known) -> Resolution | Qu
     if entries(state)[-1].seq == seq:
         return without
     stays = Resolution((), places.with_known(replace(known, is_missing=False)))
-    words = phrase("the {tile} was taken away: does it count?", tile=tile)
+    words = phrase("the {tile} was removed: does it still count?", tile=tile)
     choices = (
         phrase("the {tile} counts", tile=tile),
-        phrase("take back the {tile} and what came after it", tile=tile),
+        phrase("undo the {tile} and everything after it", tile=tile),
     )
     return Question(Ambiguity(known.tile, words, holds_up=False, choices=choices), (stays, without))
 
@@ -233,8 +233,8 @@ def ask_about_undone(places: Places) -> Resolution | Question:
     If the players play on without an answer, the tiles count again.
     """
     tiles = listed([the_tile(seen_name(tile)) for tile in places.undone])
-    words = phrase("still on the table: {tiles}. Count it again, or will you remove it?", tiles=tiles)
-    choices = (phrase("count it again"), phrase("it will be removed"))
+    words = phrase("still on the table: {tiles}. Play again, or remove from the table?", tiles=tiles)
+    choices = (phrase("play again"), phrase("remove from the table"))
     # Give them consecutive looks, in their earlier order and before all tiles laid since.
     first = min((waiting.look for waiting in places.waiting), default=places.looks) - len(places.undone)
     again = tuple(Waiting(tile, first + at) for at, tile in enumerate(places.undone))
@@ -278,9 +278,9 @@ def judge_handled(places: Places, state: State, known: Known) -> Resolution | Qu
         return untouched
     ambiguity = Ambiguity(
         known.tile,
-        phrase("was a second {tile} laid on the {tile}?", tile=stack.tile),
+        phrase("was a second {tile} stacked on the {tile}?", tile=stack.tile),
         holds_up=True,
-        choices=(phrase("a second {tile}", tile=stack.tile), phrase("no, nothing was laid there")),
+        choices=(phrase("a second {tile}", tile=stack.tile), phrase("no, nothing was stacked there")),
     )
     return Question(ambiguity, (replace(untouched, events=(stack,)), untouched))
 
@@ -294,9 +294,7 @@ def judge_stack(places: Places, state: State) -> Resolution | Question:
         return Resolution(stacks, done)
     choices = (*(phrase("on the {tile}", tile=stack.tile) for stack in stacks), phrase("nothing was stacked"))
     answers = (*(Resolution((stack,), done) for stack in stacks), Resolution((), done))
-    return Question(
-        Ambiguity(None, phrase("on which tile was its copy laid?"), holds_up=True, choices=choices), answers
-    )
+    return Question(Ambiguity(None, phrase("which tile was stacked on?"), holds_up=True, choices=choices), answers)
 
 
 def _stacks(places: Places, state: State, game: Game) -> tuple[Stack, ...]:

@@ -55,7 +55,7 @@ def judge_reveals(places: Places, state: State) -> Iterator[Resolution | Questio
         if seat == game.hand.out:
             if hand.tiles and game.phase is Phase.REVEAL:
                 words = phrase(
-                    "{name} should be out, but still has tiles: was somebody else's turn counted?",
+                    "{name} should be out but still has tiles: was a play credited to the wrong player?",
                     name=game.players[seat],
                 )
                 yield Question(Ambiguity(None, words, holds_up=False))
@@ -93,7 +93,7 @@ def judge_hands_in_play(places: Places, state: State) -> Resolution | Question |
     ends = [*(Resolution((Domino(seat),), places) for seat in out), Resolution((HandEnd(),), places)]
     if places.is_being_cleared:  # too late to ask
         return replace(ends[0], is_inferred=True)
-    ambiguity = Ambiguity(None, phrase("tiles are laid open: is the hand over?"), holds_up=False, choices=choices)
+    ambiguity = Ambiguity(None, phrase("hands are open: is the hand over?"), holds_up=False, choices=choices)
     return Question(ambiguity, (*ends, Resolution((), goes_on)))
 
 

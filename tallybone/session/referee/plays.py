@@ -44,7 +44,7 @@ def judge_laid(places: Places, state: State, tile: SeenTile) -> Resolution | Que
         return who_leads(places, state, tile)
     plain = ways_of(places, state, tile)
     if not plain:
-        words = phrase("the {tile} touches no end of the layout", tile=seen_name(tile))
+        words = phrase("the {tile} does not touch an open end", tile=seen_name(tile))
         return Question(Ambiguity(tile, words, holds_up=False))
     if _is_plain(state, tile, plain):
         return _resolve(places, state, tile, _Story(plain[0], None, 0.0))
@@ -127,7 +127,7 @@ def _options(game: Game, stories: Sequence[_Story]) -> dict[str, _Story]:
         elif play.tile != first.tile:
             continue
         elif _host(game, first) != _host(game, second):
-            words = phrase("against the {tile}", tile=_host(game, play))
+            words = phrase("next to the {tile}", tile=_host(game, play))
         else:
             words = phrase("the {number} touches the {tile}", number=play.inner, tile=_host(game, play))
             if play.at is not None:
@@ -144,8 +144,8 @@ def _words(game: Game, first: _Story, options: Sequence[_Story]) -> str:
         return phrase("is this {tiles}?", tiles=either((the_tile(play.tile), the_tile(other.tile))))
     if _host(game, play) != _host(game, other):
         hosts = either((the_tile(_host(game, play)), the_tile(_host(game, other))))
-        return phrase("does the {tile} lie against {tiles}?", tile=play.tile, tiles=hosts)
-    return phrase("which way round does the {tile} lie?", tile=play.tile)
+        return phrase("does the {tile} touch {tiles}?", tile=play.tile, tiles=hosts)
+    return phrase("which half of the {tile} touches the layout?", tile=play.tile)
 
 
 def _host(game: Game, play: Play) -> str:

@@ -156,8 +156,8 @@ def judge_seat(places: Places, state: State, known: Known) -> Question | None:
     answers = (Resolution((), by_turn), *(Resolution((amendment,), by_side) for amendment in amendments))
     names = [players[seat] for seat in (play.seat, *known.came_from)]
     fields = {"name": names[0], "other": names[1], "tile": play.tile}
-    words = phrase("it was {name}'s turn, but the {tile} came from {other}'s side: who laid it?", **fields)
-    choices = tuple(phrase("{name} laid the {tile}", name=name, tile=play.tile) for name in names)
+    words = phrase("it was {name}'s turn, but the {tile} came from {other}'s side: who played it?", **fields)
+    choices = tuple(phrase("{name} played the {tile}", name=name, tile=play.tile) for name in names)
     return Question(Ambiguity(known.tile, words, holds_up=False, choices=choices), answers)
 
 
@@ -178,7 +178,7 @@ def judge_maybe_passed(places: Places, state: State, seat: Seat) -> Resolution |
         return Resolution((Knock(seat),) if places.looks <= was_early + 1 else (), settled)
     name = game.players[seat]
     choices = (phrase("{name} passes", name=name), phrase("no, nobody knocked"))
-    words = phrase("was that a knock of {name}?", name=name)
+    words = phrase("did {name} knock?", name=name)
     if problem is not None:
         words = phrase("{name} knocked? {problem}", name=name, problem=problem.words)
     ambiguity = Ambiguity(None, words, holds_up=problem is None, choices=choices)

@@ -15,8 +15,8 @@ export async function read(path) {
   }
   const told = await answer.json().catch(() => ({}));
   // A game started in the terminal has a page but none of the table's other routes.
-  if (answer.status === 404) throw failed(say("This page is there for one match, which was begun at the terminal. `tallybone serve` has all of it."), 404);
-  if (!answer.ok) throw failed(told.error ?? say("That was refused. Nothing was changed."), answer.status);
+  if (answer.status === 404) throw failed(say("This page shows one match, started in the terminal. Run `tallybone serve` for all pages."), 404);
+  if (!answer.ok) throw failed(told.error ?? say("The table rejected this. Nothing was changed."), answer.status);
   return told;
 }
 
@@ -37,7 +37,7 @@ export async function send(path, asked = {}, { method = "POST", enter = login } 
       answer = await sent(path, asked, method);
     }
     const told = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
-    if (!answer.ok) told.error ??= say("That was refused. Nothing was changed.");
+    if (!answer.ok) told.error ??= say("The table rejected this. Nothing was changed.");
     return { isDone: answer.ok, status: answer.status, told };
   } catch {
     return { isDone: false, status: 0, told: { error: say("The table cannot be reached. Nothing was changed.") } };

@@ -16,7 +16,7 @@ export class CalibrateView {
     Object.assign(this, { toast, timer: 0, isOpen: false, isFollowing: false, hasStored: true });
     this.course = new CalibrateCourse(toast, () => this.follow());
     this.stored = new Stored(toast, () => this.followFromBegin());
-    this.ending = button(say("End the calibration"), () => this.end(), { id: "calibrate-end", hidden: true });
+    this.ending = button(say("End calibration"), () => this.end(), { id: "calibrate-end", hidden: true });
     this.wrong = make("p", { id: "calibrate-why", class: "wrong", role: "alert" });
     this.parts = [make("h2", {}, say("Calibration")), this.wrong, this.stored.root, this.course.root, this.ending];
     document.addEventListener("visibilitychange", () => this.isOpen && !document.hidden && this.follow());

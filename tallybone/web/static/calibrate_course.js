@@ -61,7 +61,7 @@ export class CalibrateCourse {
 
   todo(shown) {
     if (shown.stage === "measures") return say("Measuring. This takes a moment.");
-    if (shown.stage === "over") return say("Everything is kept. Any step can be done again.");
+    if (shown.stage === "over") return say("Everything is saved. You can repeat any step.");
     return shown.todo.join(" ");
   }
 

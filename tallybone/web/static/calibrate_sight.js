@@ -10,7 +10,7 @@ const LABEL_PX = 14;
 /** An image with an overlay. */
 export class Sight {
   constructor() {
-    this.image = make("img", { alt: say("What the camera sees") });
+    this.image = make("img", { alt: say("Camera view") });
     this.over = draw("svg", { "aria-hidden": "true" });
     this.root = make("div", { class: "sight", hidden: true }, this.image, this.over);
     this.wanted = 0;

@@ -9,15 +9,15 @@ export class Stored {
   /** Errors are shown on *toast*; *begun* is called when a calibration starts. */
   constructor(toast, begun) {
     Object.assign(this, { toast, begun, isBusy: false });
-    this.title = make("h3", { tabindex: -1, id: "stored-title" }, say("What is stored"));
+    this.title = make("h3", { tabindex: -1, id: "stored-title" }, say("Current calibration"));
     this.about = make("p", { class: "about" });
     this.known = make("ul", { class: "known" });
     this.wrong = make("p", { class: "wrong", role: "alert" });
     this.begin = button(say("Calibrate step by step"), () => this.ask("calibration", {}, () => this.begun()), { id: "calibrate-begin", class: "primary" });
-    this.check = button(say("Is it still right?"), () => this.compare(), { id: "calibrate-check" });
+    this.check = button(say("Check the calibration"), () => this.compare(), { id: "calibrate-check" });
     this.found = make("ul", { class: "sees", id: "calibrate-found", role: "status" });
     this.earlier = make("ul", { class: "earlier" });
-    this.before = make("section", { class: "card", "aria-labelledby": "earlier-title" }, make("h3", { id: "earlier-title" }, say("Before that")), this.earlier);
+    this.before = make("section", { class: "card", "aria-labelledby": "earlier-title" }, make("h3", { id: "earlier-title" }, say("Earlier calibrations")), this.earlier);
     this.root = make("div", { id: "calibrate-stored", hidden: true },
       make("section", { class: "card", "aria-labelledby": "stored-title" }, this.title, this.about, this.known, this.wrong, make("div", { class: "row" }, this.begin, this.check), this.found),
       this.before);
@@ -35,12 +35,12 @@ export class Stored {
 
   line({ number, written_at: writtenAt, parts, problem }) {
     const what = problem ?? (parts.map((name) => say(TITLES[name])).join(", ") || say("nothing yet"));
-    const back = button(say("Bring it back"), () => this.ask("calibration/restore", { number }, () => this.toast.done(say("It is stored again. What was there is the first of those before."))), { "aria-describedby": `earlier-${number}` });
+    const back = button(say("Restore"), () => this.ask("calibration/restore", { number }, () => this.toast.done(say("Restored. The calibration it replaced is now first under \"Earlier calibrations\"."))), { "aria-describedby": `earlier-${number}` });
     return make("li", {}, make("span", { id: `earlier-${number}` }, make("b", {}, writtenAt === "" ? "–" : when(writtenAt)), " ", foreign(what)), problem === null ? back : null);
   }
 
   async compare() {
-    this.found.replaceChildren(make("li", {}, say("Looking. This takes some seconds.")));
+    this.found.replaceChildren(make("li", {}, say("Checking. This takes a few seconds.")));
     await this.ask("calibration/check", {}, (told) => {
       const signs = told.map(({ well, words }) => make("li", { class: well ? "" : "wrong" }, make("span", { "aria-hidden": "true" }, well ? "✓ " : "! "), foreign(words)));
       this.found.replaceChildren(...signs);

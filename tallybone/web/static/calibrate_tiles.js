@@ -10,15 +10,15 @@ const MOST_PIPS = 18;
 export class TileEditor {
   constructor(sight, toast, onTaken) {
     Object.assign(this, { sight, toast, onTaken, tiles: [], isBusy: false });
-    this.number = this.field(say("Number of the tile"), "tile-number", 1);
-    this.first = this.field(say("Pips of one half"), "tile-first", 0);
-    this.second = this.field(say("Pips of the other half"), "tile-second", 0);
+    this.number = this.field(say("Number of the tile in the picture"), "tile-number", 1);
+    this.first = this.field(say("Pips on one half"), "tile-first", 0);
+    this.second = this.field(say("Pips on the other half"), "tile-second", 0);
     this.taken = make("p", { class: "about", "aria-live": "polite" });
     this.root = make("form", { id: "calibrate-tiles", class: "tile-tools", hidden: true, novalidate: true },
-      make("p", { class: "about" }, say("Is a tile not what is written on it? Tap it, or say its number, and then its pips.")),
+      make("p", { class: "about" }, say("If a tile is labelled wrongly, tap it or enter its number, then enter its pips.")),
       make("div", { class: "row" }, ...[this.number, this.first, this.second].map((field) => field.parentElement)),
       this.taken,
-      make("button", { type: "submit" }, say("Put this tile right")));
+      make("button", { type: "submit" }, say("Correct this tile")));
     this.root.addEventListener("submit", (event) => this.submit(event));
     this.number.addEventListener("input", () => this.tell());
     sight.over.addEventListener("click", (event) => this.tap(event.clientX, event.clientY));
@@ -63,7 +63,7 @@ export class TileEditor {
   /** Show the reading of the tile with a number, and mark it in the image. */
   tell() {
     const { tile } = this;
-    write(this.taken, tile === undefined ? "" : say("Tile {number} was taken for {tile}.", { number: tile.number, tile: tile.pips.join("-") }));
+    write(this.taken, tile === undefined ? "" : say("Tile {number} was read as {tile}.", { number: tile.number, tile: tile.pips.join("-") }));
     if (tile !== undefined) [this.first.value, this.second.value] = tile.pips;
     this.mark();
   }

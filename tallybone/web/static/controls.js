@@ -16,21 +16,21 @@ const NAMES = {
   draw: later("Draw"),
   call: later("Call"),
   undo: later("Undo"),
-  stands: later("It stands"),
-  next: later("Next"),
-  done: later("Done"),
-  hand_end: later("Hand over"),
+  stands: later("Accept"),
+  next: later("Next hand"),
+  done: later("End turn"),
+  hand_end: later("Hand is over"),
   redeal: later("Deal again"),
-  stack: later("On its copy"),
-  table: later("The table is right"),
+  stack: later("Stack on the same tile"),
+  table: later("Use the layout on the table"),
 };
 const HINTS = {
-  next: later("The hand is dealt, or another leads"),
-  done: later("Does not play again"),
+  next: later("The hand has been dealt, or another player leads"),
+  done: later("The player does not play again"),
   hand_end: later("Nobody can play"),
-  redeal: later("Misdealt: all tiles back"),
-  stack: later("The next tile lies on its copy"),
-  table: later("Count the tiles as they lie, whatever the score shows"),
+  redeal: later("Misdeal: all tiles go back"),
+  stack: later("The next tile is stacked on the same tile"),
+  table: later("Score the tiles that lie on the table and drop the rest"),
 };
 
 /** Show the buttons that have an effect now; the others are behind "More" with the reason why not. */
@@ -77,7 +77,7 @@ export function openMore(snapshot, desk) {
     if (about !== "") one.append(" ", make("small", {}, foreign(about)));
     return one;
   });
-  openSheet(say("More to say"), make("div", { class: "column" }, ...rows));
+  openSheet(say("More actions"), make("div", { class: "column" }, ...rows));
 }
 
 /** Open the sheet of actions on behalf of a player. */
@@ -90,31 +90,31 @@ export function openSeat(seat, snapshot, desk) {
   });
   const give = (points, why) => {
     closeSheet();
-    return desk.act({ type: "points", seat, points, why }, say("{name}: {points} points by hand.", { name: player.name, points }));
+    return desk.act({ type: "points", seat, points, why }, say("{name}: {points} points added by hand.", { name: player.name, points }));
   };
   const set = (total) => (total === player.total ? closeSheet() : give(total - player.total, say("corrected total")));
-  const total = numberForm({ label: say("Total"), value: player.total }, say("Write down"), set);
+  const total = numberForm({ label: say("Total"), value: player.total }, say("Save"), set);
   const parts = [make("div", { class: "row" }, ...keys)];
   if (snapshot.match.phase === "lead") parts.unshift(leadKey(player, desk));
   if (snapshot.match.phase === "reveal") parts.unshift(leftForm(player, desk));
-  openSheet(player.name, ...parts, part(say("Total"), total), part(say("Points by hand"), adjustForm(give)));
+  openSheet(player.name, ...parts, part(say("Total"), total), part(say("Adjust points"), adjustForm(give)));
 }
 
 function leadKey({ seat, name }, desk) {
   const lead = () => (closeSheet(), desk.act({ type: "lead", seat }, say("{name} leads", { name })));
-  return make("div", { class: "row" }, button(say("Leads this hand"), lead, { class: "primary" }));
+  return make("div", { class: "row" }, button(say("This player leads the hand"), lead, { class: "primary" }));
 }
 
 /** Return the field for the pips left in a player's hand. */
 function leftForm({ seat, name }, desk) {
   const set = (pips) => (closeSheet(), desk.act({ type: "left", seat, pips }, say("{name}: {pips} pips left.", { name, pips })));
-  return part(say("Pips left in this hand"), numberForm({ label: say("Pips left in this hand"), value: "", min: 0 }, say("Write down"), set));
+  return part(say("Pips left in this hand"), numberForm({ label: say("Pips left in this hand"), value: "", min: 0 }, say("Save"), set));
 }
 
 function adjustForm(onGive) {
   const points = make("input", { type: "number", step: 1, value: 5, "aria-label": say("Points") });
-  const why = make("input", { type: "text", maxlength: 80, placeholder: say("Why"), "aria-label": say("Why") });
-  const form = make("form", { class: "row" }, points, why, make("button", { type: "submit" }, say("Give")));
+  const why = make("input", { type: "text", maxlength: 80, placeholder: say("Reason"), "aria-label": say("Reason") });
+  const form = make("form", { class: "row" }, points, why, make("button", { type: "submit" }, say("Add")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (Number.isInteger(points.valueAsNumber)) onGive(points.valueAsNumber, why.value.trim());
@@ -133,7 +133,7 @@ export function showQuestion(snapshot, desk) {
   const choices = (asked?.choices ?? []).map((text, choice) => ({ text, choice, topic: asked.topic, isChosen: choice === chosen }));
   keep(byId("choices"), choices, (one) => one.choice, (one) => drawChoice(one, desk));
   byId("unsure").hidden = !snapshot.layout?.unsure?.length;
-  write(byId("unsure-words"), sentence(say("what is this? It looks like a tile, but cannot be read: move it a little, or take it away"), []));
+  write(byId("unsure-words"), sentence(say("is this a tile? It cannot be read: move it a little, or take it away"), []));
   const odd = snapshot.irregular ?? [];
   byId("irregular").hidden = odd.length === 0;
   keep(byId("irregular-list"), odd, (one) => one.seq, (one) => drawIrregular({ ...one, words: sentence(one.words, names) }, desk));
@@ -141,8 +141,8 @@ export function showQuestion(snapshot, desk) {
 
 function drawIrregular({ seq, words: text, can_stand: canStand }, desk) {
   if (desk === null) return make("li", {}, foreign(text));
-  const stands = canStand ? button(say("It stands"), () => desk.act({ type: "stands", seq }, say("It stands."))) : "";
-  const remove = button(say("It did not happen"), () => desk.act({ type: "remove", seq }, say("Taken out: {what}.", { what: text })));
+  const stands = canStand ? button(say("Accept"), () => desk.act({ type: "stands", seq }, say("Accepted."))) : "";
+  const remove = button(say("It did not happen"), () => desk.act({ type: "remove", seq }, say("Removed: {what}.", { what: text })));
   return make("li", {}, foreign(text), make("div", { class: "row" }, stands, remove));
 }
 

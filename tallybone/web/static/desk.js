@@ -42,6 +42,6 @@ export class Desk {
   /** Undo an action, unless the table has moved on. */
   takeBack(back, version) {
     this.doneAt = -ONE_TAP_MS;
-    return this.act(back, say("Taken back."), version);
+    return this.act(back, say("Undone."), version);
   }
 }

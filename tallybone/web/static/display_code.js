@@ -27,7 +27,7 @@ export class DisplayCode {
   async renew() {
     const code = await codeIfIn();
     if (!this.isLobby) return;
-    byId("display-code").replaceChildren(...(code === null ? [] : [codeOf(code.rows), make("p", {}, say("Scan it to begin a match"))]));
+    byId("display-code").replaceChildren(...(code === null ? [] : [codeOf(code.rows), make("p", {}, say("Scan to start a match"))]));
     this.timer = setTimeout(() => this.renew(), 1000 * (code === null ? AGAIN_S : RENEWED_AFTER * code.lasts_s));
   }
 }

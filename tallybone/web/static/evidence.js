@@ -11,7 +11,7 @@ import { say } from "./say.js";
  * @param more Further lines of the caption; null lines are omitted.
  */
 export function evidenceOf(path, { sum, points, rule }, ...more) {
-  const missing = make("p", { class: "about", hidden: true }, say("No picture of this play is kept."));
+  const missing = make("p", { class: "about", hidden: true }, say("There is no picture of this play."));
   const picture = cropAt(path, () => (missing.hidden = false));
   const count = sum ? make("strong", {}, points ? `${sum} · ${say("+{points}", { points })}` : sum) : null;
   const lines = [count, rule ? foreign(say("Rule: {rule}", { rule })) : null, ...more].filter((line) => line !== null);
@@ -20,7 +20,7 @@ export function evidenceOf(path, { sum, points, rule }, ...more) {
 
 /** Return the image at *path* below the API. If it is missing, it is removed and *onMissing* is called. */
 export function cropAt(path, onMissing = () => {}) {
-  const picture = make("img", { class: "crop", src: `/api/v1/${path}`, alt: say("The tile in the camera's picture") });
+  const picture = make("img", { class: "crop", src: `/api/v1/${path}`, alt: say("The tile in the camera picture") });
   picture.addEventListener("error", () => (picture.remove(), onMissing()));
   return picture;
 }

@@ -74,7 +74,7 @@ function nameOf(tile) {
   const parts = [tile.pips.join("-")];
   if (tile.last) parts.push(say("last tile"));
   if (tile.spinner) parts.push(say("spinner"));
-  if (tile.doubtful) parts.push(say("in doubt"));
+  if (tile.doubtful) parts.push(say("unsure"));
   if (tile.stacked > 0) parts.push(say("stacked"));
   return parts.join(", ");
 }

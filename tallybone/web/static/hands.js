@@ -48,7 +48,7 @@ export class Hands {
 
   draw(snapshot) {
     write(byId("plays-title"), this.chosen === null ? say("Plays of this hand") : say("Plays of hand {number}", { number: this.chosen }));
-    write(byId("no-plays"), say("Nothing has been played in this hand."));
+    write(byId("no-plays"), say("No plays in this hand yet."));
     showPlays(snapshot, (seq) => this.onPlay(seq, snapshot), this.desk);
   }
 

@@ -7,9 +7,9 @@ import { later, say, sentence } from "./say.js";
 const EVERY_MS = 5000;
 const GRADES = {
   ok: [later("works"), "✓"],
-  warning: [later("could be better"), "!"],
-  problem: [later("does not work"), "✕"],
-  "not there": [later("not there"), "–"],
+  warning: [later("needs attention"), "!"],
+  problem: [later("not working"), "✕"],
+  "not there": [later("not connected"), "–"],
 };
 
 /** The health view. */
@@ -30,10 +30,10 @@ export class HealthView {
   }
 
   build(root) {
-    this.about = make("p", { class: "about" }, say("Asking the table"));
+    this.about = make("p", { class: "about" }, say("Loading"));
     this.wrong = make("p", { class: "wrong", role: "alert" });
     this.list = make("ul", { class: "findings" });
-    this.picture = make("img", { class: "last-picture", alt: say("The table as the camera sees it") });
+    this.picture = make("img", { class: "last-picture", alt: say("Live view of the table") });
     this.picture.hidden = true;
     root.append(make("h2", {}, say("Health")), this.about, this.wrong, this.list, this.picture);
   }

@@ -10,7 +10,7 @@ export function showLayout(snapshot, onTile) {
   const { tiles, ends, waiting, unsure } = drawFelt(byId("felt"), layout, onTile);
   byId("no-layout").hidden = tiles.length + waiting.length + unsure.length > 0;
   showBeside("count", snapshot.match.count, (sum) => say("{what}: {sum}", { what: say("Open ends"), sum }));
-  showBeside("unplaced", layout?.unplaced?.length, (count) => say("{count} more tiles belong to the layout; the camera does not see where.", { count }));
+  showBeside("unplaced", layout?.unplaced?.length, (count) => say("{count} more tiles belong to the layout, but the camera cannot see where.", { count }));
   write(byId("layout-says"), tiles.length === 0 ? "" : sayLayout(tiles, ends, waiting));
   rove(byId("tiles"));
 }
@@ -42,6 +42,6 @@ function rove(group) {
 
 function sayLayout(tiles, ends, waiting) {
   const values = ends.map((end) => end.value).join(", ") || say("none");
-  const said = say("{tiles} tiles; open ends: {ends}. The arrow keys go from tile to tile.", { tiles: tiles.length, ends: values });
-  return waiting.length > 0 ? `${said} ${say("{count} on the table, not part of the game yet", { count: waiting.length })}.` : said;
+  const said = say("{tiles} tiles; open ends: {ends}. Use the arrow keys to move between tiles.", { tiles: tiles.length, ends: values });
+  return waiting.length > 0 ? `${said} ${say("{count} on the table, not yet part of the game", { count: waiting.length })}.` : said;
 }

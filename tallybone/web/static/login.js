@@ -47,6 +47,6 @@ async function send(pin, name) {
     return say("The table cannot be reached. Nothing was changed.");
   }
   if (answer.ok) return null;
-  if (answer.status === 429) return say("Too many tries. Wait {seconds} seconds.", { seconds: answer.headers.get("Retry-After") ?? "60" });
-  return say("That is not the PIN of this match.");
+  if (answer.status === 429) return say("Too many attempts. Wait {seconds} seconds.", { seconds: answer.headers.get("Retry-After") ?? "60" });
+  return say("Wrong PIN for this match.");
 }

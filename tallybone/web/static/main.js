@@ -22,7 +22,7 @@ import { Toast } from "./toast.js";
 import { followAddress, tellShown, view } from "./views.js";
 import { Voice } from "./voice.js";
 
-const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"), [Link.LOST]: later("Not live") };
+const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"), [Link.LOST]: later("Not connected") };
 
 class Page {
   constructor() {
@@ -105,7 +105,7 @@ class Page {
     write(byId("link"), say(LINKS[link]));
     const isLost = link === Link.LOST;
     byId("lost").hidden = !isLost;
-    write(byId("lost"), isLost ? say("No connection to the table since {time}. What you see may be old. Trying again.", { time: timeNow() }) : "");
+    write(byId("lost"), isLost ? say("No connection to the table since {time}. This page may be out of date. Reconnecting.", { time: timeNow() }) : "");
     byId("controls").inert = link !== Link.LIVE;
     if (link === Link.LIVE && !this.isDisplay) fetchAhead();
   }

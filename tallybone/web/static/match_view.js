@@ -22,7 +22,7 @@ export class MatchView {
     Object.assign(this, { phase: match?.phase ?? null, isOver: match?.over ?? false });
     // Draw only the newer of two answers, to preserve typed input.
     const asked = (this.asked += 1);
-    if (root.childElementCount === 0) root.append(make("h2", {}, say("Match")), make("p", { class: "about" }, say("Asking the table")));
+    if (root.childElementCount === 0) root.append(make("h2", {}, say("Match")), make("p", { class: "about" }, say("Loading")));
     try {
       this.games ??= await read("games");
       const offered = await read("match");
@@ -66,54 +66,54 @@ export class MatchView {
 
   played(isOver) {
     const { match, players } = this.shown();
-    const heading = isOver ? say("This match is over") : say("A match is being played");
+    const heading = isOver ? say("This match is over") : say("Match in progress");
     const end = button(say("End this match"), () => this.end(), { id: "end-match", class: "danger" });
     const back = button(say("To the table"), () => goTo("table"));
-    const hint = isOver ? null : make("p", { class: "about" }, say("A match that is ended can go on another time."));
+    const hint = isOver ? null : make("p", { class: "about" }, say("You can resume a match after you end it."));
     return card(heading, scoreOf(match.game, players.map((one) => [one.name, one.total])), hint, make("div", { class: "row" }, back, end));
   }
 
   left({ game, players, totals, left_at: at }) {
     const when = new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
-    const go = button(say("Go on with it"), () => this.goOn(), { id: "go-on", class: "primary" });
+    const go = button(say("Resume"), () => this.goOn(), { id: "go-on", class: "primary" });
     const scores = scoreOf(game, players.map((name, seat) => [name, totals[seat]]));
-    return card(say("A match was left"), scores, make("p", { class: "about" }, say("Left {when}. Lay the tiles as they lay, or go on with the next hand.", { when })), make("div", { class: "row" }, go));
+    return card(say("Unfinished match"), scores, make("p", { class: "about" }, say("Stopped {when}. Put the tiles back as they were, or continue with the next hand.", { when })), make("div", { class: "row" }, go));
   }
 
   again(usual) {
     const target = usual.options.target;
     const words = target === undefined ? say(usual.game) : say("{game} to {target}", { game: usual.game, target });
-    const begin = button(say("Begin it again"), (event) => this.begin(usual, event.target), { id: "again", class: "primary" });
+    const begin = button(say("Start again"), (event) => this.begin(usual, event.target), { id: "again", class: "primary" });
     const who = make("p", {}, words, ": ", ...usual.players.flatMap((name, seat) => [seat === 0 ? "" : ", ", foreign(name)]));
-    return card(say("As usual"), who, make("p", { class: "wrong", role: "alert" }), make("div", { class: "row" }, begin));
+    return card(say("Usual match"), who, make("p", { class: "wrong", role: "alert" }), make("div", { class: "row" }, begin));
   }
 
   async begin(usual, pressed) {
     pressed.disabled = true;
-    write(pressed, say("It begins"));
+    write(pressed, say("Start"));
     const answer = await send("match", usual);
     pressed.disabled = false;
-    write(pressed, say("Begin it again"));
+    write(pressed, say("Start again"));
     if (answer?.isDone) this.begun();
     else if (answer !== null) write(pressed.closest(".card").querySelector(".wrong"), answer.told.error);
   }
 
   begun() {
-    this.toast.done(say("The match begins. The table shows its new PIN."));
+    this.toast.done(say("Match started. The table shows the new PIN."));
     goTo("table");
   }
 
   async goOn() {
     const answer = await send("match/goes_on");
     if (answer?.isDone) {
-      this.toast.done(say("The match goes on."));
+      this.toast.done(say("Match resumed."));
       goTo("table");
     } else if (answer !== null) this.toast.failed(answer.told.error);
   }
 
   async end() {
     const answer = await send("match/end");
-    if (answer?.isDone) this.toast.done(say("The match is ended."), this.isOver ? null : () => this.goOn());
+    if (answer?.isDone) this.toast.done(say("Match ended."), this.isOver ? null : () => this.goOn());
     else if (answer !== null) this.toast.failed(answer.told.error);
   }
 }

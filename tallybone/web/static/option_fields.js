@@ -31,7 +31,7 @@ export function agreedField(options, shown, at, open) {
   const groups = [...new Set(options.map((one) => one.group))];
   const drawn = groups.map((group) => optionGroup(group, options.filter((one) => one.group === group), at, open.has(group)));
   const named = shown.length === 0 ? null : variations(shown, at.change, open.has(VARIATIONS));
-  return make("fieldset", { class: "part" }, make("legend", {}, say("Agreed otherwise")), named, ...drawn);
+  return make("fieldset", { class: "part" }, make("legend", {}, say("House rules")), named, ...drawn);
 }
 
 /** Return the field of an option with its error message. */
@@ -40,7 +40,7 @@ export function optionField(option, at) {
   const [value, usual, fault] = [at.valueOf(key), at.usualOf(key), at.faultOf(key)];
   const change = IS_TYPED.includes(option.kind) ? at.typed : at.change;
   const control = CONTROLS[option.kind](option, value, (text) => change(key, text));
-  const hints = [hintOf(option), value === usual ? null : say("usually {value}", { value: wordsOf(option, usual) })].filter(Boolean);
+  const hints = [hintOf(option), value === usual ? null : say("default: {value}", { value: wordsOf(option, usual) })].filter(Boolean);
   control.id = `option-${key}`;
   return field({ control, label: sentence(say(option.meaning), []), hint: hints.join("; "), fault });
 }
@@ -65,7 +65,7 @@ export function field({ control, label, hint = "", fault = null }) {
 }
 
 function hintOf({ kind, allowed, none }) {
-  if (kind === "number" && none !== null) return say("nothing: {none}", { none: say(none) });
+  if (kind === "number" && none !== null) return say("empty: {none}", { none: say(none) });
   return kind === "players" || kind === "deal" ? say(allowed) : "";
 }
 
@@ -101,7 +101,7 @@ const CONTROLS = {
  * @param set The selected set; "auto" for the set of the game, whose highest double is *usual*.
  */
 export function setField(set, usual, fault, change) {
-  const own = [AUTO, say("that of the game ({set})", { set: setName(usual) })];
+  const own = [AUTO, say("as in the game ({set})", { set: setName(usual) })];
   const control = select([own, ...SETS.map((pips) => [`double-${pips}`, setName(pips)])], set, change);
   control.id = "set";
   return field({ control, label: say("The set on the table"), fault: set === AUTO ? null : fault });

@@ -10,8 +10,8 @@ export function enterAsOwner() {
   const password = make("input", { type: "password", id: "owner-password", autocomplete: "current-password", maxlength: 200, required: true });
   const wrong = make("p", { class: "wrong", role: "alert" });
   const label = make("label", { class: "field" }, say("Owner's password"), password);
-  const form = make("form", { class: "column" }, label, wrong, make("button", { type: "submit", class: "primary" }, say("Go on")));
-  openSheet(say("For the owner of the table"), form);
+  const form = make("form", { class: "column" }, label, wrong, make("button", { type: "submit", class: "primary" }, say("Continue")));
+  openSheet(say("Table owner"), form);
   password.focus();
   return new Promise((resolve) => {
     const dialog = form.closest("dialog");

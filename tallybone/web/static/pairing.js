@@ -20,12 +20,12 @@ export async function showCode() {
   const code = await newCode();
   if (code === null) return;
   if (code.error) {
-    openSheet(say("Let another phone in"), make("p", { class: "wrong" }, code.error));
+    openSheet(say("Connect another phone"), make("p", { class: "wrong" }, code.error));
     return;
   }
   const minutes = Math.round(code.lasts_s / 60);
-  const about = make("p", { class: "about" }, say("Scan it with the other phone. It lets one in, once, within {minutes} minutes.", { minutes }));
-  openSheet(say("Let another phone in"), codeOf(code.rows), about);
+  const about = make("p", { class: "about" }, say("Scan this with the other phone. It works once, within {minutes} minutes.", { minutes }));
+  openSheet(say("Connect another phone"), codeOf(code.rows), about);
 }
 
 /** Return a code to scan: {address, rows, lasts_s} or {error}, or null if the PIN was not entered. */
@@ -57,6 +57,6 @@ async function comeIn(code, toast) {
   if (code === "") return;
   const name = localStorage.getItem(KEPT_NAME);
   const answer = await send("pair", name ? { code, name } : { code });
-  if (answer?.isDone) toast.done(say("You are in: you can put things right."));
+  if (answer?.isDone) toast.done(say("You can now make corrections."));
   else if (answer !== null) toast.failed(answer.told.error);
 }

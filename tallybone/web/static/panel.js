@@ -38,6 +38,6 @@ function ledsOf({ shows, colours }) {
   const size = 2 * (RADIUS + 3);
   const width = size + (colours.length - 1) * STEP;
   const lit = colours.flatMap((colour, at) => (colour === DARK ? [] : [String(at + 1)]));
-  const words = lit.length === 0 ? say("{leds}: all dark", { leds: shows }) : say("{leds}: {lit} shine", { leds: shows, lit: lit.join(", ") });
+  const words = lit.length === 0 ? say("{leds}: all off", { leds: shows }) : say("{leds}: {lit} on", { leds: shows, lit: lit.join(", ") });
   return draw("svg", { class: "lamps", viewBox: `0 0 ${width} ${size}`, width, height: size, role: "img", "aria-label": words }, ...lamps);
 }

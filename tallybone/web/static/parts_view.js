@@ -7,7 +7,7 @@ import { drawPanel } from "./panel.js";
 import { later, say } from "./say.js";
 
 const EVERY_MS = 400;
-const KEYS = { y: later("Yes"), n: later("No"), a: later("Again"), s: later("Skip"), q: later("End the test") };
+const KEYS = { y: later("Yes"), n: later("No"), a: later("Again"), s: later("Skip"), q: later("Stop the test") };
 const CALLED = { ok: later("works"), failed: later("failed"), skipped: later("skipped") };
 const OUTCOMES = { ok: ["ok", "✓"], failed: ["problem", "✕"], skipped: ["not there", "–"] };
 
@@ -30,13 +30,13 @@ export class PartsView {
 
   build(root) {
     this.panel = make("div", { class: "panel-box" });
-    this.enter = button(say("See the virtual panel, with the PIN"), async () => (await login()) && this.look(), { id: "see-panel" });
+    this.enter = button(say("Show the virtual panel (needs the PIN)"), async () => (await login()) && this.look(), { id: "see-panel" });
     this.begin = button(say("Test the parts"), () => this.send("parts/test"), { id: "test-parts", class: "primary" });
     this.said = make("ol", { class: "said" });
     this.keys = make("div", { class: "row", id: "test-keys" });
     this.results = make("ul", { class: "findings" });
     this.wrong = make("p", { class: "wrong", role: "alert" });
-    const about = make("p", { class: "about" }, say("Each LED, button, the knock sensor and each display in turn; the table asks what you see, and you press and knock."));
+    const about = make("p", { class: "about" }, say("Tests each LED, button, knock sensor and display in turn. You press, knock and confirm what you see."));
     const test = make("section", { class: "card", "aria-labelledby": "test-title" }, make("h3", { id: "test-title" }, say("Test")), about, this.begin, make("div", { "aria-live": "polite" }, this.said), this.keys, this.wrong, this.results);
     root.append(make("h2", {}, say("Parts")), test, this.enter, this.panel);
   }

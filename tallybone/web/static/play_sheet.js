@@ -15,21 +15,21 @@ export function openPlay(seq, snapshot, desk) {
   const tile = snapshot.layout?.tiles.find((one) => one.seq === seq);
   const pips = play?.pips ?? tile?.pips ?? null;
   const what = nameOf(play, pips, snapshot);
-  const amend = (name, to) => (closeSheet(), desk.act({ type: "amend", seq, [name]: to }, say("Put right: {what}.", { what }), snapshot.version));
+  const amend = (name, to) => (closeSheet(), desk.act({ type: "amend", seq, [name]: to }, say("Corrected: {what}.", { what }), snapshot.version));
   const parts = [
     tile !== undefined || LAID.includes(play?.kind) ? evidenceOf(`evidence/${seq}.jpg`, play ?? {}, readingOf(tile)) : null,
     play?.words ? make("p", { class: "about" }, foreign(play.words)) : null,
     play?.irregular ? make("p", { class: "wrong" }, foreign(play.irregular)) : null,
-    play?.inferred ? make("p", { class: "about" }, say("Nobody saw this: it was inferred from later pictures.")) : null,
+    play?.inferred ? make("p", { class: "about" }, say("Not seen: inferred from later pictures.")) : null,
     pips === null ? null : part(say("Which tile was it?"), pipsPad(pips, snapshot, (to) => amend("pips", to))),
   ];
   if (play !== undefined && play.seat !== null) {
-    parts.push(part(say("Who was it?"), seatsPad(snapshot.players, play.seat, (to) => amend("seat", to))));
+    parts.push(part(say("Who played it?"), seatsPad(snapshot.players, play.seat, (to) => amend("seat", to))));
   }
   if (play?.kind === "play" && pips !== null) parts.push(elsewherePart(seq, pips, snapshot, (end) => amend("at", placeOf(end))));
   if (play !== undefined && pips !== null) {
     const asked = { label: say("Points"), value: play.points };
-    parts.push(part(say("Points"), numberForm(asked, say("Write down"), (to) => amend("points", to))));
+    parts.push(part(say("Points"), numberForm(asked, say("Save"), (to) => amend("points", to))));
   }
   parts.push(lastRow({ seq, play, what }, snapshot, desk));
   openSheet(what, ...parts.filter((one) => one !== null));
@@ -42,17 +42,17 @@ function nameOf(play, pips, snapshot) {
 }
 
 function lastRow({ seq, play, what }, snapshot, desk) {
-  const remove = () => (closeSheet(), desk.act({ type: "remove", seq }, say("Taken out: {what}.", { what }), snapshot.version));
+  const remove = () => (closeSheet(), desk.act({ type: "remove", seq }, say("Removed: {what}.", { what }), snapshot.version));
   const canBeRemoved = play === undefined || play.seat !== null;
   const first = canBeRemoved ? button(say("It did not happen"), remove, { class: "danger" }) : null;
   const right = play?.inferred ? rightKey(play, desk, closeSheet) : null;
-  return make("div", { class: "row" }, right, first, button(say("Something before it is missing"), () => openInsert({ seq, what }, snapshot, desk)));
+  return make("div", { class: "row" }, right, first, button(say("Add an action before this"), () => openInsert({ seq, what }, snapshot, desk)));
 }
 
 /** Return the list of other ends for a tile, or null if there are none. */
 function elsewherePart(seq, pips, snapshot, onEnd) {
   const row = make("div", { class: "row" });
-  const shown = part(say("Was it laid elsewhere?"), row);
+  const shown = part(say("Is it in the wrong place?"), row);
   shown.hidden = true;
   offer(seq, pips, snapshot, { isMoved: true }).then(({ ends, endKeys }) => {
     row.replaceChildren(...endKeys(ends, null, onEnd));
@@ -65,7 +65,7 @@ function elsewherePart(seq, pips, snapshot, onEnd) {
 function openInsert({ seq, what }, snapshot, desk) {
   const wish = { kind: "play", seat: snapshot.players.find((one) => one.turn)?.seat ?? 0, pips: [0, 0], end: null };
   const where = make("div", { class: "row" });
-  const wherePart = part(say("Where was it laid?"), where);
+  const wherePart = part(say("Where was it played?"), where);
   const lacking = make("p", { class: "wrong", role: "alert" });
   let offered = { ends: [], asked: 0 };
   // If the tile fits only one end, it was played there.
@@ -83,14 +83,14 @@ function openInsert({ seq, what }, snapshot, desk) {
   };
   const insert = () => {
     if (wish.kind === "play" && wish.end === null && offered.ends.length > 1) {
-      lacking.textContent = say("It fits at more than one end: say where.");
+      lacking.textContent = say("It fits at more than one end: choose one.");
       return;
     }
     putIn(seq, wish, desk);
   };
   const show = () => {
     const set = (change) => (Object.assign(wish, change), show());
-    const kinds = [["play", say("A tile was laid")], ["knock", say("Knocked")], ["draw", say("Drew")]].map(([kind, said]) =>
+    const kinds = [["play", say("Played a tile")], ["knock", say("Knocked")], ["draw", say("Drew")]].map(([kind, said]) =>
       choice(said, kind === wish.kind, () => set({ kind })));
     const tile = wish.kind === "play" ? [
       part(say("Which tile was it?"), pipsPad(wish.pips, snapshot, (pips) => (set({ pips }), offerEnds()))),
@@ -98,13 +98,13 @@ function openInsert({ seq, what }, snapshot, desk) {
     ] : [];
     lacking.textContent = "";
     openSheet(
-      say("What nobody saw"),
-      make("p", { class: "about" }, say("Before this: {what}", { what })),
+      say("Unseen action"),
+      make("p", { class: "about" }, say("Before: {what}", { what })),
       part(say("What happened?"), make("div", { class: "row" }, ...kinds)),
-      part(say("Who was it?"), seatsPad(snapshot.players, wish.seat, (seat) => set({ seat }))),
+      part(say("Who played it?"), seatsPad(snapshot.players, wish.seat, (seat) => set({ seat }))),
       ...tile,
       lacking,
-      make("div", { class: "row" }, button(say("Put it in"), insert, { class: "primary" })),
+      make("div", { class: "row" }, button(say("Add"), insert, { class: "primary" })),
     );
   };
   show();
@@ -114,7 +114,7 @@ function openInsert({ seq, what }, snapshot, desk) {
 function putIn(before, { kind, seat, pips, end }, desk) {
   closeSheet();
   const tile = kind === "play" ? { pips, at: end === null ? null : placeOf(end) } : {};
-  return desk.act({ type: "insert", before, kind, seat, ...tile }, say("Put in."));
+  return desk.act({ type: "insert", before, kind, seat, ...tile }, say("Added."));
 }
 
 function placeOf({ seq, port }) {
@@ -133,7 +133,7 @@ async function offer(before, pips, snapshot, how = {}) {
 function readingOf({ pips, read, confidence } = { read: null }) {
   if (read === null) return null;
   const [first, second] = confidence.map((sure) => `${Math.round(100 * sure)}%`);
-  const words = [say("Read as {tile}: {first} and {second} sure.", { tile: read.join("-"), first, second })];
+  const words = [say("Read as {tile}, confidence {first} and {second}.", { tile: read.join("-"), first, second })];
   if (pips.toSorted().join() !== read.toSorted().join()) words.push(say("Corrected to {tile}.", { tile: pips.join("-") }));
   return words.join(" ");
 }

@@ -28,5 +28,5 @@ function rowOf(play, onPlay, desk) {
 /** Return the button that confirms an inferred play. */
 export function rightKey(play, desk, onPress = () => {}) {
   const confirm = () => (onPress(), desk.act({ type: "confirm", seq: play.seq }, say("Confirmed: {what}.", { what: play.words })));
-  return button(say("That is right"), confirm, { "aria-description": play.words });
+  return button(say("Confirm"), confirm, { "aria-description": play.words });
 }

@@ -91,7 +91,7 @@ export function asTable(title, heads, rows) {
     return make("tr", {}, make("th", { scope: "row" }, foreign(name)), ...cells.map((cell) => make("td", {}, typeof cell === "number" ? numberOf(cell, 2) : foreign(cell))));
   });
   const table = make("table", { class: "figures", "aria-label": title }, make("thead", {}, head), make("tbody", {}, ...body));
-  return make("details", {}, make("summary", {}, say("As a table")), make("div", { class: "sideways", tabindex: "0", role: "group", "aria-label": title }, table));
+  return make("details", {}, make("summary", {}, say("Show as a table")), make("div", { class: "sideways", tabindex: "0", role: "group", "aria-label": title }, table));
 }
 
 function round(number) {

@@ -17,7 +17,7 @@ function card(title, ...children) {
 }
 
 function otherRules(told, base) {
-  const same = make("option", { value: "" }, say("The same game"));
+  const same = make("option", { value: "" }, say("Unchanged rules"));
   const games = told.games.map((game) => make("option", { value: game }, game));
   const select = make("select", { name: "rules" }, same, ...games);
   const options = make("input", { name: "options", autocomplete: "off", autocapitalize: "none", spellcheck: "false", placeholder: "target=100" });
@@ -26,8 +26,8 @@ function otherRules(told, base) {
     "form",
     { class: "column" },
     make("label", {}, say("Game"), select),
-    make("label", {}, say("Agreed otherwise, as key=value"), options),
-    make("button", { type: "submit" }, say("Score it again")),
+    make("label", {}, say("House rules, as key=value"), options),
+    make("button", { type: "submit" }, say("Score again")),
   );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -35,7 +35,7 @@ function otherRules(told, base) {
     const answer = await send(`${base}/rescore`, asked);
     if (answer !== null) found.replaceChildren(...(answer.isDone ? differences(answer.told) : [wrong(answer.told.error)]));
   });
-  return card(say("By other rules"), form, found);
+  return card(say("Score by other rules"), form, found);
 }
 
 function wrong(words) {
@@ -44,11 +44,11 @@ function wrong(words) {
 
 function differences({ players, before, now, differences: found, count }) {
   const cell = (points) => make("td", {}, String(points ?? ""));
-  const head = make("tr", {}, ...[say("Player"), say("Recorded"), say("By these rules")].map((words) => make("th", { scope: "col" }, words)));
+  const head = make("tr", {}, ...[say("Player"), say("As recorded"), say("By these rules")].map((words) => make("th", { scope: "col" }, words)));
   const rows = players.map((name, seat) => {
     return make("tr", {}, make("th", { scope: "row" }, foreign(name)), cell(before.totals[seat]), cell(now.totals[seat]));
   });
-  const words = count === 0 ? say("Every play is worth the same.") : say("{count} plays are worth something else", { count });
+  const words = count === 0 ? say("No play changes its points.") : say("{count} plays change their points", { count });
   const list = found.map((sentence) => make("li", {}, foreign(sentence)));
   return [
     make("table", { class: "figures" }, make("thead", {}, head), make("tbody", {}, ...rows)),
@@ -63,27 +63,27 @@ function sharing(base, shown) {
     const link = make("a", { href: `/api/v1/${base}/hand/${shown()}.html?pictures=${pictures.checked ? "with" : "without"}`, download: "" });
     link.click();
   };
-  const words = say("One file that opens in any browser, without this table: to send to a friend.");
-  const label = make("label", { class: "switch" }, pictures, say("With pictures"));
-  return card(say("Share the hand that is shown"), make("p", { class: "about" }, words), label, make("div", {}, button(say("Save this hand"), save)));
+  const words = say("A single file to send to a friend. It opens in any browser, without this table.");
+  const label = make("label", { class: "switch" }, pictures, say("Include pictures"));
+  return card(say("Share this hand"), make("p", { class: "about" }, words), label, make("div", {}, button(say("Save this hand"), save)));
 }
 
 function files(told, base) {
-  const kinds = { dgr: say("game record"), csv: say("table of the plays"), json: say("everything") };
+  const kinds = { dgr: say("Game record"), csv: say("Table of plays (CSV)"), json: say("Everything") };
   const links = Object.entries(kinds).map(([kind, words]) => {
     return make("li", {}, make("a", { href: `/api/v1/${base}/export.${kind}`, download: true }, `.${kind}`), ` ${words}`);
   });
-  const video = make("p", { class: "about" }, say("A video takes longer than a page should wait. In the terminal:"), " ");
+  const video = make("p", { class: "about" }, say("To make a video, run this in a terminal:"), " ");
   video.append(make("code", {}, `tallybone replay ${told.name} --export game.mp4`));
-  return card(say("Take it away"), make("ul", { class: "files" }, ...links), video);
+  return card(say("Download"), make("ul", { class: "files" }, ...links), video);
 }
 
 function deleting(told, base, toast) {
-  if (told.running) return card(say("Delete"), make("p", { class: "about" }, say("It is being recorded.")));
+  if (told.running) return card(say("Delete"), make("p", { class: "about" }, say("Still recording.")));
   const ask = () => {
     const sure = button(say("Delete"), () => (closeSheet(), remove(told, base, toast)), { class: "danger" });
-    const keep = button(say("Keep it"), closeSheet, { class: "primary" });
-    const words = say("It is set aside for a week, unless room is short, and can be put back until then.");
+    const keep = button(say("Keep"), closeSheet, { class: "primary" });
+    const words = say("You can restore it for a week, unless the disk fills up first.");
     openSheet(say("Delete this recording?"), make("p", {}, foreign(told.name)), make("p", {}, words), make("div", { class: "row" }, keep, sure));
   };
   return card(say("Delete"), make("div", {}, button(say("Delete this recording"), ask, { class: "danger" })));

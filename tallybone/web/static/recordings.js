@@ -18,7 +18,7 @@ export class Recordings {
     this.hide();
     const asked = ++this.asked;
     const title = make("h2", {}, say("Recordings"));
-    root.replaceChildren(title, make("p", { class: "about" }, say("Asking the table")));
+    root.replaceChildren(title, make("p", { class: "about" }, say("Loading")));
     try {
       const told = await read(name === "" ? "recordings" : `recordings/${encodeURIComponent(name)}`);
       if (asked !== this.asked) return;
@@ -38,7 +38,7 @@ export class Recordings {
 }
 
 function listOf({ recordings, others, size_bytes }) {
-  if (recordings.length + others.length === 0) return [make("p", {}, say("Nothing has been recorded yet."))];
+  if (recordings.length + others.length === 0) return [make("p", {}, say("No recordings yet."))];
   const all = plural("{number} recording, {size}", "{number} recordings, {size}", { number: recordings.length, size: sizeOf(size_bytes) });
   const broken = others.map((words) => make("li", { class: "wrong" }, foreign(words)));
   return [
@@ -51,7 +51,7 @@ function listOf({ recordings, others, size_bytes }) {
 function rowOf(one) {
   const link = make("a", { href: addressOf("recordings", one.name), class: "recording" });
   const state = one.running ? make("span", { class: "running" }, say("being recorded")) : null;
-  const game = one.game === null ? say("damaged at its beginning") : one.game;
+  const game = one.game === null ? say("damaged at the start") : one.game;
   link.append(make("span", { class: "when" }, one.started_at === null ? foreign(one.name) : dateOf(one.started_at)), " ");
   link.append(make("span", { class: "of-game" }, foreign(game)), " ", state ?? "", state === null ? "" : " ", resultOf(one), " ");
   link.append(make("span", { class: "about" }, `${lengthOf(one.length_ms)} · ${sizeOf(one.size_bytes)}`));

@@ -24,7 +24,7 @@ export class ReplayView {
     this.base = `recordings/${encodeURIComponent(told.name)}`;
     this.leave = new AbortController();
     this.felt = emptyFelt(say("Layout"));
-    this.picture = make("img", { alt: say("The table as the camera saw it"), class: "recorded" });
+    this.picture = make("img", { alt: say("Camera picture"), class: "recorded" });
     this.players = make("ul", { class: "replay-players" });
     this.says = make("p", { class: "replay-says", role: "status" });
     this.evidence = make("div", { class: "replay-evidence", hidden: !told.steps.some((one) => one.evidence) });
@@ -44,11 +44,11 @@ export class ReplayView {
   parts(toast) {
     const { told } = this;
     const title = make("h2", {}, foreign(told.game ?? say("No game")), ` · ${lengthOf(told.length_ms)}`);
-    const running = told.running ? make("p", { class: "running" }, say("This game is being recorded: what follows is not shown here.")) : null;
+    const running = told.running ? make("p", { class: "running" }, say("Still recording: later actions are not shown here.")) : null;
     const complaints = told.complaints.map((words) => make("li", {}, foreign(words)));
     const broken = complaints.length > 0 ? make("ul", { class: "damage" }, ...complaints) : null;
     const shows = make("div", { class: "replay-shows" }, make("div", { class: "felt" }, this.felt), make("div", { class: "stage" }, this.picture));
-    const steps = make("section", { class: "card", "aria-label": say("What happened") }, this.list);
+    const steps = make("section", { class: "card", "aria-label": say("Actions") }, this.list);
     const seen = make("div", { class: "replay-seen" }, shows, this.scrubber.root, this.says, this.evidence);
     const beside = make("div", { class: "replay-beside" }, make("div", { class: "card" }, this.players), steps);
     const whole = make("div", { class: "replay" }, seen, beside);

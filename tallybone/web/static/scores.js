@@ -34,7 +34,7 @@ function gameOf(match) {
 }
 
 function handOf(match) {
-  if (match.phase === "lobby") return match.game === "" ? "" : say("the last match");
+  if (match.phase === "lobby") return match.game === "" ? "" : say("Last match");
   const parts = [];
   if (match.hand !== null) parts.push(say("hand {hand}", { hand: match.hand }));
   if (match.boneyard !== null && match.hand !== null) parts.push(say("{boneyard} in the boneyard", { boneyard: match.boneyard }));
@@ -54,7 +54,7 @@ function rowOf(player, match, onSeat) {
 
 function named(player, name, onSeat) {
   const one = button(name, () => onSeat(player.seat), { class: "seat" });
-  one.setAttribute("aria-description", say("Speak for {name}", { name: player.name }));
+  one.setAttribute("aria-description", say("Act for {name}", { name: player.name }));
   return one;
 }
 

@@ -17,7 +17,7 @@ export class Scrubber {
    */
   constructor(told, onMoment) {
     Object.assign(this, { told, onMoment, step: -1, t_ms: 0, pace: PACES[0], timer: 0 });
-    const first = { type: "range", min: 0, max: Math.max(1, told.length_ms), step: 100, "aria-label": say("Time in the recording") };
+    const first = { type: "range", min: 0, max: Math.max(1, told.length_ms), step: 100, "aria-label": say("Position in the recording") };
     this.range = make("input", first);
     this.range.addEventListener("input", () => this.seek(this.range.valueAsNumber));
     this.time = make("span", { class: "time" });
@@ -38,13 +38,13 @@ export class Scrubber {
   buttons() {
     const paces = PACES.map((pace) => {
       const one = button(`${pace}×`, () => this.setPace(pace), { "aria-pressed": pace === this.pace, "data-pace": pace });
-      one.setAttribute("aria-label", say("{pace} times as fast", { pace }));
+      one.setAttribute("aria-label", say("{pace}× speed", { pace }));
       return one;
     });
-    this.paces = make("div", { class: "row", role: "group", "aria-label": say("Pace") }, ...paces);
+    this.paces = make("div", { class: "row", role: "group", "aria-label": say("Speed") }, ...paces);
     for (const one of paces) one.setAttribute("aria-pressed", String(Number(one.dataset.pace) === this.pace));
     const back = button("◀◀", () => this.goTo(this.step - 1), { "aria-label": say("Step back") });
-    const next = button("▶▶", () => this.goTo(this.step + 1), { "aria-label": say("Step on") });
+    const next = button("▶▶", () => this.goTo(this.step + 1), { "aria-label": say("Step forward") });
     return make("div", { class: "row scrub-buttons" }, back, this.playing, next, this.paces, this.time);
   }
 

@@ -24,20 +24,20 @@ export function seatsField(now, { least, most }, fault, at) {
     if (fault !== null) input.setAttribute("aria-invalid", "true");
     input.addEventListener("input", () => at.typed(now().with(seat, input.value)));
     const move = key("up", "↑", say("Move {name} up", { name }), seat > 0, () => at.change(up(seat), { seat: seat - 1, part: "up" }));
-    const out = key("out", "✕", say("Take {name} out", { name }), players.length > least, () =>
+    const out = key("out", "✕", say("Remove {name}", { name }), players.length > least, () =>
       at.change(now().toSpliced(seat, 1), { seat: Math.max(0, seat - 1), part: "name" }),
     );
     return make("li", { class: "seat-row" }, make("span", { class: "seat-number", "aria-hidden": "true" }, String(seat + 1)), input, move, out);
   });
   const more =
     players.length >= most
-      ? make("p", { class: "about" }, say("{number} players at most", { number: most }))
+      ? make("p", { class: "about" }, say("At most {number} players", { number: most }))
       : button(say("Add a player"), () => at.change([...now(), fresh(now())], { seat: now().length, part: "name" }));
   return make(
     "fieldset",
     { class: "part" },
-    make("legend", {}, say("Who plays")),
-    make("p", { class: "about", id: "seats-hint" }, say("In the order in which they sit: clockwise, beginning at the bottom of the camera's picture.")),
+    make("legend", {}, say("Players")),
+    make("p", { class: "about", id: "seats-hint" }, say("Enter them as they sit: clockwise, starting at the bottom of the camera picture.")),
     make("ol", { class: "seats" }, ...rows),
     fault === null ? null : make("p", { class: "wrong", id: "seats-wrong" }, fault),
     make("div", { class: "row" }, more),

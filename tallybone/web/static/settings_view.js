@@ -32,11 +32,11 @@ async function show(root, toast) {
 
 function ways() {
   const links = [
-    ["health", say("Health"), say("Camera, parts, room for recordings, heat and power")],
+    ["health", say("Health"), say("Camera, parts, disk space, temperature and power")],
     ["calibrate", say("Calibration"), say("Lens, table, zones, light and knocks")],
     ["parts", say("Parts"), say("Test LEDs, buttons, knock and displays")],
   ].map(([name, title, about]) => make("a", { class: "way card", href: addressOf(name) }, ...labelled(title, about)));
-  const pairing = button("", showCode, { class: "way card", id: "pairing" }, ...labelled(say("Let another phone in"), say("A code to scan, instead of the PIN")));
+  const pairing = button("", showCode, { class: "way card", id: "pairing" }, ...labelled(say("Connect another phone"), say("A code to scan, instead of the PIN")));
   return make("ul", { class: "ways" }, ...[...links, pairing].map((way) => make("li", {}, way)));
 }
 
@@ -46,7 +46,7 @@ function labelled(title, about) {
 
 function houseForm(settings, usual, toast) {
   const keep = make("input", { type: "number", id: "keep", min: 1, max: 1000000, step: 1, value: settings.keep_gb ?? "", inputmode: "numeric" });
-  const languages = [["", say("that of each browser")], ...Object.entries(LANGUAGES)];
+  const languages = [["", say("each browser's own")], ...Object.entries(LANGUAGES)];
   const language = select(languages, settings.language ?? "", () => {});
   language.id = "language";
   const isFixed = make("input", { type: "checkbox", id: "usual", checked: settings.usual !== null, disabled: usual === null });
@@ -54,26 +54,26 @@ function houseForm(settings, usual, toast) {
   const form = make(
     "form",
     { class: "card", "aria-labelledby": "house-title" },
-    make("h3", { id: "house-title" }, say("What holds at this table")),
+    make("h3", { id: "house-title" }, say("Table settings")),
     settings.has_password ? make("p", { class: "about" }, say("The owner's password is needed to change it.")) : null,
-    field({ control: keep, label: say("GB that all recordings may take"), hint: say("nothing: 20; the oldest are deleted first") }),
-    field({ control: language, label: say("Language of those who have chosen none") }),
+    field({ control: keep, label: say("Disk space for recordings (GB)"), hint: say("empty: 20; the oldest are deleted first") }),
+    field({ control: language, label: say("Language for viewers who have not chosen one") }),
     field(
       usual === null
-        ? { control: isFixed, label: say("Offer one match first"), hint: say("Play a match first: then it can be offered.") }
-        : { control: isFixed, label: say("Always offer this match first: {match}", { match: `${usual.game}, ${usual.players.join(", ")}` }) },
+        ? { control: isFixed, label: say("Default match"), hint: say("After you play a match, you can make it the default.") }
+        : { control: isFixed, label: say("Always suggest this match: {match}", { match: `${usual.game}, ${usual.players.join(", ")}` }) },
     ),
     wrong,
     settings.has_password
       ? make("button", { type: "submit", id: "keep-settings", class: "primary" }, say("Keep"))
-      : make("p", { class: "about" }, say("To change it, first set a password at the table: tallybone serve --set-password")),
+      : make("p", { class: "about" }, say("To change these settings, first set a password on the table's computer: tallybone serve --set-password")),
   );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const said = { keep_gb: keep.value === "" ? null : keep.valueAsNumber, language: language.value || null, usual: isFixed.checked ? usual : null };
     const answer = await send("settings", said, { method: "PUT", enter: enterAsOwner });
     write(wrong, answer !== null && !answer.isDone ? answer.told.error : "");
-    if (answer?.isDone) toast.done(say("Kept."));
+    if (answer?.isDone) toast.done(say("Saved."));
   });
   return form;
 }

@@ -27,12 +27,12 @@ export class Statistics {
     const title = make("h2", {}, say("Statistics"));
     const [choice, game, everybody] = [make("div"), make("div", { class: "plots" }), make("div", { "aria-live": "polite" })];
     root.replaceChildren(title, choice, game, everybody);
-    game.append(make("p", { class: "about" }, say("Asking the table")));
+    game.append(make("p", { class: "about" }, say("Loading")));
     try {
       const { recordings } = await read("recordings");
       if (asked !== this.asked) return;
       const chosen = recordings.find((one) => one.name === name) ?? recordings[0];
-      if (chosen === undefined) return game.replaceChildren(make("p", {}, say("Nothing has been recorded yet.")));
+      if (chosen === undefined) return game.replaceChildren(make("p", {}, say("No recordings yet.")));
       choice.append(choiceOf(recordings.slice(0, MOST_GAMES), chosen));
       await this.showGame(game, chosen, asked);
       await this.showEverybody(everybody, asked);
@@ -77,9 +77,9 @@ function plotsOf({ players, hands, paid, best }) {
   const knocks = by("knocks").some((one) => one.worths.some((worth) => worth > 0));
   return [
     linePlot(say("Points over time"), lines, lengthOf, afterHands(players, hands)),
-    barPlot(say("Points of each hand"), by("points"), names),
+    barPlot(say("Points per hand"), by("points"), names),
     bestOf(best, players),
-    knocks ? barPlot(say("Knocks of each hand"), by("knocks"), names) : make("p", { class: "card" }, say("Nobody has knocked.")),
+    knocks ? barPlot(say("Knocks per hand"), by("knocks"), names) : make("p", { class: "card" }, say("No knocks yet.")),
   ];
 }
 
@@ -99,17 +99,17 @@ function bestOf(best, players) {
     const words = make("span", { class: "what" }, foreign(players[one.seat]), ` ${one.tile} `, make("span", { class: "about" }, about));
     return make("li", {}, words, make("span", { class: "points" }, `+${one.points}`));
   });
-  const list = rows.length > 0 ? make("ol", { class: "best" }, ...rows) : make("p", {}, say("No play was paid."));
+  const list = rows.length > 0 ? make("ol", { class: "best" }, ...rows) : make("p", {}, say("No play has scored yet."));
   return make("section", { class: "card" }, make("h3", {}, say("Best plays")), list);
 }
 
 function everybodyOf({ players, games, left }) {
-  const heads = [say("Player"), say("Games"), say("Won"), say("Points a hand"), say("Points a play"), say("Knocks a hand"), say("Best play")];
+  const heads = [say("Player"), say("Games"), say("Won"), say("Points per hand"), say("Points per play"), say("Knocks per hand"), say("Best play")];
   const rows = players.map((one) => {
     return [one.name, one.games, one.won, one.points_per_hand, one.points_per_play, one.knocks_per_hand, one.best];
   });
-  const table = asTable(say("Everybody, over all games"), heads, rows);
+  const table = asTable(say("All players, all games"), heads, rows);
   table.open = true;
-  const about = left > 0 ? say("{count} games counted, {left} to go", { count: numberOf(games), left }) : plural("{number} game", "{number} games", { number: games });
-  return [make("section", { class: "card" }, make("h3", {}, say("Everybody, over all games")), make("p", { class: "about" }, about), table)];
+  const about = left > 0 ? say("{count} games counted, {left} left", { count: numberOf(games), left }) : plural("{number} game", "{number} games", { number: games });
+  return [make("section", { class: "card" }, make("h3", {}, say("All players, all games")), make("p", { class: "about" }, about), table)];
 }

@@ -14,7 +14,7 @@ export function openTilesOut(snapshot) {
     return make("li", { class: isGone ? "is-gone" : null }, tileIcon(pips), words);
   });
   const about = say("{count} of {all} tiles are in hands or in the boneyard.", { count: out.length, all: tiles.length });
-  openSheet(say("Tiles still out"), make("p", {}, about), make("ol", { class: "out-set" }, ...rows));
+  openSheet(say("Unseen tiles"), make("p", {}, about), make("ol", { class: "out-set" }, ...rows));
 }
 
 /** Return every tile of the set, with a flag if it is on the table. */

@@ -17,11 +17,11 @@ export class ZoneEditor {
     this.list = make("div", { class: "row", role: "group", "aria-label": say("Zones") });
     this.add = button(say("Add a corner"), () => this.change(withCorner(this.corners, this.corner), this.corner + 1));
     this.remove = button(say("Remove the corner"), () => this.removeCorner());
-    this.back = button(say("As it was"), () => this.forget());
+    this.back = button(say("Reset"), () => this.forget());
     this.root = make("div", { class: "zone-tools", hidden: true }, this.list,
-      make("p", { class: "about" }, say("Choose a zone and drag its corners. A plus between two corners is one more.")),
+      make("p", { class: "about" }, say("Choose a zone and drag its corners. Tap a plus sign to add a corner.")),
       make("p", { id: "zones-help", class: "about keys" },
-        say("With keys: arrows move a corner, with Shift by little; Delete removes it, Insert adds one after it.")),
+        say("Keyboard: arrow keys move a corner (with Shift in small steps), Delete removes it, Insert adds one after it.")),
       make("div", { class: "row" }, this.add, this.remove, this.back));
   }
 
@@ -122,8 +122,8 @@ export class ZoneEditor {
     this.remove.disabled = count <= LEAST_CORNERS;
     this.add.disabled = count >= MOST_CORNERS;
     this.back.hidden = this.drafts.size === 0;
-    write(this.remove, this.remove.disabled ? say("A zone has {number} corners or more", { number: LEAST_CORNERS }) : say("Remove corner {corner}", { corner }));
-    write(this.add, this.add.disabled ? say("A zone has {number} corners at most", { number: MOST_CORNERS }) : say("Add a corner after {corner}", { corner }));
+    write(this.remove, this.remove.disabled ? say("A zone has at least {number} corners", { number: LEAST_CORNERS }) : say("Remove corner {corner}", { corner }));
+    write(this.add, this.add.disabled ? say("A zone has at most {number} corners", { number: MOST_CORNERS }) : say("Add a corner after {corner}", { corner }));
     this.layer.mark(this.corner);
   }
 }

@@ -64,7 +64,7 @@ def test_a_camera_that_was_pushed_is_told_by_how_much(markers: tuple[SeenMarker,
     )
     found = check_blocks(markers, replace(table, marks=moved), LENS)
     assert [one.grade for one in found] == [Grade.PROBLEM]
-    assert "pushed: by 12 mm and 2.0 degrees" in words(*found)
+    assert "moved by 12 mm and 2.0 degrees" in words(*found)
 
 
 def test_hidden_blocks_are_told_and_are_no_trouble(markers: tuple[SeenMarker, ...], table: Table) -> None:
@@ -78,8 +78,8 @@ def test_hidden_blocks_are_told_and_are_no_trouble(markers: tuple[SeenMarker, ..
 def test_tiles_tell_a_wrong_scale_and_a_table_that_lies_otherwise(table: Table) -> None:
     seen = tiles(np.zeros((2, 2, 3), np.uint8))
     assert [one.grade for one in check_tiles(seen, table, LENS, length_mm=48.0)] == [Grade.OK]
-    assert "48.0 mm long all over" in words(*check_tiles(seen, table, LENS, length_mm=48.0))
+    assert "measure 48.0 mm all over" in words(*check_tiles(seen, table, LENS, length_mm=48.0))
     assert [one.grade for one in check_tiles(seen, table, LENS, length_mm=50.0)] == [Grade.PROBLEM]
     flat = replace(table, axes=(1, 0, 0, 0, -1, 0, 0, 0, -1))
-    assert "should be alike" in words(*check_tiles(seen, flat, LENS))
+    assert "should be equal" in words(*check_tiles(seen, flat, LENS))
     assert "too few" in words(*check_tiles(seen[:3], table, LENS))

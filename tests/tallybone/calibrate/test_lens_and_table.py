@@ -61,7 +61,7 @@ def test_a_pdf_is_written(tmp_path: Path) -> None:
 def test_where_no_pdf_can_be_written_it_is_said(tmp_path: Path) -> None:
     said, _, err = talk()
     assert print_sheets(tmp_path / "no" / "sheets.pdf", paper=Paper.A4, players=3, output=said) == 1
-    assert "cannot be written" in err.getvalue()
+    assert "cannot save" in err.getvalue()
 
 
 @pytest.mark.slow
@@ -80,7 +80,7 @@ def test_too_few_pictures_of_the_board_are_refused_and_what_is_missing_is_said(t
     said, out, err = talk()
     assert calibrate_lens([path], tmp_path / "c.json", output=said) == 1
     assert "too little of the board is seen" in out.getvalue()
-    assert "Still missing: Turn the right side" in out.getvalue()
+    assert "Still missing: Tilt the right side" in out.getvalue()
     assert "0 of 1 pictures" in err.getvalue()
     assert not (tmp_path / "c.json").exists()
 
@@ -162,7 +162,7 @@ def test_tiles_alone_do_where_no_marker_is_seen(tmp_path: Path) -> None:
     assert "Measured by the tiles" in out.getvalue()
     nothing, _, err = talk()
     assert calibrate_table(path, tmp_path / "c.json", TableGiven(), output=nothing) == 1
-    assert "0 of the 4 corner blocks are seen" in err.getvalue()
+    assert "0 of the 4 corner blocks are visible" in err.getvalue()
 
 
 def test_a_new_lens_makes_the_table_to_be_measured_again(tmp_path: Path, table_picture: Path) -> None:

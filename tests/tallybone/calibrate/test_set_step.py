@@ -72,7 +72,7 @@ def test_a_set_is_learned_named_put_right_and_kept(learned: GuideCourse, into: P
     assert [shape.label for shape in learned.drawn] == [f"{tile.pips[0]}-{tile.pips[1]}" for tile in learned.tiles]
     with pytest.raises(RefusedError, match="there is no tile 29"):
         learned.correct_tile(29, (1, 2))
-    with pytest.raises(RefusedError, match="this set has no 7: it goes to 6"):
+    with pytest.raises(RefusedError, match="this set has no 7: its highest number is 6"):
         learned.correct_tile(1, (7, 2))
     first = learned.tiles[0].pips
     # Both halves differ: what differs in one alone could be taken for the tile that is missing then.
@@ -125,9 +125,9 @@ def test_who_does_not_wait_goes_on(tmp_path: Path) -> None:
 
 def test_a_table_without_tiles_is_refused_with_what_to_do(tmp_path: Path) -> None:
     with closing(course_over(GreyLook(), tmp_path / "c.json")) as course:
-        with pytest.raises(RefusedError, match="tiles are not what is calibrated now"):
+        with pytest.raises(RefusedError, match="the current step does not calibrate tiles"):
             course.correct_tile(1, (1, 2))
         course.press(GO_ON)
         until_measured(course)
         assert course.view.stage is Stage.LOOKS
-        assert course.view.refused == "0 tiles are seen face up, and 10 or more are needed; lay out the whole set"
+        assert course.view.refused == "0 tiles are visible face up, but at least 10 are needed: lay out the whole set"

@@ -58,10 +58,10 @@ def test_what_is_stored_is_shown_with_its_age(tmp_path: Path) -> None:
     assert show(path, now=lambda: 4 * DAY_S, output=said) == 0
     told = out.getvalue()
     assert "written 3 days ago" in told
-    assert "measured from 12 views to 0.25 px (good)" in told
-    assert "800 mm over it" in told
+    assert "measured from 12 views, error 0.25 px (good)" in told
+    assert "800 mm above it" in told
     assert "Zones: none" in told
-    assert "Light: held by the camera, 60 grey levels" in told
+    assert "Light: locked by the camera; pips differ from the face by at least 60 grey levels" in told
 
 
 def test_where_nothing_is_stored_it_is_said_what_makes_it(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_picture_of_the_table_as_it_was_is_well(measured: Path, picture: Path,
     said, out, err = talk()
     code = check(str(picture), measured, annotate=tmp_path / "out", read_tiles=no_tiles, output=said)
     assert (code, err.getvalue()) == (0, "")
-    assert "lie where they lay" in out.getvalue()
+    assert "have not moved" in out.getvalue()
     assert "All is well" in out.getvalue()
     assert load_picture(tmp_path / "out" / "check.png").shape == (1296, 2304, 3)
 
@@ -111,7 +111,7 @@ def test_a_camera_that_was_pushed_is_noticed(measured: Path, tmp_path: Path) -> 
     pushed = written(tmp_path, "pushed.png", laid.picture_of(laid.Laid(camera=camera)))
     said, out, _ = talk()
     assert check(str(pushed), measured, read_tiles=no_tiles, output=said) == 1
-    assert "pushed: by" in out.getvalue()
+    assert "moved by" in out.getvalue()
     assert "Not all is well" in out.getvalue()
 
 
@@ -119,7 +119,7 @@ def test_a_camera_in_another_mode_and_a_dark_picture_are_noticed(measured: Path,
     dark = written(tmp_path, "dark.png", np.full((480, 640, 3), 8, np.uint8))
     said, out, _ = talk()
     assert check(str(dark), measured, read_tiles=no_tiles, output=said) == 1
-    assert "another mode" in out.getvalue()
+    assert "mode has changed" in out.getvalue()
     assert "too dark" in out.getvalue()
 
 
@@ -174,7 +174,7 @@ def test_a_bad_light_is_drawn_and_kept(tmp_path: Path, picture: Path) -> None:
     path = tmp_path / "c.json"
     said, out, err = talk()
     assert calibrate_light(str(glaring), path, read_tiles=no_tiles, output=said) == 1, err.getvalue()
-    assert "Glare at 1 place" in out.getvalue()
+    assert "Glare in 1 place" in out.getvalue()
     assert (tmp_path / "c" / "light.png").exists()
     light = load_calibration(path).light
     assert light is not None
@@ -185,7 +185,7 @@ def test_a_bad_light_is_drawn_and_kept(tmp_path: Path, picture: Path) -> None:
 def test_the_commands_are_typed_as_they_are_said(tmp_path: Path, measured: Path) -> None:
     done = tallybone("calibrate", "show", "--file", str(measured))
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Table: by 4 of 4 corner blocks" in done.stdout
+    assert "Table: measured from 4 of 4 corner blocks" in done.stdout
     assert typed("zones", "--seats", "2", "--boneyard", "0,0 90,0 90,80", file=measured) == 0
     assert typed("zones", "--boneyard", "1,2", file=measured) == 2
     assert typed("zones", "--seat", "7:0,0 1,0 1,1", file=measured) == 2

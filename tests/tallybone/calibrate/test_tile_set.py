@@ -87,7 +87,7 @@ def test_too_few_tiles_leave_the_file_as_it_was(tmp_path: Path) -> None:
     picture, file, words = tmp_path / "empty.png", tmp_path / "table.json", talk()
     cv2.imwrite(str(picture), np.full((480, 640, 3), 90, np.uint8))
     assert calibrate_set([picture], file, output=words) == 1
-    assert "0 tiles are seen face up, and 10 or more are needed" in complaint_of(words)
+    assert "0 tiles are visible face up, but at least 10 are needed" in complaint_of(words)
     assert not file.exists()
 
 

@@ -1,4 +1,4 @@
-"""Zones that somebody draws over a picture: as they were drawn on the table, or refused with the reason."""
+"""Zones that somebody draws over a picture: as drawn on the table, or refused with the reason."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def test_only_what_was_drawn_is_changed_and_said_to_be_given() -> None:
 @pytest.mark.parametrize(
     ("corners", "why"),
     [
-        (SQUARE[:2], "3 to 24 corners are possible"),
-        (tuple((600.0 + at, 300.0 + at**2) for at in range(25)), "3 to 24 corners are possible"),
+        (SQUARE[:2], "use 3 to 24 corners"),
+        (tuple((600.0 + at, 300.0 + at**2) for at in range(25)), "use 3 to 24 corners"),
         ((SQUARE[0], SQUARE[2], SQUARE[1], SQUARE[3]), "its edges cross each other"),
         (((600.0, 300.0), (650.0, 300.0), (700.0, 300.0)), "its corners lie in one line"),
     ],
@@ -60,7 +60,7 @@ def test_a_corner_above_the_horizon_is_refused() -> None:
     # The camera looks along the table: its upper half sees the wall.
     axes = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0)
     table = type(TABLE)(axes, (0.0, 400.0, 900.0), 10.0, TABLE.source, 0.1, 0.0005)
-    with pytest.raises(RefusedError, match="layout: a corner does not lie on the table"):
+    with pytest.raises(RefusedError, match="layout: a corner is off the table"):
         with_zones(ZONES, (EditableZone("layout", ((600.0, 100.0), *SQUARE[1:])),), table, LENS)
 
 

@@ -87,7 +87,7 @@ def test_a_second_run_continues_with_the_stored_steps(tmp_path: Path) -> None:
     assert kept.lens == LENS
     assert kept.table is not None
     assert kept.zones is None
-    assert "lens: as it was" in out
+    assert "lens: unchanged" in out
     assert load_calibration(earlier_path(into, 1)).table is None
 
 
@@ -115,7 +115,7 @@ def test_too_few_views_are_refused_with_the_next_instruction(tmp_path: Path) -> 
     code, out, _ = guided(tmp_path / "c.json", {"lens": "....\n.q"})
     assert code == 0
     assert not (tmp_path / "c.json").exists()
-    assert "Next: Turn the right side of the board away" in out
+    assert "Next: Tilt the right side of the board" in out
 
 
 def test_knocks_are_learned_with_a_microphone(tmp_path: Path) -> None:

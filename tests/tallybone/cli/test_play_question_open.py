@@ -25,8 +25,8 @@ from vision.tracking.watch import Frame
 
 GREY = np.full((360, 480, 3), 90, np.uint8)
 SECOND = 1_000_000_000
-QUESTION = "was that a knock of Ben?"
-ENDED = "the pictures have ended"
+QUESTION = "did Ben knock?"
+ENDED = "the video has ended"
 
 
 @pytest.fixture(name="film")
@@ -47,11 +47,11 @@ def test_without_a_page_or_a_terminal_the_game_ends_and_names_the_question(film:
     options = PlayOptions(camera=str(film), rules="block", players="Ann,Ben", record="none", speed=0)
     code, out, _ = run_play(options)
     assert code == 0
-    assert f"{ENDED}, but a question is open: {QUESTION}" in out
+    assert f"{ENDED} with an open question: {QUESTION}" in out
     code, out, err = run_play(replace(options, as_json=True))
     assert code == 0
     assert json.loads(out.splitlines()[-1])["result"]["question"] == QUESTION
-    assert f"a question is open: {QUESTION}" in err
+    assert f"an open question: {QUESTION}" in err
 
 
 def test_the_end_of_the_pictures_is_reported(tmp_path: Path) -> None:

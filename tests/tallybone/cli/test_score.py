@@ -75,7 +75,7 @@ def test_the_winner_of_a_match_is_named_by_seat_letter(game: Path) -> None:
 def test_an_illegal_play_is_accepted_or_with_strict_refused(game: Path) -> None:
     text = '[DGR "1"] [Rules "bones"] [Options "lead_first=lot_any"] #1 A: 5-5 B: 6-4@E'
     lax, strict = scored_json(game, text)[1], scored_json(game, text, strict=True)[1]
-    assert lax["problem"] == strict["problem"] == "6-4 does not fit there, that end needs a 5"
+    assert lax["problem"] == strict["problem"] == "the 6-4 does not fit there: that end needs a 5"
     assert (lax["count"], strict["count"]) == (14, 10)
 
 

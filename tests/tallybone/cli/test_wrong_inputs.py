@@ -68,7 +68,7 @@ WRONG = [
     ("restore text.txt", 1, "the backup is truncated"),
     ("backup /proc/x.tar", 1, "/proc/x.tar: no file can be written in /proc"),
     ("calibrate lens nosuch.jpg", 1, "nosuch.jpg: there is no such file"),
-    ("calibrate print --out empty", 1, "--out empty: it cannot be written: expected a file, but it is a folder"),
+    ("calibrate print --out empty", 1, "--out empty: cannot save: expected a file, but it is a folder"),
     ("calibrate set bad.jpg --tiles x", 2, "got 'x'"),
     ("hardware test --config nosuch.toml", 1, "nosuch.toml: there is no such file or folder"),
     ("shuffle", 2, "shuffle"),

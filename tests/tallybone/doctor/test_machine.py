@@ -60,11 +60,11 @@ def test_speed_is_judged_by_the_time_of_a_read(read_s: float | str, grade: Grade
     ("throttled", "grade", "words"),
     [
         (None, ABSENT, "only a Raspberry Pi"),
-        (0x0, OK, "strong enough"),
-        (0x50005, PROBLEM, "too low just now"),
+        (0x0, OK, "voltage good"),
+        (0x50005, PROBLEM, "is too low"),
         (0x50000, WARNING, "too low since"),
-        (0x80008, WARNING, "slower than it can just now"),
-        (0x20000, WARNING, "was slowed down"),
+        (0x80008, WARNING, "is throttled"),
+        (0x20000, WARNING, "has been throttled"),
     ],
 )
 def test_low_voltage_is_told_from_heat_and_now_from_before(throttled: int | None, grade: Grade, words: str) -> None:

@@ -15,7 +15,7 @@ OK, WARNING, PROBLEM = Grade.OK, Grade.WARNING, Grade.PROBLEM
 
 def test_a_good_disk() -> None:
     assert [finding.grade for finding in check_disk(GOOD)] == [OK, OK]
-    assert "within 5 ms, 30 ms at most" in check_disk(GOOD)[1].words
+    assert "in 5 ms (median), at most 30 ms" in check_disk(GOOD)[1].words
 
 
 @pytest.mark.parametrize(("free_bytes", "grade"), [(400_000_000, PROBLEM), (4_000_000_000, WARNING)])

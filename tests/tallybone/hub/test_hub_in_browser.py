@@ -64,7 +64,7 @@ def test_a_player_is_found_and_stands_out(browser: Browser, club: tuple[ServedHu
         page.locator(".is-found", has_text="Ann 7").wait_for()
         assert page.locator(".table-card").count() == 1
         page.locator("#find").fill("nobody")
-        page.locator("#none", has_text="No table has that.").wait_for()
+        page.locator("#none", has_text="No table matches.").wait_for()
 
 
 def test_one_tournament_is_looked_at_and_its_standings(browser: Browser, club: tuple[ServedHub, Tellers]) -> None:

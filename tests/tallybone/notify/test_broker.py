@@ -163,7 +163,7 @@ def test_a_wrong_password_is_said_plainly_and_never_shown(tmp_path: Path, caplog
         path.chmod(0o600)
     with real_broker(tmp_path, "allow_anonymous false", f"password_file {passwords}") as broker:
         with table_at(broker.url, user="tables", password_file=str(wrong)):
-            words = f"{broker.url} does not let in the user: check user and password_file; trying again"
+            words = f"{broker.url} rejected the user: check user and password_file; trying again"
             until_heard(lambda: words in caplog.messages)
         assert "wrong" not in caplog.text
         with table_at(broker.url, user="tables", password_file=str(right)):

@@ -61,13 +61,13 @@ def test_what_an_address_did_not_take_is_counted_and_said() -> None:
         assert hook.found.grade is Grade.OK
         hook.tell(points(1))
         until(lambda: hook.found.grade is Grade.PROBLEM)
-        until(lambda: hook.found.words.endswith("answers 404; 1 event was never taken"))
+        until(lambda: hook.found.words.endswith("answered 404; 1 event was rejected"))
         hook.tell(points(2))
         until(lambda: hook.found.grade is Grade.WARNING)
         wall.goes_on.clear()
         for number in range(MOST_WAITING + 12):
             hook.tell(points(number))
-        until(lambda: "events were never taken" in hook.found.words)
+        until(lambda: "events were rejected" in hook.found.words)
         assert "wall=1" not in hook.found.words, "what stands behind the host may be a secret"
 
 
@@ -116,7 +116,7 @@ def test_a_broker_that_is_killed_is_said_at_health_and_that_it_is_back(tmp_path:
             until(lambda: found(table.url)["broker"] == ("ok", broker.url))
             assert found(table.url)["webhook"][0] == "ok"
             broker.kill()
-            until(lambda: f"broker: the line to {broker.url} broke" in reasons(table.url))
+            until(lambda: f"broker: lost the connection to {broker.url}" in reasons(table.url))
             broker.begin()
             until(lambda: found(table.url)["broker"][0] == "ok")
 
@@ -128,7 +128,7 @@ def test_the_doctor_opens_a_line_to_each(tmp_path: Path) -> None:
     assert nobody == f"no broker answers at mqtt://127.0.0.1:{port}"
     with real_broker(tmp_path, "allow_anonymous false") as broker, a_wall() as wall:
         refused = PROBES.broker(Broker(host="127.0.0.1", port=broker.port))
-        assert refused == f"{broker.url} lets nobody in without a user: set user and password_file"
+        assert refused == f"{broker.url} requires a user: set user and password_file"
         assert PROBES.webhook(Webhook(url=wall.url)) is None
         assert wall.came == [], "nothing is sent to see whether somebody is there"
     with real_broker(tmp_path) as broker:

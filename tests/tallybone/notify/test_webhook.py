@@ -133,7 +133,7 @@ def test_a_no_stays_one_and_nobody_is_followed_elsewhere(answer: int, caplog: py
         until(lambda: len(wall.came) == 2)
         assert wall.numbers == [1, 2]
         assert {path for path, _, _ in wall.came} == {"/lights?wall=1"}
-        assert any(f"answers {answer}" in one for one in caplog.messages)
+        assert any(f"answered {answer}" in one for one in caplog.messages)
         assert "wall=1" not in caplog.text
 
 

@@ -141,5 +141,5 @@ def test_a_question_is_answered_with_buttons_alone(take: str) -> None:
 
 def test_a_display_shows_the_choice_and_the_buttons_for_it() -> None:
     first, second, *_ = question()
-    assert page_of(ASKED, "", chosen=1).message == f"2/{len(question())} {second}? Call: yes. Next: another."
+    assert page_of(ASKED, "", chosen=1).message == f"2/{len(question())} {second}? Call: yes. Next: another answer."
     assert first not in page_of(ASKED, "", chosen=1).message

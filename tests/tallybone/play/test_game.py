@@ -150,12 +150,12 @@ def test_a_slow_machine_is_reported_until_it_catches_up() -> None:
             game.look()
         return game.now.parts
 
-    words = "this machine is too slow: it reads 2.0 of 10 pictures a second and is 0.9 s behind"
+    words = "this computer is too slow: it reads 2.0 of 10 pictures per second and is 0.9 s behind"
     assert seconds(9, read_per_s=2) == ()
     assert seconds(6, read_per_s=2) == (words,)
     assert script.notes == [words]
     assert seconds(15, read_per_s=10) == ()
-    assert script.notes == [words, "this machine is fast enough again"]
+    assert script.notes == [words, "this computer is fast enough again"]
     assert seconds(15, read_per_s=2) == (words,)
     script.problem = "usb:0: is it plugged in?"
     game.look()
@@ -226,7 +226,7 @@ def test_an_unreadable_tile_is_queried_once_and_changes_nothing() -> None:
     game = live(script)
     before = game.session.state
     play(game)
-    assert [note.split("?")[0].split(",")[0] for note in script.notes] == ["what is this", "the pictures have ended"]
+    assert [note.split("?")[0].split(",")[0] for note in script.notes] == ["is this a tile", "the video has ended"]
     assert game.session.state is before
     assert (game.session.questions, game.session.places.waiting) == ((), ())
     assert game.now.view is not None
@@ -243,7 +243,7 @@ def test_the_loop_ends_on_request() -> None:
 def test_the_state_of_the_view_has_a_short_description() -> None:
     assert view_words(TableView((), (), ())) == "settled"
     assert view_words(TableView((), (), (), is_settled=False)) == "moving"
-    assert view_words(TableView((), (), (), is_covered=True)) == "a hand rests"
+    assert view_words(TableView((), (), (), is_covered=True)) == "a hand is in view"
     assert "LOST" in view_words(TableView((), (), (), lost="the camera was moved"))
 
 
@@ -255,4 +255,4 @@ def test_an_endless_game_continues_after_its_last_picture() -> None:
     assert script.is_over
     assert next(turns, None) is None
     assert script.log == ["keep 10", "look 10", "followed"]
-    assert [note.split(",")[0] for note in script.notes] == ["the pictures have ended"]
+    assert [note.split(",")[0] for note in script.notes] == ["the video has ended"]

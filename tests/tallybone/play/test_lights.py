@@ -130,7 +130,7 @@ def test_a_page_marks_provisional_totals() -> None:
 
 
 def test_between_hands_a_page_shows_the_pending_action() -> None:
-    assert page_of(session(START[0]), "Ann plays 5-5").message == "the next hand is to be dealt"
+    assert page_of(session(START[0]), "Ann plays 5-5").message == "deal the next hand"
     assert page_of(session(*START), "").message == waits_for_a_lead()
 
 

@@ -26,32 +26,32 @@ def test_a_shift_is_reported_once_and_again_when_it_grows() -> None:
     notes = [news.news(shifted(px)) for px in (0.0, 12.0, 12.5, 13.0, 15.0, 0.5)]
     assert [None if note is None else note.words.split(";")[0] for note in notes] == [
         None,
-        "the camera was moved by 12 pixels",
+        "the camera moved by 12 pixels",
         None,
         None,
-        "the camera was moved by 15 pixels",
-        "the camera points as it did at the start again",
+        "the camera moved by 15 pixels",
+        "the camera is back in its original position",
     ]
     assert notes[1] is not None
     assert (notes[1].event, notes[1].aim) == ("shifted", shifted(12.0).aim)
 
 
 def test_losing_and_finding_the_table_are_reported_once() -> None:
-    news, lost = CameraNews(), replace(VIEW, lost="put it back")
+    news, lost = CameraNews(), replace(VIEW, lost="put the camera back")
     notes = [news.news(view) for view in (VIEW, lost, lost, VIEW, VIEW)]
     assert [None if note is None else note.event for note in notes] == [None, "lost", None, "found", None]
     assert notes[1] is not None
-    assert notes[1].words == "put it back"
+    assert notes[1].words == "put the camera back"
 
 
 def test_a_large_shift_asks_to_move_the_camera_back() -> None:
-    assert "put it back" in words_of(shifted(100.0).aim, (1280, 720))
-    assert "put it back" not in words_of(shifted(20.0).aim, (1280, 720))
+    assert "put the camera back" in words_of(shifted(100.0).aim, (1280, 720))
+    assert "put the camera back" not in words_of(shifted(20.0).aim, (1280, 720))
 
 
 def test_a_rotation_is_reported_in_degrees() -> None:
     turned = Alignment((0.9994, -0.0349, 0.0, 0.0349, 0.9994, 0.0))
-    assert "turned by 2.0 degrees" in words_of(turned, (1280, 720))
+    assert "rotated by 2.0 degrees" in words_of(turned, (1280, 720))
     assert "degrees" not in words_of(STRAIGHT_ON, (1280, 720))
 
 
@@ -69,6 +69,6 @@ def test_an_unreadable_tile_is_queried_once_per_place() -> None:
 def test_camera_news_and_a_query_are_reported_together() -> None:
     notes = News().of(replace(shifted(12.0), unsure=(unsure_tile(),)))
     assert [note.words.split(";")[0].split("?")[0] for note in notes] == [
-        "the camera was moved by 12 pixels",
-        "what is this",
+        "the camera moved by 12 pixels",
+        "is this a tile",
     ]

@@ -41,9 +41,7 @@ def fill_with_its_own_pictures(disk: Path) -> None:
         table.recorder.frame(table.t_s * SECOND + number, jpeg, None)
         assert table.recorder.is_whole, f"the recording stopped after {number} pictures"
     table.go_on(1, points=10)
-    assert set(table.notes) == {
-        "the disk is full: the earlier pictures of this match were deleted, its scores are kept"
-    }
+    assert set(table.notes) == {"the disk is full: earlier pictures of this match were deleted, its scores were kept"}
     assert len(table.files) == 1, "the earlier files are gone"
     assert table.kept == (15, 0)
 
@@ -55,7 +53,7 @@ def survive_disk_faults(disk: Path) -> None:
     full.go_on(2, points=5)
     fill(disk / "filling")
     full.go_on(3, points=10)
-    assert full.recorder.words == "NOT RECORDED any more"
+    assert full.recorder.words == "RECORDING STOPPED"
     assert "there is no room left" in full.notes[0]
     (disk / "filling").unlink()
     full.go_on(6)

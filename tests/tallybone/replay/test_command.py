@@ -130,7 +130,7 @@ def test_what_cannot_be_read_is_asked_about_once_for_each_place(folder: Path) ->
         "t_ns": 0,
         "event": "unsure",
         "frame": "00.png",
-        "words": "what is this? It looks like a tile, but cannot be read: move it a little, or take it away",
+        "words": "is this a tile? It cannot be read: move it a little, or take it away",
         "corners_px": [[0.0, 0.0], [20.0, 0.0], [20.0, 40.0], [0.0, 40.0]],
     }
     assert (other["event"], other["frame"], other["corners_px"]) == (
@@ -142,7 +142,7 @@ def test_what_cannot_be_read_is_asked_about_once_for_each_place(folder: Path) ->
         "result": {"frames": 3, "placed": 0, "moved": 0, "removed": 0, **NO_OTHERS, "tiles": 0, "unsure": 2}
     }
     first, *_, end = Run(folder, *views, as_json=False).out.getvalue().splitlines()
-    assert first.startswith("00.png: what is this? ")
+    assert first.startswith("00.png: is this a tile? ")
     assert first.endswith(" (at 10, 20)")
     assert end.endswith("; 0 on the table at the end, 2 that cannot be read")
 

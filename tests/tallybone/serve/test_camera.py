@@ -102,7 +102,7 @@ def test_those_who_look_get_two_pictures_a_second() -> None:
 
 def test_a_simulated_table_begins_with_the_match() -> None:
     camera = TableCamera("simulated", Hands())
-    assert (camera.look(), camera.problem, camera.words) == (None, None, "simulated: begins with the match")
+    assert (camera.look(), camera.problem, camera.words) == (None, None, "simulated: starts with the match")
     first, _ = camera.for_game(game())
     second, _ = camera.for_game(game())
     assert first is not second

@@ -137,6 +137,6 @@ def test_what_is_found_is_said_in_every_language(language: str) -> None:
 def test_a_machine_that_is_too_slow_is_a_warning_with_its_pace() -> None:
     assert pace_found(None).grade is Grade.ABSENT
     fast, slow = MeanPace(9.8, 10.0, 0.12, is_too_slow=False), MeanPace(2.14, 10.0, 0.9, is_too_slow=True)
-    assert (pace_found(fast).grade, pace_found(fast).words) == (Grade.OK, "9.8 of 10 pictures a second are read")
+    assert (pace_found(fast).grade, pace_found(fast).words) == (Grade.OK, "reading 9.8 of 10 pictures per second")
     assert pace_found(slow).grade is Grade.WARNING
-    assert "reads 2.1 of 10 pictures a second and is 0.9 s behind" in pace_found(slow).words
+    assert "reads 2.1 of 10 pictures per second and is 0.9 s behind" in pace_found(slow).words

@@ -265,7 +265,7 @@ def test_every_game_is_offered_with_every_option_explained(resting: Served) -> N
         assert all(one["meaning"] and one["allowed"] for one in shown["options"])
         known = {one["key"]: one for one in shown["options"]}
         assert [one["value"] for one in known["spinner"]["choices"]] == ["none", "first", "all", "starter6"]
-        assert known["target"]["none"] == "one hand is the match"
+        assert known["target"]["none"] == "play a single hand"
 
 
 def test_a_choice_says_what_holds_then_and_what_is_wrong(resting: Served) -> None:

@@ -126,7 +126,7 @@ def test_a_table_without_its_camera_is_unwell_with_status_503(tmp_path: Path) ->
 
 def test_the_speed_of_the_machine_is_among_the_findings(table: Served) -> None:
     found = asked(table, "/api/v1/health").json()["findings"]
-    assert [one["words"] for one in found if one["part"] == "speed"] == ["measured while a match is played"]
+    assert [one["words"] for one in found if one["part"] == "speed"] == ["measured during a match"]
 
 
 def test_viewers_are_counted_while_they_watch(table: Served) -> None:

@@ -124,7 +124,7 @@ def test_an_earlier_one_is_brought_back(table: Served) -> None:
     save_calibration(MEASURED, file_of(table))
     save_calibration(Calibration(), file_of(table))
     with table.client() as client:
-        assert stored(client)["known"][0] == "Lens: not measured, so it is guessed."
+        assert stored(client)["known"][0] == "Lens: not measured; an estimate is used."
         assert client.post("/calibration/restore", json={"number": 1}).status_code == 204
         assert stored(client)["known"][0].startswith("Lens: for pictures of 1280 x 720")
         assert stored(client, "es")["known"][0].startswith("Objetivo: para imágenes de 1280 x 720")
@@ -148,7 +148,7 @@ def test_a_damaged_one_is_said_and_another_brought_back(table: Served) -> None:
 def test_a_picture_is_compared_with_what_is_stored(table: Served) -> None:
     with table.client() as client, pictures(table):
         found = client.post("/calibration/check", json={}).json()
-        assert found[0] == {"well": False, "words": "lens and table not measured yet: places cannot be checked."}
+        assert found[0] == {"well": False, "words": "lens and table not measured yet: positions cannot be checked."}
 
 
 def test_without_a_camera_nothing_is_calibrated_and_the_reason_is_said(table: Served) -> None:

@@ -1,4 +1,4 @@
-""" "The table is right": from any state the layout becomes the one that lies there, and the game goes on."""
+""" "Use the layout on the table": from any state the layout becomes the one that lies there, and the game goes on."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def test_a_deal_that_was_told_too_early_is_taken_back() -> None:
 
 def test_nothing_happens_where_the_table_is_left_as_it_was_or_no_match_is_played() -> None:
     session = line(seen((3, 5), (0, 0)))
-    after = chosen(session, "leave everything as it was")
+    after = chosen(session, "leave everything unchanged")
     assert (after.state, after.places) == (session.state, session.places)
     assert feed(Session(), Press(Button.TABLE)) == (Session(), ())
 
@@ -230,7 +230,7 @@ def test_before_the_first_hand_only_a_deal_can_explain_what_lies_there() -> None
     session, _ = feed(Session(), MatchStart(BLOCK, ("Ann", "Ben")))
     session, _ = feed(session, Press(Button.TABLE))
     assert session.open_question is not None
-    assert session.open_question.choices == ("hand 1 has been dealt", "leave everything as it was")
+    assert session.open_question.choices == ("hand 1 has been dealt", "leave everything unchanged")
     session, _ = feed(session, Answer(0, session.open_question.topic))
     assert (number_of(session), phase_of(session)) == (1, Phase.LEAD)
 

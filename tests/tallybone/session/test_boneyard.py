@@ -124,7 +124,7 @@ def test_a_tile_that_is_put_back_after_others_have_played_is_asked_about() -> No
     table.take(*gone, came="top")
     table.put(NEXT, came="top")
     table.put(*gone, came="top")
-    assert table.asked == ["14 tiles lie in the boneyard again: has Ben put back what was drawn?"]
+    assert table.asked == ["the boneyard has 14 tiles again: did Ben put back the drawn tiles?"]
     undone, kept = table.session.questions[0].answers
     assert isinstance(undone.events[0], Remove)
     table.tell(Answer(1))
@@ -159,13 +159,13 @@ def test_a_tile_too_many_must_be_seen_twice_without_a_hand() -> None:
     table.put(back(20))
     assert table.asked == []
     table.look()
-    assert table.asked == ["15 tiles lie in the boneyard, but only 14 should"]
+    assert table.asked == ["the boneyard holds 15 tiles, but should hold 14"]
 
 
 def test_more_tiles_than_there_can_be_are_told() -> None:
     table = playing()
     table.put(back(20), came="top")
-    assert table.asked == ["15 tiles lie in the boneyard, but only 14 should"]
+    assert table.asked == ["the boneyard holds 15 tiles, but should hold 14"]
     table.take(back(20), came="top")
     assert (table.asked, draws(table)) == ([], [])
 

@@ -19,7 +19,7 @@ from vision.tracking.table_view import TableView
 
 # Who stacks says on which tile they see.
 GAMES = sorted(set(PLAYERS_OF) - {"cutthroat"})
-WORDS = "what happened while nobody saw the table?"
+WORDS = "what happened while the table was hidden?"
 
 
 @pytest.mark.parametrize("name", ["allfives", "block", "bones", "draw", "super"])

@@ -196,7 +196,7 @@ def test_open_hands_in_play_are_asked_about() -> None:
     table.put(NEXT, came="top")
     table.put(*LEFT, came="bottom")
     table.look()
-    assert table.asked == ["tiles are laid open: is the hand over?"]
+    assert table.asked == ["hands are open: is the hand over?"]
     table.tell(Answer(0))
     assert Domino(Seat(1)) in table.log
     assert reveals(table)
@@ -356,7 +356,7 @@ def test_tiles_that_were_laid_open_before_the_table_was_cleared_end_the_hand() -
     table.put(NEXT, came="top")
     table.put(*LEFT, came="bottom")
     table.look()
-    assert table.asked == ["tiles are laid open: is the hand over?"]
+    assert table.asked == ["hands are open: is the hand over?"]
     table.take(FIRST, NEXT, came="bottom")
     assert Domino(Seat(1)) in table.log
     assert totals(table) == (0, 15)

@@ -222,13 +222,13 @@ def test_the_second_guess_of_the_eye_is_the_other_answer() -> None:
     [
         (
             seen((5, 4), (0, -1.6), 30),
-            "which way round does the 5-4 lie?",
+            "which half of the 5-4 touches the layout?",
             ("the 5 touches the 5-5 at N", "the 4 touches the 5-5 at N"),
         ),
         (
             seen((5, 4), (0.6, -1.0), 150),
-            "does the 5-4 lie against the 5-1 or the 5-5?",
-            ("against the 5-1", "against the 5-5"),
+            "does the 5-4 touch the 5-1 or the 5-5?",
+            ("next to the 5-1", "next to the 5-5"),
         ),
     ],
 )
@@ -288,8 +288,8 @@ def test_what_is_laid_after_a_doubtful_tile_waits_and_keeps_its_turn() -> None:
 def test_two_ends_that_fit_equally_are_asked_about() -> None:
     session, said = lay(ring(), seen((3, 3), (2, 0)))
     assert questions(said) in (
-        ["does the 3-3 lie against the 5-3 or the 4-3?"],
-        ["does the 3-3 lie against the 4-3 or the 5-3?"],
+        ["does the 3-3 touch the 5-3 or the 4-3?"],
+        ["does the 3-3 touch the 4-3 or the 5-3?"],
     )
     assert "3-3" not in str(plays(session))
 
@@ -310,7 +310,7 @@ def test_the_number_decides_between_ends_that_are_touched_alike() -> None:
 
 def test_a_tile_far_away_waits_until_it_is_joined() -> None:
     session, said = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (4, 0)))
-    assert questions(said) == ["the 4-1 touches no end of the layout"]
+    assert questions(said) == ["the 4-1 does not touch an open end"]
     session, said = lay(session, seen((5, 4), (2, 0)))
     assert not questions(said)
     assert plays(session) == ["5-3", "5-4@5-3E", "4-1@5-4E"]

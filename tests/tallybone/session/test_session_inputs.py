@@ -164,7 +164,7 @@ def test_a_knock_of_another_is_told_and_waits() -> None:
 def test_a_knock_that_is_not_sure_is_asked_about() -> None:
     faint = KnockHeard(Seat(1), confidence=SURE_KNOCK - 0.1)
     session, told = heard(led(), (10.0, faint), (13.0, NOTHING_NEW))
-    assert questions(tuple(told)) == ["was that a knock of Ben?"]  # type: ignore[arg-type]  # of what was said
+    assert questions(tuple(told)) == ["did Ben knock?"]  # type: ignore[arg-type]  # of what was said
     assert session.open_question is not None
     assert session.open_question.holds_up
     _, said = feed(session, Answer(0))
@@ -369,7 +369,7 @@ def test_a_question_that_nobody_answers_no_longer_holds_up_a_game_that_goes_on()
 def undone() -> Session:
     session, _ = feed(led(), placed(NEXT, before=(FIRST,)), t_ns=2 * SECOND_NS)
     session, said = feed(session, Press(Button.UNDO), t_ns=3 * SECOND_NS)
-    assert "still on the table: the 5-4. Count it again, or will you remove it?" in questions(said)
+    assert "still on the table: the 5-4. Play again, or remove from the table?" in questions(said)
     return session
 
 

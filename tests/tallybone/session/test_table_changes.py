@@ -107,7 +107,7 @@ def test_a_tile_that_was_only_covered_counts_as_before() -> None:
 def test_an_earlier_tile_taken_away_is_asked_about_and_still_counts() -> None:
     first, second, last = seen((3, 5), (0, 0)), seen((5, 4), (2, 0)), seen((4, 1), (4, 0))
     session, said = removed(line(first, second, last), second)
-    assert questions(said) == ["the 5-4 was taken away: does it count?"]  # type: ignore[arg-type]
+    assert questions(said) == ["the 5-4 was removed: does it still count?"]  # type: ignore[arg-type]
     kept, _ = feed(session, Answer(0))
     assert kept.open_question is None
     assert kept.state == session.state
@@ -193,7 +193,7 @@ def test_a_toss_up_between_two_histories_is_asked_and_the_answer_settles_it() ->
     read_wrong = chances(seen((5, 6), (2, 0)), half_1={6: 0.99, 4: 0.01})
     session, _ = lay(line(seen((3, 5), (0, 0))), read_wrong)
     session, said = lay(session, seen((4, 1), (4, 0)))
-    assert questions(said) == ["is the 6-5 that lies there the 6-5 or the 5-4?"]
+    assert questions(said) == ["is the 6-5 on the table the 6-5 or the 5-4?"]
     right, _ = feed(session, Answer(1))
     assert right.state.game is not None
     assert [str(tile) for tile in right.state.game.layout.tiles] == ["5-3", "5-4", "4-1"]
@@ -254,7 +254,7 @@ def test_a_play_said_by_hand_takes_the_tile_that_waits() -> None:
 def test_the_order_of_two_tiles_is_asked_where_points_depend_on_it() -> None:
     session, said = lay(line(seen((3, 5), (0, 0))), *TWO_AT_ONCE)
     assert len(questions(said)) == 1
-    assert questions(said)[0].startswith("several tiles came at once")
+    assert questions(said)[0].startswith("several tiles appeared at once")
     assert session.open_question is not None
     choice = session.open_question.choices.index("Tom 6-3, Brian 5-2")
     session, _ = feed(session, Answer(choice))
@@ -272,7 +272,7 @@ def test_the_order_of_two_tiles_is_not_asked_where_it_was_to_be_seen(*, is_six_f
 
 def test_the_order_of_two_tiles_is_asked_where_they_were_to_be_seen_at_nearly_the_same_time() -> None:
     _, said = laid_since(line(seen((3, 5), (0, 0))), *zip(TWO_AT_ONCE, (SECOND // 10, 0), strict=True))
-    assert questions(said)[0].startswith("several tiles came at once")
+    assert questions(said)[0].startswith("several tiles appeared at once")
 
 
 def test_a_tile_that_was_to_be_seen_first_is_laid_last_where_it_touches_nothing_before() -> None:
@@ -291,7 +291,7 @@ def test_the_order_of_two_tiles_is_not_asked_where_it_makes_no_difference() -> N
 def test_two_tiles_of_one_look_that_can_hardly_be_joined_wait() -> None:
     session, said = lay(line(seen((3, 5), (0, 0))), seen((3, 5), (2.6, 0.8)), seen((0, 0), (9, 9)))
     assert plays(session) == ["5-3"]
-    assert "the 0-0 touches no end of the layout" in questions(said) or session.open_question is not None
+    assert "the 0-0 does not touch an open end" in questions(said) or session.open_question is not None
 
 
 def test_a_game_that_was_begun_unseen_is_taken_in_a_legal_order_and_the_points_are_asked() -> None:
@@ -305,7 +305,7 @@ def test_a_game_that_was_begun_unseen_is_taken_in_a_legal_order_and_the_points_a
     session, said = lay(sitting(replace(ALLFIVES, hand=7)), *tiles)
     assert len(plays(session)) == 5
     assert not problems(said)
-    assert questions(said) == ["5 tiles came at once: are the points right?"]
+    assert questions(said) == ["5 tiles appeared at once: are the points right?"]
     assert len(session.state.inferred) == 5
     session, _ = feed(session, Answer(0))
     assert session.open_question is None
@@ -324,7 +324,7 @@ def test_a_stack_is_asked_about_where_a_hand_was_at_a_tile_and_something_can_be_
     assert said == ()  # nothing was called, so nothing can be stolen
     session, _ = feed(session, Call(Seat(3)))
     session, said = lay(session, handled)
-    assert questions(said) == ["was a second 2-1 laid on the 2-1?"]
+    assert questions(said) == ["was a second 2-1 stacked on the 2-1?"]
     session, said = feed(session, Answer(0))
     assert any(isinstance(one, Stacked) for one in said)
     assert same.open_question is None
@@ -347,7 +347,7 @@ def test_the_stack_button_asks_only_where_more_than_one_tile_can_be_meant() -> N
         session, _ = lay(session, tile)
     session, _ = feed(session, Call(Seat(3)))
     session, said = feed(session, Press(Button.STACK))
-    assert questions(said) == ["on which tile was its copy laid?"]
+    assert questions(said) == ["which tile was stacked on?"]
     assert session.open_question is not None
     assert set(session.open_question.choices) >= {"on the 2-1", "on the 4-0", "nothing was stacked"}
     _, said = feed(session, Answer(session.open_question.choices.index("on the 4-0")))

@@ -127,7 +127,7 @@ def test_plays_that_an_answer_took_back_are_there_again_with_their_places() -> N
     session = line(FIRST, seen((5, 4), (2, 0)), LATER)
     middle = session.places.known[1].tile
     gone, said = feed(session, TableView((FIRST, LATER), (), (Change(ChangeKind.REMOVED, middle),)))
-    assert questions(said) == ["the 5-4 was taken away: does it count?"]
+    assert questions(said) == ["the 5-4 was removed: does it still count?"]
     without, _ = feed(gone, Answer(1))
     assert in_force(without) == ["5-3"]
     again, asked_again = back(without)

@@ -14,7 +14,7 @@ from tests.tallybone.session.zone_views import Table
 from vision.reading import SeenTile
 
 FIRST, NEXT, THIRD = seen((3, 5), (0, 0)), seen((5, 4), (2, 0)), seen((4, 1), (4, 0))
-WHO = "it was Ben's turn, but the 5-4 came from Ann's side: who laid it?"
+WHO = "it was Ben's turn, but the 5-4 came from Ann's side: who played it?"
 
 
 def led() -> Table:
@@ -49,7 +49,7 @@ def test_a_hand_from_anothers_side_alone_is_asked_about_and_the_game_goes_on() -
     table.put(NEXT, came="bottom")
     assert (seats(table), table.asked) == ([0, 1], [WHO])
     assert not table.session.questions[0].ambiguity.holds_up
-    assert table.session.questions[0].ambiguity.choices == ("Ben laid the 5-4", "Ann laid the 5-4")
+    assert table.session.questions[0].ambiguity.choices == ("Ben played the 5-4", "Ann played the 5-4")
 
 
 def test_a_play_in_turn_from_its_side_closes_the_question() -> None:
@@ -145,7 +145,7 @@ def test_a_leader_that_the_next_play_bears_out_is_not_asked_about() -> None:
     table.put(FIRST, came="bottom")
     table.put(NEXT, came="top")
     table.put(THIRD, came="top")
-    assert table.asked == ["it was Ann's turn, but the 4-1 came from Ben's side: who laid it?"]
+    assert table.asked == ["it was Ann's turn, but the 4-1 came from Ben's side: who played it?"]
 
 
 @pytest.mark.parametrize(("came", "who"), [("top", 1), ("bottom", 0)])

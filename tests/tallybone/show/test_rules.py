@@ -44,11 +44,10 @@ def test_all_games_options_and_shortcuts_are_listed() -> None:
     assert {game.name for game in PROFILES} <= set(words)
     assert {option.key for option in OPTIONS} <= set(words)
     assert {f"{preset.key}={preset.value}" for preset in PRESETS} <= set(words)
-    assert "bones 2-4 double-six 150 Fives. Open ends that add up to a" in " ".join(words)
+    assert "bones 2-4 double-six 150 Fives. Score when the open ends add up to a" in " ".join(words)
     assert "both halves while two edges are open, one half for the last, then nothing" in " ".join(words)
-    assert (
-        "1 or more, or none (one hand is the match); usually 150 (draw, allfives, block: 100; super: none)"
-        in " ".join(words)
+    assert "1 or more, or none (play a single hand); usually 150 (draw, allfives, block: 100; super: none)" in " ".join(
+        words
     )
 
 

@@ -148,9 +148,9 @@ def test_totals_are_marked_while_plays_were_not_seen() -> None:
 
 def test_a_question_takes_the_place_of_the_turn() -> None:
     board = boards(2)[6]
-    asked = Board(board.game, board.laid, PICTURE_PX, question="does the 3-3 lie against the 5-3 or the 4-3?")
+    asked = Board(board.game, board.laid, PICTURE_PX, question="does the 3-3 touch the 5-3 or the 4-3?")
     text = printed(asked, 80, 23, in_color=False)
-    assert "? does the 3-3 lie against the 5-3 or the 4-3?" in text
+    assert "? does the 3-3 touch the 5-3 or the 4-3?" in text
     assert describe_pending(board.game) in printed(board, 80, 23, in_color=False)
     assert describe_pending(board.game) not in text
 

@@ -170,7 +170,7 @@ def test_at_a_folder_the_hand_is_dealt_by_itself_and_its_recording_says_the_same
 
 
 def test_a_table_that_is_lost_is_said_once_and_once_that_it_is_found(tmp_path: Path) -> None:
-    lost = replace(NOTHING, lost="the table cannot be made out")
+    lost = replace(NOTHING, lost="the table is not recognized")
     folder = write_pictures(tmp_path / "pictures", 5)
     for wish in (GameOverrides("free"), GameOverrides("bones")):
         looks = (NOTHING, lost, lost, NOTHING, NOTHING)
@@ -179,11 +179,11 @@ def test_a_table_that_is_lost_is_said_once_and_once_that_it_is_found(tmp_path: P
             (line["event"], line["frame"], line["words"]) for line in lines if line.get("event") in ("lost", "found")
         ]
         assert news == [
-            ("lost", "001.jpg", "the table cannot be made out"),
-            ("found", "003.jpg", "the table can be made out again"),
+            ("lost", "001.jpg", "the table is not recognized"),
+            ("found", "003.jpg", "the table is recognized again"),
         ]
         words = Run(folder, ReplaySettings(game=wish), as_json=False, by=TruthEye(looks)).out
-        assert words.count("the table cannot be made out") == words.count("can be made out again") == 1
+        assert words.count("the table is not recognized") == words.count("is recognized again") == 1
 
 
 def test_an_input_of_a_later_version_costs_only_itself(tmp_path: Path) -> None:

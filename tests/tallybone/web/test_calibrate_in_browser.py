@@ -134,34 +134,34 @@ def test_a_full_calibration_takes_under_five_minutes(
         page.locator("#calibrate-seen", has_text="Next: ").wait_for()
         page.locator(".shape.is-cell.is-good").first.wait_for(state="attached")
         page.locator("#calibrate-todo", has_text="px off in 8 views. That is good.").wait_for()
-        press(page, "Keep it")
+        press(page, "Keep")
         wait_for_step(page, "Table")
         page.locator("#calibrate-seen", has_text="4 of 4 corner blocks").wait_for()
         page.locator(".shape.is-marker").nth(15).wait_for(state="attached")
         assert page.locator(".shape.is-marker").count() == 16
         press(page, "Measure")
         page.locator(".shape.is-line").first.wait_for(state="attached")
-        press(page, "Keep it")
+        press(page, "Keep")
         wait_for_step(page, "Zones")
         page.locator(".handle").first.wait_for()
         press(page, "Keep them")
         page.locator("#calibrate-todo", has_text="2 seats, by the mat").wait_for()
-        press(page, "Keep it")
+        press(page, "Keep")
         wait_for_step(page, "Light")
         page.locator("#calibrate-seen", has_text="held").wait_for()
         press(page, "Look")
         page.locator(".shape.is-tile.is-good").first.wait_for(state="attached")
-        press(page, "Keep it")
+        press(page, "Keep")
         wait_for_step(page, "Tiles")
         press(page, "Learn them")
         page.locator("#calibrate-seen", has_text="% done").wait_for()
         correct_a_tile(page)
-        press(page, "Keep it")
+        press(page, "Keep")
         wait_for_step(page, "Knocks")
         press(page, "Listen from the begin")
         page.locator("#calibrate-todo", has_text="Seat 2: knock 5 times").wait_for(timeout=120_000)
         page.locator("#calibrate-todo", has_text="of 10 knocks found").wait_for()
-        press(page, "Keep it")
+        press(page, "Keep")
         wait_for_step(page, "All steps are done")
         took_s = time.monotonic() - began_s
         assert unexpected(viewer) == []
@@ -194,7 +194,7 @@ def correct_a_tile(page: Page) -> None:
     assert page.locator("#tile-number").input_value() == "12"
     pips = [page.locator(f"#tile-{half}").input_value() for half in ("first", "second")]
     assert page.locator(".sight .label").nth(11).text_content() == "-".join(pips)
-    press(page, "Put this tile right")
+    press(page, "Correct this tile")
     page.locator("#calibrate-todo", has_text="Measuring").wait_for()
     page.locator("#calibrate-todo", has_text="28 tiles of a set to double-6").wait_for(timeout=4 * PATIENCE_MS)
 
@@ -215,19 +215,19 @@ def test_a_served_table_is_calibrated_from_its_page(
         viewer.log_in("Ann")
         wait_for_step(page, "Lens")
         assert page.evaluate("document.activeElement.id") == "calibrate-title", "the focus follows"
-        page.locator("#calibrate-todo", has_text="That is good.").wait_for()
-        press(page, "Keep it")
+        page.locator("#calibrate-todo", has_text="Good.").wait_for()
+        press(page, "Keep")
         wait_for_step(page, "Table")
         page.locator("#calibrate-seen", has_text="4 of 4 corner blocks").wait_for()
         press(page, "Measure")
-        press(page, "Keep it")
+        press(page, "Keep")
         wait_for_step(page, "Zones")
         press(page, "Keep them")
-        press(page, "Keep it")
+        press(page, "Keep")
         wait_for_step(page, "Light")
         page.locator("#calibrate-seen", has_text="held").wait_for()
         press(page, "Look")
-        press(page, "Keep it")
+        press(page, "Keep")
         wait_for_step(page, "Tiles")
         press(page, "Skip")
         wait_for_step(page, "All steps are done")
@@ -334,7 +334,7 @@ def test_corners_are_moved_added_and_removed_with_keys_alone(browser: Browser, t
         assert page.evaluate("document.activeElement.getAttribute('aria-label')").startswith("Layout, corner 3 of 5")
         keys.press("Delete")
         assert len(corners_of(page)) == 4
-        page.locator("#calibrate-seen", has_text="as they were drawn").wait_for()
+        page.locator("#calibrate-seen", has_text="as drawn").wait_for()
         assert len(corners_of(page)) == 4
 
 
@@ -345,7 +345,7 @@ def test_a_finger_adds_a_corner_between_two(browser: Browser, table: Calibrated)
         x, y = centre_of(viewer.page.locator(".between").first)
         viewer.page.touchscreen.tap(x, y)
         viewer.page.locator(".handle").nth(4).wait_for()
-        viewer.page.locator("#calibrate-seen", has_text="as they were drawn").wait_for()
+        viewer.page.locator("#calibrate-seen", has_text="as drawn").wait_for()
         assert len(corners_of(viewer.page)) == 5
 
 
@@ -364,7 +364,7 @@ def test_crossing_edges_are_refused_and_can_be_undone(browser: Browser, table: C
         page.mouse.up()
         page.locator("#toast", has_text="its edges cross each other").wait_for()
         assert corners_of(page) != before
-        press(page, "As it was")
+        press(page, "Reset")
         assert corners_of(page) == before
         assert far_x > x
 

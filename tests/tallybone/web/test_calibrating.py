@@ -73,7 +73,7 @@ def test_anyone_can_see_the_state(fresh: Calibrated) -> None:
         state = once(anybody, lambda state: state["picture"])
     assert (state["camera"], state["stage"], state["step"]) == ("usb:0", "before", "lens")
     assert [step["name"] for step in state["steps"]] == ["lens", "table", "zones", "light", "set"]
-    assert state["choices"] == [{"press": "go_on", "words": "keep it"}, {"press": "again", "words": "again"}]
+    assert state["choices"] == [{"press": "go_on", "words": "save"}, {"press": "again", "words": "repeat"}]
     assert (state["picture"]["width_px"], state["picture"]["height_px"]) == (1280, 720)
 
 
@@ -99,7 +99,7 @@ def calibrate_two_zones(insider: httpx.Client, table: Calibrated | None = None) 
     assert insider.post("/calibration/step", json={"step": "zones"}).status_code == 200
     once(insider, lambda state: state["stage"] == "looks" and {"zone"} == {shape["kind"] for shape in state["drawn"]})
     assert press(insider, "2").status_code == 200
-    assert shown(insider)["seen"][0].startswith("2 seats, by the mat")
+    assert shown(insider)["seen"][0].startswith("2 seats, from the mat")
     assert press(insider, "go_on").status_code == 200
     once(insider, lambda state: state["stage"] == "result")
     assert table is None or table.kept == Calibration(), "not stored until somebody accepts it"
@@ -126,7 +126,7 @@ def test_an_invalid_zone_is_refused_with_the_reason(insider: httpx.Client) -> No
     crossed = {"name": "layout", "corners": [[600, 300], [700, 400], [700, 300], [600, 400]]}
     insider.post("/calibration/step", json={"step": "lens"})
     answer = insider.put("/calibration/zones", json={"zones": [crossed]})
-    assert (answer.status_code, answer.json()["error"]) == (422, "zones are not what is calibrated now")
+    assert (answer.status_code, answer.json()["error"]) == (422, "the current step does not calibrate zones")
     insider.post("/calibration/step", json={"step": "zones"})
     before = shown(insider)["zones"]
     answer = insider.put("/calibration/zones", json={"zones": [crossed]})
@@ -138,7 +138,7 @@ def test_a_decision_on_an_earlier_step_is_refused(insider: httpx.Client) -> None
     insider.post("/calibration/step", json={"step": "zones"})
     late = {"press": "go_on", "step": "lens", "stage": "before"}
     answer = insider.post("/calibration/press", json=late)
-    assert (answer.status_code, answer.json()["error"]) == (409, "the calibration has moved on: look again")
+    assert (answer.status_code, answer.json()["error"]) == (409, "the calibration has moved on: check again")
     assert shown(insider)["step"] == "zones"
     assert press(insider, "9").status_code == 409
 
@@ -148,7 +148,7 @@ def test_a_finished_calibration_lists_its_results(insider: httpx.Client) -> None
     press(insider, "skip")
     state = shown(insider)
     assert (state["stage"], state["step"], state["choices"]) == ("over", None, [])
-    assert any(line.startswith("Table: by 4 of 4 corner blocks") for line in state["known"])
+    assert any(line.startswith("Table: measured from 4 of 4 corner blocks") for line in state["known"])
     assert insider.post("/calibration/step", json={"step": "lens"}).status_code == 200
 
 
@@ -201,7 +201,7 @@ def test_rejects_a_tile_out_of_bounds(insider: httpx.Client, body: dict[str, Any
     insider.post("/calibration/step", json={"step": "set"})
     assert insider.put("/calibration/tile", json=body).status_code == 422
     answer = insider.put("/calibration/tile", json={"number": 1, "pips": [1, 2]})
-    assert (answer.status_code, answer.json()["error"]) == (422, "tiles are not what is calibrated now")
+    assert (answer.status_code, answer.json()["error"]) == (422, "the current step does not calibrate tiles")
 
 
 def test_an_unknown_step_is_refused(insider: httpx.Client) -> None:
@@ -228,7 +228,7 @@ def test_an_ended_calibration_refuses_requests(tmp_path: Path) -> None:
     assert late is not None
     refused = late.result(timeout=0)
     assert refused is not None
-    assert refused.words == "nothing is being calibrated"
+    assert refused.words == "no calibration is running"
 
 
 def test_the_queue_of_requests_is_bounded() -> None:

@@ -49,10 +49,10 @@ def test_a_play_of_an_earlier_hand_can_be_corrected(browser: Browser, table: Tru
         with page.expect_response("**/api/v1/ends?*"):
             page.locator("#play-list .play:has(.tile-icon)").first.click()
         page.locator("#sheet").wait_for()
-        assert not page.get_by_text("Was it laid elsewhere?").is_visible(), "its place is unknown"
+        assert not page.get_by_text("Is it in the wrong place?").is_visible(), "its place is unknown"
         points = int(page.locator("#sheet input[type=number]").input_value())
         page.locator("#sheet input[type=number]").fill(str(points + 5))
-        page.locator("#sheet").get_by_role("button", name="Write down").click()
+        page.locator("#sheet").get_by_role("button", name="Save").click()
         viewer.log_in()
         page.wait_for_function(
             "was => [...document.querySelectorAll('.total')].map(one => one.innerText).join() !== was",

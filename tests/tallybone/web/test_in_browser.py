@@ -116,7 +116,7 @@ def test_a_play_is_moved_to_another_end_and_back(browser: Browser) -> None:
         viewer.page.locator("#play-list .play:has(.tile-icon)").first.click()
         viewer.page.locator("#sheet .part", has_text="laid elsewhere").get_by_role("button").first.click()
         viewer.log_in()
-        assert "Put right" in viewer.toast()
+        assert "Correct" in viewer.toast()
         moved = table.live.session.state.log[-1]
         assert isinstance(moved, Amend)
         assert isinstance(moved.action, Play)
@@ -147,7 +147,7 @@ def test_the_sides_of_a_spinner_are_distinguished_when_a_play_is_inserted_or_mov
         page.locator("#sheet .end-key >> nth=1").wait_for()
         assert ends.all_inner_texts() == ["left of the 5-5", "right of the 5-5"]
         assert page.locator("#sheet .end-key svg .mark").count() == 2
-        put_in = page.get_by_role("button", name="Put it in")
+        put_in = page.get_by_role("button", name="Add")
         put_in.click()
         page.locator("#sheet .wrong", has_text="say where").wait_for()
         ends.first.click()
@@ -198,7 +198,7 @@ def test_recovers_from_a_wrong_deal_and_corrects_a_total(browser: Browser) -> No
         form = page.locator("#sheet section", has=page.get_by_role("heading", name="Total", exact=True))
         form.get_by_role("spinbutton").fill("85")
         page.wait_for_timeout(500)
-        form.get_by_role("button", name="Write down").click()
+        form.get_by_role("button", name="Save").click()
         until(lambda: true_totals(table)[0] == 85)
         assert [words for words in viewer.complaints if "401" not in words] == []
 
@@ -414,7 +414,7 @@ def test_a_lost_connection_is_shown_and_restored(browser: Browser, table: TrueTa
         sockets[-1].close()
         page.locator("#lost").wait_for()
         assert "may be old" in page.locator("#lost").inner_text()
-        assert page.locator("#link").inner_text() == "Not live"
+        assert page.locator("#link").inner_text() == "Not connected"
         assert page.evaluate("document.querySelector('#controls').inert")
         is_cut["cut"] = False
         page.locator("html[data-link=live]").wait_for(state="attached")

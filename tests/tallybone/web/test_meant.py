@@ -147,7 +147,7 @@ def test_a_missed_play_before_another_is_inserted() -> None:
 def test_a_tile_that_fits_at_two_ends_needs_a_place() -> None:
     found = meant({"type": "insert", "seat": 1, "pips": [5, 6]}, played(1))
     assert isinstance(found, Refused)
-    assert found == Refused(Refusal.SENSELESS, "6-5 fits at 2 ends: say where it lies")
+    assert found == Refused(Refusal.SENSELESS, "the 6-5 fits at 2 ends: specify which")
 
 
 def test_missed_knocks_and_draws_are_inserted() -> None:
@@ -270,7 +270,7 @@ def test_inferred_actions_are_confirmed_one_by_one_or_together() -> None:
 
 def test_refuses_to_confirm_an_action_that_is_not_inferred() -> None:
     state, _ = apply(played(), Inferred((Seq(FIRST),)))
-    refused = Refused(Refusal.CHANGED, "that is confirmed already")
+    refused = Refused(Refusal.CHANGED, "already confirmed")
     assert meant({"type": "confirm", "seq": SECOND}, state) == refused
     assert meant({"type": "confirm"}, played()) == refused
 

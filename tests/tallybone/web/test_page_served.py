@@ -100,7 +100,7 @@ def test_errors_are_in_the_requested_language(insider: httpx.Client) -> None:
     action = {"action": {"type": "press", "button": "knock", "seat": 9}}
     answer = insider.post(f"{API}/actions?lang=fr", json=action)
     assert answer.json() == {"error": "personne n'est à la place 9"}
-    assert insider.post(f"{API}/actions?lang=../x", json=action).json() == {"error": "nobody sits on seat 9"}
+    assert insider.post(f"{API}/actions?lang=../x", json=action).json() == {"error": "nobody sits at seat 9"}
 
 
 def test_viewing_needs_no_pin_but_actions_do(anybody: httpx.Client) -> None:
@@ -142,7 +142,7 @@ def test_simultaneous_undos_of_the_same_action_count_once(insider: httpx.Client)
 def test_an_invalid_action_is_answered_with_the_reason(insider: httpx.Client) -> None:
     answer = do(insider, type="press", button="knock", seat=7)
     assert answer.status_code == 422
-    assert answer.json() == {"error": "nobody sits on seat 7"}
+    assert answer.json() == {"error": "nobody sits at seat 7"}
 
 
 def test_a_logout_ends_control(table: TrueTable) -> None:

@@ -58,14 +58,14 @@ def test_a_page_marks_provisional_totals_until_the_last_play_is_confirmed(browse
         assert "provisional" in page.locator(".player").first.aria_snapshot()
         assert page.locator(".play.is-inferred").count() == 2
         page.locator("#play-list li").filter(has=page.get_by_text("not seen")).first.get_by_role(
-            "button", name="That is right"
+            "button", name="Confirm"
         ).click()
         viewer.log_in()
         until(lambda: len(table.live.session.state.inferred) == 1)
         page.locator(".play.is-inferred").nth(1).wait_for(state="detached")
         assert page.locator("#provisional").is_visible()
         page.wait_for_timeout(500)  # a second tap too soon is ignored
-        page.get_by_role("button", name="All plays are right").click()
+        page.get_by_role("button", name="Confirm all plays").click()
         page.locator("#provisional").wait_for(state="hidden")
         assert not table.live.session.state.is_provisional
         assert page.locator(".play.is-inferred").count() == 0
@@ -81,7 +81,7 @@ def test_a_question_that_confirms_all_replaces_the_button(browser: Browser, tabl
         page = viewer.page
         page.locator("#question").get_by_text("While nobody saw it").wait_for()
         assert page.locator("#provisional p").is_visible()
-        assert not page.get_by_role("button", name="All plays are right").is_visible()
+        assert not page.get_by_role("button", name="Confirm all plays").is_visible()
         page.locator("#question").get_by_role("button", name="that is right").click()
         viewer.log_in()
         page.locator("#provisional").wait_for(state="hidden")
@@ -93,7 +93,7 @@ def test_the_sheet_of_an_inferred_play_confirms_it(browser: Browser, table: True
         page = viewer.page
         page.locator(".play.is-inferred").first.click()
         page.locator("#sheet").get_by_text("Nobody saw this").wait_for()
-        page.locator("#sheet").get_by_role("button", name="That is right").click()
+        page.locator("#sheet").get_by_role("button", name="Confirm").click()
         viewer.log_in()
         until(lambda: len(table.live.session.state.inferred) == 1)
 

@@ -20,7 +20,7 @@ def question_shown(table: TrueTable, *, chosen: int | None) -> QuestionShown | N
     """Return the snapshot of a question. *chosen* is the choice highlighted by the table's buttons."""
     session = table.live.session
     choices = (phrase("nobody can play"), phrase("no, it goes on"))
-    ambiguity = Ambiguity(None, phrase("tiles are laid open: is the hand over?"), holds_up=False, choices=choices)
+    ambiguity = Ambiguity(None, phrase("hands are open: is the hand over?"), holds_up=False, choices=choices)
     question = Question(ambiguity, (Resolution((), session.places), Resolution((), session.places)))
     now: LiveState = replace(table.live.now, session=replace(session, questions=(question,)), chosen=chosen)
     shown = snapshot_of(now, (), Story().after(session.state), version=1)

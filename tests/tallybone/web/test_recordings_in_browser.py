@@ -70,12 +70,12 @@ def test_rescoring_lists_the_differences(browser: Browser, table: TrueTable) -> 
     with visiting(browser, table.page.url + RECORDING, TABLET) as viewer:
         page = viewer.page
         page.locator("select[name=rules]").select_option("draw")
-        page.get_by_role("button", name="Score it again").click()
+        page.get_by_role("button", name="Score again").click()
         page.locator(
             ".differences li", has_text="recorded: Ann plays 5-5, 10 points; now: Ann plays 5-5, 0 points"
         ).first.wait_for()
         page.locator("input[name=options]").fill("nonsense=1")
-        page.get_by_role("button", name="Score it again").click()
+        page.get_by_role("button", name="Score again").click()
         page.locator(".replay-desk .wrong").wait_for()
 
 
@@ -83,7 +83,7 @@ def test_deleting_asks_for_confirmation_and_can_be_undone(browser: Browser, tabl
     with visiting(browser, table.page.url + RECORDING) as viewer:
         page = viewer.page
         page.get_by_role("button", name="Delete this recording").click()
-        page.locator("#sheet").get_by_role("button", name="Keep it").click()
+        page.locator("#sheet").get_by_role("button", name="Keep").click()
         page.get_by_role("button", name="Delete this recording").click()
         page.locator("#sheet").get_by_role("button", name="Delete", exact=True).click()
         viewer.log_in("Zoe")
@@ -119,7 +119,7 @@ def test_statistics_have_plots_and_tables(browser: Browser, table: TrueTable) ->
         assert page.locator(".best li").first.inner_text().endswith("+20")
         page.locator("summary").first.click()
         assert page.locator("figure table").first.locator("tbody tr").count() == 2
-        page.locator("table[aria-label='Everybody, over all games'] tbody tr", has_text="Ann").wait_for()
+        page.locator("table[aria-label='All players, all games'] tbody tr", has_text="Ann").wait_for()
         assert viewer.complaints == []
 
 
