@@ -1,4 +1,4 @@
-"""Moving pictures of rendered tables: hands come in, lay, push and take tiles, and go; with truth."""
+"""Clips of rendered tables with hands that place, push and take tiles, and the ground truth."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from vision.reading import SeenTile
 from vision.tracking.settle import Side
 from vision.tracking.watch import Frame
 
-# 500 x 280 mm on the table. Seen a margin wider than it is shown, so that the camera can be bumped.
+# 500 x 280 mm of the table. Rendered with a margin, to allow camera bumps.
 WIDTH_PX, HEIGHT_PX, MARGIN_PX = 960, 540, 80
 CAMERA = replace(OVERHEAD, width_px=WIDTH_PX + 2 * MARGIN_PX, height_px=HEIGHT_PX + 2 * MARGIN_PX, px_per_mm=1.9)
 NS_PER_FRAME = 100_000_000
-# Where a hand's arm points when it comes in from a side, clockwise from x in the picture.
+# Direction of a hand's arm when it enters from a side, clockwise from x in the image.
 _HEADINGS = {Side.TOP: math.pi / 2, Side.RIGHT: math.pi, Side.BOTTOM: -math.pi / 2, Side.LEFT: 0.0}
 _SKIN = (110.0, 145.0, 200.0)
 _OUTSIDE_MM = 420.0
 
 
 def still(tiles: Sequence[PlacedTile], frames: int, bump: Bump = STRAIGHT) -> list[Moment]:
-    """A table on which nothing happens."""
+    """Return moments of a table on which nothing happens."""
     return [Moment(tuple(tiles), bump=bump)] * frames
 
 
@@ -39,7 +39,7 @@ def play(
     *,
     pause: int = 1,
 ) -> list[Moment]:
-    """A hand that comes in from a side, does something at a place, and goes; *pause* frames it rests there."""
+    """Return moments of a hand that enters, acts at a point, rests for *pause* frames, and leaves."""
     way = (1.0, 0.7, 0.4, 0.15, 0.0)
     there = [Moment(tuple(before), (hand_at(at_mm, side, share),)) for share in way]
     rests = [Moment(tuple(after), (hand_at(at_mm, side, 0.02),))] * pause
@@ -48,7 +48,7 @@ def play(
 
 
 def hand_at(at_mm: tuple[float, float], side: Side, away: float) -> Reach:
-    """A hand over a place, or on its way: *away* 1 is out of the picture."""
+    """Return a hand over a point. *away* is the distance: 1 is out of view."""
     heading = _HEADINGS[side] + 0.2
     back = away * _OUTSIDE_MM
     tip = (at_mm[0] - back * math.cos(heading), at_mm[1] - back * math.sin(heading))
@@ -56,7 +56,7 @@ def hand_at(at_mm: tuple[float, float], side: Side, away: float) -> Reach:
 
 
 class Clip:
-    """A watched table: frames of moments, each with noise of its own, and the truth of how tiles lie."""
+    """Frames of a rendered table, each with its own noise, and the true tiles."""
 
     def __init__(self, looks: Looks | None = None, seed: int = 0, noise: float = 2.0) -> None:
         looks = looks or Looks(camera=CAMERA)
@@ -65,13 +65,13 @@ class Clip:
         self.t_ns = 0
 
     def frames(self, moments: Sequence[Moment]) -> Iterator[Frame]:
-        """The moments as pictures, 10 a second."""
+        """Yield the moments as frames, 10 a second."""
         for moment in moments:
             self.t_ns += NS_PER_FRAME
             yield Frame(self.film.picture(moment), self.t_ns)
 
     def truth(self, tiles: Sequence[PlacedTile], bump: Bump = STRAIGHT) -> tuple[SeenTile, ...]:
-        """The tiles as a perfect eye sees them, in their order."""
+        """Return the ground truth of the tiles, in their order."""
         return self.film.truth(tiles, bump)
 
 

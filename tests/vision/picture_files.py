@@ -1,4 +1,4 @@
-"""Picture files made by hand: what OpenCV does not write, and what nobody should."""
+"""Handmade image files: valid ones that OpenCV cannot write, and malicious ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOP_LEFT_BGR = (10, 20, 200)
 
 
 def scene() -> NDArray[np.uint8]:
-    """A smooth picture, wider than high, that is red at its top left only."""
+    """Return a smooth landscape image that is red only at its top left."""
     rows, columns = np.mgrid[0:SCENE_HEIGHT, 0:SCENE_WIDTH]
     image = np.dstack([columns * 3, rows * 4, np.zeros_like(rows)]).astype(np.uint8)
     image[:16, :16] = TOP_LEFT_BGR
@@ -40,15 +40,15 @@ def orientation(value: int) -> bytes:
 
 
 def cmyk_jpeg(transform: int = 0) -> bytes:
-    """A one-block baseline JPEG with four components, every coefficient zero: each sample is 128.
+    """Return a one-block baseline JPEG with four components. All coefficients are zero, so each sample is 128.
 
     Args:
-        transform: What Adobe's marker says: 0 for CMYK, 2 for YCCK.
+        transform: Value in Adobe's marker: 0 for CMYK, 2 for YCCK.
     """
     quantisation = b"\xff\xdb" + struct.pack(">HB", 67, 0) + bytes([1] * 64)
     adobe = b"\xff\xee" + struct.pack(">H", 14) + b"Adobe" + struct.pack(">HHHB", 100, 0, 0, transform)
     frame = b"\xff\xc0" + struct.pack(">HBHHB", 20, 8, 8, 8, 4) + b"".join(bytes((i, 0x11, 0)) for i in range(1, 5))
-    # One code of one bit (0) each: DC category 0, AC end of block.
+    # One 1-bit code (0) each: DC category 0, AC end of block.
     tables = b"".join(
         b"\xff\xc4" + struct.pack(">HB", 20, kind) + bytes([1] + [0] * 15) + b"\0" for kind in (0x00, 0x10)
     )
@@ -59,29 +59,29 @@ def cmyk_jpeg(transform: int = 0) -> bytes:
 def png(
     width_px: int, height_px: int, *, depth_bits: int = 8, color: int = 2, row: bytes | None = None, more: bytes = b""
 ) -> bytes:
-    """A PNG file of equal rows, by default zeros, packed while they are made: a bomb if it is large.
+    """Return a PNG file of equal rows, zeros by default, compressed incrementally. A large one is a decompression bomb.
 
     Args:
-        color: As in its header: 0 grey, 2 BGR, 3 palette, 4 grey and alpha, 6 BGR and alpha.
+        color: Colour type in the header: 0 grey, 2 BGR, 3 palette, 4 grey and alpha, 6 BGR and alpha.
         row: One row without its filter byte.
         more: Chunks between header and pixels.
     """
     samples = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[color]
-    line = b"\0" + (bytes((width_px * samples * depth_bits + 7) // 8) if row is None else row)
+    raw_row = b"\0" + (bytes((width_px * samples * depth_bits + 7) // 8) if row is None else row)
     header = struct.pack(">IIBBBBB", width_px, height_px, depth_bits, color, 0, 0, 0)
-    pixels = png_chunk(b"IDAT", packed(line, height_px))
+    pixels = png_chunk(b"IDAT", deflated(raw_row, height_px))
     return b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header) + more + pixels + png_chunk(b"IEND", b"")
 
 
-def packed(line: bytes, times: int) -> bytes:
-    """The same bytes again and again, deflated without ever being all there."""
-    packer = zlib.compressobj(1)
-    return b"".join(packer.compress(line) for _ in range(times)) + packer.flush()
+def deflated(raw_row: bytes, times: int) -> bytes:
+    """Return repeated bytes, deflated without holding them all in memory."""
+    compressor = zlib.compressobj(1)
+    return b"".join(compressor.compress(raw_row) for _ in range(times)) + compressor.flush()
 
 
 def tiff(width_px: int, height_px: int, *, depth_bits: int = 16, channels: int = 4, more: bytes = b"") -> bytes:
-    """A TIFF file of zeros in one deflated strip, with further entries of its directory."""
-    pixels = packed(bytes(width_px * channels * depth_bits // 8), height_px)
+    """Return a TIFF file of zeros in one deflated strip, with additional directory entries."""
+    pixels = deflated(bytes(width_px * channels * depth_bits // 8), height_px)
     depths = struct.pack(f"<{channels}H", *[depth_bits] * channels)
     entries = [
         (256, 4, 1, width_px),
@@ -95,18 +95,20 @@ def tiff(width_px: int, height_px: int, *, depth_bits: int = 16, channels: int =
         (279, 4, 1, len(pixels)),
     ]
     body = depths + pixels + b"\0" * (len(pixels) % 2)
-    listed = b"".join(struct.pack("<HHII", *entry) for entry in entries) + more
-    directory = struct.pack("<H", len(listed) // 12) + listed + struct.pack("<I", 8 + len(body))  # the next: itself
+    packed_entries = b"".join(struct.pack("<HHII", *entry) for entry in entries) + more
+    directory = (
+        struct.pack("<H", len(packed_entries) // 12) + packed_entries + struct.pack("<I", 8 + len(body))
+    )  # its own offset as the next one: a cycle
     return b"II*\0" + struct.pack("<I", 8 + len(body)) + body + directory
 
 
 def many_scans(jpeg: bytes, count: int) -> bytes:
-    """A progressive JPEG file with its last scan *count* times more: small, and slow to decode."""
+    """Return a progressive JPEG file with its last scan repeated *count* times: small, but slow to decode."""
     last = jpeg.rindex(b"\xff\xda")
     return jpeg[:-2] + jpeg[last:-2] * count + jpeg[-2:]
 
 
 def text_bomb(count: int, length_bytes: int) -> bytes:
-    """A small PNG picture with packed texts that a decoder would unpack and keep."""
+    """Return a small PNG with compressed text chunks that a decoder would decompress and keep."""
     text = zlib.compress(bytes(length_bytes), 9)
     return png(64, 48, more=b"".join(png_chunk(b"zTXt", b"note\0\0" + text) for _ in range(count)))

@@ -1,4 +1,4 @@
-"""Tiles as arrays and as drawings: what the tests of the geometry of the eye share."""
+"""Tiles as poses and as drawings, shared by the tests of geometry."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from vision.arrays import Image, Points
 from vision.geometry.poses import Poses, upright_poses
 
 Bgr = tuple[int, int, int]
-_SHIFT = 4  # bits of a fraction of a pixel in OpenCV's drawing
+_SHIFT = 4  # fractional bits of coordinates in OpenCV drawing
 
 
 def tile_at(x_px: float, y_px: float, *, side_px: float = 20.0, degrees: float = 0.0) -> Poses:
-    """One tile of 2:1, shape (1, 6); half 1 lies where *degrees*, clockwise from the x axis, point."""
+    """Return a 2:1 tile, shape (1, 6). Half 1 is in the direction of *degrees*, clockwise from the x axis."""
     return upright_poses(
         np.array([[x_px, y_px]]), np.array([math.radians(degrees)]), np.array([2 * side_px]), np.array([side_px])
     )
@@ -29,7 +29,7 @@ def tiles_at(*poses: Poses) -> Poses:
 
 @st.composite
 def sheared_poses(draw: st.DrawFn, *, count: int | None = None) -> Poses:
-    """Tiles as an oblique view shows them: any place, direction and size, not quite square nor 2:1."""
+    """Draw tiles as in an oblique view: any place, direction and size, not exactly square nor 2:1."""
     rows = draw(st.integers(0, 4)) if count is None else count
     places = st.floats(-1000, 1000)
     drawn = [
@@ -44,13 +44,13 @@ def sheared_poses(draw: st.DrawFn, *, count: int | None = None) -> Poses:
         for _ in range(rows)
     ]
     poses = [
-        (x, y, half * math.cos(t), half * math.sin(t), *_turned(shear * half, ratio * half, t))
+        (x, y, half * math.cos(t), half * math.sin(t), *_rotated(shear * half, ratio * half, t))
         for x, y, t, half, ratio, shear in drawn
     ]
     return np.array(poses).reshape(-1, 6)
 
 
-def _turned(along: float, across: float, theta_rad: float) -> tuple[float, float]:
+def _rotated(along: float, across: float, theta_rad: float) -> tuple[float, float]:
     c, s = math.cos(theta_rad), math.sin(theta_rad)
     return along * c - across * s, along * s + across * c
 
@@ -60,7 +60,7 @@ def blank(width_px: int = 320, height_px: int = 240, bgr: Bgr = (60, 90, 40)) ->
 
 
 def fill(image: Image, outline_px: Points, bgr: Bgr) -> None:
-    """Fill an outline, shape (N, 2), with soft edges, in place."""
+    """Fill an outline, shape (N, 2), with antialiased edges, in place."""
     points = np.round(outline_px * (1 << _SHIFT)).astype(np.int32)
     cv2.fillPoly(image, [points], bgr, cv2.LINE_AA, _SHIFT)
 
@@ -71,5 +71,5 @@ def fill_circle(image: Image, center_px: Points, radius_px: float, bgr: Bgr) -> 
 
 
 def nearest_errors(truth: Poses, proposed: Poses) -> list[float]:
-    """For each true tile the farthest corner of the proposal that fits it best, in sides; either end may be first."""
+    """Return the corner error, in sides, of the best proposal for each true tile, in either orientation."""
     return [float(corner_errors(proposed, truth[i : i + 1])[0].min(initial=math.inf)) for i in range(len(truth))]

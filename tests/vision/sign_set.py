@@ -1,4 +1,4 @@
-"""A double-six with shapes instead of pips, and what somebody says who names its doubles."""
+"""A double-six set with symbols instead of pips, and its named doubles."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ SHAPES = replace(
 
 
 def true_tiles(seen: FaceUpTiles, rendered: RenderedPicture) -> np.ndarray:
-    """Return the pips of the tiles that were seen, shape (N, 2), which all must be there."""
+    """Return the true pips of detected tiles, shape (N, 2). Fails if a tile does not exist."""
     poses, faces = truth_poses(rendered.truth)
-    which = true_halves(half_centers(seen.poses), poses[faces == UP])
-    assert (which >= 0).all()
-    return true_pips(rendered.truth).ravel()[which].reshape(-1, 2)
+    indices = true_halves(half_centers(seen.poses), poses[faces == UP])
+    assert (indices >= 0).all()
+    return true_pips(rendered.truth).ravel()[indices].reshape(-1, 2)
 
 
 def named_doubles(pips: np.ndarray) -> dict[int, tuple[int, int]]:
-    return {at: (first, second) for at, (first, second) in enumerate(pips.tolist()) if first == second}
+    return {index: (first, second) for index, (first, second) in enumerate(pips.tolist()) if first == second}

@@ -1,4 +1,4 @@
-"""Hostile pictures through the whole program: a reading or one clear line, in bounded time and memory."""
+"""Tests of malicious images in the whole program: a reading or one clear line, in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TILE_COLORS = {"white": (235, 240, 240), "black": (30, 28, 26)}
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What `tallybone read --json --annotate` did with some files, and how long all processors worked on it."""
+    """Result of `tallybone read --json --annotate`, with its peak memory and total CPU time."""
 
     code: int
     lines: list[dict[str, object]]
@@ -45,7 +45,7 @@ class Run:
     seconds: float
 
 
-# A started process counts the memory of the one that it was started from: started from this small one, that is nothing.
+# A child inherits the peak memory of its parent, so measure from a minimal process.
 MEASURING = """
 import json, pathlib, resource, subprocess, sys
 done = subprocess.run(sys.argv[2:], stdin=subprocess.DEVNULL, timeout=900)
@@ -56,16 +56,18 @@ pathlib.Path(sys.argv[1]).write_text(json.dumps(measured))
 
 
 def read_by_the_program(folder: Path, files: dict[str, bytes]) -> Run:
-    """Write files and read all of them in a process of its own."""
+    """Write files and read all of them in a separate process."""
     for name, data in files.items():
         (folder / name).write_bytes(data)
     tallybone = str(Path(sys.executable).with_name("tallybone"))
     command = [tallybone, "read", *(str(folder / name) for name in files), "--json", "--annotate", str(folder / "out")]
-    used = folder / "used"
-    done = subprocess.run([sys.executable, "-c", MEASURING, used, *command], check=True, capture_output=True, text=True)
-    code, peak_mb, seconds = json.loads(used.read_text())
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    return Run(code, lines, done.stderr.splitlines(), peak_mb, seconds)
+    usage_file = folder / "used"
+    result = subprocess.run(
+        [sys.executable, "-c", MEASURING, usage_file, *command], check=True, capture_output=True, text=True
+    )
+    code, peak_mb, seconds = json.loads(usage_file.read_text())
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    return Run(code, lines, result.stderr.splitlines(), peak_mb, seconds)
 
 
 def noise(height_px: int, width_px: int) -> NDArray[np.uint8]:
@@ -73,7 +75,7 @@ def noise(height_px: int, width_px: int) -> NDArray[np.uint8]:
 
 
 def sized(jpeg: bytes, width_px: int, height_px: int) -> bytes:
-    """A JPEG file whose header claims another size."""
+    """Return a JPEG file whose header claims another size."""
     at = jpeg.index(b"\xff\xc0") + 5
     return jpeg[:at] + struct.pack(">HH", height_px, width_px) + jpeg[at + 4 :]
 
@@ -136,9 +138,9 @@ def test_small_hostile_files_give_a_reading_or_one_clear_line(tmp_path: Path) ->
     run = read_by_the_program(tmp_path, files)
     assert [line["path"] for line in run.lines] == [str(tmp_path / name) for name in GOOD]
     assert len(run.errors) == len(BAD), run.errors
-    for error, (name, (_, words)) in zip(run.errors, BAD.items(), strict=True):
+    for error, (name, (_, expected)) in zip(run.errors, BAD.items(), strict=True):
         assert error.startswith(f"tallybone read: {tmp_path / name}: ")
-        assert words in error
+        assert expected in error
     assert run.code == 1
     assert len(list((tmp_path / "out").iterdir())) == len(GOOD)
     assert run.peak_mb < 500
@@ -146,9 +148,9 @@ def test_small_hostile_files_give_a_reading_or_one_clear_line(tmp_path: Path) ->
 
 
 def wide_noise() -> bytes:
-    whole_colors = (cv2.IMWRITE_JPEG_SAMPLING_FACTOR, 0x111111)
+    full_chroma = (cv2.IMWRITE_JPEG_SAMPLING_FACTOR, 0x111111)
     return encoded(
-        ".jpg", noise(8900, 8900), cv2.IMWRITE_JPEG_PROGRESSIVE, 1, cv2.IMWRITE_JPEG_QUALITY, 60, *whole_colors
+        ".jpg", noise(8900, 8900), cv2.IMWRITE_JPEG_PROGRESSIVE, 1, cv2.IMWRITE_JPEG_QUALITY, 60, *full_chroma
     )
 
 
@@ -181,7 +183,7 @@ def test_large_hostile_files_take_bounded_time_and_memory(tmp_path: Path, name: 
 
 
 def board(long_px: int, gap_px: int, color: str) -> NDArray[np.uint8]:
-    """A table full of rectangles with a bar and two pips, side by side as no game lays them."""
+    """Return a table full of rectangles with a bar and two pips, packed as in no real game."""
     short_px = long_px // 2
     tile = np.full((short_px + gap_px, long_px + gap_px, 3), (40, 90, 30), np.uint8)
     tile[:short_px, :long_px] = TILE_COLORS[color]
@@ -194,7 +196,7 @@ def board(long_px: int, gap_px: int, color: str) -> NDArray[np.uint8]:
 
 
 @pytest.mark.parametrize(("long_px", "gap_px", "color"), [(20, 1, "white"), (32, 2, "white"), (48, 0, "black")])
-def test_thousands_of_tiles_are_read_in_bounded_time(long_px: int, gap_px: int, color: str) -> None:
+def test_reads_thousands_of_tiles_in_bounded_time(long_px: int, gap_px: int, color: str) -> None:
     image = board(long_px, gap_px, color)
     start = time.process_time()
     reading = reader().read(image)
@@ -203,12 +205,14 @@ def test_thousands_of_tiles_are_read_in_bounded_time(long_px: int, gap_px: int, 
 
 
 @pytest.mark.slow
-def test_a_changed_photograph_is_read_or_refused(tmp_path: Path) -> None:
-    whole = encoded(".jpg", board(48, 12, "white")[:360, :480], cv2.IMWRITE_JPEG_QUALITY, 60)
+def test_a_corrupted_photograph_is_read_or_rejected(tmp_path: Path) -> None:
+    original = encoded(".jpg", board(48, 12, "white")[:360, :480], cv2.IMWRITE_JPEG_QUALITY, 60)
     rng = np.random.default_rng(11)
     path, refused = tmp_path / "changed.jpg", 0
     for _ in range(12):
-        data = bytearray(whole[: int(rng.integers(len(whole) // 2, len(whole)))] if rng.random() < 0.2 else whole)
+        data = bytearray(
+            original[: int(rng.integers(len(original) // 2, len(original)))] if rng.random() < 0.2 else original
+        )
         for at in rng.integers(0, len(data), 3):
             data[at] = rng.integers(0, 256)
         path.write_bytes(data)

@@ -1,4 +1,4 @@
-"""The reader in long use and in several threads: the same result every time, in the same memory."""
+"""Tests of the reader in long use and in several threads: same results, constant memory."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def tables() -> list[Image]:
 
 
 @pytest.mark.slow
-def test_readers_in_two_threads_see_what_one_sees() -> None:
+def test_readers_in_two_threads_agree_with_a_single_one() -> None:
     images = tables()
     alone = [reader().read(image) for image in images]
     assert all(len(reading.tiles) == 3 for reading in alone)
 
-    def read_all(own: Reader) -> list[Reading]:
-        return [own.read(image) for _ in range(3) for image in images]
+    def read_all(thread_reader: Reader) -> list[Reading]:
+        return [thread_reader.read(image) for _ in range(3) for image in images]
 
-    own = [load_reader() for _ in range(2)]  # a network is for one thread
-    with ThreadPoolExecutor(len(own)) as threads:
-        assert list(threads.map(read_all, own)) == [alone * 3] * 2
+    readers = [load_reader() for _ in range(2)]  # networks are not thread-safe
+    with ThreadPoolExecutor(len(readers)) as threads:
+        assert list(threads.map(read_all, readers)) == [alone * 3] * 2
 
 
 def resident_mb() -> float:

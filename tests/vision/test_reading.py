@@ -1,4 +1,4 @@
-"""A reading with and without what cannot be read: joins stay with their tiles."""
+"""Tests of readings with unsure objects: order, joins and contacts."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ READING = Reading(640, 480, (FIRST, SECOND, THIRD), (Join(0, 1, 2, 0),), (Contac
 ABOVE, BETWEEN, BELOW = (unsure_tile(x_px=300, y_px=y) for y in (20, 100, 400))
 
 
-def test_what_cannot_be_read_stands_among_the_tiles_in_their_order() -> None:
+def test_unsure_objects_are_sorted_among_the_tiles() -> None:
     reading = READING.with_unsure((BELOW, ABOVE, BETWEEN))
     assert reading.tiles == (ABOVE, FIRST, BETWEEN, SECOND, THIRD, BELOW)
     assert reading.unsure == (ABOVE, BETWEEN, BELOW)
 
 
-def test_joins_and_contacts_stay_with_their_tiles() -> None:
+def test_joins_and_contacts_keep_their_tiles() -> None:
     reading = READING.with_unsure((BELOW, ABOVE, BETWEEN))
     assert reading.joins == (Join(1, 1, 4, 0),)
     assert reading.contacts == (Contact(3, None, 4, 1),)
     assert reading.without_unsure() == READING
 
 
-def test_a_reading_in_which_all_is_read_stays_as_it_is() -> None:
+def test_a_reading_without_unsure_objects_is_unchanged() -> None:
     assert READING.with_unsure(()) == READING
     assert READING.without_unsure() == READING
     assert READING.unsure == ()

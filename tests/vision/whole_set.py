@@ -1,4 +1,4 @@
-"""A picture of a whole set, laid out in any order in good light."""
+"""Images of a complete set, laid out in any order in good light."""
 
 from __future__ import annotations
 
@@ -12,27 +12,30 @@ from synthetic.render.looks import draw_camera_look, draw_light_look, draw_table
 from synthetic.render.placements import all_pip_pairs, blocks
 from synthetic.render.scene import PlacedTile, Scene
 
-_SIZE_PX = (2304, 1296)  # of a Pi's camera
+_SIZE_PX = (2304, 1296)  # image size of a Raspberry Pi camera
 
 
 def draw_whole_set(look: TileLook, max_pips: int, rng: np.random.Generator, left_out: tuple[int, ...] = ()) -> Scene:
-    """Rows of tiles in any order that fill the picture, seen from straight above, without glare.
+    """Return shuffled rows of tiles that fill the image, seen from above, without glare.
 
     Args:
-        left_out: Tiles that are missing, by their index in `all_pip_pairs`.
+        left_out: Indices of the missing tiles in `all_pip_pairs`.
     """
-    every = [tile for at, tile in enumerate(all_pip_pairs(max_pips)) if at not in left_out]
-    order = [every[at] if rng.random() < 0.5 else every[at][::-1] for at in rng.permutation(len(every))]
+    tiles_of_set = [tile for index, tile in enumerate(all_pip_pairs(max_pips)) if index not in left_out]
+    order = [
+        tiles_of_set[index] if rng.random() < 0.5 else tiles_of_set[index][::-1]
+        for index in rng.permutation(len(tiles_of_set))
+    ]
     columns = max(2, round(math.sqrt(len(order) * 0.9)))
     tiles = blocks(rng, list(order), look, columns=columns, theta_rad=rng.normal(0, 0.04), largest_gap_mm=6.0).tiles
     at_mm = np.array([tile.center_mm for tile in tiles])
     low, high = at_mm.min(axis=0) - look.length_mm, at_mm.max(axis=0) + look.length_mm
-    middle, size_mm = (low + high) / 2, high - low
+    centre, size_mm = (low + high) / 2, high - low
     if size_mm[1] > size_mm[0]:
         size_mm = size_mm[::-1]
-        tiles = tuple(_turned(tile, middle) for tile in tiles)
+        tiles = tuple(_rotated(tile, centre) for tile in tiles)
     else:
-        tiles = tuple(replace(tile, center_mm=_minus(tile.center_mm, middle)) for tile in tiles)
+        tiles = tuple(replace(tile, center_mm=_minus(tile.center_mm, centre)) for tile in tiles)
     light = draw_light_look(rng)
     light = replace(
         light,
@@ -65,11 +68,11 @@ def _calm_camera(rng: np.random.Generator, px_per_mm: float) -> CameraLook:
     )
 
 
-def _minus(at_mm: tuple[float, float], middle: np.ndarray) -> tuple[float, float]:
-    return (at_mm[0] - float(middle[0]), at_mm[1] - float(middle[1]))
+def _minus(at_mm: tuple[float, float], centre: np.ndarray) -> tuple[float, float]:
+    return (at_mm[0] - float(centre[0]), at_mm[1] - float(centre[1]))
 
 
-def _turned(tile: PlacedTile, middle: np.ndarray) -> PlacedTile:
-    """The tile in a table turned by 90 degrees."""
-    x, y = _minus(tile.center_mm, middle)
+def _rotated(tile: PlacedTile, centre: np.ndarray) -> PlacedTile:
+    """Return the tile on the table rotated by 90 degrees."""
+    x, y = _minus(tile.center_mm, centre)
     return replace(tile, center_mm=(y, -x), theta_rad=tile.theta_rad - math.pi / 2)

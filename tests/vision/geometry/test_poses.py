@@ -1,4 +1,4 @@
-"""Poses: what a row means, and that moving, measuring and drawing tiles agree on it."""
+"""Tests of poses: validation, corners, halves, sides and deltas."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from vision.geometry.poses import (
 )
 
 LEVEL = np.array([[10.0, 20.0, 8.0, 0.0, 0.0, 4.0]])
-TURNED = np.array([[10.0, 20.0, 0.0, 8.0, -4.0, 0.0]])  # a quarter clockwise: half 1 is below
+TURNED = np.array([[10.0, 20.0, 0.0, 8.0, -4.0, 0.0]])  # rotated 90 degrees clockwise: half 1 is below
 
 
 def signed_areas(outlines: Points) -> list[float]:
-    """The shoelace sum: above zero for what runs clockwise where y points down."""
-    after = np.roll(outlines, -1, axis=1)
-    return list((outlines[..., 0] * after[..., 1] - outlines[..., 1] * after[..., 0]).sum(axis=1) / 2)
+    """Return the shoelace area of each outline: positive if clockwise, with y pointing down."""
+    following = np.roll(outlines, -1, axis=1)
+    return list((outlines[..., 0] * following[..., 1] - outlines[..., 1] * following[..., 0]).sum(axis=1) / 2)
 
 
 @pytest.mark.parametrize("shape", [(6,), (2, 5), (1, 2, 6)])
-def test_a_wrong_shape_is_named(shape: tuple[int, ...]) -> None:
+def test_the_error_names_the_wrong_shape(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="poses must have shape") as caught:
         require_poses(np.zeros(shape))
     assert str(caught.value) == f"poses must have shape (N, 6), but got {shape}"
 
 
-def test_poses_of_the_right_shape_pass() -> None:
+def test_accepts_poses_of_the_right_shape() -> None:
     require_poses(empty_poses())
     require_poses(LEVEL)
 
 
-def test_upright_poses_are_rectangles_turned_clockwise() -> None:
+def test_upright_poses_rotate_clockwise() -> None:
     poses = upright_poses(
         np.array([[10.0, 20.0], [10.0, 20.0]]), np.array([0.0, math.pi / 2]), np.full(2, 16.0), np.full(2, 8.0)
     )
@@ -57,7 +57,7 @@ def test_corners_of_a_level_tile_start_at_the_top_left() -> None:
     assert corners(LEVEL).tolist() == [[[2, 16], [18, 16], [18, 24], [2, 24]]]
 
 
-def test_corners_turn_with_the_tile() -> None:
+def test_corners_rotate_with_the_tile() -> None:
     assert corners(TURNED).tolist() == [[[14, 12], [14, 28], [6, 28], [6, 12]]]
 
 
@@ -68,12 +68,12 @@ def test_corners_run_clockwise_around_the_centre(poses: Poses) -> None:
     np.testing.assert_allclose(corners(poses).mean(axis=1), poses[:, :2], atol=1e-9)
 
 
-def test_half_0_lies_against_u_and_half_1_along_it() -> None:
+def test_half_0_is_opposite_u_and_half_1_along_it() -> None:
     assert half_centers(LEVEL).tolist() == [[[6, 20], [14, 20]]]
     assert half_centers(TURNED).tolist() == [[[10, 16], [10, 24]]]
 
 
-def test_points_of_the_tile_become_points_of_the_picture() -> None:
+def test_maps_tile_coordinates_to_image_coordinates() -> None:
     uv = np.array([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.5)])
     assert to_image(LEVEL, uv).tolist() == [[[10, 20], [18, 20], [10, 24], [2, 22]]]
     assert to_image(TURNED, uv).tolist() == [[[10, 20], [10, 28], [6, 20], [8, 12]]]
@@ -83,7 +83,7 @@ def test_points_of_the_tile_become_points_of_the_picture() -> None:
     ("long_px", "short_px", "side_px"), [(40, 20, 20), (48, 24, 24), (44, 20, math.sqrt(440)), (40, 10, math.sqrt(200))]
 )
 @pytest.mark.parametrize("theta_rad", [0.0, 0.7, 3.0, -1.6])
-def test_the_side_of_a_known_rectangle(long_px: float, short_px: float, side_px: float, theta_rad: float) -> None:
+def test_side_of_a_known_rectangle(long_px: float, short_px: float, side_px: float, theta_rad: float) -> None:
     center_px = np.array([[300.0, -20.0]])
     poses = upright_poses(center_px, np.array([theta_rad]), np.array([long_px]), np.array([short_px]))
     assert sides_px(poses) == pytest.approx([side_px])
@@ -95,14 +95,14 @@ def test_the_side_squared_is_half_the_area(poses: Poses) -> None:
     np.testing.assert_allclose(2 * sides_px(poses) ** 2, signed_areas(corners(poses)), rtol=1e-9)
 
 
-def test_a_delta_is_in_units_of_the_tiles_own_axes() -> None:
+def test_deltas_are_in_units_of_the_tile_axes() -> None:
     deltas = np.array([[0.5, -1.0, 0.25, 0.0, 0.0, 0.5]])
     assert move(LEVEL, deltas).tolist() == [[14, 16, 10, 0, 0, 6]]
     assert move(TURNED, deltas).tolist() == [[14, 24, 0, 10, -6, 0]]
     assert deltas_between(LEVEL, np.array([[14.0, 16.0, 10.0, 0.0, 0.0, 6.0]])).tolist() == deltas.tolist()
 
 
-def test_no_delta_leaves_the_pose() -> None:
+def test_a_zero_delta_keeps_the_pose() -> None:
     assert move(TURNED, np.zeros((1, 6))).tolist() == TURNED.tolist()
 
 
@@ -119,11 +119,11 @@ def test_deltas_between_undoes_move(poses: Poses, values: list[float]) -> None:
     np.testing.assert_allclose(deltas_between(poses, move(poses, deltas)), deltas, atol=1e-9)
 
 
-def test_no_poses_give_no_results() -> None:
-    none = empty_poses()
-    assert none.shape == (0, 6)
-    assert corners(none).shape == (0, 4, 2)
-    assert half_centers(none).shape == (0, 2, 2)
-    assert sides_px(none).shape == (0,)
-    assert move(none, none).shape == (0, 6)
-    assert deltas_between(none, none).shape == (0, 6)
+def test_accepts_no_poses() -> None:
+    empty = empty_poses()
+    assert empty.shape == (0, 6)
+    assert corners(empty).shape == (0, 4, 2)
+    assert half_centers(empty).shape == (0, 2, 2)
+    assert sides_px(empty).shape == (0,)
+    assert move(empty, empty).shape == (0, 6)
+    assert deltas_between(empty, empty).shape == (0, 6)

@@ -1,4 +1,4 @@
-"""The choice among proposals: no two overlap, nothing better was possible, and repeats are gone before."""
+"""Tests of tile selection and of duplicate suppression."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def test_overlap_of_known_rectangles(other: Poses, share: float) -> None:
     assert overlap_share(second, first) == pytest.approx(share, abs=1e-5)
 
 
-def test_an_outline_without_area_overlaps_nothing() -> None:
+def test_a_degenerate_outline_overlaps_nothing() -> None:
     assert overlap_share(np.zeros((4, 2)), corners(tile_at(0, 0))[0]) == 0.0
 
 
 @st.composite
 def crowds(draw: st.DrawFn) -> tuple[Poses, list[float]]:
-    """A few tiles on so little room that many overlap, with scores, some of them worthless."""
+    """Draw a few crowded tiles with scores, some of them not positive."""
     rows = draw(
         st.lists(
             st.tuples(
@@ -58,24 +58,24 @@ def crowds(draw: st.DrawFn) -> tuple[Poses, list[float]]:
 
 
 def best_sum(poses: Poses, scores: list[float]) -> float:
-    """The highest sum over all sets without overlap, by trying each."""
+    """Return the highest sum of all non-overlapping subsets, by brute force."""
     outlines = corners(poses)
-    rivals = {
+    conflicts = {
         (i, j)
         for i, j in itertools.combinations(range(len(poses)), 2)
         if overlap_share(outlines[i], outlines[j]) > MOST_OVERLAP
     }
     best = 0.0
     for mask in range(1 << len(poses)):
-        group = [i for i in range(len(poses)) if mask >> i & 1]
-        if not any(pair in rivals for pair in itertools.combinations(group, 2)):
-            best = max(best, sum(scores[i] for i in group))
+        subset = [i for i in range(len(poses)) if mask >> i & 1]
+        if not any(pair in conflicts for pair in itertools.combinations(subset, 2)):
+            best = max(best, sum(scores[i] for i in subset))
     return best
 
 
 @settings(max_examples=40, deadline=None)
 @given(crowds())
-def test_no_set_without_overlap_is_worth_more(crowd: tuple[Poses, list[float]]) -> None:
+def test_the_selection_is_optimal(crowd: tuple[Poses, list[float]]) -> None:
     poses, scores = crowd
     chosen = select_tiles(poses, np.array(scores))
     assert sum(scores[i] for i in chosen) == best_sum(poses, scores)
@@ -83,7 +83,7 @@ def test_no_set_without_overlap_is_worth_more(crowd: tuple[Poses, list[float]]) 
 
 @settings(max_examples=40, deadline=None)
 @given(crowds())
-def test_no_two_chosen_tiles_overlap_and_none_is_worthless(crowd: tuple[Poses, list[float]]) -> None:
+def test_selected_tiles_do_not_overlap_and_have_positive_scores(crowd: tuple[Poses, list[float]]) -> None:
     poses, scores = crowd
     chosen = select_tiles(poses, np.array(scores))
     outlines = corners(poses[chosen])
@@ -92,18 +92,18 @@ def test_no_two_chosen_tiles_overlap_and_none_is_worthless(crowd: tuple[Poses, l
     assert chosen.tolist() == sorted(set(chosen.tolist()))
 
 
-def test_two_good_tiles_win_over_a_better_one_across_them() -> None:
+def test_two_good_tiles_win_over_a_better_one_across_both() -> None:
     poses = tiles_at(tile_at(0, 0), tile_at(0, 20), tile_at(0, 10, degrees=90))
     assert select_tiles(poses, np.array([3.0, 3.0, 5.0])).tolist() == [0, 1]
     assert select_tiles(poses, np.array([2.0, 2.0, 5.0])).tolist() == [2]
 
 
-def test_touching_tiles_and_slightly_overlapping_ones_are_all_chosen() -> None:
+def test_touching_and_slightly_overlapping_tiles_are_all_selected() -> None:
     poses = tiles_at(tile_at(0, 0), tile_at(38, 0), tile_at(0, 18), tile_at(38, 18))
     assert select_tiles(poses, np.ones(4)).tolist() == [0, 1, 2, 3]
 
 
-def test_a_large_crowd_is_chosen_from_without_overlap() -> None:
+def test_selects_from_a_large_crowd_without_overlap() -> None:
     rng = np.random.default_rng(3)
     poses = tiles_at(*(tile_at(*rng.uniform(0, 120, 2), degrees=rng.uniform(0, 180)) for _ in range(120)))
     scores = rng.uniform(0.1, 5, 120)
@@ -111,27 +111,27 @@ def test_a_large_crowd_is_chosen_from_without_overlap() -> None:
     outlines = corners(poses[chosen])
     assert int(scores.argmax()) in chosen
     assert all(overlap_share(a, b) <= MOST_OVERLAP for a, b in itertools.combinations(outlines, 2))
-    for left in set(range(120)) - set(chosen.tolist()):  # nothing that was free is left out
+    for left in set(range(120)) - set(chosen.tolist()):  # no free tile is left out
         assert any(overlap_share(corners(poses[[left]])[0], outline) > MOST_OVERLAP for outline in outlines)
 
 
-def test_nothing_gives_nothing() -> None:
+def test_accepts_no_tiles() -> None:
     assert select_tiles(empty_poses(), np.empty(0)).tolist() == []
     assert suppress_duplicates(empty_poses(), np.empty(0), at_most=5).tolist() == []
 
 
-def test_a_wrong_shape_is_refused() -> None:
+def test_rejects_a_wrong_shape() -> None:
     with pytest.raises(ValueError, match=r"poses must have shape \(N, 6\)"):
         select_tiles(np.zeros((2, 5)), np.zeros(2))
     with pytest.raises(ValueError, match=r"poses must have shape \(N, 6\)"):
         suppress_duplicates(np.zeros((2, 5)), np.zeros(2), at_most=1)
 
 
-def test_of_repeats_the_best_is_kept() -> None:
+def test_keeps_the_best_of_duplicates() -> None:
     poses = tiles_at(
         tile_at(100, 100, side_px=20, degrees=10),
         tile_at(104, 97, side_px=21, degrees=25),
-        tile_at(98, 103, side_px=19, degrees=185),  # the same tile, its other end first
+        tile_at(98, 103, side_px=19, degrees=185),  # the same tile, rotated 180 degrees
         tile_at(300, 100, side_px=20, degrees=10),
     )
     assert suppress_duplicates(poses, np.array([0.5, 0.9, 0.7, 0.6]), at_most=9).tolist() == [1, 3]
@@ -142,13 +142,13 @@ def test_of_repeats_the_best_is_kept() -> None:
     [tile_at(108, 100), tile_at(100, 108), tile_at(100, 100, degrees=35), tile_at(100, 100, side_px=26)],
     ids=["beside", "below", "turned", "larger"],
 )
-def test_what_differs_is_kept_best_first(other: Poses) -> None:
+def test_different_poses_are_all_kept_best_first(other: Poses) -> None:
     poses = tiles_at(tile_at(100, 100), other)
     assert suppress_duplicates(poses, np.array([0.2, 0.8]), at_most=9).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("at_most", [1, 3, 10, 30])
-def test_no_more_than_asked_for_and_the_best_of_them(at_most: int) -> None:
+def test_keeps_at_most_the_requested_number_of_best_poses(at_most: int) -> None:
     rng = np.random.default_rng(1)
     poses = tiles_at(*(tile_at(100 * (i % 5), 100 * (i // 5), degrees=7 * i) for i in range(20)))
     scores = rng.permutation(20) / 20
@@ -159,7 +159,7 @@ def test_no_more_than_asked_for_and_the_best_of_them(at_most: int) -> None:
 @pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000))
-def test_what_is_kept_is_no_repeat_and_the_best_is_among_it(seed: int) -> None:
+def test_the_best_is_kept_without_duplicates(seed: int) -> None:
     rng = np.random.default_rng(seed)
     poses = tiles_at(
         *(tile_at(*rng.uniform(0, 60, 2), side_px=rng.uniform(15, 25), degrees=rng.uniform(0, 360)) for _ in range(40))
@@ -168,18 +168,18 @@ def test_what_is_kept_is_no_repeat_and_the_best_is_among_it(seed: int) -> None:
     kept = suppress_duplicates(poses, scores, at_most=40)
     assert kept[0] == scores.argmax()
     assert (np.diff(scores[kept]) < 0).all()
-    assert not any(_are_repeats(poses[[a]], poses[[b]]) for a, b in itertools.combinations(kept, 2))
+    assert not any(_are_duplicates(poses[[a]], poses[[b]]) for a, b in itertools.combinations(kept, 2))
 
 
-def _are_repeats(a: Poses, b: Poses) -> bool:
-    """Nearly equal as the docstring of suppress_duplicates says, where *a* is the better one."""
+def _are_duplicates(a: Poses, b: Poses) -> bool:
+    """Check the definition in the docstring of `suppress_duplicates`. *a* is the better pose."""
     gap = np.abs(a[0, :2] - b[0, :2]).max() / sides_px(a)[0]
     turn = (math.atan2(a[0, 3], a[0, 2]) - math.atan2(b[0, 3], b[0, 2]) + math.pi / 2) % math.pi - math.pi / 2
     ratio = abs(math.log(sides_px(a)[0] / sides_px(b)[0]))
     return bool(gap < 0.33 and abs(turn) < math.radians(29.9) and ratio < 0.199)
 
 
-def test_more_is_chosen_only_beside_what_was_chosen_first() -> None:
+def test_more_tiles_are_selected_only_beside_earlier_ones() -> None:
     poses = tiles_at(tile_at(0, 0, side_px=10), tile_at(10, 0, side_px=10), tile_at(60, 0, side_px=10))
     poses = tiles_at(poses, tile_at(60, 5, side_px=10), tile_at(200, 0, side_px=10))
     scores = np.array([1.0, 9.0, 2.0, 3.0, -1.0])

@@ -1,4 +1,4 @@
-"""What was read is drawn where it was read, in marks that are seen on any tile and table."""
+"""Tests of annotated images: marks, colours, legibility and edge cases."""
 
 from __future__ import annotations
 
@@ -16,26 +16,29 @@ SIDE = 80.0
 
 
 def tile(left: float, top: float, *, confidence: float = 1.0, face: Face = Face.UP, side: float = SIDE) -> SeenTile:
-    """A tile that lies from left to right."""
+    """Return a horizontal tile."""
     right, bottom = left + 2 * side, top + side
-    middle = top + side / 2
+    centre_y = top + side / 2
     second = Guess(5, (1 - confidence) / 2)
-    halves = (Half(6, confidence, (left + side / 2, middle), second), Half(4, confidence, (left + side * 1.5, middle)))
+    halves = (
+        Half(6, confidence, (left + side / 2, centre_y), second),
+        Half(4, confidence, (left + side * 1.5, centre_y)),
+    )
     corners: tuple[PointPx, ...] = ((left, top), (right, top), (right, bottom), (left, bottom))
     return SeenTile(face, (corners[0], corners[1], corners[2], corners[3]), halves if face is Face.UP else ())
 
 
-def drawn(*tiles: SeenTile, joins: tuple[Join, ...] = (), grey: int = 128) -> NDArray[np.uint8]:
+def annotated(*tiles: SeenTile, joins: tuple[Join, ...] = (), grey: int = 128) -> NDArray[np.uint8]:
     return annotate(np.full((300, 500, 3), grey, np.uint8), Reading(500, 300, tiles, joins))
 
 
-def where(image: NDArray[np.uint8], color: Bgr) -> NDArray[np.int64]:
-    """Pixels of about a colour, shape (N, 2) as x, y."""
+def pixels_near(image: NDArray[np.uint8], color: Bgr) -> NDArray[np.int64]:
+    """Return the pixels near a colour, shape (N, 2) as x, y."""
     rows, columns = np.nonzero((abs(image.astype(int) - color) <= 24).all(axis=2))
     return np.column_stack([columns, rows])
 
 
-def test_the_picture_itself_is_left_alone() -> None:
+def test_the_input_image_is_not_modified() -> None:
     image = np.full((300, 500, 3), 128, np.uint8)
     result = annotate(image, Reading(500, 300, (tile(50, 50),), ()))
     assert (image == 128).all()
@@ -43,21 +46,21 @@ def test_the_picture_itself_is_left_alone() -> None:
     assert result.dtype == np.uint8
 
 
-def test_an_empty_table_stays_as_it_is() -> None:
-    assert (drawn() == 128).all()
+def test_an_empty_table_gets_no_marks() -> None:
+    assert (annotated() == 128).all()
 
 
-def test_the_outline_runs_along_the_edges() -> None:
-    points = where(drawn(tile(50, 60)), SKY)
+def test_the_outline_follows_the_edges() -> None:
+    points = pixels_near(annotated(tile(50, 60)), SKY)
     assert abs(points.min(axis=0) - (50, 60)).max() <= 3
     assert abs(points.max(axis=0) - (50 + 2 * SIDE, 60 + SIDE)).max() <= 3
 
 
 @pytest.mark.parametrize(("confidence", "color", "other"), [(0.99, YELLOW, ORANGE), (0.6, ORANGE, YELLOW)])
-def test_doubtful_pips_have_another_colour_and_a_wider_text(confidence: float, color: Bgr, other: Bgr) -> None:
-    image = drawn(tile(50, 60, confidence=confidence))
-    assert len(where(image, other)) < len(where(image, color)) / 10
-    first = where(image, color)
+def test_uncertain_pips_get_another_colour_and_a_wider_label(confidence: float, color: Bgr, other: Bgr) -> None:
+    image = annotated(tile(50, 60, confidence=confidence))
+    assert len(pixels_near(image, other)) < len(pixels_near(image, color)) / 10
+    first = pixels_near(image, color)
     first = first[first[:, 0] < 50 + SIDE]
     center = (first.min(axis=0) + first.max(axis=0)) / 2
     assert math.dist(center, (50 + SIDE / 2, 60 + SIDE / 2)) <= 3
@@ -67,17 +70,17 @@ def test_doubtful_pips_have_another_colour_and_a_wider_text(confidence: float, c
 
 
 @pytest.mark.parametrize("grey", [0, 255])
-def test_marks_are_seen_on_black_and_on_white(grey: int) -> None:
-    image = drawn(tile(50, 60), tile(300, 60, face=Face.DOWN), grey=grey)
-    assert len(where(image, YELLOW)) > 200
-    assert len(where(image, SKY)) > 1000
+def test_marks_are_visible_on_black_and_on_white(grey: int) -> None:
+    image = annotated(tile(50, 60), tile(300, 60, face=Face.DOWN), grey=grey)
+    assert len(pixels_near(image, YELLOW)) > 200
+    assert len(pixels_near(image, SKY)) > 1000
     darkest = image.astype(int).sum(axis=2).min()
     assert darkest < 100  # the casing
 
 
 def test_a_join_is_a_line_between_its_halves() -> None:
-    image = drawn(tile(50, 60), tile(60 + 2 * SIDE, 60), joins=(Join(0, 1, 1, 0),))
-    points = where(image, PURPLE)
+    image = annotated(tile(50, 60), tile(60 + 2 * SIDE, 60), joins=(Join(0, 1, 1, 0),))
+    points = pixels_near(image, PURPLE)
     assert len(points) > 50
     assert points[:, 0].min() > 50 + 1.5 * SIDE
     assert points[:, 0].max() < 60 + 2.5 * SIDE
@@ -87,42 +90,42 @@ def test_a_join_is_a_line_between_its_halves() -> None:
 def test_a_contact_is_not_drawn_as_a_join() -> None:
     image = np.full((300, 500, 3), 128, np.uint8)
     reading = Reading(500, 300, (tile(50, 60), tile(60 + 2 * SIDE, 60)), (), (Contact(0, 1, 1, 0),))
-    assert len(where(annotate(image, reading), PURPLE)) == 0
+    assert len(pixels_near(annotate(image, reading), PURPLE)) == 0
 
 
-def test_a_join_to_a_side_ends_at_the_middle_of_the_tile() -> None:
+def test_a_join_to_a_side_ends_at_the_centre_of_the_tile() -> None:
     below = tile(50, 60 + SIDE)
-    points = where(drawn(tile(50, 60), below, joins=(Join(0, 0, 1, None),)), PURPLE)
+    points = pixels_near(annotated(tile(50, 60), below, joins=(Join(0, 0, 1, None),)), PURPLE)
     assert len(points) > 50
     assert points[:, 1].min() > 60 + SIDE / 2
     assert points[:, 1].max() < below.center_px[1]
 
 
-def test_a_back_is_hatched_and_carries_no_number() -> None:
-    image = drawn(tile(50, 60, face=Face.DOWN))
-    assert len(where(image, YELLOW)) == 0
-    points = where(image, SKY)
+def test_a_face_down_tile_is_hatched_and_has_no_number() -> None:
+    image = annotated(tile(50, 60, face=Face.DOWN))
+    assert len(pixels_near(image, YELLOW)) == 0
+    points = pixels_near(image, SKY)
     inside = points[(abs(points - (50 + SIDE, 60 + SIDE / 2)) < (SIDE * 0.8, SIDE * 0.3)).all(axis=1)]
     assert len(inside) > 100
 
 
-def test_what_cannot_be_read_has_gaps_in_its_edge_and_a_question_mark() -> None:
-    points = where(drawn(tile(50, 60, face=Face.UNSURE)), ORANGE)
+def test_an_unsure_tile_has_a_dashed_outline_and_a_question_mark() -> None:
+    points = pixels_near(annotated(tile(50, 60, face=Face.UNSURE)), ORANGE)
     assert abs(points.min(axis=0) - (50, 60)).max() <= 3
     assert abs(points.max(axis=0) - (50 + 2 * SIDE, 60 + SIDE)).max() <= 3
     edge = points[abs(points[:, 1] - 60) <= 1][:, 0]
     assert np.diff(np.unique(edge)).max() > 0.1 * SIDE  # a gap
     inside = points[(abs(points - (50 + SIDE, 60 + SIDE / 2)) < (SIDE * 0.8, SIDE * 0.4)).all(axis=1)]
     assert math.dist((inside.min(axis=0) + inside.max(axis=0)) / 2, (50 + SIDE, 60 + SIDE / 2)) <= 3
-    assert len(where(drawn(tile(50, 60, face=Face.UNSURE)), SKY)) == 0
+    assert len(pixels_near(annotated(tile(50, 60, face=Face.UNSURE)), SKY)) == 0
 
 
-def test_small_tiles_are_enlarged_until_numbers_can_be_read() -> None:
-    small = drawn(tile(50, 60, side=30))
+def test_small_tiles_are_enlarged_until_legible() -> None:
+    small = annotated(tile(50, 60, side=30))
     assert small.shape == (600, 1000, 3)
-    assert drawn(tile(50, 60, side=5)).shape == (900, 1500, 3)
-    assert drawn(tile(50, 60, side=LEGIBLE_HALF_PX + 1)).shape == (300, 500, 3)
-    points = where(small, SKY)
+    assert annotated(tile(50, 60, side=5)).shape == (900, 1500, 3)
+    assert annotated(tile(50, 60, side=LEGIBLE_HALF_PX + 1)).shape == (300, 500, 3)
+    points = pixels_near(small, SKY)
     assert abs(points.min(axis=0) - (100, 120)).max() <= 4
 
 
@@ -132,17 +135,17 @@ def test_a_large_picture_is_not_enlarged() -> None:
 
 
 @pytest.mark.parametrize("origin", [(-100, -40), (480, 290), (-1000, 5000), (1e9, -1e9)])
-def test_what_reaches_out_of_the_picture_is_drawn_as_far_as_it_shows(origin: tuple[float, float]) -> None:
-    assert drawn(tile(*origin), tile(100, 100), joins=(Join(0, 0, 1, 0),)).shape == (300, 500, 3)
+def test_marks_are_clipped_at_the_image_border(origin: tuple[float, float]) -> None:
+    assert annotated(tile(*origin), tile(100, 100), joins=(Join(0, 0, 1, 0),)).shape == (300, 500, 3)
 
 
-def test_a_tile_without_extent_does_no_harm() -> None:
+def test_accepts_a_tile_without_extent() -> None:
     point = (100.0, 100.0)
-    flat = SeenTile(Face.UP, (point, point, point, point), (Half(0, 1.0, point), Half(18, 0.2, point)))
+    degenerate = SeenTile(Face.UP, (point, point, point, point), (Half(0, 1.0, point), Half(18, 0.2, point)))
     back = SeenTile(Face.DOWN, (point, point, point, point), ())
-    assert drawn(flat, back, joins=(Join(0, 0, 1, None),)).ndim == 3
+    assert annotated(degenerate, back, joins=(Join(0, 0, 1, None),)).ndim == 3
 
 
-def test_a_reading_of_another_picture_is_refused() -> None:
+def test_rejects_a_reading_of_another_image() -> None:
     with pytest.raises(ValueError, match=r"\(300, 500, 3\) as the reading says, but got \(300, 400, 3\)"):
         annotate(np.zeros((300, 400, 3), np.uint8), Reading(500, 300, (), ()))

@@ -1,4 +1,4 @@
-"""Pictures from files: whole ones come upright in 8-bit BGR, everything else is refused with a reason."""
+"""Tests of loading images: formats, EXIF orientation, limits and damaged files."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def write(folder: Path, name: str, data: bytes) -> Path:
     return path
 
 
-def reason(path: Path) -> str:
-    """The message for a file that is refused; it must name the file first."""
+def rejection(path: Path) -> str:
+    """Return the rejection for the rejection of a file, after checking that the message starts with the path."""
     with pytest.raises(PictureError) as caught:
         load_picture(path)
     message = str(caught.value)
@@ -53,7 +53,7 @@ def assert_is_the_scene(image: NDArray[np.uint8], *, tolerance: int) -> None:
     assert image.shape == (SCENE_HEIGHT, SCENE_WIDTH, 3)
     assert image.dtype == np.uint8
     assert image.flags.c_contiguous
-    # The middle of the red corner and a point far from it: codecs smear edges.
+    # The centre of the red corner and a distant point. Codecs blur edges.
     for row, column in ((6, 6), (40, 40)):
         difference = image[row, column].astype(int) - scene()[row, column].astype(int)
         assert abs(difference).max() <= tolerance, (row, column, image[row, column])
@@ -62,12 +62,12 @@ def assert_is_the_scene(image: NDArray[np.uint8], *, tolerance: int) -> None:
 @pytest.mark.parametrize(
     ("extension", "tolerance"), [(".jpg", 12), (".png", 0), (".bmp", 0), (".webp", 12), (".tiff", 0)]
 )
-def test_every_format_gives_the_same_picture(tmp_path: Path, extension: str, tolerance: int) -> None:
+def test_all_formats_decode_to_the_same_image(tmp_path: Path, extension: str, tolerance: int) -> None:
     path = write(tmp_path, f"table{extension}", encoded(extension))
     assert_is_the_scene(load_picture(path), tolerance=tolerance)
 
 
-def test_the_content_decides_the_format_not_the_name(tmp_path: Path) -> None:
+def test_the_content_determines_the_format(tmp_path: Path) -> None:
     assert_is_the_scene(load_picture(write(tmp_path, "table.jpg", encoded(".png"))), tolerance=0)
 
 
@@ -83,7 +83,7 @@ def test_alpha_is_dropped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("extension", [".jpg", ".png", ".bmp", ".tiff"])
-def test_grey_becomes_three_equal_channels(tmp_path: Path, extension: str) -> None:
+def test_greyscale_gets_three_equal_channels(tmp_path: Path, extension: str) -> None:
     image = load_picture(write(tmp_path, f"grey{extension}", encoded(extension, scene()[:, :, 0])))
     assert image.shape == (SCENE_HEIGHT, SCENE_WIDTH, 3)
     assert (image[:, :, 0] == image[:, :, 1]).all()
@@ -91,7 +91,7 @@ def test_grey_becomes_three_equal_channels(tmp_path: Path, extension: str) -> No
     assert abs(int(image[40, 40, 0]) - 120) <= 6
 
 
-def test_one_bit_and_palette_pictures_are_read(tmp_path: Path) -> None:
+def test_reads_one_bit_and_palette_images(tmp_path: Path) -> None:
     header = struct.pack(">IIBBBBB", 8, 1, 1, 3, 0, 0, 0)
     rows = zlib.compress(b"\0\xaa")
     chunks = [(b"IHDR", header), (b"PLTE", bytes((200, 20, 10, 0, 0, 255))), (b"IDAT", rows), (b"IEND", b"")]
@@ -101,9 +101,9 @@ def test_one_bit_and_palette_pictures_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("width_px", "scans", "most"), [(8_900, 114, 10), (8_900, 11, 10), (4_000, 65, 64)])
-def test_a_picture_has_no_more_scans_than_its_size_allows(width_px: int, scans: int, most: int) -> None:
-    written = encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1)
-    data = many_scans(written, scans - written.count(b"\xff\xda"))
+def test_limits_the_number_of_scans_by_size(width_px: int, scans: int, most: int) -> None:
+    progressive = encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1)
+    data = many_scans(progressive, scans - progressive.count(b"\xff\xda"))
     at = data.index(b"\xff\xc2") + 5
     data = (
         data[:at] + struct.pack(">HH", 3 * width_px // 4 if width_px < 8_000 else width_px, width_px) + data[at + 4 :]
@@ -111,28 +111,28 @@ def test_a_picture_has_no_more_scans_than_its_size_allows(width_px: int, scans: 
     assert parse_header(data).width_px == width_px
     with pytest.raises(HeaderError, match=f"at most {most} scans at its size, but the JPEG file has {scans}"):
         require_whole(data, "JPEG")
-    fewer = data[:-2].rsplit(b"\xff\xda", scans - most)[0] + data[-2:]
-    require_whole(fewer, "JPEG")
+    allowed = data[:-2].rsplit(b"\xff\xda", scans - most)[0] + data[-2:]
+    require_whole(allowed, "JPEG")
 
 
 def test_cmyk_becomes_bgr(tmp_path: Path) -> None:
-    # A CMYK JPEG of 8 x 8 pixels in one colour (inverted, as Adobe writes it), built by hand: OpenCV writes none.
+    # An 8 x 8 CMYK JPEG of one colour, inverted as Adobe writes it. Built by hand, as OpenCV cannot write it.
     path = write(tmp_path, "print.jpg", cmyk_jpeg())
     image = load_picture(path)
     assert image.shape == (8, 8, 3)
     assert abs(image.astype(int) - 64).max() <= 2  # half ink in half black
 
 
-# Where the red corner of the stored picture must come out, as (bottom, right), for each EXIF orientation.
+# Position of the red corner as (bottom, right), by EXIF orientation.
 UPRIGHT = {1: (0, 0), 2: (0, 1), 3: (1, 1), 4: (1, 0), 5: (0, 0), 6: (0, 1), 7: (1, 1), 8: (1, 0)}
 
 
 @pytest.mark.parametrize("value", UPRIGHT)
-def test_the_picture_is_turned_upright_as_exif_says(tmp_path: Path, value: int) -> None:
+def test_applies_exif_orientation(tmp_path: Path, value: int) -> None:
     path = write(tmp_path, "phone.jpg", with_exif(encoded(".jpg"), orientation(value)))
     image = load_picture(path)
-    turned = value >= 5
-    assert image.shape[:2] == ((SCENE_WIDTH, SCENE_HEIGHT) if turned else (SCENE_HEIGHT, SCENE_WIDTH))
+    is_rotated = value >= 5
+    assert image.shape[:2] == ((SCENE_WIDTH, SCENE_HEIGHT) if is_rotated else (SCENE_HEIGHT, SCENE_WIDTH))
     bottom, right = UPRIGHT[value]
     corner = image[-6 if bottom else 5, -6 if right else 5].astype(int)
     assert abs(corner - TOP_LEFT_BGR).max() <= 12
@@ -152,11 +152,11 @@ def test_the_picture_is_turned_upright_as_exif_says(tmp_path: Path, value: int) 
     ],
     ids=["empty", "cut", "offset", "count", "garbage", "zero", "99", "half"],
 )
-def test_exif_that_makes_no_sense_is_ignored(tmp_path: Path, body: bytes) -> None:
+def test_ignores_invalid_exif(tmp_path: Path, body: bytes) -> None:
     assert_is_the_scene(load_picture(write(tmp_path, "odd.jpg", with_exif(encoded(".jpg"), body))), tolerance=12)
 
 
-def test_exif_of_random_bytes_never_crashes(tmp_path: Path) -> None:
+def test_random_exif_never_crashes(tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
     for _ in range(200):
         body = bytearray(orientation(6) * 3)
@@ -166,34 +166,34 @@ def test_exif_of_random_bytes_never_crashes(tmp_path: Path) -> None:
         assert sorted(image.shape) == [3, SCENE_HEIGHT, SCENE_WIDTH]
 
 
-def test_an_absent_file_is_named(tmp_path: Path) -> None:
-    assert reason(tmp_path / "nowhere.jpg") == "there is no such file"
+def test_names_a_missing_file(tmp_path: Path) -> None:
+    assert rejection(tmp_path / "nowhere.jpg") == "there is no such file"
 
 
-def test_a_folder_is_refused(tmp_path: Path) -> None:
-    assert "folder" in reason(tmp_path)
+def test_rejects_a_folder(tmp_path: Path) -> None:
+    assert "folder" in rejection(tmp_path)
 
 
-def test_a_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
+def test_rejects_a_pipe_without_blocking(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jpg")
-    assert "pipe" in reason(tmp_path / "pipe.jpg")
+    assert "pipe" in rejection(tmp_path / "pipe.jpg")
 
 
-def test_a_name_too_long_for_the_system_is_refused(tmp_path: Path) -> None:
-    assert "cannot be opened" in reason(tmp_path / ("x" * 300 + ".jpg"))
+def test_rejects_a_name_too_long_for_the_system(tmp_path: Path) -> None:
+    assert "cannot be opened" in rejection(tmp_path / ("x" * 300 + ".jpg"))
 
 
-def test_an_empty_file_is_refused(tmp_path: Path) -> None:
-    assert "empty" in reason(write(tmp_path, "empty.jpg", b""))
+def test_rejects_an_empty_file(tmp_path: Path) -> None:
+    assert "empty" in rejection(write(tmp_path, "empty.jpg", b""))
 
 
 @pytest.mark.parametrize("data", [b"hello table\n", b"\0" * 1000, b"GIF89a" + b"\0" * 50, b"<svg/>", b"\xff"])
-def test_what_is_no_picture_is_refused_with_the_formats(tmp_path: Path, data: bytes) -> None:
-    assert "JPEG, PNG, WebP, BMP or TIFF" in reason(write(tmp_path, "notes.jpg", data))
+def test_rejects_other_files_and_lists_the_formats(tmp_path: Path, data: bytes) -> None:
+    assert "JPEG, PNG, WebP, BMP or TIFF" in rejection(write(tmp_path, "notes.jpg", data))
 
 
-def test_a_phones_heic_is_refused_with_a_way_out(tmp_path: Path) -> None:
-    message = reason(write(tmp_path, "IMG_1.HEIC", b"\0\0\0\x18ftypheic" + b"\0" * 100))
+def test_rejects_heic_with_advice(tmp_path: Path) -> None:
+    message = rejection(write(tmp_path, "IMG_1.HEIC", b"\0\0\0\x18ftypheic" + b"\0" * 100))
     assert "HEIC" in message
     assert "most compatible" in message
 
@@ -202,7 +202,7 @@ CUT: dict[str, Callable[[], bytes]] = {
     "jpeg": lambda: encoded(".jpg"),
     "progressive": lambda: encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1),
     "restarts": lambda: encoded(".jpg", None, cv2.IMWRITE_JPEG_RST_INTERVAL, 2),
-    "exif": lambda: with_exif(encoded(".jpg"), orientation(6) + encoded(".jpg")),  # with a thumbnail inside
+    "exif": lambda: with_exif(encoded(".jpg"), orientation(6) + encoded(".jpg")),  # with a thumbnail
     "png": lambda: encoded(".png"),
     "bmp": lambda: encoded(".bmp"),
     "webp": lambda: encoded(".webp"),
@@ -214,35 +214,35 @@ CUT: dict[str, Callable[[], bytes]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", CUT)
-def test_a_file_cut_anywhere_is_refused(tmp_path: Path, kind: str) -> None:
+def test_rejects_a_file_truncated_anywhere(tmp_path: Path, kind: str) -> None:
     data = CUT[kind]()
-    load_picture(write(tmp_path, "whole", data))
+    load_picture(write(tmp_path, "original", data))
     cuts = {*range(1, min(len(data), 400)), *range(400, len(data), 7), *range(len(data) - 60, len(data))}
     for cut in sorted(cuts):
-        assert reason(write(tmp_path, "cut", data[:cut]))
-        # Not left to the decoder, which in some versions fills up with grey.
+        assert rejection(write(tmp_path, "cut", data[:cut]))
+        # Do not rely on the decoder: some versions fill the rest with grey.
         with pytest.raises(HeaderError):
             require_whole(data[:cut], parse_header(data[:cut]).kind)
 
 
 @pytest.mark.parametrize("kind", ["jpeg", "progressive", "png"])
-def test_what_follows_a_whole_picture_does_not_matter(tmp_path: Path, kind: str) -> None:
-    # Phones append a film or a second picture.
+def test_ignores_data_after_the_image(tmp_path: Path, kind: str) -> None:
+    # Phones append a video or a second image.
     load_picture(write(tmp_path, "motion", CUT[kind]() + b"\0\0\0\x18ftypmp42" + b"\xff\xd8" * 20))
 
 
-def test_changed_pixels_in_a_png_are_noticed(tmp_path: Path) -> None:
+def test_detects_changed_pixels_in_a_png(tmp_path: Path) -> None:
     data = bytearray(encoded(".png"))
     data[len(data) // 2] ^= 0xFF
-    assert "damaged" in reason(write(tmp_path, "changed.png", bytes(data)))
+    assert "damaged" in rejection(write(tmp_path, "changed.png", bytes(data)))
 
 
 @pytest.mark.parametrize("kind", CUT)
-def test_changed_bytes_give_a_picture_or_an_error_but_never_a_crash(tmp_path: Path, kind: str) -> None:
-    whole = CUT[kind]()
+def test_corrupted_files_load_or_raise_but_never_crash(tmp_path: Path, kind: str) -> None:
+    original = CUT[kind]()
     rng = np.random.default_rng(3)
     for _ in range(150):
-        data = bytearray(whole)
+        data = bytearray(original)
         for at in rng.integers(0, min(len(data), 700), 3):
             data[at] = rng.integers(0, 256)
         try:
@@ -274,8 +274,8 @@ def huge_bmp() -> bytes:
 
 
 @pytest.mark.parametrize("make", [huge_png, huge_jpeg, huge_bmp])
-def test_a_picture_too_large_is_refused(tmp_path: Path, make: Callable[[], bytes]) -> None:
-    message = reason(write(tmp_path, "huge", make()))
+def test_rejects_a_huge_image(tmp_path: Path, make: Callable[[], bytes]) -> None:
+    message = rejection(write(tmp_path, "huge", make()))
     assert "too large" in message
     assert f"{MAX_PIXELS // 1_000_000} megapixels" in message
 
@@ -292,51 +292,51 @@ for name in sys.argv[1:]:
 """
 
 
-def test_a_picture_too_large_takes_no_memory(tmp_path: Path) -> None:
+def test_rejecting_a_huge_image_takes_no_memory(tmp_path: Path) -> None:
     paths = [str(write(tmp_path, make.__name__, make())) for make in (huge_png, huge_jpeg, huge_bmp)]
-    done = subprocess.run([sys.executable, "-c", PEAK_KB, *paths], capture_output=True, text=True, check=True)
-    grown_kb = [int(line) for line in done.stdout.split()]
-    assert len(grown_kb) == 3
-    assert max(grown_kb) < 5_000  # the first of them would be 10 GB
+    result = subprocess.run([sys.executable, "-c", PEAK_KB, *paths], capture_output=True, text=True, check=True)
+    growth_kb = [int(line) for line in result.stdout.split()]
+    assert len(growth_kb) == 3
+    assert max(growth_kb) < 5_000  # the first alone would need 10 GB
 
 
-def test_a_file_too_large_is_not_read(tmp_path: Path) -> None:
+def test_does_not_read_a_huge_file(tmp_path: Path) -> None:
     path = tmp_path / "sparse.jpg"
     with path.open("wb") as file:
         file.truncate(1 << 40)
-    assert "too large" in reason(path)
+    assert "too large" in rejection(path)
 
 
 @pytest.mark.parametrize(("width", "height"), [(0, 10), (10, 0)])
-def test_a_picture_without_pixels_is_refused(tmp_path: Path, width: int, height: int) -> None:
+def test_rejects_an_image_without_pixels(tmp_path: Path, width: int, height: int) -> None:
     data = bytearray(encoded(".jpg"))
     at = data.index(b"\xff\xc0") + 5
     data[at : at + 4] = struct.pack(">HH", height, width)
-    assert f"{width} x {height} pixels" in reason(write(tmp_path, "flat.jpg", bytes(data)))
+    assert f"{width} x {height} pixels" in rejection(write(tmp_path, "flat.jpg", bytes(data)))
 
 
-def test_a_large_header_before_the_size_is_no_obstacle(tmp_path: Path) -> None:
+def test_accepts_a_large_header_before_the_size(tmp_path: Path) -> None:
     jpeg = encoded(".jpg")
     profile = b"\xff\xe2" + struct.pack(">H", 65_535) + bytes(65_533)
     assert_is_the_scene(load_picture(write(tmp_path, "profile.jpg", jpeg[:2] + profile * 5 + jpeg[2:])), tolerance=12)
 
 
-def test_whole_pictures_are_read_without_a_word_on_stderr(tmp_path: Path) -> None:
+def test_valid_images_produce_no_stderr(tmp_path: Path) -> None:
     paths = [str(write(tmp_path, kind, make())) for kind, make in CUT.items()]
     code = "import sys, pathlib, vision.image.picture as p; [p.load_picture(pathlib.Path(a)) for a in sys.argv[1:]]"
-    done = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+    result = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, check=True)
+    assert result.stderr == ""
 
 
 @pytest.mark.slow
-def test_the_photographs_are_read(shared_data: Path) -> None:
+def test_reads_the_photographs(shared_data: Path) -> None:
     paths = sorted((shared_data / "photos").rglob("*.jpg"))
     assert paths
     for path in paths:
         assert load_picture(path).ndim == 3
 
 
-def test_texts_in_a_png_never_reach_the_decoder() -> None:
+def test_png_text_never_reaches_the_decoder() -> None:
     data = text_bomb(3, 1000)
     kept = needed_to_decode(data, "PNG")
     assert b"zTXt" not in kept

@@ -1,4 +1,4 @@
-"""Joins: which tiles touch as in a play. Tiles here have sides of 20 px: A lies level around (0, 0), half 1 right."""
+"""Tests of joins and contacts. Tiles have sides of 20 px; A is horizontal at (0, 0) with half 1 on the right."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ Pips = tuple[int, int]
 Touch = frozenset[tuple[int, int | None]]
 
 A = tile_at(0, 0)
-AHEAD = tile_at(40, 0)  # its half 0 on A's half 1
-DOWN = tile_at(10, 30, degrees=90)  # its half 0 on the side of A's half 1
-CROSSWISE = tile_at(30, 0, degrees=90)  # its middle on A's half 1
+AHEAD = tile_at(40, 0)  # its half 0 touches half 1 of A
+DOWN = tile_at(10, 30, degrees=90)  # its half 0 touches the side of half 1 of A
+CROSSWISE = tile_at(30, 0, degrees=90)  # its centre touches half 1 of A
 
 
-def looked_at(poses: Poses, *pips: Pips, plays: float = 1.0) -> tuple[tuple[Join, ...], tuple[Contact, ...]]:
-    """Joins and contacts; -1 are the pips of a tile that is face down."""
+def joins_and_contacts(poses: Poses, *pips: Pips, plays: float = 1.0) -> tuple[tuple[Join, ...], tuple[Contact, ...]]:
+    """Return joins and contacts. Pips of -1 mean face down."""
     numbers = np.array(pips, np.int64).reshape(-1, 2)
     touches = find_touches(poses, np.asarray((numbers >= 0).all(axis=1)))
     return find_joins(touches, numbers, np.full(len(touches), plays))
 
 
 def joined(poses: Poses, *pips: Pips) -> set[Touch]:
-    """The joins, whichever tile they name first."""
-    joins, _ = looked_at(poses, *pips)
+    """Return the joins, regardless of their order."""
+    joins, _ = joins_and_contacts(poses, *pips)
     touches = [frozenset([(join.a, join.a_half), (join.b, join.b_half)]) for join in joins]
     assert len(set(touches)) == len(touches)
     return set(touches)
@@ -44,17 +44,17 @@ def touch(a: int, a_half: int | None, b: int, b_half: int | None) -> Touch:
     return frozenset([(a, a_half), (b, b_half)])
 
 
-def seen_through(matrix: NDArray[np.float64], poses: Poses) -> Poses:
-    """The tiles as a linear map shows them."""
+def transformed(matrix: NDArray[np.float64], poses: Poses) -> Poses:
+    """Return the tiles after a linear map."""
     return np.asarray((poses.reshape(-1, 3, 2) @ matrix.T).reshape(-1, 6))
 
 
 def test_end_to_end() -> None:
-    ((join,), _) = looked_at(tiles_at(A, AHEAD), (3, 5), (5, 2))
+    ((join,), _) = joins_and_contacts(tiles_at(A, AHEAD), (3, 5), (5, 2))
     assert join in (Join(0, 1, 1, 0), Join(1, 0, 0, 1))
 
 
-def test_a_tile_turned_round_joins_with_its_other_half() -> None:
+def test_a_rotated_tile_joins_with_its_other_half() -> None:
     assert joined(tiles_at(A, tile_at(40, 0, degrees=180)), (3, 5), (2, 5)) == {touch(0, 1, 1, 1)}
 
 
@@ -62,7 +62,7 @@ def test_an_elbow_on_the_side_of_a_half() -> None:
     assert joined(tiles_at(A, DOWN), (3, 5), (5, 2)) == {touch(0, 1, 1, 0)}
 
 
-def test_an_elbow_on_the_side_of_a_double_is_on_that_half() -> None:
+def test_an_elbow_on_a_double_joins_the_half_it_touches() -> None:
     assert joined(tiles_at(A, DOWN), (5, 5), (5, 2)) == {touch(0, 1, 1, 0)}
 
 
@@ -70,7 +70,7 @@ def test_a_crosswise_double_is_joined_at_its_side() -> None:
     assert joined(tiles_at(A, CROSSWISE), (3, 5), (5, 5)) == {touch(0, 1, 1, None)}
 
 
-def test_a_tile_that_is_no_double_is_not_joined_at_its_middle() -> None:
+def test_only_a_double_joins_at_its_centre() -> None:
     assert all(None not in dict(pair).values() for pair in joined(tiles_at(A, CROSSWISE), (3, 5), (5, 6)))
 
 
@@ -86,12 +86,12 @@ def test_both_sides_and_both_tips_of_a_spinner() -> None:
     }
 
 
-def test_side_by_side_is_no_join() -> None:
+def test_parallel_tiles_are_not_joined() -> None:
     assert joined(tiles_at(A, tile_at(0, 20)), (3, 5), (3, 5)) == set()
     assert joined(tiles_at(A, tile_at(20, 20)), (3, 5), (5, 3)) == set()
 
 
-def test_different_numbers_are_no_join() -> None:
+def test_different_numbers_are_not_joined() -> None:
     assert joined(tiles_at(A, AHEAD), (3, 5), (4, 2)) == set()
     assert joined(tiles_at(A, DOWN), (5, 3), (5, 2)) == set()
     assert joined(tiles_at(A, CROSSWISE), (5, 3), (5, 5)) == set()
@@ -103,7 +103,7 @@ def test_different_numbers_are_no_join() -> None:
     [(AHEAD, (1, 0)), (DOWN, (0, 1)), (CROSSWISE, (1, 0))],
     ids=["end to end", "elbow", "crosswise"],
 )
-def test_a_quarter_of_a_side_apart_joins_and_half_a_side_does_not(
+def test_tiles_join_up_to_a_quarter_of_a_side_apart(
     second: Poses, direction: tuple[int, int], gap_px: float, count: int
 ) -> None:
     moved = second.copy()
@@ -111,25 +111,25 @@ def test_a_quarter_of_a_side_apart_joins_and_half_a_side_does_not(
     assert len(joined(tiles_at(A, moved), (3, 5), (5, 5))) == count
 
 
-def test_an_end_has_one_neighbour_the_nearest() -> None:
-    # Both at A's half 1, where only one can lie.
+def test_an_end_joins_only_its_nearest_neighbour() -> None:
+    # Both touch half 1 of A, which has room for one tile.
     poses = tiles_at(A, tile_at(44, 2), tile_at(41, 0))
     assert joined(poses, (3, 5), (5, 2), (5, 1)) == {touch(0, 1, 2, 0)}
     poses = tiles_at(A, tile_at(41, 0), tile_at(44, 2))
     assert joined(poses, (3, 5), (5, 2), (5, 1)) == {touch(0, 1, 1, 0)}
 
 
-def test_the_side_of_a_half_may_have_a_neighbour_beside_that_of_its_end() -> None:
+def test_a_half_may_have_neighbours_at_its_end_and_its_side() -> None:
     poses = tiles_at(A, AHEAD, DOWN)
     assert joined(poses, (3, 5), (5, 2), (5, 1)) == {touch(0, 1, 1, 0), touch(0, 1, 2, 0)}
 
 
-def test_two_tiles_are_joined_once() -> None:
-    # Two doubles tip to tip, and a ring of two could say it from both sides.
+def test_two_tiles_are_joined_only_once() -> None:
+    # Two doubles tip to tip. A cycle of two would report the join from both sides.
     assert joined(tiles_at(A, AHEAD), (5, 5), (5, 5)) == {touch(0, 1, 1, 0)}
 
 
-def test_each_join_of_a_line_is_found() -> None:
+def test_finds_every_join_of_a_line() -> None:
     line = tiles_at(*(tile_at(41 * i, 0) for i in range(5)))
     pips = [(i, i + 1) for i in range(5)]
     assert joined(line, *pips) == {touch(i, 1, i + 1, 0) for i in range(4)}
@@ -141,13 +141,13 @@ def test_face_down_tiles_are_not_joined() -> None:
 
 
 @pytest.mark.parametrize(("degrees", "count"), [(15, 1), (-15, 1), (40, 0), (-40, 0)])
-def test_a_tile_laid_askew_joins_only_if_it_is_nearly_square(degrees: float, count: int) -> None:
+def test_a_tilted_tile_joins_only_if_nearly_square(degrees: float, count: int) -> None:
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-    askew = tile_at(20 + 20 * c, 20 * s, degrees=degrees)  # its end has its middle on A's
-    assert len(joined(tiles_at(A, askew), (3, 5), (5, 2))) == count
+    tilted = tile_at(20 + 20 * c, 20 * s, degrees=degrees)  # the centres of both ends coincide
+    assert len(joined(tiles_at(A, tilted), (3, 5), (5, 2))) == count
 
 
-def test_an_end_that_lies_beside_the_edge_is_no_join() -> None:
+def test_an_offset_end_is_not_joined() -> None:
     assert len(joined(tiles_at(A, tile_at(40, 8)), (3, 5), (5, 2))) == 1
     assert joined(tiles_at(A, tile_at(40, 16)), (3, 5), (5, 2)) == set()
 
@@ -163,23 +163,25 @@ SCENES: dict[str, tuple[Poses, tuple[Pips, ...], Touch]] = {
 @pytest.mark.parametrize("name", SCENES)
 @settings(max_examples=40, deadline=None)
 @given(theta_rad=st.floats(0, 2 * math.pi), scale=st.floats(0.4, 12), shift=st.floats(-3000, 3000))
-def test_joins_do_not_depend_on_angle_size_and_place(name: str, theta_rad: float, scale: float, shift: float) -> None:
+def test_joins_are_invariant_to_rotation_scale_and_translation(
+    name: str, theta_rad: float, scale: float, shift: float
+) -> None:
     poses, pips, expected = SCENES[name]
     c, s = scale * math.cos(theta_rad), scale * math.sin(theta_rad)
-    turned = seen_through(np.array([[c, -s], [s, c]]), poses)
-    turned[:, :2] += shift
-    assert joined(turned, *pips) == {expected}
+    rotated = transformed(np.array([[c, -s], [s, c]]), poses)
+    rotated[:, :2] += shift
+    assert joined(rotated, *pips) == {expected}
 
 
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("degrees", range(0, 180, 30))
 @pytest.mark.parametrize("matrix", [((1, 0), (0, 0.75)), ((1, 0.2), (0, 0.9))], ids=["foreshortened", "sheared"])
-def test_oblique_views_show_the_same_joins(
+def test_joins_are_found_in_oblique_views(
     name: str, degrees: float, matrix: tuple[tuple[float, float], tuple[float, float]]
 ) -> None:
     poses, pips, expected = SCENES[name]
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-    assert joined(seen_through(np.array(matrix) @ np.array([[c, -s], [s, c]]), poses), *pips) == {expected}
+    assert joined(transformed(np.array(matrix) @ np.array([[c, -s], [s, c]]), poses), *pips) == {expected}
 
 
 def test_no_tiles_and_single_tiles_have_no_joins() -> None:
@@ -188,7 +190,7 @@ def test_no_tiles_and_single_tiles_have_no_joins() -> None:
 
 
 def arm(degrees: float, x_px: float, y_px: float, gap_px: float = 0.0) -> Poses:
-    """A tile whose half 0 begins at a point and that leads away at an angle."""
+    """Return a tile whose half 0 starts at a point, at an angle."""
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return tile_at(x_px + (20 + gap_px) * c, y_px + (20 + gap_px) * s, degrees=degrees)
 
@@ -203,7 +205,7 @@ ARMS = (
 )
 
 
-def test_six_arms_of_a_starter_are_joined_at_it_as_a_whole() -> None:
+def test_six_arms_join_the_starter_as_a_whole() -> None:
     pips = [(5, number) for number in (0, 1, 2, 3, 4, 6)]
     assert joined(tiles_at(A, *ARMS), (5, 5), *pips) == {touch(0, None, n, 0) for n in range(1, 7)}
 
@@ -213,7 +215,7 @@ def test_two_arms_at_one_long_side_make_a_starter() -> None:
     assert joined(poses, (5, 5), (5, 1), (5, 2)) == {touch(0, None, 1, 0), touch(0, None, 2, 0)}
 
 
-def test_at_an_angle_nothing_joins_what_is_no_double() -> None:
+def test_only_doubles_join_tiles_at_an_angle() -> None:
     assert joined(tiles_at(A, ARMS[2]), (3, 5), (5, 2)) == set()
 
 
@@ -223,17 +225,17 @@ def test_any_double_joins_a_thirteen() -> None:
     assert joined(tiles_at(A, AHEAD), (3, 5), (13, 2)) == set()
 
 
-def test_other_numbers_that_touch_are_a_contact() -> None:
-    assert looked_at(tiles_at(A, AHEAD), (3, 5), (4, 2))[1] in ((Contact(0, 1, 1, 0),), (Contact(1, 0, 0, 1),))
-    assert looked_at(tiles_at(A, CROSSWISE), (3, 5), (4, 2))[1] == (Contact(0, 1, 1, None),)
-    assert looked_at(tiles_at(A, AHEAD), (3, 5), (5, 2))[1] == ()
+def test_touching_tiles_with_different_numbers_are_a_contact() -> None:
+    assert joins_and_contacts(tiles_at(A, AHEAD), (3, 5), (4, 2))[1] in ((Contact(0, 1, 1, 0),), (Contact(1, 0, 0, 1),))
+    assert joins_and_contacts(tiles_at(A, CROSSWISE), (3, 5), (4, 2))[1] == (Contact(0, 1, 1, None),)
+    assert joins_and_contacts(tiles_at(A, AHEAD), (3, 5), (5, 2))[1] == ()
 
 
-def test_equal_numbers_that_hardly_are_a_play_are_a_contact() -> None:
-    joins, contacts = looked_at(tiles_at(A, AHEAD), (3, 5), (5, 2), plays=0.1)
+def test_matching_numbers_that_are_unlikely_plays_are_a_contact() -> None:
+    joins, contacts = joins_and_contacts(tiles_at(A, AHEAD), (3, 5), (5, 2), plays=0.1)
     assert joins == ()
     assert len(contacts) == 1
 
 
-def test_what_is_apart_is_no_contact() -> None:
-    assert looked_at(tiles_at(A, tile_at(60, 0)), (3, 5), (4, 2))[1] == ()
+def test_distant_tiles_are_no_contact() -> None:
+    assert joins_and_contacts(tiles_at(A, tile_at(60, 0)), (3, 5), (4, 2))[1] == ()

@@ -1,4 +1,4 @@
-"""The shipped detector: it proposes every tile of calm tables near its place, at any size of the picture."""
+"""Tests of the built-in detector: recall on rendered tables, image sizes, and focus regions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def shown(looks: str) -> RenderedPicture:
 
 
 def errors(image: Image, rendered: RenderedPicture, scale: float = 1.0) -> list[float]:
-    """The error, in sides, of the best likely proposal for each tile of a picture that was scaled."""
+    """Return the error, in sides, of the best likely proposal for each tile in a scaled image."""
     truth = truth_poses(rendered.truth)[0] * scale
     found = detector().find(build_pyramid(image))
     likely = found.poses[found.likely > 0.3]
@@ -43,19 +43,19 @@ def errors(image: Image, rendered: RenderedPicture, scale: float = 1.0) -> list[
 
 
 @pytest.mark.parametrize("looks", ["felt", "walnut"])
-def test_every_tile_is_proposed_near_where_it_lies(looks: str) -> None:
+def test_every_tile_is_proposed_near_its_place(looks: str) -> None:
     assert len(shown(looks).truth.tiles) == 4
     assert max(errors(shown(looks).image, shown(looks))) < 0.5
 
 
 @pytest.mark.parametrize("scale", [0.4, 3.0])
-def test_tiles_are_found_in_small_and_large_pictures(scale: float) -> None:
-    how = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
-    image = np.asarray(cv2.resize(shown("felt").image, None, fx=scale, fy=scale, interpolation=how), np.uint8)
+def test_finds_tiles_in_small_and_large_images(scale: float) -> None:
+    interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
+    image = np.asarray(cv2.resize(shown("felt").image, None, fx=scale, fy=scale, interpolation=interpolation), np.uint8)
     assert max(errors(image, shown("felt"), scale)) < 0.6
 
 
-def test_large_tiles_are_found() -> None:
+def test_finds_large_tiles() -> None:
     rendered = shown("felt")
     x, y = (int(value) for value in rendered.truth.tiles[0].center_px)
     cut = rendered.image[max(0, y - 45) : y + 45, max(0, x - 60) : x + 60]
@@ -67,11 +67,11 @@ def test_large_tiles_are_found() -> None:
 
 
 @pytest.mark.parametrize("size_px", [(400, 300), (1, 1), (1, 3000), (33, 31)])
-def test_a_plain_picture_shows_nothing(size_px: tuple[int, int]) -> None:
+def test_finds_nothing_in_a_plain_image(size_px: tuple[int, int]) -> None:
     assert (detector().find(build_pyramid(blank(*size_px))).likely < 0.3).all()
 
 
-def test_what_one_picture_showed_does_not_change_the_next() -> None:
+def test_an_image_does_not_affect_the_next() -> None:
     levels = build_pyramid(shown("felt").image)
     first = detector().find(levels)
     detector().find(build_pyramid(blank(333, 222)))
@@ -80,7 +80,7 @@ def test_what_one_picture_showed_does_not_change_the_next() -> None:
     assert (first.likely == again.likely).all()
 
 
-def test_a_file_that_is_no_network_is_refused(tmp_path: Path) -> None:
+def test_rejects_a_file_that_is_no_network(tmp_path: Path) -> None:
     path = tmp_path / "detector.onnx"
     with pytest.raises(ModelError, match=r"detector\.onnx: not a readable network"):
         load_detector(path)
@@ -100,15 +100,15 @@ def line_of_small_tiles() -> tuple[Image, np.ndarray[tuple[int, ...], np.dtype[n
 
 @pytest.mark.slow
 @pytest.mark.parametrize("side_px", [20.0, None])
-def test_small_tiles_are_placed_better_where_something_happened(side_px: float | None) -> None:
+def test_a_focus_improves_the_poses_of_small_tiles(side_px: float | None) -> None:
     image, truth = line_of_small_tiles()
-    levels, last = build_pyramid(image), truth[-1]
-    x, y = last[:2].tolist()
+    levels, target = build_pyramid(image), truth[-1]
+    x, y = target[:2].tolist()
     focus = Focus((x - 25, y - 12, x + 25, y + 12), side_px)
     found, plain = detector().find(levels, focus), detector().find(levels)
 
     def best(of: Proposals) -> tuple[float, float]:
-        off = corner_errors(of.poses, last[None])[0]
+        off = corner_errors(of.poses, target[None])[0]
         near = off < 0.3
         return float(off.min()), float(of.likely[near].max(initial=0))
 
@@ -121,7 +121,7 @@ def test_small_tiles_are_placed_better_where_something_happened(side_px: float |
 
 
 @pytest.mark.slow
-def test_large_tiles_and_large_places_are_looked_at_once() -> None:
+def test_ignores_a_focus_with_large_tiles_or_a_large_box() -> None:
     image, _ = line_of_small_tiles()
     levels = build_pyramid(image)
     plain = detector().find(levels)
@@ -130,7 +130,7 @@ def test_large_tiles_and_large_places_are_looked_at_once() -> None:
 
 
 @pytest.mark.slow
-def test_a_place_at_the_corner_of_the_picture_is_no_error() -> None:
+def test_accepts_a_focus_at_the_image_corner() -> None:
     image, _ = line_of_small_tiles()
     for box in ((0.0, 0.0, 3.0, 3.0), (1277.0, 957.0, 1282.0, 962.0)):
         detector().find(build_pyramid(image), Focus(box, 20.0))

@@ -1,4 +1,4 @@
-"""Encoding of tiles in cells: decoding inverts it, and values worked out by hand."""
+"""Tests of encoding tiles in cells, and of decoding them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from vision.geometry.poses import Poses
 from vision.networks.detector_decoding import CHANNELS, FIRST_SHAPE, cells_of, decode_poses, encode_poses
 
 
-def test_a_level_tile_by_hand() -> None:
-    # 12 px to a side: half-axes of 12 and 6 px. The cell in column 10 and row 5 begins at pixel (40, 20).
+def test_encodes_a_horizontal_tile() -> None:
+    # Sides of 12 px give half-axes of 12 and 6 px. The cell in column 10 and row 5 begins at pixel (40, 20).
     poses = tile_at(42.5, 20.5, side_px=12)
     cells = cells_of(poses[:, :2])
     assert cells.tolist() == [[10, 5]]
@@ -22,7 +22,7 @@ def test_a_level_tile_by_hand() -> None:
     assert len(expected) == CHANNELS - FIRST_SHAPE
 
 
-def test_a_cell_that_says_nothing_special_is_a_common_tile_in_its_middle() -> None:
+def test_a_neutral_cell_decodes_to_a_common_tile_at_its_centre() -> None:
     (pose,) = decode_poses(np.array([[0, 0, 0, 0, 0, 1, 0, -1.0]]), np.array([[0, 0]]))
     half = np.sqrt(0.5)
     assert pose == pytest.approx([1.5, 1.5, 24 * half, 24 * half, -12 * half, 12 * half])
@@ -31,22 +31,22 @@ def test_a_cell_that_says_nothing_special_is_a_common_tile_in_its_middle() -> No
 @given(
     st.floats(8, 500), st.floats(8, 500), st.floats(6, 80), st.floats(-180, 180), st.floats(-1, 1), st.floats(-0.3, 0.3)
 )
-def test_what_is_written_is_read_again(
+def test_decoding_inverts_encoding(
     x_px: float, y_px: float, side_px: float, degrees: float, away: float, slant: float
 ) -> None:
     poses = tile_at(x_px, y_px, side_px=side_px, degrees=degrees)
-    poses[:, 4:] += slant * poses[:, 2:4]  # seen from the side
+    poses[:, 4:] += slant * poses[:, 2:4]  # as in an oblique view
     cells = cells_of(poses[:, :2]) + round(away)
     assert_same_tiles(decode_poses(encode_poses(poses, cells), cells), poses)
 
 
-def test_either_end_may_come_first() -> None:
+def test_the_encoding_ignores_which_end_comes_first() -> None:
     poses = tiles_at(tile_at(50, 60, side_px=20, degrees=30), tile_at(50, 60, side_px=20, degrees=210))
     first, second = encode_poses(poses, cells_of(poses[:, :2]))
     assert first == pytest.approx(second)
 
 
 def assert_same_tiles(found: Poses, expected: Poses) -> None:
-    for one, other in zip(found, expected, strict=True):
+    for pose, other in zip(found, expected, strict=True):
         turned = other * np.array([1, 1, -1, -1, -1, -1])
-        assert min(np.abs(one - other).max(), np.abs(one - turned).max()) < 1e-6
+        assert min(np.abs(pose - other).max(), np.abs(pose - turned).max()) < 1e-6

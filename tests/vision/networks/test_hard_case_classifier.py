@@ -1,4 +1,4 @@
-"""The hard-case classifier: probabilities that depend on nothing else, and better ones than the first."""
+"""Tests of the hard-case classifier: probabilities, batch independence, and when the reader uses it."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from vision.networks.refiner import UP
 
 
 def table() -> tuple[tuple[Level, ...], Poses, list[int]]:
-    """A picture with the tiles 0-6, 5-1 and 6-6, where they lie, and the pips of their halves in that order."""
+    """Return an image with the tiles 0-6, 5-1 and 6-6, their poses, and the pips of their halves in that order."""
     rendered = table_with([lay(0, 6, -80, -30, 20), lay(5, 1, 60, 30, 130), lay(6, 6, 0, -70, 75)], Looks(seed=3))
     return build_pyramid(rendered.image), truth_poses(rendered.truth)[0], true_pips(rendered.truth).ravel().tolist()
 
 
-def test_clear_pips_are_read_on_the_half_that_is_asked_for() -> None:
+def test_reads_clear_pips_on_the_requested_half() -> None:
     levels, poses, pips = table()
     logs = load_hard_case_classifier().logs(levels, np.repeat(poses, 2, axis=0), np.tile([0, 1], len(poses)))
     assert logs.argmax(axis=1).tolist() == pips
     np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1)
 
 
-def test_a_half_is_read_alike_alone_and_among_others() -> None:
+def test_the_result_for_a_half_does_not_depend_on_the_batch() -> None:
     levels, poses, _ = table()
     second = load_hard_case_classifier()
     halves = np.array([0, 1, 0])
@@ -48,9 +48,9 @@ def test_a_half_is_read_alike_alone_and_among_others() -> None:
 
 
 @pytest.mark.slow
-def test_it_reads_most_of_what_the_first_look_misreads() -> None:
+def test_corrects_most_misreadings_of_the_first_classifier() -> None:
     first, head, second = load_pip_features(), load_pip_classifier(), load_hard_case_classifier()
-    misread, still = 0, 0
+    misread, still_misread = 0, 0
     for seed in range(60):
         rng = np.random.default_rng([15, seed])
         rendered = render(draw_usual_scene(rng), rng)
@@ -59,37 +59,37 @@ def test_it_reads_most_of_what_the_first_look_misreads() -> None:
         wrong = head.probabilities(first.describe(levels, seen)).argmax(axis=1) != pips
         misread += wrong.sum()
         again = second.logs(levels, np.concatenate([seen, seen]), np.repeat([0, 1], len(seen)))
-        still += (wrong & (again.argmax(axis=1) != pips)).sum()
+        still_misread += (wrong & (again.argmax(axis=1) != pips)).sum()
     assert misread > 20
-    assert still < 0.6 * misread
+    assert still_misread < 0.6 * misread
 
 
-def test_a_file_that_is_no_network_is_refused(tmp_path: Path) -> None:
+def test_rejects_a_file_that_is_no_network(tmp_path: Path) -> None:
     path = tmp_path / "hard_cases.onnx"
     path.write_bytes(b"no network")
     with pytest.raises(ModelError, match=r"hard_cases\.onnx: not a readable network"):
         load_hard_case_classifier(path)
 
 
-class Asked(HardCaseClassifier):
-    """Says three pips of everything, and how often it was asked."""
+class CountingClassifier(HardCaseClassifier):
+    """Classifier that reads every half as three pips, and counts its calls."""
 
     def __init__(self) -> None:
-        self.looks = 0
+        self.count = 0
 
     def logs(self, levels: tuple[Level, ...], poses: Poses, halves: NDArray[np.intp]) -> NDArray[np.float64]:
-        self.looks += len(poses)
+        self.count += len(poses)
         return np.log(np.where(np.arange(19) == 3, 0.999, 1e-6))[None].repeat(len(poses), axis=0)
 
 
-@pytest.mark.parametrize(("blur_px", "is_asked"), [(0.5, False), (3.5, True)])
-def test_only_what_the_first_look_leaves_in_doubt_is_looked_at_again(blur_px: float, is_asked: bool) -> None:
+@pytest.mark.parametrize(("blur_px", "is_used"), [(0.5, False), (3.5, True)])
+def test_only_uncertain_halves_get_the_second_classifier(blur_px: float, is_used: bool) -> None:
     tiles = [lay(0, 6, -80, -30, 20), lay(5, 1, 60, 30, 130), lay(6, 6, 0, -70, 75), lay(2, 4, 90, -60, 50)]
     picture = np.asarray(cv2.GaussianBlur(table_with(tiles, Looks(seed=3)).image, (0, 0), blur_px), np.uint8)
-    asked = Asked()
-    reading = replace(reader(), hard_cases=asked, max_pips=6).read(picture)
+    counting = CountingClassifier()
+    reading = replace(reader(), hard_cases=counting, max_pips=6).read(picture)
     halves = [half for tile in reading.tiles for half in tile.halves]
-    assert (asked.looks > 0) == is_asked
-    assert sum(half.alone.pips == 3 for half in halves) == asked.looks // 5
-    assert asked.looks % 5 == 0
-    assert asked.looks // 5 < len(halves)
+    assert (counting.count > 0) == is_used
+    assert sum(half.alone.pips == 3 for half in halves) == counting.count // 5
+    assert counting.count % 5 == 0
+    assert counting.count // 5 < len(halves)

@@ -1,4 +1,4 @@
-"""The networks that the package ships, as OpenCV runs them."""
+"""Tests of loading the built-in networks in OpenCV, and of their checksums."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ SHIPPED = Path(str(resources.files("vision"))) / "models"
 
 
 @pytest.mark.parametrize("shipped", ["detector.onnx", "refiner.onnx", "pip_features.onnx", "hard_cases.onnx"])
-def test_networks_run_on_the_faster_engine(shipped: str) -> None:
-    # OpenCV 5 takes its newer one, which knows other layers, unless it is told and given a file.
+def test_networks_use_the_faster_engine(shipped: str) -> None:
+    # OpenCV 5 defaults to its newer engine, which has other layers, unless one is requested and a file given.
     network = load_network(None, shipped=shipped)
     assert "Convolution" in {network.getLayer(network.getLayerId(name)).type for name in network.getLayerNames()}
 
 
 @pytest.fixture(name="copied")
-def a_copied_network(tmp_path: Path) -> Path:
+def copied_network(tmp_path: Path) -> Path:
     for name in ("pip_features.onnx", "pip_features.onnx.sha256"):
         shutil.copy(SHIPPED / name, tmp_path)
     return tmp_path / "pip_features.onnx"
 
 
-def test_one_flipped_bit_in_a_network_is_said(copied: Path) -> None:
+def test_a_flipped_bit_in_a_network_is_reported(copied: Path) -> None:
     load_network(copied, shipped="")
     content = bytearray(copied.read_bytes())
-    content[len(content) // 2] ^= 1  # in the middle of its weights: OpenCV takes it, and reads other pips
+    content[len(content) // 2] ^= 1  # in the weights: OpenCV loads it, but it reads other pips
     copied.write_bytes(content)
     with pytest.raises(ModelError, match=r"pip_features\.onnx: the file is damaged: expected SHA-256 \w{64}, but got"):
         load_network(copied, shipped="")
 
 
-@pytest.mark.parametrize("said", [None, b"", b"\xff", b"0" * 64])
-def test_a_network_without_its_checksum_is_refused(copied: Path, said: bytes | None) -> None:
-    beside = copied.with_name("pip_features.onnx.sha256")
-    beside.unlink()
-    if said is not None:
-        beside.write_bytes(said)
+@pytest.mark.parametrize("checksum", [None, b"", b"\xff", b"0" * 64])
+def test_rejects_a_network_without_a_valid_checksum(copied: Path, checksum: bytes | None) -> None:
+    checksum_file = copied.with_name("pip_features.onnx.sha256")
+    checksum_file.unlink()
+    if checksum is not None:
+        checksum_file.write_bytes(checksum)
     with pytest.raises(ModelError, match=r"pip_features\.onnx"):
         load_network(copied, shipped="")
 
 
-def test_what_is_whole_but_no_network_is_refused(tmp_path: Path) -> None:
+def test_rejects_an_intact_file_that_is_no_network(tmp_path: Path) -> None:
     path = tmp_path / "detector.onnx"
     path.write_bytes(b"no network at all")
     write_checksum(path)
@@ -58,7 +58,7 @@ def test_what_is_whole_but_no_network_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["detector.onnx", "refiner.onnx", "pip_features.onnx", "hard_cases.onnx"])
-def test_checksums_are_those_of_sha256sum(name: str, tmp_path: Path) -> None:
+def test_checksum_files_match_sha256sum(name: str, tmp_path: Path) -> None:
     shutil.copy(SHIPPED / name, tmp_path)
     write_checksum(tmp_path / name)
     shipped = (SHIPPED / f"{name}.sha256").read_text()
@@ -66,19 +66,21 @@ def test_checksums_are_those_of_sha256sum(name: str, tmp_path: Path) -> None:
     assert shipped.endswith(f"  {name}\n")
 
 
-def test_no_flipped_bit_in_a_head_changes_it_in_silence(tmp_path: Path) -> None:
-    content, whole, path = (SHIPPED / "pips.npz").read_bytes(), load_pip_classifier(), tmp_path / "pips.npz"
+def test_a_flipped_bit_in_a_classifier_never_goes_unnoticed(tmp_path: Path) -> None:
+    content, original, path = (SHIPPED / "pips.npz").read_bytes(), load_pip_classifier(), tmp_path / "pips.npz"
     rng, refused = np.random.default_rng(1), 0
     for _ in range(400):
         flipped = bytearray(content)
         flipped[rng.integers(len(content))] ^= 1 << rng.integers(8)
         path.write_bytes(flipped)
         try:
-            head = load_pip_classifier(path)
+            classifier = load_pip_classifier(path)
         except ModelError:
             refused += 1
             continue
-        for one, other in zip((*head.weights, *head.biases), (*whole.weights, *whole.biases), strict=True):
-            np.testing.assert_array_equal(one, other)
-        assert (head.sharpness, head.misread) == (whole.sharpness, whole.misread)
+        for values, expected in zip(
+            (*classifier.weights, *classifier.biases), (*original.weights, *original.biases), strict=True
+        ):
+            np.testing.assert_array_equal(values, expected)
+        assert (classifier.sharpness, classifier.misread) == (original.sharpness, original.misread)
     assert refused > 300

@@ -1,4 +1,4 @@
-"""Patches: what a tile shows, whatever its colours, its size in the picture and which way round it lies."""
+"""Tests of patches: normalised contrasts that ignore colour, size and orientation."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from vision.networks.patches import PatchGrid, contrasts, half_grid, sample, til
 GRIDS = {"tile": tile_grid(), "half 0": half_grid(0), "half 1": half_grid(1)}
 WHITE: Bgr = (235, 235, 235)
 BLACK: Bgr = (20, 20, 20)
-UPSIDE_DOWN = np.array([1, 1, -1, -1, -1, -1.0])
-# Three on half 0, one on half 1, and the bar.
+ROTATED = np.array([1, 1, -1, -1, -1, -1.0])
+# Three on half 0, one on half 1, plus the bar.
 PIPS_UV = ((-0.75, -0.5), (-0.5, 0.0), (-0.25, 0.5), (0.5, 0.0))
 
 
@@ -31,37 +31,37 @@ def drawn(pose: Poses, face: Bgr, ink: Bgr, table: Bgr, *, scale: int = 1) -> Im
     return image
 
 
-def seen(image: Image, poses: Poses, grid: PatchGrid) -> NDArray[np.float32]:
+def patch_contrasts(image: Image, poses: Poses, grid: PatchGrid) -> NDArray[np.float32]:
     found = contrasts(sample(build_pyramid(image), poses, grid), grid)
     assert found.shape == (len(poses), 3, grid.rows, grid.columns)
     return found
 
 
 @pytest.mark.parametrize("name", GRIDS)
-def test_a_tile_the_size_of_the_table_looks_the_same_in_negative(name: str) -> None:
+def test_a_negative_image_gives_negated_contrasts(name: str) -> None:
     pose = tile_at(150, 120, side_px=50, degrees=20)
-    positive = seen(drawn(pose, (255, 255, 255), (0, 0, 0), (0, 0, 0)), pose, GRIDS[name])[0]
-    negative = seen(drawn(pose, (0, 0, 0), (255, 255, 255), (255, 255, 255)), pose, GRIDS[name])[0]
-    # Greys between black and white, at the edges, are not as far from one as from the other.
+    positive = patch_contrasts(drawn(pose, (255, 255, 255), (0, 0, 0), (0, 0, 0)), pose, GRIDS[name])[0]
+    negative = patch_contrasts(drawn(pose, (0, 0, 0), (255, 255, 255), (255, 255, 255)), pose, GRIDS[name])[0]
+    # Exclude intermediate greys at edges: they are not equidistant from black and white.
     flat = (abs(positive[0]) < 0.01) | (positive[0] < -0.85)
     assert flat.mean() > 0.5
     assert (positive[0] < -0.85).any()
     np.testing.assert_allclose(positive[0][flat], -negative[0][flat], atol=0.15)
 
 
-def test_the_samples_of_a_patch_are_as_far_apart_along_a_tile_as_across() -> None:
+def test_sample_spacing_is_equal_along_and_across_a_tile() -> None:
     for grid in GRIDS.values():
         u, v = (uv.reshape(grid.rows, grid.columns) for uv in grid.uv.T)
-        # u is one side long, v a half of one.
+        # One unit of u is a side, one of v half a side.
         along_sides, across_sides = abs(np.diff(u, axis=1)), abs(np.diff(v, axis=0)) / 2
         assert along_sides.ravel() == pytest.approx(np.full(along_sides.size, grid.step))
         assert across_sides.ravel() == pytest.approx(np.full(across_sides.size, grid.step))
 
 
-def test_a_tile_patch_shows_what_lies_around_the_tile_on_all_sides() -> None:
+def test_a_tile_patch_includes_the_surroundings_on_all_sides() -> None:
     pose = tile_at(150, 120, side_px=40, degrees=50)
     white, table = (250, 250, 250), (250, 190, 250)
-    green_red = seen(drawn(pose, white, white, table), pose, tile_grid())[0, 1]
+    green_red = patch_contrasts(drawn(pose, white, white, table), pose, tile_grid())[0, 1]
     assert (abs(green_red) < 0.01).any()
     for edge in (green_red[:4], green_red[-4:], green_red[:, :4], green_red[:, -4:]):
         assert edge.min() > 0.5
@@ -72,12 +72,12 @@ def of_lab(light: int, a: int, b: int) -> Bgr:
     return (blue, green, red)
 
 
-def test_colours_as_far_apart_count_as_much_as_light() -> None:
+def test_colour_differences_weigh_as_much_as_lightness() -> None:
     pose = tile_at(150, 120, side_px=50, degrees=20)
     by_lightness = drawn(pose, of_lab(180, 128, 128), of_lab(180 - 102, 128, 128), of_lab(180 - 102, 128, 128))
     by_colour = drawn(pose, of_lab(150, 128, 128), of_lab(150, 128, 168), of_lab(150, 128, 168))
     for grid in GRIDS.values():
-        light, colour = seen(by_lightness, pose, grid)[0], seen(by_colour, pose, grid)[0]
+        light, colour = patch_contrasts(by_lightness, pose, grid)[0], patch_contrasts(by_colour, pose, grid)[0]
         np.testing.assert_allclose(-light[0], colour[2], atol=0.12)
         assert light[0].min() < -0.6
         assert abs(light[1:]).max() < 0.2
@@ -90,15 +90,15 @@ def test_the_face_is_zero_and_black_on_white_is_nearly_one() -> None:
     pip_row, pip_column = size // 2, int((1.1 - 0.5) / 1.2 * size)
     white, black = (255, 255, 255), (0, 0, 0)
     for face, ink, sign in ((white, black, -1), (black, white, 1)):
-        half = seen(drawn(pose, face, ink, ink), pose, half_grid(0))[0]
+        half = patch_contrasts(drawn(pose, face, ink, ink), pose, half_grid(0))[0]
         # log(1 + 100 / 6) / log(1 + 120 / 6)
         assert half[0, pip_row, pip_column] == pytest.approx(sign * 0.94, abs=0.01)
         assert half[0, size // 4, pip_column] == 0.0  # between pips
 
 
-def test_a_pip_is_lighter_or_darker_and_redder_and_yellower_than_its_face() -> None:
+def test_pip_contrasts_are_relative_to_the_face() -> None:
     pose, grid = tile_at(150, 120, side_px=60, degrees=20), half_grid(0)
-    light, red, yellow = seen(drawn(pose, (250, 250, 250), (30, 30, 200), (60, 90, 40)), pose, grid)[0]
+    light, red, yellow = patch_contrasts(drawn(pose, (250, 250, 250), (30, 30, 200), (60, 90, 40)), pose, grid)[0]
     pip_row, pip_column = grid.rows // 2, int((1.1 - 0.5) / 1.2 * grid.columns)
     assert light[pip_row, pip_column] < -0.5  # a red pip is darker than the face
     assert red[pip_row, pip_column] > 0.5
@@ -107,20 +107,22 @@ def test_a_pip_is_lighter_or_darker_and_redder_and_yellower_than_its_face() -> N
     assert [abs(value) for value in between] == [0.0, 0.0, 0.0]  # the face itself
 
 
-def test_a_half_grid_shows_as_much_as_it_is_asked() -> None:
+def test_a_half_grid_covers_the_requested_span() -> None:
     pose = tile_at(150, 120, side_px=60)
     image = drawn(pose, WHITE, BLACK, WHITE)
-    wide, usual = half_grid(0, size=40, span=1.5), half_grid(0, size=32)
-    np.testing.assert_allclose(wide.uv[:, 0].mean(), usual.uv[:, 0].mean())  # both around the half's middle
-    assert np.ptp(wide.uv[:, 0]) / np.ptp(usual.uv[:, 0]) == pytest.approx(1.5 * 39 / 40 / (1.2 * 31 / 32))
-    np.testing.assert_allclose(seen(image, pose, wide)[0, 0, 4:-4, 4:-4], seen(image, pose, usual)[0, 0], atol=1e-6)
+    wide, default = half_grid(0, size=40, span=1.5), half_grid(0, size=32)
+    np.testing.assert_allclose(wide.uv[:, 0].mean(), default.uv[:, 0].mean())  # both centred on the half
+    assert np.ptp(wide.uv[:, 0]) / np.ptp(default.uv[:, 0]) == pytest.approx(1.5 * 39 / 40 / (1.2 * 31 / 32))
+    np.testing.assert_allclose(
+        patch_contrasts(image, pose, wide)[0, 0, 4:-4, 4:-4], patch_contrasts(image, pose, default)[0, 0], atol=1e-6
+    )
 
 
 def test_a_half_patch_has_the_bar_at_its_right_edge() -> None:
     pose = tile_at(150, 120, side_px=60, degrees=-30)
     image = drawn(pose, WHITE, BLACK, WHITE)
     for half in (0, 1):
-        patch = abs(seen(image, pose, half_grid(half))[0, 0])
+        patch = abs(patch_contrasts(image, pose, half_grid(half))[0, 0])
         assert patch[6:-6, -3:].max(axis=1).min() > 0.7  # the bar
         assert patch[:, :2].max() < 0.1  # beyond the end
 
@@ -130,63 +132,63 @@ def test_a_half_patch_shows_the_pips_of_its_half() -> None:
     image = drawn(pose, WHITE, BLACK, WHITE)
     counts = []
     for half in (0, 1):
-        dark = seen(image, pose, half_grid(half))[0, 0][:, :-4] < -0.7
+        dark = patch_contrasts(image, pose, half_grid(half))[0, 0][:, :-4] < -0.7
         counts.append(cv2.connectedComponents(dark.astype(np.uint8))[0] - 1)
     assert counts == [3, 1]
 
 
 @pytest.mark.parametrize("degrees", [0, 35, 200])
-def test_half_1_is_half_0_of_the_tile_turned_round(degrees: float) -> None:
+def test_half_1_is_half_0_of_the_rotated_tile(degrees: float) -> None:
     pose = tile_at(150, 120, side_px=40, degrees=degrees)
     image = drawn(pose, WHITE, BLACK, (60, 90, 40))
     np.testing.assert_allclose(
-        seen(image, pose, half_grid(1)), seen(image, pose * UPSIDE_DOWN, half_grid(0)), atol=1e-3
+        patch_contrasts(image, pose, half_grid(1)), patch_contrasts(image, pose * ROTATED, half_grid(0)), atol=1e-3
     )
 
 
-def test_a_tile_turned_round_shows_the_patch_turned_round() -> None:
+def test_rotating_the_tile_rotates_the_patch() -> None:
     pose = tile_at(150, 120, side_px=40, degrees=50)
     image, grid = drawn(pose, WHITE, BLACK, (60, 90, 40)), tile_grid()
     np.testing.assert_allclose(
-        seen(image, pose, grid)[0, :, ::-1, ::-1], seen(image, pose * UPSIDE_DOWN, grid)[0], atol=1e-3
+        patch_contrasts(image, pose, grid)[0, :, ::-1, ::-1], patch_contrasts(image, pose * ROTATED, grid)[0], atol=1e-3
     )
 
 
 @pytest.mark.parametrize("name", GRIDS)
 @pytest.mark.parametrize("scale", [2, 4])
-def test_a_larger_picture_shows_the_same_patch(name: str, scale: int) -> None:
+def test_patches_do_not_depend_on_image_scale(name: str, scale: int) -> None:
     pose = tile_at(150, 120, side_px=40, degrees=10)
     enlarged = pose * scale
-    enlarged[:, :2] += (scale - 1) / 2  # from middle of pixel to middle of pixel
-    small = seen(drawn(pose, WHITE, BLACK, (60, 90, 40)), pose, GRIDS[name])
-    large = seen(drawn(enlarged, WHITE, BLACK, (60, 90, 40), scale=scale), enlarged, GRIDS[name])
-    # Edges are sharper in the larger one.
+    enlarged[:, :2] += (scale - 1) / 2  # from pixel centre to pixel centre
+    small = patch_contrasts(drawn(pose, WHITE, BLACK, (60, 90, 40)), pose, GRIDS[name])
+    large = patch_contrasts(drawn(enlarged, WHITE, BLACK, (60, 90, 40), scale=scale), enlarged, GRIDS[name])
+    # Edges are sharper in the larger image.
     assert np.median(abs(small - large)) < 0.05
     assert np.corrcoef(small.ravel(), large.ravel())[0, 1] > 0.9
 
 
-def test_what_is_fine_is_averaged_not_picked() -> None:
-    # Stripes of two pixels on a tile of 200: a patch of 7 samples a side must see their mean, not a moiré of them.
+def test_fine_detail_is_averaged_rather_than_subsampled() -> None:
+    # Stripes of two pixels on a tile of 200 px: a patch of 7 samples per side must average them, without moiré.
     image = blank(1280, 960)
     image[:, ::4] = image[:, 1::4] = 255
     image[:, 2::4] = image[:, 3::4] = 0
     patch = sample(build_pyramid(image), tile_at(640, 480, side_px=200, degrees=3), tile_grid())
-    assert patch.std() < 40  # picked pixels: 120
+    assert patch.std() < 40  # subsampling gives 120
 
 
-def test_each_pose_has_its_own_row_whatever_its_size() -> None:
+def test_each_pose_has_its_own_row_regardless_of_size() -> None:
     image = blank(1200, 900)
     poses = tiles_at(tile_at(200, 200, side_px=15), tile_at(700, 400, side_px=200), tile_at(100, 800, side_px=40))
     for pose, grey in zip(poses, (50, 120, 200), strict=True):
         fill(image, corners(pose[None])[0], (grey, grey, grey))
-    image[0, :] = 240  # bright enough to be left as it is
+    image[0, :] = 240  # bright enough that the image is not brightened
     image[:60] = 240
     patches = sample(build_pyramid(image), poses, tile_grid())
     assert patches[:, tile_grid().face].mean(axis=(1, 2)) == pytest.approx([50, 120, 200], abs=3)
 
 
 @pytest.mark.parametrize("name", GRIDS)
-def test_tiles_beyond_the_picture_show_its_border(name: str) -> None:
+def test_tiles_beyond_the_image_show_its_border(name: str) -> None:
     image = blank(100, 80, (240, 240, 240))
     image[:, 90:] = (30, 60, 200)
     poses = tiles_at(
@@ -206,7 +208,7 @@ def test_no_poses_give_no_contrasts(name: str) -> None:
     assert contrasts(patches, grid).shape == (0, 3, grid.rows, grid.columns)
 
 
-def test_more_tiles_than_opencv_takes_at_once_are_sampled() -> None:
+def test_samples_more_tiles_than_the_opencv_limit() -> None:
     image = blank(64, 64, (240, 240, 240))
     image[:, 32:] = 10
     poses = np.repeat(tile_at(16, 32, side_px=4), 33_000, axis=0)
@@ -216,8 +218,8 @@ def test_more_tiles_than_opencv_takes_at_once_are_sampled() -> None:
     assert (patches[1::2, 99] == 10).all()
 
 
-def pale_tile_on_a_dark_table(side_px: float) -> tuple[Image, Poses]:
-    """White pips on a rosy tile, bright in a picture that is dark but for it."""
+def bright_tile_on_a_dark_table(side_px: float) -> tuple[Image, Poses]:
+    """Return an image with a bright pink tile with white pips on a dark table, and its pose."""
     pose = tile_at(600, 400, side_px=side_px, degrees=20)
     image = blank(1200, 900, (20, 30, 20))
     fill(image, corners(pose)[0], (150, 140, 195))
@@ -226,19 +228,19 @@ def pale_tile_on_a_dark_table(side_px: float) -> tuple[Image, Poses]:
     return image, pose
 
 
-def test_a_bright_tile_on_a_dark_table_is_not_burnt_out() -> None:
-    image, pose = pale_tile_on_a_dark_table(40.0)
+def test_a_bright_tile_on_a_dark_table_is_not_saturated() -> None:
+    image, pose = bright_tile_on_a_dark_table(40.0)
     grid = half_grid(0)
     levels = build_pyramid(image)
-    assert levels[0].image[400 - 15, 600, 2] == 255, "brightened as a whole, as a dark picture is, it would be"
+    assert levels[0].image[400 - 15, 600, 2] == 255, "brightening the whole image must saturate the tile"
     patch = sample(levels, pose, grid)[0].reshape(grid.rows, grid.columns, 3)
     face, pip = patch[grid.rows // 2, 5].astype(int), patch[grid.rows // 2, grid.columns // 2].astype(int)
     assert (pip - face).min() >= 30
     assert (patch == 255).mean() < 0.02
 
 
-def test_what_is_dim_beside_a_bright_tile_is_brightened_all_the_same() -> None:
-    image, pose = pale_tile_on_a_dark_table(40.0)
+def test_a_dim_tile_beside_a_bright_one_is_brightened() -> None:
+    image, pose = bright_tile_on_a_dark_table(40.0)
     dim = tile_at(200, 200, side_px=40.0, degrees=70)
     fill(image, corners(dim)[0], (60, 60, 60))
     first, second = sample(build_pyramid(image), tiles_at(pose, dim), tile_grid())
@@ -246,7 +248,7 @@ def test_what_is_dim_beside_a_bright_tile_is_brightened_all_the_same() -> None:
     assert np.median(first[tile_grid().face], axis=0) == pytest.approx([150, 140, 195], abs=15)
 
 
-def test_a_patch_that_nothing_burns_out_is_that_of_the_brightened_picture() -> None:
+def test_an_unsaturated_patch_comes_from_the_brightened_image() -> None:
     image = blank(1200, 900, (20, 30, 20))
     pose = tile_at(600, 400, side_px=60.0, degrees=20)
     fill(image, corners(pose)[0], (70, 65, 60))

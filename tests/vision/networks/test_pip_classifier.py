@@ -1,4 +1,4 @@
-"""The head: stored as arrays, evaluated by hand, and refused with the file's name when it is no head."""
+"""Tests of the pip classifier: storage format, outputs, and errors that name the file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vision.networks.pip_classifier import PipClassifier, load_pip_classifier, s
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 
 
-def head(sharpness: float = 0.75) -> PipClassifier:
+def classifier(sharpness: float = 0.75) -> PipClassifier:
     rng, sizes = np.random.default_rng(5), (8, 5, 4, 19)
 
     def values(*shape: int) -> NDArray[np.float32]:
@@ -40,42 +40,42 @@ def head(sharpness: float = 0.75) -> PipClassifier:
 @pytest.fixture
 def stored(tmp_path: Path) -> Path:
     path = tmp_path / "new" / "pips.npz"
-    save_pip_classifier(path, head())
+    save_pip_classifier(path, classifier())
     return path
 
 
-def test_outputs_by_hand() -> None:
-    one = PipClassifier(
+def test_outputs_of_a_small_network() -> None:
+    small = PipClassifier(
         np.array([1, 0], np.float32),
         np.array([2, 1], np.float32),
         (np.array([[1, -1], [1, 0]], np.float32), np.array([[1, 2], [3, 4]], np.float32)),
         (np.array([0, 0.5], np.float32), np.array([0.25, 0], np.float32)),
         sharpness=2.0,
     )
-    # (5, 1) is (2, 1) when standardised; the hidden layer is (3, -1.5), which ReLU makes (3, 0).
-    assert one.outputs(np.array([[5, 1]], np.float32)).tolist() == [[3.25, 6.0]]
+    # (5, 1) standardises to (2, 1). The hidden layer is (3, -1.5), which ReLU turns into (3, 0).
+    assert small.outputs(np.array([[5, 1]], np.float32)).tolist() == [[3.25, 6.0]]
     expected = 1 / (1 + np.exp(2.0 * 2.75))
-    assert one.probabilities(np.array([[5, 1]], np.float32))[0] == pytest.approx([expected, 1 - expected])
+    assert small.probabilities(np.array([[5, 1]], np.float32))[0] == pytest.approx([expected, 1 - expected])
 
 
 def test_probabilities_sum_to_one_and_large_outputs_do_not_overflow() -> None:
-    probabilities = head().probabilities(np.full((3, 8), 1e4, np.float32))
+    probabilities = classifier().probabilities(np.full((3, 8), 1e4, np.float32))
     assert np.isfinite(probabilities).all()
     assert probabilities.sum(axis=1) == pytest.approx([1, 1, 1])
 
 
-def test_no_number_is_surer_than_misreadings_allow() -> None:
-    one = replace(head(), misread=0.19)
-    chances = one.chances(np.eye(19, dtype=np.float32)[:1] * 1e3)
+def test_confidence_is_capped_by_the_misreading_rate() -> None:
+    small = replace(classifier(), misread=0.19)
+    chances = small.chances(np.eye(19, dtype=np.float32)[:1] * 1e3)
     assert chances[0] == pytest.approx([0.82, *[0.01] * 18])
 
 
 def test_no_features_give_no_probabilities() -> None:
-    assert head().probabilities(np.empty((0, 8), np.float32)).shape == (0, 19)
+    assert classifier().probabilities(np.empty((0, 8), np.float32)).shape == (0, 19)
 
 
-def test_what_is_saved_is_loaded(stored: Path) -> None:
-    saved, loaded = head(), load_pip_classifier(stored)
+def test_loads_the_saved_classifier(stored: Path) -> None:
+    saved, loaded = classifier(), load_pip_classifier(stored)
     assert (loaded.sharpness, loaded.misread, loaded.notes) == (saved.sharpness, saved.misread, saved.notes)
     for field in fields(PipClassifier)[:4]:
         old, new = getattr(saved, field.name), getattr(loaded, field.name)
@@ -86,7 +86,7 @@ def test_what_is_saved_is_loaded(stored: Path) -> None:
     np.testing.assert_allclose(saved.outputs(rows), loaded.outputs(rows), rtol=0.02, atol=0.02)
 
 
-def test_the_same_head_makes_the_same_arrays(stored: Path, tmp_path: Path) -> None:
+def test_saving_again_gives_the_same_arrays(stored: Path, tmp_path: Path) -> None:
     again = tmp_path / "again.npz"
     save_pip_classifier(again, load_pip_classifier(stored))
     with np.load(stored) as first, np.load(again) as second:
@@ -94,7 +94,7 @@ def test_the_same_head_makes_the_same_arrays(stored: Path, tmp_path: Path) -> No
         assert all((first[name] == second[name]).all() for name in first.files)
 
 
-def test_the_file_holds_arrays_and_a_header_in_json(stored: Path) -> None:
+def test_the_file_contains_arrays_and_a_json_header(stored: Path) -> None:
     with np.load(stored, allow_pickle=False) as file:
         header = json.loads(file["header"].tobytes())
         assert (header["format"], header["version"]) == ("tallybone-head", 4)
@@ -103,11 +103,11 @@ def test_the_file_holds_arrays_and_a_header_in_json(stored: Path) -> None:
 
 
 def with_header(change: Callable[[dict[str, object]], object]) -> Callable[[bytes, Path], bytes]:
-    """The same file with its header changed."""
+    """Return a function that changes the header of a file."""
 
-    def changed(whole: bytes, folder: Path) -> bytes:
+    def changed(original: bytes, folder: Path) -> bytes:
         source, target = folder / "source.npz", folder / "target.npz"
-        source.write_bytes(whole)
+        source.write_bytes(original)
         with np.load(source) as file:
             arrays = {name: file[name] for name in file.files}
         header = change(json.loads(arrays["header"].tobytes()))
@@ -118,21 +118,21 @@ def with_header(change: Callable[[dict[str, object]], object]) -> Callable[[byte
     return changed
 
 
-def flipped(whole: bytes, _: Path) -> bytes:
-    """One byte in the middle of the largest array changed; elsewhere a zip has bytes that nobody reads."""
-    data = bytearray(whole)
-    with zipfile.ZipFile(io.BytesIO(whole)) as file:
+def flipped(original: bytes, _: Path) -> bytes:
+    """Change a byte in the middle of the largest array. A zip file has bytes elsewhere that are never read."""
+    data = bytearray(original)
+    with zipfile.ZipFile(io.BytesIO(original)) as file:
         largest = max(file.infolist(), key=lambda member: member.compress_size)
     data[largest.header_offset + len(largest.filename) + 50 + largest.compress_size // 2] ^= 0xFF
     return bytes(data)
 
 
 def npz_of(**arrays: NDArray[np.generic]) -> Callable[[bytes, Path], bytes]:
-    def made(_: bytes, folder: Path) -> bytes:
+    def build(_: bytes, folder: Path) -> bytes:
         np.savez(folder / "other.npz", **arrays)  # type: ignore[arg-type]  # the stub takes the arrays for allow_pickle
         return (folder / "other.npz").read_bytes()
 
-    return made
+    return build
 
 
 def zip_of_text(_: bytes, folder: Path) -> bytes:
@@ -142,11 +142,11 @@ def zip_of_text(_: bytes, folder: Path) -> bytes:
 
 
 WRONG: dict[str, Callable[[bytes, Path], bytes]] = {
-    "empty": lambda whole, folder: b"",
-    "text": lambda whole, folder: b"this is no head\n",
-    "cut to a half": lambda whole, folder: whole[: len(whole) // 2],
-    "cut by one byte": lambda whole, folder: whole[:-1],
-    "cut to its first bytes": lambda whole, folder: whole[:10],
+    "empty": lambda original, folder: b"",
+    "text": lambda original, folder: b"this is no head\n",
+    "cut to a half": lambda original, folder: original[: len(original) // 2],
+    "cut by one byte": lambda original, folder: original[:-1],
+    "cut to its first bytes": lambda original, folder: original[:10],
     "a byte changed": flipped,
     "another zip": zip_of_text,
     "other arrays": npz_of(a=np.zeros(3)),
@@ -161,7 +161,7 @@ WRONG: dict[str, Callable[[bytes, Path], bytes]] = {
 
 
 @pytest.mark.parametrize("kind", WRONG)
-def test_a_wrong_file_is_named(stored: Path, tmp_path: Path, kind: str) -> None:
+def test_the_error_names_an_invalid_file(stored: Path, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "wrong.npz"
     path.write_bytes(WRONG[kind](stored.read_bytes(), tmp_path))
     with pytest.raises(ModelError) as caught:
@@ -169,7 +169,7 @@ def test_a_wrong_file_is_named(stored: Path, tmp_path: Path, kind: str) -> None:
     assert str(caught.value).startswith(f"{path}: ")
 
 
-def test_an_absent_file_and_a_folder_are_named(tmp_path: Path) -> None:
+def test_the_error_names_a_missing_file_or_a_folder(tmp_path: Path) -> None:
     for path in (tmp_path / "nowhere.npz", tmp_path):
         with pytest.raises(ModelError) as caught:
             load_pip_classifier(path)
@@ -177,45 +177,47 @@ def test_an_absent_file_and_a_folder_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "came"),
+    ("change", "actual"),
     [({"version": 5}, "tallybone-head version 5"), ({"format": "tallybone-heads"}, "tallybone-heads version 4")],
     ids=["version", "format"],
 )
-def test_another_version_is_said(stored: Path, tmp_path: Path, change: dict[str, object], came: str) -> None:
+def test_the_error_reports_another_version(
+    stored: Path, tmp_path: Path, change: dict[str, object], actual: str
+) -> None:
     path = tmp_path / "later.npz"
     path.write_bytes(with_header(lambda header: header | change)(stored.read_bytes(), tmp_path))
     with pytest.raises(ModelError) as caught:
         load_pip_classifier(path)
-    assert str(caught.value) == f"{path}: expected tallybone-head version 4, got {came}"
+    assert str(caught.value) == f"{path}: expected tallybone-head version 4, got {actual}"
 
 
-def test_the_shipped_head_loads_and_fits_what_the_network_says_of_halves() -> None:
+def test_the_built_in_classifier_fits_the_pip_features() -> None:
     from vision.networks.pip_features import FEATURES
 
-    shipped = load_pip_classifier()
-    assert shipped.outputs(np.zeros((2, FEATURES), np.float32)).shape == (2, 19)
-    arrays = (shipped.mean, shipped.scale, *shipped.weights, *shipped.biases)
+    built_in = load_pip_classifier()
+    assert built_in.outputs(np.zeros((2, FEATURES), np.float32)).shape == (2, 19)
+    arrays = (built_in.mean, built_in.scale, *built_in.weights, *built_in.biases)
     assert all(np.isfinite(values).all() for values in arrays)
-    assert (shipped.scale > 0).all()
-    assert shipped.notes
+    assert (built_in.scale > 0).all()
+    assert built_in.notes
 
 
-def test_the_shipped_file_is_small() -> None:
+def test_the_built_in_file_is_small() -> None:
     assert (ROOT / "vision" / "models" / "pips.npz").stat().st_size < 100_000
 
 
-def test_reading_needs_no_scikit_learn() -> None:
+def test_reading_does_not_import_scikit_learn() -> None:
     import subprocess
     import sys
 
     code = "import sys; from vision.reader.reader import load_reader; load_reader(6); print('sklearn' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"
 
 
-def test_sharpness_does_not_change_the_order() -> None:
-    one = replace(head(), misread=0.0)
+def test_sharpness_keeps_the_order() -> None:
+    small = replace(classifier(), misread=0.0)
     rows = np.random.default_rng(2).normal(0, 1, (20, 8)).astype(np.float32)
-    blunt, sharp = (replace(one, sharpness=s).probabilities(rows) for s in (0.3, 3.0))
+    blunt, sharp = (replace(small, sharpness=s).probabilities(rows) for s in (0.3, 3.0))
     assert (blunt.argmax(axis=1) == sharp.argmax(axis=1)).all()
     assert (blunt.max(axis=1) < sharp.max(axis=1)).all()

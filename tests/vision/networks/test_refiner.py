@@ -1,4 +1,4 @@
-"""The refiner: the face at each pose and the correction of its outline, whatever else is asked."""
+"""Tests of the refiner: classes, pose corrections, and batch independence."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from vision.networks.refiner import NOTHING, load_refiner
 
 @cache
 def table() -> tuple[tuple[Level, ...], Poses, NDArray[np.int64]]:
-    """A picture of three tiles that lie face up and two that lie face down, their poses and faces."""
+    """Return an image of three face-up and two face-down tiles, their poses and faces."""
     backs = [PlacedTile(None, (0, 60), 1.0), PlacedTile(None, (110, -80), 2.6)]
     up = [lay(0, 6, -80, -30, 20), lay(5, 1, 60, 30, 130), lay(6, 6, 0, -70, 75)]
     rendered = table_with([*up, *backs], Looks(seed=3))
     return build_pyramid(rendered.image), *truth_poses(rendered.truth)
 
 
-def test_a_tile_is_told_from_its_back_and_from_the_cloth() -> None:
+def test_classifies_face_up_face_down_and_cloth() -> None:
     levels, poses, faces = table()
     sizes = np.full(3, 24 * CAMERA.px_per_mm)
     centers = np.array([CAMERA.width_px, CAMERA.height_px]) * [[0.15, 0.85], [0.1, 0.1], [0.85, 0.85]]
@@ -39,9 +39,9 @@ def test_a_tile_is_told_from_its_back_and_from_the_cloth() -> None:
     assert corrections.shape == (8, 6)
 
 
-def test_the_middle_between_two_tiles_is_no_tile() -> None:
+def test_the_gap_between_two_tiles_is_no_tile() -> None:
     levels, poses, _ = table()
-    beside = move(poses, np.tile([0.0, 1.0, 0, 0, 0, 0], (len(poses), 1)))  # half a tile aside
+    beside = move(poses, np.tile([0.0, 1.0, 0, 0, 0, 0], (len(poses), 1)))  # half a tile sideways
     along = move(poses, np.tile([1.0, 0.0, 0, 0, 0, 0], (len(poses), 1)))
     chances, _ = load_refiner().look(levels, np.concatenate([beside, along]))
     assert (chances.argmax(axis=1) == NOTHING).mean() >= 0.9
@@ -59,10 +59,10 @@ WRONG = {
 
 
 @pytest.mark.parametrize("kind", WRONG)
-@pytest.mark.parametrize("is_turned_round", [False, True])
-def test_corrections_bring_a_wrong_outline_to_its_tile(kind: str, is_turned_round: bool) -> None:
+@pytest.mark.parametrize("is_rotated", [False, True])
+def test_corrections_move_a_wrong_pose_towards_the_tile(kind: str, is_rotated: bool) -> None:
     levels, truth, _ = table()
-    wrong = move(swap_halves(truth) if is_turned_round else truth, np.tile(WRONG[kind], (len(truth), 1)))
+    wrong = move(swap_halves(truth) if is_rotated else truth, np.tile(WRONG[kind], (len(truth), 1)))
     before = corner_errors(wrong, truth)[0]
     after = corner_errors(move(wrong, load_refiner().look(levels, wrong)[1]), truth)[0]
     assert before.min() > 0.08
@@ -70,25 +70,25 @@ def test_corrections_bring_a_wrong_outline_to_its_tile(kind: str, is_turned_roun
     assert after.mean() < 0.6 * before.mean()
 
 
-def test_a_pose_is_judged_alike_alone_and_among_others() -> None:
+def test_the_result_for_a_pose_does_not_depend_on_the_batch() -> None:
     levels, poses, _ = table()
     look = load_refiner().look
     together = look(levels, poses)
     many = look(levels, np.repeat(poses, 40, axis=0))
     for index in range(len(poses)):
-        for one, all_, repeated in zip(look(levels, poses[[index]]), together, many, strict=True):
-            np.testing.assert_allclose(one, all_[[index]], atol=1e-3)
-            np.testing.assert_allclose(one, repeated[[40 * index]], atol=1e-3)
+        for single, batched, repeated in zip(look(levels, poses[[index]]), together, many, strict=True):
+            np.testing.assert_allclose(single, batched[[index]], atol=1e-3)
+            np.testing.assert_allclose(single, repeated[[40 * index]], atol=1e-3)
 
 
-def test_no_poses_have_no_chances_and_no_corrections() -> None:
+def test_accepts_no_poses() -> None:
     levels, _, _ = table()
     chances, corrections = load_refiner().look(levels, empty_poses())
     assert (chances.shape, corrections.shape) == ((0, 3), (0, 6))
 
 
 @pytest.mark.parametrize("content", [b"", b"no network", None], ids=["empty", "text", "absent"])
-def test_a_file_that_is_no_network_is_refused(tmp_path: Path, content: bytes | None) -> None:
+def test_rejects_a_file_that_is_no_network(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "refiner.onnx"
     if content is not None:
         path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Reading together: joined halves agree, each tile exists once, and what is sure stays as it is."""
+"""Tests of joint reading: joined halves agree, each tile exists once, and confident readings are kept."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Chances = NDArray[np.float64]
 
 
 def half(*likely: tuple[int, float], count: int = COUNT) -> list[float]:
-    """Chances of a half: those that are named, the others share what is left."""
-    named = dict(likely)
-    rest = (1 - sum(named.values())) / (count - len(named))
-    return [named.get(number, rest) for number in range(count)]
+    """Return probabilities of a half: the given ones, with the remainder shared by all other numbers."""
+    given = dict(likely)
+    remainder = (1 - sum(given.values())) / (count - len(given))
+    return [given.get(number, remainder) for number in range(count)]
 
 
 def sure(number: int) -> list[float]:
@@ -41,29 +41,29 @@ def crosswise(a: int, b: int) -> Touch:
     return Touch(a, 1, b, 0, Meeting.MIDDLE, 0.0, 1, 0.0)
 
 
-def read(chances: Chances, *touches: Touch, told: bool = True) -> JointReading:
-    return agree(chances, np.ones(len(chances), bool), touches, set_is_given=told)
+def read(chances: Chances, *touches: Touch, set_is_given: bool = True) -> JointReading:
+    return agree(chances, np.ones(len(chances), bool), touches, set_is_given=set_is_given)
 
 
 def a_line(*, unsure: list[float]) -> Chances:
-    """A game 0-1 1-2 2-3 3-4 4-5, the half of the third tile that lies at the second not surely read."""
+    """Return a line 0-1 1-2 2-3 3-4 4-5 in which half 0 of the third tile is uncertain."""
     return tiles(*((sure(n) if n != 2 else unsure, sure(n + 1)) for n in range(5)))
 
 
 LINE = tuple(end_to_end(n, n + 1) for n in range(4))
 
 
-def test_an_uncertain_half_is_what_its_neighbour_is() -> None:
+def test_an_uncertain_half_agrees_with_its_neighbour() -> None:
     agreed = read(a_line(unsure=half((6, 0.6), (2, 0.35))), *LINE)
     assert agreed.pips.tolist() == [[n, n + 1] for n in range(5)]
     assert agreed.chances[2, 0, 2] > 0.9
 
 
-def test_what_lies_apart_keeps_its_own_number() -> None:
+def test_a_separate_tile_keeps_its_number() -> None:
     assert read(a_line(unsure=half((6, 0.6), (2, 0.35)))).pips[2].tolist() == [6, 3]
 
 
-def test_two_sure_halves_are_never_made_equal() -> None:
+def test_confident_halves_are_never_made_equal() -> None:
     agreed = read(a_line(unsure=half((6, 0.995), (2, 0.004))), *LINE)
     assert agreed.pips[1:3].tolist() == [[1, 2], [6, 3]]
     assert agreed.plays[1] == 0
@@ -75,12 +75,12 @@ def test_a_crosswise_double_has_its_number_twice() -> None:
     assert read(tiles((sure(1), sure(4)), unsure)).pips[1].tolist() == [4, 6]
 
 
-def test_a_double_tells_what_lies_at_its_side() -> None:
+def test_a_double_determines_the_half_at_its_side() -> None:
     at_side = (sure(1), half((4, 0.45), (3, 0.5)))
     assert read(tiles(at_side, (sure(4), sure(4))), crosswise(0, 1)).pips[0].tolist() == [1, 4]
 
 
-def test_in_a_row_where_nothing_agrees_an_uncertain_half_keeps_its_number() -> None:
+def test_in_a_line_without_agreement_an_uncertain_half_keeps_its_number() -> None:
     numbers = [(0, 1), (3, 4), (5, 5), (2, 6), (1, 3), (4, 0), (2, 2)]
     row = tiles(*((sure(a), sure(b)) for a, b in numbers), (half((6, 0.6), (2, 0.2)), sure(0)))
     agreed = read(row, *(end_to_end(n, n + 1) for n in range(7)))
@@ -88,21 +88,21 @@ def test_in_a_row_where_nothing_agrees_an_uncertain_half_keeps_its_number() -> N
     assert agreed.plays.max() < 0.5
 
 
-def test_a_tile_that_lies_there_already_is_not_read_again() -> None:
+def test_a_tile_already_on_the_table_is_not_read_twice() -> None:
     laid = tiles((sure(3), sure(5)), (half((5, 0.55), (6, 0.4)), sure(3)))
     assert read(laid).pips.tolist() == [[3, 5], [6, 3]]
 
 
-def test_of_two_that_could_be_one_tile_the_surer_is() -> None:
+def test_the_more_confident_of_two_rivals_keeps_the_tile() -> None:
     laid = tiles((sure(3), half((5, 0.7), (6, 0.28))), (half((5, 0.52), (6, 0.46)), sure(3)))
     assert read(laid).pips.tolist() == [[3, 5], [6, 3]]
 
 
-def test_a_sure_second_copy_is_believed() -> None:
+def test_a_confident_second_copy_is_accepted() -> None:
     assert read(tiles((sure(3), sure(5)), (sure(5), sure(3)))).pips.tolist() == [[3, 5], [5, 3]]
 
 
-def test_where_two_sets_are_seen_a_second_copy_is_as_good_as_any() -> None:
+def test_with_two_sets_a_second_copy_has_no_penalty() -> None:
     seen = [(n, n + 1) for n in range(4)]
     laid = tiles(
         *((sure(a), sure(b)) for a, b in [*seen, *seen]), (sure(0), sure(6)), (sure(0), half((6, 0.55), (5, 0.4)))
@@ -110,19 +110,19 @@ def test_where_two_sets_are_seen_a_second_copy_is_as_good_as_any() -> None:
     assert read(laid).pips[-1].tolist() == [0, 6]
 
 
-def test_a_guessed_set_weighs_less() -> None:
+def test_an_assumed_set_weighs_less_than_a_given_one() -> None:
     laid = tiles((sure(3), sure(5)), (half((5, 0.9), (6, 0.08)), sure(3)))
-    assert read(laid, told=True).pips[1, 0] == 6
-    assert read(laid, told=False).pips[1, 0] == 5
+    assert read(laid, set_is_given=True).pips[1, 0] == 6
+    assert read(laid, set_is_given=False).pips[1, 0] == 5
 
 
-def test_backs_are_no_tiles() -> None:
+def test_face_down_tiles_are_ignored() -> None:
     laid = tiles((sure(3), sure(5)), (half((5, 0.55), (6, 0.4)), sure(3)))
     agreed = agree(laid, np.array([False, True]), (), set_is_given=True)
     assert agreed.pips[1].tolist() == [5, 3]
 
 
-def test_no_tiles_have_no_numbers() -> None:
+def test_accepts_no_tiles() -> None:
     agreed = read(tiles())
     assert (agreed.pips.shape, agreed.chances.shape, agreed.plays.shape) == ((0, 2), (0, 2, COUNT), (0,))
 
@@ -136,7 +136,7 @@ TREES = {
 
 @pytest.mark.parametrize("name", TREES)
 @pytest.mark.parametrize("seed", range(2))
-def test_without_rings_it_is_exact(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inference_is_exact_without_cycles(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for constant, value in {"_SOFTENING": 1.0, "_MISREAD": 0.0, "_REPEAT_GIVEN": 1.0, "_CONVERGED": 1e-9}.items():
         monkeypatch.setattr(agreement, constant, value)
     touches, count = TREES[name], 3
@@ -155,7 +155,7 @@ def test_without_rings_it_is_exact(name: str, seed: int, monkeypatch: pytest.Mon
     assert np.abs(agreed.chances - expected).max() < 1e-6
 
 
-def test_the_same_chances_give_the_same_reading() -> None:
+def test_equal_probabilities_give_equal_readings() -> None:
     chances = np.random.default_rng(3).dirichlet(np.full(COUNT, 0.3), (20, 2)) + 1e-9
     touches = tuple(end_to_end(n, n + 1) for n in range(19))
     first, again = read(chances, *touches), read(chances.copy(), *touches)

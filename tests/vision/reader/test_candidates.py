@@ -1,4 +1,4 @@
-"""What is in doubt is looked at more closely before it is called a tile, and before its pips are said."""
+"""Tests of candidates: pip evidence, unsure objects, averaging over shifted views, and refinement."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vision.reading import Face, Reading
 
 
 @pytest.fixture(scope="module")
-def eye() -> Reader:
+def reader() -> Reader:
     return load_reader(6)
 
 
@@ -31,115 +31,117 @@ def table() -> RenderedPicture:
     return render(scene, np.random.default_rng(3))
 
 
-def _read(
-    eye: Reader, table: RenderedPicture, poses: Poses, odds: float, monkeypatch: pytest.MonkeyPatch
+def _pips_read(
+    reader: Reader, table: RenderedPicture, poses: Poses, odds: float, monkeypatch: pytest.MonkeyPatch
 ) -> list[tuple[int, ...]]:
-    """The pips of the tiles that are said where all candidates are face-up tiles with the same log odds."""
-    reading = _reading(eye, table, poses, odds, monkeypatch).without_unsure()
+    """Return the pips of the confirmed tiles if all candidates are face-up tiles with the same log odds."""
+    reading = _reading(reader, table, poses, odds, monkeypatch).without_unsure()
     return [tuple(half.pips for half in tile.halves) for tile in reading.tiles]
 
 
 def _reading(
-    eye: Reader, table: RenderedPicture, poses: Poses, odds: float, monkeypatch: pytest.MonkeyPatch
+    reader: Reader, table: RenderedPicture, poses: Poses, odds: float, monkeypatch: pytest.MonkeyPatch
 ) -> Reading:
-    """What is said where all candidates are face-up tiles with the same log odds."""
+    """Return the reading if all candidates are face-up tiles with the same log odds."""
     candidates = poses, np.tile([0.1, 0.9, 0.0], (len(poses), 1)), np.full(len(poses), odds)
     monkeypatch.setattr(Candidates, "judge", lambda *_args, **_named: candidates)
-    return eye.read(table.image)
+    return reader.read(table.image)
 
 
-def test_clear_pips_make_a_tile_of_what_is_nearly_one(
-    eye: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
+def test_clear_pips_confirm_a_borderline_candidate(
+    reader: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poses, _ = truth_poses(table.truth)
-    assert _read(eye, table, poses, -0.5, monkeypatch) == [(5, 1)]
-    assert _read(eye, table, poses, -1.5, monkeypatch) == []
+    assert _pips_read(reader, table, poses, -0.5, monkeypatch) == [(5, 1)]
+    assert _pips_read(reader, table, poses, -1.5, monkeypatch) == []
 
 
 def test_cloth_without_clear_pips_is_no_tile(
-    eye: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
+    reader: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poses, _ = truth_poses(table.truth)
     side = float(sides_px(poses)[0])
-    between = poses + np.array([1.0 * side, 0.9 * side, 0, 0, 0, 0])  # half on the tile, half on the cloth
-    assert _read(eye, table, between, -0.5, monkeypatch) == []
+    beside = poses + np.array([1.0 * side, 0.9 * side, 0, 0, 0, 0])  # half on the tile, half on the cloth
+    assert _pips_read(reader, table, beside, -0.5, monkeypatch) == []
 
 
-def test_what_is_no_tile_but_looks_much_like_one_is_said_to_be_unsure(
-    eye: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
+def test_a_rejected_candidate_that_resembles_a_tile_is_unsure(
+    reader: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poses, _ = truth_poses(table.truth)
-    reading = _reading(eye, table, poses, -FARTHEST_BELOW + 0.01, monkeypatch)
+    reading = _reading(reader, table, poses, -FARTHEST_BELOW + 0.01, monkeypatch)
     (tile,) = reading.tiles
     assert (tile.face, tile.halves) == (Face.UNSURE, ())
     assert np.allclose(tile.center_px, poses[0, :2])
-    assert _reading(eye, table, poses, -FARTHEST_BELOW - 0.01, monkeypatch).tiles == ()
-    assert _reading(eye, table, poses, 1.0, monkeypatch).unsure == ()
+    assert _reading(reader, table, poses, -FARTHEST_BELOW - 0.01, monkeypatch).tiles == ()
+    assert _reading(reader, table, poses, 1.0, monkeypatch).unsure == ()
 
 
-def test_among_nothing_but_tiles_nothing_is_unsure(
-    eye: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
+def test_nothing_is_unsure_when_only_tiles_are_expected(
+    reader: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poses, _ = truth_poses(table.truth)
-    asked = []
+    requested = []
 
     def judge(
         *_args: object, spare: float, spare_apart: float
     ) -> tuple[Poses, NDArray[np.float64], NDArray[np.float64]]:
-        asked.append(spare_apart)
+        requested.append(spare_apart)
         return poses[:0], np.zeros((0, 3)), np.zeros(0)
 
     monkeypatch.setattr(Candidates, "judge", judge)
-    assert len(eye.find_tiles(build_pyramid(table.image), only_tiles=True)[0]) == 0
-    assert asked == [0.0]
+    assert len(reader.find_tiles(build_pyramid(table.image), only_tiles=True)[0]) == 0
+    assert requested == [0.0]
 
 
-class Counting(Refiner):
-    """Looks as the shipped network does, and notes at how many poses."""
+class CountingRefiner(Refiner):
+    """Refiner that wraps the built-in one, and records the number of poses in each call."""
 
     def __init__(self) -> None:
-        self.shipped, self.looked = load_refiner(), list[int]()
+        self.built_in, self.counts = load_refiner(), list[int]()
 
     def look(self, levels: tuple[Level, ...], poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        self.looked.append(len(poses))
-        return self.shipped.look(levels, poses)
+        self.counts.append(len(poses))
+        return self.built_in.look(levels, poses)
 
 
-def test_what_is_in_doubt_is_looked_at_from_beside(eye: Reader, table: RenderedPicture) -> None:
-    counting = Counting()
+def test_doubtful_candidates_are_averaged_over_shifted_views(reader: Reader, table: RenderedPicture) -> None:
+    counting_refiner = CountingRefiner()
     poses, _ = truth_poses(table.truth)
-    both, closer = np.concatenate([poses, poses]), np.array([0.5, 9.0])
-    judge = Candidates(eye.detector, counting)
-    seen = judge._average_shifted(build_pyramid(table.image), both, closer, np.zeros(2))
-    assert counting.looked == [1, 1, 1, 1]  # the sure one is left alone
+    both, odds = np.concatenate([poses, poses]), np.array([0.5, 9.0])
+    judge = Candidates(reader.detector, counting_refiner)
+    seen = judge._average_shifted(build_pyramid(table.image), both, odds, np.zeros(2))
+    assert counting_refiner.counts == [1, 1, 1, 1]  # the confident one is skipped
     assert seen[1] == 9.0
-    assert seen[0] > 0.5  # it is a tile from beside too
+    assert seen[0] > 0.5  # it also looks like a tile from shifted positions
 
 
-class Said(Refiner):
-    """Says one chance of a tile at each look, and that the tile lies a little farther along."""
+class FakeRefiner(Refiner):
+    """Refiner that returns the next of some probabilities in each call, and a constant correction along the tile."""
 
     def __init__(self, *chances: float) -> None:
-        self.left = list(chances)
+        self.remaining = list(chances)
 
     def look(self, levels: tuple[Level, ...], poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        up = self.left.pop(0)
+        up = self.remaining.pop(0)
         return np.array([[1 - up, up, 0.0]]), np.array([[0.3, 0.0, 0.0, 0.0, 0.0, 0.0]])
 
 
 @pytest.mark.parametrize(
     ("chances", "kept"), [((0.999, 0.5, 0.01), 0), ((0.3, 0.9, 0.1), 1), ((0.6, 0.6, 0.6), 2)], ids=str
 )
-def test_a_refined_pose_is_kept_unless_it_is_less_of_a_tile(
-    eye: Reader, table: RenderedPicture, chances: tuple[float, ...], kept: int
+def test_keeps_a_refined_pose_unless_it_looks_less_like_a_tile(
+    reader: Reader, table: RenderedPicture, chances: tuple[float, ...], kept: int
 ) -> None:
     poses, _ = truth_poses(table.truth)
-    found, said = Candidates(eye.detector, Said(*chances)).refined(build_pyramid(table.image), poses, rounds=2)
-    assert found == pytest.approx(poses + 0.3 * kept * np.array([*poses[0, 2:4], 0, 0, 0, 0]))
-    assert said[0] == pytest.approx([1 - chances[kept], chances[kept], 0.0])
+    refined, probabilities = Candidates(reader.detector, FakeRefiner(*chances)).refined(
+        build_pyramid(table.image), poses, rounds=2
+    )
+    assert refined == pytest.approx(poses + 0.3 * kept * np.array([*poses[0, 2:4], 0, 0, 0, 0]))
+    assert probabilities[0] == pytest.approx([1 - chances[kept], chances[kept], 0.0])
 
 
-def test_beside_is_near_on_all_sides_and_nothing_else(table: RenderedPicture) -> None:
+def test_shifted_poses_are_nearby_in_all_four_directions(table: RenderedPicture) -> None:
     poses, _ = truth_poses(table.truth)
     shifted = np.stack(shifted_poses(poses))
     assert shifted.mean(axis=0) == pytest.approx(poses)

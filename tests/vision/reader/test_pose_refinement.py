@@ -1,4 +1,4 @@
-"""Tiles whose pips leave doubt are looked for a little beside where they were found."""
+"""Tests of pose refinement: tiles with ambiguous pips are realigned."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from vision.reader.reader import Reader, load_reader
 
 
 @pytest.fixture(scope="module")
-def eye() -> Reader:
+def reader() -> Reader:
     return load_reader(6)
 
 
 @pytest.fixture(scope="module")
 def table() -> RenderedPicture:
-    """A line of play with a double across, and a tile by itself."""
+    """Return an image of a line of play with a crosswise double, and a separate tile."""
     tiles = (lay(5, 1, -70, 0, 0), lay(1, 1, -34, 0, 90), lay(1, 4, 2, 0, 0), lay(4, 6, 50, 0, 0), lay(3, 2, 0, 60, 40))
     return render(Scene(tiles, CLASSIC, FELT, LAMP, CAMERA), np.random.default_rng(3))
 
@@ -43,57 +43,57 @@ def plane(table: RenderedPicture, levels: tuple[Level, ...]) -> Plane:
     return find_plane(poses, np.full(len(poses), 0.999), levels[0].full_size_px)
 
 
-def _beside(poses: Poses, along: float, turned_rad: float) -> Poses:
-    """Poses moved along by some sides and turned."""
+def _displaced(poses: Poses, along: float, turned_rad: float) -> Poses:
+    """Return poses shifted along the tile, in sides, and rotated."""
     cos, sin = np.cos(turned_rad), np.sin(turned_rad)
     turn = np.array([[cos, sin], [-sin, cos]])
     axes = [poses[:, 2:4] @ turn, poses[:, 4:] @ turn]
     return np.concatenate([poses[:, :2] + along * poses[:, 2:4], *axes], axis=1)
 
 
-def _placed(eye: Reader, levels: tuple[Level, ...], plane: Plane, poses: Poses) -> Poses:
-    candidates = Candidates(eye.detector, eye.refiner)
+def _relocated(reader: Reader, levels: tuple[Level, ...], plane: Plane, poses: Poses) -> Poses:
+    candidates = Candidates(reader.detector, reader.refiner)
     looks = candidates.refined(levels, poses, rounds=0)
-    return relocate(levels, candidates, plane, looks, partial(eye._pips_at, levels))
+    return relocate(levels, candidates, plane, looks, partial(reader._pips_at, levels))
 
 
-def _off(poses: Poses, truth: Poses) -> np.ndarray:
-    """How far the halves are from their places, in sides."""
+def _errors(poses: Poses, truth: Poses) -> np.ndarray:
+    """Return the largest error of the half centres of each tile, in sides."""
     gaps = np.linalg.norm(half_centers(poses) - half_centers(truth), axis=-1)
     return np.asarray(gaps.max(axis=1) / sides_px(truth))
 
 
 @pytest.mark.parametrize(("along", "turned_rad"), [(0.25, 0.0), (-0.25, 0.0), (0.0, 0.12), (0.15, -0.1), (0.0, 0.0)])
-def test_tiles_seen_beside_their_places_are_put_there(
-    eye: Reader, table: RenderedPicture, levels: tuple[Level, ...], plane: Plane, along: float, turned_rad: float
+def test_moves_displaced_tiles_to_their_true_poses(
+    reader: Reader, table: RenderedPicture, levels: tuple[Level, ...], plane: Plane, along: float, turned_rad: float
 ) -> None:
     truth, _ = truth_poses(table.truth)
-    seen = _beside(truth, along, turned_rad)
-    placed = _placed(eye, levels, plane, seen)
-    assert _off(placed, truth) == pytest.approx(0, abs=0.08)
+    seen = _displaced(truth, along, turned_rad)
+    relocated = _relocated(reader, levels, plane, seen)
+    assert _errors(relocated, truth) == pytest.approx(0, abs=0.08)
 
 
 @pytest.mark.parametrize("along", [0.6, 0.8, 1.0, -0.7, -1.0])
-def test_no_tile_is_put_in_the_place_of_its_neighbour(
-    eye: Reader, table: RenderedPicture, levels: tuple[Level, ...], plane: Plane, along: float
+def test_never_moves_a_tile_to_the_place_of_its_neighbour(
+    reader: Reader, table: RenderedPicture, levels: tuple[Level, ...], plane: Plane, along: float
 ) -> None:
     truth, _ = truth_poses(table.truth)
-    seen = _beside(truth, along, 0.0)
-    placed = _placed(eye, levels, plane, seen)
-    assert (np.linalg.norm(placed[:, :2] - seen[:, :2], axis=1) <= 0.5 * sides_px(seen)).all()
+    seen = _displaced(truth, along, 0.0)
+    relocated = _relocated(reader, levels, plane, seen)
+    assert (np.linalg.norm(relocated[:, :2] - seen[:, :2], axis=1) <= 0.5 * sides_px(seen)).all()
 
 
-def test_of_no_tiles_none_is_put_anywhere(eye: Reader, levels: tuple[Level, ...], plane: Plane) -> None:
-    placed = _placed(eye, levels, plane, np.empty((0, 6)))
-    assert placed.shape == (0, 6)
+def test_accepts_no_tiles(reader: Reader, levels: tuple[Level, ...], plane: Plane) -> None:
+    relocated = _relocated(reader, levels, plane, np.empty((0, 6)))
+    assert relocated.shape == (0, 6)
 
 
-def test_a_tile_that_was_found_beside_its_place_is_read_right(
-    eye: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
+def test_reads_a_tile_detected_beside_its_place(
+    reader: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     truth, _ = truth_poses(table.truth)
-    seen = _beside(truth, 0.28, 0.08)
+    seen = _displaced(truth, 0.28, 0.08)
     found = seen, np.tile([0.01, 0.99, 0.0], (len(seen), 1)), np.full(len(seen), 4.0)
     monkeypatch.setattr(Candidates, "judge", lambda *_args, **_named: found)
-    read = {tuple(sorted(half.pips for half in tile.halves)) for tile in eye.read(table.image).tiles}
+    read = {tuple(sorted(half.pips for half in tile.halves)) for tile in reader.read(table.image).tiles}
     assert read == {(1, 5), (1, 1), (1, 4), (4, 6), (2, 3)}

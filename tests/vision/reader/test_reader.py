@@ -1,4 +1,4 @@
-"""The reader on rendered tables: every tile of a calm one, whichever way the picture is turned and coloured."""
+"""Tests of the reader on rendered tables: recall, joins, orientation, colour, sets and invalid images."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from synthetic.render.scene import PlacedTile
 from tests.vision.tables import (
     CAMERA,
     Looks,
+    false_positives,
     joins_missing,
     lay,
     missing,
     reader,
-    spare,
+    rotated_back,
     table_with,
-    turned_back,
 )
 from vision.arrays import Image
 from vision.geometry.poses import Poses
@@ -58,25 +58,25 @@ LAYOUTS = {"scatter": scattered, "block": packed, "chain": chained}
 
 @cache
 def shown(layout: str, looks: str) -> tuple[RenderedPicture, Reading]:
-    """A table and what is read from it; the truth has at least nine tiles."""
-    lying = LAYOUTS[layout]()
-    rendered = table_with(lying.tiles, LOOKS[looks], joins=lying.joins)
+    """Return a table with at least nine tiles, and its reading."""
+    arrangement = LAYOUTS[layout]()
+    rendered = table_with(arrangement.tiles, LOOKS[looks], joins=arrangement.joins)
     assert len(rendered.truth.tiles) >= 9
     return rendered, reader().read(rendered.image)
 
 
 @pytest.mark.parametrize("looks", SOME_LOOKS)
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_tile_of_a_calm_table_is_read(layout: str, looks: str) -> None:
+def test_reads_every_tile_of_a_calm_table(layout: str, looks: str) -> None:
     rendered, reading = shown(layout, looks)
     assert missing(rendered.truth.tiles, reading.tiles) == []
-    assert spare(rendered.truth.tiles, reading.tiles) == []
+    assert false_positives(rendered.truth.tiles, reading.tiles) == []
     assert len(reading.tiles) == len(rendered.truth.tiles)
 
 
 @pytest.mark.parametrize("seed", [3, 21, 27, 30])
-def test_a_close_up_is_read(seed: int) -> None:
-    """Large pips look like small tiles: at 640 px each of these pictures shows more than a dozen of those."""
+def test_reads_a_close_up(seed: int) -> None:
+    """Large pips resemble small tiles: at 640 px each of these images shows more than a dozen such patterns."""
     rng = np.random.default_rng(seed)
     look = draw_tile_look(rng)
     table = draw_table_look(rng, look.face_bgr)
@@ -96,7 +96,7 @@ def test_a_close_up_is_read(seed: int) -> None:
 
 
 @pytest.mark.parametrize("width_px", [700, 800])
-def test_small_tiles_are_read_in_a_picture_a_little_larger_than_640_px(width_px: int) -> None:
+def test_reads_small_tiles_in_an_image_slightly_larger_than_640_px(width_px: int) -> None:
     rng = np.random.default_rng(2)
     look = draw_tile_look(rng)
     table = draw_table_look(rng, look.face_bgr)
@@ -110,11 +110,11 @@ def test_small_tiles_are_read_in_a_picture_a_little_larger_than_640_px(width_px:
     assert len(rendered.truth.tiles) == 24
     reading = reader().read(rendered.image)
     assert missing(rendered.truth.tiles, reading.tiles) == []
-    assert spare(rendered.truth.tiles, reading.tiles) == []
+    assert false_positives(rendered.truth.tiles, reading.tiles) == []
 
 
 @pytest.mark.parametrize("looks", SOME_LOOKS)
-def test_the_joins_of_a_chain_are_read(looks: str) -> None:
+def test_reads_the_joins_of_a_chain(looks: str) -> None:
     rendered, reading = shown("chain", looks)
     assert len(rendered.truth.joins) == 8
     assert len(joins_missing(rendered.truth, reading)) <= 1
@@ -125,29 +125,29 @@ def test_scattered_tiles_have_no_joins() -> None:
     assert shown("scatter", "felt")[1].joins == ()
 
 
-def test_a_reading_is_in_order_and_says_how_sure_it_is() -> None:
+def test_a_reading_is_sorted_and_has_confidences() -> None:
     rendered, reading = shown("scatter", "felt")
     assert (reading.width_px, reading.height_px) == (rendered.image.shape[1], rendered.image.shape[0])
-    middles = [(tile.center_px[1], tile.center_px[0]) for tile in reading.tiles]
-    assert middles == sorted(middles)
+    centers = [(tile.center_px[1], tile.center_px[0]) for tile in reading.tiles]
+    assert centers == sorted(centers)
     for tile in reading.tiles:
         assert all(0.05 < half.confidence <= 1 for half in tile.halves)
         corners = np.array(tile.corners_px)
-        after = np.roll(corners, -1, axis=0)
-        assert (corners[:, 0] * after[:, 1] - corners[:, 1] * after[:, 0]).sum() > 0  # clockwise
-        assert corners.sum(axis=1).argmin() == 0  # from the top left
+        following = np.roll(corners, -1, axis=0)
+        assert (corners[:, 0] * following[:, 1] - corners[:, 1] * following[:, 0]).sum() > 0  # clockwise
+        assert corners.sum(axis=1).argmin() == 0  # starting at the top left
 
 
 @pytest.mark.parametrize(
     "layout", ["block", *(pytest.param(name, marks=pytest.mark.slow) for name in ("scatter", "chain"))]
 )
 @pytest.mark.parametrize("quarter_turns", [1, 2])
-def test_a_turned_picture_shows_the_same_tiles(layout: str, quarter_turns: int) -> None:
+def test_reads_a_rotated_image(layout: str, quarter_turns: int) -> None:
     rendered, _ = shown(layout, "felt")
-    turned = reader().read(np.ascontiguousarray(np.rot90(rendered.image, quarter_turns)))
-    tiles = turned_back(turned, quarter_turns=quarter_turns, image=rendered.image)
+    rotated = reader().read(np.ascontiguousarray(np.rot90(rendered.image, quarter_turns)))
+    tiles = rotated_back(rotated, quarter_turns=quarter_turns, image=rendered.image)
     assert missing(rendered.truth.tiles, tiles) == []
-    assert spare(rendered.truth.tiles, tiles) == []
+    assert false_positives(rendered.truth.tiles, tiles) == []
 
 
 def grey(image: Image) -> Image:
@@ -168,7 +168,7 @@ def enlarged(image: Image) -> Image:
 
 
 def as_enlarged(tile: SeenTile) -> SeenTile:
-    """A tile of the picture where `enlarged` puts it."""
+    """Return a tile at the position to which `enlarged` moves it."""
 
     def moved(point: PointPx) -> PointPx:
         return (point[0] * 2 + 0.5, point[1] * 2 + 0.5)
@@ -181,21 +181,21 @@ def as_enlarged(tile: SeenTile) -> SeenTile:
 @pytest.mark.parametrize(
     ("change", "most_missing"), [(grey, 1), (swapped, 1), (negative, 3)], ids=["grey", "red for blue", "negative"]
 )
-def test_no_colour_is_needed(change: Callable[[Image], Image], most_missing: int) -> None:
+def test_reads_without_or_with_wrong_colours(change: Callable[[Image], Image], most_missing: int) -> None:
     rendered, _ = shown("scatter", "felt")
     reading = reader().read(change(rendered.image))
     assert len(missing(rendered.truth.tiles, reading.tiles)) <= most_missing
-    assert spare(rendered.truth.tiles, reading.tiles) == []
+    assert false_positives(rendered.truth.tiles, reading.tiles) == []
 
 
-def test_dim_light_hides_no_tile() -> None:
+def test_reads_every_tile_in_dim_light() -> None:
     rendered, _ = shown("scatter", "felt")
     reading = reader().read(np.asarray(rendered.image // 3, np.uint8))
     assert missing(rendered.truth.tiles, reading.tiles) == []
-    assert spare(rendered.truth.tiles, reading.tiles) == []
+    assert false_positives(rendered.truth.tiles, reading.tiles) == []
 
 
-def test_pale_pips_on_the_only_bright_things_of_a_dark_table_are_read() -> None:
+def test_reads_pale_pips_on_bright_tiles_on_a_dark_table() -> None:
     rosy = replace(CLASSIC, face_bgr=(150.0, 140.0, 195.0), pip_bgr=((240.0, 235.0, 228.0),) * 19)
     dark = replace(FELT, base_bgr=(18.0, 30.0, 14.0), second_bgr=(12.0, 22.0, 10.0), third_bgr=(20.0, 30.0, 16.0))
     tiles = (lay(6, 2, -60, 20, 15), lay(5, 1, 40, 30, 80), lay(4, 3, 0, -60, -30))
@@ -205,13 +205,13 @@ def test_pale_pips_on_the_only_bright_things_of_a_dark_table_are_read() -> None:
     assert missing(rendered.truth.tiles, reading.tiles) == []
 
 
-def test_the_same_picture_gives_the_same_reading() -> None:
+def test_equal_images_give_equal_readings() -> None:
     rendered, reading = shown("block", "felt")
     assert reader().read(rendered.image) == reading
     assert load_reader().read(rendered.image.copy()) == reading
 
 
-def test_the_picture_is_left_as_it_was() -> None:
+def test_the_input_image_is_not_modified() -> None:
     image = shown("block", "felt")[0].image.copy()
     before = image.copy()
     reader().read(image)
@@ -232,7 +232,7 @@ def test_face_down_tiles_have_no_halves() -> None:
     assert missing(rendered.truth.tiles, reading.tiles) == []
 
 
-def test_a_known_set_bounds_the_pips() -> None:
+def test_a_given_set_limits_the_pips() -> None:
     rendered = table_with([lay(9, 8, -60, 0, 20), lay(7, 9, 60, 10, 100), lay(8, 8, 0, 90)])
     halves = [half.pips for tile in load_reader(6).read(rendered.image).tiles for half in tile.halves]
     assert len(halves) == 6
@@ -241,7 +241,7 @@ def test_a_known_set_bounds_the_pips() -> None:
     assert any(half.pips > 6 for tile in known.tiles for half in tile.halves)
 
 
-def test_what_hardly_looks_like_a_tile_has_no_say_in_which_set_lies_there() -> None:
+def test_poor_candidates_do_not_influence_the_assumed_set() -> None:
     tiles = [(12, 11), (10, 12), (0, 9), (7, 8)]
     flowers = [(1, 4)] * 40
     chances = np.clip(np.eye(19)[np.array(tiles + flowers)], 1e-4, 1 - 1e-4)
@@ -250,13 +250,13 @@ def test_what_hardly_looks_like_a_tile_has_no_say_in_which_set_lies_there() -> N
     assert of_set[: len(tiles)].argmax(axis=2).tolist() == [[12, 11], [10, 12], [0, 9], [7, 8]]
 
 
-def test_where_nothing_is_surely_a_tile_the_surest_says_which_set_lies_there() -> None:
+def test_without_confident_tiles_the_best_candidates_determine_the_set() -> None:
     chances = np.clip(np.eye(19)[np.array([(9, 8), (8, 7)] + [(1, 4)] * 40)], 1e-4, 1 - 1e-4)
     of_set = load_reader()._limit_to_set(chances, np.array([0.9, 0.8] + [0.1] * 40), np.full(len(chances), UP))
     assert of_set[:2].argmax(axis=2).tolist() == [[9, 8], [8, 7]]
 
 
-def test_a_boneyard_has_no_say_in_which_set_lies_there() -> None:
+def test_a_boneyard_does_not_influence_the_assumed_set() -> None:
     boneyard = [PlacedTile(None, (-140 + 40 * (i % 8), -110 + 60 * (i // 8)), 1.5) for i in range(16)]
     played = [lay(13, 2, -50, 60), lay(1, 5, 40, 70, 90)]
     rendered = table_with([*boneyard, *played], Looks(seed=3))
@@ -265,7 +265,7 @@ def test_a_boneyard_has_no_say_in_which_set_lies_there() -> None:
     assert missing(rendered.truth.tiles, reading.tiles) == []
 
 
-def test_only_what_is_plausible_is_read() -> None:
+def test_reads_only_plausible_poses() -> None:
     rendered, _ = shown("scatter", "felt")
     width = rendered.image.shape[1]
 
@@ -279,12 +279,12 @@ def test_only_what_is_plausible_is_read() -> None:
     assert all(tile.center_px[0] < width / 2 + 20 for tile in reading.tiles)
 
 
-def test_a_larger_picture_of_the_same_table_reads_alike() -> None:
+def test_reads_an_enlarged_image_the_same() -> None:
     rendered, _ = shown("block", "felt")
     large = reader().read(enlarged(rendered.image))
     truth = [as_enlarged(tile) for tile in rendered.truth.tiles]
     assert missing(truth, large.tiles) == []
-    assert spare(truth, large.tiles) == []
+    assert false_positives(truth, large.tiles) == []
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,7 @@ def test_a_larger_picture_of_the_same_table_reads_alike() -> None:
     ],
     ids=["grey", "alpha", "float", "channels first"],
 )
-def test_what_is_no_picture_is_refused(image: Image) -> None:
+def test_rejects_invalid_images(image: Image) -> None:
     with pytest.raises(ValueError, match=r"image must have shape \(H, W, 3\) and be uint8, but got ") as caught:
         reader().read(image)
     assert str(image.shape) in str(caught.value)
@@ -305,7 +305,7 @@ def test_what_is_no_picture_is_refused(image: Image) -> None:
 
 
 @pytest.mark.parametrize(("width_px", "height_px"), [(1, 1), (1, 3000), (3000, 1), (30, 20)])
-def test_tiny_and_thin_pictures_show_nothing(width_px: int, height_px: int) -> None:
+def test_finds_nothing_in_tiny_and_thin_images(width_px: int, height_px: int) -> None:
     for bright in (0, 90, 255):
         reading = reader().read(np.full((height_px, width_px, 3), bright, np.uint8))
         assert (reading.width_px, reading.height_px, reading.tiles) == (width_px, height_px, ())

@@ -1,4 +1,4 @@
-"""What cannot be read is said once it lies still, one thing in a place, until it is read or gone."""
+"""Tests of unsure objects: reported when still, once per place, until read or gone."""
 
 from __future__ import annotations
 
@@ -17,44 +17,44 @@ NUDGED = unsure_tile(x_px=104)
 
 
 def after(
-    unread: Unread, *seen: SeenTile, known: tuple[SeenTile, ...] = (), hidden: tuple[PointPx, ...] = ()
+    tracked: Unread, *seen: SeenTile, known: tuple[SeenTile, ...] = (), hidden: tuple[PointPx, ...] = ()
 ) -> Unread:
-    return unread.after(seen, known, STRAIGHT_ON.motion, lambda point: point not in hidden)
+    return tracked.after(seen, known, STRAIGHT_ON.motion, lambda point: point not in hidden)
 
 
 @pytest.mark.parametrize("face", [UP, DOWN])
-def test_the_less_a_candidate_looks_like_a_tile_the_less_it_is_worth_saying(face: int) -> None:
+def test_reports_only_candidates_that_resemble_a_tile(face: int) -> None:
     odds = np.array([-FARTHEST_BELOW - 0.1, -0.01, -np.inf])
     assert looks_like_a_tile(odds, np.full(3, face)).tolist() == [False, True, False]
 
 
-def test_what_is_seen_once_may_be_a_hand() -> None:
+def test_an_object_seen_once_may_be_a_hand() -> None:
     first = after(Unread(), HERE)
     assert (first.still, first.is_due) == ((), True)
     gone = after(first)
     assert (gone.once, gone.still, gone.is_due) == ((), (), False)
 
 
-def test_what_lies_there_in_the_next_look_too_lies_still_where_it_was_seen_first() -> None:
+def test_an_object_seen_twice_is_still_at_its_first_place() -> None:
     second = after(after(Unread(), HERE), NUDGED)
     assert (second.still, second.is_due) == ((HERE,), False)
     assert after(second, NUDGED).still == (HERE,)
 
 
-def test_what_is_not_seen_any_more_is_gone() -> None:
+def test_an_object_no_longer_seen_is_dropped() -> None:
     still = after(after(Unread(), HERE, THERE), HERE, THERE)
     assert still.still == (HERE, THERE)
     assert after(still, THERE).still == (THERE,)
 
 
-def test_what_is_covered_stays_until_it_is_seen_that_nothing_is_there() -> None:
+def test_a_covered_object_is_kept_until_its_place_is_seen_empty() -> None:
     still = after(after(Unread(), HERE), HERE)
     covered = after(still, hidden=(HERE.center_px,))
     assert covered.still == (HERE,)
     assert after(covered).still == ()
 
 
-def test_what_is_read_at_last_is_not_unread() -> None:
+def test_an_object_that_becomes_readable_is_dropped() -> None:
     still = after(after(Unread(), HERE), HERE)
     tile = seen_tile(3, 4, x_px=100)
     assert after(still, known=(tile,)).still == ()
@@ -63,20 +63,20 @@ def test_what_is_read_at_last_is_not_unread() -> None:
     assert after(Unread(), HERE, known=(tile,)) == Unread()
 
 
-def test_of_two_seen_in_one_place_one_is_said() -> None:
+def test_two_objects_in_one_place_are_reported_once() -> None:
     still = after(after(Unread(), HERE), HERE, NUDGED)
     assert still.still == (HERE,)
 
 
-def test_what_flickers_is_not_looked_at_again_and_again() -> None:
-    unread, due = Unread(), []
-    for number in range(6):
-        unread = after(unread, unsure_tile(x_px=100 + 100 * number))
-        due.append(unread.is_due)
+def test_a_flickering_object_does_not_trigger_every_look() -> None:
+    tracked, due = Unread(), []
+    for index in range(6):
+        tracked = after(tracked, unsure_tile(x_px=100 + 100 * index))
+        due.append(tracked.is_due)
     assert due == [True, False, True, False, True, False]
 
 
-def test_places_move_with_the_picture() -> None:
+def test_places_follow_the_image_motion() -> None:
     shifted = np.array([[1.0, 0.0, 200.0], [0.0, 1.0, 0.0]])
     still = after(Unread(), HERE).after((THERE,), (), shifted, lambda _: True)
     assert still.still == (THERE,)

@@ -1,4 +1,4 @@
-"""Which known tiles still lie there, told from what is seen and from where the picture differs."""
+"""Tests of matching detected tiles to known ones: kept, gone, fresh and unexpected tiles."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ def found(seen: list[SeenTile], *, changed: tuple[SeenTile, ...] = (), hidden: t
     return match_tracks([Track(A), Track(B)], seen, change, around(*hidden))
 
 
-def test_a_tile_that_the_eye_missed_is_kept_where_nothing_differs_and_gone_where_it_does() -> None:
-    assert [one.track.tile for one in found([A]).kept] == [A, B]
+def test_a_missed_tile_is_kept_unless_its_place_changed() -> None:
+    assert [kept.track.tile for kept in found([A]).kept] == [A, B]
     assert found([A]).gone == ()
     assert found([A], changed=(B,)).gone == (B,)
-    assert [one.track.tile for one in found([A], changed=(B,)).kept] == [A]
+    assert [kept.track.tile for kept in found([A], changed=(B,)).kept] == [A]
 
 
-def test_under_a_hand_nothing_is_gone_and_what_is_seen_there_does_not_count() -> None:
+def test_under_a_hand_no_tile_is_gone_and_detections_are_ignored() -> None:
     under = found([A, B], changed=(B,), hidden=(B,))
     assert under.gone == ()
-    assert [one.seen for one in under.kept] == [A, None]
+    assert [kept.seen for kept in under.kept] == [A, None]
     assert found([A], changed=(B,), hidden=(B,)).gone == ()
 
 
-def test_a_new_tile_is_fresh_where_it_differs_and_unexpected_where_not_or_under_a_hand() -> None:
+def test_a_new_tile_is_fresh_only_where_the_image_changed_in_plain_view() -> None:
     assert found([A, B, NEW], changed=(NEW,)).fresh == (NEW,)
     assert found([A, B, NEW]).fresh == ()
     assert found([A, B, NEW]).unexpected == (NEW,)
     assert found([A, B, NEW], changed=(NEW,), hidden=(NEW,)).unexpected == (NEW,)
 
 
-def test_what_lies_across_a_known_tile_is_no_tile_beside_it() -> None:
+def test_a_detection_across_a_known_tile_is_ignored() -> None:
     across = seen_tile(4, 4, degrees=90)
     assert found([across, B], changed=()).unexpected == ()
     over = found([across, B], changed=(A,))
     assert over.gone == (A,)
 
 
-def test_joins_are_named_by_the_places_of_tiles() -> None:
+def test_joins_are_renumbered_by_places() -> None:
     reading = Reading(320, 240, (NEW, A, B), (Join(0, 1, 2, None), Join(0, 0, 1, 0)))
     assert joins_among(reading.joins, places_among(reading.tiles, (B, NEW))) == (Join(1, 1, 0, None),)

@@ -1,4 +1,4 @@
-"""Since when a tile has lain where it lies, told from small pictures: in other light, past arms, in any format."""
+"""Tests of dating new tiles from small images, despite changes of light, arms and other formats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIZE = (WIDTH_PX, HEIGHT_PX)
 
 
 def picture(*shown: tuple[tuple[int, int, int, int], int], gain: float = 1.0) -> GreyImage:
-    """A table with rectangles (x, y, width, height) on it, each of a grey level, and a little noise."""
+    """Return a noisy table with rectangles (x, y, width, height), each of a grey level."""
     noise = np.random.default_rng(len(shown)).normal(0, 2, (HEIGHT_PX, WIDTH_PX))
     levels = np.full((HEIGHT_PX, WIDTH_PX), float(TABLE))
     for (x, y, width, height), level in shown:
@@ -31,11 +31,11 @@ def corners(box: tuple[int, int, int, int], grow: tuple[float, float] = (1, 1)) 
 
 
 def watched(pictures: list[GreyImage]) -> Observations:
-    """What has seen pictures, ten a second from 0 on."""
-    gate, sightings = SettleGate(), Observations()
-    for at, grey in enumerate(pictures):
-        sightings.feed(gate.feed(grey, at * 100 * MS), at * 100 * MS)
-    return sightings
+    """Return the observations of images at 10 Hz from time 0 on."""
+    gate, observations = SettleGate(), Observations()
+    for index, grey in enumerate(pictures):
+        observations.feed(gate.feed(grey, index * 100 * MS), index * 100 * MS)
+    return observations
 
 
 def arm(x: int) -> tuple[tuple[int, int, int, int], int]:
@@ -48,29 +48,29 @@ SECOND = [picture((ONE, TILE), arm(470)), *[picture((ONE, TILE), (OTHER, TILE))]
 
 
 @pytest.mark.parametrize("size_px", [SIZE, (1296, 972)])
-def test_each_of_two_tiles_has_lain_since_it_was_seen_first(size_px: tuple[int, int]) -> None:
-    sightings = watched([*BEFORE, *FIRST, *SECOND])
+def test_dates_each_of_two_tiles(size_px: tuple[int, int]) -> None:
+    observations = watched([*BEFORE, *FIRST, *SECOND])
     grow = (size_px[0] / WIDTH_PX, size_px[1] / HEIGHT_PX)
-    assert sightings.since_ns(corners(ONE, grow), size_px) == 600 * MS
-    assert sightings.since_ns(corners(OTHER, grow), size_px) == 900 * MS
+    assert observations.since_ns(corners(ONE, grow), size_px) == 600 * MS
+    assert observations.since_ns(corners(OTHER, grow), size_px) == 900 * MS
 
 
-def test_neither_an_arm_that_passes_over_a_tile_nor_other_light_makes_it_later() -> None:
+def test_arms_passing_over_and_changes_of_light_do_not_affect_the_date() -> None:
     passing = [picture((ONE, TILE), arm(90), gain=0.8), picture((ONE, TILE), arm(300), gain=0.8)]
     dark = [picture((ONE, TILE), (OTHER, TILE), gain=0.8)] * 4
-    sightings = watched([*BEFORE, *FIRST, *passing, *dark])
-    assert sightings.since_ns(corners(ONE), SIZE) == 600 * MS
-    assert sightings.since_ns(corners(OTHER), SIZE) == 1000 * MS
+    observations = watched([*BEFORE, *FIRST, *passing, *dark])
+    assert observations.since_ns(corners(ONE), SIZE) == 600 * MS
+    assert observations.since_ns(corners(OTHER), SIZE) == 1000 * MS
 
 
-def test_nothing_is_told_without_a_motion_of_tiles_like_the_table_or_too_small_to_be_seen() -> None:
+def test_no_date_without_motion_or_contrast_or_for_tiny_tiles() -> None:
     assert watched(BEFORE).since_ns(corners(ONE), SIZE) is None
     pale = (ONE, TABLE + 6)
     assert watched([*BEFORE, picture(arm(80)), *[picture(pale)] * 4]).since_ns(corners(ONE), SIZE) is None
     assert watched([*BEFORE, *FIRST, *SECOND]).since_ns(corners((480, 240, 6, 3)), SIZE) is None
 
 
-def test_the_next_motion_begins_with_the_table_as_it_lies_by_then() -> None:
-    sightings = watched([*BEFORE, *FIRST, *SECOND, picture((ONE, TILE), arm(470)), *[picture((ONE, TILE))] * 4])
-    assert sightings.since_ns(corners(ONE), SIZE) is None
-    assert sightings.since_ns(corners(OTHER), SIZE) == 1400 * MS
+def test_the_next_motion_starts_from_the_present_table() -> None:
+    observations = watched([*BEFORE, *FIRST, *SECOND, picture((ONE, TILE), arm(470)), *[picture((ONE, TILE))] * 4])
+    assert observations.since_ns(corners(ONE), SIZE) is None
+    assert observations.since_ns(corners(OTHER), SIZE) == 1400 * MS

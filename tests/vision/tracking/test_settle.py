@@ -1,4 +1,4 @@
-"""The settle gate: what moves, what only looks so, and where hands come in."""
+"""Tests of the settle gate: motion, changes of light, and the side from which hands enter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Picture = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 
 
 class Film:
-    """A table with grain and bright tiles, filmed at 30 frames a second with noise."""
+    """A grainy table with bright tiles, filmed at 30 Hz with noise."""
 
     def __init__(self, seed: int = 0, noise: float = 3.0) -> None:
         rng, self.t_ns, self.frame = np.random.default_rng(seed), 0, 0
@@ -47,14 +47,14 @@ class Film:
         return shown
 
 
-def test_a_table_is_settled_once_nothing_moved_for_a_seventh_of_a_second() -> None:
+def test_a_table_is_settled_after_a_seventh_of_a_second_without_motion() -> None:
     film = Film()
     settled = [film.show().is_settled for _ in range(10)]
     assert settled == [False] * 5 + [True] * 5  # the frames at 0 to 132 ms, and from 165 ms on
 
 
 @pytest.mark.parametrize("noise", [0.0, 3.0, 9.0])
-def test_noise_alone_never_moves(noise: float) -> None:
+def test_noise_is_no_motion(noise: float) -> None:
     film = Film(noise=noise)
     film.rest()
     for _ in range(100):
@@ -63,18 +63,18 @@ def test_noise_alone_never_moves(noise: float) -> None:
         assert stillness.moved_since_ns is None
 
 
-def test_slow_light_never_moves_and_covers_nothing() -> None:
+def test_slow_changes_of_light_are_no_motion_and_no_occlusion() -> None:
     film = Film()
     film.rest()
     across = np.linspace(-1, 1, WIDTH_PX, dtype=np.float32)
-    for step in range(300):  # ten seconds, at the end of which one side is a third darker than the other
+    for step in range(300):  # ten seconds, after which one side is a third darker than the other
         stillness = film.show(film.table * (1 + 0.17 * step / 300 * across))
         assert stillness.is_settled
         assert not stillness.is_covered
 
 
 @pytest.mark.parametrize("gain", [0.6, 0.8, 1.25])
-def test_a_step_of_exposure_settles_again_and_covers_nothing(gain: float) -> None:
+def test_the_gate_settles_after_a_step_of_exposure_without_occlusion(gain: float) -> None:
     film = Film()
     film.rest()
     stillness = [film.show(film.table * np.float32(gain)) for _ in range(9)][-1]
@@ -83,7 +83,7 @@ def test_a_step_of_exposure_settles_again_and_covers_nothing(gain: float) -> Non
     assert stillness.came_from == ()
 
 
-def test_flicker_in_bands_never_moves() -> None:
+def test_banded_flicker_is_no_motion() -> None:
     film = Film()
     rows = np.arange(HEIGHT_PX)[:, None]
     for frame in range(60):
@@ -93,7 +93,7 @@ def test_flicker_in_bands_never_moves() -> None:
     assert stillness.moved_since_ns is None
 
 
-def test_a_small_bump_of_the_camera_moves_then_is_still_and_covers_nothing() -> None:
+def test_a_camera_bump_is_motion_but_no_occlusion() -> None:
     film = Film()
     film.rest()
     bumped = np.roll(film.table, (2, 3), axis=(0, 1))
@@ -106,7 +106,7 @@ def test_a_small_bump_of_the_camera_moves_then_is_still_and_covers_nothing() -> 
     assert not last.is_covered
 
 
-def test_a_tile_that_is_nudged_by_a_few_pixels_moves() -> None:
+def test_nudging_a_tile_by_a_few_pixels_is_motion() -> None:
     film = Film()
     film.rest()
     film.table[200:230, 300:360] = film.table[240:270, 300:360]
@@ -118,7 +118,7 @@ def test_a_tile_that_is_nudged_by_a_few_pixels_moves() -> None:
     assert film.rest().is_settled
 
 
-def test_a_hand_that_creeps_is_seen() -> None:
+def test_a_slow_hand_is_motion() -> None:
     film = Film()
     film.rest()
     settled = [film.show(film.with_arm(Side.LEFT, 100 + step)).is_settled for step in range(60)]
@@ -127,7 +127,7 @@ def test_a_hand_that_creeps_is_seen() -> None:
 
 @pytest.mark.parametrize("side", list(Side))
 @pytest.mark.parametrize("grey", [25, 150])
-def test_the_side_from_which_a_hand_came_is_told_and_kept_until_something_moves_again(side: Side, grey: float) -> None:
+def test_the_entry_side_of_a_hand_is_kept_until_the_next_motion(side: Side, grey: float) -> None:
     film = Film()
     film.rest()
     for length_px in (40, 120, 200, 200, 120, 40):
@@ -139,17 +139,17 @@ def test_the_side_from_which_a_hand_came_is_told_and_kept_until_something_moves_
     assert stillness.is_settled
     assert not stillness.is_covered
     assert stillness.moved_since_ns == 9 * FRAME_MS * MS
-    # A bump afterwards comes from no side.
+    # A later bump has no entry side.
     film.table = np.roll(film.table, 3, axis=1)
     assert film.rest().came_from == ()
 
 
-def test_a_hand_that_rests_covers_and_is_no_longer_evidence_of_what_others_do() -> None:
+def test_a_resting_hand_covers_and_is_no_evidence_for_later_motion() -> None:
     film = Film()
     film.rest()
     resting = film.with_arm(Side.TOP, 150)
     stillness = [film.show(resting) for _ in range(20)][-1]
-    assert not stillness.is_settled  # it may go on in a moment
+    assert not stillness.is_settled  # it may move again in a moment
     stillness = [film.show(resting) for _ in range(20)][-1]
     assert stillness.is_settled
     assert stillness.is_covered
@@ -161,7 +161,7 @@ def test_a_hand_that_rests_covers_and_is_no_longer_evidence_of_what_others_do() 
     assert stillness.came_from == (EntrySide(Side.RIGHT, 1.0),)
 
 
-def test_what_lies_still_over_the_border_belongs_to_the_table_after_a_while() -> None:
+def test_an_object_across_the_border_becomes_background() -> None:
     film = Film()
     film.rest()
     mat = film.with_arm(Side.LEFT, 160)
@@ -169,11 +169,11 @@ def test_what_lies_still_over_the_border_belongs_to_the_table_after_a_while() ->
     assert not [film.show(mat) for _ in range(120)][-1].is_covered
 
 
-def test_a_boneyard_over_the_border_belongs_to_the_table_while_hands_go_on_elsewhere() -> None:
+def test_a_boneyard_across_the_border_becomes_background_despite_hands_elsewhere() -> None:
     film = Film()
     film.rest()
     film.table = film.with_arm(Side.LEFT, 160)
-    for _ in range(6):  # a hand every second, never five seconds without
+    for _ in range(6):  # a hand every second: five seconds never pass without one
         for length_px in (60, 150, 150, 60):
             film.show(film.with_arm(Side.RIGHT, length_px))
         stillness = film.rest(30)
@@ -193,27 +193,27 @@ def test_a_tile_at_the_border_is_no_hand() -> None:
     assert stillness.came_from == ()
 
 
-def test_frames_that_are_far_apart_settle_too() -> None:
+def test_distant_frames_settle() -> None:
     gate, grey = SettleGate(), np.full((HEIGHT_PX, WIDTH_PX), 90, np.uint8)
     assert not gate.feed(grey, 0).is_settled
     assert gate.feed(grey, 1000 * MS).is_settled
 
 
-def test_black_and_white_pictures_do_not_break_it() -> None:
+def test_accepts_black_and_white_images() -> None:
     gate = SettleGate()
     for index, grey in enumerate([0, 255, 0, 0, 255, 255, 255]):
         stillness = gate.feed(np.full((HEIGHT_PX, WIDTH_PX), grey, np.uint8), index * 100 * MS)
-    assert stillness.is_settled  # light that changed, everywhere alike
+    assert stillness.is_settled  # a uniform change of light
 
 
 @pytest.mark.parametrize("grey", [np.zeros((640, 360), np.uint8), np.zeros((360, 640), np.float32)])
-def test_a_picture_of_another_shape_is_refused(grey: GreyImage) -> None:
+def test_rejects_an_image_of_another_shape(grey: GreyImage) -> None:
     with pytest.raises(ValueError, match="grey must have shape"):
         SettleGate().feed(grey, 0)
 
 
 @pytest.mark.parametrize(("width_px", "height_px"), [(1280, 720), (1920, 1080), (640, 480), (320, 200)])
-def test_any_picture_is_made_small_and_grey(width_px: int, height_px: int) -> None:
+def test_images_are_reduced_to_small_greyscale(width_px: int, height_px: int) -> None:
     image = blank(width_px, height_px, (10, 10, 10))
     image[:, : width_px // 2] = 200
     grey = small_grey(image)
@@ -222,14 +222,14 @@ def test_any_picture_is_made_small_and_grey(width_px: int, height_px: int) -> No
     assert (grey[:, 340:] == 10).all()
 
 
-def test_a_table_that_a_bumped_camera_shows_elsewhere_covers_nothing_once_that_is_known() -> None:
+def test_following_the_camera_removes_occlusion_after_a_bump() -> None:
     film = Film()
     film.table = np.asarray(81 + film.table / 10, np.float32)
-    film.table = film.with_arm(Side.LEFT, 300)  # printed there
+    film.table = film.with_arm(Side.LEFT, 300)  # printed on the table
     film.rest()
-    moved = np.roll(film.table, 48, axis=0)
-    stillness = [film.show(moved) for _ in range(40)][-1]
+    shifted = np.roll(film.table, 48, axis=0)
+    stillness = [film.show(shifted) for _ in range(40)][-1]
     assert stillness.is_settled
     assert stillness.is_covered
     film.gate.follow_camera(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 96.0]]), 2 * WIDTH_PX)
-    assert not film.show(moved).is_covered
+    assert not film.show(shifted).is_covered

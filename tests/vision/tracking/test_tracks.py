@@ -1,4 +1,4 @@
-"""Tiles that are followed: several looks together, turned ones, others in the same place, and where they lie."""
+"""Tests of tracks: combined looks, turned and replaced tiles, and positions."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from vision.tracking.tracks import (
 
 
 def unsure(tile: SeenTile, *chances: tuple[float, ...]) -> SeenTile:
-    """The same tile with other beliefs about its halves."""
+    """Return the tile with other probabilities for its halves."""
 
-    def believing(half: Half, chance: tuple[float, ...]) -> Half:
+    def with_chances(half: Half, chance: tuple[float, ...]) -> Half:
         best = int(np.argmax(chance))
         return replace(half, pips=best, confidence=chance[best], chances=chance)
 
     assert tile.halves
-    first, second = (believing(half, chance) for half, chance in zip(tile.halves, chances, strict=True))
+    first, second = (with_chances(half, chance) for half, chance in zip(tile.halves, chances, strict=True))
     return replace(tile, halves=(first, second))
 
 
@@ -40,12 +40,12 @@ def second_half(track: Track) -> Half:
 
 
 SURE_THREE = (0.001, 0.001, 0.001, 0.997)
-RATHER_TWO = (0.05, 0.05, 0.5, 0.4)
-RATHER_THREE = (0.05, 0.05, 0.2, 0.7)
+PROBABLY_TWO = (0.05, 0.05, 0.5, 0.4)
+PROBABLY_THREE = (0.05, 0.05, 0.2, 0.7)
 
 
-def test_looks_that_agree_make_it_surer_but_less_than_if_they_were_independent() -> None:
-    tile = unsure(seen_tile(3, 3), SURE_THREE, RATHER_THREE)
+def test_agreeing_looks_raise_the_confidence_less_than_independent_ones() -> None:
+    tile = unsure(seen_tile(3, 3), SURE_THREE, PROBABLY_THREE)
     track = looked_at(Track(tile), tile)
     assert track.looks == 2
     confidence = second_half(track).confidence
@@ -53,15 +53,15 @@ def test_looks_that_agree_make_it_surer_but_less_than_if_they_were_independent()
     assert 0.7 < confidence < independent
     for _ in range(3):
         track = looked_at(track, tile)
-    # Four looks tell as much as two, and five a little more.
+    # Four looks are worth two independent ones, and five slightly more.
     assert confidence < independent < second_half(track).confidence < 0.97
 
 
-def test_looks_that_disagree_are_weighed_against_each_other() -> None:
+def test_disagreeing_looks_are_weighted() -> None:
     start = seen_tile(3, 3)
-    track = Track(unsure(start, SURE_THREE, RATHER_TWO))
+    track = Track(unsure(start, SURE_THREE, PROBABLY_TWO))
     assert second_half(track).pips == 2
-    track = looked_at(track, unsure(start, SURE_THREE, RATHER_THREE))
+    track = looked_at(track, unsure(start, SURE_THREE, PROBABLY_THREE))
     half = second_half(track)
     assert half.pips == 3
     assert half.second is not None
@@ -69,16 +69,16 @@ def test_looks_that_disagree_are_weighed_against_each_other() -> None:
     assert sum(half.chances) == pytest.approx(1)
 
 
-def test_the_order_in_which_looks_come_does_not_matter() -> None:
+def test_the_order_of_looks_does_not_matter() -> None:
     start = seen_tile(3, 3)
-    one, other = unsure(start, SURE_THREE, RATHER_TWO), unsure(start, RATHER_THREE, RATHER_THREE)
-    a, b = looked_at(Track(one), other), looked_at(Track(other), one)
+    first, second = unsure(start, SURE_THREE, PROBABLY_TWO), unsure(start, PROBABLY_THREE, PROBABLY_THREE)
+    a, b = looked_at(Track(first), second), looked_at(Track(second), first)
     for half, again in zip(a.tile.halves, b.tile.halves, strict=True):
         assert half.chances == pytest.approx(again.chances)
 
 
-def test_halves_are_matched_by_place_and_the_newer_place_counts() -> None:
-    tile = unsure(seen_tile(3, 3), SURE_THREE, RATHER_TWO)
+def test_halves_are_matched_by_position_and_the_latest_position_wins() -> None:
+    tile = unsure(seen_tile(3, 3), SURE_THREE, PROBABLY_TWO)
     assert tile.halves
     nudged = moved_tile(tile, np.array([[1.0, 0.0, 2.0], [0.0, 1.0, -1.0]]))
     assert nudged.halves
@@ -89,15 +89,15 @@ def test_halves_are_matched_by_place_and_the_newer_place_counts() -> None:
     assert [half.center_px for half in track.tile.halves] == [half.center_px for half in swapped.halves]
 
 
-def test_sets_of_another_size_can_be_weighed_together() -> None:
+def test_looks_with_sets_of_different_sizes_can_be_combined() -> None:
     start = seen_tile(3, 3)
     nine = (0.02, 0.02, 0.02, 0.9, 0.04)
-    track = looked_at(Track(unsure(start, SURE_THREE, RATHER_THREE)), unsure(start, nine, nine))
+    track = looked_at(Track(unsure(start, SURE_THREE, PROBABLY_THREE)), unsure(start, nine, nine))
     assert [half.pips for half in track.tile.halves] == [3, 3]
     assert len(second_half(track).chances) == 5
 
 
-def test_a_sure_tile_needs_no_more_looks_and_an_unsure_one_only_some() -> None:
+def test_a_confident_tile_needs_no_more_looks_and_an_unsure_one_a_few() -> None:
     assert not Track(unsure(seen_tile(3, 3), SURE_THREE, SURE_THREE)).is_unsure
     even = (0.0, 0.0, 0.5, 0.5)
     track = Track(unsure(seen_tile(3, 3), SURE_THREE, even))
@@ -108,7 +108,7 @@ def test_a_sure_tile_needs_no_more_looks_and_an_unsure_one_only_some() -> None:
     assert not Track(seen_tile(None)).is_unsure
 
 
-def test_a_tile_turned_round_in_its_place_is_told_from_another() -> None:
+def test_distinguishes_a_turned_tile_from_another() -> None:
     tile, turned, other = seen_tile(3, 5), seen_tile(5, 3), seen_tile(3, 6)
     assert is_turned(tile, turned)
     assert not is_turned(tile, tile)
@@ -117,14 +117,14 @@ def test_a_tile_turned_round_in_its_place_is_told_from_another() -> None:
     assert [is_another(tile, seen) for seen in (tile, turned, other)] == [False, False, True]
 
 
-def test_a_tile_that_was_read_badly_is_not_another() -> None:
+def test_a_misread_tile_is_not_another() -> None:
     start = seen_tile(3, 2)
-    assert not is_another(unsure(start, SURE_THREE, RATHER_TWO), unsure(start, SURE_THREE, RATHER_THREE))
+    assert not is_another(unsure(start, SURE_THREE, PROBABLY_TWO), unsure(start, SURE_THREE, PROBABLY_THREE))
 
 
 @pytest.mark.parametrize("degrees", [0, 30, 90, 135, 180, 270, 300])
-def test_the_first_half_lies_at_the_start_of_the_pose_however_a_tile_lies(degrees: float) -> None:
-    # Tiles that stood upright were once cut along, so that a counter on one half changed both.
+def test_the_pose_starts_at_half_0_in_any_orientation(degrees: float) -> None:
+    # Regression: upright tiles were split lengthwise, so a counter on one half changed both.
     (tile,) = table_with([lay(3, 5, 0, 0, degrees)]).truth.tiles
     (pose,) = poses_of((tile,))
     away = np.array(tile.half_centers_px[1]) - np.array(tile.half_centers_px[0])
@@ -133,14 +133,14 @@ def test_the_first_half_lies_at_the_start_of_the_pose_however_a_tile_lies(degree
     assert pose[2] * pose[5] - pose[3] * pose[4] > 0
 
 
-def test_distance_is_in_sides_and_knows_no_first_corner() -> None:
+def test_distance_is_in_sides_and_ignores_the_corner_order() -> None:
     tile = seen_tile(1, 2)
     a, b, c, d = tile.corners_px
     assert corner_distance(tile, replace(tile, corners_px=(c, d, a, b))) == 0
     assert corner_distance(tile, seen_tile(1, 2, x_px=130)) == pytest.approx(1.5)
 
 
-def test_a_tile_lies_in_the_place_of_the_nearest_within_half_a_side() -> None:
+def test_a_tile_takes_the_place_of_the_nearest_within_half_a_side() -> None:
     here, near, far = seen_tile(3, 5), seen_tile(1, 2, x_px=106.0), seen_tile(3, 5, x_px=125.0)
     assert in_place_of(here, (far, near)) == 1
     assert in_place_of(here, (far,)) is None

@@ -1,4 +1,4 @@
-"""A watched table: what happens on it is said once, when nothing moves any more, and hands are no tiles."""
+"""Tests of watching a table: changes are reported once, after all motion ends, and hands are no tiles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from synthetic.render.looks import COLORED, WALNUT
 from synthetic.render.scene import PlacedTile
 from tests.vision.moving import CAMERA, Bump, Clip, Moment, hand_at, play, still
 from tests.vision.seen import unsure_tile
-from tests.vision.tables import Looks, is_same, is_same_place, lay, missing, reader, spare
+from tests.vision.tables import Looks, false_positives, is_same, is_same_place, lay, missing, reader
 from vision.arrays import Image
 from vision.reader.reader import Reader
 from vision.reading import SeenTile
@@ -28,15 +28,15 @@ THREE = (THREE_FIVE, SIX_ONE, DOUBLE_TWO)
 
 
 class Sitting:
-    """A clip, what watches it, and all that was said."""
+    """A clip, its watch, and all views."""
 
-    def __init__(self, looks: Looks | None = None, start: Start = Start.EMPTY, eye: Reader | None = None) -> None:
+    def __init__(self, looks: Looks | None = None, start: Start = Start.EMPTY, reader_: Reader | None = None) -> None:
         self.clip = Clip(looks or Looks(camera=CAMERA), seed=3)
-        self.watch = Watch(Perception(eye or reader(), start))
+        self.watch = Watch(Perception(reader_ or reader(), start))
         self.views: list[TableView] = []
 
     def show(self, moments: Sequence[Moment]) -> list[Change]:
-        """All that is said while something is shown."""
+        """Return all changes reported while the moments are shown."""
         shown = [self.watch.feed(frame) for frame in self.clip.frames(moments)]
         self.views += shown
         return [change for view in shown for change in view.changes]
@@ -50,12 +50,12 @@ class Sitting:
     [Looks(camera=CAMERA), pytest.param(Looks(COLORED, WALNUT, camera=CAMERA), marks=pytest.mark.slow)],
     ids=["felt", "walnut"],
 )
-def test_a_tile_that_a_hand_lays_is_said_once_when_the_hand_is_gone_with_the_side_it_came_from(looks: Looks) -> None:
+def test_a_placed_tile_is_reported_once_with_its_entry_side_after_the_hand_leaves(looks: Looks) -> None:
     sitting = Sitting(looks)
     assert sitting.show(still((), 4)) == []
     during = play((), (THREE_FIVE,), THREE_FIVE.center_mm, Side.LEFT)
     (change,) = sitting.show([*during, *still((THREE_FIVE,), 4)])
-    # The hand is in the picture from the eighth to the eleventh frame; a fifth of a second later all is settled.
+    # The hand is visible from the eighth to the eleventh frame. All is settled a fifth of a second later.
     assert not any(view.is_settled for view in sitting.views[7:13])
     began_ns = sitting.views[8].moved_since_ns
     assert began_ns is not None
@@ -71,9 +71,7 @@ def test_a_tile_that_a_hand_lays_is_said_once_when_the_hand_is_gone_with_the_sid
 
 @pytest.mark.parametrize("gain", [1.0, 0.85])
 @pytest.mark.parametrize("is_left_first", [True, False])
-def test_of_two_tiles_that_hands_laid_one_right_after_the_other_it_is_said_since_when_each_has_lain(
-    gain: float, *, is_left_first: bool
-) -> None:
+def test_two_tiles_placed_in_quick_succession_are_dated_separately(gain: float, *, is_left_first: bool) -> None:
     sitting = Sitting()
     sitting.show(still((), 4))
     order = [(THREE_FIVE, Side.LEFT), (DOUBLE_TWO, Side.RIGHT)]
@@ -87,19 +85,19 @@ def test_of_two_tiles_that_hands_laid_one_right_after_the_other_it_is_said_since
     one_ns, other_ns = since[is_left_first], since[not is_left_first]
     assert one_ns is not None
     assert other_ns is not None
-    # A hand lets its tile go in the sixth picture, and is off it two pictures later.
+    # A hand releases its tile in the sixth image, and no longer covers it two images later.
     assert 500 * MS <= one_ns - begun_ns <= 800 * MS
     assert 500 * MS <= other_ns - begun_ns - len(during) * 100 * MS <= 800 * MS
 
 
-def test_of_tiles_that_no_motion_brought_nobody_knows_since_when_they_have_lain() -> None:
+def test_tiles_without_a_preceding_motion_have_no_date() -> None:
     sitting = Sitting(start=Start.IN_PLAY)
     (change,) = sitting.show(still((THREE_FIVE,), 4))
     assert change.since_ns is None
 
 
 @pytest.mark.slow
-def test_a_hand_that_rests_hides_nothing_for_good_and_is_no_tile() -> None:
+def test_a_resting_hand_is_no_tile_and_hides_tiles_only_temporarily() -> None:
     sitting = Sitting()
     sitting.show(still((), 4))
     sitting.show(still(THREE, 4))
@@ -109,8 +107,8 @@ def test_a_hand_that_rests_hides_nothing_for_good_and_is_no_tile() -> None:
     assert sitting.views[-1].is_settled
     assert [view.is_covered for view in sitting.views[-len(resting) - 1 :: len(resting)]] == [False, True]
     assert missing(sitting.truth(*THREE), sitting.views[-1].tiles) == []
-    assert spare(sitting.truth(*THREE), sitting.views[-1].tiles) == []
-    # Under the hand one tile is taken away.
+    assert false_positives(sitting.truth(*THREE), sitting.views[-1].tiles) == []
+    # A tile under the hand is removed.
     left = (THREE_FIVE, DOUBLE_TWO)
     assert sitting.show([Moment(left, (hand,))] * 4) == []
     (change,) = sitting.show(still(left, 5))
@@ -119,7 +117,7 @@ def test_a_hand_that_rests_hides_nothing_for_good_and_is_no_tile() -> None:
 
 
 @pytest.mark.slow
-def test_what_is_laid_beside_a_hand_that_rests_is_read_without_it() -> None:
+def test_a_tile_placed_beside_a_resting_hand_is_read() -> None:
     sitting = Sitting()
     sitting.show(still((), 4))
     sitting.show(still((THREE_FIVE,), 4))
@@ -130,7 +128,7 @@ def test_what_is_laid_beside_a_hand_that_rests_is_read_without_it() -> None:
 
 
 @pytest.mark.slow
-def test_light_noise_and_a_bump_say_nothing_and_several_tiles_at_once_are_all_said() -> None:
+def test_light_noise_and_bumps_report_nothing_and_simultaneous_tiles_are_all_reported() -> None:
     sitting = Sitting()
     sitting.show(still((), 4))
     changes = sitting.show(still(THREE, 4))
@@ -143,7 +141,7 @@ def test_light_noise_and_a_bump_say_nothing_and_several_tiles_at_once_are_all_sa
 
 
 @pytest.mark.slow
-def test_a_camera_that_points_elsewhere_is_followed_by_the_tiles_that_did_not_move() -> None:
+def test_a_reaimed_camera_is_followed_from_unmoved_tiles() -> None:
     sitting = Sitting()
     sitting.show(still((), 4))
     sitting.show(still(THREE, 4))
@@ -156,7 +154,7 @@ def test_a_camera_that_points_elsewhere_is_followed_by_the_tiles_that_did_not_mo
     assert is_same(sitting.truth(FOUR_NOUGHT)[0], change.tile)
 
 
-def test_a_bump_is_noticed_while_a_hand_lays_a_tile_and_hands_seem_to_come_from_everywhere() -> None:
+def test_a_bump_during_a_play_is_detected_and_makes_entry_sides_uncertain() -> None:
     sitting = Sitting()
     sitting.show(still((), 4))
     laid = play((), (FOUR_NOUGHT,), FOUR_NOUGHT.center_mm, Side.LEFT)
@@ -171,12 +169,12 @@ def test_a_bump_is_noticed_while_a_hand_lays_a_tile_and_hands_seem_to_come_from_
     seen_before = len(sitting.views)
     aside = play((FOUR_NOUGHT,), (FOUR_NOUGHT, SIX_ONE), SIX_ONE.center_mm, Side.BOTTOM)
     after = sitting.show([*(replace(moment, bump=aimed) for moment in aside), *still((FOUR_NOUGHT, SIX_ONE), 4, aimed)])
-    assert [one.kind for one in after] == [ChangeKind.PLACED]
+    assert [change.kind for change in after] == [ChangeKind.PLACED]
     (view,) = [view for view in sitting.views[seen_before:] if view.changes]
     assert view.came_from[0].side is Side.BOTTOM
 
 
-def test_a_slow_slip_is_noticed_though_nothing_else_moves() -> None:
+def test_a_slow_slip_is_detected_without_other_motion() -> None:
     sitting = Sitting()
     sitting.show(still((THREE_FIVE,), 4))
     slip = [Moment((THREE_FIVE,), bump=(0.06 * step, 0.03 * step, 0.0)) for step in range(60)]
@@ -186,15 +184,15 @@ def test_a_slow_slip_is_noticed_though_nothing_else_moves() -> None:
 
 
 @pytest.mark.slow
-def test_a_table_that_cannot_be_made_out_is_said_and_found_again() -> None:
+def test_an_unrecognisable_table_is_reported_as_lost_and_found_again() -> None:
     sitting = Sitting()
     sitting.show(still((), 4))
     sitting.show(still((THREE_FIVE,), 4))
     rng = np.random.default_rng(1)
-    elsewhere = rng.integers(0, 255, (60, 80, 3), np.uint8).repeat(9, axis=0).repeat(12, axis=1)
+    other_view = rng.integers(0, 255, (60, 80, 3), np.uint8).repeat(9, axis=0).repeat(12, axis=1)
     for _ in range(14):
         sitting.clip.t_ns += 100 * MS
-        view = sitting.watch.feed(Frame(elsewhere, sitting.clip.t_ns))
+        view = sitting.watch.feed(Frame(other_view, sitting.clip.t_ns))
     assert not view.is_settled
     assert view.lost is not None
     assert "camera" in view.lost
@@ -205,7 +203,7 @@ def test_a_table_that_cannot_be_made_out_is_said_and_found_again() -> None:
 
 
 @pytest.mark.slow
-def test_a_game_that_goes_on_is_taken_as_it_lies() -> None:
+def test_starting_in_play_adopts_the_tiles_on_the_table() -> None:
     sitting = Sitting(start=Start.IN_PLAY)
     changes = sitting.show(still(THREE, 4))
     assert [change.kind for change in changes] == [ChangeKind.PLACED] * 3
@@ -214,15 +212,15 @@ def test_a_game_that_goes_on_is_taken_as_it_lies() -> None:
     assert is_same_place(sitting.truth(FOUR_NOUGHT)[0], change.tile)
 
 
-def test_while_something_moves_nothing_is_read() -> None:
+def test_nothing_is_read_during_motion() -> None:
     sitting = Sitting()
     sitting.show(still((), 4))
-    sitting.watch._eye = None  # type: ignore[assignment]  # whoever reads now fails
+    sitting.watch._eye = None  # type: ignore[assignment]  # any read now fails
     sitting.show(play((), (THREE_FIVE,), THREE_FIVE.center_mm, Side.RIGHT)[1:])
     assert not sitting.views[-1].is_settled
 
 
-def test_a_settled_table_is_read_once_and_looked_at_again_only_while_that_tells_more() -> None:
+def test_a_settled_table_is_read_once_and_again_only_while_unsure() -> None:
     sitting = Sitting()
     counts = {"feed": 0, "look_again": 0}
     perception = sitting.watch._eye
@@ -247,8 +245,8 @@ def test_a_settled_table_is_read_once_and_looked_at_again_only_while_that_tells_
     assert counts["look_again"] <= 4
 
 
-class Unreading:
-    """An eye that cannot read the same two things in every look, the second of them from some look on."""
+class UnsurePerception:
+    """Perception with the same two unsure objects in each look, the second of them from a given look on."""
 
     is_unconfirmed = is_unsure = False
 
@@ -265,7 +263,7 @@ class Unreading:
         return self.view
 
     def look_again(self, image: Image) -> TableView:
-        raise AssertionError("nothing is read, so no pips leave doubt")
+        raise AssertionError("no tile was read, so no pips can be uncertain")
 
     def is_aimed_elsewhere(self, image: Image) -> bool:
         return False
@@ -274,15 +272,15 @@ class Unreading:
 HERE, THERE = (unsure_tile(x_px=40),), (unsure_tile(x_px=120),)
 
 
-@pytest.mark.parametrize(("is_covered", "asked"), [(False, (*HERE, *THERE)), (True, HERE)])
-def test_what_cannot_be_read_first_under_a_hand_that_rests_may_be_that_hand(
-    monkeypatch: pytest.MonkeyPatch, *, is_covered: bool, asked: tuple[SeenTile, ...]
+@pytest.mark.parametrize(("is_covered", "reported"), [(False, (*HERE, *THERE)), (True, HERE)])
+def test_an_object_first_seen_under_a_resting_hand_is_not_reported(
+    monkeypatch: pytest.MonkeyPatch, *, is_covered: bool, reported: tuple[SeenTile, ...]
 ) -> None:
-    watch = Watch(Unreading(second_from=2))
-    nowhere, points = np.zeros((18, 32), bool), np.zeros((90, 160), np.uint8)
-    calm = Stillness(True, 0, None, nowhere, nowhere, (), points)
+    watch = Watch(UnsurePerception(second_from=2))
+    empty_mask, points = np.zeros((18, 32), bool), np.zeros((90, 160), np.uint8)
+    calm = Stillness(True, 0, None, empty_mask, empty_mask, (), points)
     states = iter((calm, replace(calm, still_since_ns=MS, covered=np.full((18, 32), is_covered))))
     monkeypatch.setattr(SettleGate, "feed", lambda *_: next(states))
     image = np.zeros((120, 160, 3), np.uint8)
     assert watch.feed(Frame(image, 0)).unsure == HERE
-    assert watch.feed(Frame(image, MS)).unsure == asked
+    assert watch.feed(Frame(image, MS)).unsure == reported

@@ -1,4 +1,4 @@
-"""How the camera was moved is told from what did not move: the grain of the cloth alone is enough."""
+"""Tests of camera motion estimation from the image. The grain of the cloth suffices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BUMPS: tuple[Bump, ...] = ((3.0, -2.0, 0.0), (0.0, 0.0, 0.5), (45.0, -40.0, 2.0)
 
 
 def seen(clip: Clip, bump: Bump, moment: Moment | None = None) -> tuple[Anchor, Image, Alignment]:
-    """The empty table as it was seen first, a picture after a bump, and where the camera points then."""
+    """Return the anchor of the empty table, an image after a bump, and the true alignment."""
     anchor = Anchor.of(clip.film.picture(Moment()))
     image = clip.film.picture(replace(moment or Moment(), bump=bump))
     straight = np.vstack([clip.film.aim((0.0, 0.0, 0.0)), [0, 0, 1]])
@@ -34,7 +34,7 @@ def error_px(found: AlignmentEstimate, true: Alignment) -> float:
 
 
 @pytest.mark.parametrize("looks", [Looks(camera=CAMERA), WOOD], ids=["felt", "walnut"])
-def test_a_bump_over_an_empty_table_is_told_by_the_grain(looks: Looks) -> None:
+def test_estimates_a_bump_over_an_empty_table_from_the_grain(looks: Looks) -> None:
     clip = Clip(looks, seed=2)
     for bump in BUMPS:
         anchor, image, true = seen(clip, bump)
@@ -43,7 +43,7 @@ def test_a_bump_over_an_empty_table_is_told_by_the_grain(looks: Looks) -> None:
         assert error_px(found, true) < 0.6
 
 
-def test_tiles_that_came_and_a_hand_do_not_disturb_it() -> None:
+def test_new_tiles_and_a_hand_do_not_disturb_the_estimate() -> None:
     moment = Moment(TILES, (hand_at((90.0, 40.0), Side.RIGHT, 0.1),), gain=0.85)
     anchor, image, true = seen(Clip(seed=2), (35.0, 20.0, -2.0), moment)
     found = estimate_alignment(anchor, image, STRAIGHT_ON)
@@ -51,20 +51,20 @@ def test_tiles_that_came_and_a_hand_do_not_disturb_it() -> None:
     assert error_px(found, true) < 0.6
 
 
-def test_noise_light_hands_and_tiles_move_no_camera() -> None:
+def test_noise_light_hands_and_tiles_are_no_camera_motion() -> None:
     moment = Moment(TILES, (hand_at((90.0, 40.0), Side.RIGHT, 0.1),), gain=1.15)
     anchor, image, _ = seen(Clip(seed=2, noise=4.0), (0.0, 0.0, 0.0), moment)
     assert estimate_alignment(anchor, image, STRAIGHT_ON).agreement is Agreement.STEADY
 
 
 @pytest.mark.parametrize("seed", [2, 3])
-def test_noise_along_the_grain_of_wood_moves_no_camera(seed: int) -> None:
+def test_noise_along_the_wood_grain_is_no_camera_motion(seed: int) -> None:
     moment = Moment(TILES, (hand_at((90.0, 40.0), Side.RIGHT, 0.1),), gain=0.8)
     anchor, image, _ = seen(Clip(WOOD, seed=seed, noise=5.0), (0.0, 0.0, 0.0), moment)
     assert estimate_alignment(anchor, image, STRAIGHT_ON).agreement is Agreement.STEADY
 
 
-def test_slips_are_told_from_the_start_and_do_not_add_up() -> None:
+def test_small_slips_do_not_accumulate_errors() -> None:
     clip, aim = Clip(seed=2), STRAIGHT_ON
     for step in range(1, 9):
         anchor, image, true = seen(clip, (4.0 * step, -3.0 * step, 0.3 * step))
@@ -72,24 +72,24 @@ def test_slips_are_told_from_the_start_and_do_not_add_up() -> None:
         assert aim.farthest_px(true, SIZE) < 0.6
 
 
-def test_a_camera_that_looks_elsewhere_agrees_with_nothing() -> None:
+def test_a_camera_pointing_elsewhere_does_not_align() -> None:
     anchor, image, _ = seen(Clip(seed=2), (0.0, 0.0, 0.0))
-    elsewhere = np.ascontiguousarray(image[::-1, ::-1])
-    assert estimate_alignment(anchor, elsewhere, STRAIGHT_ON) == AlignmentEstimate(Agreement.NONE, STRAIGHT_ON, 0)
+    other_view = np.ascontiguousarray(image[::-1, ::-1])
+    assert estimate_alignment(anchor, other_view, STRAIGHT_ON) == AlignmentEstimate(Agreement.NONE, STRAIGHT_ON, 0)
 
 
-def test_a_table_without_grain_tells_nothing() -> None:
-    bare = np.full((HEIGHT_PX, WIDTH_PX, 3), 120, np.uint8)
-    assert estimate_alignment(Anchor.of(bare), bare, STRAIGHT_ON).agreement is Agreement.NONE
+def test_a_table_without_grain_does_not_align() -> None:
+    plain = np.full((HEIGHT_PX, WIDTH_PX, 3), 120, np.uint8)
+    assert estimate_alignment(Anchor.of(plain), plain, STRAIGHT_ON).agreement is Agreement.NONE
 
 
-def test_what_came_to_lie_there_becomes_part_of_what_is_remembered() -> None:
+def test_renewing_the_anchor_adds_new_objects() -> None:
     clip = Clip(seed=2)
     anchor = Anchor.of(clip.film.picture(Moment()))
     now = clip.film.picture(Moment(TILES))
-    where = np.zeros((54, 96), np.bool_)
-    where[:, :48] = True
-    renewed = anchor.renewed(now, where)
+    region = np.zeros((54, 96), np.bool_)
+    region[:, :48] = True
+    renewed = anchor.renewed(now, region)
     assert (renewed.grey[:, :470] == Anchor.of(now).grey[:, :470]).all()
     assert (renewed.grey[:, 490:] == anchor.grey[:, 490:]).all()
-    assert anchor.renewed(now, np.zeros_like(where)) is anchor
+    assert anchor.renewed(now, np.zeros_like(region)) is anchor

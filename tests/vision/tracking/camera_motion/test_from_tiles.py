@@ -1,4 +1,4 @@
-"""Where the camera points now: told from tiles that lie to each other as they lay."""
+"""Tests of camera motion estimation from tiles that kept their relative positions."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ TABLE = (
 
 
 def motion_of(right_px: float, down_px: float, degrees: float, growth: float = 1.0) -> Motion:
-    turn = math.radians(degrees)
-    cos, sin = growth * math.cos(turn), growth * math.sin(turn)
+    angle_rad = math.radians(degrees)
+    cos, sin = growth * math.cos(angle_rad), growth * math.sin(angle_rad)
     return np.array([[cos, -sin, right_px], [sin, cos, down_px]])
 
 
 @pytest.mark.parametrize("moved", [(0, 0, 0), (64, -36, 0), (10, 5, 4), (-40, 30, -8, 1.1)])
-def test_a_motion_of_the_camera_is_found(moved: tuple[float, ...]) -> None:
+def test_finds_a_camera_motion(moved: tuple[float, ...]) -> None:
     motion = motion_of(*moved)
     seen = [moved_tile(tile, motion) for tile in reversed(TABLE)]
     assert find_motion(TABLE, seen) == pytest.approx(motion, abs=1e-6)
 
 
-def test_tiles_that_were_taken_laid_and_moved_meanwhile_do_not_disturb_it() -> None:
+def test_taken_placed_and_moved_tiles_do_not_disturb_the_estimate() -> None:
     motion = motion_of(50, -20, 3)
     stayed = [moved_tile(tile, motion) for tile in TABLE[:3]]
     seen = [*stayed, seen_tile(4, 0, x_px=600, y_px=300), seen_tile(5, 5, x_px=30, y_px=40)]
     assert find_motion(TABLE, seen) == pytest.approx(motion, abs=1e-6)
 
 
-def test_tiles_that_were_shuffled_tell_nothing() -> None:
+def test_shuffled_tiles_give_no_motion() -> None:
     seen = [
         seen_tile(3, 5, x_px=300, y_px=40),
         seen_tile(6, 1, x_px=120, y_px=250, degrees=40),
@@ -50,7 +50,7 @@ def test_tiles_that_were_shuffled_tell_nothing() -> None:
     assert find_motion(TABLE, seen) is None
 
 
-def test_too_few_tiles_tell_nothing() -> None:
+def test_too_few_tiles_give_no_motion() -> None:
     motion = motion_of(50, -20, 3)
     seen = [moved_tile(tile, motion) for tile in TABLE]
     assert find_motion(TABLE[:2], seen) is None
@@ -58,21 +58,21 @@ def test_too_few_tiles_tell_nothing() -> None:
     assert find_motion((), ()) is None
 
 
-def test_tiles_face_down_are_all_alike_and_do_not_count() -> None:
+def test_ignores_face_down_tiles() -> None:
     backs = [seen_tile(None, x_px=100.0 * i, y_px=50.0 * i) for i in range(1, 5)]
     assert find_motion(backs, backs) is None
 
 
-def test_no_camera_moves_so_far() -> None:
+def test_rejects_an_implausibly_large_motion() -> None:
     seen = [moved_tile(tile, motion_of(0, 0, 0, 1.6)) for tile in TABLE]
     assert find_motion(TABLE, seen) is None
 
 
-def test_doubles_and_equal_tiles_may_lie_either_way_round() -> None:
+def test_halves_may_be_swapped() -> None:
     motion = motion_of(30, 20, 5)
     seen = []
     for tile in TABLE:
-        one = moved_tile(tile, motion)
-        assert one.halves
-        seen.append(type(one)(one.face, one.corners_px, (one.halves[1], one.halves[0])))
+        moved = moved_tile(tile, motion)
+        assert moved.halves
+        seen.append(type(moved)(moved.face, moved.corners_px, (moved.halves[1], moved.halves[0])))
     assert find_motion(TABLE, seen) == pytest.approx(motion, abs=1e-6)
