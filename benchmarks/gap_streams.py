@@ -39,7 +39,7 @@ from tallybone.session.zones import Zones
 from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.scenes import pick_table
 from tallybone.sources.shots import Shot
-from tests.tallybone.session.noisy_table import PX_PER_MM, SECOND_NS, Faults, NoisyEye
+from tests.tallybone.session.noisy_table import PX_PER_MM, SECOND_NS, Faults, NoisyReader
 from tests.tallybone.session.zoned_table import back, laid_open, zones_of
 from vision.reading import Half, SeenTile
 from vision.tracking.settle import EntrySide, Side
@@ -166,10 +166,10 @@ class _Filming:
     layout: tuple[SeenTile, ...] = ()
     yard: tuple[SeenTile, ...] = ()
     hands: tuple[SeenTile, ...] = ()
-    eye: NoisyEye = field(init=False)
+    reader: NoisyReader = field(init=False)
 
     def __post_init__(self) -> None:
-        self.eye = NoisyEye(Faults(), self.rules, self.rng)
+        self.reader = NoisyReader(Faults(), self.rules, self.rng)
 
     def film(self, steps: Sequence[ScriptStep]) -> None:
         self.begins_ns.append(self.t_ns)
@@ -193,7 +193,7 @@ class _Filming:
             case Play(seat=seat):
                 assert step.state.game is not None
                 node = step.state.game.layout.nodes[-1]
-                self.layout = (*self.layout, self.eye.seen(step.laid[-1].place, (node.inner, node.outer)))
+                self.layout = (*self.layout, self.reader.seen(step.laid[-1].place, (node.inner, node.outer)))
                 self._reach(seat, number, slams=self.rng.random() < _SLAMMED)
                 self._still(self._drawn((0.8, 2.5)))
             case Stack(seat=seat, on=on):
@@ -201,7 +201,7 @@ class _Filming:
                 assert step.state.game is not None
                 at = [node.id for node in step.state.game.layout.nodes].index(on)
                 node = step.state.game.layout.nodes[at]
-                copy = self.eye.seen(step.laid[at].place, (node.inner, node.outer))
+                copy = self.reader.seen(step.laid[at].place, (node.inner, node.outer))
                 self.layout = (*self.layout[:at], copy, *self.layout[at + 1 :])
                 self._reach(seat, number)
                 self._still(self._drawn((0.8, 2.5)))
@@ -223,7 +223,7 @@ class _Filming:
             case Abandon():
                 self._say(step.event)
             case Reveal(seat=seat, tiles=tiles):
-                fresh = tuple(laid_open(self.eye, self.zones.seats[seat].side, tiles))
+                fresh = tuple(laid_open(self.reader, self.zones.seats[seat].side, tiles))
                 halfway = len(fresh) // 2 if self.rng.random() < 0.5 else 0
                 for part in (fresh[:halfway], fresh[halfway:]):
                     if part:

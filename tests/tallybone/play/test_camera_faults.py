@@ -22,7 +22,7 @@ from tallybone.sources.device import DeviceCamera
 from tests.tallybone.crash.game import Eye, Match, match_of, number_in, picture_of
 from tests.tallybone.play.test_game import Apart, Script
 from tests.tallybone.serve.served import Served, at_served_table
-from tests.tallybone.serve.test_matches import NEW, act, played
+from tests.tallybone.serve.test_matches import NEW, act, wait_for_match
 from tests.tallybone.sources.faulty_camera import Fault, Passing, camera_over
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import PATIENCE_S, until
@@ -172,7 +172,7 @@ def test_faults_are_reported_everywhere_and_points_are_still_accepted(scene: Pas
         assert client.post("/match", json=NEW).status_code == 204
         assert client.post("/login", json={"pin": PIN}).status_code == 204
         scene.passes(BACK_WITHIN_S)
-        played(client)
+        wait_for_match(client)
         for number, fault in enumerate(Fault):
             check_healthy(table, client, times_back=number)
             scene.goes_wrong(fault)

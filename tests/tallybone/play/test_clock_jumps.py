@@ -29,8 +29,8 @@ from tallybone.terminal import Output
 from tallybone.web.access import LASTS_S
 from tallybone.web.shelf import Shelf
 from tests.tallybone.serve.served import at_served_table
-from tests.tallybone.serve.test_matches import NEW, act, played
-from tests.tallybone.serve.test_settings import PASSWORD, own
+from tests.tallybone.serve.test_matches import NEW, act, wait_for_match
+from tests.tallybone.serve.test_settings import PASSWORD, log_in_as_owner
 from tests.tallybone.web.true_table import PIN
 
 YEARS = (2026, 1970, 2091, 2000, 1970)
@@ -170,10 +170,10 @@ def test_a_clock_jump_in_a_match_affects_neither_scores_nor_logins(wall: Wall, t
     set_password(PASSWORD, tmp_path / "tallybone" / OWNER_FILE)
     wall.jumps_to(1970)
     with at_served_table(tmp_path, clock=wall.monotonic_ns) as table, table.client() as client:
-        own(client)
+        log_in_as_owner(client)
         assert client.post("/match", json=NEW).status_code == 204
         assert client.post("/login", json={"pin": PIN}).status_code == 204
-        played(client)
+        wait_for_match(client)
         for number, year in enumerate((1970, 2026, 2091, 1999), start=1):
             wall.jumps_to(year)
             table.plugs.show()

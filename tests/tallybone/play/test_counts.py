@@ -13,7 +13,7 @@ from tallybone.session.inputs import KnockHeard
 from tallybone.session.sitting import opened
 from tests.tallybone.serve.served import Blind
 from tests.tallybone.session.test_referee import seen
-from tests.tallybone.session.test_session_inputs import sitting as played
+from tests.tallybone.session.test_session_inputs import session_with
 from tests.tallybone.truth_eye import placed
 from vision.tracking.perception import Perception
 from vision.tracking.watch import Frame
@@ -23,7 +23,7 @@ SECOND = 1000 * MS
 TABLE = np.full((72, 128, 3), 90, np.uint8)
 
 
-def sitting(counts: Counts) -> MeasuredSitting:
+def measured_sitting(counts: Counts) -> MeasuredSitting:
     session, _ = opened(profile("block"), ("Ann", "Ben"))
     return MeasuredSitting(Perception(Blind()), session, counts)
 
@@ -34,9 +34,9 @@ def total(times: Times) -> int:
 
 def test_every_picture_is_timed_and_only_settled_ones_are_read() -> None:
     counts = Counts()
-    sitting_ = sitting(counts)
+    sitting = measured_sitting(counts)
     for t_ns in range(0, 2000 * MS, 100 * MS):
-        sitting_.feed(Frame(TABLE, t_ns), t_ns)
+        sitting.feed(Frame(TABLE, t_ns), t_ns)
     assert counts.pictures_seen == 20
     assert total(counts.times[PipelineStage.SETTLE]) == total(counts.times[PipelineStage.REFEREE]) == 20
     assert 1 <= total(counts.times[PipelineStage.READ]) < 20
@@ -45,10 +45,10 @@ def test_every_picture_is_timed_and_only_settled_ones_are_read() -> None:
 
 def test_the_stages_of_a_picture_add_up_to_its_time() -> None:
     counts = Counts()
-    sitting_ = sitting(counts)
+    sitting = measured_sitting(counts)
     began_s = perf_counter()
     for t_ns in range(0, 2000 * MS, 100 * MS):
-        sitting_.feed(Frame(TABLE, t_ns), t_ns)
+        sitting.feed(Frame(TABLE, t_ns), t_ns)
     took_s = perf_counter() - began_s
     added_s = sum(times.total_s for times in counts.times.values())
     assert 0.5 * took_s < added_s <= took_s
@@ -56,16 +56,16 @@ def test_the_stages_of_a_picture_add_up_to_its_time() -> None:
 
 def test_an_undo_counts_as_a_correction_and_an_adjustment_does_not() -> None:
     counts = Counts()
-    sitting_ = sitting(counts)
-    sitting_.feed(Adjust(Seat(0), 5, "given"), MS)
+    sitting = measured_sitting(counts)
+    sitting.feed(Adjust(Seat(0), 5, "given"), MS)
     assert (counts.inputs, counts.corrections) == (1, 0)
-    sitting_.feed(Undo(Seq(1)), 2 * MS)
+    sitting.feed(Undo(Seq(1)), 2 * MS)
     assert (counts.inputs, counts.corrections) == (2, 1)
 
 
 def test_an_open_question_is_counted() -> None:
     counts = Counts()
-    led, _ = feed(played(BLOCK, Lead(Seat(0))), placed(seen((3, 5), (0, 0))), t_ns=SECOND)
+    led, _ = feed(session_with(BLOCK, Lead(Seat(0))), placed(seen((3, 5), (0, 0))), t_ns=SECOND)
     asked = MeasuredSitting(Perception(Blind()), led, counts)
     asked.feed(KnockHeard(Seat(1), confidence=SURE_KNOCK - 0.1), 2 * SECOND)
     assert counts.questions == 0

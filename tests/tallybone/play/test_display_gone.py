@@ -12,7 +12,7 @@ from hardware.display.emulation.serlcd import EmulatedSerLcd
 from tests.tallybone.play.test_camera_faults import health
 from tests.tallybone.play.test_play_parts import table_file
 from tests.tallybone.serve.served import at_served_table
-from tests.tallybone.serve.test_matches import NEW, act, played
+from tests.tallybone.serve.test_matches import NEW, act, wait_for_match
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import until
 
@@ -31,7 +31,7 @@ def test_a_reconnected_display_shows_the_current_score(tmp_path: Path) -> None:
             table.plugs.show()
             assert client.post("/match", json=NEW).status_code == 204
             assert client.post("/login", json={"pin": PIN}).status_code == 204
-            played(client)
+            wait_for_match(client)
             assert act(client, type="points", seat=0, points=5).status_code == 200
             until(lambda: port.screen()[0].split()[-2:] == ["Ann", "5"])
             port.close()

@@ -1,4 +1,4 @@
-"""A table that is being calibrated, with its page, for tests; its thread runs until the end of the block."""
+"""A table in calibration, with its page, in a thread that runs until the end of the block."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PAUSE_S, _PATIENCE_S = 0.005, 30.0
 
 @dataclass(slots=True)
 class Calibrated:
-    """A table that is being calibrated: where its page is, and the file of what is kept."""
+    """A table in calibration: the address of its page, and its calibration file."""
 
     url: str
     into: Path
@@ -52,9 +52,9 @@ def at_calibration(
     camera: str = "usb:0",
     microphone: str | None = None,
 ) -> Iterator[Calibrated]:
-    """Yield a table whose calibration goes on until the end of the block."""
-    wish = GuideSettings(camera, into, microphone=microphone, asks_always=True)
-    course = GuideCourse(wish, look or GreyLook(), calibration, read_tiles, time.monotonic_ns)
+    """Yield a table whose calibration runs until the end of the block."""
+    settings = GuideSettings(camera, into, microphone=microphone, asks_always=True)
+    course = GuideCourse(settings, look or GreyLook(), calibration, read_tiles, time.monotonic_ns)
     over, pause = threading.Event(), threading.Event()
 
     def run() -> None:

@@ -1,4 +1,4 @@
-"""A table that is always on, for tests: everything is real but the camera, which is shown what it sees, and the eye."""
+"""A served table for tests. Everything is real except the camera, whose pictures are given, and the reader."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ API = "/api/v1"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blind(Reader):
-    """An eye that sees no tile; it needs no network and no time."""
+    """A reader that finds no tiles, without networks and delays."""
 
     detector: Any = None
     refiner: Any = None
@@ -53,7 +53,7 @@ class Blind(Reader):
 
 @dataclass(slots=True)
 class Plugs:
-    """The socket in which a camera is, or is not."""
+    """A camera port, with or without a camera."""
 
     device: FakeCamera | None = field(default_factory=lambda: FakeCamera(CameraMode(128, 72, 20.0, "MJPG")))
 
@@ -63,7 +63,7 @@ class Plugs:
         return self.device
 
     def show(self, level: int = 90) -> None:
-        """Let the camera see an even grey."""
+        """Show the camera a uniform grey."""
         assert self.device is not None
         image = np.full((72, 128, 3), level, np.uint8)
         self.device.show(Picture(time.monotonic_ns(), image, image[:, :, 0]))
@@ -71,7 +71,7 @@ class Plugs:
 
 @dataclass(slots=True)
 class Served:
-    """A table that is served."""
+    """A served table."""
 
     url: str
     out: StringIO
@@ -95,11 +95,11 @@ def at_served_table(
     environment: dict[str, str] | None = None,
     open_device: OpenDevice | None = None,
     clock: Clock = time.monotonic_ns,
-    **wishes: Any,
+    **options: Any,
 ) -> Iterator[Served]:
-    """Yield a table that is served until the end of the block."""
-    plugs, told, out, codes = plugs or Plugs(), StopRequest(), StringIO(), []
-    world = Environment(
+    """Yield a table that is served until the end of the block. *options* are those of `serve`."""
+    plugs, stop_request, out, codes = plugs or Plugs(), StopRequest(), StringIO(), []
+    serve_environment = Environment(
         clock=clock,
         out=out,
         err=out,
@@ -109,19 +109,19 @@ def at_served_table(
         load=lambda max_pips: Blind(),
         open_device=open_device or plugs.open,
         pin=pin,
-        stop=lambda: nullcontext(told),
+        stop=lambda: nullcontext(stop_request),
     )
-    asked = ServeOptions(at="127.0.0.1:0", **({"camera": "usb:0"} | wishes))
-    thread = threading.Thread(target=lambda: codes.append(serve(asked, world)), name="table")
+    serve_options = ServeOptions(at="127.0.0.1:0", **({"camera": "usb:0"} | options))
+    thread = threading.Thread(target=lambda: codes.append(serve(serve_options, serve_environment)), name="table")
     thread.start()
     try:
         until(lambda: "page http" in out.getvalue() or not thread.is_alive())
         assert "page http" in out.getvalue(), out.getvalue()
         url = out.getvalue().partition("page ")[2].split()[0]
-        # The address is said before there is anything to be seen there.
+        # The address is printed before the page has a state.
         until(lambda: httpx.get(f"{url}{API}/state", timeout=PATIENCE_S).status_code == 200)
         yield Served(url, out, plugs, folder / "tallybone")
     finally:
-        told.is_requested = True
+        stop_request.is_requested = True
         thread.join()
         assert codes == [0], out.getvalue()

@@ -1,4 +1,4 @@
-"""The camera of a table that is always on."""
+"""Tests of the camera of a served table."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tallybone.serve.camera import TableCamera
 SECOND = 1_000_000_000
 
 
-class Hands:
-    """A clock that is set by hand."""
+class SettableClock:
+    """A clock that only advances when set."""
 
     t_ns = SECOND
 
@@ -27,7 +27,7 @@ class Hands:
 
 
 class Plug:
-    """Opens a camera once it is there, and counts how often it was tried."""
+    """Opens a camera once it is present, and counts the attempts."""
 
     def __init__(self) -> None:
         self.device: FakeCamera | None = None
@@ -54,8 +54,8 @@ def see(device: FakeCamera, t_ns: int) -> None:
     device.show(Picture(t_ns, image, image[:, :, 0]))
 
 
-def test_a_camera_that_is_not_there_is_tried_again_every_five_seconds() -> None:
-    clock, plug = Hands(), Plug()
+def test_a_missing_camera_is_retried_every_five_seconds() -> None:
+    clock, plug = SettableClock(), Plug()
     camera = TableCamera("usb:0", clock, opener=plug.open)
     for _ in range(10):
         assert camera.look() is None
@@ -67,15 +67,15 @@ def test_a_camera_that_is_not_there_is_tried_again_every_five_seconds() -> None:
     assert (str(camera.problem), camera.words) == ("None", "usb:0, 128 x 72")
 
 
-def test_a_game_says_at_once_that_there_is_no_camera() -> None:
+def test_a_game_without_a_camera_fails_at_once() -> None:
     with pytest.raises(CameraError, match="no such camera"):
-        TableCamera("usb:0", Hands(), opener=Plug().open).for_game(game())
+        TableCamera("usb:0", SettableClock(), opener=Plug().open).for_game(game())
 
 
-def test_a_game_holds_the_light_and_leaves_the_camera_open() -> None:
+def test_a_game_locks_the_exposure_and_leaves_the_camera_open() -> None:
     plug = Plug()
     plug.device = device = fake()
-    camera = TableCamera("usb:0", Hands(), opener=plug.open)
+    camera = TableCamera("usb:0", SettableClock(), opener=plug.open)
     lent, _ = camera.for_game(game())
     lights = [device.light]
     lent.close()
@@ -87,8 +87,8 @@ def test_a_game_holds_the_light_and_leaves_the_camera_open() -> None:
     assert device.is_closed
 
 
-def test_those_who_look_get_two_pictures_a_second() -> None:
-    clock, plug = Hands(), Plug()
+def test_viewers_get_two_pictures_a_second() -> None:
+    clock, plug = SettableClock(), Plug()
     plug.device = device = fake()
     camera = TableCamera("usb:0", clock, opener=plug.open)
     camera.look()
@@ -100,8 +100,8 @@ def test_those_who_look_get_two_pictures_a_second() -> None:
     assert seen == 4
 
 
-def test_a_simulated_table_begins_with_the_match() -> None:
-    camera = TableCamera("simulated", Hands())
+def test_a_simulated_table_starts_with_the_match() -> None:
+    camera = TableCamera("simulated", SettableClock())
     assert (camera.look(), camera.problem, camera.words) == (None, None, "simulated: starts with the match")
     first, _ = camera.for_game(game())
     second, _ = camera.for_game(game())

@@ -1,4 +1,4 @@
-"""How a table that is always on says it is."""
+"""Tests of the health of a served table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PARTS = read_hardware({"buttons": VIRTUAL, "knock": VIRTUAL, "displays": [VIRTUA
 
 @dataclass
 class World:
-    """What a test says of the table."""
+    """State of the table, as set by a test."""
 
     camera: Finding = SEEN
     seen_ns: int | None = 0
@@ -71,12 +71,12 @@ class World:
         return self.monitor().now()
 
     def grades(self) -> dict[str, Grade]:
-        return {one.part: one.grade for one in self.health().findings}
+        return {finding.part: finding.grade for finding in self.health().findings}
 
 
-def test_a_part_that_fails_is_told_from_one_of_its_kind_that_works() -> None:
+def test_a_failed_part_is_distinguished_from_a_working_one_of_its_kind() -> None:
     found = parts_found(PARTS, {"hardware.displays 2": "no such port"})
-    assert [(one.part, one.grade, one.words) for one in found] == [
+    assert [(finding.part, finding.grade, finding.words) for finding in found] == [
         ("LEDs", Grade.ABSENT, "none in table.toml"),
         ("buttons", Grade.OK, "works"),
         ("knock", Grade.OK, "works"),
@@ -85,17 +85,17 @@ def test_a_part_that_fails_is_told_from_one_of_its_kind_that_works() -> None:
     ]
 
 
-def test_a_camera_without_pictures_is_a_problem_and_says_why() -> None:
+def test_a_camera_without_pictures_is_a_problem_with_its_reason() -> None:
     health = World(camera=camera_found("", "usb:0 gives no pictures"), seen_ns=None).health()
     assert (health.findings[0].grade, health.findings[0].words) == (Grade.PROBLEM, "usb:0 gives no pictures")
     assert health.picture_age_s is None
 
 
-def test_the_age_of_the_last_picture_is_said() -> None:
+def test_the_age_of_the_last_picture_is_reported() -> None:
     assert World(seen_ns=3 * SECOND, t_ns=5 * SECOND).health().picture_age_s == 2.0
 
 
-def test_heat_power_and_room_are_judged_as_by_the_doctor() -> None:
+def test_heat_power_and_space_are_graded_like_in_the_doctor() -> None:
     assert {World().grades()[part] for part in ("heat", "power", "recordings")} == {Grade.OK}
     hot = World(machine=replace(COOL, temperature_c=85.0, throttled=0x1), disk=Disk("sessions", free_bytes=GB // 4))
     assert {hot.grades()[part] for part in ("heat", "power", "recordings")} == {Grade.PROBLEM}
@@ -103,7 +103,7 @@ def test_heat_power_and_room_are_judged_as_by_the_doctor() -> None:
     assert {unknown.grades()[part] for part in ("heat", "power")} == {Grade.ABSENT}
 
 
-def test_the_computer_is_asked_once_in_five_seconds_however_many_look() -> None:
+def test_the_machine_is_examined_at_most_every_five_seconds() -> None:
     world = World()
     monitor = world.monitor()
     for _ in range(20):
@@ -112,29 +112,29 @@ def test_the_computer_is_asked_once_in_five_seconds_however_many_look() -> None:
     assert world.looks == 2
 
 
-def test_a_match_that_is_not_recorded_any_more_is_a_problem() -> None:
+def test_a_failed_recording_is_a_problem() -> None:
     assert "recording" not in World().grades()
     assert World(recording="recorded in x.mcap").grades()["recording"] is Grade.OK
     assert World(recording=NOT_RECORDED).grades()["recording"] is Grade.PROBLEM
 
 
 @pytest.mark.parametrize("language", ["es", "pt", "fr"])
-def test_what_is_found_is_said_in_every_language(language: str) -> None:
-    """All but the words of the operating system and of devices."""
+def test_findings_are_translated(language: str) -> None:
+    """Only messages of the operating system and of devices are not translated."""
     hot = Machine("Raspberry Pi 4", "Debian", 64, (3, 11), 500, 83.0, 0x50005, is_clock_set=False)
     warm = replace(hot, memory_mb=300, temperature_c=72.0, throttled=0x40004)
     silent = replace(hot, memory_mb=None, temperature_c=None, throttled=None, is_clock_set=None)
     full, tight = replace(ROOMY, free_bytes=1), replace(ROOMY, free_bytes=GB)
     for machine, disk in ((COOL, ROOMY), (hot, full), (warm, tight), (silent, replace(ROOMY, kind="tmpfs"))):
         world = World(machine=machine, disk=disk, recording=NOT_RECORDED)
-        for one in world.health().findings:
+        for finding in world.health().findings:
             foreign = ("usb:0: settled", "no such port", "")
-            for said in (one.part, one.words, one.mend):
-                is_known = isinstance(said, Phrase) and said.key in catalogue(language)
-                assert is_known or said in foreign, said
+            for text in (finding.part, finding.words, finding.mend):
+                is_known = isinstance(text, Phrase) and text.key in catalogue(language)
+                assert is_known or text in foreign, text
 
 
-def test_a_machine_that_is_too_slow_is_a_warning_with_its_pace() -> None:
+def test_a_slow_machine_is_a_warning_with_its_pace() -> None:
     assert pace_found(None).grade is Grade.ABSENT
     fast, slow = MeanPace(9.8, 10.0, 0.12, is_too_slow=False), MeanPace(2.14, 10.0, 0.9, is_too_slow=True)
     assert (pace_found(fast).grade, pace_found(fast).words) == (Grade.OK, "reading 9.8 of 10 pictures per second")

@@ -1,4 +1,4 @@
-"""The match of a table that can go on."""
+"""Tests of finding the match that a table can resume."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def leave(folder: Path, *players: str, points: int = 0, hours: int = 0) -> None:
-    """Record a match that is left after somebody was given points."""
+    """Record an unfinished match with an adjustment of *points*."""
     began = BEGAN + timedelta(hours=hours)
     game = new_game("bones", ("target=100",), players, tile_set=TileSet.AUTO, in_play=False, began=began, software="")
-    sitting, said = sitting_of(game, Blind(), t_ns=0)
+    sitting, announcements = sitting_of(game, Blind(), t_ns=0)
     recorder = recorder_of(game, RecordingQuota(folder, 10**12), lambda words: None, t_ns=0)
-    recorder.happened(Step(0, sitting.session, said))
+    recorder.happened(Step(0, sitting.session, announcements))
     event: Event = Adjust(Seat(0), points, "given")
     recorder.input(event, 1)
     recorder.happened(sitting.feed(event, 1))
@@ -38,7 +38,7 @@ def known(folder: Path) -> LeftMatches:
     return left
 
 
-def test_the_newest_match_is_known_after_a_look_and_forgotten_when_one_begins(tmp_path: Path) -> None:
+def test_the_newest_match_is_found_and_forgotten_when_another_starts(tmp_path: Path) -> None:
     leave(tmp_path, "Ann", "Ben", points=20)
     leave(tmp_path, "Cleo", "Dora", points=35, hours=1)
     left = known(tmp_path)
@@ -49,9 +49,9 @@ def test_the_newest_match_is_known_after_a_look_and_forgotten_when_one_begins(tm
     assert left.newest is None
 
 
-def test_nothing_is_known_before_the_first_look_has_ended(tmp_path: Path) -> None:
+def test_nothing_is_known_before_the_first_search_has_ended(tmp_path: Path) -> None:
     left = LeftMatches(tmp_path)
-    assert not left.is_known, "the page may be asked before anybody has looked"
+    assert not left.is_known, "the page may ask before the first search"
     assert left.newest is None
     threads = threading.active_count()
     left.look()
@@ -60,16 +60,16 @@ def test_nothing_is_known_before_the_first_look_has_ended(tmp_path: Path) -> Non
     until(lambda: threading.active_count() <= threads)
 
 
-def test_only_the_last_three_recordings_are_looked_at(tmp_path: Path) -> None:
+def test_only_the_last_three_recordings_are_searched(tmp_path: Path) -> None:
     leave(tmp_path, "Ann", "Ben", points=20)
     for hours in (1, 2):
         leave(tmp_path, "Cleo", "Dora", points=100, hours=hours)
     found = known(tmp_path).newest
     assert found is not None
-    assert found.players == ("Ann", "Ben"), "the matches after it are over"
+    assert found.players == ("Ann", "Ben"), "the later matches are over"
     leave(tmp_path, "Cleo", "Dora", points=100, hours=3)
     assert known(tmp_path).newest is None
 
 
-def test_a_folder_that_is_not_there_has_none(tmp_path: Path) -> None:
+def test_a_missing_folder_has_no_match(tmp_path: Path) -> None:
     assert known(tmp_path / "absent").newest is None

@@ -1,4 +1,4 @@
-"""Matches in a real browser: begun, ended, gone on with, and what is wrong said at its field."""
+"""Tests of matches in a real browser: starting, ending, resuming, and errors at their fields."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def at_match(
     return visiting(browser, f"{table.url}/#match", size, scheme=scheme)
 
 
-def test_a_match_is_begun_ended_and_gone_on_with(browser: Browser, table: Served) -> None:
+def test_a_match_is_started_ended_and_resumed(browser: Browser, table: Served) -> None:
     with visiting(browser, table.url) as viewer, visiting(browser, f"{table.url}/?display", TELEVISION) as television:
         page = viewer.page
         television.page.get_by_text("No match is being played", exact=True).wait_for()
@@ -55,13 +55,13 @@ def test_a_match_is_begun_ended_and_gone_on_with(browser: Browser, table: Served
         page.locator("#toast .undo").click()
         page.locator("#view-table").wait_for()
         page.locator("#waits", has_text="dealt").wait_for()
-        assert [one for one in viewer.complaints if "401" not in one and "404" not in one] == []
+        assert [words for words in viewer.complaints if "401" not in words and "404" not in words] == []
 
 
-def test_the_usual_match_begins_with_one_tap(browser: Browser, table: Served) -> None:
+def test_the_usual_match_starts_with_a_single_tap(browser: Browser, table: Served) -> None:
     with table.client() as client:
-        said = {"game": "block", "players": ["Ann", "Ben"], "options": {"target": "50"}}
-        assert client.post("/match", json=said).status_code == 204
+        match = {"game": "block", "players": ["Ann", "Ben"], "options": {"target": "50"}}
+        assert client.post("/match", json=match).status_code == 204
         assert client.post("/match/end", json={}).status_code == 204
     with at_match(browser, table) as viewer:
         viewer.page.locator("#again").click()
@@ -69,7 +69,7 @@ def test_the_usual_match_begins_with_one_tap(browser: Browser, table: Served) ->
         viewer.page.locator("#game", has_text="block to 50").wait_for()
 
 
-def test_what_is_wrong_stands_at_its_field_and_goes_when_it_is_right(browser: Browser, table: Served) -> None:
+def test_errors_are_shown_at_their_field_until_corrected(browser: Browser, table: Served) -> None:
     with at_match(browser, table) as viewer:
         page = viewer.page
         page.get_by_text("Tiles and players").click()
@@ -87,7 +87,7 @@ def test_what_is_wrong_stands_at_its_field_and_goes_when_it_is_right(browser: Br
         page.locator("#seats-wrong", has_text="the same name").wait_for()
 
 
-def test_an_option_that_another_makes_useless_is_not_offered(browser: Browser, table: Served) -> None:
+def test_options_without_effect_are_not_offered(browser: Browser, table: Served) -> None:
     with at_match(browser, table, TABLET) as viewer:
         page = viewer.page
         page.get_by_text("Spinners").click()
@@ -106,7 +106,7 @@ def test_the_match_view_fits_the_screen(browser: Browser, table: Served, size: t
         assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
 
 
-def test_the_views_are_reached_with_the_keyboard_and_by_address(browser: Browser, table: Served) -> None:
+def test_views_are_reached_by_keyboard_and_by_address(browser: Browser, table: Served) -> None:
     with at_match(browser, table) as viewer:
         page = viewer.page
         page.locator("#begin").wait_for()
@@ -122,7 +122,7 @@ def test_the_views_are_reached_with_the_keyboard_and_by_address(browser: Browser
         page.locator("#begin").wait_for()
 
 
-def test_what_is_typed_slowly_is_not_lost_when_the_table_answers(browser: Browser, table: Served) -> None:
+def test_slow_typing_is_not_lost_when_the_page_updates(browser: Browser, table: Served) -> None:
     with at_match(browser, table) as viewer:
         page = viewer.page
         name = page.locator("[data-seat='0']")

@@ -1,4 +1,4 @@
-"""What a served table says to the programs that look after it."""
+"""Tests of metrics and health for monitoring."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ def text_of(seen: Observed) -> str:
 
 
 def samples(text: str) -> dict[str, float]:
-    """Each number by its name, with the values of its labels."""
+    """Return each value by its name and the values of its labels."""
     return {
-        " ".join((one.name, *one.labels.values())): one.value
+        " ".join((sample.name, *sample.labels.values())): sample.value
         for family in text_string_to_metric_families(text)
-        for one in family.samples
+        for sample in family.samples
     }
 
 
-def test_a_kind_of_part_is_up_when_all_of_its_parts_are() -> None:
+def test_a_kind_of_part_is_up_if_all_its_parts_are() -> None:
     found = samples(text_of(SEEN))
     up = {name.split()[1]: value for name, value in found.items() if name.startswith("tallybone_part_up")}
     assert up == {"camera": 1.0, "display": 0.0, "heat": 1.0}
 
 
-def test_heat_power_and_room_are_said_where_the_computer_says_them() -> None:
+def test_heat_power_and_space_are_reported_if_known() -> None:
     found = samples(text_of(SEEN))
     assert found["tallybone_temperature_celsius"] == 61.5
     assert found["tallybone_recordings_free_bytes"] == 7e9
@@ -65,12 +65,12 @@ def test_heat_power_and_room_are_said_where_the_computer_says_them() -> None:
     assert not [name for name in samples(text_of(silent)) if "temperature_c" in name or "power" in name]
 
 
-def test_what_was_not_looked_at_counts_as_dropped() -> None:
+def test_pictures_that_were_not_read_count_as_dropped() -> None:
     found = samples(text_of(replace(SEEN, counts=Counts(pictures_taken=9, pictures_seen=7))))
     assert (found["tallybone_frames_taken_total"], found["tallybone_frames_dropped_total"]) == (9.0, 2.0)
 
 
-def test_only_problems_make_a_table_unwell_and_each_is_named() -> None:
+def test_only_problems_make_a_table_unhealthy() -> None:
     assert verdict_of(HEALTH).reasons == ("display: no port",)
     assert verdict_of(replace(HEALTH, findings=HEALTH.findings[:2])).ok
 
@@ -81,21 +81,21 @@ def a_served_table(tmp_path: Path) -> Iterator[Served]:
         yield table
 
 
-def asked(table: Served, path: str) -> httpx.Response:
+def fetched(table: Served, path: str) -> httpx.Response:
     return httpx.get(table.url + path, timeout=20)
 
 
-def test_a_match_is_counted_from_its_pictures_to_its_page(table: Served) -> None:
+def test_a_match_is_counted_in_every_stage(table: Served) -> None:
     with table.client() as client:
         match = {"game": "block", "players": ["Wilhelmina", "Ben"]}
         assert client.post("/match", json=match).status_code == 204
 
         def is_counted() -> bool:
             table.plugs.show()
-            return samples(asked(table, "/metrics").text)["tallybone_stage_seconds_count read"] > 0
+            return samples(fetched(table, "/metrics").text)["tallybone_stage_seconds_count read"] > 0
 
         until(is_counted)
-    answer = asked(table, "/metrics")
+    answer = fetched(table, "/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     found = samples(answer.text)
     assert found["tallybone_frames_taken_total"] >= found["tallybone_frames_seen_total"] > 0
@@ -104,35 +104,35 @@ def test_a_match_is_counted_from_its_pictures_to_its_page(table: Served) -> None
     assert found["process_resident_memory_bytes"] > 10**7
 
 
-def test_neither_path_says_who_plays_or_the_pin(table: Served) -> None:
+def test_metrics_and_health_contain_neither_names_nor_the_pin(table: Served) -> None:
     with table.client() as client:
         assert client.post("/match", json={"game": "block", "players": ["Wilhelmina", "Ben"]}).status_code == 204
-        until(lambda: samples(asked(table, "/metrics").text)["tallybone_match_played"] == 1.0)
+        until(lambda: samples(fetched(table, "/metrics").text)["tallybone_match_played"] == 1.0)
     for path in ("/metrics", "/health"):
-        text = asked(table, path).text
+        text = fetched(table, path).text
         assert "Wilhelmina" not in text
         assert PIN not in text.replace(f":{table.url.rpartition(':')[2]}", "")
 
 
-def test_a_table_without_its_camera_is_unwell_with_status_503(tmp_path: Path) -> None:
+def test_a_table_without_a_camera_is_unhealthy_with_status_503(tmp_path: Path) -> None:
     with at_served_table(tmp_path, plugs=Plugs(None)) as table:
-        until(lambda: asked(table, "/health").status_code == 503)
-        said = asked(table, "/health").json()
-        assert not said["ok"]
-        assert any("camera" in reason and "plugged in" in reason for reason in said["reasons"])
+        until(lambda: fetched(table, "/health").status_code == 503)
+        health = fetched(table, "/health").json()
+        assert not health["ok"]
+        assert any("camera" in reason and "plugged in" in reason for reason in health["reasons"])
         assert httpx.head(f"{table.url}/health", timeout=20).status_code == 503
-        assert samples(asked(table, "/metrics").text)["tallybone_part_up camera"] == 0.0
+        assert samples(fetched(table, "/metrics").text)["tallybone_part_up camera"] == 0.0
 
 
 def test_the_speed_of_the_machine_is_among_the_findings(table: Served) -> None:
-    found = asked(table, "/api/v1/health").json()["findings"]
-    assert [one["words"] for one in found if one["part"] == "speed"] == ["measured during a match"]
+    found = fetched(table, "/api/v1/health").json()["findings"]
+    assert [finding["words"] for finding in found if finding["part"] == "speed"] == ["measured during a match"]
 
 
-def test_viewers_are_counted_while_they_watch(table: Served) -> None:
+def test_viewers_are_counted_while_connected(table: Served) -> None:
 
     def viewers() -> float:
-        return samples(asked(table, "/metrics").text)["tallybone_viewers"]
+        return samples(fetched(table, "/metrics").text)["tallybone_viewers"]
 
     with connect(table.url.replace("http", "ws") + "/api/v1/live"):
         until(lambda: viewers() == 1.0)

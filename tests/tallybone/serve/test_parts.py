@@ -1,4 +1,4 @@
-"""The parts of a table on its page: the virtual ones, and the test of all."""
+"""Tests of a table's parts over HTTP: virtual parts, and the test of all parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.tallybone.serve.served import Served, at_served_table
-from tests.tallybone.serve.test_matches import NEW, in_lobby, played
+from tests.tallybone.serve.test_matches import NEW, wait_for_lobby, wait_for_match
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import until
 
@@ -28,7 +28,7 @@ def state(client: httpx.Client) -> dict[str, Any]:
     return found
 
 
-def asked_for(client: httpx.Client, words: str) -> None:
+def wait_for_line(client: httpx.Client, words: str) -> None:
     until(lambda: any(words in line for line in state(client)["lines"]))
 
 
@@ -42,25 +42,25 @@ def panel(client: httpx.Client) -> dict[str, Any]:
     return found
 
 
-def test_without_a_match_the_display_says_the_pin_only_to_those_who_see_it(table: Served) -> None:
+def test_without_a_match_the_display_shows_the_pin_to_insiders_only(table: Served) -> None:
     with table.client() as client, table.client(knows_pin=False) as anybody:
         until(lambda: PIN in " ".join(panel(client)["screen"]))
         assert anybody.get("/panel").status_code == 401
 
 
-def test_no_answer_to_anybody_holds_the_pin(table: Served) -> None:
+def test_no_answer_contains_the_pin(table: Served) -> None:
     with table.client() as client, table.client(knows_pin=False) as anybody:
         client.post("/match", json=NEW)
-        played(client)
+        wait_for_match(client)
         paths = ("state", "events", "me", "plays?hand=1", "match", "games", "health", "settings", "parts/test", "panel")
         for path in (*paths, "openapi.json"):
             assert PIN not in anybody.get(f"/{path}").text
 
 
-def test_a_button_of_the_panel_is_pressed_in_a_match(table: Served) -> None:
+def test_the_panel_works_in_a_match(table: Served) -> None:
     with table.client() as client:
         client.post("/match", json=NEW)
-        played(client)
+        wait_for_match(client)
         assert client.post("/panel", json={"button": "next"}).status_code == 204
         until(lambda: client.get("/state").json()["match"]["phase"] == "lead")
         assert client.post("/panel", json={"button": None}).status_code == 204
@@ -68,78 +68,78 @@ def test_a_button_of_the_panel_is_pressed_in_a_match(table: Served) -> None:
         assert client.post("/panel", json={"button": "self_destruct"}).status_code == 404
 
 
-def test_the_parts_are_tested_with_somebody_at_the_page(table: Served) -> None:
+def test_parts_are_tested_from_the_page(table: Served) -> None:
     with table.client() as client:
         assert state(client)["running"] is False
         assert client.post("/parts/test", json={}).status_code == 204
-        asked_for(client, "LED 1 of 8")
+        wait_for_line(client, "LED 1 of 8")
         until(lambda: panel(client)["leds"][0]["colours"][0] != "#000000")
         answer(client, "y")
-        asked_for(client, "LED 2 of 8")
+        wait_for_line(client, "LED 2 of 8")
         answer(client, "s")
-        asked_for(client, "press each")
+        wait_for_line(client, "press each")
         answer(client, "q")
         until(lambda: not state(client)["running"])
-        results = [(one["part"], one["outcome"]) for one in state(client)["results"]]
+        results = [(result["part"], result["outcome"]) for result in state(client)["results"]]
         assert results == [("LEDs (all)", "skipped"), ("the rest", "skipped")]
         until(lambda: PIN in " ".join(panel(client)["screen"]))
-        assert client.post("/match", json=NEW).status_code == 204, "the parts are open again, and a match can begin"
+        assert client.post("/match", json=NEW).status_code == 204, "the parts are open again for a match"
 
 
-def test_a_button_that_is_pressed_on_the_panel_is_the_one_that_is_asked_for(table: Served) -> None:
+def test_the_parts_test_recognises_presses_on_the_panel(table: Served) -> None:
     with table.client() as client:
         client.post("/parts/test", json={})
         answer(client, "s")
-        asked_for(client, "knock:")
+        wait_for_line(client, "knock:")
         client.post("/panel", json={"button": "undo"})
-        asked_for(client, "that was undo")
+        wait_for_line(client, "that was undo")
         client.post("/panel", json={"button": "knock"})
-        asked_for(client, "short")
+        wait_for_line(client, "short")
         answer(client, "q")
 
 
-def test_while_the_parts_are_tested_no_match_begins_and_the_other_way_round(table: Served) -> None:
+def test_a_parts_test_and_a_match_exclude_each_other(table: Served) -> None:
     with table.client() as client:
         client.post("/parts/test", json={})
-        asked_for(client, "LED 1")
-        for path, said in (("match", NEW), ("match/goes_on", {}), ("parts/test", {})):
-            refused = client.post(f"/{path}", json=said)
+        wait_for_line(client, "LED 1")
+        for path, body in (("match", NEW), ("match/goes_on", {}), ("parts/test", {})):
+            refused = client.post(f"/{path}", json=body)
             assert (refused.status_code, "being tested" in refused.json()["error"]) == (409, True)
         answer(client, "q")
         until(lambda: not state(client)["running"])
         client.post("/match", json=NEW)
-        played(client)
+        wait_for_match(client)
         assert client.post("/parts/test", json={}).status_code == 409
         client.post("/match/end", json={})
-        in_lobby(client)
+        wait_for_lobby(client)
 
 
 @pytest.mark.parametrize("path", ["parts/test", "parts/test/answer", "panel"])
-def test_parts_are_only_for_those_who_know_the_pin(table: Served, path: str) -> None:
+def test_parts_need_the_pin(table: Served, path: str) -> None:
     with table.client(knows_pin=False) as anybody, table.client() as client:
-        said = {"key": "y"} if path.endswith("answer") else {"button": "next"}
-        assert anybody.post(f"/{path}", json=said).status_code == 401
-        assert client.post(f"/{path}", json=said, headers={"origin": "http://evil.example"}).status_code == 403
+        body = {"key": "y"} if path.endswith("answer") else {"button": "next"}
+        assert anybody.post(f"/{path}", json=body).status_code == 401
+        assert client.post(f"/{path}", json=body, headers={"origin": "http://evil.example"}).status_code == 403
         assert state(client)["running"] is False
 
 
-@pytest.mark.parametrize("said", [{}, [], {"key": "x"}, {"key": "yy"}, {"key": 7}, {"button": 7}, {"button": "x" * 41}])
-def test_what_is_no_answer_and_no_button_is_refused(table: Served, said: Any) -> None:
+@pytest.mark.parametrize("body", [{}, [], {"key": "x"}, {"key": "yy"}, {"key": 7}, {"button": 7}, {"button": "x" * 41}])
+def test_malformed_answers_and_buttons_are_refused(table: Served, body: Any) -> None:
     with table.client() as client:
         for path in ("parts/test/answer", "panel"):
-            assert client.post(f"/{path}", json=said).status_code == 422
-        assert client.post("/parts/test/answer", json={"key": "y"}).status_code == 409, "nothing is asked"
+            assert client.post(f"/{path}", json=body).status_code == 422
+        assert client.post("/parts/test/answer", json={"key": "y"}).status_code == 409, "no question is open"
 
 
-def test_a_log_gets_the_pin_if_only_a_virtual_display_shows_it(table: Served) -> None:
+def test_the_pin_is_logged_if_only_a_virtual_display_shows_it(table: Served) -> None:
     assert f"PIN {PIN}" in table.out.getvalue()
 
 
-def test_a_log_does_not_get_the_pin_if_a_display_on_the_table_shows_it(tmp_path: Path) -> None:
+def test_the_pin_is_not_logged_if_a_real_display_shows_it(tmp_path: Path) -> None:
     config = tmp_path / "table.toml"
     config.write_text('[[hardware.displays]]\ndriver = "serlcd-20x4"\nurl = "loop://"\n')
     with at_served_table(tmp_path, config=config, panel=True) as table, table.client() as client:
         client.post("/match", json=NEW)
-        played(client)
+        wait_for_match(client)
         assert "page http" in table.out.getvalue()
         assert PIN not in table.out.getvalue()

@@ -1,4 +1,4 @@
-"""The parts of a table in a real browser."""
+"""Tests of a table's parts in a real browser."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_parts_are_tested_and_pressed_with_the_keyboard(browser: Browser, table:
         page.locator("[data-answer=y]").focus()
         page.keyboard.press("Enter")
         page.locator(".said", has_text="LED 2 of 8").wait_for()
-        assert page.evaluate("document.activeElement.dataset.answer") == "y", "the focus is kept"
+        assert page.evaluate("document.activeElement.dataset.answer") == "y", "the focus stays"
         page.locator("[data-answer=s]").click()
         page.locator(".said", has_text="press each").wait_for()
         page.locator("[data-button=undo]").click()

@@ -1,4 +1,4 @@
-"""A walk through the parts with somebody at the page."""
+"""Tests of the parts test run from the page."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ SECOND = 1_000_000_000
 PARTS = with_panel(HardwareSettings(), 2)
 
 
-def walked(test: PartsTest, clock: ManualClock, meanwhile: Callable[[], bool]) -> None:
+def run_test(test: PartsTest, clock: ManualClock, meanwhile: Callable[[], bool]) -> None:
     test.run(PARTS, PartOpener(PARTS.pins, VirtualPanel(("next",)), clock), meanwhile)
 
 
-def test_it_ends_when_nobody_has_asked_for_a_minute_how_it_stands() -> None:
+def test_it_ends_if_its_state_is_not_requested_for_a_minute() -> None:
     clock = ManualClock()
     test = PartsTest(clock)
     looks = []
@@ -29,15 +29,15 @@ def test_it_ends_when_nobody_has_asked_for_a_minute_how_it_stands() -> None:
         looks.append(clock.t_ns)
         return True
 
-    walked(test, clock, meanwhile)
+    run_test(test, clock, meanwhile)
     assert len(looks) == 2
     state = test.state
     assert not state.is_running
-    assert [one.outcome for one in state.results] == [PartVerdict.SKIPPED]
+    assert [result.outcome for result in state.results] == [PartVerdict.SKIPPED]
     assert "LED 1 of" in state.words
 
 
-def test_it_goes_on_as_long_as_somebody_looks_and_ends_with_the_program() -> None:
+def test_it_continues_while_watched_and_ends_with_the_program() -> None:
     clock = ManualClock()
     test = PartsTest(clock)
     looks = []
@@ -47,11 +47,11 @@ def test_it_goes_on_as_long_as_somebody_looks_and_ends_with_the_program() -> Non
         looks.append(test.state.is_running)
         return len(looks) < 4
 
-    walked(test, clock, meanwhile)
+    run_test(test, clock, meanwhile)
     assert looks == [True] * 4
 
 
-def test_only_what_is_asked_for_is_an_answer() -> None:
+def test_only_offered_keys_are_accepted() -> None:
     clock = ManualClock()
     test = PartsTest(clock)
     taken: dict[str, bool] = {}
@@ -62,6 +62,6 @@ def test_only_what_is_asked_for_is_an_answer() -> None:
         return True
 
     assert not test.answer("y")
-    walked(test, clock, meanwhile)
+    run_test(test, clock, meanwhile)
     assert taken == {"x": False, "y": True, "q": True}
     assert not test.answer("q")

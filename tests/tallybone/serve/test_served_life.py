@@ -1,4 +1,4 @@
-"""A served table under a systemd that listens: ready with and without a camera, fed while camera and page live."""
+"""Tests of a served table under systemd: readiness and the watchdog."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PAUSE = threading.Event()
 
 @dataclass
 class Table:
-    """A table as its life sees it, with a watchdog of 30 s."""
+    """A simulated table with a watchdog of 30 s."""
 
     now_ns: int = 0
     seen_ns: int | None = None
@@ -46,7 +46,7 @@ class Table:
             do()
 
     def fed_in(self, seconds: int, *, pictures: bool) -> int:
-        """Let time go by, and return how often the watchdog was fed."""
+        """Advance the time, and return the number of watchdog messages."""
         before = len(self.sent)
         for _ in range(seconds):
             self.now_ns += S
@@ -55,21 +55,21 @@ class Table:
         return sum(b"WATCHDOG=1" in message for message in self.sent[before:])
 
 
-def test_it_is_fed_while_pictures_come() -> None:
+def test_the_watchdog_is_fed_while_pictures_arrive() -> None:
     assert Table().fed_in(60, pictures=True) >= 7
 
 
-def test_it_is_fed_while_it_is_said_that_none_come() -> None:
+def test_the_watchdog_is_fed_while_missing_pictures_are_reported() -> None:
     assert Table(is_silent=True).fed_in(60, pictures=False) >= 7
 
 
-def test_it_is_not_fed_when_pictures_stay_away_without_a_word() -> None:
+def test_the_watchdog_is_not_fed_if_pictures_stop_silently() -> None:
     table = Table()
     table.fed_in(10, pictures=True)
     assert table.fed_in(60, pictures=False) <= 2
 
 
-def test_it_is_not_fed_when_the_page_does_not_answer() -> None:
+def test_the_watchdog_is_not_fed_if_the_page_does_not_answer() -> None:
     table = Table()
     table.fed_in(10, pictures=True)
     table.page_lives = False
@@ -78,7 +78,7 @@ def test_it_is_not_fed_when_the_page_does_not_answer() -> None:
 
 @pytest.fixture
 def systemd(tmp_path: Path) -> Iterator[Callable[[], str]]:
-    """What it has heard so far."""
+    """Return a function that returns all messages to systemd so far."""
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     listening.bind(str(tmp_path / "notify"))
     listening.settimeout(0)
@@ -99,9 +99,7 @@ def watched(folder: Path) -> dict[str, str]:
     return {"NOTIFY_SOCKET": str(folder / "notify"), "WATCHDOG_USEC": "2000000"}
 
 
-def test_a_table_is_ready_when_its_page_and_its_first_picture_are_there(
-    systemd: Callable[[], str], tmp_path: Path
-) -> None:
+def test_a_table_is_ready_once_it_has_a_page_and_a_picture(systemd: Callable[[], str], tmp_path: Path) -> None:
     with at_served_table(tmp_path, environment=watched(tmp_path)) as table:
         until(lambda: "STATUS=page http://127.0.0.1:" in systemd())
         assert "READY=1" not in systemd()
@@ -121,12 +119,12 @@ def test_a_table_without_a_camera_is_ready_and_fed(systemd: Callable[[], str], t
         assert "is it plugged in?" in systemd()
 
 
-def test_a_table_that_wants_no_camera_is_ready_and_fed(systemd: Callable[[], str], tmp_path: Path) -> None:
+def test_a_table_configured_without_a_camera_is_ready_and_fed(systemd: Callable[[], str], tmp_path: Path) -> None:
     with at_served_table(tmp_path, camera="none", environment=watched(tmp_path)):
         until(lambda: systemd().count("WATCHDOG=1") >= 3)
 
 
-def test_a_table_whose_camera_says_nothing_more_is_not_fed(systemd: Callable[[], str], tmp_path: Path) -> None:
+def test_a_table_with_a_silent_camera_is_not_fed(systemd: Callable[[], str], tmp_path: Path) -> None:
     with at_served_table(tmp_path, environment=watched(tmp_path)) as table:
 
         def is_fed() -> bool:
@@ -138,7 +136,7 @@ def test_a_table_whose_camera_says_nothing_more_is_not_fed(systemd: Callable[[],
 
 
 def fed_no_more(systemd: Callable[[], str]) -> bool:
-    """Whether two seconds go by without a word; it is fed twice a second otherwise."""
+    """Check that no watchdog message arrives for two seconds. Usually there are two per second."""
     count = systemd().count("WATCHDOG=1")
     _PAUSE.wait(2.0)
     return systemd().count("WATCHDOG=1") == count

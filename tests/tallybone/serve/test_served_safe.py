@@ -1,4 +1,4 @@
-"""Whatever is sent to a table that is always on: it answers in words, never breaks, and nothing begins."""
+"""Tests of arbitrary requests to a served table: answered with messages, and without effect."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _FIELDS = st.sampled_from(
     ["game", "options", "players", "set", "keep_gb", "language", "usual", "key", "button", "code", "name", "password"]
 )
 _OBJECTS = st.dictionaries(_FIELDS, _ANYTHING, max_size=6)
-# None of these names what can be played: what is right elsewhere begins no match here.
+# None of these is playable, so no request starts a match.
 _MATCHES = st.fixed_dictionaries(
     {"game": st.sampled_from(["bones", "draw", "super", "chess"]), "players": st.just(["Ann", "Ann"])},
     optional={"options": st.dictionaries(_TEXT, _TEXT, max_size=5), "set": _TEXT},
 )
-_WAYS = st.sampled_from(
+_REQUESTS = st.sampled_from(
     [
         ("POST", "match"),
         ("POST", "pair"),
@@ -52,8 +52,8 @@ def a_table_with_an_owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture(autouse=True)
-def nothing_breaks(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """What goes wrong in the page is logged as an error, and no secret ever is."""
+def no_errors_are_logged(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Check that the page logs no error and no secret."""
     caplog.set_level(logging.INFO)
     yield
     assert_nothing_broke(caplog, PIN, PASSWORD)
@@ -61,12 +61,14 @@ def nothing_breaks(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(way=_WAYS, said=_OBJECTS | _MATCHES | _ANYTHING)
-def test_whatever_is_said_is_answered_in_words(table: Served, way: tuple[str, str], said: object) -> None:
-    body = json.dumps(said).encode("utf-8", "replace")
+@given(request_line=_REQUESTS, content=_OBJECTS | _MATCHES | _ANYTHING)
+def test_arbitrary_bodies_are_answered_with_a_message(
+    table: Served, request_line: tuple[str, str], content: object
+) -> None:
+    body = json.dumps(content).encode("utf-8", "replace")
     with table.client() as client:
         client.post("/owner/login", json={"password": PASSWORD})
-        answer = client.request(*way, content=body, headers={"content-type": "application/json"})
+        answer = client.request(*request_line, content=body, headers={"content-type": "application/json"})
         assert answer.status_code in (204, 403, 404, 409, 413, 422, 429)
         if answer.status_code != 204:
             assert answer.json()["error"]
@@ -76,7 +78,7 @@ def test_whatever_is_said_is_answered_in_words(table: Served, way: tuple[str, st
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(game=_TEXT, options=st.lists(_TEXT, max_size=5), players=st.integers() | _TEXT)
-def test_whatever_is_asked_of_a_game_is_answered(
+def test_arbitrary_queries_about_a_game_are_answered(
     table: Served, game: str, options: list[str], players: int | str
 ) -> None:
     with table.client(knows_pin=False) as client:
@@ -90,7 +92,7 @@ def _sendable(texts: list[str]) -> list[str]:
     return [text.encode("utf-8", "replace").decode() for text in texts]
 
 
-def test_malformed_json_is_refused_at_every_door(table: Served) -> None:
+def test_malformed_json_is_refused_by_every_path(table: Served) -> None:
     with table.client() as client:
         for method, path in (("POST", "match"), ("PUT", "settings"), ("POST", "pair"), ("POST", "panel")):
             for body in (b"{", b"[" * 3000, b"\xff\xfe", b"NaN", b'{"game": "bones", "game": []}'):

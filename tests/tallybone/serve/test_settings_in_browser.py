@@ -1,4 +1,4 @@
-"""Settings, health and pairing in a real browser."""
+"""Tests of settings, health and pairing in a real browser."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def a_table_with_an_owner(tmp_path: Path) -> Iterator[Served]:
         yield table
 
 
-def test_the_owner_changes_settings_after_his_password(browser: Browser, table: Served) -> None:
+def test_the_owner_changes_settings_with_the_password(browser: Browser, table: Served) -> None:
     with visiting(browser, f"{table.url}/#settings") as viewer:
         page = viewer.page
         page.locator("#keep").fill("7")
@@ -49,7 +49,7 @@ def test_the_owner_changes_settings_after_his_password(browser: Browser, table: 
         page.locator("html[lang=fr]").wait_for(state="attached")
 
 
-def test_a_second_phone_comes_in_with_a_code(browser: Browser, table: Served) -> None:
+def test_a_second_phone_is_paired_with_a_code(browser: Browser, table: Served) -> None:
     with visiting(browser, f"{table.url}/#settings") as first, table.client() as client:
         first.page.locator("#pairing").click()
         first.log_in()
@@ -62,21 +62,21 @@ def test_a_second_phone_comes_in_with_a_code(browser: Browser, table: Served) ->
             assert second.page.locator("#view-table").is_visible()
 
 
-def test_a_television_has_no_view_but_the_table(browser: Browser, table: Served) -> None:
+def test_a_television_only_has_the_table_view(browser: Browser, table: Served) -> None:
     with visiting(browser, f"{table.url}/?display#settings", TELEVISION) as viewer:
         viewer.page.locator("#waits").wait_for()
         assert viewer.page.locator(".view").count() == 0
         assert viewer.complaints == []
 
 
-def test_a_television_shows_a_code_only_where_somebody_has_typed_the_pin(browser: Browser, table: Served) -> None:
+def test_a_television_shows_a_code_only_after_the_pin_was_entered(browser: Browser, table: Served) -> None:
     with visiting(browser, f"{table.url}/?display", TELEVISION) as viewer:
         page = viewer.page
         page.locator("#waits").wait_for()
         page.wait_for_timeout(500)
         assert page.locator(".qr").count() == 0
-        said = {"method": "POST", "headers": {"Content-Type": "application/json"}, "body": json.dumps({"pin": PIN})}
-        page.evaluate("said => fetch('/api/v1/login', said)", said)
+        request = {"method": "POST", "headers": {"Content-Type": "application/json"}, "body": json.dumps({"pin": PIN})}
+        page.evaluate("said => fetch('/api/v1/login', said)", request)
         page.reload()
         page.locator("#display-code .qr").wait_for()
         assert page.evaluate("document.documentElement.scrollHeight") <= TELEVISION[1]

@@ -1,4 +1,4 @@
-"""The calibration of a table that is always on: begun and ended there, one thing at a time, kept for the next match."""
+"""Tests of calibrating a served table: start, end, exclusivity, storage and restoring."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from tallybone.store.calibration_file import Calibration, save_calibration
 from tests.tallybone.calibrate.bare_table import LENS, table_below
 from tests.tallybone.serve.served import Served, at_served_table
-from tests.tallybone.serve.test_matches import NEW, in_lobby, played
+from tests.tallybone.serve.test_matches import NEW, wait_for_lobby, wait_for_match
 from tests.tallybone.web.test_calibrating import calibrate_two_zones, press, shown
 from tests.waiting import until
 
@@ -51,7 +51,7 @@ def end(client: httpx.Client) -> None:
 
 @contextmanager
 def pictures(table: Served) -> Iterator[None]:
-    """Let the camera take pictures until the end of the block."""
+    """Give the camera pictures until the end of the block."""
     over = threading.Event()
 
     def show() -> None:
@@ -69,12 +69,17 @@ def pictures(table: Served) -> Iterator[None]:
 
 def test_nothing_is_stored_at_first(table: Served) -> None:
     with table.client(knows_pin=False) as anybody:
-        said = stored(anybody)
-        assert (said["camera"], said["written_at"], said["known"], said["earlier"]) == ("usb:0", None, [], [])
+        listing = stored(anybody)
+        assert (listing["camera"], listing["written_at"], listing["known"], listing["earlier"]) == (
+            "usb:0",
+            None,
+            [],
+            [],
+        )
         assert anybody.get("/calibration").status_code == 404
 
 
-def test_a_calibration_is_begun_followed_and_ended(table: Served) -> None:
+def test_a_calibration_is_started_followed_and_ended(table: Served) -> None:
     with table.client() as client:
         begin(client)
         assert [step["name"] for step in shown(client)["steps"]] == ["lens", "table", "zones", "light", "set"]
@@ -86,41 +91,41 @@ def test_a_calibration_is_begun_followed_and_ended(table: Served) -> None:
         begin(client)
 
 
-def test_what_is_found_is_kept_and_used_by_the_next_match(table: Served) -> None:
+def test_a_calibration_is_stored_and_used_by_the_next_match(table: Served) -> None:
     save_calibration(MEASURED, file_of(table))
     with table.client() as client:
         begin(client)
         calibrate_two_zones(client)
         end(client)
-        said = stored(client)
-        assert any(words.startswith("Zones by the mat: seat 1, seat 2, boneyard") for words in said["known"])
-        assert said["earlier"][0]["parts"] == ["lens", "table"]
+        listing = stored(client)
+        assert any(words.startswith("Zones by the mat: seat 1, seat 2, boneyard") for words in listing["known"])
+        assert listing["earlier"][0]["parts"] == ["lens", "table"]
         client.post("/match", json=NEW)
-        played(client)
-        told = [one["words"] for one in client.get("/events").json()]
-        assert any("is used: the zones of 2 seats" in words for words in told), told
+        wait_for_match(client)
+        messages = [each["words"] for each in client.get("/events").json()]
+        assert any("is used: the zones of 2 seats" in words for words in messages), messages
 
 
-def test_one_thing_is_done_at_a_time(table: Served) -> None:
+def test_calibration_match_and_parts_test_exclude_each_other(table: Served) -> None:
     with table.client() as client:
         begin(client)
-        for path, said in (("match", NEW), ("match/goes_on", {}), ("parts/test", {}), ("calibration", {})):
-            refused = client.post(f"/{path}", json=said)
+        for path, body in (("match", NEW), ("match/goes_on", {}), ("parts/test", {}), ("calibration", {})):
+            refused = client.post(f"/{path}", json=body)
             assert (refused.status_code, "being calibrated" in refused.json()["error"]) == (409, True), path
         assert client.post("/calibration/check", json={}).status_code == 409
         assert client.post("/calibration/restore", json={"number": 1}).status_code == 409
         end(client)
         client.post("/match", json=NEW)
-        played(client)
+        wait_for_match(client)
         for path in ("calibration", "calibration/check"):
             assert client.post(f"/{path}", json={}).status_code == 409, path
         assert client.post("/calibration/restore", json={"number": 1}).status_code == 409
         client.post("/match/end", json={})
-        in_lobby(client)
+        wait_for_lobby(client)
         begin(client)
 
 
-def test_an_earlier_one_is_brought_back(table: Served) -> None:
+def test_an_earlier_calibration_is_restored(table: Served) -> None:
     save_calibration(MEASURED, file_of(table))
     save_calibration(Calibration(), file_of(table))
     with table.client() as client:
@@ -133,7 +138,7 @@ def test_an_earlier_one_is_brought_back(table: Served) -> None:
         assert client.post("/calibration/restore", json={"number": 6}).status_code == 422
 
 
-def test_a_damaged_one_is_said_and_another_brought_back(table: Served) -> None:
+def test_a_damaged_calibration_is_reported_and_an_earlier_one_restored(table: Served) -> None:
     save_calibration(MEASURED, file_of(table))
     save_calibration(MEASURED, file_of(table))
     file_of(table).write_text('{"version": 1, "sha256": "", "calibration": {}}')
@@ -145,13 +150,13 @@ def test_a_damaged_one_is_said_and_another_brought_back(table: Served) -> None:
         assert stored(client)["problem"] is None
 
 
-def test_a_picture_is_compared_with_what_is_stored(table: Served) -> None:
+def test_a_picture_is_checked_against_the_stored_calibration(table: Served) -> None:
     with table.client() as client, pictures(table):
         found = client.post("/calibration/check", json={}).json()
         assert found[0] == {"well": False, "words": "lens and table not measured yet: positions cannot be checked."}
 
 
-def test_without_a_camera_nothing_is_calibrated_and_the_reason_is_said(table: Served) -> None:
+def test_without_a_camera_calibration_is_refused_with_the_reason(table: Served) -> None:
     table.plugs.device = None
     with at_served_table(table.state_folder, plugs=table.plugs) as other, other.client() as client:
         refused = client.post("/calibration", json={})
@@ -159,15 +164,15 @@ def test_without_a_camera_nothing_is_calibrated_and_the_reason_is_said(table: Se
 
 
 @pytest.mark.parametrize("path", ["calibration", "calibration/end", "calibration/check", "calibration/restore"])
-def test_only_those_who_know_the_pin_calibrate(table: Served, path: str) -> None:
-    said = {"number": 1} if path.endswith("restore") else {}
+def test_calibration_needs_the_pin(table: Served, path: str) -> None:
+    body = {"number": 1} if path.endswith("restore") else {}
     with table.client(knows_pin=False) as anybody, table.client() as client:
-        assert anybody.post(f"/{path}", json=said).status_code == 401
-        assert client.post(f"/{path}", json=said, headers={"origin": "http://evil.example"}).status_code == 403
+        assert anybody.post(f"/{path}", json=body).status_code == 401
+        assert client.post(f"/{path}", json=body, headers={"origin": "http://evil.example"}).status_code == 403
         assert stored(client)["is_running"] is False
 
 
-def test_a_step_is_done_again_by_itself(table: Served) -> None:
+def test_a_single_step_is_repeated(table: Served) -> None:
     save_calibration(MEASURED, file_of(table))
     with table.client() as client:
         begin(client)

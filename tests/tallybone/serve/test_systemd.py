@@ -1,4 +1,4 @@
-"""What systemd is told of a table: when it is ready, and that it lives only while its signs of life come."""
+"""Tests of messages to systemd: readiness, watchdog and status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WATCHDOG_NS = 30 * S
 
 
 class Listening:
-    """Systemd's end of the socket, and the time."""
+    """Systemd's end of the socket, with a settable clock."""
 
     def __init__(self, address: str | bytes) -> None:
         self.now_ns = 0
@@ -28,7 +28,7 @@ class Listening:
         return self.now_ns
 
     def heard(self) -> list[str]:
-        """Everything that has come, a line each."""
+        """Return the lines received since the last call."""
         lines: list[str] = []
         while True:
             try:
@@ -45,11 +45,11 @@ def systemd(tmp_path: Path) -> Iterator[Listening]:
 
 
 def environment(tmp_path: Path, *, watchdog: bool = True) -> dict[str, str]:
-    said = {"NOTIFY_SOCKET": str(tmp_path / "notify")}
-    return {**said, "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "7"} if watchdog else said
+    variables = {"NOTIFY_SOCKET": str(tmp_path / "notify")}
+    return {**variables, "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "7"} if watchdog else variables
 
 
-def test_it_is_ready_once_page_and_camera_were_heard_of(systemd: Listening, tmp_path: Path) -> None:
+def test_a_table_is_ready_after_signs_of_page_and_camera(systemd: Listening, tmp_path: Path) -> None:
     with notifying(environment(tmp_path, watchdog=False), systemd.clock, 7) as notifier:
         notifier.turn()
         assert systemd.heard() == []
@@ -63,7 +63,7 @@ def test_it_is_ready_once_page_and_camera_were_heard_of(systemd: Listening, tmp_
     assert systemd.heard() == ["STOPPING=1"]
 
 
-def test_an_abstract_socket_is_reached_too() -> None:
+def test_an_abstract_socket_is_supported() -> None:
     listening = Listening(b"\0tallybone-notify-test")
     with notifying({"NOTIFY_SOCKET": "@tallybone-notify-test"}, listening.clock, 7):
         pass
@@ -71,18 +71,18 @@ def test_an_abstract_socket_is_reached_too() -> None:
     listening.socket.close()
 
 
-def test_the_end_is_told_when_something_breaks_too(systemd: Listening, tmp_path: Path) -> None:
+def test_the_end_is_sent_after_an_error(systemd: Listening, tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), notifying(environment(tmp_path), systemd.clock, 7):
         raise ZeroDivisionError
     assert systemd.heard() == ["STOPPING=1"]
 
 
-def test_a_socket_that_is_none_is_an_error() -> None:
+def test_an_invalid_socket_is_an_error() -> None:
     with pytest.raises(OSError, match="expected a path or @name"), notifying({"NOTIFY_SOCKET": "vsock:2:1"}, int, 7):
         pass
 
 
-def test_without_systemd_nothing_is_told_and_nothing_breaks() -> None:
+def test_works_without_systemd() -> None:
     with notifying({}, int, 7) as notifier:
         notifier.seen(Sign.PAGE)
         notifier.seen(Sign.CAMERA)
@@ -90,7 +90,7 @@ def test_without_systemd_nothing_is_told_and_nothing_breaks() -> None:
         notifier.turn()
 
 
-def test_the_watchdog_is_fed_four_times_as_often_as_it_asks(systemd: Listening, tmp_path: Path) -> None:
+def test_the_watchdog_is_fed_four_times_per_interval(systemd: Listening, tmp_path: Path) -> None:
     fed_s = []
     with notifying(environment(tmp_path), systemd.clock, 7) as notifier:
         for second in range(60):
@@ -103,23 +103,23 @@ def test_the_watchdog_is_fed_four_times_as_often_as_it_asks(systemd: Listening, 
 
 
 @pytest.mark.parametrize("sign", list(Sign))
-def test_it_is_not_fed_while_one_sign_stays_away(
+def test_the_watchdog_is_not_fed_while_a_sign_is_missing(
     sign: Sign, systemd: Listening, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     fed_s = []
     with notifying(environment(tmp_path), systemd.clock, 7) as notifier, caplog.at_level(logging.WARNING):
         for second in range(100):
             systemd.now_ns = second * S
-            for one in Sign:
-                if one is not sign or second < 10:
-                    notifier.seen(one)
+            for each in Sign:
+                if each is not sign or second < 10:
+                    notifier.seen(each)
             notifier.turn()
             fed_s += [second] * systemd.heard().count("WATCHDOG=1")
-    assert fed_s == [0, 8, 16, 24]  # the last sign came at 9 s, and counts for 15
+    assert fed_s == [0, 8, 16, 24]  # the last sign came at 9 s and is valid for 15 s
     assert [record.getMessage() for record in caplog.records] == [f"no watchdog message to systemd: {sign.value}"]
 
 
-def test_it_is_fed_again_when_the_sign_is_back(systemd: Listening, tmp_path: Path) -> None:
+def test_the_watchdog_is_fed_again_once_the_sign_returns(systemd: Listening, tmp_path: Path) -> None:
     with notifying(environment(tmp_path), systemd.clock, 7) as notifier:
         for t_s, signs in ((0, list(Sign)), (20, [Sign.PAGE]), (21, [Sign.CAMERA])):
             systemd.now_ns = t_s * S
@@ -129,7 +129,7 @@ def test_it_is_fed_again_when_the_sign_is_back(systemd: Listening, tmp_path: Pat
     assert systemd.heard() == ["READY=1", "WATCHDOG=1", "WATCHDOG=1", "STOPPING=1"]
 
 
-def test_a_loop_that_does_not_turn_feeds_nothing(systemd: Listening, tmp_path: Path) -> None:
+def test_a_stalled_loop_does_not_feed_the_watchdog(systemd: Listening, tmp_path: Path) -> None:
     with notifying(environment(tmp_path), systemd.clock, 7) as notifier:
         for second in range(60):
             systemd.now_ns = second * S
@@ -138,14 +138,14 @@ def test_a_loop_that_does_not_turn_feeds_nothing(systemd: Listening, tmp_path: P
     assert systemd.heard() == ["STOPPING=1"]
 
 
-def test_it_is_not_fed_before_the_table_is_ready(systemd: Listening, tmp_path: Path) -> None:
+def test_the_watchdog_is_not_fed_before_the_table_is_ready(systemd: Listening, tmp_path: Path) -> None:
     with notifying(environment(tmp_path), systemd.clock, 7) as notifier:
         notifier.seen(Sign.PAGE)
         notifier.turn()
     assert systemd.heard() == ["STOPPING=1"]
 
 
-def test_what_it_does_is_told_once(systemd: Listening, tmp_path: Path) -> None:
+def test_a_status_is_sent_once(systemd: Listening, tmp_path: Path) -> None:
     with notifying(environment(tmp_path), systemd.clock, 7) as notifier:
         for words in ("no match", "no match", "bones: Ann, Ben"):
             notifier.say(words)
@@ -153,7 +153,7 @@ def test_what_it_does_is_told_once(systemd: Listening, tmp_path: Path) -> None:
     assert systemd.heard() == ["STATUS=no match", "STATUS=bones: Ann, Ben", "STOPPING=1"]
 
 
-def test_a_name_cannot_tell_systemd_anything(systemd: Listening, tmp_path: Path) -> None:
+def test_names_cannot_inject_messages(systemd: Listening, tmp_path: Path) -> None:
     with notifying(environment(tmp_path), systemd.clock, 7) as notifier:
         notifier.say("Ann\nREADY=1\nMAINPID=1\x1b[31m" + "x" * 5000)
         notifier.turn()
@@ -162,7 +162,7 @@ def test_a_name_cannot_tell_systemd_anything(systemd: Listening, tmp_path: Path)
     assert len(line) == len("STATUS=") + 200
 
 
-def test_what_did_not_go_is_told_at_the_next_turn() -> None:
+def test_a_failed_message_is_sent_again() -> None:
     sent: list[bytes] = []
     works = [False]
 
@@ -180,24 +180,24 @@ def test_what_did_not_go_is_told_at_the_next_turn() -> None:
     assert sent == [b"READY=1\nWATCHDOG=1"]
 
 
-def test_a_systemd_that_has_gone_does_not_stop_the_table(systemd: Listening, tmp_path: Path) -> None:
+def test_a_closed_socket_does_not_stop_the_table(systemd: Listening, tmp_path: Path) -> None:
     with notifying(environment(tmp_path), systemd.clock, 7) as notifier:
         systemd.socket.close()
         notifier.say("no match")
         notifier.turn()
 
 
-def test_another_process_watchdog_is_not_ours() -> None:
+def test_the_watchdog_of_another_process_is_ignored() -> None:
     assert watchdog_of({"WATCHDOG_USEC": "5", "WATCHDOG_PID": "8"}, 7) is None
     assert watchdog_of({"WATCHDOG_USEC": "5"}, 7) == 5000
 
 
 @pytest.mark.parametrize("usec", ["", "0", "-5", "ten", "\u0665"])
-def test_a_watchdog_time_that_is_none_asks_for_nothing(usec: str) -> None:
+def test_an_invalid_watchdog_time_is_ignored(usec: str) -> None:
     assert watchdog_of({"WATCHDOG_USEC": usec}, 7) is None
 
 
-def test_a_life_is_a_value() -> None:
+def test_a_life_is_immutable() -> None:
     life = Life().after(Sign.PAGE, 5)
     assert life.missing(5, None) == (Sign.CAMERA,)
     assert life.after(Sign.CAMERA, 6).told(7, None) == (

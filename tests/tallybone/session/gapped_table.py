@@ -1,4 +1,4 @@
-"""A game at a table with zones whose camera is gone now and then: what happened meanwhile is seen at once later."""
+"""A game at a table with zones whose camera is temporarily blind, so that several changes are seen at once."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from vision.tracking.table_view import Change, ChangeKind, TableView
 
 
 class GappedTable(ZonedTable):
-    """Nobody sees the table while a few plays are made, three times in a game; knocks are heard all the time.
+    """A game with several gaps, in which a few plays are unseen. Knocks are still heard.
 
-    No picture comes meanwhile, or somebody stands in front, or the machine is off and hears nothing either.
+    A gap is caused by missing pictures, by somebody in front of the camera, or by a machine that is off. Then knocks
+    are not heard either.
     """
 
     def __init__(
@@ -37,13 +38,13 @@ class GappedTable(ZonedTable):
         self.are_answered, self.is_blind = are_answered, False
         at = [number for number, step in enumerate(self.steps) if isinstance(step.event, Play)]
         rng = np.random.default_rng(seed + 30_000)
-        # A play is seen before the first gap, and one after each: as many gaps as the game is long enough for.
+        # A play is seen before the first gap and after each, so the length of the game limits the number of gaps.
         many = min(gaps, (len(at) - 1) // (plays + 1))
         spare = len(at) - 1 - many * (plays + 1)
         before = np.sort(rng.integers(0, spare + 1, many))
         starts = [1 + int(spared) + number * (plays + 1) for number, spared in enumerate(before)]
         self.gaps = many
-        self.gap = {number for one in starts for number in range(at[one], at[one + plays - 1] + 1)}
+        self.gap = {number for start in starts for number in range(at[start], at[start + plays - 1] + 1)}
         self.lay_before: tuple[SeenTile, ...] = ()
 
     def run(self) -> ZoneFigures:
@@ -54,13 +55,13 @@ class GappedTable(ZonedTable):
         return self.figures
 
     def run_until_asked(self) -> None:
-        """Go on until a question holds up the game."""
+        """Run until a question holds up the game."""
         for number in range(len(self.steps)):
-            if not any(one.ambiguity.holds_up for one in self.session.questions):
+            if not any(question.ambiguity.holds_up for question in self.session.questions):
                 self.go_on(number)
 
     def go_on(self, number: int) -> None:
-        """Take one step of the game."""
+        """Run a single step of the game."""
         step = self.steps[number]
         is_blind = number in self.gap
         if is_blind and not self.is_blind:
@@ -76,16 +77,18 @@ class GappedTable(ZonedTable):
 
     @property
     def seats_right(self) -> int:
-        """How many tiles are known to have been laid by those who laid them."""
+        """Number of tiles attributed to the right seat."""
         truth, now = (
-            Counter((one.action.seat, one.action.tile) for one in entries(state) if isinstance(one.action, Play))
+            Counter(
+                (entry.action.seat, entry.action.tile) for entry in entries(state) if isinstance(entry.action, Play)
+            )
             for state in (self._truth, self.session.state)
         )
         return (truth & now).total()
 
     @property
     def lying(self) -> tuple[SeenTile, ...]:
-        return (*self.eye.tiles, *self.yard, *self.open)
+        return (*self.reader.tiles, *self.yard, *self.open)
 
     def feed(self, event: Input, after_s: float = 5.0) -> None:
         if self.is_blind and (isinstance(event, TableView) or self.cause == "off"):
@@ -95,7 +98,7 @@ class GappedTable(ZonedTable):
                 super().feed(TableView(tiles, (), (), is_settled=False, moved_since_ns=0, size_px=SIZE_PX), 0.0)
             return
         if not self.is_blind and not isinstance(event, TableView):
-            super().feed(self.view((), ()), after_s / 2)  # the camera sees the table all the time
+            super().feed(self.view((), ()), after_s / 2)  # the camera sees the table continuously
             after_s /= 2
         super().feed(event, after_s)
 
@@ -112,7 +115,7 @@ class GappedTable(ZonedTable):
             super()._sum_up()
 
     def _see_again(self, last: ScriptStep) -> None:
-        """The camera is back: all that has changed is seen at once, then once more."""
+        """Show all changes at once after a gap, and then the same view again."""
         self.is_blind = False
         if self.cause == "off":
             now = self.session
@@ -125,8 +128,8 @@ class GappedTable(ZonedTable):
             self._answer(last)
 
 
-class GapOverDeal(GappedTable):
-    """Two hands; nobody sees the end of the first, the deal and the first plays of the second."""
+class GapAcrossDeal(GappedTable):
+    """Two hands with a gap over the end of the first and the first plays of the second."""
 
     def __init__(self, rules: Rules, seed: int, *, before: int, plays: int, are_answered: bool = True) -> None:
         super().__init__(rules, seed, gaps=0, are_answered=are_answered)

@@ -1,8 +1,8 @@
-"""A whole game seen by an eye with known faults, without any picture: what the referee makes of it, against the truth.
+"""A whole game with a simulated noisy reader, to compare the referee's result with the truth.
 
-The places are those of a scripted game; corners are missed by pixels, halves are read unsurely or wrongly at known
-rates, tiles are nudged, several come at once, each tile knocks as it is put down. Players answer what they are asked
-and correct by hand what they are not offered.
+Places come from a scripted game. Corners have errors of a few pixels, and halves are read uncertainly or wrongly at
+known rates. Tiles are nudged, several come at once, and each tile knocks as it is put down. Players answer questions
+correctly, and make corrections that no answer offers.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from vision.tracking.table_view import Change, ChangeKind, TableView
 
 SECOND_NS = 1_000_000_000
 PX_PER_MM = 1.5
-MIDDLE_PX = 2000.0
+CENTRE_PX = 2000.0
 
 
 @dataclass(frozen=True)
 class Faults:
-    """What is wrong with the eye and the hands: shares of halves, of plays, and pixels."""
+    """Fault rates of the reader and the players: shares of halves or plays, and errors in pixels."""
 
     corner_px: float = 1.5
     unsure: float = 0.0
@@ -45,7 +45,7 @@ class Faults:
 
 @dataclass
 class Figures:
-    """What came of it."""
+    """Results of a game."""
 
     plays: int = 0
     tiles_right: int = 0
@@ -58,8 +58,8 @@ class Figures:
     is_flagged_at_end: bool = False
 
 
-class NoisyEye:
-    """What the camera says about each tile, with faults."""
+class NoisyReader:
+    """A simulated reader with faults."""
 
     def __init__(self, faults: Faults, rules: Rules, rng: np.random.Generator) -> None:
         self.faults, self.rules, self.rng = faults, rules, rng
@@ -81,7 +81,7 @@ class NoisyEye:
 
     def seen(self, place: Footprint, pips: tuple[int, int]) -> SeenTile:
         def px(point: tuple[float, float]) -> tuple[float, float]:
-            x, y = (MIDDLE_PX + PX_PER_MM * value + self.rng.normal(0, self.faults.corner_px) for value in point)
+            x, y = (CENTRE_PX + PX_PER_MM * value + self.rng.normal(0, self.faults.corner_px) for value in point)
             return (x, y)
 
         a, c = (1.0, 0.0) if place.lies_along else (0.0, 1.0)
@@ -102,7 +102,7 @@ class NoisyEye:
             sure = self.rng.uniform(0.45, 0.97)
             if self.rng.random() > sure:
                 near = others[int(self.rng.integers(len(others)))]
-        # The second guess is the truth where the first is not, and most of what is left.
+        # If the first guess is wrong, the second is the truth. It gets most of the remaining probability.
         second = number if near != number else others[int(self.rng.integers(len(others)))]
         chances = [0.2 * (1 - sure) / (numbers - 2)] * numbers
         chances[near], chances[second] = sure, 0.8 * (1 - sure)
@@ -120,17 +120,17 @@ class NoisyEye:
 
 
 class NoisyTable:
-    """One game at a table with such an eye."""
+    """A game at a table with a noisy reader."""
 
     def __init__(self, rules: Rules, seed: int, faults: Faults, hands: int = 1) -> None:
         rng = np.random.default_rng(seed)
         table = pick_table(rng, rules)
         self.steps = list(play_out(rng, rules=rules, players=PLAYERS_OF[rules.name], table=table.board, hands=hands))
         self.faults, self.rng = faults, np.random.default_rng(seed + 10_000)
-        self.eye = NoisyEye(faults, rules, self.rng)
+        self.reader = NoisyReader(faults, rules, self.rng)
         self.session, self.figures = Session(), Figures()
         self.inputs: list[tuple[int, Input]] = []
-        self.said: list[tuple[Announcement, ...]] = []
+        self.announcements: list[tuple[Announcement, ...]] = []
         self.t_ns = 0
 
     def run(self) -> Figures:
@@ -146,11 +146,11 @@ class NoisyTable:
     def feed(self, event: Input, after_s: float = 5.0) -> None:
         self.t_ns += int(after_s * SECOND_NS)
         self.inputs.append((self.t_ns, event))
-        self.session, said = feed(self.session, event, t_ns=self.t_ns)
-        self.said.append(said)
+        self.session, announcements = feed(self.session, event, t_ns=self.t_ns)
+        self.announcements.append(announcements)
 
     def _together(self) -> Iterator[list[ScriptStep]]:
-        """Yield the steps that come at once: mostly one, sometimes two or three plays in a row."""
+        """Yield groups of steps that come at once: usually a single step, sometimes two or three plays."""
         for is_seen, run in groupby(self.steps, key=lambda step: step.is_seen):
             left = list(run)
             while left:
@@ -163,23 +163,23 @@ class NoisyTable:
     def _see(self, steps: list[ScriptStep]) -> None:
         if self.faults.knocks_heard:
             self.feed(KnockHeard())
-        self.feed(self.eye.look(steps), 0.8)
+        self.feed(self.reader.look(steps), 0.8)
         self._answer(steps[-1])
 
     def _press(self, step: ScriptStep) -> None:
         event = step.event
-        if isinstance(event, NewHand | Redeal) and self.eye.tiles:
+        if isinstance(event, NewHand | Redeal) and self.reader.tiles:
             self._sum_up()
-            self.feed(self.eye.clear())
+            self.feed(self.reader.clear())
         if isinstance(event, Knock) and self.faults.knocks_heard:
             self.feed(KnockHeard(event.seat if self.rng.random() < 0.5 else None))
-            self.feed(self.eye.look(()), 2.5)
+            self.feed(self.reader.look(()), 2.5)
         else:
             self.feed(self._mapped(event, step.state))
         self._answer(step)
 
     def _mapped(self, event: Event, truth: State) -> Event:
-        """The event with the names that this record has for the tiles."""
+        """Return *event* with the node ids of this session."""
         if isinstance(event, Stack):
             assert truth.game is not None
             at = [node.id for node in truth.game.layout.nodes].index(event.on)
@@ -191,20 +191,20 @@ class NoisyTable:
         return [] if game is None else [node.id for node in game.layout.nodes]
 
     def _answer(self, step: ScriptStep) -> None:
-        """Answer what is asked, as the truth is; say by hand what no answer says."""
+        """Answer questions with the truth. Correct by hand if no answer is right."""
         for _ in range(12):
-            asked = [one for one in self.session.questions if one.ambiguity.holds_up]
+            asked = [question for question in self.session.questions if question.ambiguity.holds_up]
             if not asked:
                 return
             self.figures.questions.append(asked[0].ambiguity.words)
             answer = answer_of(self.session, step.state)
             if answer is not None:
                 self.feed(answer, 1.0)
-            elif not self._say_by_hand(step.state):
+            elif not self._correct_by_hand(step.state):
                 return
 
-    def _say_by_hand(self, truth: State) -> bool:
-        """Correct the first tile that is wrong, or say the play that is not understood."""
+    def _correct_by_hand(self, truth: State) -> bool:
+        """Correct the first wrong tile, or enter a missing play."""
         self.figures.by_hand += 1
         assert truth.game is not None
         now, right = paths_of(self.session.state), paths_of(truth)
@@ -217,10 +217,10 @@ class NoisyTable:
             if play.at is not None:
                 hosts = [name for name, path in now.items() if path == right[play.at.host]]
                 at = Spot(hosts[0], play.at.port)
-            said = replace(play, at=at, inner=node.inner)
+            correct = replace(play, at=at, inner=node.inner)
             layout = self.session.state.game.layout if self.session.state.game else None
-            there = [one.id for one in layout.nodes if one.joins == at] if layout else []
-            self.feed(Amend(Seq(there[0]), said) if there else said, 3.0)
+            there = [node.id for node in layout.nodes if node.joins == at] if layout else []
+            self.feed(Amend(Seq(there[0]), correct) if there else correct, 3.0)
             return True
         return False
 
@@ -231,7 +231,7 @@ class NoisyTable:
         self._truth = step.state
 
     def _sum_up(self) -> None:
-        """Count the plays of a hand, and whether it ended right."""
+        """Count the plays of a hand, and check its final score."""
         truth, now = (Counter(paths_of(state).values()) for state in (self._truth, self.session.state))
         self.figures.plays += truth.total()
         self.figures.tiles_right += (

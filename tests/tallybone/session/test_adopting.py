@@ -1,4 +1,4 @@
-""" "Use the layout on the table": from any state the layout becomes the one that lies there, and the game goes on."""
+"""Tests of adopting the layout on the table ("Use the layout on the table") from any state."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.referee.places import numbers_of
 from tallybone.session.session import Session
-from tests.tallybone.session.gapped_table import GapOverDeal, GappedTable
+from tests.tallybone.session.gapped_table import GapAcrossDeal, GappedTable
 from tests.tallybone.session.test_referee import lay, line, seen
 from vision.tracking.table_view import Change, ChangeKind, TableView
 
@@ -43,12 +43,12 @@ PLAYS = 5
 
 
 def chosen(session: Session, *words: str) -> Session:
-    """Press "the table is right" and give the answers that have these words."""
+    """Press "the table is right" and give the answers that contain *words*."""
     session, _ = feed(session, Press(Button.TABLE))
-    for said in words:
+    for wanted in words:
         asked = session.questions[-1].ambiguity
-        found = [at for at, choice in enumerate(asked.choices) if said in choice]
-        assert found, f"{said}: {asked.words} {asked.choices}"
+        found = [at for at, choice in enumerate(asked.choices) if wanted in choice]
+        assert found, f"{wanted}: {asked.words} {asked.choices}"
         session, _ = feed(session, Answer(found[0], asked.topic))
     return session
 
@@ -68,7 +68,7 @@ def phase_of(session: Session) -> Phase | None:
 
 
 def games(rules: Rules, many: int = 4) -> Iterator[tuple[GappedTable, int]]:
-    """Games of which a few plays have been seen, each with the number of its next step."""
+    """Yield games after a few plays, each with the index of its next step."""
     for seed in count():
         table = GappedTable(rules, seed, gaps=0)
         laid = [number for number, step in enumerate(table.steps) if isinstance(step.event, Play)]
@@ -81,36 +81,36 @@ def games(rules: Rules, many: int = 4) -> Iterator[tuple[GappedTable, int]]:
             return
 
 
-def mistaken(session: Session, *events: Event) -> Session:
+def with_mistakes(session: Session, *events: Event) -> Session:
     for event in events:
         session, _ = feed(session, event)
     return session
 
 
 def undone_by_mistake(session: Session) -> Session:
-    done = [one.seq for one in entries(session.state) if isinstance(one.action, Play)]
-    return mistaken(session, Undo(done[-4]))
+    done = [entry.seq for entry in entries(session.state) if isinstance(entry.action, Play)]
+    return with_mistakes(session, Undo(done[-4]))
 
 
 def dealt_by_mistake(session: Session) -> Session:
-    return mistaken(session, Abandon(), NewHand())
+    return with_mistakes(session, Abandon(), NewHand())
 
 
 def over_by_mistake(session: Session) -> Session:
-    said = Seq(session.state.next_seq)
-    return mistaken(session, Domino(Seat(0)), ItStands(said))
+    seq = Seq(session.state.next_seq)
+    return with_mistakes(session, Domino(Seat(0)), ItStands(seq))
 
 
 def entered_by_mistake(session: Session) -> Session:
     assert session.state.game is not None
     assert session.state.game.hand is not None
-    layout, whose = session.state.game.layout, session.state.game.hand.turn
+    layout, turn = session.state.game.layout, session.state.game.hand.turn
     end = layout.ends[0]
-    fits = (Tile.of(end.number, other) for other in range(7))
-    lies = {node.tile for node in layout.nodes}
-    tile = next(one for one in fits if one not in lies and not one.is_double)
-    assert whose is not None
-    return mistaken(session, Play(whose, tile, end.spot))
+    matching = (Tile.of(end.number, other) for other in range(7))
+    laid = {node.tile for node in layout.nodes}
+    tile = next(tile for tile in matching if tile not in laid and not tile.is_double)
+    assert turn is not None
+    return with_mistakes(session, Play(turn, tile, end.spot))
 
 
 MISTAKES = (undone_by_mistake, dealt_by_mistake, over_by_mistake, entered_by_mistake)
@@ -118,7 +118,7 @@ MISTAKES = (undone_by_mistake, dealt_by_mistake, over_by_mistake, entered_by_mis
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 @pytest.mark.parametrize("rules", GAMES, ids=lambda rules: rules.name)
-def test_after_a_mistake_the_hand_goes_on_with_the_layout_that_lies_there(
+def test_after_a_mistake_the_hand_continues_with_the_adopted_layout(
     rules: Rules, mistake: Callable[[Session], Session]
 ) -> None:
     for table, number in games(rules):
@@ -132,13 +132,13 @@ def test_after_a_mistake_the_hand_goes_on_with_the_layout_that_lies_there(
         now = table.session.state
         assert truth is not None
         assert now.game is not None
-        # What was taken back took draws and passes with it, which nobody can see on the table.
+        # The undo also removed draws and passes, which cannot be seen on the table.
         is_marked = now.is_provisional and mistake is undone_by_mistake
         assert is_marked or now.game.totals == truth.totals
 
 
 @pytest.mark.parametrize("rules", GAMES, ids=lambda rules: rules.name)
-def test_whatever_buttons_were_pressed_the_layout_can_be_adopted(rules: Rules) -> None:
+def test_the_layout_can_be_adopted_after_any_buttons(rules: Rules) -> None:
     buttons = [button for button in Button if button is not Button.TABLE]
     for seed, (table, _) in enumerate(games(rules, 6)):
         rng = np.random.default_rng(seed)
@@ -153,54 +153,56 @@ def test_whatever_buttons_were_pressed_the_layout_can_be_adopted(rules: Rules) -
 
 
 @pytest.mark.parametrize("rules", GAMES, ids=lambda rules: rules.name)
-def test_a_gap_that_nobody_explains_is_over_with_two_taps(rules: Rules) -> None:
+def test_an_unexplained_gap_is_resolved_with_two_taps(rules: Rules) -> None:
     for seed in range(4):
         table = GappedTable(rules, seed, gaps=1, plays=4, are_answered=False)
         table.run_until_asked()
-        lying = Counter(Tile.of(*numbers_of(tile)) for tile in table.eye.tiles)
+        on_table = Counter(Tile.of(*numbers_of(tile)) for tile in table.reader.tiles)
         table.session = chosen(table.session, "goes on")
-        assert tiles_of(table.session) == lying
-        assert not any(one.ambiguity.holds_up for one in table.session.questions)
+        assert tiles_of(table.session) == on_table
+        assert not any(question.ambiguity.holds_up for question in table.session.questions)
 
 
 @pytest.mark.parametrize("rules", GAMES[:4], ids=lambda rules: rules.name)
-def test_a_new_hand_that_nobody_saw_being_dealt_is_the_one_that_lies_there(rules: Rules) -> None:
+def test_an_unseen_new_hand_is_adopted(rules: Rules) -> None:
     for seed in range(4):
-        table = GapOverDeal(rules, seed, before=3, plays=3, are_answered=False)
+        table = GapAcrossDeal(rules, seed, before=3, plays=3, are_answered=False)
         for number in range(max(table.gap) + 2):
             table.go_on(number)
-        lying = Counter(Tile.of(*numbers_of(tile)) for tile in table.eye.tiles)
+        on_table = Counter(Tile.of(*numbers_of(tile)) for tile in table.reader.tiles)
         game = table.session.state.game
         assert game is not None
         is_noticed = game.hand is not None and game.hand.number == 2
         table.session = chosen(table.session, "hand 2 goes on" if is_noticed else "hand 2 has been dealt")
-        assert tiles_of(table.session) == lying
+        assert tiles_of(table.session) == on_table
         assert number_of(table.session) == 2
         assert table.session.state.is_provisional
 
 
-def test_tiles_of_a_new_hand_beside_those_of_the_last_one_are_not_mixed() -> None:
+def test_tiles_of_two_hands_are_not_mixed() -> None:
     first, second, third = seen((3, 5), (0, 0)), seen((5, 4), (2, 0)), seen((4, 4), (3.5, 0), 90)
     others = seen((6, 6), (0, 4), 90), seen((6, 1), (1.5, 4))
     session = line(first, second, third)
-    changes = (*(Change(ChangeKind.REMOVED, one) for one in (first, second, third)),)
-    session, _ = feed(session, TableView(others, (), (*changes, *(Change(ChangeKind.PLACED, one) for one in others))))
+    changes = (*(Change(ChangeKind.REMOVED, each) for each in (first, second, third)),)
+    session, _ = feed(
+        session, TableView(others, (), (*changes, *(Change(ChangeKind.PLACED, other) for other in others)))
+    )
     session = chosen(session, "hand 2 has been dealt")
     assert tiles_of(session) == Counter((Tile.of(6, 6), Tile.of(6, 1)))
     assert number_of(session) == 2
-    assert session.state.is_provisional  # nobody has counted the hand before
+    assert session.state.is_provisional  # the previous hand was not counted
 
 
-def test_a_hand_dealt_after_one_that_was_counted_is_not_marked() -> None:
-    session = mistaken(line(seen((3, 5), (0, 0))), Abandon())
+def test_a_hand_dealt_after_a_counted_hand_is_not_marked() -> None:
+    session = with_mistakes(line(seen((3, 5), (0, 0))), Abandon())
     before = session.state.next_seq
     session = chosen(session, "hand 2 has been dealt")
     assert session.state.log[before] == NewHand()
-    assert not any(one.inferred for one in entries(session.state) if isinstance(one.action, NewHand | Abandon))
+    assert not any(entry.inferred for entry in entries(session.state) if isinstance(entry.action, NewHand | Abandon))
     assert session.state.irregular == ()
 
 
-def test_a_hand_that_is_over_is_ended_as_the_table_says() -> None:
+def test_a_finished_hand_is_ended_as_answered() -> None:
     tiles = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
     session = chosen(line(*tiles), "hand 1 is over", "Tom is out")
     assert phase_of(session) is Phase.REVEAL
@@ -211,22 +213,22 @@ def test_a_hand_that_is_over_is_ended_as_the_table_says() -> None:
     assert phase_of(chosen(line(*tiles), "hand 1 is over", "it does not count")) is Phase.DEAL
 
 
-def test_a_deal_that_was_told_too_early_is_taken_back() -> None:
+def test_a_premature_deal_is_undone() -> None:
     tiles = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
-    over = mistaken(line(*tiles), Abandon())
-    session = chosen(mistaken(over, NewHand()), "hand 1 is over")
+    over = with_mistakes(line(*tiles), Abandon())
+    session = chosen(with_mistakes(over, NewHand()), "hand 1 is over")
     assert session.state.game == over.state.game
     assert tiles_of(session) == tiles_of(over)
 
 
-def test_nothing_happens_where_the_table_is_left_as_it_was_or_no_match_is_played() -> None:
+def test_declining_or_having_no_match_changes_nothing() -> None:
     session = line(seen((3, 5), (0, 0)))
     after = chosen(session, "leave everything unchanged")
     assert (after.state, after.places) == (session.state, session.places)
     assert feed(Session(), Press(Button.TABLE)) == (Session(), ())
 
 
-def test_before_the_first_hand_only_a_deal_can_explain_what_lies_there() -> None:
+def test_before_the_first_hand_only_a_deal_is_offered() -> None:
     session, _ = feed(Session(), MatchStart(BLOCK, ("Ann", "Ben")))
     session, _ = feed(session, Press(Button.TABLE))
     assert session.open_question is not None
@@ -235,13 +237,13 @@ def test_before_the_first_hand_only_a_deal_can_explain_what_lies_there() -> None
     assert (number_of(session), phase_of(session)) == (1, Phase.LEAD)
 
 
-def test_a_hand_that_was_given_up_before_anybody_led_does_not_go_on() -> None:
-    session = mistaken(Session(), MatchStart(BLOCK, ("Ann", "Ben")), NewHand(), Abandon())
+def test_a_hand_abandoned_before_the_lead_does_not_continue() -> None:
+    session = with_mistakes(Session(), MatchStart(BLOCK, ("Ann", "Ben")), NewHand(), Abandon())
     after = chosen(session, "hand 1 goes on")
     assert (after.state, after.places.adoption, after.questions) == (session.state, None, ())
 
 
-def test_a_tile_that_is_not_part_of_the_layout_stays_beside_it() -> None:
+def test_a_tile_apart_from_the_layout_stays_dismissed() -> None:
     laid = (seen((3, 5), (0, 0)), seen((5, 4), (2, 0)))
     far = seen((6, 6), (0, 9))
     session, _ = lay(line(*laid), far)
@@ -249,5 +251,5 @@ def test_a_tile_that_is_not_part_of_the_layout_stays_beside_it() -> None:
     assert tiles_of(session) == Counter((Tile.of(3, 5), Tile.of(5, 4)))
     assert session.places.dismissed == (far,)
     pushed = seen((6, 6), (3, 9))
-    session, said = feed(session, TableView((*laid, pushed), (), (Change(ChangeKind.MOVED, pushed, far),)))
-    assert (session.places.dismissed, said) == ((pushed,), ())
+    session, announcements = feed(session, TableView((*laid, pushed), (), (Change(ChangeKind.MOVED, pushed, far),)))
+    assert (session.places.dismissed, announcements) == ((pushed,), ())

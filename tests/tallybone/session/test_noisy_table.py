@@ -1,4 +1,4 @@
-"""Whole games of every kind through an eye with known faults: every play is found, and no wrong score goes unsaid."""
+"""Tests of whole games with a noisy reader: every play is found, and no wrong score is unreported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WRONG = Faults(unsure=0.03, wrong=0.01)
 
 
 @pytest.mark.parametrize("name", sorted(PLAYERS_OF))
-def test_a_clear_eye_needs_no_questions(name: str) -> None:
+def test_a_perfect_reader_needs_no_questions(name: str) -> None:
     figures = NoisyTable(profile(name), 1, Faults()).run()
     assert figures.plays_right == figures.plays > 5
     assert figures.questions == []
@@ -26,7 +26,7 @@ def test_a_clear_eye_needs_no_questions(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PLAYERS_OF))
 @pytest.mark.parametrize("faults", [UNSURE, MANY], ids=["unsure", "many"])
-def test_doubt_is_asked_and_the_game_comes_out_right(name: str, faults: Faults) -> None:
+def test_uncertain_readings_raise_questions_and_the_score_is_right(name: str, faults: Faults) -> None:
     figures = NoisyTable(profile(name), 2, faults).run()
     assert figures.plays_right == figures.plays
     assert figures.is_right_at_end
@@ -35,13 +35,13 @@ def test_doubt_is_asked_and_the_game_comes_out_right(name: str, faults: Faults) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["bones", "cutthroat", "super"])
-def test_a_sure_but_wrong_eye_never_ends_with_a_wrong_score_unsaid(name: str) -> None:
+def test_confident_misreadings_never_lead_to_an_unreported_wrong_score(name: str) -> None:
     for seed in (0, 2):
         figures = NoisyTable(profile(name), seed, WRONG).run()
         assert figures.is_right_at_end or figures.is_flagged_at_end
 
 
-def test_the_same_events_say_the_same_and_a_resumed_sitting_goes_on_alike() -> None:
+def test_replays_and_resumed_sittings_are_identical() -> None:
     table = NoisyTable(profile("cutthroat"), 3, Faults(unsure=0.08, at_once=0.1, nudged=0.1))
     table.run()
     for halfway in (0, len(table.inputs) // 2):
@@ -49,7 +49,7 @@ def test_the_same_events_say_the_same_and_a_resumed_sitting_goes_on_alike() -> N
         for at, (t_ns, event) in enumerate(table.inputs):
             if at == halfway and not session.heard:
                 session = Session.resumed(session.state, session.places, t_ns=session.t_ns)
-            session, said = feed(session, event, t_ns=t_ns)
-            assert repr(said) == repr(table.said[at])
+            session, announcements = feed(session, event, t_ns=t_ns)
+            assert repr(announcements) == repr(table.announcements[at])
         assert repr(session.state) == repr(table.session.state)
         assert repr(session.places) == repr(table.session.places)

@@ -1,4 +1,4 @@
-"""From a tile that is seen to the play that was made: every true play is found, and what cannot be told is asked."""
+"""Tests of the referee: from observed tiles to plays, and questions in ambiguous cases."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ OPEN_BONES = replace(BONES, lead_first=LeadRule.LOT_ANY)
 def seen(
     pips: tuple[int, int], at: tuple[float, float], turn_deg: float = 0.0, sure: tuple[float, float] = (0.999, 0.999)
 ) -> SeenTile:
-    """A tile in a picture, its middle in sides, half 0 to the left until it is turned clockwise."""
+    """Return a tile centred at *at*, in sides. Half 0 is on the left before a clockwise rotation."""
     place = Footprint.square((400 + at[0] * SIDE_PX, 400 + at[1] * SIDE_PX), np.radians(turn_deg), SIDE_PX)
     first, second = (
         Half(number, confidence, place.half_center(port))
@@ -63,28 +63,28 @@ def lay(session: Session, *tiles: SeenTile) -> tuple[Session, tuple[Announcement
 
 
 def plays(session: Session) -> list[str]:
-    """What the referee made of it: tile, host and port."""
+    """Return the plays in the log as tile, host and port."""
     hosts = {node.id: node.tile for node in session.state.game.layout.nodes} if session.state.game else {}
-    told = []
+    found = []
     for event in session.state.log:
         if isinstance(event, Play):
-            told.append(f"{event.tile}" if event.at is None else f"{event.tile}@{hosts[event.at.host]}{event.at.port}")
-    return told
+            found.append(f"{event.tile}" if event.at is None else f"{event.tile}@{hosts[event.at.host]}{event.at.port}")
+    return found
 
 
-def questions(said: tuple[Announcement, ...]) -> list[str]:
-    return [one.words for one in said if isinstance(one, Ambiguity)]
+def questions(announcements: tuple[Announcement, ...]) -> list[str]:
+    return [announcement.words for announcement in announcements if isinstance(announcement, Ambiguity)]
 
 
-def problems(said: tuple[Announcement, ...]) -> list[Problem]:
-    return [one.problem for one in said if isinstance(one, Irregular)]
+def problems(announcements: tuple[Announcement, ...]) -> list[Problem]:
+    return [announcement.problem for announcement in announcements if isinstance(announcement, Irregular)]
 
 
 def line(*tiles: SeenTile) -> Session:
     session = table()
     for tile in tiles:
-        session, said = lay(session, tile)
-        assert not questions(said)
+        session, announcements = lay(session, tile)
+        assert not questions(announcements)
     return session
 
 
@@ -95,14 +95,14 @@ def test_every_true_play_is_found(seed: int) -> None:
     session = Session()
     for step in steps:
         if step.is_seen:
-            session, said = feed(session, placed(shaken(newest_tile(demo_table, step), noise, noise_px=3.0)))
-            assert session.state.log[-1] == step.event, questions(said)
+            session, announcements = feed(session, placed(shaken(newest_tile(demo_table, step), noise, noise_px=3.0)))
+            assert session.state.log[-1] == step.event, questions(announcements)
         else:
             session, _ = feed(session, step.event)
     assert session.state == steps[-1].state
 
 
-def test_the_first_tile_shows_its_left_number_to_the_west() -> None:
+def test_the_left_number_of_the_first_tile_is_west() -> None:
     session = line(seen((3, 5), (0, 0)), seen((3, 1), (-2, 0), 180), seen((5, 4), (2, 0)))
     assert plays(session) == ["5-3", "3-1@5-3W", "5-4@5-3E"]
 
@@ -116,7 +116,7 @@ def test_the_first_tile_shows_its_left_number_to_the_west() -> None:
         (seen((5, 4), (0.1, 2), 88), "S"),
     ],
 )
-def test_long_and_short_edges_of_the_spinner_are_told_apart(tile: SeenTile, port: str) -> None:
+def test_long_and_short_edges_of_the_spinner_are_distinguished(tile: SeenTile, port: str) -> None:
     session, _ = lay(line(seen((5, 5), (0, 0), 90)), tile)
     assert plays(session)[-1] == f"5-4@5-5{port}"
 
@@ -134,8 +134,8 @@ def test_long_and_short_edges_of_the_spinner_are_told_apart(tile: SeenTile, port
     ids=["straight", "elbow down", "elbow up", "off the flank, down", "off the flank, up", "far and crooked"],
 )
 def test_a_half_may_touch_an_end_half_anywhere(tile: SeenTile) -> None:
-    session, said = lay(line(seen((3, 5), (0, 0))), tile)
-    assert not questions(said)
+    session, announcements = lay(line(seen((3, 5), (0, 0))), tile)
+    assert not questions(announcements)
     assert plays(session)[-1] == "5-4@5-3E"
 
 
@@ -152,7 +152,7 @@ def test_a_half_may_touch_an_end_half_anywhere(tile: SeenTile) -> None:
     ],
     ids=["straight", "gap", "elbow", "elbow off the flank", "folded back", "crosswise double", "double in line"],
 )
-def test_what_is_seldom_laid_costs_more(tile: SeenTile, is_double: bool, costs: float) -> None:
+def test_unusual_joins_have_a_higher_cost(tile: SeenTile, is_double: bool, costs: float) -> None:
     host = footprint_of(seen((3, 5), (0, 0)))
     ways = [
         misfit(host, edge, turn, is_double=is_double)
@@ -169,50 +169,50 @@ def test_a_line_may_turn_at_a_double_that_does_not_branch() -> None:
     assert not session.state.irregular
 
 
-def test_a_third_tile_at_a_double_that_does_not_branch_is_seen_and_reported() -> None:
+def test_a_third_tile_at_a_double_that_does_not_branch_is_reported() -> None:
     session = line(seen((6, 6), (0, 0), 90), seen((6, 4), (1.5, 0)), seen((4, 4), (3, 0), 90), seen((4, 2), (4.5, 0)))
-    session, said = lay(session, seen((4, 1), (3, 2), 90))
+    session, announcements = lay(session, seen((4, 1), (3, 2), 90))
     assert plays(session)[-1] == "4-1@4-4S"
-    assert [problem.kind for problem in problems(said)] == ["no_branch"]
+    assert [problem.kind for problem in problems(announcements)] == ["no_branch"]
 
 
-def test_a_tile_that_does_not_fit_is_seen_and_reported_not_bent_to_the_rules() -> None:
-    session, said = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (2, 0)))
+def test_a_clear_mismatch_is_reported_as_a_play() -> None:
+    session, announcements = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (2, 0)))
     assert plays(session)[-1] == "4-1@5-3E"
-    assert "that end needs a 5" in problems(said)[0].words
+    assert "that end needs a 5" in problems(announcements)[0].words
 
 
-def test_a_tile_that_does_not_fit_is_asked_about_where_the_eye_may_be_wrong() -> None:
-    session, said = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (2, 0), sure=(0.98, 0.99)))
-    assert questions(said) == ["is this the 4-1 or the 5-1?"]
+def test_an_uncertain_mismatch_raises_a_question() -> None:
+    session, announcements = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (2, 0), sure=(0.98, 0.99)))
+    assert questions(announcements) == ["is this the 4-1 or the 5-1?"]
     assert plays(session) == ["5-3"]
 
 
-def test_the_rules_help_the_eye_with_the_half_that_touches() -> None:
-    session, said = lay(line(seen((3, 5), (0, 0))), seen((6, 1), (2, 0), sure=(0.55, 0.99)))
+def test_the_rules_resolve_an_uncertain_inner_half() -> None:
+    session, announcements = lay(line(seen((3, 5), (0, 0))), seen((6, 1), (2, 0), sure=(0.55, 0.99)))
     assert plays(session)[-1] == "5-1@5-3E"
-    assert not problems(said)
+    assert not problems(announcements)
 
 
-def test_a_tile_that_lies_there_already_is_not_believed_on_a_glance() -> None:
-    session, said = lay(
+def test_an_uncertain_duplicate_raises_a_question() -> None:
+    session, announcements = lay(
         line(seen((3, 3), (0, 0), 90), seen((3, 2), (1.5, 0))), seen((3, 2), (-1.5, 0), 180, sure=(0.99, 0.5))
     )
     assert plays(session) == ["3-3", "3-2@3-3E"]
-    assert questions(said)
+    assert questions(announcements)
 
 
-def test_a_number_that_nothing_decides_is_asked() -> None:
-    session, said = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
+def test_an_unresolved_number_raises_a_question() -> None:
+    session, announcements = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
     assert plays(session) == ["5-3"]
-    assert questions(said)[0].startswith("is this the 5-4 or the ")
+    assert questions(announcements)[0].startswith("is this the 5-4 or the ")
 
 
-def test_the_second_guess_of_the_eye_is_the_other_answer() -> None:
+def test_the_readers_second_guess_is_the_other_choice() -> None:
     first, second = halves_of(seen((5, 4), (2, 0)))
     guessed = replace(second, confidence=0.55, second=Guess(6, 0.4))
-    session, said = lay(line(seen((3, 5), (0, 0))), replace(seen((5, 4), (2, 0)), halves=(first, guessed)))
-    assert questions(said) == ["is this the 5-4 or the 6-5?"]
+    session, announcements = lay(line(seen((3, 5), (0, 0))), replace(seen((5, 4), (2, 0)), halves=(first, guessed)))
+    assert questions(announcements) == ["is this the 5-4 or the 6-5?"]
     assert session.open_question is not None
     assert session.open_question.choices[:2] == ("the 5-4", "the 6-5")
 
@@ -232,12 +232,12 @@ def test_the_second_guess_of_the_eye_is_the_other_answer() -> None:
         ),
     ],
 )
-def test_a_tile_that_lies_askew_is_asked_about_by_place(
+def test_a_crooked_tile_raises_a_question_about_its_place(
     tile: SeenTile, question: str, choices: tuple[str, ...]
 ) -> None:
     spun = line(seen((5, 5), (0, 0), 90), seen((5, 1), (1.5, 0)), seen((2, 5), (-1.5, 0)))
-    session, said = lay(spun, tile)
-    assert questions(said) == [question]
+    session, announcements = lay(spun, tile)
+    assert questions(announcements) == [question]
     assert session.open_question is not None
     assert session.open_question.choices == choices
     ends = []
@@ -248,7 +248,7 @@ def test_a_tile_that_lies_askew_is_asked_about_by_place(
     assert len(set(ends)) == len(choices)
 
 
-def test_a_second_look_settles_a_question() -> None:
+def test_a_clearer_reading_resolves_a_question() -> None:
     doubtful = seen((5, 4), (2, 0), sure=(0.99, 0.5))
     session, _ = lay(line(seen((3, 5), (0, 0))), doubtful)
     assert session.open_question is not None
@@ -258,7 +258,7 @@ def test_a_second_look_settles_a_question() -> None:
 
 
 def ring() -> Session:
-    """A line that comes back to its beginning: two 3s face each other, one tile apart, around (2, 0)."""
+    """Return a line that curves back to its start: two 3s face each other, a tile apart, around (2, 0)."""
     return line(
         seen((5, 3), (0, 0)),
         seen((6, 5), (-2, 0)),
@@ -274,92 +274,96 @@ def ring() -> Session:
     )
 
 
-def test_what_is_laid_after_a_doubtful_tile_waits_and_keeps_its_turn() -> None:
+def test_tiles_after_an_ambiguous_one_wait_in_order() -> None:
     doubtful, later = seen((5, 4), (2, 0), sure=(0.99, 0.5)), seen((3, 6), (-2, 0), 180)
     session, _ = lay(line(seen((3, 5), (0, 0))), doubtful)
-    session, said = lay(session, later)
-    assert said == ()
+    session, announcements = lay(session, later)
+    assert announcements == ()
     assert plays(session) == ["5-3"]
     session, _ = feed(session, TableView((seen((5, 4), (2, 0)), later), (), ()))
     assert plays(session) == ["5-3", "5-4@5-3E", "6-3@5-3W"]
     assert not session.state.irregular
 
 
-def test_two_ends_that_fit_equally_are_asked_about() -> None:
-    session, said = lay(ring(), seen((3, 3), (2, 0)))
-    assert questions(said) in (
+def test_two_equally_good_ends_raise_a_question() -> None:
+    session, announcements = lay(ring(), seen((3, 3), (2, 0)))
+    assert questions(announcements) in (
         ["does the 3-3 touch the 5-3 or the 4-3?"],
         ["does the 3-3 touch the 4-3 or the 5-3?"],
     )
     assert "3-3" not in str(plays(session))
 
 
-def test_touch_decides_between_ends_with_the_same_number() -> None:
+def test_contact_decides_between_ends_with_the_same_number() -> None:
     session, _ = lay(ring(), seen((3, 3), (1.5, 0), 90))
     assert plays(session)[-1] == "3-3@5-3E"
     session, _ = lay(ring(), seen((3, 3), (2.5, 0), 90))
     assert plays(session)[-1] == "3-3@4-3E"
 
 
-def test_the_number_decides_between_ends_that_are_touched_alike() -> None:
+def test_the_number_decides_between_equally_close_ends() -> None:
     session, _ = lay(ring(), seen((3, 0), (2, 0)))
     assert plays(session)[-1] == "3-0@5-3E"
     session, _ = lay(ring(), seen((0, 3), (2, 0)))
     assert plays(session)[-1] == "3-0@4-3E"
 
 
-def test_a_tile_far_away_waits_until_it_is_joined() -> None:
-    session, said = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (4, 0)))
-    assert questions(said) == ["the 4-1 does not touch an open end"]
-    session, said = lay(session, seen((5, 4), (2, 0)))
-    assert not questions(said)
+def test_a_distant_tile_waits_until_it_is_joined() -> None:
+    session, announcements = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (4, 0)))
+    assert questions(announcements) == ["the 4-1 does not touch an open end"]
+    session, announcements = lay(session, seen((5, 4), (2, 0)))
+    assert not questions(announcements)
     assert plays(session) == ["5-3", "5-4@5-3E", "4-1@5-4E"]
 
 
 def test_tiles_seen_at_once_are_played_from_the_layout_outwards() -> None:
-    session, said = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (4, 0)), seen((5, 4), (2, 0)))
-    assert not questions(said)
+    session, announcements = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (4, 0)), seen((5, 4), (2, 0)))
+    assert not questions(announcements)
     assert plays(session) == ["5-3", "5-4@5-3E", "4-1@5-4E"]
 
 
-def test_a_question_is_asked_once() -> None:
+def test_a_question_is_announced_once() -> None:
     away = seen((4, 1), (9, 0))
-    session, said = lay(line(seen((3, 5), (0, 0))), away)
-    assert len(questions(said)) == 1
-    session, said = feed(session, TableView((away,), (), ()))
-    assert not questions(said)
+    session, announcements = lay(line(seen((3, 5), (0, 0))), away)
+    assert len(questions(announcements)) == 1
+    session, announcements = feed(session, TableView((away,), (), ()))
+    assert not questions(announcements)
     assert session.open_question is not None
 
 
-def test_who_leads_is_asked_and_the_button_answers() -> None:
+def test_the_question_about_the_leader_is_answered_by_a_lead() -> None:
     session = Session()
     for event in (MatchStart(OPEN_BONES, ("Brian", "Tom")), NewHand()):
         session, _ = feed(session, event)
-    session, said = lay(session, seen((5, 5), (0, 0), 90))
-    assert questions(said) == ["who leads the 5-5?"]
-    session, said = feed(session, Lead(Seat(1)))
-    assert [(one.seat, str(one.tile)) for one in said if isinstance(one, Placed)] == [(1, "5-5")]
+    session, announcements = lay(session, seen((5, 5), (0, 0), 90))
+    assert questions(announcements) == ["who leads the 5-5?"]
+    session, announcements = feed(session, Lead(Seat(1)))
+    assert [
+        (announcement.seat, str(announcement.tile))
+        for announcement in announcements
+        if isinstance(announcement, Placed)
+    ] == [(1, "5-5")]
     assert session.open_question is None
 
 
 def test_face_down_tiles_are_no_plays() -> None:
     tile = seen((5, 4), (2, 0))
-    session, said = lay(line(seen((3, 5), (0, 0))), SeenTile(Face.DOWN, tile.corners_px, ()))
-    assert said == ()
+    session, announcements = lay(line(seen((3, 5), (0, 0))), SeenTile(Face.DOWN, tile.corners_px, ()))
+    assert announcements == ()
     assert plays(session) == ["5-3"]
 
 
-def test_a_tile_that_is_turned_face_down_where_it_lies_is_still_the_play() -> None:
+def test_turning_a_played_tile_face_down_changes_nothing() -> None:
     first, last = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
     session, down = line(first, last), SeenTile(Face.DOWN, last.corners_px, ())
-    after, said = feed(session, TableView((first, down), (), (Change(ChangeKind.TURNED, down, last),)))
-    assert (after.state, said) == (session.state, ())
+    after, announcements = feed(session, TableView((first, down), (), (Change(ChangeKind.TURNED, down, last),)))
+    assert (after.state, announcements) == (session.state, ())
     assert after.places.laid == session.places.laid
     with pytest.raises(ValueError, match="expected a tile that is face up, but got one that is face down"):
         halves_of(down)
 
 
-def test_a_tile_that_touched_nothing_is_played_where_it_is_put() -> None:
+def test_an_unjoined_tile_is_played_once_it_is_moved_to_the_layout() -> None:
     away, there = seen((4, 1), (9, 0)), seen((4, 1), (4, 0))
     session, _ = lay(line(seen((3, 5), (0, 0)), seen((5, 4), (2, 0))), away)
     session, _ = feed(session, TableView((there,), (), (Change(ChangeKind.MOVED, there, away),)))
@@ -368,7 +372,7 @@ def test_a_tile_that_touched_nothing_is_played_where_it_is_put() -> None:
     assert session.open_question is None
 
 
-def test_a_tile_taken_back_before_it_was_understood_is_forgotten() -> None:
+def test_a_tile_removed_before_it_was_resolved_is_forgotten() -> None:
     away = seen((4, 1), (9, 0))
     session, _ = lay(line(seen((3, 5), (0, 0))), away)
     session, _ = feed(session, TableView((), (), (Change(ChangeKind.REMOVED, away),)))
@@ -376,7 +380,7 @@ def test_a_tile_taken_back_before_it_was_understood_is_forgotten() -> None:
     assert session.open_question is None
 
 
-def test_a_tile_that_is_pushed_takes_its_end_along() -> None:
+def test_the_ends_of_a_pushed_tile_move_with_it() -> None:
     first = seen((3, 5), (0, 0))
     pushed = seen((5, 3), (0, 3), 180)
     session, _ = feed(line(first), TableView((pushed,), (), (Change(ChangeKind.MOVED, pushed, first),)))
@@ -384,19 +388,19 @@ def test_a_tile_that_is_pushed_takes_its_end_along() -> None:
     assert plays(session) == ["5-3", "5-4@5-3E"]
 
 
-def test_the_same_tile_seen_anew_is_no_second_play() -> None:
-    session, said = lay(line(seen((3, 5), (0, 0))), seen((3, 5), (0.1, 0.05)))
-    assert said == ()
+def test_a_repeated_placement_is_no_second_play() -> None:
+    session, announcements = lay(line(seen((3, 5), (0, 0))), seen((3, 5), (0.1, 0.05)))
+    assert announcements == ()
     assert plays(session) == ["5-3"]
 
 
-def test_a_new_deal_begins_with_an_empty_table() -> None:
+def test_a_redeal_clears_the_places() -> None:
     session = line(seen((3, 5), (0, 0)))
     session, _ = feed(session, Redeal(RedealReason.MISDEAL))
     assert session.places.laid == ()
 
 
-def test_places_are_named_by_the_log() -> None:
+def test_places_have_the_node_ids_of_the_log() -> None:
     session = line(seen((3, 5), (0, 0)), seen((5, 4), (2, 0)))
-    assert [one.node for one in session.places.laid] == [NodeId(3), NodeId(4)]
+    assert [laid_tile.node for laid_tile in session.places.laid] == [NodeId(3), NodeId(4)]
     assert session.state.log[-1] == Play(Seat(1), Tile.parse("5-4"), Spot(NodeId(3), Port.E), 5)

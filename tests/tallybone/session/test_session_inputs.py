@@ -1,4 +1,4 @@
-"""Buttons, knocks and answers: what each means at its moment, and that a tile put down hard is no pass."""
+"""Tests of buttons, knocks and answers, in particular of passes and of knocks by tiles put down hard."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FIRST, NEXT = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
 NOTHING_NEW, NOTHING_YET = TableView((FIRST,), (), ()), TableView((), (), ())
 
 
-def sitting(rules: Rules, *events: Event, seats: int = 2) -> Session:
+def session_with(rules: Rules, *events: Event, seats: int = 2) -> Session:
     session = Session()
     names = ("Ann", "Ben", "Cleo", "Dora")[:seats]
     for event in (MatchStart(replace(rules, lead_first=LeadRule.LOT_ANY), names), NewHand(), *events):
@@ -60,52 +60,52 @@ def sitting(rules: Rules, *events: Event, seats: int = 2) -> Session:
 
 
 def led(rules: Rules = BLOCK, seats: int = 2) -> Session:
-    session, _ = feed(sitting(rules, Lead(Seat(0)), seats=seats), placed(FIRST), t_ns=SECOND_NS)
+    session, _ = feed(session_with(rules, Lead(Seat(0)), seats=seats), placed(FIRST), t_ns=SECOND_NS)
     return session
 
 
-def heard(session: Session, *events: tuple[float, KnockHeard | TableView]) -> tuple[Session, list[object]]:
-    told: list[object] = []
+def feed_timed(session: Session, *events: tuple[float, KnockHeard | TableView]) -> tuple[Session, list[object]]:
+    announcements: list[object] = []
     shown = NOTHING_NEW
     for at_s, event in events:
-        # A camera shows the table all the time.
+        # The camera watches the table continuously.
         for at_ns in range(session.t_ns + BLIND_NS // 2, int(at_s * SECOND_NS), BLIND_NS // 2):
-            session, said = feed(session, shown, t_ns=at_ns)
-            told += said
-        session, said = feed(session, event, t_ns=int(at_s * SECOND_NS))
-        told += said
+            session, fresh = feed(session, shown, t_ns=at_ns)
+            announcements += fresh
+        session, fresh = feed(session, event, t_ns=int(at_s * SECOND_NS))
+        announcements += fresh
         shown = replace(event, changes=()) if isinstance(event, TableView) else shown
-    return session, told
+    return session, announcements
 
 
-def passes(told: list[object]) -> list[int]:
-    return [one.seat for one in told if isinstance(one, Passed)]
+def passes(announcements: list[object]) -> list[int]:
+    return [announcement.seat for announcement in announcements if isinstance(announcement, Passed)]
 
 
-@pytest.mark.parametrize("seat", [None, Seat(1)], ids=["nobody knows whose", "the seat is known"])
-def test_a_knock_that_leaves_the_table_as_it_is_passes(seat: Seat | None) -> None:
-    session, told = heard(led(), (10.0, KnockHeard(seat)))
-    assert told == []
-    session, told = heard(session, (10.0 + KNOCK_WAITS_NS / SECOND_NS, NOTHING_NEW))
-    assert passes(told) == [1]
+@pytest.mark.parametrize("seat", [None, Seat(1)], ids=["unknown seat", "known seat"])
+def test_a_knock_without_a_play_is_a_pass(seat: Seat | None) -> None:
+    session, announcements = feed_timed(led(), (10.0, KnockHeard(seat)))
+    assert announcements == []
+    session, announcements = feed_timed(session, (10.0 + KNOCK_WAITS_NS / SECOND_NS, NOTHING_NEW))
+    assert passes(announcements) == [1]
     assert session.state.log[-1] == Knock(Seat(1))
 
 
-def test_a_tile_put_down_hard_is_no_pass() -> None:
-    session, told = heard(led(), (10.0, KnockHeard()), (11.0, placed(NEXT)), (20.0, NOTHING_NEW))
-    assert passes(told) == []
+def test_a_loud_tile_is_no_pass() -> None:
+    session, announcements = feed_timed(led(), (10.0, KnockHeard()), (11.0, placed(NEXT)), (20.0, NOTHING_NEW))
+    assert passes(announcements) == []
     assert isinstance(session.state.log[-1], Play)
 
 
-def test_a_hand_that_touches_the_table_as_it_leaves_is_no_pass() -> None:
+def test_a_knock_shortly_after_a_play_is_no_pass() -> None:
     echo_s = 0.5 * TILE_ECHOES_NS / SECOND_NS
-    _, told = heard(led(), (10.0, placed(NEXT)), (10.0 + echo_s, KnockHeard()), (20.0, NOTHING_NEW))
-    assert passes(told) == []
+    _, announcements = feed_timed(led(), (10.0, placed(NEXT)), (10.0 + echo_s, KnockHeard()), (20.0, NOTHING_NEW))
+    assert passes(announcements) == []
 
 
-def test_a_pass_and_the_next_players_tile_right_after_it_are_told_apart() -> None:
-    session, told = heard(led(), (10.0, KnockHeard()), (11.2, KnockHeard()), (11.9, placed(NEXT)))
-    assert passes(told) == [1]
+def test_a_pass_and_an_immediately_following_play_are_distinguished() -> None:
+    session, announcements = feed_timed(led(), (10.0, KnockHeard()), (11.2, KnockHeard()), (11.9, placed(NEXT)))
+    assert passes(announcements) == [1]
     play = session.state.log[-1]
     assert isinstance(play, Play)
     assert play.seat == 0
@@ -115,92 +115,92 @@ def moving(since_s: float) -> TableView:
     return replace(NOTHING_NEW, is_settled=False, moved_since_ns=int(since_s * SECOND_NS))
 
 
-def test_a_tile_put_down_hard_while_hands_stay_over_the_table_is_no_pass() -> None:
+def test_a_loud_tile_under_lingering_hands_is_no_pass() -> None:
     laid = replace(placed(NEXT, before=(FIRST,)), moved_since_ns=int(9.5 * SECOND_NS))
     hands = [(at_s, moving(9.5)) for at_s in (10.5, 12.5, 14.0)]
-    session, told = heard(
+    session, announcements = feed_timed(
         led(), (9.4, moving(9.5)), (10.0, KnockHeard(Seat(1))), *hands, (14.5, laid), (20.0, NOTHING_NEW)
     )
-    assert passes(told) == []
+    assert passes(announcements) == []
     assert isinstance(session.state.log[-1], Play)
 
 
-def test_a_knock_before_a_hand_came_is_a_pass_however_long_the_hand_stays() -> None:
-    _, told = heard(led(), (8.0, KnockHeard()), *((at_s, moving(9.5)) for at_s in (9.6, 10.1)))
-    assert passes(told) == [1]
+def test_a_knock_before_a_motion_is_a_pass() -> None:
+    _, announcements = feed_timed(led(), (8.0, KnockHeard()), *((at_s, moving(9.5)) for at_s in (9.6, 10.1)))
+    assert passes(announcements) == [1]
 
 
-def test_a_knock_while_somebody_stands_in_front_waits_until_the_table_is_seen() -> None:
-    session, told = heard(led(), (9.9, moving(9.5)), (10.0, KnockHeard()), (40.0, moving(9.5)))
-    assert passes(told) == []
-    _, told = heard(session, (41.0, NOTHING_NEW))
-    assert passes(told) == [1]
+def test_a_knock_waits_until_the_table_is_visible() -> None:
+    session, announcements = feed_timed(led(), (9.9, moving(9.5)), (10.0, KnockHeard()), (40.0, moving(9.5)))
+    assert passes(announcements) == []
+    _, announcements = feed_timed(session, (41.0, NOTHING_NEW))
+    assert passes(announcements) == [1]
 
 
-def test_while_the_table_is_lost_a_knock_waits_however_long_that_takes() -> None:
+def test_a_knock_waits_while_the_table_is_lost() -> None:
     lost = replace(NOTHING_NEW, is_settled=False, lost="put the camera back")
     waits = ((at_s, lost) for at_s in (9.0, 13.0, 40.0))
-    session, told = heard(led(), (8.9, lost), (9.5, KnockHeard()), *waits)
-    assert passes(told) == []
-    _, told = heard(session, (41.0, NOTHING_NEW))
-    assert passes(told) == [1]
+    session, announcements = feed_timed(led(), (8.9, lost), (9.5, KnockHeard()), *waits)
+    assert passes(announcements) == []
+    _, announcements = feed_timed(session, (41.0, NOTHING_NEW))
+    assert passes(announcements) == [1]
 
 
-def test_who_knocks_twice_passes_once() -> None:
+def test_a_double_knock_is_a_single_pass() -> None:
     twice_s = 0.5 * ONE_KNOCK_NS / SECOND_NS
-    _, told = heard(led(), (10.0, KnockHeard()), (10.0 + twice_s, KnockHeard()), (20.0, NOTHING_NEW))
-    assert passes(told) == [1]
+    _, announcements = feed_timed(led(), (10.0, KnockHeard()), (10.0 + twice_s, KnockHeard()), (20.0, NOTHING_NEW))
+    assert passes(announcements) == [1]
 
 
-def test_a_knock_of_another_is_told_and_waits() -> None:
-    session, told = heard(led(), (10.0, KnockHeard(Seat(0))), (13.0, NOTHING_NEW))
-    (wrong,) = (one for one in told if isinstance(one, Irregular))
+def test_a_knock_out_of_turn_is_reported_and_waits() -> None:
+    session, announcements = feed_timed(led(), (10.0, KnockHeard(Seat(0))), (13.0, NOTHING_NEW))
+    (wrong,) = (announcement for announcement in announcements if isinstance(announcement, Irregular))
     assert "it is Ben's turn" in wrong.problem.words
     assert not wrong.stands
     session, _ = feed(session, Press(Button.STANDS))
     assert not session.state.irregular
 
 
-def test_a_knock_that_is_not_sure_is_asked_about() -> None:
+def test_an_uncertain_knock_raises_a_question() -> None:
     faint = KnockHeard(Seat(1), confidence=SURE_KNOCK - 0.1)
-    session, told = heard(led(), (10.0, faint), (13.0, NOTHING_NEW))
-    assert questions(tuple(told)) == ["did Ben knock?"]  # type: ignore[arg-type]  # of what was said
+    session, announcements = feed_timed(led(), (10.0, faint), (13.0, NOTHING_NEW))
+    assert questions(tuple(announcements)) == ["did Ben knock?"]  # type: ignore[arg-type]
     assert session.open_question is not None
     assert session.open_question.holds_up
-    _, said = feed(session, Answer(0))
-    assert passes(list(said)) == [1]
-    went_on, said = feed(session, Answer(1))
-    assert (passes(list(said)), went_on.open_question) == ([], None)
-    assert Knock(Seat(1)) not in went_on.state.log
+    _, replies = feed(session, Answer(0))
+    assert passes(list(replies)) == [1]
+    continued, replies = feed(session, Answer(1))
+    assert (passes(list(replies)), continued.open_question) == ([], None)
+    assert Knock(Seat(1)) not in continued.state.log
 
 
-@pytest.mark.parametrize("seat", [Seat(0), None], ids=["of another", "before drawing"])
-def test_a_knock_that_is_not_sure_and_would_be_wrong_is_nothing(seat: Seat | None) -> None:
+@pytest.mark.parametrize("seat", [Seat(0), None], ids=["out of turn", "before drawing"])
+def test_an_uncertain_irregular_knock_is_ignored(seat: Seat | None) -> None:
     rules = BLOCK if seat == 0 else BONES
-    session, told = heard(led(rules), (10.0, KnockHeard(seat, confidence=0.3)), (13.0, NOTHING_NEW))
-    assert (told, session.open_question) == ([], None)
+    session, announcements = feed_timed(led(rules), (10.0, KnockHeard(seat, confidence=0.3)), (13.0, NOTHING_NEW))
+    assert (announcements, session.open_question) == ([], None)
     assert not any(isinstance(event, Knock) for event in session.state.log)
 
 
-def test_who_has_to_draw_first_is_told_so_and_keeps_the_turn() -> None:
-    session, told = heard(led(BONES), (10.0, KnockHeard(Seat(1))), (13.0, NOTHING_NEW))
-    assert questions(tuple(told)) == ["Ben knocked? draw before knocking: 14 tiles left in the boneyard"]  # type: ignore[arg-type]
+def test_a_knock_before_drawing_keeps_the_turn() -> None:
+    session, announcements = feed_timed(led(BONES), (10.0, KnockHeard(Seat(1))), (13.0, NOTHING_NEW))
+    assert questions(tuple(announcements)) == ["Ben knocked? draw before knocking: 14 tiles left in the boneyard"]  # type: ignore[arg-type]
     assert session.open_question is not None
     assert not session.open_question.holds_up
-    stands, said = feed(session, Answer(0))
-    assert passes(list(said)) == [1]
+    stands, replies = feed(session, Answer(0))
+    assert passes(list(replies)) == [1]
     assert stands.state.irregular
-    played, told = heard(session, (14.0, placed(NEXT)), (20.0, NOTHING_NEW))
+    played, announcements = feed_timed(session, (14.0, placed(NEXT)), (20.0, NOTHING_NEW))
     assert played.open_question is None
     play = played.state.log[-1]
     assert isinstance(play, Play)
     assert play.seat == 1
 
 
-def test_of_two_knocks_that_are_one_the_surer_counts() -> None:
+def test_the_clearer_sound_of_a_knock_counts() -> None:
     faint, clear = KnockHeard(Seat(1), confidence=0.3), KnockHeard(Seat(1), confidence=0.9)
-    _, told = heard(led(), (10.0, faint), (10.3, clear), (13.0, NOTHING_NEW))
-    assert passes(told) == [1]
+    _, announcements = feed_timed(led(), (10.0, faint), (10.3, clear), (13.0, NOTHING_NEW))
+    assert passes(announcements) == [1]
 
 
 @pytest.mark.parametrize("wrong", [{"confidence": 1.1}, {"confidence": float("nan")}, {"strength": -1.0}])
@@ -209,32 +209,32 @@ def test_a_knock_needs_a_probability_and_a_strength(wrong: dict[str, float]) -> 
         KnockHeard(**wrong)  # type: ignore[arg-type]  # no seat among them
 
 
-def test_a_knock_while_a_question_holds_up_the_game_waits_for_its_answer() -> None:
+def test_a_knock_waits_for_the_answer_of_a_blocking_question() -> None:
     unsure = seen((5, 4), (2, 0), sure=(0.99, 0.5))
-    session, _ = heard(led(), (5.0, placed(unsure, before=(FIRST,))), (10.0, KnockHeard()))
-    session, told = heard(session, (13.0, NOTHING_NEW))
-    assert told == []
+    session, _ = feed_timed(led(), (5.0, placed(unsure, before=(FIRST,))), (10.0, KnockHeard()))
+    session, announcements = feed_timed(session, (13.0, NOTHING_NEW))
+    assert announcements == []
     session, _ = feed(session, Answer(0))
-    session, told = heard(session, (14.0, TableView((FIRST, unsure), (), ())))
-    assert passes(told) == [0]
+    session, announcements = feed_timed(session, (14.0, TableView((FIRST, unsure), (), ())))
+    assert passes(announcements) == [0]
 
 
-def test_frames_that_show_nothing_new_change_nothing_but_the_time() -> None:
+def test_unchanged_views_only_advance_the_time() -> None:
     session = led()
     view = TableView((FIRST,), (), ())
     session, _ = feed(session, view, t_ns=2 * SECOND_NS)
-    after, told = feed(session, view, t_ns=3 * SECOND_NS)
-    assert told == ()
+    after, announcements = feed(session, view, t_ns=3 * SECOND_NS)
+    assert announcements == ()
     now_ns = 3 * SECOND_NS
     assert after == replace(session, t_ns=now_ns, viewed_ns=now_ns, shown_ns=now_ns)
 
 
-def test_knocks_between_hands_are_the_shuffle() -> None:
+def test_knocks_between_hands_are_ignored() -> None:
     session, _ = feed(led(), HandEnd())
     assert session.state.game is not None
     assert session.state.game.phase is Phase.REVEAL
-    after, told = heard(session, (10.0, KnockHeard()), (20.0, NOTHING_NEW))
-    assert told == []
+    after, announcements = feed_timed(session, (10.0, KnockHeard()), (20.0, NOTHING_NEW))
+    assert announcements == []
     assert after.state == session.state
 
 
@@ -254,21 +254,21 @@ def test_knocks_between_hands_are_the_shuffle() -> None:
         (Press(Button.NEXT), None),
     ],
 )
-def test_a_button_means_what_fits_the_moment(press: Press, event: Event | None) -> None:
+def test_buttons_map_to_events(press: Press, event: Event | None) -> None:
     assert event_of(press, led().state) == event
 
 
-def test_next_names_the_next_leader_and_deals_the_next_hand() -> None:
-    session = sitting(BLOCK)
+def test_next_selects_the_leader_and_deals() -> None:
+    session = session_with(BLOCK)
     for seat in (0, 1, 0):
         session, _ = feed(session, Press(Button.NEXT))
         assert session.state.log[-1] == Lead(Seat(seat))
     for event in (Play(Seat(0), Tile.parse("5-3")), HandEnd(), *(Press(Button.NEXT),)):
         session, _ = feed(session, event)
-    assert session.state.log[-1] == HandEnd()  # the hands are not open yet
+    assert session.state.log[-1] == HandEnd()  # no hand is revealed yet
 
 
-def test_undo_takes_back_one_thing_after_the_other_and_leaves_the_match() -> None:
+def test_undo_steps_back_but_keeps_the_match() -> None:
     session = led()
     for _ in range(8):
         session, _ = feed(session, Press(Button.UNDO))
@@ -277,28 +277,28 @@ def test_undo_takes_back_one_thing_after_the_other_and_leaves_the_match() -> Non
 
 
 def test_the_call_button_calls_the_points_of_the_last_play() -> None:
-    session, _ = feed(sitting(TWOSET, Lead(Seat(0)), seats=4), placed(seen((5, 5), (0, 0), 90)))
-    session, said = feed(session, Press(Button.CALL))
-    assert [one.points for one in said if isinstance(one, Scored)] == [10]
-    session, said = feed(session, Press(Button.CALL, Seat(2)))
-    assert said == ()  # the next look may show what the call is for
-    session, said = feed(session, KnockHeard(), t_ns=session.t_ns + PRESS_WAITS_NS)
-    assert any(isinstance(one, Irregular) for one in said)
+    session, _ = feed(session_with(TWOSET, Lead(Seat(0)), seats=4), placed(seen((5, 5), (0, 0), 90)))
+    session, announcements = feed(session, Press(Button.CALL))
+    assert [announcement.points for announcement in announcements if isinstance(announcement, Scored)] == [10]
+    session, announcements = feed(session, Press(Button.CALL, Seat(2)))
+    assert announcements == ()  # the next view may explain the call
+    session, announcements = feed(session, KnockHeard(), t_ns=session.t_ns + PRESS_WAITS_NS)
+    assert any(isinstance(announcement, Irregular) for announcement in announcements)
 
 
-def test_it_stands_accepts_what_was_against_the_rules() -> None:
-    session, said = feed(line(FIRST), placed(seen((4, 1), (2, 0))))
-    assert any(isinstance(one, Irregular) for one in said)
+def test_stands_accepts_an_irregular_play() -> None:
+    session, announcements = feed(line(FIRST), placed(seen((4, 1), (2, 0))))
+    assert any(isinstance(announcement, Irregular) for announcement in announcements)
     session, _ = feed(session, Press(Button.STANDS))
     assert isinstance(session.state.log[-1], ItStands)
     assert not session.state.irregular
-    session, said = feed(session, placed(seen((1, 0), (4, 0))))
-    assert not questions(said)
+    session, announcements = feed(session, placed(seen((1, 0), (4, 0))))
+    assert not questions(announcements)
 
 
-def test_who_leads_is_answered_on_the_page() -> None:
-    session, said = feed(sitting(SUPER, seats=3), placed(seen((7, 7), (0, 0), 90)))
-    assert questions(said) == ["who leads the 7-7?"]
+def test_an_answer_names_the_leader() -> None:
+    session, announcements = feed(session_with(SUPER, seats=3), placed(seen((7, 7), (0, 0), 90)))
+    assert questions(announcements) == ["who leads the 7-7?"]
     session, _ = feed(session, Answer(2))
     assert session.open_question is None
     play = session.state.log[-1]
@@ -306,116 +306,114 @@ def test_who_leads_is_answered_on_the_page() -> None:
     assert play.seat == 2
 
 
-def test_an_answer_to_nothing_changes_nothing() -> None:
+def test_an_answer_without_a_question_is_ignored() -> None:
     session = led()
-    after, said = feed(session, Answer(0))
-    assert (after.state, said) == (session.state, ())
+    after, announcements = feed(session, Answer(0))
+    assert (after.state, announcements) == (session.state, ())
     asked, _ = feed(session, placed(seen((5, 4), (2, 0), sure=(0.99, 0.5))))
     for answer in (Answer(99), Answer(-1), Answer(0, topic="something else")):
-        after, said = feed(asked, answer)
-        assert (after.state, said) == (asked.state, ())
+        after, announcements = feed(asked, answer)
+        assert (after.state, announcements) == (asked.state, ())
 
 
-def test_points_called_while_the_hand_is_still_over_its_tile_are_those_of_the_tile() -> None:
-    session, _ = feed(sitting(TWOSET, Lead(Seat(0)), seats=4), NOTHING_YET, t_ns=SECOND_NS)
+def test_a_call_before_its_tile_is_visible_counts_for_the_tile() -> None:
+    session, _ = feed(session_with(TWOSET, Lead(Seat(0)), seats=4), NOTHING_YET, t_ns=SECOND_NS)
     session, _ = feed(session, replace(NOTHING_YET, is_settled=False), t_ns=2 * SECOND_NS)
-    session, said = feed(session, Press(Button.CALL, Seat(0)), t_ns=3 * SECOND_NS)
-    assert said == ()
-    session, said = feed(session, placed(seen((5, 5), (0, 0), 90)), t_ns=5 * SECOND_NS)
-    assert [one.points for one in said if isinstance(one, Scored)] == [10]
+    session, announcements = feed(session, Press(Button.CALL, Seat(0)), t_ns=3 * SECOND_NS)
+    assert announcements == ()
+    session, announcements = feed(session, placed(seen((5, 5), (0, 0), 90)), t_ns=5 * SECOND_NS)
+    assert [announcement.points for announcement in announcements if isinstance(announcement, Scored)] == [10]
     assert not session.places.pressed
 
 
-def test_a_pass_pressed_while_something_moves_is_before_or_after_the_tile_as_the_rules_allow() -> None:
+def test_a_pass_pressed_during_a_motion_is_ordered_by_the_rules() -> None:
     for seat, order in ((0, [Play, Knock]), (1, [Knock, Play])):
         session, _ = feed(led(), NOTHING_NEW, t_ns=2 * SECOND_NS)
         session, _ = feed(session, moving(2.5), t_ns=3 * SECOND_NS)
         session, _ = feed(session, Press(Button.KNOCK, Seat(seat)), t_ns=4 * SECOND_NS)
         session, _ = feed(session, placed(NEXT, before=(FIRST,)), t_ns=5 * SECOND_NS)
-        assert [type(one) for one in session.state.log[-2:]] == order
+        assert [type(event) for event in session.state.log[-2:]] == order
         assert session.questions == ()
 
 
 @pytest.mark.parametrize("last", [NOTHING_NEW, KnockHeard()])
-def test_a_press_for_nothing_is_said_within_three_seconds(last: TableView | KnockHeard) -> None:
+def test_an_unexplained_press_is_reported_within_three_seconds(last: TableView | KnockHeard) -> None:
     session, _ = feed(led(), NOTHING_NEW, t_ns=2 * SECOND_NS)
-    session, said = feed(session, Press(Button.KNOCK, Seat(0)), t_ns=3 * SECOND_NS)
-    assert said == ()
-    session, said = feed(session, NOTHING_NEW, t_ns=4 * SECOND_NS)
-    assert said == ()
-    _, said = feed(session, last, t_ns=3 * SECOND_NS + PRESS_WAITS_NS)
-    assert any(isinstance(one, Irregular) for one in said)
+    session, announcements = feed(session, Press(Button.KNOCK, Seat(0)), t_ns=3 * SECOND_NS)
+    assert announcements == ()
+    session, announcements = feed(session, NOTHING_NEW, t_ns=4 * SECOND_NS)
+    assert announcements == ()
+    _, announcements = feed(session, last, t_ns=3 * SECOND_NS + PRESS_WAITS_NS)
+    assert any(isinstance(announcement, Irregular) for announcement in announcements)
 
 
-def test_a_press_before_the_hand_was_seen_is_explained_by_the_look_after_it() -> None:
-    session, _ = feed(sitting(TWOSET, Lead(Seat(0)), seats=4), NOTHING_YET, t_ns=SECOND_NS)
+def test_a_press_is_explained_by_the_next_view() -> None:
+    session, _ = feed(session_with(TWOSET, Lead(Seat(0)), seats=4), NOTHING_YET, t_ns=SECOND_NS)
     session, _ = feed(session, Press(Button.CALL, Seat(0)), t_ns=2 * SECOND_NS)
-    session, said = feed(session, placed(seen((5, 5), (0, 0), 90)), t_ns=4 * SECOND_NS)
-    assert [one.points for one in said if isinstance(one, Scored)] == [10]
+    session, announcements = feed(session, placed(seen((5, 5), (0, 0), 90)), t_ns=4 * SECOND_NS)
+    assert [announcement.points for announcement in announcements if isinstance(announcement, Scored)] == [10]
 
 
-def test_a_question_that_nobody_answers_no_longer_holds_up_a_game_that_goes_on() -> None:
-    session, _ = heard(sitting(BLOCK, seats=2), (1.0, placed(FIRST)))
-    assert session.open_question is not None  # who leads?
-    lying = [FIRST]
+def test_an_unanswered_question_stops_blocking_when_play_continues() -> None:
+    session, _ = feed_timed(session_with(BLOCK, seats=2), (1.0, placed(FIRST)))
+    assert session.open_question is not None  # the leader is unknown
+    on_table = [FIRST]
     for number, tile in enumerate((NEXT, seen((4, 1), (4, 0)), seen((1, 6), (6, 0)), seen((3, 0), (-2, 0), 180))):
-        session, _ = feed(session, placed(tile, before=tuple(lying)), t_ns=(5 + 3 * number) * SECOND_NS)
-        lying.append(tile)
-    assert sum(isinstance(one, Play) for one in session.state.log) == 5
+        session, _ = feed(session, placed(tile, before=tuple(on_table)), t_ns=(5 + 3 * number) * SECOND_NS)
+        on_table.append(tile)
+    assert sum(isinstance(event, Play) for event in session.state.log) == 5
     assert session.state.is_provisional
-    assert not any(one.ambiguity.holds_up for one in session.questions)
+    assert not any(question.ambiguity.holds_up for question in session.questions)
 
 
 def undone() -> Session:
     session, _ = feed(led(), placed(NEXT, before=(FIRST,)), t_ns=2 * SECOND_NS)
-    session, said = feed(session, Press(Button.UNDO), t_ns=3 * SECOND_NS)
-    assert "still on the table: the 5-4. Play again, or remove from the table?" in questions(said)
+    session, announcements = feed(session, Press(Button.UNDO), t_ns=3 * SECOND_NS)
+    assert "still on the table: the 5-4. Play again, or remove from the table?" in questions(announcements)
     return session
 
 
-def test_a_tile_that_lies_there_after_its_play_was_undone_counts_again_if_the_table_says_so() -> None:
+def test_an_undone_tile_counts_again_by_an_answer() -> None:
     session, _ = feed(undone(), Answer(0), t_ns=4 * SECOND_NS)
-    assert [type(one) for one in session.state.log[-3:]] == [Play, Undo, Play]
+    assert [type(event) for event in session.state.log[-3:]] == [Play, Undo, Play]
     assert session.questions == ()
 
 
-def test_a_tile_whose_play_was_undone_is_asked_about_until_it_is_gone_or_laid_anew() -> None:
+def test_the_question_of_an_undone_tile_closes_when_it_is_removed_or_moved() -> None:
     gone = TableView((FIRST,), (), (Change(ChangeKind.REMOVED, NEXT),))
     session, _ = feed(undone(), gone, t_ns=5 * SECOND_NS)
     assert session.questions == ()
     other = seen((5, 4), (0, 2))
     moved = TableView((FIRST, other), (), (Change(ChangeKind.MOVED, other, NEXT),))
     session, _ = feed(undone(), moved, t_ns=5 * SECOND_NS)
-    assert not any("still on the table" in one.ambiguity.words for one in session.questions)
+    assert not any("still on the table" in question.ambiguity.words for question in session.questions)
     session, _ = feed(undone(), Answer(1), t_ns=4 * SECOND_NS)
     session, _ = feed(session, TableView((FIRST, NEXT), (), ()), t_ns=5 * SECOND_NS)
     assert session.questions == ()
     assert isinstance(session.state.log[-1], Undo)
 
 
-def test_a_tile_whose_play_was_undone_counts_again_where_the_players_go_on_without_an_answer() -> None:
-    session, lying = undone(), [FIRST, NEXT]
+def test_an_undone_tile_counts_again_if_play_continues_without_an_answer() -> None:
+    session, on_table = undone(), [FIRST, NEXT]
     further = *(seen(pips, (4 + 2 * at, 0)) for at, pips in enumerate(((4, 2), (2, 1), (1, 0)))), seen((0, 6), (10, 0))
     for number, tile in enumerate((seen((3, 6), (-2, 0), 180), *further)):
-        session, _ = feed(session, placed(tile, before=tuple(lying)), t_ns=(4 + number) * SECOND_NS)
-        lying.append(tile)
+        session, _ = feed(session, placed(tile, before=tuple(on_table)), t_ns=(4 + number) * SECOND_NS)
+        on_table.append(tile)
     assert session.state.game is not None
-    assert [str(one) for one in session.state.game.layout.tiles] == ["5-3", "5-4", "6-3", "4-2", "2-1", "1-0", "6-0"]
+    assert [str(tile) for tile in session.state.game.layout.tiles] == ["5-3", "5-4", "6-3", "4-2", "2-1", "1-0", "6-0"]
     assert session.state.is_provisional
-    assert not any(one.ambiguity.holds_up for one in session.questions)
+    assert not any(question.ambiguity.holds_up for question in session.questions)
 
 
 @pytest.mark.parametrize("button", [Button.KNOCK, Button.CALL, Button.DRAW, Button.DONE])
-def test_before_the_first_deal_no_button_is_anybodys(button: Button) -> None:
+def test_buttons_are_ignored_before_the_first_deal(button: Button) -> None:
     session, _ = feed(Session(), MatchStart(BLOCK, ("Ann", "Ben")))
     assert event_of(Press(button), session.state) is None
     assert feed(session, Press(button)) == (session, ())
 
 
 @pytest.mark.parametrize(("target", "deals"), [(None, True), (1, False)])
-def test_the_button_deals_after_a_match_of_one_hand_and_not_after_a_match_that_is_won(
-    target: int | None, *, deals: bool
-) -> None:
+def test_next_deals_after_a_single_hand_but_not_after_a_won_match(target: int | None, *, deals: bool) -> None:
     session = led(replace(BLOCK, target=target))
     for event in (HandEnd(), RevealPips(Seat(0), 5), RevealPips(Seat(1), 30)):
         session, _ = feed(session, event)
@@ -425,7 +423,7 @@ def test_the_button_deals_after_a_match_of_one_hand_and_not_after_a_match_that_i
     assert (session.state.log[-1] == NewHand()) is deals
 
 
-def test_what_is_said_is_written_with_its_words_and_the_totals() -> None:
+def test_announcement_lines_have_words_and_totals() -> None:
     doubtful = seen((5, 4), (2, 0), sure=(0.99, 0.5))
     session, (question,) = feed(led(BONES), placed(doubtful, before=(FIRST,)), t_ns=2 * SECOND_NS)
     assert isinstance(question, Ambiguity)
@@ -437,6 +435,10 @@ def test_what_is_said_is_written_with_its_words_and_the_totals() -> None:
         "choices": list(question.choices),
         "holds_up": True,
     }
-    session, said = feed(led(), Knock(Seat(1)), t_ns=3 * SECOND_NS)
-    (knocked,) = (announcement_line(one, 8, session.state) for one in said if isinstance(one, Passed))
+    session, announcements = feed(led(), Knock(Seat(1)), t_ns=3 * SECOND_NS)
+    (knocked,) = (
+        announcement_line(announcement, 8, session.state)
+        for announcement in announcements
+        if isinstance(announcement, Passed)
+    )
     assert (knocked["event"], knocked["words"], knocked["seat"]) == ("passed", "Ben knocks", 1)

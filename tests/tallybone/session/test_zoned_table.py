@@ -1,4 +1,4 @@
-"""Whole games of every kind at a table with zones: draws, hands, deals and leaders come from what is seen alone."""
+"""Tests of whole games with zones: draws, hands, deals and leaders are recognised without input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FAULTS = ZoneFaults(unsure=0.03, nudged=0.1, miscounted=0.05, pushed=0.1, side_r
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PLAYERS_OF))
-def test_a_clear_eye_tells_draws_hands_and_deals_without_a_question(name: str) -> None:
+def test_a_faultless_reader_finds_draws_hands_and_deals_without_questions(name: str) -> None:
     table = ZonedTable(profile(name), 1, ZoneFaults(), hands=2)
     figures = table.run()
     assert figures.plays_right == figures.plays > 10
@@ -25,23 +25,23 @@ def test_a_clear_eye_tells_draws_hands_and_deals_without_a_question(name: str) -
     assert figures.is_right_at_end
     pressed = [event for _, event in table.inputs if isinstance(event, NewHand | Lead | Draw | Reveal)]
     assert pressed == []
-    told = [type(event) for event in table.session.state.log]
-    assert told.count(NewHand) == sum(isinstance(step.event, NewHand) for step in table.steps)
-    assert Reveal in told
-    assert (Draw in told) is (name != "block")
+    kinds = [type(event) for event in table.session.state.log]
+    assert kinds.count(NewHand) == sum(isinstance(step.event, NewHand) for step in table.steps)
+    assert Reveal in kinds
+    assert (Draw in kinds) is (name != "block")
 
 
 @pytest.mark.parametrize("name", sorted(PLAYERS_OF))
-def test_an_eye_with_faults_ends_right(name: str) -> None:
+def test_a_faulty_reader_gives_the_right_result(name: str) -> None:
     figures = ZonedTable(profile(name), 3, FAULTS, hands=1).run()
     assert figures.plays_right == figures.plays
     assert figures.is_right_at_end
 
 
-class Reached(ZonedTable):
-    """At every play, what would be said if another player's hand had laid the tile; and how often nothing was."""
+class WrongHands(ZonedTable):
+    """A table that also tests every play with another player's hand, and counts missing reports."""
 
-    shown = unsaid = 0
+    shown = unreported = 0
 
     def _see(self, steps: list[ScriptStep]) -> None:
         play = steps[0].event
@@ -51,36 +51,39 @@ class Reached(ZonedTable):
 
     def _reach(self, play: Play, steps: list[ScriptStep]) -> None:
         side = next(zone.side for seat, zone in enumerate(self.zones.seats) if seat != play.seat)
-        tiles = list(self.eye.tiles)
-        changes = self.eye.look(steps).changes
+        tiles = list(self.reader.tiles)
+        changes = self.reader.look(steps).changes
         self.t_ns += 1
         view = self.view(changes, (EntrySide(side, 1.0),))
-        self.eye.tiles = tiles
-        after, said = feed(self.session, view, t_ns=self.t_ns)
+        self.reader.tiles = tiles
+        after, announcements = feed(self.session, view, t_ns=self.t_ns)
         self.shown += 1
-        is_said = any(isinstance(one, Irregular) and one.problem.kind is ProblemKind.WRONG_SEAT for one in said)
-        self.unsaid += not (is_said or asks_who(after))
+        is_reported = any(
+            isinstance(announcement, Irregular) and announcement.problem.kind is ProblemKind.WRONG_SEAT
+            for announcement in announcements
+        )
+        self.unreported += not (is_reported or asks_for_player(after))
 
 
-def asks_who(session: Session) -> bool:
-    return any(one.ambiguity.words.startswith(("it was", "who led")) for one in session.questions)
+def asks_for_player(session: Session) -> bool:
+    return any(question.ambiguity.words.startswith(("it was", "who led")) for question in session.questions)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_clear", [False, True], ids=["reaching", "clearly wrong"])
-def test_where_one_side_in_ten_is_wrong_nobody_is_said_to_be_out_of_turn(is_clear: bool) -> None:
+def test_ten_percent_wrong_sides_cause_no_false_report(is_clear: bool) -> None:
     for name in ("bones", "block", "twoset"):
         for seed in range(2):
-            table = Reached(profile(name), seed, ZoneFaults(side_right=0.9, wrong_is_clear=is_clear))
+            table = WrongHands(profile(name), seed, ZoneFaults(side_right=0.9, wrong_is_clear=is_clear))
             figures = table.run()
             assert isinstance(figures, ZoneFigures)
             assert figures.out_of_turn == 0
             assert figures.plays_right == figures.plays
-            assert table.unsaid <= 0.05 * table.shown
+            assert table.unreported <= 0.05 * table.shown
             assert table.shown > 5
 
 
-def test_a_resumed_sitting_goes_on_alike() -> None:
+def test_a_resumed_session_continues_identically() -> None:
     table = ZonedTable(profile("bones"), 5, FAULTS)
     table.run()
     session = Session(zones=table.zones)

@@ -1,4 +1,4 @@
-"""Where on the table what lies: points of the picture, seats in their order, and what is written of it."""
+"""Tests of the zones of a table: points, order of seats, and the file format."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ TRIANGLE = ((0.5, 0.0), (1.0, 0.0), (1.0, 0.5))
     ("point", "is_in"),
     [((0.9, 0.1), True), ((0.95, 0.4), True), ((0.6, 0.4), False), ((0.4, 0.1), False), ((0.9, 0.9), False)],
 )
-def test_a_point_is_in_the_zone_whose_outline_is_around_it(point: tuple[float, float], is_in: bool) -> None:
+def test_a_point_inside_an_outline_is_in_its_zone(point: tuple[float, float], is_in: bool) -> None:
     assert Zones(boneyard=TRIANGLE).is_boneyard(*point) is is_in
     assert Zones((SeatZone(Side.TOP, TRIANGLE),)).seat_at(*point) == (0 if is_in else None)
 
 
-def test_what_is_in_no_zone_is_the_layout() -> None:
+def test_points_outside_all_zones_belong_to_the_layout() -> None:
     zones = default_zones(4)
     assert zones.seat_at(0.5, 0.5) is None
     assert not zones.is_boneyard(0.5, 0.5)
@@ -36,16 +36,16 @@ def test_what_is_in_no_zone_is_the_layout() -> None:
         (6, []),
     ],
 )
-def test_seats_sit_clockwise_from_the_bottom(players: int, sides: list[Side]) -> None:
+def test_seats_are_clockwise_from_the_bottom(players: int, sides: list[Side]) -> None:
     zones = default_zones(players)
     assert [zone.side for zone in zones.seats] == sides
-    middles = {Side.BOTTOM: (0.5, 0.95), Side.LEFT: (0.04, 0.5), Side.TOP: (0.5, 0.05), Side.RIGHT: (0.96, 0.5)}
-    assert [zones.seat_at(*middles[side]) for side in sides] == list(range(len(sides)))
+    centres = {Side.BOTTOM: (0.5, 0.95), Side.LEFT: (0.04, 0.5), Side.TOP: (0.5, 0.05), Side.RIGHT: (0.96, 0.5)}
+    assert [zones.seat_at(*centres[side]) for side in sides] == list(range(len(sides)))
     assert zones.is_boneyard(0.9, 0.1)
 
 
 @pytest.mark.slow
-def test_the_usual_zones_do_not_overlap() -> None:
+def test_the_default_zones_do_not_overlap() -> None:
     zones = default_zones(4)
     for x in range(200):
         for y in range(200):
@@ -54,11 +54,11 @@ def test_the_usual_zones_do_not_overlap() -> None:
             assert sum(alone) + zones.is_boneyard(*point) <= 1
 
 
-def test_zones_are_read_as_they_were_written() -> None:
+def test_zones_are_parsed_as_formatted() -> None:
     assert Zones.parse(default_zones(3).format()) == default_zones(3)
     assert Zones.parse(Zones().format()) == Zones()
-    said = '{"seats": [{"side": "left", "outline": [[0, 0], [0.1, 0], [0.1, 1]]}], "boneyard": null}'
-    assert Zones.parse(said) == Zones((SeatZone(Side.LEFT, ((0.0, 0.0), (0.1, 0.0), (0.1, 1.0))),))
+    text = '{"seats": [{"side": "left", "outline": [[0, 0], [0.1, 0], [0.1, 1]]}], "boneyard": null}'
+    assert Zones.parse(text) == Zones((SeatZone(Side.LEFT, ((0.0, 0.0), (0.1, 0.0), (0.1, 1.0))),))
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,6 @@ def test_zones_are_read_as_they_were_written() -> None:
         ('{"seats": [{"side": "north", "outline": []}], "boneyard": null}', "north"),
     ],
 )
-def test_what_is_no_zone_is_refused(text: str, words: str) -> None:
+def test_invalid_zones_are_refused(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Zones.parse(text)

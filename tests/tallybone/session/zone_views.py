@@ -1,4 +1,4 @@
-"""A small table with zones, shown look by look: for tests of what the boneyard, open hands and sides tell."""
+"""A small table with zones, shown view by view, for tests of the boneyard, revealed hands and sides."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def back(at: int, push_px: float = 0.0) -> SeenTile:
 
 
 def before(seat: int, at: int, pips: tuple[int, int], sure: tuple[float, float] = (0.999, 0.999)) -> SeenTile:
-    """A tile that lies open before a seat."""
+    """Return a tile that lies open in front of a seat."""
     return seen(pips, (2.5 * at, ROW_OF[seat]), 90, sure)
 
 
 class Table:
-    """What lies there, and the sitting that sees it."""
+    """The tiles of a table, and the session that watches it."""
 
     def __init__(self, rules: Rules, *events: Event, yard: int = 14, zones: Zones = ZONES) -> None:
         self.session = Session(zones=zones)
         self.tiles: tuple[SeenTile, ...] = tuple(back(at) for at in range(yard))
-        self.said: tuple[Announcement, ...] = ()
+        self.announcements: tuple[Announcement, ...] = ()
         self.t_ns = 0
         for event in (MatchStart(replace(rules, lead_first=LeadRule.LOT_ANY), ("Ann", "Ben")), *events):
             self.session, _ = feed(self.session, event)
@@ -54,31 +54,31 @@ class Table:
 
     @property
     def asked(self) -> list[str]:
-        return [one.ambiguity.words for one in self.session.questions]
+        return [question.ambiguity.words for question in self.session.questions]
 
-    def tell(self, event: object, after_s: float = 5.0) -> None:
-        if not isinstance(event, TableView) and after_s >= 5.0:  # the camera sees the table all the time
-            self.tell(self.view(), after_s - 0.5)
+    def feed(self, event: object, after_s: float = 5.0) -> None:
+        if not isinstance(event, TableView) and after_s >= 5.0:  # the camera watches the table continuously
+            self.feed(self.view(), after_s - 0.5)
             after_s = 0.5
         self.t_ns += int(after_s * SECOND_NS)
-        self.session, self.said = feed(self.session, event, t_ns=self.t_ns)  # type: ignore[arg-type]  # any input
+        self.session, self.announcements = feed(self.session, event, t_ns=self.t_ns)  # type: ignore[arg-type]  # any input
 
-    def look(self, *came: str, after_s: float = 5.0, changes: tuple[Change, ...] = ()) -> None:
-        """One look after a motion; hands came in over these sides alike."""
-        sides = tuple(EntrySide(Side(side), 1 / len(came)) for side in came)
-        self.tell(self.view(sides, changes), after_s)
+    def look(self, *sides: str, after_s: float = 5.0, changes: tuple[Change, ...] = ()) -> None:
+        """Show a view after a motion, with hands over these sides at equal chances."""
+        entries = tuple(EntrySide(Side(side), 1 / len(sides)) for side in sides)
+        self.feed(self.view(entries, changes), after_s)
 
     def view(self, sides: tuple[EntrySide, ...] = (), changes: tuple[Change, ...] = ()) -> TableView:
         return TableView(self.tiles, (), changes, True, self.t_ns, sides, size_px=SIZE_PX)
 
-    def put(self, *tiles: SeenTile, came: str = "") -> None:
+    def put(self, *tiles: SeenTile, side: str = "") -> None:
         self.tiles = (*self.tiles, *tiles)
-        self.look(*came.split(), changes=tuple(Change(ChangeKind.PLACED, tile) for tile in tiles))
+        self.look(*side.split(), changes=tuple(Change(ChangeKind.PLACED, tile) for tile in tiles))
 
-    def take(self, *tiles: SeenTile, came: str = "") -> None:
+    def take(self, *tiles: SeenTile, side: str = "") -> None:
         self.tiles = tuple(tile for tile in self.tiles if tile not in tiles)
-        self.look(*came.split(), changes=tuple(Change(ChangeKind.REMOVED, tile) for tile in tiles))
+        self.look(*side.split(), changes=tuple(Change(ChangeKind.REMOVED, tile) for tile in tiles))
 
-    def backs(self, many: int) -> tuple[SeenTile, ...]:
-        """The last tiles of the boneyard."""
-        return tuple(tile for tile in self.tiles if tile.face is Face.DOWN)[-many:]
+    def backs(self, count: int) -> tuple[SeenTile, ...]:
+        """Return the last tiles of the boneyard."""
+        return tuple(tile for tile in self.tiles if tile.face is Face.DOWN)[-count:]

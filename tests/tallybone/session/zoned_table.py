@@ -1,6 +1,6 @@
-"""A whole game at a table with zones, seen by an eye with known faults: no button says a draw, a reveal or a deal.
+"""A whole game at a table with zones and a noisy reader, without input of draws, reveals or deals.
 
-The boneyard and the open hands lie in their zones, and every hand comes in over a side, mostly that of its player.
+The boneyard and the revealed hands lie in their zones. Every hand enters over a side, usually that of its player.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tallybone.session.session import Session
 from tallybone.session.touching import Footprint
 from tallybone.session.zones import Outline, SeatZone, Zones
 from tallybone.simulate.game_script import ScriptStep
-from tests.tallybone.session.noisy_table import MIDDLE_PX, PX_PER_MM, Faults, Figures, NoisyEye, NoisyTable
+from tests.tallybone.session.noisy_table import CENTRE_PX, PX_PER_MM, Faults, Figures, NoisyReader, NoisyTable
 from vision.reading import Face, SeenTile
 from vision.tracking.settle import EntrySide, Side
 from vision.tracking.table_view import Change, ChangeKind, TableView
@@ -59,13 +59,13 @@ def zones_of(players: int) -> Zones:
 
 
 def back(at: int) -> SeenTile:
-    """A tile of the boneyard, face down, in its row."""
+    """Return a tile of the boneyard, face down in its row."""
     x, y = 3240.0 + 58 * (at % TILES_IN_A_ROW), 40.0 + 90 * (at // TILES_IN_A_ROW)
     return SeenTile(Face.DOWN, ((x, y), (x + 36, y), (x + 36, y + 72), (x, y + 72)), ())
 
 
-def laid_open(eye: NoisyEye, side: Side, tiles: tuple[Tile, ...]) -> list[SeenTile]:
-    """The tiles that a player at *side* lays open, in a row."""
+def laid_open(eye: NoisyReader, side: Side, tiles: tuple[Tile, ...]) -> list[SeenTile]:
+    """Return the tiles revealed by a player at *side*, in a row."""
     fresh = []
     for at, tile in enumerate(tiles):
         along = (at - len(tiles) / 2) * 1.3 * 24.0
@@ -82,7 +82,7 @@ def laid_open(eye: NoisyEye, side: Side, tiles: tuple[Tile, ...]) -> list[SeenTi
 
 @dataclass(frozen=True)
 class ZoneFaults(Faults):
-    """What is wrong besides: shares of hands, and of looks."""
+    """Additional fault rates, as shares of hands and of views."""
 
     side_right: float = 1.0
     wrong_is_clear: bool = False
@@ -92,7 +92,7 @@ class ZoneFaults(Faults):
 
 @dataclass
 class ZoneFigures(Figures):
-    """What came of it besides."""
+    """Additional results."""
 
     out_of_turn: int = 0
     asked_who: int = 0
@@ -114,7 +114,7 @@ class ZonedTable(NoisyTable):
         self.side_rng = np.random.default_rng(seed + 20_000)
 
     def came_from(self, seat: int | None, *others: int) -> tuple[EntrySide, ...]:
-        """Over which side a hand of a seat comes in, as far as the eye can tell; people reach across."""
+        """Return the reader's sides of entry for a hand of a seat. Players may reach across the table."""
         sides = [zone.side for zone in self.zones.seats]
         if seat is None:
             return ()
@@ -130,14 +130,14 @@ class ZonedTable(NoisyTable):
         return (EntrySide(other, 0.6), EntrySide(sides[seat], 0.4)) if kind < 0.8 else (EntrySide(other, 1.0),)
 
     def view(self, changes: Sequence[Change], came: tuple[EntrySide, ...]) -> TableView:
-        tiles = (*self.eye.tiles, *self.yard, *self.open)
+        tiles = (*self.reader.tiles, *self.yard, *self.open)
         return TableView(tiles, (), tuple(changes), True, self.t_ns, came, size_px=SIZE_PX)
 
     def show(self, changes: Sequence[Change], came: tuple[EntrySide, ...], after_s: float = 5.0) -> None:
         self.feed(self.view((*self._yard_faults(), *changes), came), after_s)
 
     def _yard_faults(self) -> list[Change]:
-        """A hand pushes a tile of the boneyard, or the eye overlooks one for a moment although no hand is near."""
+        """Push a tile of the boneyard, or miss a tile for a moment without a hand in view."""
         changes = []
         if self.yard and self.side_rng.random() < self.zone_faults.pushed:
             at = int(self.side_rng.integers(len(self.yard)))
@@ -156,23 +156,25 @@ class ZonedTable(NoisyTable):
         if self.faults.knocks_heard:
             self.feed(KnockHeard())
         seats = [step.event.seat for step in steps if isinstance(step.event, Play)]
-        changes = self.eye.look(steps).changes
+        changes = self.reader.look(steps).changes
         before = len(self.session.state.log)
         self.show(changes, self.came_from(*seats), 0.8)
         self._note_seats(before)
         self._answer(steps[-1])
 
     def _note_seats(self, before: int) -> None:
-        """Count what is said or asked about whose turn it was, as nobody plays out of turn."""
+        """Count reports and questions about the turn. All are wrong, as every play is in turn."""
         assert isinstance(self.figures, ZoneFigures)
         wrong = [
-            one
-            for said in self.said[-1:]
-            for one in said
-            if isinstance(one, Irregular) and one.problem.kind is ProblemKind.WRONG_SEAT and one.seq >= before
+            announcement
+            for announcements in self.announcements[-1:]
+            for announcement in announcements
+            if isinstance(announcement, Irregular)
+            and announcement.problem.kind is ProblemKind.WRONG_SEAT
+            and announcement.seq >= before
         ]
         self.figures.out_of_turn += len(wrong)
-        self.figures.asked_who += any("who laid it" in one.ambiguity.words for one in self.session.questions)
+        self.figures.asked_who += any("who laid it" in question.ambiguity.words for question in self.session.questions)
 
     def _press(self, step: ScriptStep) -> None:
         event = step.event
@@ -196,7 +198,7 @@ class ZonedTable(NoisyTable):
             case Reveal(seat=seat, tiles=tiles):
                 self._lay_open(seat, tiles)
             case HandEnd():
-                pass  # who lays his tiles open says so
+                pass  # revealed tiles end the hand
             case Knock() if self.faults.knocks_heard:
                 self.feed(KnockHeard(event.seat if self.rng.random() < 0.5 else None))
                 self.show([], (), 2.5)
@@ -205,15 +207,15 @@ class ZonedTable(NoisyTable):
         self._answer(step)
 
     def _clear(self) -> None:
-        if self.eye.tiles or self.open:
+        if self.reader.tiles or self.open:
             self._sum_up()
-        gone = (*self.eye.tiles, *self.yard, *self.open)
-        self.eye.tiles, self.yard, self.open = [], [], []
+        gone = (*self.reader.tiles, *self.yard, *self.open)
+        self.reader.tiles, self.yard, self.open = [], [], []
         if gone:
             self.show([Change(ChangeKind.REMOVED, tile) for tile in gone], (EntrySide(Side.BOTTOM, 0.5),))
 
     def _lay_out(self, step: ScriptStep) -> None:
-        """The boneyard is laid out; a hand comes near once more."""
+        """Show the tiles of the boneyard, and another motion."""
         assert step.state.game is not None
         assert step.state.game.hand is not None
         self.yard = [back(at) for at in range(step.state.game.hand.boneyard)]
@@ -221,8 +223,8 @@ class ZonedTable(NoisyTable):
         self.show([], ())
 
     def _lay_open(self, seat: int, tiles: tuple[Tile, ...]) -> None:
-        """A player lays what he has left before him, sometimes in two goes; then a hand comes near once more."""
-        fresh = laid_open(self.eye, self.zones.seats[seat].side, tiles)
+        """Show the remaining tiles of a player, sometimes in two steps, and another motion."""
+        fresh = laid_open(self.reader, self.zones.seats[seat].side, tiles)
         halfway = len(fresh) // 2 if self.side_rng.random() < 0.5 else 0
         for part in (fresh[:halfway], fresh[halfway:]):
             if part:
@@ -239,4 +241,4 @@ class ZonedTable(NoisyTable):
             self.figures.steps_with_wrong_hands += (now.sizes, now.boneyard) != (right.sizes, right.boneyard)
 
 
-assert MIDDLE_PX + PX_PER_MM * FAR_MM < SIZE_PX[1]
+assert CENTRE_PX + PX_PER_MM * FAR_MM < SIZE_PX[1]

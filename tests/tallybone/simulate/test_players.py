@@ -7,8 +7,8 @@ from tallybone.session.feeding import SURE_KNOCK, feed
 from tallybone.session.inputs import Answer, Button, KnockHeard, Press
 from tallybone.simulate.players import TruthfulPlayers, answer_of, paths_of
 from tests.tallybone.session.test_referee import lay, line, seen, table
-from tests.tallybone.session.test_session_inputs import NOTHING_NEW, heard, led
-from tests.tallybone.session.test_table_changes import sitting
+from tests.tallybone.session.test_session_inputs import NOTHING_NEW, feed_timed, led
+from tests.tallybone.session.test_table_changes import started_session
 
 
 def truth(tile: str, inner: int) -> State:
@@ -32,7 +32,7 @@ def test_nothing_is_answered_where_nothing_is_asked() -> None:
 
 def test_who_has_knocked_says_so_and_who_has_not_says_no() -> None:
     faint = KnockHeard(Seat(1), confidence=SURE_KNOCK - 0.1)
-    session, _ = heard(led(), (10.0, faint), (13.0, NOTHING_NEW))
+    session, _ = feed_timed(led(), (10.0, faint), (13.0, NOTHING_NEW))
     assert session.open_question is not None
     knocked = replay((*session.state.log, Knock(Seat(1))))
     assert answer_of(session, knocked) == Answer(0, session.open_question.topic)
@@ -48,7 +48,7 @@ def test_a_path_tells_where_a_tile_lies_whatever_it_is_called() -> None:
 
 
 def test_who_has_stacked_a_tile_says_on_which_copy_once_it_lies_there() -> None:
-    session = sitting(CUTTHROAT, seats=4)
+    session = started_session(CUTTHROAT, seats=4)
     for tile in (seen((2, 2), (0, 0), 90), seen((2, 1), (1.5, 0)), seen((0, 2), (-1.5, 0)), seen((4, 0), (-3.5, 0))):
         session, _ = lay(session, tile)
     session, _ = feed(session, Call(Seat(3)))

@@ -11,8 +11,8 @@ from pathlib import Path
 from websockets.sync.client import connect
 
 from tests.tallybone.serve.served import at_served_table
-from tests.tallybone.serve.test_matches import NEW, act, played
-from tests.tallybone.serve.test_metrics import asked, samples
+from tests.tallybone.serve.test_matches import NEW, act, wait_for_match
+from tests.tallybone.serve.test_metrics import fetched, samples
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import until
 
@@ -38,14 +38,14 @@ def main(folder: Path) -> None:
         try:
             assert client.post("/match", json=NEW).status_code == 204
             assert client.post("/login", json={"pin": PIN}).status_code == 204
-            played(client)
+            wait_for_match(client)
             assert act(client, type="points", seat=0, points=5).status_code == 200
             with connect(table.url.replace("http", "ws") + "/api/v1/live") as watching:
-                before = samples(asked(table, "/metrics").text)["tallybone_frames_seen_total"]
+                before = samples(fetched(table, "/metrics").text)["tallybone_frames_seen_total"]
                 link("down")
                 over.wait(_AWAY_S)
                 link("up")
-                after = samples(asked(table, "/metrics").text)["tallybone_frames_seen_total"]
+                after = samples(fetched(table, "/metrics").text)["tallybone_frames_seen_total"]
                 assert after - before > _AWAY_S * 5, "the game stopped"
                 assert act(client, type="points", seat=0, points=10).status_code == 200, "the cookie is still valid"
                 until(lambda: json.loads(watching.recv())["players"][0]["total"] == 15)

@@ -15,8 +15,8 @@ from websockets.uri import parse_uri
 
 from tallybone.web import serving
 from tests.tallybone.serve.served import at_served_table
-from tests.tallybone.serve.test_matches import NEW, act, played
-from tests.tallybone.serve.test_metrics import asked, samples
+from tests.tallybone.serve.test_matches import NEW, act, wait_for_match
+from tests.tallybone.serve.test_metrics import fetched, samples
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import until
 
@@ -42,10 +42,10 @@ def test_phones_out_of_range_are_dropped_without_affecting_the_game(
     with at_served_table(tmp_path) as table, table.client() as client:
         assert client.post("/match", json=NEW).status_code == 204
         assert client.post("/login", json={"pin": PIN}).status_code == 204
-        played(client)
+        wait_for_match(client)
 
         def observed(name: str) -> float:
-            return samples(asked(table, "/metrics").text)[name]
+            return samples(fetched(table, "/metrics").text)[name]
 
         before = observed("process_open_fds")
         phones = [phone(table.url) for _ in range(VIEWERS)]
