@@ -1,4 +1,4 @@
-"""The tables of the benchmarks show what they are for."""
+"""Tests of the tables drawn for benchmarks: each has its intended features."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ EVERY_KIND = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 
 
 @EVERY_KIND
-def test_pips_made_by_hand_can_be_counted(kind: HandmadeKind) -> None:
+def test_handmade_pips_are_legible(kind: HandmadeKind) -> None:
     for look in draw_handmade_looks(kind, np.random.default_rng(3), 20):
         assert [len(pips) for pips in look.placed_pips] == list(range(HIGHEST + 1))
         for pips in look.placed_pips:
-            for at, pip in enumerate(pips):
+            for index, pip in enumerate(pips):
                 assert max(abs(pip.x), abs(pip.y)) + pip.radius < 0.9
                 assert max(math.hypot(x, y) for x, y in pip.outline) <= 1 + 1e-9
                 assert all(
                     math.hypot(pip.x - other.x, pip.y - other.y) >= 1.2 * (pip.radius + other.radius)
-                    for other in pips[:at]
+                    for other in pips[:index]
                 )
 
 
 @EVERY_KIND
-def test_no_two_tiles_made_by_hand_are_alike(kind: HandmadeKind) -> None:
+def test_handmade_tiles_are_all_different(kind: HandmadeKind) -> None:
     scene = bench_handmade.draw_table(np.random.default_rng(5), kind)
     assert sorted(tile.look for tile in scene.tiles) == list(range(len(scene.tiles)))
     sixes = {scene.look_of(tile).placed_pips[6] for tile in scene.tiles}
@@ -43,7 +43,7 @@ def test_no_two_tiles_made_by_hand_are_alike(kind: HandmadeKind) -> None:
     assert math.degrees(scene.camera.tilt_rad) <= 25
 
 
-def test_placed_pips_are_painted_with_their_own_outlines() -> None:
+def test_placed_pips_are_painted_with_their_outlines() -> None:
     square = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
     camera = CameraLook(400, 200, px_per_mm=8.0, fov_rad=0.05)
 
@@ -55,15 +55,15 @@ def test_placed_pips_are_painted_with_their_own_outlines() -> None:
         blue, green, red = image.image[round(100 + 8 * y_mm), round(200 + 8 * x_mm)].tolist()
         return bool(red > 150 and blue < 100 and green < 100)
 
-    # Half 0 lies to the left; its x goes down, its y away from the bar: 6 mm off its middle at (-12, 0).
+    # Half 0 is on the left, with x down and y away from the bar: 6 mm from its centre at (-12, 0).
     assert not red_at(PlacedPip(0.5, 0.5, 0.2), -18.0, 6.0)
     assert red_at(PlacedPip(0.5, 0.5, 0.2), -12.0, 0.0)
-    assert red_at(PlacedPip(0.5, 0.5, 0.2), -18.0 - 2.0, 6.0 - 2.0), "round"
-    assert not red_at(PlacedPip(0.5, 0.5, 0.2, square), -18.0 - 2.0, 6.0 - 2.0), "square"
+    assert red_at(PlacedPip(0.5, 0.5, 0.2), -18.0 - 2.0, 6.0 - 2.0), "expected a round pip"
+    assert not red_at(PlacedPip(0.5, 0.5, 0.2, square), -18.0 - 2.0, 6.0 - 2.0), "expected a square pip"
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_foreign_tables_are_as_steep_and_alike_as_they_are_called(kind: Kind) -> None:
+def test_foreign_tables_match_their_kind(kind: Kind) -> None:
     for seed in range(6):
         scene = bench_foreign.draw_table(np.random.default_rng(seed), kind)
         is_steep = math.degrees(scene.camera.tilt_rad) > 25
@@ -72,7 +72,7 @@ def test_foreign_tables_are_as_steep_and_alike_as_they_are_called(kind: Kind) ->
         assert ClutterKind.PRINTED_TILE not in {thing.kind for thing in scene.clutter}
 
 
-def test_benches_have_things_of_all_kinds_and_no_tiles() -> None:
+def test_benches_have_all_kinds_of_objects_but_no_tiles() -> None:
     scenes = [bench_bait.draw_bench(np.random.default_rng(seed)) for seed in range(60)]
     assert all(not scene.tiles for scene in scenes)
     assert {thing.kind for scene in scenes for thing in scene.clutter} == set(bench_bait.THINGS)

@@ -1,4 +1,4 @@
-"""Matches with gaps are judged against their truth, and people can correct any record."""
+"""Tests of the gap benchmark: matches are compared with their truth, and any record can be corrected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine import Amend, Inferred, Play, Remove, Reveal, RevealPips, State, app
 
 
 def followed(game: str, kind: str) -> Follower:
-    """A sitting that has followed a match at which nobody answers."""
+    """Return a follower after a match without answers."""
     stream = KINDS[kind](stream_of(game, 2, 7), np.random.default_rng(1))
     follower = Follower(stream, Answers.NONE, np.random.default_rng(2))
     follower.follow()
@@ -22,7 +22,7 @@ def followed(game: str, kind: str) -> Follower:
 
 
 @pytest.mark.parametrize("game", ["allfives", "block"])
-def test_a_match_that_is_seen_throughout_is_right(game: str) -> None:
+def test_a_match_observed_throughout_is_correct(game: str) -> None:
     found = follow(Case("undisturbed", game, 2, Answers.NONE, 7))
     assert found.are_totals_right
     assert [hand.is_right for hand in found.hands] == [True, True]
@@ -30,11 +30,11 @@ def test_a_match_that_is_seen_throughout_is_right(game: str) -> None:
 
 
 @pytest.mark.parametrize("is_marked", [False, True])
-def test_a_wrong_hand_is_silent_unless_something_says_so(is_marked: bool) -> None:
+def test_a_wrong_hand_is_silent_unless_flagged(is_marked: bool) -> None:
     follower = followed("block", "undisturbed")
     assert follower.found.pop().is_right
     done = len(follower.stream.steps)
-    [*_, seq] = [one.seq for one in entries(follower.session.state) if isinstance(one.action, Reveal)]
+    [*_, seq] = [entry.seq for entry in entries(follower.session.state) if isinstance(entry.action, Reveal)]
     [*_, seat] = [step.event.seat for step in follower.stream.steps if isinstance(step.event, Reveal)]
     follower._feed(Amend(seq, RevealPips(seat, 99)), follower.t_ns, done)
     if is_marked:
@@ -47,26 +47,26 @@ def test_a_wrong_hand_is_silent_unless_something_says_so(is_marked: bool) -> Non
 
 
 @pytest.mark.parametrize("game", ["bones", "super", "cutthroat"])
-def test_corrections_lead_to_the_truth(game: str) -> None:
+def test_corrections_restore_the_truth(game: str) -> None:
     truth = stream_of(game, 4 if game == "cutthroat" else 2, 7).steps[-1].state
-    plays = [one for one in entries(truth) if isinstance(one.action, Play)]
-    now, _ = apply(truth, Remove(plays[-1].seq))
-    assert not is_alike(now, truth)
-    assert is_alike(corrected(now, truth), truth)
+    plays = [entry for entry in entries(truth) if isinstance(entry.action, Play)]
+    current, _ = apply(truth, Remove(plays[-1].seq))
+    assert not is_alike(current, truth)
+    assert is_alike(corrected(current, truth), truth)
 
 
-def corrected(now: State, truth: State) -> State:
-    """A record after each correction."""
+def corrected(current: State, truth: State) -> State:
+    """Return the state after all corrections."""
     for _ in range(20):
-        event = correction(now, truth)
+        event = correction(current, truth)
         if event is None:
             break
-        now, _ = apply(now, event)
-    return now
+        current, _ = apply(current, event)
+    return current
 
 
 @pytest.mark.slow
-def test_a_rendered_match_that_is_seen_throughout_is_right(tmp_path: Path) -> None:
+def test_a_rendered_match_observed_throughout_is_correct(tmp_path: Path) -> None:
     found = follow(Case("undisturbed", "block", 2, Answers.NONE, 7), tmp_path)
     assert not found.failure
     assert found.are_totals_right

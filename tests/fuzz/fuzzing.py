@@ -1,6 +1,6 @@
-"""Feeds one parser with bytes that reach ever more of its code: `make fuzz`, or `python -m tests.fuzz.fuzzing mcap -h`.
+"""Fuzz a parser, guided by coverage: `make fuzz`, or `python -m tests.fuzz.fuzzing mcap -h`.
 
-atheris (libFuzzer) watches which branches are reached. Bytes that break something lie in build/fuzz afterwards.
+atheris (libFuzzer) measures which branches are reached. Failing inputs are written to build/fuzz.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ with atheris.instrument_imports(include=PACKAGES, enable_loader_override=False):
 
 
 def main() -> None:
-    """Fuzz what is named for so many seconds."""
+    """Fuzz the target given on the command line."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("target", choices=sorted(TARGETS))
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--folder", type=Path, default=Path("build/fuzz"))
-    wanted = parser.parse_args()
-    logging.disable()  # each input is a first one, and says so
-    corpus: Path = wanted.folder / wanted.target
+    arguments = parser.parse_args()
+    logging.disable()  # each input is logged as new otherwise
+    corpus: Path = arguments.folder / arguments.target
     corpus.mkdir(parents=True, exist_ok=True)
-    for number, seed in enumerate(seeds()[wanted.target]):
-        (corpus / f"seed-{number}").write_bytes(seed)
+    for index, seed in enumerate(seeds()[arguments.target]):
+        (corpus / f"seed-{index}").write_bytes(seed)
     options = [
-        f"-max_total_time={wanted.seconds}",
-        "-timeout=10",  # seconds for one input: a hang
+        f"-max_total_time={arguments.seconds}",
+        "-timeout=10",  # seconds for an input, to detect hangs
         "-rss_limit_mb=1500",
         "-max_len=65536",
         "-print_final_stats=1",
-        f"-artifact_prefix={wanted.folder}/{wanted.target}-",
+        f"-artifact_prefix={arguments.folder}/{arguments.target}-",
     ]
-    atheris.Setup([sys.argv[0], str(corpus), *options], TARGETS[wanted.target])
+    atheris.Setup([sys.argv[0], str(corpus), *options], TARGETS[arguments.target])
     atheris.Fuzz()
 
 

@@ -1,4 +1,4 @@
-"""What the fuzzing begins with: small files of every kind, made by the project itself."""
+"""Seeds for fuzzing: small valid inputs of every kind, created by the project itself."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ACTIONS = (
 
 
 def seeds() -> dict[str, list[bytes]]:
-    """Return some inputs for each target."""
+    """Return seed inputs for each target."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         recording = write(folder / "a.mcap").read_bytes()
@@ -65,25 +65,27 @@ def seeds() -> dict[str, list[bytes]]:
         "backup": [archive.getvalue()],
         "action": [json.dumps({"action": action, "if_version": 3}).encode() for action in _ACTIONS],
         "http": [b"login application/json\n" + json.dumps({"pin": PIN, "name": "Zoe"}).encode(), b"logout \n{}"],
-        "mqtt": _of_a_broker(),
-        "results": [b"\n".join(scores(150, 5, table="t-1", over=True, winner=0, match=f"run-{at}") for at in range(3))],
+        "mqtt": _mqtt_messages(),
+        "results": [
+            b"\n".join(scores(150, 5, table="t-1", over=True, winner=0, match=f"run-{index}") for index in range(3))
+        ],
         "websocket": [b"ping\0hello\0\x01\x02"],
     }
 
 
 def _messages(path: Path) -> list[bytes]:
-    """Return the first and the longest record on each topic of a recording, as `targets.message` takes them."""
+    """Return the first and the longest record on each topic of a recording, for `targets.message`."""
     found: dict[Topic, list[bytes]] = {}
-    for one in read_recording(path):
-        if isinstance(one, RecordedMessage) and one.topic is not Topic.CAMERA:
-            data = bytes([tuple(Topic).index(one.topic)]) + json.dumps(one.payload).encode()
-            found.setdefault(one.topic, []).append(data)
+    for record in read_recording(path):
+        if isinstance(record, RecordedMessage) and record.topic is not Topic.CAMERA:
+            data = bytes([tuple(Topic).index(record.topic)]) + json.dumps(record.payload).encode()
+            found.setdefault(record.topic, []).append(data)
     return [data for all_data in found.values() for data in (all_data[0], max(all_data, key=len))]
 
 
-def _of_a_broker() -> list[bytes]:
-    """Return what some tables say, as `targets.mqtt` takes it."""
-    said = (
+def _mqtt_messages() -> list[bytes]:
+    """Return messages of some tables, for `targets.mqtt`."""
+    payloads = (
         ("availability", b"online"),
         ("scores", scores(15, 5, tournament="May")),
         ("state", state(last={"words": "Ann knocks"}, question="Which?")),
@@ -91,7 +93,7 @@ def _of_a_broker() -> list[bytes]:
         ("availability", b"offline"),
         ("scores", b""),
     )
-    messages = [f"{topic('t-1', what)}\n".encode() + payload for what, payload in said]
+    messages = [f"{topic('t-1', kind)}\n".encode() + payload for kind, payload in payloads]
     return [*messages, b"\0".join((*messages, f"{topic('t-2', 'scores')}\n".encode() + scores()))]
 
 

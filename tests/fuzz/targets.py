@@ -1,6 +1,6 @@
-"""The parsers of foreign bytes, each as one function of bytes: it returns, or raises what callers are told to expect.
+"""Parsers of untrusted bytes, each as a function that returns or raises a documented exception.
 
-Whatever else comes out (another exception, a hang, memory that grows) is a mistake. `fuzzing.py` looks for such bytes.
+Anything else is a bug: another exception, a hang, or growing memory. `fuzzing.py` searches for such inputs.
 """
 
 from __future__ import annotations
@@ -58,20 +58,20 @@ from vision.image.picture import decode_picture
 
 PIN = "123456"
 _NOW = datetime(2026, 5, 1, tzinfo=UTC)
-_ENOUGH = 2000  # sounds and records of one input: more say nothing new
+_MAX_ITEMS = 2000  # sounds and records per input; more find no further bugs
 
 
 def mcap(data: bytes) -> None:
-    """Read a recording to its end, what its index leads to, and how its match was left."""
+    """Read a recording to its end, its indexed records, and the state of its match."""
     path = _file(data, "fuzz.mcap")
     try:
-        for number, _ in enumerate(records_on(path, (Topic.EVENT, Topic.OUTCOME))):
-            if number > _ENOUGH:
+        for index, _ in enumerate(records_on(path, (Topic.EVENT, Topic.OUTCOME))):
+            if index > _MAX_ITEMS:
                 return
         survey(path)
         recording = read_recording(path)
-        for number, _ in enumerate(recording):
-            if number > _ENOUGH:
+        for index, _ in enumerate(recording):
+            if index > _MAX_ITEMS:
                 return
         left_in(recording)
     except (RecordingError, VisionError):
@@ -79,7 +79,7 @@ def mcap(data: bytes) -> None:
 
 
 def game_record(data: bytes) -> None:
-    """Play a game record, strictly and not."""
+    """Play a game record, both strictly and leniently."""
     try:
         record = parse_record(data.decode("utf-8", "replace"))
     except EngineError:
@@ -90,31 +90,31 @@ def game_record(data: bytes) -> None:
 
 
 def table_toml(data: bytes) -> None:
-    """Read a configuration."""
+    """Parse a configuration."""
     with suppress(ConfigError):
         load_table(_file(data, "fuzz.toml"))
 
 
 def calibration(data: bytes) -> None:
-    """Read a calibration."""
+    """Parse a calibration."""
     with suppress(CalibrationFileError):
         load_calibration(_file(data, "fuzz.json"))
-    # Without the checksum, which nothing that is changed by chance would pass.
+    # Bypass the checksum, which almost no mutation would pass.
     with suppress(ValueError, RecursionError):
         from_json(json.loads(data), Calibration, "calibration")
 
 
 def picture(data: bytes) -> None:
-    """Read a picture."""
+    """Decode an image."""
     with suppress(VisionError):
         decode_picture(data, "fuzz")
 
 
 def wav(data: bytes) -> None:
-    """Hear a sound."""
+    """Read a WAV file."""
     try:
-        for number, _ in enumerate(read_wav(_file(data, "fuzz.wav"))):
-            if number > _ENOUGH:
+        for index, _ in enumerate(read_wav(_file(data, "fuzz.wav"))):
+            if index > _MAX_ITEMS:
                 return
     except KnockError:
         pass
@@ -131,7 +131,7 @@ def backup(data: bytes) -> None:
 
 
 def message(data: bytes) -> None:
-    """Understand one record of a recording: the first byte says of which topic."""
+    """Parse a record of a recording. The first byte selects the topic."""
     if not data:
         return
     topic = tuple(Topic)[data[0] % len(Topic)]
@@ -141,60 +141,60 @@ def message(data: bytes) -> None:
         return
     if recorded is None or isinstance(recorded.payload, ImageMessage):
         return
-    for understand in (input_of, event_of_record, aim_of_record, places_of_record, evidence_of):
+    for parse in (input_of, event_of_record, aim_of_record, places_of_record, evidence_of):
         with suppress(JsonValueError):
-            understand(recorded)
+            parse(recorded)
 
 
 def action(data: bytes) -> None:
-    """Understand what a page asks for, at a match with some plays."""
+    """Parse a request of the page, and interpret it in a match with some plays."""
     try:
-        asked = Asked.model_validate_json(data)
+        request = Asked.model_validate_json(data)
     except ValidationError:
         return
     state = _match().state
-    meant = meant_by(asked.action, _match(), Story().after(state), ())
-    assert isinstance(meant, tuple | Refused)
+    interpreted = meant_by(request.action, _match(), Story().after(state), ())
+    assert isinstance(interpreted, tuple | Refused)
 
 
 def http(data: bytes) -> None:
-    """Ask the page: first line path and kind of body, then the body."""
+    """Send a request to the page. The first line has path and content type, the rest is the body."""
     line, _, body = data.partition(b"\n")
     path, _, kind = line.partition(b" ")
-    status = asyncio.run(_posted(path.decode("latin-1"), kind, body))
+    status = asyncio.run(_post(path.decode("latin-1"), kind, body))
     assert 200 <= status < 500, status
 
 
 def websocket(data: bytes) -> None:
-    """Watch the page and say something: frames are told apart by a zero byte, text by its first letter."""
-    asyncio.run(_watched(data.split(b"\0")))
+    """Open a live connection and send frames, separated by zero bytes. Text frames start with a letter."""
+    asyncio.run(_send_frames(data.split(b"\0")))
 
 
 def mqtt(data: bytes) -> None:
-    """Hear messages of a broker, told apart by a zero byte, each a topic, a line and a payload; follow the page."""
+    """Receive MQTT messages separated by zero bytes, each a topic, a newline and a payload, and follow the page."""
     hall = Hall(BrokerConnection(Broker(host="127.0.0.1", port=1), Random(0)), "tallybone", Results(None), lambda: _NOW)
     followed: dict[str, Any] = {}
-    for said in data.split(b"\0"):
-        topic, _, payload = said.partition(b"\n")
+    for item in data.split(b"\0"):
+        topic, _, payload = item.partition(b"\n")
         before = hall.version
         hall.hear(topic.decode("utf-8", "replace"), payload)
         hall.publish()
-        shown = json.loads(hall.body(before))
-        followed = {} if shown["whole"] else followed
-        for gone in shown["gone"]:
-            followed.pop(gone, None)
-        followed |= {table["id"]: table for table in shown["tables"]}
+        update = json.loads(hall.body(before))
+        followed = {} if update["whole"] else followed
+        for removed in update["gone"]:
+            followed.pop(removed, None)
+        followed |= {table["id"]: table for table in update["tables"]}
     assert followed == {table["id"]: table for table in json.loads(hall.body())["tables"]}
 
 
 def results(data: bytes) -> None:
-    """Begin a hub with a file of results, take one more, and begin it again."""
+    """Load a file of results, add a result, and load it again."""
     path = _file(data, "results.jsonl")
     before = Results(path)
     before.take("t-1", scores_of({"match": "m", "over": True, "winner": 0, "players": [{"name": "A", "total": 1}]}, ""))
     after = Results(path)
-    assert {one.key: one for one in after} == {one.key: one for one in before}
-    assert json.dumps([asdict(one) for one in tournaments_seen(standings(after))])
+    assert {result.key: result for result in after} == {result.key: result for result in before}
+    assert json.dumps([asdict(result) for result in tournaments_seen(standings(after))])
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
@@ -224,7 +224,7 @@ def _file(data: bytes, name: str) -> Path:
 
 @cache
 def _match() -> Session:
-    """A match of Block in which somebody leads and somebody else has played."""
+    """Return a match of Block after a lead and a play."""
     session, _ = opened(BLOCK, ("Ann", "Ben"))
     for event in (NewHand(), Lead(Seat(0)), Play(Seat(0), Tile(6, 6))):
         session, _ = feed(session, event)
@@ -236,7 +236,7 @@ def _page() -> ASGIApp:
     return make_app(LiveFeed(lambda: 0), Access(PIN, b"k" * 32, lambda: 0), PagePictures(lambda: 0))
 
 
-async def _posted(path: str, kind: bytes, body: bytes) -> int:
+async def _post(path: str, kind: bytes, body: bytes) -> int:
     scope: dict[str, Any] = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "path": f"/api/v1/{path}",
         "raw_path": b"/", "query_string": b"", "scheme": "http", "client": ("127.0.0.1", 9), "root_path": "",
@@ -256,7 +256,7 @@ async def _posted(path: str, kind: bytes, body: bytes) -> int:
     return statuses[0]
 
 
-async def _watched(frames: list[bytes]) -> None:
+async def _send_frames(frames: list[bytes]) -> None:
     scope: dict[str, Any] = {
         "type": "websocket", "asgi": {"version": "3.0"}, "http_version": "1.1", "path": "/api/v1/live", "scheme": "ws",
         "raw_path": b"/", "query_string": b"", "client": ("127.0.0.1", 9), "root_path": "", "server": ("table", 80),

@@ -1,4 +1,4 @@
-"""What the detector is taught: crops whose labels follow their pixels, and targets that say where tiles are."""
+"""Tests of detector training: crops, labels, targets, export and reproducibility."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BLACK, GREEN, RED = (0, 0, 0), (0, 255, 0), (0, 0, 255)
 
 
 def picture_of(poses: Poses, *unread: Poses, size_px: tuple[int, int] = (256, 256)) -> LabelledPicture:
-    """A black picture with green tiles, red around their centres."""
+    """Return a black image with green tiles that are red around their centres."""
     image = np.zeros((size_px[1], size_px[0], 3), np.uint8)
     inner = np.array([(-0.2, -0.4), (0.2, -0.4), (0.2, 0.4), (-0.2, 0.4)])
     for pose in poses:
@@ -30,7 +30,7 @@ def picture_of(poses: Poses, *unread: Poses, size_px: tuple[int, int] = (256, 25
     return LabelledPicture(image, poses, np.full(len(poses), UP), outlines)
 
 
-def test_warped_poses_lie_where_the_warped_pixels_are() -> None:
+def test_warped_poses_match_the_warped_pixels() -> None:
     poses = tiles_at(tile_at(100, 120, side_px=40, degrees=30), tile_at(180, 60, side_px=30, degrees=100))
     warp = np.array([[1.1, 0.3, -20], [-0.2, 0.9, 30], [4e-4, -3e-4, 1]])
     image = cv2.warpPerspective(picture_of(poses).image, warp, (256, 256))
@@ -43,9 +43,9 @@ def test_warped_poses_lie_where_the_warped_pixels_are() -> None:
         assert all(image[tuple(np.round(point[::-1]).astype(int))].max() < 60 for point in outside)
 
 
-def test_crops_show_their_tiles_whatever_is_drawn() -> None:
+def test_every_drawn_crop_shows_its_tiles() -> None:
     poses = tiles_at(tile_at(130, 120, side_px=40, degrees=30), tile_at(60, 200, side_px=40, degrees=100))
-    seen = 0
+    checked = 0
     for seed in range(30):
         crop = draw_crop(np.random.default_rng(seed), picture_of(poses))
         assert crop.image.shape == (CROP_PX, CROP_PX, 3)
@@ -53,13 +53,13 @@ def test_crops_show_their_tiles_whatever_is_drawn() -> None:
         for pose in crop.poses[sides_px(crop.poses) > 15]:
             around = to_image(pose[None], np.array([(0.0, 0.0), (0.6, 0.0), (-0.6, 0.0)]))[0]
             if (around > 1).all() and (around < CROP_PX - 2).all():
-                middle, *ends = (crop.image[tuple(np.round(point[::-1]).astype(int))].astype(int) for point in around)
-                assert np.abs(middle - ends[0]).max() > 25
-                seen += 1
-    assert seen > 20
+                center, *ends = (crop.image[tuple(np.round(point[::-1]).astype(int))].astype(int) for point in around)
+                assert np.abs(center - ends[0]).max() > 25
+                checked += 1
+    assert checked > 20
 
 
-def test_the_same_seed_draws_the_same_crop() -> None:
+def test_equal_seeds_draw_equal_crops() -> None:
     picture = picture_of(tile_at(130, 120, side_px=40))
     first, second = (draw_crop(np.random.default_rng(4), picture) for _ in range(2))
     assert (first.image == second.image).all()
@@ -75,7 +75,7 @@ def test_an_empty_table_can_be_cropped() -> None:
     assert truth.heat_counts.min() == 1
 
 
-def test_targets_say_where_tiles_are_and_how_they_lie() -> None:
+def test_targets_encode_the_poses_of_tiles() -> None:
     poses = tiles_at(tile_at(100, 60, side_px=24, degrees=20), tile_at(180, 160, side_px=40, degrees=75))
     picture = picture_of(poses)
     truth = targets_of(LabelledPicture(picture.image, poses, np.array([UP, DOWN]), ()))
@@ -85,12 +85,12 @@ def test_targets_say_where_tiles_are_and_how_they_lie() -> None:
         assert truth.heat[face, row, column + 1] > truth.heat[face, row, column + 2] > 0
     rows, columns = np.nonzero(truth.shape_counts)
     assert len(rows) > 20
-    said = decode_poses(truth.shapes[:, rows, columns].T.astype(np.float64), np.column_stack([columns, rows]))
-    gaps = np.linalg.norm(said[:, None, :2] - poses[None, :, :2], axis=2).min(axis=1)
-    assert gaps.max() < 0.01  # every cell that learns a shape points at a centre
+    decoded = decode_poses(truth.shapes[:, rows, columns].T.astype(np.float64), np.column_stack([columns, rows]))
+    gaps = np.linalg.norm(decoded[:, None, :2] - poses[None, :, :2], axis=2).min(axis=1)
+    assert gaps.max() < 0.01  # every cell with a shape target points at a centre
 
 
-def test_what_cannot_be_read_is_neither_tile_nor_nothing() -> None:
+def test_illegible_tiles_are_excluded_from_the_targets() -> None:
     covered, cut_off, tiny = (
         tile_at(100, 60, side_px=24),
         tile_at(250, 200, side_px=24),
@@ -105,11 +105,11 @@ def test_what_cannot_be_read_is_neither_tile_nor_nothing() -> None:
 
 
 @pytest.mark.slow
-def test_rendered_tables_follow_from_the_seed_and_their_tiles_are_on_them() -> None:
+def test_rendered_tables_follow_from_the_seed_and_contain_their_tiles() -> None:
     (first, second) = (list(draw_pictures(3, 2, jobs, lambda _: None)) for jobs in (1, 2))
-    for one, other in zip(first, second, strict=True):
-        assert (one.encoded == other.encoded).all()
-        assert (one.poses == other.poses).all()
+    for single, parallel in zip(first, second, strict=True):
+        assert (single.encoded == parallel.encoded).all()
+        assert (single.poses == parallel.poses).all()
     assert (draw_picture(4, 0).encoded.shape != first[0].encoded.shape) or (
         draw_picture(4, 0).encoded != first[0].encoded
     ).any()
@@ -121,8 +121,8 @@ def test_rendered_tables_follow_from_the_seed_and_their_tiles_are_on_them() -> N
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch would rather be asked for its newer exporter
-def test_opencv_says_what_torch_says(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch recommends its newer exporter
+def test_opencv_and_torch_outputs_agree(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="torch trains the detector; it is not among the tools of the tests")
     pytest.importorskip("onnx", reason="onnx writes the detector")
     from synthetic.training.detector.net import DetectorNet
@@ -136,14 +136,14 @@ def test_opencv_says_what_torch_says(tmp_path: Path) -> None:
         expected = net.eval()(torch.from_numpy(picture)).numpy()
     network = cv2.dnn.readNetFromONNX(str(file))
     network.setInput(picture)
-    said = np.asarray(network.forward())
-    assert said.shape == (1, CHANNELS, 96 // STRIDE_PX, 160 // STRIDE_PX)
-    np.testing.assert_allclose(said, expected, atol=1e-4)
+    outputs = np.asarray(network.forward())
+    assert outputs.shape == (1, CHANNELS, 96 // STRIDE_PX, 160 // STRIDE_PX)
+    np.testing.assert_allclose(outputs, expected, atol=1e-4)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_the_same_seed_trains_the_same_network(tmp_path: Path) -> None:
+def test_equal_seeds_train_equal_networks(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="torch trains the detector; it is not among the tools of the tests")
     pytest.importorskip("onnx", reason="onnx writes the detector")
     from synthetic.training.detector.fit import train_detector

@@ -1,4 +1,4 @@
-"""Training of the hard-case classifier: doubtful halves, the same for the same seed."""
+"""Tests of training the hard-case classifier: sampling, export and reproducibility."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
 
 
 @pytest.mark.slow
-def test_patches_follow_from_the_seed_whatever_the_number_of_processes() -> None:
+def test_patches_follow_from_the_seed_for_any_number_of_processes() -> None:
     one, two = (draw_doubtful(3, 12, jobs, lambda _: None) for jobs in (1, 2))
     assert (one.patches == two.patches).all()
     assert (one.pips == two.pips).all()
@@ -25,7 +25,7 @@ def test_patches_follow_from_the_seed_whatever_the_number_of_processes() -> None
     assert doubtful_of_table(4, 0).pips.tolist() != doubtful_of_table(3, 0).pips.tolist()
 
 
-def test_halves_in_doubt_are_drawn_most_often_and_what_nobody_can_count_less() -> None:
+def test_doubtful_halves_are_sampled_more_often_and_illegible_ones_less() -> None:
     doubtful, legible = np.array([False, False, True, True, True]), np.array([True, True, True, True, False])
     chances = DoubtfulHalves(
         np.zeros((5, SIZE * SIZE, 3), np.uint8), np.zeros(5, np.int64), doubtful, legible
@@ -36,8 +36,8 @@ def test_halves_in_doubt_are_drawn_most_often_and_what_nobody_can_count_less() -
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch would rather be asked for its newer exporter
-def test_opencv_says_what_torch_says_of_any_number_of_halves(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch recommends its newer exporter
+def test_opencv_and_torch_outputs_agree_for_any_number_of_halves(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
     from synthetic.training.hard_pips.net import HardCaseNet
@@ -57,7 +57,7 @@ def test_opencv_says_what_torch_says_of_any_number_of_halves(tmp_path: Path) -> 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_the_same_seed_trains_the_same_network(tmp_path: Path) -> None:
+def test_equal_seeds_train_equal_networks(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
     from synthetic.training.hard_pips.fit import train_hard_case_classifier

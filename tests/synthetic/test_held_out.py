@@ -1,4 +1,4 @@
-"""Held-out halves: usual tables, halves labelled as the reader turns them, and figures that can be checked by hand."""
+"""Tests of held-out halves: usual tables, labels, legibility and error rates."""
 
 from __future__ import annotations
 
@@ -29,57 +29,57 @@ def scene_with(tiles: list[PlacedTile], look: TileLook = CLASSIC) -> tuple[Scene
     return scene, render(scene, np.random.default_rng(3))
 
 
-def test_usual_tables_are_not_small_nor_seen_from_a_seat() -> None:
+def test_usual_tables_are_neither_small_nor_very_oblique() -> None:
     cameras = [draw_usual_scene(np.random.default_rng(seed)).camera for seed in range(25)]
     assert all(1.0 <= camera.px_per_mm <= 3.0 for camera in cameras)
     assert all(camera.tilt_rad <= math.radians(25) + 1e-9 for camera in cameras)
     assert max(camera.tilt_rad for camera in cameras) > math.radians(10)
 
 
-def test_halves_that_were_found_are_labelled_with_their_own_pips(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_detected_halves_are_labelled_with_their_own_pips(monkeypatch: pytest.MonkeyPatch) -> None:
     scene, rendered = scene_with([lay(0, 6, -60, -30, 20), lay(5, 1, 60, 30, 130)])
     monkeypatch.setattr(held_out, "draw_usual_scene", lambda _: scene)
     monkeypatch.setattr(held_out, "render", lambda *_: rendered)
-    got = draw_usual(np.random.default_rng(0), load_networks(), head=load_pip_classifier())
-    assert sorted(got.pips.tolist()) == [0, 1, 5, 6]
-    assert got.legible.all()
-    assert got.predicted.tolist() == got.pips.tolist()
-    assert (got.confidence > 0.9).all()
+    halves_read = draw_usual(np.random.default_rng(0), load_networks(), head=load_pip_classifier())
+    assert sorted(halves_read.pips.tolist()) == [0, 1, 5, 6]
+    assert halves_read.legible.all()
+    assert halves_read.predicted.tolist() == halves_read.pips.tolist()
+    assert (halves_read.confidence > 0.9).all()
 
 
-def test_what_is_no_tile_has_notrue_halves() -> None:
+def test_detections_without_a_tile_have_no_true_halves() -> None:
     _, rendered = scene_with([lay(0, 6, -60, -30, 20), lay(5, 1, 60, 30, 130)])
     poses, _ = truth_poses(rendered.truth)
     centers = half_centers(poses)
     beside = centers + sides_px(poses)[:, None, None]
-    seen = np.concatenate([beside[:1], centers[1:], centers[:1, ::-1]])
-    assert true_halves(seen, poses).tolist() == [-1, -1, 2, 3, 1, 0]
-    assert true_halves(seen, poses[:0]).tolist() == [-1] * 6
-    assert true_halves(seen[:0], poses).tolist() == []
+    detected = np.concatenate([beside[:1], centers[1:], centers[:1, ::-1]])
+    assert true_halves(detected, poses).tolist() == [-1, -1, 2, 3, 1, 0]
+    assert true_halves(detected, poses[:0]).tolist() == [-1] * 6
+    assert true_halves(detected[:0], poses).tolist() == []
 
 
-def test_pips_that_cannot_be_told_from_the_face_are_not_legible() -> None:
+def test_pips_of_the_face_colour_are_not_legible() -> None:
     shown, _ = legible_of(CLASSIC)
     assert shown.tolist() == [[True, True], [True, True]]
-    drowned = replace(CLASSIC, pip_bgr=(CLASSIC.face_bgr,) * len(CLASSIC.pip_bgr), pip_kind=PipKind.FLAT)
-    hidden, pips = legible_of(drowned)
-    assert hidden[pips == 0].all()  # a blank half shows all it has
+    invisible = replace(CLASSIC, pip_bgr=(CLASSIC.face_bgr,) * len(CLASSIC.pip_bgr), pip_kind=PipKind.FLAT)
+    hidden, pips = legible_of(invisible)
+    assert hidden[pips == 0].all()  # a blank half is legible
     assert not hidden[pips > 0].any()
 
 
 def legible_of(look: TileLook) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Which halves of 0-6 and 5-1 a picture shows, and their pips."""
+    """Return the legibility and the pips of the halves of 0-6 and 5-1."""
     scene, rendered = scene_with([lay(0, 6, -60, -30, 20), lay(5, 1, 60, 30, 130)], look)
     return legible_halves(scene, rendered), true_pips(rendered.truth)
 
 
-def halves(said: list[int], confidence: list[float], pips: list[int], legible: list[bool]) -> Halves:
-    return Halves(np.array(said), np.array(confidence), np.array(pips), np.array(legible))
+def halves(predicted: list[int], confidence: list[float], pips: list[int], legible: list[bool]) -> Halves:
+    return Halves(np.array(predicted), np.array(confidence), np.array(pips), np.array(legible))
 
 
-def test_figures_by_hand() -> None:
-    said, sure = [1, 1, 1, 0, 0], [0.999, 0.99, 0.995, 0.6, 0.98]
-    assert misread_figures(halves(said, sure, [1, 1, 2, 0, 7], [True, True, True, True, False])) == {
+def test_misread_figures() -> None:
+    predicted, sure = [1, 1, 1, 0, 0], [0.999, 0.99, 0.995, 0.6, 0.98]
+    assert misread_figures(halves(predicted, sure, [1, 1, 2, 0, 7], [True, True, True, True, False])) == {
         "usual_halves": 5,
         "usual_halves_misread": 0.4,
         "usual_halves_legible": 0.8,
@@ -89,9 +89,9 @@ def test_figures_by_hand() -> None:
     }
 
 
-def test_halves_are_joined_in_order() -> None:
-    seen = concatenated([halves([3, 4], [0.5, 0.6], [3, 4], [True, False]), halves([6], [0.7], [5], [True])])
-    assert seen.predicted.tolist() == [3, 4, 6]
-    assert seen.confidence.tolist() == [0.5, 0.6, 0.7]
-    assert seen.pips.tolist() == [3, 4, 5]
-    assert seen.legible.tolist() == [True, False, True]
+def test_concatenation_keeps_the_order() -> None:
+    joined = concatenated([halves([3, 4], [0.5, 0.6], [3, 4], [True, False]), halves([6], [0.7], [5], [True])])
+    assert joined.predicted.tolist() == [3, 4, 6]
+    assert joined.confidence.tolist() == [0.5, 0.6, 0.7]
+    assert joined.pips.tolist() == [3, 4, 5]
+    assert joined.legible.tolist() == [True, False, True]

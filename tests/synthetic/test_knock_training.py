@@ -1,4 +1,4 @@
-"""Training: the modelled sound is what physics says, truth agrees with it, and everything follows from the seed."""
+"""Tests of knock training: modelled sounds, examples, reweighting and reproducibility."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tests.hardware.knock.sounds import scene
 
 
 @pytest.mark.parametrize("softness", [0.0, 0.4, 1.0])
-def test_a_contact_pushes_by_its_impulse(softness: float) -> None:
+def test_the_spectrum_at_0_hz_is_the_impulse(softness: float) -> None:
     assert force([Impact(0.001, 0.002, 3.0, softness)])[0] == pytest.approx(3.0)
 
 
-def test_the_spectrum_of_a_pulse_is_that_of_its_samples() -> None:
-    # A sine squared of 4 ms, summed by hand at 16 kHz.
+def test_the_spectrum_of_a_pulse_matches_its_samples() -> None:
+    # A squared sine of 4 ms, sampled at 16 kHz.
     times_s = np.arange(64) / RATE_HZ
     pulse = np.sin(np.pi * times_s / 0.004) ** 2
-    by_hand = np.fft.rfft(pulse / pulse.sum(), 8192)
+    expected = np.fft.rfft(pulse / pulse.sum(), 8192)
     low = frequencies() < 2_000
-    assert np.abs(force([Impact(0.0, 0.004, 1.0, 1.0)])[low]) == pytest.approx(np.abs(by_hand[low]), abs=1e-4)
+    assert np.abs(force([Impact(0.0, 0.004, 1.0, 1.0)])[low]) == pytest.approx(np.abs(expected[low]), abs=1e-4)
 
 
-def test_what_presses_longer_sounds_duller() -> None:
+def test_longer_contacts_sound_duller() -> None:
     high = (frequencies() > 3_000) & (frequencies() < 5_000)
 
     def brightness(impacts: list[Impact]) -> float:
@@ -43,41 +43,41 @@ def test_what_presses_longer_sounds_duller() -> None:
 
 
 def test_a_scene_follows_from_its_seed() -> None:
-    first, again = (draw_scene(np.random.default_rng(5), events=3) for _ in range(2))
+    first, repeated = (draw_scene(np.random.default_rng(5), events=3) for _ in range(2))
     other = draw_scene(np.random.default_rng(6), events=3)
-    assert first.events == again.events
-    assert (first.samples == again.samples).all()
+    assert first.events == repeated.events
+    assert (first.samples == repeated.samples).all()
     assert first.events != other.events
 
 
-def test_what_is_made_is_where_the_scene_says() -> None:
+def test_sounds_start_at_the_times_of_their_events() -> None:
     samples, events = scene(3, 12).samples, scene(3, 12).events
     assert len(events) >= 12
-    begins = [one.t_s for one in events]
-    assert begins == sorted(begins)
-    for one in events:
-        first = round(one.t_s * RATE_HZ)
+    onsets = [event.t_s for event in events]
+    assert onsets == sorted(onsets)
+    for event in events:
+        first = round(event.t_s * RATE_HZ)
         before = np.abs(samples[first - 1_600 : first - 480]).max()
         after = np.abs(samples[first : first + 3_200]).max()
-        assert after > before or one.kind in (Sound.SPEECH, Sound.NOTHING)
+        assert after > before or event.kind in (Sound.SPEECH, Sound.NOTHING)
 
 
-def test_most_knocks_are_found_as_sounds_and_taught_as_knocks() -> None:
+def test_most_knocks_are_detected_and_labelled_as_knocks() -> None:
     examples = collect_examples(9, 3, lambda share: None)
     assert examples.knocks >= 5
     assert 0.9 <= (examples.sounds == 0).sum() / examples.knocks <= 1.05
 
 
-def test_what_is_told_to_happen_is_heard_when_it_does() -> None:
-    happens = [(Sound.TILE, 0.5), (Sound.KNOCK, 1.5), (Sound.SHUFFLE, 3.0)]
-    scene = scene_of(np.random.default_rng(3), happens, lasts_s=6.0)
+def test_scripted_sounds_occur_at_their_times() -> None:
+    script = [(Sound.TILE, 0.5), (Sound.KNOCK, 1.5), (Sound.SHUFFLE, 3.0)]
+    scene = scene_of(np.random.default_rng(3), script, lasts_s=6.0)
     assert len(scene.samples) == 6 * RATE_HZ
-    assert [(one.kind, one.t_s) for one in scene.events if one.t_s in (0.5, 1.5, 3.0)] == happens
+    assert [(event.kind, event.t_s) for event in scene.events if event.t_s in (0.5, 1.5, 3.0)] == script
 
 
-def test_many_sounds_at_once_have_the_features_of_each() -> None:
-    around = np.random.default_rng(4).normal(0, 0.1, (6, 6_016)).astype(np.float32)
-    assert np.array_equal(measure(around), [measure(one) for one in around])
+def test_batched_features_equal_single_ones() -> None:
+    excerpts = np.random.default_rng(4).normal(0, 0.1, (6, 6_016)).astype(np.float32)
+    assert np.array_equal(measure(excerpts), [measure(excerpt) for excerpt in excerpts])
 
 
 @pytest.mark.slow
@@ -92,8 +92,8 @@ def test_a_classifier_is_better_than_chance_after_a_few_scenes() -> None:
 
 
 def judged(rows: list[tuple[Sound, dict[Sound, float]]]) -> tuple[Classifier, Examples]:
-    """A classifier that gives each of some examples the chances that are told, and the examples."""
-    # The first features are the logarithms of the chances, and go through as they are.
+    """Return a classifier that gives each example the stated probabilities, and the examples."""
+    # The first features are the log probabilities, and pass through unchanged.
     weight = np.eye(FEATURES, len(SOUNDS), dtype=np.float32)
     plain = np.zeros(FEATURES, np.float32), np.ones(FEATURES, np.float32)
     classifier = Classifier(*plain, (weight,), (np.zeros(len(SOUNDS), np.float32),), 0.5, {})
@@ -104,7 +104,7 @@ def judged(rows: list[tuple[Sound, dict[Sound, float]]]) -> tuple[Classifier, Ex
     return classifier, Examples(features, sounds, int((sounds == 0).sum()))
 
 
-def test_taps_weigh_less_where_that_finds_knocks() -> None:
+def test_taps_weigh_less_if_that_finds_more_knocks() -> None:
     unsure = [(Sound.KNOCK, {Sound.KNOCK: 0.3, Sound.NAIL: 0.6})] * 20
     sure = [(Sound.NAIL, {Sound.KNOCK: 0.05, Sound.NAIL: 0.9})] * 20
     classifier, check = judged(unsure + sure)
@@ -112,7 +112,7 @@ def test_taps_weigh_less_where_that_finds_knocks() -> None:
     assert figures(reweight(classifier, check), check) == {"knocks found": 1.0, "nail taken for a knock": 0.0}
 
 
-def test_tiles_weigh_more_where_they_would_pass_for_knocks() -> None:
+def test_tiles_weigh_more_if_they_would_pass_for_knocks() -> None:
     knocks = [(Sound.KNOCK, {Sound.KNOCK: 0.9, Sound.TILE: 0.05})] * 20
     tiles = [(Sound.TILE, {Sound.KNOCK: 0.6, Sound.TILE: 0.35})] * 20
     classifier, check = judged(knocks + tiles)
@@ -121,12 +121,12 @@ def test_tiles_weigh_more_where_they_would_pass_for_knocks() -> None:
 
 
 @pytest.mark.slow
-def test_the_same_seed_gives_the_same_classifier() -> None:
+def test_equal_seeds_give_equal_classifiers() -> None:
     def trained(seed: int) -> list[np.ndarray]:
-        one = train_knock(seed=seed, scenes=2, epochs=2, progress=lambda what, share: None)
-        assert one.notes["seed"] == seed
-        return [one.mean, one.scale, *one.weights, *one.biases]
+        classifier = train_knock(seed=seed, scenes=2, epochs=2, progress=lambda what, share: None)
+        assert classifier.notes["seed"] == seed
+        return [classifier.mean, classifier.scale, *classifier.weights, *classifier.biases]
 
-    first, again, other = trained(1), trained(1), trained(2)
-    assert all((a == b).all() for a, b in zip(first, again, strict=True))
+    first, repeated, other = trained(1), trained(1), trained(2)
+    assert all((a == b).all() for a, b in zip(first, repeated, strict=True))
     assert not all((a == b).all() for a, b in zip(first, other, strict=True))

@@ -1,4 +1,4 @@
-"""What the eye for halves is taught: patches with their own pips, the same for the same seed."""
+"""Tests of training the pip features: patches, labels, export and reproducibility."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
 
 
 @pytest.mark.slow
-def test_patches_follow_from_the_seed_whatever_the_number_of_processes() -> None:
+def test_patches_follow_from_the_seed_for_any_number_of_processes() -> None:
     one, two = (draw_halves(3, 2, jobs, lambda _: None) for jobs in (1, 2))
     assert (one.patches == two.patches).all()
     assert (one.pips == two.pips).all()
@@ -26,17 +26,17 @@ def test_patches_follow_from_the_seed_whatever_the_number_of_processes() -> None
 
 
 @pytest.mark.slow
-def test_a_blank_half_shows_less_than_a_half_with_many_pips() -> None:
-    # The middles of halves, without bar and rim: many pips leave more contrast there than none.
+def test_a_blank_half_has_less_contrast_than_one_with_many_pips() -> None:
+    # Compare the centres of halves, without bar and rim.
     drawn = draw_halves(5, 6, 1, lambda _: None)
     inner = slice(SIZE // 4, -SIZE // 4)
-    strength = np.abs(contrasts(drawn.patches, training_grid(0))[:, 0, inner, inner]).mean(axis=(1, 2))
-    assert np.median(strength[drawn.pips == 0]) < 0.5 * np.median(strength[drawn.pips >= 5])
+    contrast = np.abs(contrasts(drawn.patches, training_grid(0))[:, 0, inner, inner]).mean(axis=(1, 2))
+    assert np.median(contrast[drawn.pips == 0]) < 0.5 * np.median(contrast[drawn.pips >= 5])
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch would rather be asked for its newer exporter
-def test_opencv_says_what_torch_says_of_any_number_of_halves(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch recommends its newer exporter
+def test_opencv_and_torch_outputs_agree_for_any_number_of_halves(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
     from synthetic.training.onnx_file import save_onnx
@@ -51,14 +51,14 @@ def test_opencv_says_what_torch_says_of_any_number_of_halves(tmp_path: Path) -> 
         with torch.no_grad():
             expected = net.seeing(torch.from_numpy(halves)).numpy()
         network.setInput(halves)
-        said = np.asarray(network.forward())
-        assert said.shape == (count, FEATURES)
-        np.testing.assert_allclose(said, expected, atol=1e-4)
+        outputs = np.asarray(network.forward())
+        assert outputs.shape == (count, FEATURES)
+        np.testing.assert_allclose(outputs, expected, atol=1e-4)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_the_same_seed_trains_the_same_network(tmp_path: Path) -> None:
+def test_equal_seeds_train_equal_networks(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
     from synthetic.training.pip_features.fit import train_pip_features

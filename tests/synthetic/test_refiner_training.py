@@ -1,4 +1,4 @@
-"""Training of the refiner: patches with their classes and corrections, turned and mirrored as pictures are."""
+"""Tests of refiner training: samples, augmentation, loss, calibration, export and reproducibility."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIELDS = RefinerSamples.__slots__
 
 @cache
 def table() -> LearningTable:
-    """A table with two tiles face up, one face down, and one that the edge of the picture cuts off."""
+    """Return a table with two tiles face up, one face down, and one cut off by the border."""
     edge_mm = CAMERA.width_px / CAMERA.px_per_mm / 2
     cut_off = lay(4, 4, edge_mm, 0, 30)
     tiles = (lay(2, 6, -60, -30, 20), lay(5, 1, 60, 30, 130), PlacedTile(None, (0, 90), 1.0), cut_off)
@@ -41,44 +41,44 @@ def table() -> LearningTable:
 
 
 def mirrored(poses: Poses, width_px: int) -> Poses:
-    """The poses in a picture that was mirrored left to right; v stays u turned clockwise."""
+    """Return the poses in a mirrored image. v stays u rotated clockwise."""
     flipped = poses * np.array([-1, 1, -1, 1, 1, -1.0])
     flipped[:, 0] += width_px - 1
     return np.asarray(flipped)
 
 
 def four_ways(wrong: Poses, truth: Poses) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """How wrong poses look as they are, turned round, mirrored, and both, and what mends them: 4 * N rows each."""
+    """Return patches at wrong poses as given, rotated, mirrored and both, with their corrections: 4 * N rows each."""
     image = table().image
-    seen, corrections = [], []
+    patches, corrections = [], []
     for picture, poses, targets in (
         (image, wrong, truth),
         (np.ascontiguousarray(image[:, ::-1]), mirrored(wrong, image.shape[1]), mirrored(truth, image.shape[1])),
     ):
-        for one, target in ((poses, targets), (swap_halves(poses), swap_halves(targets))):
-            seen.append(contrasts(sample(build_pyramid(picture), one, tile_grid()), tile_grid()))
-            corrections.append(deltas_between(one, target))
-    return np.concatenate(seen), np.concatenate(corrections)
+        for start, target in ((poses, targets), (swap_halves(poses), swap_halves(targets))):
+            patches.append(contrasts(sample(build_pyramid(picture), start, tile_grid()), tile_grid()))
+            corrections.append(deltas_between(start, target))
+    return np.concatenate(patches), np.concatenate(corrections)
 
 
 @pytest.mark.parametrize("tile", [0, 1])
-def test_a_patch_that_is_turned_or_mirrored_is_corrected_as_the_tile_on_such_a_picture(tile: int) -> None:
+def test_augmented_corrections_match_the_rotated_and_mirrored_patches(tile: int) -> None:
     truth = table().poses[table().faces == UP][[tile]]
     wrong = move(truth, np.array([[0.15, -0.2, 0.05, 0.12, -0.1, -0.08]]))
-    pictures, mends = four_ways(wrong, truth)
-    assert min(np.abs(a - b).max() for i, a in enumerate(mends) for b in mends[:i]) > 0.05
+    pictures, exact = four_ways(wrong, truth)
+    assert min(np.abs(a - b).max() for i, a in enumerate(exact) for b in exact[:i]) > 0.05
     count = 200
-    seen, corrections = augment(
-        np.random.default_rng(1), np.repeat(pictures[:1], count, axis=0), np.repeat(mends[:1], count, axis=0)
+    augmented, corrections = augment(
+        np.random.default_rng(1), np.repeat(pictures[:1], count, axis=0), np.repeat(exact[:1], count, axis=0)
     )
-    ways = np.abs(corrections[:, None] - mends[None]).max(axis=2)
-    assert ways.min(axis=1).max() < 1e-3
-    which = ways.argmin(axis=1)
-    assert np.bincount(which, minlength=4).min() > 25  # each way about as often
-    for patch, way in zip(seen[:, 0], which, strict=True):  # lightness; a few are negatives
-        likeness = [abs(np.corrcoef(patch.ravel(), picture[0].ravel())[0, 1]) for picture in pictures]
-        assert int(np.argmax(likeness)) == way
-        assert likeness[way] > 0.9
+    errors = np.abs(corrections[:, None] - exact[None]).max(axis=2)
+    assert errors.min(axis=1).max() < 1e-3
+    variants = errors.argmin(axis=1)
+    assert np.bincount(variants, minlength=4).min() > 25  # all variants about equally often
+    for patch, variant in zip(augmented[:, 0], variants, strict=True):  # lightness, negated in a few
+        similarity = [abs(np.corrcoef(patch.ravel(), picture[0].ravel())[0, 1]) for picture in pictures]
+        assert int(np.argmax(similarity)) == variant
+        assert similarity[variant] > 0.9
 
 
 def grey_patches(count: int) -> NDArray[np.float32]:
@@ -87,10 +87,10 @@ def grey_patches(count: int) -> NDArray[np.float32]:
     return patches
 
 
-def test_other_colours_are_as_strong_and_grey_stays_grey() -> None:
+def test_recoloured_patches_keep_their_saturation_and_grey_stays_grey() -> None:
     patches, none = grey_patches(300), np.zeros((300, 6), np.float32)
     grey, _ = augment(np.random.default_rng(2), patches, none)
-    assert 0.6 < (np.abs(grey[:, 1:]).max(axis=(1, 2, 3)) == 0).mean() < 0.8  # noise has colours
+    assert 0.6 < (np.abs(grey[:, 1:]).max(axis=(1, 2, 3)) == 0).mean() < 0.8  # noise is coloured
     patches[:, 1], patches[:, 2] = 0.32, -0.24
     coloured, _ = augment(np.random.default_rng(2), patches, none)
     clean = np.abs(grey[:, 1:]).max(axis=(1, 2, 3)) == 0
@@ -101,38 +101,38 @@ def test_other_colours_are_as_strong_and_grey_stays_grey() -> None:
     assert np.histogram(hues, 6, (-np.pi, np.pi))[0].min() > 10
 
 
-def test_the_same_seed_sees_the_same_and_leaves_what_it_was_given() -> None:
+def test_equal_seeds_augment_equally_without_modifying_the_input() -> None:
     patches, corrections = grey_patches(20), np.full((20, 6), 0.1, np.float32)
     patches_before, corrections_before = patches.copy(), corrections.copy()
-    one, two = (augment(np.random.default_rng(4), patches, corrections) for _ in range(2))
-    assert all((a == b).all() for a, b in zip(one, two, strict=True))
+    first, second = (augment(np.random.default_rng(4), patches, corrections) for _ in range(2))
+    assert all((a == b).all() for a, b in zip(first, second, strict=True))
     assert (patches == patches_before).all()
     assert (corrections == corrections_before).all()
-    assert (one[0] != patches).any()
+    assert (first[0] != patches).any()
 
 
-def test_corrections_that_nobody_can_make_stay_unknown() -> None:
+def test_unknown_corrections_stay_unknown() -> None:
     _, corrections = augment(np.random.default_rng(4), grey_patches(20), np.full((20, 6), np.nan, np.float32))
     assert np.isnan(corrections).all()
 
 
 class Drawn:
-    """The samples of `table`, and the poses at which they were seen."""
+    """Samples of `table`, and the poses of their patches."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, earlier: Path | None = None, seed: int = 3) -> None:
         self.poses = empty_poses()
 
-        def noting(levels: tuple[Level, ...], poses: Poses, grid: PatchGrid) -> Image:
+        def recording(levels: tuple[Level, ...], poses: Poses, grid: PatchGrid) -> Image:
             self.poses = poses
             return sample(levels, poses, grid)
 
         monkeypatch.setattr(refiner_samples, "draw_learning_table", lambda *_, **__: table())
-        monkeypatch.setattr(refiner_samples, "sample", noting)
+        monkeypatch.setattr(refiner_samples, "sample", recording)
         self.samples = draw_refiner_table(seed, earlier, 0)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_classes_and_corrections_are_those_of_the_truth(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_classes_and_corrections_agree_with_the_truth(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     drawn = Drawn(monkeypatch, seed=seed)
     samples, poses = drawn.samples, drawn.poses
     assert len(poses) == len(samples.patches) == len(samples.classes) == len(samples.corrections)
@@ -143,7 +143,7 @@ def test_classes_and_corrections_are_those_of_the_truth(monkeypatch: pytest.Monk
     assert error[is_tile].max() < 0.2
     assert error[samples.classes == NOTHING].min() > 0.35
     assert set(samples.classes.tolist()) == {-1, NOTHING, UP, DOWN}
-    assert set(nearest[is_tile].tolist()) == {0, 1, 2}  # every tile is seen
+    assert set(nearest[is_tile].tolist()) == {0, 1, 2}  # every tile occurs
     refined = np.isfinite(samples.corrections).all(axis=1)
     assert (refined == (error < 0.6)).all()
     corrections = samples.corrections[refined].astype(np.float64)
@@ -151,63 +151,63 @@ def test_classes_and_corrections_are_those_of_the_truth(monkeypatch: pytest.Monk
     assert np.isnan(samples.corrections[~refined]).all()
 
 
-def test_poses_by_chance_are_nothing_but_what_nobody_could_read_is_not_taught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_poses_are_nothing_and_illegible_tiles_are_excluded(monkeypatch: pytest.MonkeyPatch) -> None:
     found = refiner_samples._detector().find(build_pyramid(table().image)).poses
-    assert near_any(found, table().unread_px).any(), "or this would test nothing"
+    assert near_any(found, table().unread_px).any(), "the detector must find an illegible tile, or this tests nothing"
     for seed in range(4):
         drawn = Drawn(monkeypatch, seed=seed)
-        taught = drawn.samples.classes >= 0
-        assert not near_any(drawn.poses[taught], table().unread_px).any()
+        used = drawn.samples.classes >= 0
+        assert not near_any(drawn.poses[used], table().unread_px).any()
         assert (drawn.samples.classes == NOTHING).sum() >= 10
 
 
-def test_what_an_earlier_network_takes_for_a_tile_is_taught_as_nothing(
+def test_false_positives_of_an_earlier_network_become_hard_negatives(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     cloth = np.array([[500.0, 100.0, 30.0, 5.0, -2.5, 15.0]])
-    asked: list[Path] = []
+    loaded: list[Path] = []
 
-    class Mistaken:
-        """Finds a tile on the cloth."""
+    class MistakenCandidates:
+        """Candidates that find a tile on the cloth."""
 
         def refined(self, levels: tuple[Level, ...], poses: Poses, *, rounds: int) -> tuple[Poses, None]:
             return np.repeat(cloth, 300, axis=0), None
 
-    def candidates(earlier: Path) -> Mistaken:
-        asked.append(earlier)
-        return Mistaken()
+    def candidates(earlier: Path) -> MistakenCandidates:
+        loaded.append(earlier)
+        return MistakenCandidates()
 
     monkeypatch.setattr(refiner_samples, "_candidates", candidates)
     earlier = tmp_path / "first.onnx"
     drawn = Drawn(monkeypatch, earlier=earlier)
-    assert asked == [earlier]
-    there = np.abs(drawn.poses - cloth).max(axis=1) == 0
-    assert there.sum() > 10
-    assert (drawn.samples.classes[there] == NOTHING).all()
-    assert np.isnan(drawn.samples.corrections[there]).all()
+    assert loaded == [earlier]
+    on_cloth = np.abs(drawn.poses - cloth).max(axis=1) == 0
+    assert on_cloth.sum() > 10
+    assert (drawn.samples.classes[on_cloth] == NOTHING).all()
+    assert np.isnan(drawn.samples.corrections[on_cloth]).all()
 
 
 @pytest.mark.slow
-def test_samples_follow_from_the_seed_whatever_the_number_of_processes() -> None:
-    one, two = (draw_refiner_samples(3, 2, jobs, lambda _: None, earlier=None) for jobs in (1, 2))
+def test_samples_follow_from_the_seed_for_any_number_of_processes() -> None:
+    sequential, parallel = (draw_refiner_samples(3, 2, jobs, lambda _: None, earlier=None) for jobs in (1, 2))
     for name in FIELDS:
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-    assert len(one.classes) > 50
+        np.testing.assert_array_equal(getattr(sequential, name), getattr(parallel, name))
+    assert len(sequential.classes) > 50
     assert draw_refiner_table(4, None, 0).classes.tolist() != draw_refiner_table(3, None, 0).classes.tolist()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("index", range(4))
-def test_any_table_can_be_learned_from(index: int) -> None:
+def test_samples_can_be_drawn_from_any_table(index: int) -> None:
     samples = draw_refiner_table(9, None, index)
     assert {-1, NOTHING, UP} <= set(samples.classes.tolist()) <= {-1, NOTHING, UP, DOWN}
-    taught = np.asarray(np.isfinite(samples.corrections).all(axis=1))
-    assert taught.any()
-    assert np.abs(samples.corrections[taught]).max() < 3
-    assert taught[samples.classes >= UP].all()
+    used = np.asarray(np.isfinite(samples.corrections).all(axis=1))
+    assert used.any()
+    assert np.abs(samples.corrections[used]).max() < 3
+    assert used[samples.classes >= UP].all()
 
 
-def test_no_table_without_tiles_is_a_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_without_tiles_gives_only_negatives(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = Looks()
     empty = table_of(Scene((), looks.tile, looks.table, looks.light, looks.camera), np.random.default_rng(3))
     monkeypatch.setattr(refiner_samples, "draw_learning_table", lambda *_, **__: empty)
@@ -216,8 +216,8 @@ def test_no_table_without_tiles_is_a_trouble(monkeypatch: pytest.MonkeyPatch) ->
     assert np.isnan(samples.corrections).all()
 
 
-def made_up(count: int) -> RefinerSamples:
-    """Samples that can be learned: dark cloth is nothing, what is seen along u tells the rest."""
+def synthetic_samples(count: int) -> RefinerSamples:
+    """Return learnable samples: plain patches are no tile, and marks determine the other classes."""
     rng = np.random.default_rng(5)
     classes = rng.integers(0, 3, count)
     patches = np.full((count, 24, 40, 3), 120, np.uint8)
@@ -230,40 +230,40 @@ def made_up(count: int) -> RefinerSamples:
     return RefinerSamples(noisy.reshape(count, -1, 3), classes, corrections)
 
 
-def test_the_network_says_a_number_for_each_class_and_correction() -> None:
+def test_the_network_has_an_output_for_each_class_and_correction() -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
     from synthetic.training.refiner.net import RefinerNet
 
     torch.manual_seed(1)
     net = RefinerNet().eval()
     grid = tile_grid()
-    seen = torch.randn(5, 3, grid.rows, grid.columns)
+    patches = torch.randn(5, 3, grid.rows, grid.columns)
     with torch.no_grad():
-        before = net(seen).numpy()
+        before = net(patches).numpy()
         net.scale_logits(2.0)
-        after = net(seen).numpy()
+        after = net(patches).numpy()
     assert before.shape == (5, OUTPUTS)
     np.testing.assert_allclose(after[:, :3], 2 * before[:, :3], rtol=1e-4)
     np.testing.assert_array_equal(after[:, 3:], before[:, 3:])
 
 
-def test_batches_follow_from_seed_and_step_and_hold_what_is_taught() -> None:
+def test_batches_follow_from_seed_and_step_and_contain_the_targets() -> None:
     pytest.importorskip("torch", reason=NO_TORCH)
     from synthetic.training.refiner.fit import draw_batch
 
-    samples = made_up(60)
-    one, again, later, other = (draw_batch(seed, samples, step) for seed, step in ((1, 2), (1, 2), (1, 3), (2, 2)))
-    for a, b in zip(one, again, strict=True):
+    samples = synthetic_samples(60)
+    first, repeated, later, other = (draw_batch(seed, samples, step) for seed, step in ((1, 2), (1, 2), (1, 3), (2, 2)))
+    for a, b in zip(first, repeated, strict=True):
         np.testing.assert_array_equal(a, b)
-    seen, classes, corrections = one
-    assert seen.shape == (len(classes), 3, 24, 40)
-    assert seen.dtype == corrections.dtype == np.float32
+    patches, classes, corrections = first
+    assert patches.shape == (len(classes), 3, 24, 40)
+    assert patches.dtype == corrections.dtype == np.float32
     assert (np.isfinite(corrections).all(axis=1) == (classes == UP)).all()
     assert (classes != later[1]).any()
     assert (classes != other[1]).any()
 
 
-def test_the_loss_is_of_what_is_taught_alone() -> None:
+def test_the_loss_ignores_unknown_targets() -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
     from synthetic.training.refiner.fit import _loss
     from synthetic.training.refiner.net import RefinerNet
@@ -271,29 +271,29 @@ def test_the_loss_is_of_what_is_taught_alone() -> None:
     grid = tile_grid()
 
     def loss(classes: list[int], corrections: list[list[float]]) -> float:
-        """What a network loses that says of everything: it is face up, and a tenth of a half-axis along."""
-        said = torch.tensor([[0.0, 20.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]] * len(classes), requires_grad=True)
+        """Return the loss of a network with constant outputs: face up, and a tenth of a half-axis along."""
+        outputs = torch.tensor([[0.0, 20.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]] * len(classes), requires_grad=True)
 
         class Network(RefinerNet):
-            def forward(self, seen: Any) -> Any:
-                return said
+            def forward(self, patches: Any) -> Any:
+                return outputs
 
-        seen = np.zeros((len(classes), 3, grid.rows, grid.columns), np.float32)
-        lost = _loss(Network(), (seen, np.array(classes), np.array(corrections, np.float32)))
-        lost.backward()
-        assert torch.isfinite(said.grad).all()
-        return float(lost.detach())
+        patches = np.zeros((len(classes), 3, grid.rows, grid.columns), np.float32)
+        value = _loss(Network(), (patches, np.array(classes), np.array(corrections, np.float32)))
+        value.backward()
+        assert torch.isfinite(outputs.grad).all()
+        return float(value.detach())
 
-    unknown, right, wrong = [math.nan] * 6, [CORRECTION, 0.0, 0, 0, 0, 0], [0.0, CORRECTION, 0, 0, 0, 0]
-    assert loss([UP, UP], [right, unknown]) == pytest.approx(0, abs=1e-6)
+    unknown, correct, wrong = [math.nan] * 6, [CORRECTION, 0.0, 0, 0, 0, 0], [0.0, CORRECTION, 0, 0, 0, 0]
+    assert loss([UP, UP], [correct, unknown]) == pytest.approx(0, abs=1e-6)
     assert loss([UP, -1], [unknown, unknown]) == pytest.approx(0, abs=1e-6)
-    assert loss([NOTHING, -1], [right, right]) == pytest.approx(20, abs=0.1)
-    assert loss([UP, -1], [right, wrong]) > 0.1
+    assert loss([NOTHING, -1], [correct, correct]) == pytest.approx(20, abs=0.1)
+    assert loss([UP, -1], [correct, wrong]) > 0.1
 
 
 @pytest.fixture
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Learn from little at a time, in large steps: hundreds of batches are for the shipped network."""
+    """Use small batches and large steps. The built-in network needs hundreds of batches."""
     pytest.importorskip("torch", reason=NO_TORCH)
     from synthetic.training.refiner import fit as refiner_fit
     from synthetic.training.torch_fit import LearningSchedule
@@ -304,19 +304,19 @@ def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_small_batches")
-def test_the_network_learns_and_the_same_seed_learns_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_network_learns_reproducibly(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
     from synthetic.training.refiner import fit as refiner_fit
 
     losses, shares, loss = list[float](), list[float](), refiner_fit._loss
 
-    def noting(*given: Any) -> Any:
-        lost = loss(*given)
-        losses.append(float(lost.detach()))
-        return lost
+    def recording(*given: Any) -> Any:
+        value = loss(*given)
+        losses.append(float(value.detach()))
+        return value
 
-    monkeypatch.setattr(refiner_fit, "_loss", noting)
-    samples = made_up(200)
+    monkeypatch.setattr(refiner_fit, "_loss", recording)
+    samples = synthetic_samples(200)
     first, second, other = (refiner_fit._fitted(seed, samples, 30, shares.append) for seed in (1, 1, 2))
     assert np.mean(losses[25:30]) < 0.6 * np.mean(losses[:5])
     assert losses[30:60] == losses[:30]
@@ -326,32 +326,32 @@ def test_the_network_learns_and_the_same_seed_learns_the_same(monkeypatch: pytes
     assert not all(torch.equal(a, b) for a, b in zip(first.parameters(), other.parameters(), strict=True))
 
 
-def test_calibration_takes_back_what_makes_a_network_too_sure() -> None:
+def test_calibration_corrects_overconfidence() -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
     from synthetic.training.refiner.fit import _calibrate
     from synthetic.training.refiner.net import RefinerNet
 
     torch.manual_seed(1)
-    net, check = RefinerNet(), made_up(300)
+    net, check = RefinerNet(), synthetic_samples(300)
     grid = tile_grid()
     with torch.no_grad():
-        said = net.eval()(torch.from_numpy(contrasts(check.patches, grid))).numpy()[:, :3]
-    chances = np.exp(8 * said) / np.exp(8 * said).sum(axis=1, keepdims=True)
+        outputs = net.eval()(torch.from_numpy(contrasts(check.patches, grid))).numpy()[:, :3]
+    chances = np.exp(8 * outputs) / np.exp(8 * outputs).sum(axis=1, keepdims=True)
     rng = np.random.default_rng(2)
     drawn = np.array([rng.choice(3, p=row / row.sum()) for row in chances.astype(np.float64)])
-    unknown = np.where(rng.random(300) < 0.2, -1, drawn)  # where only the correction is taught
+    unknown = np.where(rng.random(300) < 0.2, -1, drawn)  # samples with a correction but no class
     net.scale_logits(8.0)
-    right = _calibrate(net, RefinerSamples(check.patches, unknown, check.corrections))
+    correct = _calibrate(net, RefinerSamples(check.patches, unknown, check.corrections))
     net.scale_logits(2.0)
     assert _calibrate(net, RefinerSamples(check.patches, unknown, check.corrections)) == pytest.approx(
-        right / 2, rel=0.1
+        correct / 2, rel=0.1
     )
-    assert right == pytest.approx(1, rel=0.35)
+    assert correct == pytest.approx(1, rel=0.35)
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch would rather be asked for its newer exporter
-def test_opencv_says_what_torch_says_of_any_number_of_tiles(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch recommends its newer exporter
+def test_opencv_and_torch_outputs_agree_for_any_number_of_tiles(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
     from synthetic.training.refiner.fit import _save
@@ -366,23 +366,25 @@ def test_opencv_says_what_torch_says_of_any_number_of_tiles(tmp_path: Path) -> N
         with torch.no_grad():
             expected = net.eval()(torch.from_numpy(tiles)).numpy()
         network.setInput(tiles)
-        said = np.asarray(network.forward())
-        assert said.shape == (count, OUTPUTS)
-        np.testing.assert_allclose(said, expected, atol=1e-4)
+        outputs = np.asarray(network.forward())
+        assert outputs.shape == (count, OUTPUTS)
+        np.testing.assert_allclose(outputs, expected, atol=1e-4)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.usefixtures("_small_batches")
-def test_the_same_seed_trains_the_same_network(tmp_path: Path) -> None:
+def test_equal_seeds_train_equal_networks(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
     from synthetic.training.refiner.fit import train_refiner
 
-    said: list[tuple[str, float]] = []
+    reports: list[tuple[str, float]] = []
     files = [tmp_path / name for name in ("one.onnx", "two.onnx")]
     for file in files:
-        train_refiner(seed=1, scenes=3, steps=2, jobs=1, progress=lambda what, share: said.append((what, share)))(file)
-    assert said[-1][1] == 1.0
-    assert len({what for what, _ in said}) == 5
+        train_refiner(seed=1, scenes=3, steps=2, jobs=1, progress=lambda stage, share: reports.append((stage, share)))(
+            file
+        )
+    assert reports[-1][1] == 1.0
+    assert len({stage for stage, _ in reports}) == 5
     assert files[0].read_bytes() == files[1].read_bytes()

@@ -1,4 +1,4 @@
-"""Rendered tables to learn from: what nobody could read is neither a tile nor nothing, and pips are those of poses."""
+"""Tests of rendered tables for learning: illegible tiles are excluded, and pips match the poses."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from tests.vision.tables import CAMERA, lay
 from vision.geometry.poses import half_centers
 from vision.networks.refiner import DOWN, UP
 
-# Pips of the colour of the face: nobody can count them.
-DROWNED = replace(CLASSIC, pip_bgr=(CLASSIC.face_bgr,) * len(CLASSIC.pip_bgr), pip_kind=PipKind.FLAT)
+# Pips in the colour of the face are illegible.
+INVISIBLE = replace(CLASSIC, pip_bgr=(CLASSIC.face_bgr,) * len(CLASSIC.pip_bgr), pip_kind=PipKind.FLAT)
 
 
 def scene_with(*tiles: PlacedTile, look: TileLook = CLASSIC) -> Scene:
-    return Scene(tiles, look, FELT, LAMP, CAMERA, more_looks=(DROWNED,))
+    return Scene(tiles, look, FELT, LAMP, CAMERA, more_looks=(INVISIBLE,))
 
 
 def drawn(scene: Scene) -> LearningTable:
     return table_of(scene, np.random.default_rng(3))
 
 
-def drowned(first: int, second: int, x_mm: float, y_mm: float, degrees: float) -> PlacedTile:
+def invisible(first: int, second: int, x_mm: float, y_mm: float, degrees: float) -> PlacedTile:
     return replace(lay(first, second, x_mm, y_mm, degrees), look=1)
 
 
 def shown(table: LearningTable) -> list[tuple[int, ...]]:
-    """The pips of the tiles that lie face up."""
+    """Return the pips of the face-up tiles."""
     return [tuple(pair) for pair in table.pips.tolist()]
 
 
@@ -51,8 +51,8 @@ def test_pips_and_faces_are_those_of_the_poses() -> None:
     assert table.unread_px == ()
 
 
-def test_a_tile_whose_pips_nobody_could_count_is_not_learned_from() -> None:
-    table = drawn(scene_with(lay(3, 5, -60, -30, 200), drowned(4, 2, 70, 40, 75), lay(2, 1, 0, 0)))
+def test_a_tile_with_illegible_pips_is_excluded() -> None:
+    table = drawn(scene_with(lay(3, 5, -60, -30, 200), invisible(4, 2, 70, 40, 75), lay(2, 1, 0, 0)))
     assert sorted(shown(table)) == [(2, 1), (3, 5)]
     assert table.faces.tolist() == [UP, UP]
     (outline,) = table.unread_px
@@ -61,63 +61,63 @@ def test_a_tile_whose_pips_nobody_could_count_is_not_learned_from() -> None:
     assert outline.shape == (4, 2)
 
 
-def test_one_illegible_half_is_enough_and_blanks_and_backs_show_all_they_have() -> None:
+def test_a_single_illegible_half_excludes_a_tile_but_blanks_and_backs_are_legible() -> None:
     back = replace(PlacedTile(None, (0, 90), 1.0), look=1)
-    table = drawn(scene_with(drowned(0, 0, -60, -30, 200), drowned(0, 2, 70, 40, 75), back))
+    table = drawn(scene_with(invisible(0, 0, -60, -30, 200), invisible(0, 2, 70, 40, 75), back))
     assert shown(table) == [(0, 0)]
     assert sorted(table.faces.tolist()) == [UP, DOWN]
     assert len(table.unread_px) == 1
 
 
-def test_where_all_tiles_are_wanted_it_says_which_halves_a_person_could_count() -> None:
-    scene = scene_with(lay(3, 5, -60, -30, 200), drowned(4, 2, 70, 40, 75), lay(2, 1, 0, 0))
+def test_with_all_tiles_the_table_reports_the_legible_halves() -> None:
+    scene = scene_with(lay(3, 5, -60, -30, 200), invisible(4, 2, 70, 40, 75), lay(2, 1, 0, 0))
     table = table_of(scene, np.random.default_rng(3), only_legible=False)
-    said = dict(zip(shown(table), table.legible.tolist(), strict=True))
-    assert said == {(3, 5): [True, True], (4, 2): [False, False], (2, 1): [True, True]}
+    legible = dict(zip(shown(table), table.legible.tolist(), strict=True))
+    assert legible == {(3, 5): [True, True], (4, 2): [False, False], (2, 1): [True, True]}
     assert table.unread_px == ()
     assert drawn(scene).legible.all()
 
 
-def test_what_is_cut_off_is_not_learned_from_either() -> None:
+def test_cut_off_tiles_are_excluded() -> None:
     edge_mm = CAMERA.width_px / CAMERA.px_per_mm / 2
     table = drawn(scene_with(lay(3, 5, -60, -30, 200), lay(1, 1, edge_mm, 0)))
     assert shown(table) == [(3, 5)]
     assert len(table.unread_px) == 1
 
 
-def test_pips_that_somebody_painted_are_off_their_places_but_can_be_counted() -> None:
+def test_handpainted_pips_are_displaced_but_legible() -> None:
     table = drawn(scene_with(lay(3, 5, -60, -30, 200), look=replace(CLASSIC, pip_jitter=0.14)))
     assert shown(table) == [(3, 5)]
     assert table.unread_px == ()
 
 
-def test_an_empty_table_has_nothing_to_learn_but_its_picture() -> None:
+def test_an_empty_table_gives_only_its_image() -> None:
     table = drawn(scene_with())
     assert (table.poses.shape, table.faces.shape, table.pips.shape) == ((0, 6), (0,), (0, 2))
     assert table.image.shape == (CAMERA.height_px, CAMERA.width_px, 3)
 
 
-def test_as_often_as_not_tables_are_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+def test_usual_and_foreign_tables_are_about_equally_frequent(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn_kinds: list[str] = []
 
-    def noting(name: str) -> object:
+    def recording(name: str) -> object:
         def draw(_: np.random.Generator, **options: object) -> Scene:
             assert options == {"max_pips": 9, "size_px": (640, 480), "tile_side_px": (9.0, 50.0)}
-            asked.append(name)
+            drawn_kinds.append(name)
             return scene_with()
 
         return draw
 
-    monkeypatch.setattr(tables, "random_scene", noting("usual"))
-    monkeypatch.setattr(tables, "draw_foreign_scene", noting("foreign"))
+    monkeypatch.setattr(tables, "random_scene", recording("usual"))
+    monkeypatch.setattr(tables, "draw_foreign_scene", recording("foreign"))
     monkeypatch.setattr(tables, "table_of", lambda *_, only_legible: only_legible)
     rng = np.random.default_rng(1)
     for _ in range(400):
         draw_learning_table(rng, max_pips=9, size_px=(640, 480), tile_side_px=(9.0, 50.0))
-    assert 0.4 < asked.count("foreign") / 400 < 0.7
+    assert 0.4 < drawn_kinds.count("foreign") / 400 < 0.7
 
 
-def test_the_same_seed_draws_the_same_table() -> None:
+def test_equal_seeds_draw_equal_tables() -> None:
     first, second, other = (
         draw_learning_table(np.random.default_rng(seed), max_pips=6, size_px=(480, 360), tile_side_px=(14.0, 40.0))
         for seed in (5, 5, 6)

@@ -1,4 +1,4 @@
-"""What rendered tables truly show: poses on their tiles, and how far others are from them."""
+"""Tests of the ground truth of rendered tables: poses, pips, and errors of other poses."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from vision.reading import Face, Reading
 
 
 def half_offsets(poses: Poses, truth: Reading) -> NDArray[np.float64]:
-    """Return how far the halves of true poses lie from the true half centres, in sides: a check of conventions."""
+    """Return the distance of the halves of true poses from the true half centres, in sides. Checks the conventions."""
     up = [i for i, tile in enumerate(truth.tiles) if tile.face is Face.UP]
-    said = np.array([[half.center_px for half in truth.tiles[i].halves] for i in up]).reshape(-1, 2, 2)
+    expected = np.array([[half.center_px for half in truth.tiles[i].halves] for i in up]).reshape(-1, 2, 2)
     return np.asarray(
-        np.linalg.norm(half_centers(poses[up]) - said, axis=-1).max(axis=-1, initial=0) / sides_px(poses[up])
+        np.linalg.norm(half_centers(poses[up]) - expected, axis=-1).max(axis=-1, initial=0) / sides_px(poses[up])
     )
 
 
-def test_a_true_pose_lies_on_the_tile_with_half_0_first() -> None:
+def test_a_true_pose_matches_the_tile_with_half_0_first() -> None:
     truth = table_with([lay(3, 5, -60, -30, 200), lay(0, 6, 70, 40, 75), PlacedTile(None, (0, 90), 1.0)]).truth
     poses, classes = truth_poses(truth)
     assert sorted(classes.tolist()) == [UP, UP, DOWN]
@@ -40,7 +40,7 @@ def test_a_true_pose_lies_on_the_tile_with_half_0_first() -> None:
     assert half_offsets(poses, truth).max() < 0.03
 
 
-def test_half_offsets_notice_swapped_halves() -> None:
+def test_half_offsets_detect_swapped_halves() -> None:
     truth = table_with([lay(3, 5, -60, -30, 200)]).truth
     poses, _ = truth_poses(truth)
     assert half_offsets(poses * np.array([1, 1, -1, -1, -1, -1.0]), truth) == pytest.approx([1.0], abs=0.05)
@@ -51,7 +51,7 @@ def test_an_empty_table_has_no_poses() -> None:
     assert (poses.shape, classes.shape) == ((0, 6), (0,))
 
 
-def test_corner_errors_by_hand() -> None:
+def test_corner_errors_of_known_poses() -> None:
     truth = tiles_at(tile_at(100, 100, side_px=20), tile_at(300, 100, side_px=10))
     poses = tiles_at(
         tile_at(103, 104, side_px=20),
@@ -59,18 +59,18 @@ def test_corner_errors_by_hand() -> None:
         tile_at(300, 102, side_px=10),
         tile_at(100, 100, side_px=20, degrees=90),
     )
-    errors, nearest, turned = corner_errors(poses, truth)
+    errors, nearest, oriented = corner_errors(poses, truth)
     assert errors == pytest.approx([0.25, 0, 0.2, math.sqrt(2.5)])
     assert nearest.tolist() == [0, 0, 1, 0]
-    np.testing.assert_allclose(turned[1], poses[1], atol=1e-9)  # turned as the pose is
+    np.testing.assert_allclose(oriented[1], poses[1], atol=1e-9)  # same orientation as the pose
 
 
-def test_without_true_tiles_every_error_is_infinite() -> None:
+def test_every_error_is_infinite_without_true_tiles() -> None:
     errors, _, _ = corner_errors(tile_at(3, 4), empty_poses())
     assert errors.tolist() == [math.inf]
 
 
-def test_the_pips_of_tiles_that_lie_face_up_come_in_the_order_of_their_poses() -> None:
+def test_true_pips_are_in_the_order_of_the_face_up_poses() -> None:
     truth = table_with([lay(3, 5, -60, -30, 200), PlacedTile(None, (0, 90), 1.0), lay(0, 6, 70, 40, 75)]).truth
     poses, faces = truth_poses(truth)
     pips = true_pips(truth)
@@ -82,20 +82,20 @@ def test_the_pips_of_tiles_that_lie_face_up_come_in_the_order_of_their_poses() -
     assert true_pips(Reading(640, 480, (), ())).shape == (0, 2)
 
 
-def test_what_was_found_the_other_way_round_is_turned_so_that_half_0_is_first() -> None:
+def test_reversed_poses_are_swapped_so_that_half_0_is_first() -> None:
     truth = tiles_at(tile_at(100, 100, degrees=20), tile_at(300, 100, degrees=200))
     found = truth.copy()
     found[1] = swap_halves(truth[1:])[0]
     found[:, 0] += 2.0
     _, nearest, target = corner_errors(found, truth)
-    seen = with_half_0_first(found, target, truth[nearest])
-    np.testing.assert_array_equal(seen[0], found[0])
-    np.testing.assert_array_equal(seen[1], swap_halves(found[1:])[0])
-    assert (np.linalg.norm(half_centers(seen) - half_centers(truth), axis=-1) < 3.0).all()
+    swapped = with_half_0_first(found, target, truth[nearest])
+    np.testing.assert_array_equal(swapped[0], found[0])
+    np.testing.assert_array_equal(swapped[1], swap_halves(found[1:])[0])
+    assert (np.linalg.norm(half_centers(swapped) - half_centers(truth), axis=-1) < 3.0).all()
 
 
-def test_what_lies_on_or_beside_an_outline_is_near_it() -> None:
-    outline = corners(tile_at(200, 200, side_px=20))[0]  # a radius of 22.4
+def test_poses_on_or_beside_an_outline_are_near_it() -> None:
+    outline = corners(tile_at(200, 200, side_px=20))[0]  # radius 22.4
     poses = tiles_at(
         tile_at(200, 200, side_px=10),
         tile_at(235, 215, side_px=20),

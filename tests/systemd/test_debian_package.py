@@ -1,4 +1,4 @@
-"""The Debian package: its scripts are sound, and say how they are used."""
+"""Tests of the Debian package scripts: shellcheck, and usage errors."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ SCRIPTS = [*sorted(SYSTEMD.glob("*.sh")), *sorted((SYSTEMD / "deb").iterdir())]
 
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="there is no shellcheck: sudo apt install shellcheck")
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
-def test_shellcheck_finds_nothing(script: Path) -> None:
-    told = subprocess.run(["shellcheck", script], capture_output=True, text=True)
-    assert told.stdout == ""
+def test_passes_shellcheck(script: Path) -> None:
+    result = subprocess.run(["shellcheck", script], capture_output=True, text=True)
+    assert result.stdout == ""
 
 
 @pytest.mark.parametrize("script", ["wheels.sh", "make_deb.sh"])
 @pytest.mark.parametrize("arguments", [(), ("a", "3.11"), ("a", "3.11", "amd64", "more")])
-def test_wrong_use_is_said(script: str, arguments: tuple[str, ...]) -> None:
-    told = subprocess.run([SYSTEMD / script, *arguments], capture_output=True, text=True)
-    assert told.returncode == 2
-    assert told.stderr.startswith("usage: ")
+def test_wrong_use_prints_the_usage(script: str, arguments: tuple[str, ...]) -> None:
+    result = subprocess.run([SYSTEMD / script, *arguments], capture_output=True, text=True)
+    assert result.returncode == 2
+    assert result.stderr.startswith("usage: ")
 
 
-def test_a_processor_without_wheels_is_refused(tmp_path: Path) -> None:
-    told = subprocess.run([SYSTEMD / "wheels.sh", tmp_path, "3.11", "armhf"], capture_output=True, text=True)
-    assert (told.returncode, "expected amd64 or arm64, got armhf" in told.stderr) == (2, True)
+def test_rejects_a_processor_without_wheels(tmp_path: Path) -> None:
+    result = subprocess.run([SYSTEMD / "wheels.sh", tmp_path, "3.11", "armhf"], capture_output=True, text=True)
+    assert (result.returncode, "expected amd64 or arm64, got armhf" in result.stderr) == (2, True)

@@ -1,4 +1,4 @@
-"""A bare system, as debootstrap makes it: installed, brought up to date, packaged, removed. `make chroot` runs it."""
+"""Tests of installing, upgrading, packaging and removing on a bare debootstrap system, run by `make chroot`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ INSTALLED = "/opt/tallybone/systemd/install.sh"
 DATA = "var/lib/tallybone/sessions/kept.txt"
 
 
-class Bare:
-    """The system below a folder."""
+class BareSystem:
+    """A system in a chroot folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.python = self.says("python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").strip()
-        self.arch = self.says("dpkg", "--print-architecture").strip()
+        self.python = self.output("python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").strip()
+        self.arch = self.output("dpkg", "--print-architecture").strip()
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         environment = {
@@ -33,15 +33,15 @@ class Bare:
             "HOME": "/root",
             "LC_ALL": "C.UTF-8",
         }
-        # With mounts of its own, that go when it ends: systemd's tools and df want /proc.
+        # A private mount namespace: systemd's tools and df need /proc, and the mount ends with the command.
         script = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
         inside = ["unshare", "--mount", "sh", "-c", script, str(self.root), *command]
         return subprocess.run(inside, capture_output=True, text=True, env=environment, timeout=1800)
 
-    def says(self, *command: str) -> str:
-        done = self.run(*command)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+    def output(self, *command: str) -> str:
+        result = self.run(*command)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
 
     def has(self, name: str) -> bool:
         path = self.root / name
@@ -49,14 +49,14 @@ class Bare:
 
 
 @pytest.fixture
-def bare() -> Iterator[Bare]:
-    """A system with what this project installs from in /srv; it is left without Tallybone."""
+def bare() -> Iterator[BareSystem]:
+    """Yield a system with everything needed for installation in /srv. Removes Tallybone afterwards."""
     folder = os.environ.get("TALLYBONE_CHROOT")
     if folder is None:
         pytest.skip("takes minutes: make chroot SUITE=bookworm (or trixie) runs it")
     if os.geteuid() != 0:
         pytest.skip("only root may enter a chroot")
-    bare = Bare(Path(folder).resolve())
+    bare = BareSystem(Path(folder).resolve())
     source = bare.root / "srv" / "tallybone"
     shutil.rmtree(bare.root / "srv")
     (bare.root / "opt").mkdir(exist_ok=True)
@@ -71,87 +71,89 @@ def bare() -> Iterator[Bare]:
     bare.run(*INSTALL[:1], "--uninstall", "--purge")
 
 
-def wheel_of(bare: Bare) -> str:
+def wheel_of(bare: BareSystem) -> str:
     (wheel,) = (bare.root / "srv").glob("tallybone-*.whl")
     return f"/srv/{wheel.name}"
 
 
-def files_of(bare: Bare) -> set[str]:
-    return set(bare.says("find", "/etc", "/opt", "/usr", "-name", "__pycache__", "-prune", "-o", "-print").splitlines())
+def files_of(bare: BareSystem) -> set[str]:
+    return set(
+        bare.output("find", "/etc", "/opt", "/usr", "-name", "__pycache__", "-prune", "-o", "-print").splitlines()
+    )
 
 
-def require_it_works(bare: Bare) -> None:
-    assert bare.says("tallybone", "--version").startswith("tallybone ")
-    assert bare.says("systemctl", "is-enabled", "tallybone.service", "tallybone-prune.timer") == "enabled\nenabled\n"
-    groups = bare.says("id", "-Gn", "tallybone").split()
+def assert_installation_works(bare: BareSystem) -> None:
+    assert bare.output("tallybone", "--version").startswith("tallybone ")
+    assert bare.output("systemctl", "is-enabled", "tallybone.service", "tallybone-prune.timer") == "enabled\nenabled\n"
+    groups = bare.output("id", "-Gn", "tallybone").split()
     assert {"video", "gpio", "spi", "i2c", "dialout", "audio"} <= set(groups)
-    assert "0 recordings, 0 B, in /var/lib/tallybone/sessions" in bare.says("tallybone-table", "sessions")
-    needed = "import cv2, fastapi, gpiozero, serial, uvicorn, vision.reader.reader as reader; reader.load_reader(6)"
-    bare.says("/opt/tallybone/venv/bin/python", "-c", needed)
+    assert "0 recordings, 0 B, in /var/lib/tallybone/sessions" in bare.output("tallybone-table", "sessions")
+    imports = "import cv2, fastapi, gpiozero, serial, uvicorn, vision.reader.reader as reader; reader.load_reader(6)"
+    bare.output("/opt/tallybone/venv/bin/python", "-c", imports)
     for unit in ("tallybone.service", "tallybone-prune.service", "tallybone-prune.timer", "tallybone-club.target"):
         assert bare.run("systemd-analyze", "verify", "--man=no", unit).stderr == ""
 
 
-def test_installed_brought_up_to_date_and_removed(bare: Bare) -> None:
+def test_install_upgrade_and_uninstall(bare: BareSystem) -> None:
     install = [*INSTALL, "--wheel", wheel_of(bare)]
-    bare.says(*install)
-    require_it_works(bare)
+    bare.output(*install)
+    assert_installation_works(bare)
     first = (bare.root / "opt/tallybone/venv").readlink()
     config = bare.root / "etc/tallybone/table.toml"
     config.write_text("# mine\n")
     (bare.root / DATA).write_text("kept")
 
-    bare.says(*install, "--upgrade")
+    bare.output(*install, "--upgrade")
     second = (bare.root / "opt/tallybone/venv").readlink()
     assert second != first
     assert [path.name for path in (bare.root / "opt/tallybone/venvs").iterdir()] == [second.name]
     assert config.read_text() == "# mine\n"
 
-    # What cannot be installed leaves what was there.
+    # A failed installation leaves the existing one unchanged.
     (wheel,) = (bare.root / "srv" / "wheels").glob("websockets-*.whl")
     wheel.rename(wheel.with_suffix(".gone"))
-    done = bare.run(*install)
-    assert done.returncode == 1
-    assert "what was there before is unchanged" in done.stderr
+    result = bare.run(*install)
+    assert result.returncode == 1
+    assert "what was there before is unchanged" in result.stderr
     assert (bare.root / "opt/tallybone/venv").readlink() == second
-    assert bare.says("tallybone", "--version")
+    assert bare.output("tallybone", "--version")
 
-    bare.says(INSTALLED, "--uninstall")
+    bare.output(INSTALLED, "--uninstall")
     for name in ("opt/tallybone", "usr/local/bin/tallybone", "etc/systemd/system/tallybone.service"):
         assert not bare.has(name)
     assert not list((bare.root / "etc/systemd/system").rglob("tallybone*"))
     assert (config.read_text(), (bare.root / DATA).read_text()) == ("# mine\n", "kept")
 
-    bare.says(INSTALL[0], "--uninstall", "--purge")
+    bare.output(INSTALL[0], "--uninstall", "--purge")
     assert not bare.has("etc/tallybone")
     assert not bare.has("var/lib/tallybone")
     assert bare.run("id", "tallybone").returncode == 1
 
 
-def test_the_debian_package_is_installed_and_removed_cleanly(bare: Bare, tmp_path: Path) -> None:
-    made = subprocess.run(
+def test_the_debian_package_installs_and_purges_cleanly(bare: BareSystem, tmp_path: Path) -> None:
+    result = subprocess.run(
         [ROOT / "systemd" / "make_deb.sh", tmp_path, bare.python, bare.arch], capture_output=True, text=True, check=True
     )
-    deb = Path(made.stdout.strip())
+    deb = Path(result.stdout.strip())
     shutil.move(deb, bare.root / "srv" / "tallybone.deb")
     before = files_of(bare)
 
-    bare.says("dpkg", "-i", "/srv/tallybone.deb")
-    require_it_works(bare)
+    bare.output("dpkg", "-i", "/srv/tallybone.deb")
+    assert_installation_works(bare)
     config = bare.root / "etc/tallybone/table.toml"
     config.write_text("# mine\n")
     (bare.root / DATA).write_text("kept")
     assert "first: sudo apt remove tallybone" in bare.run(*INSTALL, "--wheel", wheel_of(bare)).stderr
 
-    bare.says("dpkg", "-i", "/srv/tallybone.deb")
+    bare.output("dpkg", "-i", "/srv/tallybone.deb")
     assert config.read_text() == "# mine\n"
 
-    bare.says("dpkg", "--remove", "tallybone")
+    bare.output("dpkg", "--remove", "tallybone")
     assert not bare.has("opt/tallybone")
     assert (config.read_text(), (bare.root / DATA).read_text()) == ("# mine\n", "kept")
 
-    bare.says("dpkg", "--purge", "tallybone")
-    # The groups of the devices stay, as on every Debian; so do the copies that useradd and its kin make.
-    left = {name for name in files_of(bare) - before if not name.endswith("-")}
-    assert left == set()
+    bare.output("dpkg", "--purge", "tallybone")
+    # Debian keeps device groups, and the backup files that useradd and similar tools create.
+    remaining = {name for name in files_of(bare) - before if not name.endswith("-")}
+    assert remaining == set()
     assert not bare.has("var/lib/tallybone")

@@ -1,4 +1,4 @@
-"""The script that installs: what it lays into a folder, what it leaves alone, what it says when it cannot."""
+"""Tests of the installation script: installed files, preserved configuration, and error messages."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def run(*options: str | Path, script: Path = SCRIPT, **environment: str) -> subp
     )
 
 
-def laid(root: Path) -> dict[str, tuple[int, bytes]]:
-    """Mode and content of each file below a folder, by its path."""
+def installed_files(root: Path) -> dict[str, tuple[int, bytes]]:
+    """Return mode and content of each file below a folder, by path."""
     return {
         f"/{path.relative_to(root)}": (path.stat().st_mode & 0o777, path.read_bytes())
         for path in root.rglob("*")
@@ -32,14 +32,14 @@ def laid(root: Path) -> dict[str, tuple[int, bytes]]:
 
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="there is no shellcheck: sudo apt install shellcheck")
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
-def test_shellcheck_finds_nothing(script: Path) -> None:
-    told = subprocess.run(["shellcheck", script], capture_output=True, text=True)
-    assert told.stdout == ""
+def test_passes_shellcheck(script: Path) -> None:
+    result = subprocess.run(["shellcheck", script], capture_output=True, text=True)
+    assert result.stdout == ""
 
 
-def test_everything_is_laid_where_systemd_looks(tmp_path: Path) -> None:
+def test_installs_files_where_systemd_expects_them(tmp_path: Path) -> None:
     assert run("--root", tmp_path).returncode == 0
-    assert {name: mode for name, (mode, _) in laid(tmp_path).items()} == {
+    assert {name: mode for name, (mode, _) in installed_files(tmp_path).items()} == {
         "/etc/systemd/system/tallybone-club.target": 0o644,
         "/etc/systemd/system/tallybone-prune.service": 0o644,
         "/etc/systemd/system/tallybone-prune.timer": 0o644,
@@ -57,14 +57,14 @@ def test_everything_is_laid_where_systemd_looks(tmp_path: Path) -> None:
     assert (tmp_path / "usr/local/bin/tallybone").readlink() == Path("/opt/tallybone/venv/bin/tallybone")
 
 
-def test_a_second_time_changes_nothing(tmp_path: Path) -> None:
+def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     run("--root", tmp_path)
-    once = laid(tmp_path)
+    first = installed_files(tmp_path)
     assert run("--upgrade", "--root", tmp_path).returncode == 0
-    assert laid(tmp_path) == once
+    assert installed_files(tmp_path) == first
 
 
-def test_a_configuration_is_never_written_over_and_a_unit_is(tmp_path: Path) -> None:
+def test_replaces_units_but_never_the_configuration(tmp_path: Path) -> None:
     run("--root", tmp_path)
     config, unit = tmp_path / "etc/tallybone/table.toml", tmp_path / "etc/systemd/system/tallybone.service"
     config.write_text("# mine\n")
@@ -75,7 +75,7 @@ def test_a_configuration_is_never_written_over_and_a_unit_is(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "expected"),
     [
         (("--foo",), "unknown option --foo"),
         (("--root",), "--root needs a name after it"),
@@ -83,57 +83,57 @@ def test_a_configuration_is_never_written_over_and_a_unit_is(tmp_path: Path) -> 
         (("--uninstall", "--root", "/nowhere"), "--uninstall goes without --root"),
     ],
 )
-def test_wrong_use_is_said_with_what_is_right(options: tuple[str, ...], words: str) -> None:
-    told = run(*options)
-    assert told.returncode == 2
-    assert words in told.stderr
-    assert "usage: sudo ./systemd/install.sh" in told.stderr
+def test_wrong_use_prints_the_reason_and_the_usage(options: tuple[str, ...], expected: str) -> None:
+    result = run(*options)
+    assert result.returncode == 2
+    assert expected in result.stderr
+    assert "usage: sudo ./systemd/install.sh" in result.stderr
 
 
-def test_a_wheel_that_is_not_there_is_named(tmp_path: Path) -> None:
-    told = run("--root", tmp_path, "--wheel", tmp_path / "none.whl")
-    assert (told.returncode, told.stderr) == (1, f"install.sh: {tmp_path}/none.whl: there is no such file\n")
+def test_names_a_missing_wheel(tmp_path: Path) -> None:
+    result = run("--root", tmp_path, "--wheel", tmp_path / "none.whl")
+    assert (result.returncode, result.stderr) == (1, f"install.sh: {tmp_path}/none.whl: there is no such file\n")
 
 
-def test_a_folder_that_is_no_tallybone_is_named(tmp_path: Path) -> None:
+def test_names_a_folder_without_tallybone(tmp_path: Path) -> None:
     script = tmp_path / "systemd" / "install.sh"
     script.parent.mkdir()
     shutil.copy(SCRIPT, script)
     assert f"{tmp_path} is no Tallybone" in run("--root", tmp_path / "root", script=script).stderr
 
 
-def pretended(folder: Path, **answers: str) -> str:
-    """A PATH on which commands answer as is said, a line of shell each."""
+def path_with_fakes(folder: Path, **commands: str) -> str:
+    """Return a PATH with fake commands, each given as a line of shell."""
     folder.mkdir()
-    for name, line in answers.items():
+    for name, line in commands.items():
         (folder / name).write_text(f"#!/bin/sh\n{line}\n")
         (folder / name).chmod(0o755)
     return f"{folder}:{os.environ['PATH']}"
 
 
-def test_who_is_not_root_is_told(tmp_path: Path) -> None:
-    told = run(PATH=pretended(tmp_path / "bin", id="echo 1000"))
-    assert told.returncode == 1
-    assert "run it as root" in told.stderr
+def test_requires_root(tmp_path: Path) -> None:
+    result = run(PATH=path_with_fakes(tmp_path / "bin", id="echo 1000"))
+    assert result.returncode == 1
+    assert "run it as root" in result.stderr
 
 
-def test_a_python_that_is_too_old_is_told(tmp_path: Path) -> None:
-    path = pretended(
+def test_rejects_a_python_that_is_too_old(tmp_path: Path) -> None:
+    path = path_with_fakes(
         tmp_path / "bin", id="echo 0", systemctl="true", old='[ "$1" = -V ] && echo Python 3.9.2 || exit 1'
     )
-    told = run(PATH=path, PYTHON="old")
-    assert told.returncode == 1
-    assert "Tallybone needs Python 3.11 or later, but old is Python 3.9.2" in told.stderr
+    result = run(PATH=path, PYTHON="old")
+    assert result.returncode == 1
+    assert "Tallybone needs Python 3.11 or later, but old is Python 3.9.2" in result.stderr
 
 
-def test_a_python_that_is_not_there_is_told(tmp_path: Path) -> None:
-    told = run(PATH=pretended(tmp_path / "bin", id="echo 0", systemctl="true"), PYTHON="python3.99")
-    assert told.returncode == 1
-    assert "python3.99 was not found" in told.stderr
+def test_reports_a_missing_python(tmp_path: Path) -> None:
+    result = run(PATH=path_with_fakes(tmp_path / "bin", id="echo 0", systemctl="true"), PYTHON="python3.99")
+    assert result.returncode == 1
+    assert "python3.99 was not found" in result.stderr
 
 
-def test_a_full_disk_is_told_before_anything_is_written(tmp_path: Path) -> None:
-    few = "printf 'Filesystem x\\n/dev/sda 1000 990 10 99%% /\\n'"
-    told = run(PATH=pretended(tmp_path / "bin", id="echo 0", systemctl="true", df=few))
-    assert told.returncode == 1
-    assert "has 10 MB free, but 900 MB are needed" in told.stderr
+def test_reports_a_full_disk_before_writing_anything(tmp_path: Path) -> None:
+    df_output = "printf 'Filesystem x\\n/dev/sda 1000 990 10 99%% /\\n'"
+    result = run(PATH=path_with_fakes(tmp_path / "bin", id="echo 0", systemctl="true", df=df_output))
+    assert result.returncode == 1
+    assert "has 10 MB free, but 900 MB are needed" in result.stderr

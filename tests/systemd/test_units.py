@@ -1,4 +1,4 @@
-"""The units: systemd understands every line, they are locked down, and what they name is there."""
+"""Tests of the systemd units: syntax, sandboxing, devices, limits and configuration examples."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ needs_analyze = pytest.mark.skipif(
 )
 
 
-def said_by(*command: str | Path) -> subprocess.CompletedProcess[str]:
+def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
-def verified(folder: Path) -> str:
-    """What systemd-analyze has to say of the units in a folder; its exit code is 0 even for unknown keys."""
-    return said_by("systemd-analyze", "verify", "--man=no", *sorted(folder.iterdir())).stderr
+def verify_output(folder: Path) -> str:
+    """Return the warnings of systemd-analyze. Its exit code is 0 even for unknown keys."""
+    return run("systemd-analyze", "verify", "--man=no", *sorted(folder.iterdir())).stderr
 
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """The units with a program that is there: systemd-analyze looks whether it is."""
+    """Copy the units with an existing program, because systemd-analyze checks for it."""
     for path in UNITS:
         (tmp_path / path.name).write_text(path.read_text().replace(PROGRAM, "/bin/true"))
     return tmp_path
 
 
-def test_there_are_the_units_of_the_table() -> None:
+def test_all_units_exist() -> None:
     assert [path.name for path in UNITS] == [
         "tallybone-club.target",
         "tallybone-prune.service",
@@ -49,77 +49,77 @@ def test_there_are_the_units_of_the_table() -> None:
 
 
 @needs_analyze
-def test_systemd_understands_every_line(copied: Path) -> None:
-    assert verified(copied) == ""
+def test_systemd_accepts_every_line(copied: Path) -> None:
+    assert verify_output(copied) == ""
 
 
 @needs_analyze
-def test_a_line_that_is_wrong_would_be_told(copied: Path) -> None:
+def test_an_unknown_key_is_detected(copied: Path) -> None:
     with (copied / "tallybone.service").open("a") as file:
         file.write("WantetBy=x\n")
-    assert "Unknown key" in verified(copied)
+    assert "Unknown key" in verify_output(copied)
 
 
 @needs_analyze
 @pytest.mark.parametrize("unit", SERVICES, ids=lambda path: path.name)
-def test_a_service_is_locked_down(unit: Path) -> None:
-    told = said_by("systemd-analyze", "security", "--offline=yes", "--threshold=20", unit)
-    assert told.returncode == 0, told.stdout.splitlines()[-1]
+def test_services_are_sandboxed(unit: Path) -> None:
+    result = run("systemd-analyze", "security", "--offline=yes", "--threshold=20", unit)
+    assert result.returncode == 0, result.stdout.splitlines()[-1]
 
 
 @needs_analyze
-def test_a_service_that_is_open_would_be_told(tmp_path: Path) -> None:
+def test_an_unsandboxed_service_is_detected(tmp_path: Path) -> None:
     unit = tmp_path / "open.service"
     unit.write_text("[Service]\nExecStart=/bin/true\n")
-    assert said_by("systemd-analyze", "security", "--offline=yes", "--threshold=20", unit).returncode == 1
+    assert run("systemd-analyze", "security", "--offline=yes", "--threshold=20", unit).returncode == 1
 
 
 @pytest.mark.parametrize("kind", ["video4linux", "media", "dma_heap", "gpiochip", "spi", "ttyUSB", "ttyACM", "alsa"])
-def test_the_devices_of_a_table_are_allowed(kind: str) -> None:
+def test_devices_of_the_table_are_allowed(kind: str) -> None:
     assert f"DeviceAllow=char-{kind} rw\n" in (SYSTEMD / "tallybone.service").read_text()
 
 
-def test_devices_are_not_hidden_by_the_locks() -> None:
+def test_sandboxing_does_not_hide_devices() -> None:
     text = (SYSTEMD / "tallybone.service").read_text()
-    # Each of these would take the devices away, the groups that may use them, or what the microphone's library needs.
+    # Each of these would block the devices, their groups, or the library for the microphone.
     for key in ("PrivateDevices", "PrivateUsers", "DynamicUser", "PrivateNetwork", "MemoryDenyWriteExecute"):
         assert f"{key}=" not in text
 
 
 @pytest.mark.parametrize("unit", SERVICES, ids=lambda path: path.name)
-def test_all_state_lies_in_one_folder(unit: Path) -> None:
+def test_all_state_is_in_a_single_folder(unit: Path) -> None:
     text = unit.read_text()
     assert "StateDirectory=tallybone\n" in text
     assert "ProtectSystem=strict\n" in text
     assert re.search(r"^Environment=HOME=/var/lib/tallybone XDG_STATE_HOME=/var/lib ", text, re.MULTILINE)
 
 
-def test_the_table_is_watched_and_started_again_within_limits() -> None:
+def test_the_table_has_a_watchdog_and_limited_restarts() -> None:
     lines = (SYSTEMD / "tallybone.service").read_text().splitlines()
     assert {"Type=notify", "Restart=always", "WatchdogSec=30", "StartLimitBurst=20"} <= set(lines)
 
 
-def test_the_table_may_have_all_the_connections_that_a_page_takes() -> None:
+def test_the_table_has_enough_file_descriptors_for_all_connections() -> None:
     found = re.search(r"^LimitNOFILE=(\d+)$", (SYSTEMD / "tallybone.service").read_text(), re.MULTILINE)
     assert found
     assert limits_of(int(found[1])) == limits_of(1_000_000)
 
 
-def test_no_unit_waits_for_a_network() -> None:
+def test_no_unit_depends_on_a_network() -> None:
     for unit in UNITS:
         text = re.sub(r"^#.*$|PrivateNetwork", "", unit.read_text(), flags=re.MULTILINE)
         assert "network" not in text
 
 
 @pytest.mark.skipif(shutil.which("systemd-sysusers") is None, reason="there is no systemd-sysusers")
-def test_its_user_is_in_the_groups_of_the_devices(tmp_path: Path) -> None:
+def test_the_user_is_in_the_device_groups(tmp_path: Path) -> None:
     shutil.copy(SYSTEMD / "tallybone.sysusers", tmp_path / "tallybone.conf")
     (tmp_path / "etc" / "sysusers.d").mkdir(parents=True)
     shutil.copy(SYSTEMD / "tallybone.sysusers", tmp_path / "etc" / "sysusers.d" / "tallybone.conf")
-    told = said_by("systemd-sysusers", f"--root={tmp_path}", "tallybone.conf")
-    if "Permission denied" in told.stderr or "Operation not permitted" in told.stderr:
+    result = run("systemd-sysusers", f"--root={tmp_path}", "tallybone.conf")
+    if "Permission denied" in result.stderr or "Operation not permitted" in result.stderr:
         pytest.skip("only root may make users in a folder")
-    assert told.returncode == 0, told.stderr
+    assert result.returncode == 0, result.stderr
     groups = dict(line.split(":x:") for line in (tmp_path / "etc" / "group").read_text().splitlines())
     for group in ("video", "gpio", "spi", "i2c", "dialout", "audio"):
         assert groups[group].endswith(":tallybone")
@@ -127,22 +127,22 @@ def test_its_user_is_in_the_groups_of_the_devices(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-tmpfiles") is None, reason="there is no systemd-tmpfiles")
-def test_the_folder_of_the_state_is_nobody_elses_business() -> None:
+def test_the_state_folder_is_private() -> None:
     assert "d /var/lib/tallybone 0750 tallybone tallybone\n" in (SYSTEMD / "tallybone.tmpfiles").read_text()
 
 
-def test_the_examples_of_the_configuration_are_right(tmp_path: Path) -> None:
+def test_the_configuration_examples_are_valid(tmp_path: Path) -> None:
     from tallybone.store.table_file import load_table
 
     assert load_table(SYSTEMD / "table.toml").camera is None
-    all_of_it = re.sub(r"^#(?=\S)", "", (SYSTEMD / "table.toml").read_text(), flags=re.MULTILINE)
-    (tmp_path / "table.toml").write_text(all_of_it)
+    uncommented = re.sub(r"^#(?=\S)", "", (SYSTEMD / "table.toml").read_text(), flags=re.MULTILINE)
+    (tmp_path / "table.toml").write_text(uncommented)
     table = load_table(tmp_path / "table.toml")
     assert table.camera == "pi:0"
     assert [display.location for display in table.hardware.displays] == ["/dev/tallybone-display"]
 
 
-def test_every_setting_of_the_service_is_explained_once() -> None:
-    explained = set(re.findall(r"^#(TALLYBONE_\w+)=", (SYSTEMD / "service.env").read_text(), re.MULTILINE))
+def test_every_setting_of_the_service_is_documented() -> None:
+    documented = set(re.findall(r"^#(TALLYBONE_\w+)=", (SYSTEMD / "service.env").read_text(), re.MULTILINE))
     used = {name for unit in SERVICES for name in re.findall(r"\$\{(TALLYBONE_\w+)\}", unit.read_text())}
-    assert explained == used
+    assert documented == used

@@ -1,4 +1,4 @@
-"""Flat colours, so that every pixel tells what it shows: red faces with blue sides on a green table, white pips."""
+"""Looks in flat colours that identify each pixel: red faces, blue sides, a green table and white pips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables as other people photograph them: oblique, light on light, with an end, and the same for the same seed."""
+"""Tests of scenes like other people's photographs: oblique views, light on light, table edges, seeds."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def scenes() -> tuple[Scene, ...]:
     return tuple(draw_foreign_scene(np.random.default_rng(seed), size_px=(640, 480)) for seed in range(COUNT))
 
 
-def share(which: list[bool]) -> float:
-    return sum(which) / len(which)
+def share(flags: list[bool]) -> float:
+    return sum(flags) / len(flags)
 
 
 def is_alike(scene: Scene) -> bool:
-    """Whether the table has nearly the colour of the faces."""
+    """Check that the table has nearly the colour of the faces."""
     return bool(np.abs(np.subtract(scene.table.base_bgr, scene.tile.face_bgr)).max() < 60)
 
 
@@ -36,26 +36,26 @@ def is_light(scene: Scene) -> bool:
 
 
 def test_the_same_seed_draws_the_same_scene() -> None:
-    again = [draw_foreign_scene(np.random.default_rng(seed), size_px=(640, 480)) for seed in range(5)]
-    assert again == list(scenes()[:5])
+    repeated = [draw_foreign_scene(np.random.default_rng(seed), size_px=(640, 480)) for seed in range(5)]
+    assert repeated == list(scenes()[:5])
     assert len({scene.camera.tilt_rad for scene in scenes()}) == COUNT
 
 
 @pytest.mark.parametrize("tilt_rad", [(0.0, 0.3), (0.2, 0.6), (0.6, 0.9), (1.0, 1.135)])
-def test_the_camera_is_tilted_as_it_is_asked(tilt_rad: tuple[float, float]) -> None:
+def test_the_camera_tilt_is_in_the_requested_range(tilt_rad: tuple[float, float]) -> None:
     tilts = [draw_foreign_scene(np.random.default_rng(seed), tilt_rad=tilt_rad).camera.tilt_rad for seed in range(30)]
     assert tilt_rad[0] <= min(tilts)
     assert max(tilts) <= tilt_rad[1]
     assert max(tilts) > sum(tilt_rad) / 2
 
 
-def test_most_cameras_look_from_the_side_and_some_from_above() -> None:
-    from_the_side = share([scene.camera.tilt_rad > 0.44 for scene in scenes()])
-    assert 0.75 < from_the_side < 1.0
+def test_most_cameras_are_oblique_and_some_overhead() -> None:
+    oblique = share([scene.camera.tilt_rad > 0.44 for scene in scenes()])
+    assert 0.75 < oblique < 1.0
     assert max(scene.camera.tilt_rad for scene in scenes()) > 1.0
 
 
-def test_tiles_are_as_large_as_it_is_asked() -> None:
+def test_tile_sizes_are_in_the_requested_range() -> None:
     drawn = [draw_foreign_scene(np.random.default_rng(seed), tile_side_px=(20.0, 40.0)) for seed in range(30)]
     sides_px = [scene.camera.px_per_mm * scene.tile.width_mm for scene in drawn]
     assert min(sides_px) >= 20.0
@@ -71,10 +71,10 @@ def test_scenes_use_their_set(max_pips: int) -> None:
     assert 0.7 * max_pips < max(pips) <= max_pips
 
 
-def test_some_tables_end_and_every_tile_lies_on_its_table() -> None:
-    ending = [scene for scene in scenes() if scene.floor is not None]
-    assert 0.2 < len(ending) / COUNT < 0.5
-    for scene in ending:
+def test_some_tables_have_an_edge_and_all_tiles_are_on_the_table() -> None:
+    with_edge = [scene for scene in scenes() if scene.floor is not None]
+    assert 0.2 < len(with_edge) / COUNT < 0.5
+    for scene in with_edge:
         assert scene.floor is not None
         for placed in scene.tiles:
             margins_mm = [scene.floor.margin_mm((x, y)) for x, y in outline_mm(placed, scene.tile).tolist()]
@@ -82,20 +82,22 @@ def test_some_tables_end_and_every_tile_lies_on_its_table() -> None:
         assert all(scene.floor.margin_mm(thing.center_mm) > 0 for thing in scene.clutter)
 
 
-def test_light_tiles_lie_on_light_tables_and_dark_ones_on_dark_far_more_often_than_usual() -> None:
+def test_low_contrast_tables_are_much_more_frequent_than_usual() -> None:
     usual = [random_scene(np.random.default_rng(seed), size_px=(640, 480)) for seed in range(COUNT)]
     for light in (True, False):
-        here, there = (sum(is_alike(one) and is_light(one) is light for one in drawn) for drawn in (scenes(), usual))
-        assert here > COUNT * 0.15
-        assert here > 1.4 * there
+        count, usual_count = (
+            sum(is_alike(scene) and is_light(scene) is light for scene in drawn) for drawn in (scenes(), usual)
+        )
+        assert count > COUNT * 0.15
+        assert count > 1.4 * usual_count
 
 
 def is_painted(scene: Scene) -> bool:
     return bool(scene.tiles) and all(scene.look_of(placed).placed_pips for placed in scene.tiles)
 
 
-def test_what_makes_tables_foreign_happens_now_and_then_and_not_always() -> None:
-    happens = {
+def test_every_unusual_feature_occurs_sometimes_but_not_always() -> None:
+    features = {
         "off their places": [scene.tile.pip_jitter > 0 for scene in scenes()],
         "painted by hand": [bool(scene.more_looks) and is_painted(scene) for scene in scenes()],
         "on paper": [scene.tile.thickness_mm <= 1.5 for scene in scenes()],
@@ -103,12 +105,12 @@ def test_what_makes_tables_foreign_happens_now_and_then_and_not_always() -> None
         "hardly a shadow": [scene.light.shadow < 0.25 for scene in scenes()],
         "far too bright or too dim": [not 0.5 <= scene.light.exposure <= 1.5 for scene in scenes()],
     }
-    shares = {name: share(which) for name, which in happens.items()}
-    assert {name for name, seen in shares.items() if not 0.02 < seen < 0.8} == set()
+    shares = {name: share(flags) for name, flags in features.items()}
+    assert {name for name, rate in shares.items() if not 0.02 < rate < 0.8} == set()
     assert all(scene.tile.numerals is None for scene in scenes() if scene.tile.pip_jitter > 0)
 
 
-def test_pips_painted_by_hand_are_as_many_as_the_tile_says_apart_and_on_no_two_tiles_alike() -> None:
+def test_handpainted_pips_have_the_right_count_without_overlap_and_vary() -> None:
     painted = [scene for scene in scenes() if is_painted(scene)]
     for scene in painted:
         sixes = set()
@@ -118,16 +120,16 @@ def test_pips_painted_by_hand_are_as_many_as_the_tile_says_apart_and_on_no_two_t
             assert [len(pips) for pips in look.placed_pips] == list(range(10))
             sixes.add(look.placed_pips[6])
             for pips in look.placed_pips:
-                for at, one in enumerate(pips):
-                    assert max(abs(one.x), abs(one.y)) + one.radius <= 0.931
-                    gaps = [np.hypot(one.x - other.x, one.y - other.y) for other in pips[:at]]
-                    assert all(gap > one.radius + other.radius for gap, other in zip(gaps, pips[:at], strict=True))
+                for index, pip in enumerate(pips):
+                    assert max(abs(pip.x), abs(pip.y)) + pip.radius <= 0.931
+                    gaps = [np.hypot(pip.x - other.x, pip.y - other.y) for other in pips[:index]]
+                    assert all(gap > pip.radius + other.radius for gap, other in zip(gaps, pips[:index], strict=True))
         assert len(sixes) == len(scene.tiles)
 
 
 @pytest.mark.slow
-def test_foreign_scenes_can_be_rendered_and_the_same_seed_gives_the_same_picture() -> None:
-    seen = 0
+def test_foreign_scenes_can_be_rendered_and_follow_from_the_seed() -> None:
+    tile_count = 0
     for seed in range(12):
         scene = draw_foreign_scene(np.random.default_rng(seed), size_px=(320, 240), tile_side_px=(12.0, 30.0))
         rendered = render(scene, np.random.default_rng(seed))
@@ -136,5 +138,5 @@ def test_foreign_scenes_can_be_rendered_and_the_same_seed_gives_the_same_picture
         for tile in rendered.truth.tiles:
             assert 0 <= tile.center_px[0] < 320
             assert 0 <= tile.center_px[1] < 240
-            seen += 1
-    assert seen > 60
+            tile_count += 1
+    assert tile_count > 60

@@ -1,4 +1,4 @@
-"""Layouts as games make them: starters with six arms, plays laid as told, stacks, hands around the table."""
+"""Tests of layouts from games: starters with six arms, scripted plays, stacks, and hands around the table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from synthetic.render.view import view_of
 from vision.reading import Join
 
 AREA = Area(800.0, 600.0)
-# 6-6, then both its sides, a tip, a crosswise double on one of them, and on from its far side.
+# 6-6, plays at both its sides and a tip, a crosswise double at one of them, and a play at its far side.
 GAME = (
     ScriptedPlay((6, 6)),
     ScriptedPlay((6, 4), host=0),
@@ -49,7 +49,7 @@ def _assert_equal_numbers_meet(layout: Arrangement) -> None:
 
 @pytest.mark.parametrize("arms", Arms)
 @pytest.mark.parametrize("seed", range(5))
-def test_a_starter_has_up_to_six_arms_that_meet_its_number(arms: Arms, seed: int) -> None:
+def test_a_starter_has_up_to_six_arms_with_matching_numbers(arms: Arms, seed: int) -> None:
     rng = np.random.default_rng(seed)
     layout = starter(rng, 20, 15, Area(1000, 1000), CLASSIC, arms=arms, theta_rad=rng.uniform(-3, 3))
     _assert_apart(layout)
@@ -61,11 +61,11 @@ def test_a_starter_has_up_to_six_arms_that_meet_its_number(arms: Arms, seed: int
         placed = layout.tiles[join.b]
         assert placed.pips is not None
         reach = CLASSIC.width_mm if placed.pips[0] == placed.pips[1] else CLASSIC.length_mm
-        away = math.dist(placed.center_mm, layout.tiles[0].center_mm)
-        assert away < reach / 2 + math.hypot(CLASSIC.length_mm, CLASSIC.width_mm) / 2 + 13
+        distance_mm = math.dist(placed.center_mm, layout.tiles[0].center_mm)
+        assert distance_mm < reach / 2 + math.hypot(CLASSIC.length_mm, CLASSIC.width_mm) / 2 + 13
 
 
-def test_arms_of_corners_lie_off_at_an_angle() -> None:
+def test_corner_arms_are_at_an_angle() -> None:
     rng = np.random.default_rng(1)
     angles = []
     for _ in range(8):
@@ -77,7 +77,7 @@ def test_arms_of_corners_lie_off_at_an_angle() -> None:
     assert any(angle < 0.1 for angle in angles)
 
 
-def test_plays_are_laid_as_told() -> None:
+def test_places_scripted_plays_in_order() -> None:
     layout = lay_plays(np.random.default_rng(0), GAME, AREA, CLASSIC)
     assert [tile.pips for tile in layout.tiles] == [play.pips for play in GAME]
     assert layout.joins == (
@@ -94,7 +94,7 @@ def test_plays_are_laid_as_told() -> None:
     assert abs(abs(crosswise) - math.pi / 2) < 0.1
 
 
-def test_a_stacked_play_lies_exactly_on_its_host() -> None:
+def test_a_stacked_play_is_exactly_on_its_host() -> None:
     plays = (*GAME, ScriptedPlay((6, 1), host=3, is_stacked=True))
     layout = lay_plays(np.random.default_rng(0), plays, AREA, CLASSIC, stack_look=1)
     below, above = layout.tiles[3], layout.tiles[7]
@@ -105,7 +105,7 @@ def test_a_stacked_play_lies_exactly_on_its_host() -> None:
     assert abs(above.theta_rad - below.theta_rad) < 0.15
 
 
-def test_the_arms_of_a_given_starter_are_its_side() -> None:
+def test_the_arms_of_a_scripted_starter_join_its_side() -> None:
     plays = (ScriptedPlay((7, 7)), *(ScriptedPlay((7, pips), host=0) for pips in range(6)))
     layout = lay_plays(np.random.default_rng(3), plays, Area(1000, 1000), CLASSIC, arms=Arms.CORNERS)
     assert len(layout.tiles) == 7
@@ -116,12 +116,12 @@ def test_the_arms_of_a_given_starter_are_its_side() -> None:
 @pytest.mark.parametrize(
     "wrong", [ScriptedPlay((1, 2), host=0), ScriptedPlay((6, 3), host=1, host_half=0), ScriptedPlay((6, 3))]
 )
-def test_plays_that_cannot_be_are_refused(wrong: ScriptedPlay) -> None:
+def test_rejects_impossible_plays(wrong: ScriptedPlay) -> None:
     with pytest.raises(ValueError, match="play 2: expected"):
         lay_plays(np.random.default_rng(0), (*GAME[:2], wrong), AREA, CLASSIC)
 
 
-def test_plays_stop_where_there_is_no_room() -> None:
+def test_placing_stops_when_there_is_no_room() -> None:
     layout = lay_plays(np.random.default_rng(0), GAME, Area(80, 60), CLASSIC)
     assert 1 <= len(layout.tiles) < len(GAME)
 
@@ -139,7 +139,7 @@ def test_stacks_and_second_sets_keep_pips_and_joins() -> None:
 
 
 def test_a_right_hand_has_its_thumb_on_the_left() -> None:
-    """A hand that comes from below points up in the picture; its thumb, the last bone, is left of its middle finger."""
+    """A hand from below points up in the image. Its thumb, the last bone, is left of its middle finger."""
     for is_left in (False, True):
         bones = bones_of(Reach((0.0, 0.0), -math.pi / 2, 10.0, (100.0, 120.0, 180.0), is_left=is_left))
         assert (bones[-1].end_mm[0] < -20) == (not is_left)
@@ -148,7 +148,7 @@ def test_a_right_hand_has_its_thumb_on_the_left() -> None:
         assert min(math.dist(tip[:2], (0.0, 0.0)) for tip in tips) < 1e-6
 
 
-def test_a_hand_never_comes_from_behind_the_camera() -> None:
+def test_a_hand_never_enters_from_behind_the_camera() -> None:
     rng = np.random.default_rng(0)
     for _ in range(20):
         camera = draw_seat_camera(rng, width_px=640, height_px=480, px_per_mm=1.6, largest_tilt_rad=1.0)
@@ -157,20 +157,20 @@ def test_a_hand_never_comes_from_behind_the_camera() -> None:
             assert np.abs(outline).max() < 20_000
 
 
-def test_standing_hands_show_their_faces_outwards_and_keep_off_the_game() -> None:
+def test_standing_tiles_face_outwards_and_keep_clear_of_the_game() -> None:
     rng = np.random.default_rng(0)
     game = (PlacedTile((1, 2), (0.0, 0.0), 0.0),)
     things = [thing for _ in range(5) for thing in standing_hands(rng, AREA, CLASSIC, game, 9)]
     assert len(things) > 10
     assert {thing.kind for thing in things} == {ClutterKind.STANDING_TILE}
     for thing in things:
-        outwards = (-math.sin(thing.theta_rad), math.cos(thing.theta_rad))
-        assert outwards[0] * thing.center_mm[0] + outwards[1] * thing.center_mm[1] > 0
+        normal = (-math.sin(thing.theta_rad), math.cos(thing.theta_rad))
+        assert normal[0] * thing.center_mm[0] + normal[1] * thing.center_mm[1] > 0
         assert thing.pips is not None
         assert is_free(PlacedTile(None, thing.center_mm, thing.theta_rad), game, CLASSIC)
 
 
-def test_clutter_of_every_kind_is_drawn_and_keeps_off_tiles() -> None:
+def test_every_kind_of_clutter_is_drawn_clear_of_tiles() -> None:
     rng = np.random.default_rng(0)
     game = (PlacedTile((1, 2), (0.0, 0.0), 0.0),)
     things = draw_clutter(rng, AREA, CLASSIC, game, 500, kinds=tuple(ClutterKind))

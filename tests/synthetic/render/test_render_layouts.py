@@ -1,4 +1,4 @@
-"""Layouts keep tiles apart, and games join equal numbers."""
+"""Tests of layouts: tiles do not overlap, and joins have equal numbers."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def _overlapping(layout: Arrangement, allowed_mm: float = 0.0) -> list[tuple[int
     ]
 
 
-def test_overlap_is_told_from_touching() -> None:
+def test_distinguishes_overlap_from_contact() -> None:
     tile = outline_mm(PlacedTile(None, (0, 0), 0.3), CLASSIC)
-    aside = np.array([-math.sin(0.3), math.cos(0.3)])
-    touching, inside = aside * 24.0, aside * 23.9
+    normal = np.array([-math.sin(0.3), math.cos(0.3)])
+    touching, inside = normal * 24.0, normal * 23.9
     assert not outlines_overlap(tile, outline_mm(PlacedTile(None, (touching[0], touching[1]), 0.3), CLASSIC))
     assert outlines_overlap(tile, outline_mm(PlacedTile(None, (inside[0], inside[1]), 0.3), CLASSIC))
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_scattered_tiles_keep_their_gap_and_stay_inside(seed: int) -> None:
+def test_scattered_tiles_keep_their_gap_and_fit_the_area(seed: int) -> None:
     rng = np.random.default_rng(seed)
     layout = scatter(rng, random_hand(rng, 28, 6), AREA, CLASSIC, gap_mm=2.0)
     assert len(layout.tiles) > 20
@@ -56,7 +56,7 @@ def test_blocks_are_packed_without_overlap() -> None:
 
 @pytest.mark.parametrize("theta_rad", [0.0, 0.7])
 @pytest.mark.parametrize("step_mm", [0.0, 20.0, -30.0])
-def test_rows_of_a_block_lie_one_step_farther_along_each(step_mm: float, theta_rad: float) -> None:
+def test_each_row_of_a_block_is_shifted_by_the_step(step_mm: float, theta_rad: float) -> None:
     hand, rng = [(1, 2)] * 8, np.random.default_rng(3)
     layout = blocks(
         rng, hand, CLASSIC, columns=2, center_mm=(5.0, 9.0), theta_rad=theta_rad, largest_gap_mm=0.0, step_mm=step_mm
@@ -111,7 +111,7 @@ def test_chains_have_elbows_crosswise_doubles_and_branches() -> None:
     assert max(per_tile) >= 3
 
 
-def test_mixed_has_tiles_beside_the_game_and_no_overlap() -> None:
+def test_a_mixed_layout_has_tiles_beside_the_game_without_overlap() -> None:
     rng = np.random.default_rng(5)
     layout = mixed_layout(rng, 18, 6, AREA, CLASSIC)
     assert len(layout.tiles) > len(layout.joins) + 1

@@ -1,4 +1,4 @@
-"""The rendered camera exposes as one of a Raspberry Pi does."""
+"""Tests of the rendered camera: exposure like that of a Raspberry Pi camera, and lens bloom."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ EVEN = np.full((240, 320, 3), 128, np.uint8)
 
 
 def _light(picture: Image) -> np.ndarray:
-    """Linear light of all pixels, 0 to 1, the least first."""
+    """Return the linear light of all pixels, 0 to 1, in ascending order."""
     return np.sort((picture[..., 1].ravel() / 255.0) ** 2.2)
 
 
 @pytest.mark.parametrize("level", [20, 60, 100, 180, 240])
-def test_an_even_table_is_made_mid_grey_whatever_it_is(level: int) -> None:
+def test_a_uniform_table_is_exposed_to_mid_grey(level: int) -> None:
     exposed = expose(np.full((240, 320, 3), level, np.uint8), EVEN, LAMP, AUTOMATIC)
-    assert _light(exposed).mean() == pytest.approx(0.2, abs=0.02)  # the brightest fiftieth asks for a little more
+    assert _light(exposed).mean() == pytest.approx(0.2, abs=0.02)  # the brightest fiftieth raises the exposure slightly
 
 
 @pytest.mark.parametrize("share", [0.02, 0.05, 0.2])
-def test_white_on_black_is_kept_below_white(share: float) -> None:
+def test_white_on_black_is_not_overexposed(share: float) -> None:
     table = np.full((240, 320, 3), 12, np.uint8)
     table[:, : round(320 * share)] = 200
     exposed = expose(table, EVEN, LAMP, AUTOMATIC)
     assert _light(exposed)[-len(table) :].mean() == pytest.approx(0.8, abs=0.05)
 
 
-def test_a_camera_that_does_not_adapt_leaves_a_scene_as_it_is() -> None:
+def test_a_camera_without_metering_keeps_the_scene() -> None:
     table = np.full((240, 320, 3), 40, np.uint8)
     assert (expose(table, EVEN, LAMP, replace(AUTOMATIC, metering=0.0)) == table).all()
 
@@ -47,15 +47,15 @@ def test_a_camera_that_does_not_adapt_leaves_a_scene_as_it_is() -> None:
 def test_black_pips_stay_black_on_white_tiles_on_a_dark_table() -> None:
     dark = replace(FELT, base_bgr=(9.0, 9.0, 9.0), second_bgr=(5.0, 5.0, 5.0), third_bgr=(12.0, 12.0, 12.0))
     tiles = tuple(lay(6, pips, 60 * (pips % 3) - 60, 60 * (pips // 3) - 60) for pips in range(9))
-    seen = render(Scene(tiles, CLASSIC, dark, LAMP, AUTOMATIC), np.random.default_rng(3))
-    for tile in seen.truth.tiles:
+    rendered = render(Scene(tiles, CLASSIC, dark, LAMP, AUTOMATIC), np.random.default_rng(3))
+    for tile in rendered.truth.tiles:
         x, y = np.array(tile.corners_px).T
-        face = seen.image[int(y.min()) : int(y.max()), int(x.min()) : int(x.max()), 1]
+        face = rendered.image[int(y.min()) : int(y.max()), int(x.min()) : int(x.max()), 1]
         assert np.percentile(face, 90) < 253
         assert np.percentile(face, 90) - np.percentile(face, 2) > 120
 
 
-def test_what_the_light_makes_brighter_than_white_is_not_lost_before_the_camera_exposes() -> None:
+def test_lighting_above_white_is_preserved_until_exposure() -> None:
     table = np.full((240, 320, 3), 200, np.uint8)
     table[:, 160:] = 230
     exposed = expose(table, np.full_like(EVEN, 220), LAMP, AUTOMATIC)
@@ -64,24 +64,24 @@ def test_what_the_light_makes_brighter_than_white_is_not_lost_before_the_camera_
     assert bright / dark == pytest.approx(230 / 200, rel=0.03)
 
 
-def _spread(picture: Image, share: float) -> Image:
+def _bloomed(picture: Image, share: float) -> Image:
     camera = replace(CAMERA, bloom=share, noise=0.0, blur_px=0.0, jpeg_quality=None)
     return take(picture, camera, view_of(camera), np.random.default_rng(1))
 
 
-def test_a_lens_spreads_light_and_makes_none() -> None:
+def test_bloom_spreads_light_without_adding_any() -> None:
     lamp = np.full((240, 320, 3), 10, np.uint8)
     lamp[100:140, 140:180] = 250
-    spread = _spread(lamp, 0.1)
-    assert 10 < spread[98, 160, 1] < 100, "a glow beside it"
-    assert 235 < spread[120, 160, 1] < 250
-    assert _light(spread).sum() == pytest.approx(_light(lamp).sum(), rel=0.1)
+    bloomed = _bloomed(lamp, 0.1)
+    assert 10 < bloomed[98, 160, 1] < 100, "no glow beside the lamp"
+    assert 235 < bloomed[120, 160, 1] < 250
+    assert _light(bloomed).sum() == pytest.approx(_light(lamp).sum(), rel=0.1)
     even = np.full((240, 320, 3), 180, np.uint8)
-    assert (_spread(even, 0.1) == even).all()
+    assert (_bloomed(even, 0.1) == even).all()
 
 
-def test_light_adds_up_not_grey_levels() -> None:
+def test_light_is_added_linearly_rather_than_as_grey_levels() -> None:
     grey = np.repeat(np.array([[0, 30, 120, 200, 250]], np.uint8)[..., None], 3, axis=2)
-    shone = add_light(grey, np.array([[90, 40, 160, 150, 0]], np.uint8))
-    assert shone[0, :, 0].tolist() == [90, 50, 200, 250, 250]
+    lit = add_light(grey, np.array([[90, 40, 160, 150, 0]], np.uint8))
+    assert lit[0, :, 0].tolist() == [90, 50, 200, 250, 250]
     assert (add_light(grey, np.full((1, 5), 255, np.uint8)) == 255).all()

@@ -1,4 +1,4 @@
-"""Every kind of look can be painted, and looks are drawn as widely as real sets vary."""
+"""Tests of looks: every kind can be painted, and drawn looks vary as widely as real sets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _image(scene: Scene) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", TableKind)
-def test_every_table_covers_the_whole_picture(kind: TableKind) -> None:
+def test_every_table_covers_the_whole_image(kind: TableKind) -> None:
     table = replace(FELT, kind=kind, base_bgr=(90.0, 120.0, 150.0), second_bgr=(160.0, 150.0, 120.0))
     image = _image(replace(EMPTY, table=table))
     assert image.min(axis=(0, 1)).max() > 0
@@ -47,7 +47,7 @@ def test_every_table_covers_the_whole_picture(kind: TableKind) -> None:
 
 @pytest.mark.parametrize("kind", PipKind)
 @pytest.mark.parametrize("pips", [1, 9])
-def test_pips_of_every_kind_darken_a_white_half_and_leave_the_other(kind: PipKind, pips: int) -> None:
+def test_pips_of_every_kind_darken_only_their_half(kind: PipKind, pips: int) -> None:
     blank = _image(replace(EMPTY, tiles=(PlacedTile((0, 0), (0.0, 0.0), 0.0),)))
     look = replace(CLASSIC, pip_kind=kind)
     image = _image(replace(EMPTY, tile=look, tiles=(PlacedTile((pips, 0), (0.0, 0.0), 0.0),)))
@@ -57,11 +57,11 @@ def test_pips_of_every_kind_darken_a_white_half_and_leave_the_other(kind: PipKin
 
 
 @pytest.mark.parametrize("kind", BarKind)
-def test_every_bar_but_none_is_seen_in_the_middle_only(kind: BarKind) -> None:
-    bare = replace(CLASSIC, bar_kind=BarKind.NONE)
+def test_every_bar_is_visible_only_in_the_middle(kind: BarKind) -> None:
+    without_bar = replace(CLASSIC, bar_kind=BarKind.NONE)
     tiles = (PlacedTile((0, 0), (0.0, 0.0), 0.0),)
     changed = _image(replace(EMPTY, tile=replace(CLASSIC, bar_kind=kind), tiles=tiles)) != _image(
-        replace(EMPTY, tile=bare, tiles=tiles)
+        replace(EMPTY, tile=without_bar, tiles=tiles)
     )
     columns = np.flatnonzero(changed.any(axis=(0, 2)))
     assert (len(columns) > 0) == (kind is not BarKind.NONE)
@@ -69,7 +69,7 @@ def test_every_bar_but_none_is_seen_in_the_middle_only(kind: BarKind) -> None:
 
 
 @pytest.mark.parametrize("kind", ClutterKind)
-def test_clutter_is_seen_but_is_no_tile(kind: ClutterKind) -> None:
+def test_clutter_is_visible_but_is_no_tile(kind: ClutterKind) -> None:
     thing = Clutter(kind, (0.0, 0.0), 0.3, 40.0, 20.0, 6.0, (30.0, 60.0, 200.0))
     rendered = render(replace(EMPTY, clutter=(thing,)), np.random.default_rng(0))
     assert rendered.truth.tiles == ()
@@ -79,7 +79,7 @@ def test_clutter_is_seen_but_is_no_tile(kind: ClutterKind) -> None:
 
 
 @pytest.mark.slow
-def test_numerals_differ_from_each_other_and_a_blank_stays_blank() -> None:
+def test_numerals_differ_and_a_blank_stays_blank() -> None:
     for turns in range(4):
         look = replace(CLASSIC, numerals=turns)
         images = [
@@ -93,7 +93,7 @@ def test_numerals_differ_from_each_other_and_a_blank_stays_blank() -> None:
         assert min(others) > 20
 
 
-def test_a_sign_covers_what_its_outlines_do_on_both_halves() -> None:
+def test_a_sign_covers_its_outlines_on_both_halves() -> None:
     left = ((-0.8, -0.5), (-0.2, -0.5), (-0.2, 0.5), (-0.8, 0.5))
     look = replace(CLASSIC, numerals=0, signs=((), (left,), (left, left)), bar_kind=BarKind.NONE)
     grid = grid_of(look, 6.0)
@@ -106,8 +106,8 @@ def test_a_sign_covers_what_its_outlines_do_on_both_halves() -> None:
     first, second = painted((1, 0)), painted((0, 1))
     side_px = look.width_mm * 6.0
     assert first.sum() == pytest.approx(0.3 * 0.5 * side_px**2, rel=0.1)
-    assert (first == np.rot90(second, 2)).mean() > 0.99, "turned with their half"
-    assert (painted((2, 0)) == first).all(), "outlines that lie over each other leave no hole"
+    assert (first == np.rot90(second, 2)).mean() > 0.99, "signs must rotate with their half"
+    assert (painted((2, 0)) == first).all(), "overlapping outlines must leave no hole"
 
 
 def test_only_large_sets_have_numerals() -> None:
@@ -117,7 +117,7 @@ def test_only_large_sets_have_numerals() -> None:
     assert 0.05 < np.mean(shares) < 0.25
 
 
-def test_glare_and_bloom_brighten_and_folds_and_mirrors_change_the_table() -> None:
+def test_glare_bloom_fringes_folds_and_mirrors_change_the_image() -> None:
     plain = _image(EMPTY)
     tile = (PlacedTile((1, 2), (0.0, 0.0), 0.0),)
     bright = _image(replace(EMPTY, light=replace(LAMP, glare=0.6), table=replace(FELT, gloss=1.0)))
@@ -138,7 +138,7 @@ def test_glare_and_bloom_brighten_and_folds_and_mirrors_change_the_table() -> No
 
 
 @pytest.mark.slow
-def test_tile_looks_have_the_announced_shares() -> None:
+def test_tile_looks_have_the_documented_frequencies() -> None:
     rng = np.random.default_rng(0)
     looks = [draw_tile_look(rng) for _ in range(600)]
     kinds: Counter[str] = Counter()
@@ -174,7 +174,7 @@ def test_the_visible_area_shrinks_with_tilt() -> None:
     assert visible_area(replace(OVERHEAD, tilt_rad=0.6)).width_mm < level.width_mm
 
 
-def test_calm_looks_paint_a_bright_readable_table() -> None:
+def test_calm_looks_give_a_bright_readable_table() -> None:
     for look, table in ((CLASSIC, FELT), (COLORED, WALNUT)):
         image = _image(
             Scene(

@@ -1,4 +1,4 @@
-"""The truth says where the painted tiles are, and the same seed paints the same picture."""
+"""Tests of painting: the ground truth matches the pixels, and equal seeds give equal images."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _render(scene: Scene, seed: int = 0) -> RenderedPicture:
 
 
 def _is_face(pixels: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Return where pixels show a face, a pip or the bar, not table or side."""
+    """Return a mask of the pixels that show a face, a pip or the bar."""
     red, white = pixels[..., 2] > 90, pixels.min(axis=-1) > 90
     bar = (pixels[..., 0] > 90) & (pixels[..., 1] > 90)
     return np.asarray(red | white | bar, dtype=np.bool_)
@@ -44,7 +44,7 @@ CAMERAS = [
 
 
 @pytest.mark.parametrize("camera", CAMERAS)
-def test_faces_are_exactly_inside_their_true_corners(camera: CameraLook) -> None:
+def test_faces_fill_exactly_their_true_outlines(camera: CameraLook) -> None:
     tiles = [
         PlacedTile((3, 5), (-80.0, -50.0), 0.4),
         PlacedTile((6, 0), (70.0, 60.0), -2.0),
@@ -61,29 +61,29 @@ def test_faces_are_exactly_inside_their_true_corners(camera: CameraLook) -> None
     assert wrong.sum() < 0.35 * near_edge.sum()
 
 
-def test_half_centres_lie_on_their_half() -> None:
-    """The one pip of half 0 is painted white where the truth says its centre is; half 1 is blank there."""
+def test_half_centres_are_on_their_half() -> None:
+    """The single pip of half 0 is white at its true centre, and half 1 is blank at its centre."""
     rendered = _render(_flat_scene(PlacedTile((1, 0), (20.0, 10.0), 2.5), camera=CAMERAS[3]))
     (tile,) = rendered.truth.tiles
-    one, blank = tile.halves  # type: ignore[misc]  # face up, so there are two
-    assert (one.pips, blank.pips) == (1, 0)
-    one_x, one_y = (round(value) for value in one.center_px)
+    ace, blank = tile.halves  # type: ignore[misc]  # face up, so there are two
+    assert (ace.pips, blank.pips) == (1, 0)
+    ace_x, ace_y = (round(value) for value in ace.center_px)
     blank_x, blank_y = (round(value) for value in blank.center_px)
-    assert rendered.image[one_y, one_x].min() > 150
+    assert rendered.image[ace_y, ace_x].min() > 150
     assert rendered.image[blank_y, blank_x, 1] < 50
-    middle = CLASSIC.length_mm / 4
-    assert math.dist(one.center_px, blank.center_px) == pytest.approx(2.3 * 2 * middle, rel=0.15)
+    half_center_mm = CLASSIC.length_mm / 4
+    assert math.dist(ace.center_px, blank.center_px) == pytest.approx(2.3 * 2 * half_center_mm, rel=0.15)
 
 
 @pytest.mark.parametrize("pips", range(MAX_PIPS + 1))
-def test_as_many_pips_are_painted_as_the_truth_says(pips: int) -> None:
+def test_paints_the_true_number_of_pips(pips: int) -> None:
     camera = CameraLook(320, 240, px_per_mm=5.0)
     rendered = _render(_flat_scene(PlacedTile((pips, 0), (0.0, 0.0), 0.3), camera=camera))
     spots = (rendered.image.min(axis=-1) > 100).astype(np.uint8)
     assert cv2.connectedComponents(spots)[0] - 1 == pips
 
 
-def test_pips_of_another_shape_cover_what_lies_within_their_outline() -> None:
+def test_pips_with_an_outline_fill_that_outline() -> None:
     camera = CameraLook(320, 240, px_per_mm=8.0)
 
     def area_px(look: TileLook) -> int:
@@ -102,7 +102,7 @@ def test_corners_run_clockwise_from_the_top_left() -> None:
         assert corners.sum(axis=1).argmin() == 0
 
 
-def test_truth_is_sorted_and_joins_follow_their_tiles() -> None:
+def test_the_truth_is_sorted_and_joins_are_renumbered() -> None:
     tiles = (
         PlacedTile((1, 2), (0.0, 60.0), 0.0),
         PlacedTile((2, 3), (48.0, 0.0), 0.0),
@@ -113,7 +113,7 @@ def test_truth_is_sorted_and_joins_follow_their_tiles() -> None:
     assert rendered.truth.joins == (Join(1, 0, 0, 1),)
 
 
-def test_tiles_cut_by_the_border_are_not_read() -> None:
+def test_tiles_cut_off_by_the_border_are_unread() -> None:
     tiles = (
         PlacedTile((1, 2), (0.0, 0.0), 0.0),
         PlacedTile((2, 3), (155.0, 0.0), 0.0),
@@ -125,7 +125,7 @@ def test_tiles_cut_by_the_border_are_not_read() -> None:
     assert len(rendered.unread_px) == 1
 
 
-def test_a_covered_tile_is_not_read() -> None:
+def test_a_covered_tile_is_unread() -> None:
     tiles = (PlacedTile((1, 2), (0.0, 0.0), 0.0), PlacedTile((2, 3), (10.0, 5.0), 0.8, RED.thickness_mm))
     rendered = _render(_flat_scene(*tiles, camera=CAMERAS[0]))
     assert rendered.tile_index == (1,)
@@ -137,7 +137,7 @@ def test_face_down_tiles_have_no_halves() -> None:
     assert [tile.face for tile in rendered.truth.tiles] == [Face.DOWN]
 
 
-def test_tiles_are_darker_on_the_side_away_from_the_lamp() -> None:
+def test_tiles_cast_shadows_away_from_the_lamp() -> None:
     light = LightLook(azimuth_rad=0.0, elevation_rad=0.7, shadow=0.8, contact=0.0, gradient=0.0, spot=0.0)
     scene = replace(_flat_scene(PlacedTile(None, (0.0, 0.0), 0.0), camera=CAMERAS[0]), light=light)
     image = _render(scene).image
@@ -146,7 +146,7 @@ def test_tiles_are_darker_on_the_side_away_from_the_lamp() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_same_seed_gives_the_same_picture(seed: int) -> None:
+def test_equal_seeds_give_equal_images(seed: int) -> None:
     pictures = []
     for _ in range(2):
         rng = np.random.default_rng(seed)
@@ -157,7 +157,7 @@ def test_the_same_seed_gives_the_same_picture(seed: int) -> None:
     assert pictures[0].image.std() > 2
 
 
-def test_a_table_stays_as_it_is_when_a_tile_is_added() -> None:
+def test_adding_a_tile_does_not_change_the_rest_of_the_table() -> None:
     scene = random_scene(np.random.default_rng(8), size_px=(320, 240), tile_side_px=(15, 20))
     still = replace(scene, camera=CameraLook(320, 240, px_per_mm=0.7), joins=(), clutter=())
     before = _render(replace(still, tiles=(PlacedTile((1, 2), (-100.0, 0.0), 0.0),)), 5).image
@@ -169,7 +169,7 @@ def test_a_table_stays_as_it_is_when_a_tile_is_added() -> None:
     assert not changed[:, :180].any()
 
 
-def test_frames_differ_by_their_noise_alone() -> None:
+def test_frames_differ_only_by_noise() -> None:
     camera = CameraLook(320, 240, px_per_mm=1.0, noise=2.0)
     scene = _flat_scene(PlacedTile((1, 2), (0.0, 0.0), 0.0), camera=camera)
     first, second = (
@@ -179,6 +179,6 @@ def test_frames_differ_by_their_noise_alone() -> None:
     assert 1.0 < np.abs(first - second).mean() < 4.0
 
 
-def test_other_seeds_give_other_pictures() -> None:
+def test_different_seeds_give_different_images() -> None:
     scene = random_scene(np.random.default_rng(0), size_px=(320, 240), tile_side_px=(15, 30))
     assert not np.array_equal(_render(scene, 1).image, _render(scene, 2).image)

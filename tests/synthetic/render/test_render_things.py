@@ -1,4 +1,4 @@
-"""Prints stay within their outlines, and a table ends where its outline says, up to the horizon."""
+"""Tests of prints, table edges, floors and the horizon."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ def test_a_print_has_a_pattern_and_stays_within_its_outline(kind: ClutterKind, s
     edge = PlacedTile(None, thing.center_mm, thing.theta_rad).to_table(
         rounded_outline(thing.length_mm, thing.width_mm, 0.0)
     )
-    seen = np.concatenate([view.project(edge, height_mm) for height_mm in (0.0, thing.height_mm)])
+    extent = np.concatenate([view.project(edge, height_mm) for height_mm in (0.0, thing.height_mm)])
     inside = np.zeros(image.shape[:2], np.uint8)
-    cv2.fillConvexPoly(inside, cv2.convexHull(np.round(seen).astype(np.int32)), 1)
+    cv2.fillConvexPoly(inside, cv2.convexHull(np.round(extent).astype(np.int32)), 1)
     changed = (image != _image(empty)).any(axis=-1)
     assert not (changed & (cv2.dilate(inside, np.ones((5, 5))) == 0)).any()
     assert changed[inside > 0].mean() > 0.9
-    assert image[inside > 0].std() > 8.0, "more than one colour"
+    assert image[inside > 0].std() > 8.0, "the print has a single colour"
 
 
-def test_todays_tables_hold_what_they_held_before_there_were_prints() -> None:
+def test_everyday_clutter_is_unchanged_by_the_addition_of_prints() -> None:
     kinds = "coin pen phone paper card die glass printed_tile standing_tile picture mug"
     assert [kind.value for kind in EVERYDAY] == kinds.split()
     things = draw_clutter(np.random.default_rng(0), Area(600.0, 450.0), CLASSIC, (), 40)
@@ -68,7 +68,7 @@ def test_todays_tables_hold_what_they_held_before_there_were_prints() -> None:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_the_extent_of_todays_tables_is_that_of_the_picture(seed: int) -> None:
+def test_the_extent_of_usual_tables_is_that_of_the_image(seed: int) -> None:
     camera = random_scene(np.random.default_rng(seed), size_px=(320, 240)).camera
     view = view_of(camera)
     frame = np.array([[[0, 0], [320, 0], [320, 240], [0, 240]]], dtype=np.float64)
@@ -77,7 +77,7 @@ def test_the_extent_of_todays_tables_is_that_of_the_picture(seed: int) -> None:
 
 
 @pytest.mark.parametrize("camera", [OVERHEAD, replace(OVERHEAD, tilt_rad=0.9), replace(OBLIQUE, px_per_mm=1.5)])
-def test_a_floor_changes_what_is_beyond_the_table_and_nothing_on_it(camera: CameraLook) -> None:
+def test_a_floor_changes_only_the_region_outside_the_table(camera: CameraLook) -> None:
     tiles = (PlacedTile((3, 5), (-80.0, -50.0), 0.4), PlacedTile(None, (70.0, 60.0), -2.0))
     scene = replace(EMPTY, tiles=tiles, camera=camera)
     without, with_floor = _image(scene), _image(replace(scene, floor=FLOOR))
@@ -87,13 +87,13 @@ def test_a_floor_changes_what_is_beyond_the_table_and_nothing_on_it(camera: Came
     changed = (without != with_floor).any(axis=-1)
     assert not changed[cv2.erode(inside, np.ones((5, 5))) > 0].any()
     beyond = cv2.dilate(inside, np.ones((5, 5))) == 0
-    for placed in tiles:  # they rise above the far edge
+    for placed in tiles:  # tiles rise above the far edge
         top = view_of(camera).project(placed.to_table(np.array([[0.0, 0.0]])), RED.thickness_mm)[0]
         assert not changed[round(float(top[1])), round(float(top[0]))]
     assert changed[beyond].mean() > 0.9
 
 
-def test_the_rim_is_seen_at_the_near_side_only() -> None:
+def test_the_rim_is_visible_only_at_the_near_side() -> None:
     camera = replace(OVERHEAD, px_per_mm=1.2, tilt_rad=0.8)
     image = _image(replace(EMPTY, camera=camera, floor=FLOOR))
     view = view_of(camera)
@@ -101,17 +101,17 @@ def test_the_rim_is_seen_at_the_near_side_only() -> None:
     far = view.project(np.array([[0.0, -100.0]]), 0.0)[0]
     assert image[round(near[1]), round(near[0]), 2] > 150
     assert image[round(far[1]) - 6, round(far[0]), 2] < 40
-    assert image[round(far[1]) - 6, round(far[0]), 0] > 50, "the floor"
+    assert image[round(far[1]) - 6, round(far[0]), 0] > 50, "no floor beyond the far edge"
 
 
 @pytest.mark.parametrize("kind", TableKind)
 @pytest.mark.parametrize("tilt_rad", [1.0, 1.13, 1.35])
-def test_a_horizon_in_the_picture_is_no_trouble(kind: TableKind, tilt_rad: float) -> None:
+def test_renders_a_view_with_a_horizon(kind: TableKind, tilt_rad: float) -> None:
     camera = replace(OBLIQUE, tilt_rad=tilt_rad)
     view = view_of(camera)
-    seen = view.frame_mm(camera.width_px, camera.height_px, 0.0)
-    assert np.isfinite(seen).all()
-    assert np.abs(seen).max() < 12_000
+    extent = view.frame_mm(camera.width_px, camera.height_px, 0.0)
+    assert np.isfinite(extent).all()
+    assert np.abs(extent).max() < 12_000
     look = replace(FELT, kind=kind)
     picture = paint_table(look, view, camera.width_px, camera.height_px, np.random.default_rng(0))
     assert picture.shape == (480, 640, 3)
@@ -121,7 +121,7 @@ def test_a_horizon_in_the_picture_is_no_trouble(kind: TableKind, tilt_rad: float
     assert _image(Scene((), RED, look, EVEN, camera, floor=floor)).shape == (480, 640, 3)
 
 
-def test_above_the_horizon_there_is_no_table() -> None:
+def test_there_is_no_table_above_the_horizon() -> None:
     camera = replace(OBLIQUE, tilt_rad=1.35, roll_rad=0.0)
     image = _image(replace(EMPTY, camera=camera))
     assert (image[300:] == (0, 200, 0)).all()
@@ -129,7 +129,7 @@ def test_above_the_horizon_there_is_no_table() -> None:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_drawn_table_top_is_convex_and_holds_its_tiles(seed: int) -> None:
+def test_a_drawn_table_outline_is_convex_and_contains_its_tiles(seed: int) -> None:
     rng = np.random.default_rng(seed)
     area = Area(600.0, 450.0)
     centers = [(float(x), float(y)) for x, y in rng.uniform(-0.5, 0.5, (12, 2)) * (600.0, 450.0)]
@@ -141,24 +141,24 @@ def test_a_drawn_table_top_is_convex_and_holds_its_tiles(seed: int) -> None:
     assert floor.margin_mm((20_000.0, 0.0)) < 0
 
 
-def test_some_tables_are_round_and_every_one_ends_within_reach() -> None:
+def test_some_tables_are_round_and_all_have_limited_size() -> None:
     floors = [draw_floor(np.random.default_rng(seed), Area(600.0, 450.0)) for seed in range(60)]
     assert {len(floor.outline_mm) for floor in floors} == {4, 28, 72}
     assert all(min(-floor.margin_mm((x, y)) for x in (-400, 400) for y in (-300, 300)) < 4000 for floor in floors)
     assert max(math.dist((0, 0), corner) for floor in floors for corner in floor.outline_mm) < 5000
 
 
-def test_an_outline_needs_three_corners() -> None:
+def test_rejects_invalid_floors() -> None:
     with pytest.raises(ValueError, match="outline_mm: expected at least 3"):
         Floor(BLUE, SQUARE[:2])
     with pytest.raises(ValueError, match="drop: expected 0 to 1"):
         Floor(BLUE, SQUARE, drop=1.5)
 
 
-def test_a_table_shines_and_the_floor_below_it_does_not() -> None:
+def test_only_the_table_reflects_light() -> None:
     light = replace(EVEN, glare=1.0, glare_stretch=8.0)
-    dull = replace(EMPTY, light=light, floor=FLOOR)
-    changed = (_image(dull) != _image(replace(dull, table=replace(GREEN, gloss=1.0)))).any(axis=-1)
+    matte = replace(EMPTY, light=light, floor=FLOOR)
+    changed = (_image(matte) != _image(replace(matte, table=replace(GREEN, gloss=1.0)))).any(axis=-1)
     assert changed[100:380, 110:530].any()
     assert not changed[:80].any()
     assert not changed[:, :80].any()

@@ -1,4 +1,4 @@
-"""Other microphones: their gains are what they say, and what they hear is at the same place and as loud."""
+"""Tests of microphone responses: gains, and recordings that keep peak and timing."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ HZ = np.array([125.0, 250.0, 1_000.0, 4_000.0])
     ],
     ids=["tilted", "bent", "without above", "without below"],
 )
-def test_a_microphone_has_the_gains_it_says(response: Response, gains_db: list[float]) -> None:
+def test_responses_have_the_nominal_gains(response: Response, gains_db: list[float]) -> None:
     assert response(HZ) == pytest.approx(gains_db, abs=0.1)
 
 
-def test_a_recording_keeps_its_peak_and_its_times() -> None:
+def test_a_filtered_recording_keeps_its_peak_and_timing() -> None:
     samples = np.zeros(5_000, np.float32)
     samples[3_000:3_004] = 0.3, -0.5, 0.4, -0.1
     heard = apply_response(samples, tilted(-4.0))

@@ -1,4 +1,4 @@
-"""Modelled tables: modes sum as they should, high tones run ahead of low ones, and a hand on the plate silences it."""
+"""Tests of modelled tables: sum of modes, dispersion, damping and decay."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from synthetic.sounds.tables import TableModes, random_table
 
 
 def plate(*, ears: list[list[float]], own_gain: float = 0.0, loss_per_s: float = 30.0) -> TableModes:
-    """A thin square plate whose lowest wave takes 12 Hz."""
+    """Return a thin square plate whose lowest mode is at 12 Hz."""
     waves = np.stack(np.meshgrid(np.arange(26), np.arange(26)), axis=-1).reshape(-1, 2)[1:].astype(np.float64)
     modes_hz = 12.0 * (waves**2).sum(axis=1)
     is_heard = modes_hz < 7_000
@@ -26,8 +26,8 @@ def plate(*, ears: list[list[float]], own_gain: float = 0.0, loss_per_s: float =
     )
 
 
-class At:
-    """Draws one place and nothing else."""
+class FixedPlace:
+    """Random generator that returns a fixed place."""
 
     def __init__(self, along: float, across: float) -> None:
         self._place = np.array([along, across])
@@ -40,35 +40,35 @@ class At:
 
 
 def struck_at(table: TableModes, along: float, across: float, *, held: float = 1.0) -> np.ndarray:
-    """What is heard, by samples."""
-    return np.fft.irfft(table.struck(At(along, across), held=held), LENGTH)  # type: ignore[arg-type]
+    """Return the recorded samples."""
+    return np.fft.irfft(table.struck(FixedPlace(along, across), held=held), LENGTH)  # type: ignore[arg-type]
 
 
-def test_modes_sum_as_by_hand() -> None:
+def test_a_strike_is_the_sum_of_its_modes() -> None:
     table = TableModes(
         np.array([100.0, 400.0]), np.array([20.0, 50.0]), np.array([[1.0, 0.0], [2.0, 1.0]]), np.array([1.0, 3.0]),
         np.array([[0.0, 0.0]]), np.array([1.0]), 0.0,
     )  # fmt: skip
     times_s = np.arange(LENGTH) / RATE_HZ
-    # Half waves have their crests at the ears' corner, so that what counts is the place that is struck.
+    # All modes peak at the microphone's corner, so only the struck place matters.
     first = np.cos(np.pi * 0.25) * np.exp(-20 * times_s) * np.sin(2 * np.pi * 100 * times_s)
     second = 3 * np.cos(np.pi * 0.5) * np.cos(np.pi * 0.4) * np.exp(-50 * times_s) * np.sin(2 * np.pi * 400 * times_s)
     assert struck_at(table, 0.25, 0.4) == pytest.approx(first + second, abs=1e-4)
 
 
-def test_high_tones_run_ahead_of_low_ones() -> None:
+def test_high_frequencies_arrive_before_low_ones() -> None:
     sound = struck_at(plate(ears=[[0.9, 0.9]]), 0.1, 0.1)
 
-    def begins(from_hz: float, to_hz: float) -> int:
+    def onset(from_hz: float, to_hz: float) -> int:
         spectrum, hz = np.fft.rfft(sound), np.fft.rfftfreq(LENGTH, 1 / RATE_HZ)
         tones = np.fft.irfft(spectrum * ((hz > from_hz) & (hz < to_hz)), LENGTH)
-        energy = np.cumsum(tones[:400] ** 2)  # before the edges answer
+        energy = np.cumsum(tones[:400] ** 2)  # before reflections from the edges
         return int(np.searchsorted(energy, 0.1 * energy[-1]))
 
-    assert begins(4_000, 7_000) + 16 < begins(300, 800)
+    assert onset(4_000, 7_000) + 16 < onset(300, 800)
 
 
-def test_a_hand_on_the_table_silences_it() -> None:
+def test_a_hand_on_the_table_damps_it() -> None:
     table = plate(ears=[[0.9, 0.9]])
     free, held = struck_at(table, 0.2, 0.3), struck_at(table, 0.2, 0.3, held=3.0)
     late = slice(RATE_HZ // 10, RATE_HZ // 5)
@@ -76,7 +76,7 @@ def test_a_hand_on_the_table_silences_it() -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_every_table_dies_away(seed: int) -> None:
+def test_the_sound_of_every_table_decays(seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = random_table(rng)
     sound = np.abs(np.fft.irfft(table.struck(rng), LENGTH))
