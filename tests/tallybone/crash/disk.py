@@ -1,4 +1,4 @@
-"""A disk that fails when it is told to: the process dies in the middle of a call, or the power goes with it."""
+"""A disk that kills its process during a call, with or without a power cut."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _BLOCK_BYTES = 512
 
 
 class Death(Enum):
-    """How a process ends: what it wrote stays, or only what had been synced is sure to."""
+    """Kinds of process ends. After a power cut, only synced data are certain to survive."""
 
     KILL = "kill"
     POWER = "power"
 
 
 class Tail(Enum):
-    """What becomes of what was not synced when the power goes."""
+    """Outcomes of a power cut for unsynced data."""
 
     LOST = "lost"
     CUT = "cut"
@@ -36,15 +36,15 @@ class Tail(Enum):
 
 @dataclass(slots=True)
 class Disk:
-    """Stands between a process and its files, which are only written at their end.
+    """Intercepts the file calls of a process. Files are only appended to.
 
     Attributes:
-        dies_at: The call in which the process dies, counted from 1.
-        death: How.
-        chance: What else is left to chance.
-        calls: How many calls there were.
-        synced: Of each open file that is written, its path and how many bytes are on the disk for sure.
-        unnamed: Files whose name is not on the disk yet.
+        dies_at: Number of the fatal call, counted from 1.
+        death: Kind of end.
+        chance: Random generator for other choices.
+        calls: Number of calls.
+        synced: Path and number of synced bytes of each open file, by descriptor.
+        unnamed: Files with an unsynced directory entry.
     """
 
     dies_at: int
@@ -54,20 +54,20 @@ class Disk:
     synced: dict[int, tuple[Path, int]] = field(default_factory=dict)
     unnamed: set[Path] = field(default_factory=set)
 
-    def put_between(self) -> None:
-        """Stand between this process and its files from now on."""
+    def install(self) -> None:
+        """Intercept the calls of this process."""
         for name in _CALLS:
             patch.object(os, name, self._faulty(name, getattr(os, name))).start()
 
-    def _faulty(self, name: str, really: Callable[..., Any]) -> Callable[..., Any]:
+    def _faulty(self, name: str, real_call: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **named: Any) -> Any:
             self.calls += 1
             dies = self.calls == self.dies_at
             if dies and name == "write":
-                really(args[0], args[1][: self.chance.randint(0, len(args[1]))])
+                real_call(args[0], args[1][: self.chance.randint(0, len(args[1]))])
             if dies and self.chance.random() < 0.5:
                 self._die()
-            done = really(*args, **named)
+            done = real_call(*args, **named)
             self._after(name, args, done)
             if dies:
                 self._die()
@@ -76,7 +76,7 @@ class Disk:
         return call
 
     def _after(self, name: str, args: tuple[Any, ...], done: Any) -> None:
-        """Keep what is on the disk for sure."""
+        """Track the synced data."""
         if name == "open" and args[1] & os.O_CREAT:
             self.synced[done] = (Path(args[0]), 0)
             self.unnamed.add(Path(args[0]))
@@ -96,7 +96,7 @@ class Disk:
         os.kill(os.getpid(), signal.SIGKILL)
 
     def _lose(self, path: Path, sure_bytes: int) -> None:
-        """Leave of a file what a power cut leaves."""
+        """Simulate a power cut for a file."""
         if not path.exists():
             return
         if path in self.unnamed and self.chance.random() < 0.5:
@@ -107,7 +107,7 @@ class Disk:
 
 
 def torn(data: bytes, tail: Tail, chance: random.Random) -> bytes:
-    """Return what is left of bytes that had not been synced."""
+    """Return the remains of unsynced bytes."""
     last = max(0, len(data) - chance.randint(1, _BLOCK_BYTES))
     match tail:
         case Tail.LOST:
@@ -120,6 +120,6 @@ def torn(data: bytes, tail: Tail, chance: random.Random) -> bytes:
             return data[:last] + chance.randbytes(len(data) - last)
         case Tail.HOLES:
             blocks = (data[at : at + _BLOCK_BYTES] for at in range(0, len(data), _BLOCK_BYTES))
-            return b"".join(one if chance.random() < 0.6 else bytes(len(one)) for one in blocks)
+            return b"".join(block if chance.random() < 0.6 else bytes(len(block)) for block in blocks)
         case Tail.KEPT:
             return data

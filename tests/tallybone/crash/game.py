@@ -1,4 +1,4 @@
-"""A whole match as its table sees it: pictures that say which moment they show, and what people say in between."""
+"""A whole match as numbered pictures, and the inputs between them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from vision.tracking.watch import Frame
 SECOND = 1_000_000_000
 GAMES = tuple(PLAYERS_OF)
 _MOST_HANDS = 60
-# After so many steps somebody gets points by mistake, and they are taken back.
+# Interval of steps after which points are given by mistake and taken back.
 _MISTAKE_EVERY, _MISTAKE = 25, -777
 _BITS, _BLOCK_PX = 12, 8
 _Value = TypeVar("_Value")
@@ -39,11 +39,11 @@ class Match:
 
     Attributes:
         rules: Name of the game.
-        players: Who plays, by seat.
-        items: What comes in: the number of a look, or what is said.
-        looks: The tiles that lie there, by the number of the look.
-        logged: How many events the log has after each item.
-        state: How it ends where nothing goes wrong.
+        players: Names of the players, by seat.
+        items: Inputs: the number of a picture, or an input by hand.
+        looks: Tiles on the table, by picture number.
+        logged: Number of events in the log after each item.
+        state: The final state without any failure.
     """
 
     rules: str
@@ -53,17 +53,17 @@ class Match:
     logged: tuple[int, ...]
     state: State
 
-    def goes_on_at(self, logged: int) -> int:
-        """Return which item comes next where the log has so many events."""
+    def resumes_at(self, logged: int) -> int:
+        """Return the index of the next item after a number of logged events."""
         if logged == 0:
             return 0
-        assert logged in self.logged, f"a log with {logged} events is half of what followed from something"
-        # The last one: what was cleared from the table does not come back.
+        assert logged in self.logged, f"a log with {logged} events ends within the results of an input"
+        # The last match, as a cleared table does not return.
         return len(self.logged) - self.logged[::-1].index(logged)
 
     def shown(self, first: int, t_ns: int, *, is_again: bool) -> Iterator[Shown]:
-        """Yield what comes from an item on, a second apart; *is_again* shows the picture before it once more."""
-        before = [one for one in self.items[:first] if isinstance(one, int)]
+        """Yield the inputs from an item on, a second apart. *is_again* repeats the picture before it."""
+        before = [item for item in self.items[:first] if isinstance(item, int)]
         again = before[-1:] if is_again else []
         for at, item in enumerate((*again, *self.items[first:])):
             at_ns = t_ns + at * SECOND
@@ -74,28 +74,28 @@ class Match:
                 yield RecordedInput(at_ns, "table", partial(_same, item))
 
 
-class Eye:
-    """Says of each picture what lies there, and what has changed since the one before."""
+class NumberReader:
+    """A reader of numbered pictures, which returns their tiles and changes."""
 
     def __init__(self, looks: tuple[tuple[SeenTile, ...], ...], known: tuple[SeenTile, ...] = ()) -> None:
-        """Have seen *known* before."""
+        """Start with the tiles *known* on the table."""
         self._looks, self._known = looks, known
 
     def look(self, frame: Frame) -> TableView:
-        lying = self._looks[number_in(frame.image)]
-        placed = tuple(Change(ChangeKind.PLACED, tile) for tile in lying if tile not in self._known)
-        removed = tuple(Change(ChangeKind.REMOVED, tile) for tile in self._known if tile not in lying)
-        self._known = lying
-        return TableView(lying, (), removed + placed)
+        tiles = self._looks[number_in(frame.image)]
+        placed = tuple(Change(ChangeKind.PLACED, tile) for tile in tiles if tile not in self._known)
+        removed = tuple(Change(ChangeKind.REMOVED, tile) for tile in self._known if tile not in tiles)
+        self._known = tiles
+        return TableView(tiles, (), removed + placed)
 
 
 def match_of(name: str, seed: int, noise_px: float = 1.5) -> Match:
-    """Play a match to its end without anything going wrong."""
+    """Play a match to its end without any failure."""
     rules, players = profile(name), PLAYERS_OF[name]
     seen = tuple(views(seed, _MOST_HANDS, noise_px, rules, players))
     looks = tuple(view.tiles for view in seen)
-    eye = Eye(looks)
-    sitting = Sitting(eye.look, opened(rules, players)[0])
+    reader = NumberReader(looks)
+    sitting = Sitting(reader.look, opened(rules, players)[0])
     items: list[int | ByHand] = []
     logged: list[int] = []
 
@@ -126,26 +126,30 @@ def match_of(name: str, seed: int, noise_px: float = 1.5) -> Match:
 
 
 def scored(state: State) -> tuple[tuple[int, int], ...]:
-    """Return who has got how many points, in the order in which it was said."""
-    outcomes = (one for told in history(state) for one in told.outcomes)
-    return tuple((one.seat, one.points) for one in outcomes if isinstance(one, Scored) and one.points != _MISTAKE)
+    """Return seat and points of all scores in order of announcement."""
+    outcomes = (outcome for entry in history(state) for outcome in entry.outcomes)
+    return tuple(
+        (outcome.seat, outcome.points)
+        for outcome in outcomes
+        if isinstance(outcome, Scored) and outcome.points != _MISTAKE
+    )
 
 
 def scored_on(screen: Path) -> tuple[tuple[int, int], ...]:
-    """Return who was shown to get how many points, in this order."""
+    """Return seat and points of all displayed scores in order."""
     scores = (line for line in lines_on(screen) if line.get("event") == "scored")
     return tuple((line["seat"], line["points"]) for line in scores if line["points"] != _MISTAKE)
 
 
 def lines_on(screen: Path) -> list[dict[str, Any]]:
-    """Return what was shown, as lines of JSON; who wrote it may have died in the middle of one."""
+    """Return the displayed JSON lines. The last line may be incomplete after a crash."""
     text = screen.read_bytes() if screen.exists() else b""
     whole = (line for line in text.splitlines(keepends=True) if line.startswith(b"{") and line.endswith(b"\n"))
     return [json.loads(line) for line in whole]
 
 
 def picture_of(number: int) -> Image:
-    """Draw a picture that says its number in black and white, which a JPEG keeps."""
+    """Draw a picture with its number in black and white, which survives JPEG compression."""
     image = np.full((_BLOCK_PX * 2, _BLOCK_PX * _BITS, 3), 90, np.uint8)
     for bit in range(_BITS):
         image[:, bit * _BLOCK_PX : (bit + 1) * _BLOCK_PX] = 230 if number >> bit & 1 else 20
@@ -153,7 +157,7 @@ def picture_of(number: int) -> Image:
 
 
 def number_in(image: Image) -> int:
-    """Return the number that a picture says."""
+    """Return the number in a picture."""
     means = image.reshape(image.shape[0], _BITS, _BLOCK_PX, 3).mean(axis=(0, 2, 3))
     return sum(1 << bit for bit in range(_BITS) if means[bit] > 125)
 

@@ -1,4 +1,4 @@
-"""One life of a process that follows a match, from where the last one died to where it dies itself."""
+"""A process that follows a match from the end of its predecessor to its own end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tallybone.session.sitting import Sitting, opened
 from tallybone.sources.camera import PacedCamera
 from tallybone.terminal import Output
 from tests.tallybone.crash.disk import Disk
-from tests.tallybone.crash.game import Eye, Match
+from tests.tallybone.crash.game import Match, NumberReader
 from tests.tallybone.serve.served import Blind
 from vision.reader.reader import Reader
 
@@ -36,14 +36,14 @@ _YEAR_S = 365 * 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a process lives.
+    """Parameters of a process.
 
     Attributes:
-        folder: Where recordings are.
-        keep_bytes: What they may take.
-        shown: The file that stands for the screen.
-        disk: Kills it; None where somebody else does, or nobody.
-        seed: Of what else is left to chance: its clocks, and what lies on the table when it is started.
+        folder: The folder of recordings.
+        keep_bytes: Size limit of the recordings.
+        shown: The file that replaces the screen.
+        disk: Kills the process. None without a kill by the disk.
+        seed: Random seed for the clocks.
     """
 
     folder: Path
@@ -53,15 +53,15 @@ class Plan:
     seed: int
 
 
-def live(match: Match, plan: Plan) -> None:
-    """Follow the match to its end, in this process, as `tallybone play --resume` does."""
+def run_match(match: Match, plan: Plan) -> None:
+    """Follow the match to its end in this process, like `tallybone play --resume`."""
     chance = random.Random(plan.seed)
-    # The clock on the wall is wrong by years until the network says better; the other begins anew with each start.
+    # Until the network is up, the wall clock may be wrong by years. The monotonic clock restarts with each start.
     began = datetime.fromtimestamp(1_800_000_000 + chance.randint(-30, 30) * _YEAR_S, UTC)
     t_ns = chance.randint(0, 10**15)
     game = _game(match, plan.folder, began)
     logged = 0 if game.left is None else len(game.left.events)
-    items = match.shown(match.goes_on_at(logged), t_ns, is_again=True)
+    items = match.shown(match.resumes_at(logged), t_ns, is_again=True)
     clock = partial(int, t_ns)
     around = TableParts(
         camera=PacedCamera(items, clock, speed=0),
@@ -73,16 +73,16 @@ def live(match: Match, plan: Plan) -> None:
     )
     with plan.shown.open("w", encoding="utf-8") as out, patch("tallybone.play.table.sitting_of", _sitting_with(match)):
         if plan.disk is not None:
-            plan.disk.put_between()
+            plan.disk.install()
         table = LiveTable(PreparedMatch(game, Blind()), around)
-        table.run(JsonDisplay(Output("play", out, out)), _NobodyTypes(), lambda: False)
+        table.run(JsonDisplay(Output("play", out, out)), _NoKeys(), lambda: False)
 
 
-def die_some_day(match: Match, plan: Plan) -> NoReturn:
-    """Live, in a process of its own."""
+def run_and_exit(match: Match, plan: Plan) -> NoReturn:
+    """Follow the match in a process of its own, and exit."""
     code = 1
     try:
-        live(match, plan)
+        run_match(match, plan)
         code = 0
     finally:
         os._exit(code)
@@ -102,14 +102,14 @@ def _sitting_with(match: Match) -> Callable[..., tuple[Sitting, tuple[Announceme
         game: MatchPlan, reader: Reader, *, t_ns: int, counts: Counts
     ) -> tuple[Sitting, tuple[Announcement, ...]]:
         if game.left is not None:
-            return Sitting(Eye(match.looks, game.left.tiles).look, session_of(game.left, t_ns=t_ns)), ()
-        session, said = opened(game.rules, game.start.players)
-        return Sitting(Eye(match.looks).look, session), said
+            return Sitting(NumberReader(match.looks, game.left.tiles).look, session_of(game.left, t_ns=t_ns)), ()
+        session, announcements = opened(game.rules, game.start.players)
+        return Sitting(NumberReader(match.looks).look, session), announcements
 
     return sitting_of
 
 
-class _NobodyTypes:
+class _NoKeys:
     is_over = True
 
     def pressed(self, wait_s: float) -> str:

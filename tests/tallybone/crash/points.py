@@ -1,4 +1,4 @@
-"""Lets a match be followed by processes that die one after the other, and compares what is kept with what was shown."""
+"""Follows a match by processes that are killed one after the other, and compares recorded with displayed scores."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tests.tallybone.crash.disk import Death, Disk
 from tests.tallybone.crash.game import Match, lines_on, scored, scored_on
-from tests.tallybone.crash.life import Plan, die_some_day
+from tests.tallybone.crash.life import Plan, run_and_exit
 
 _SCREEN = "screen.jsonl"
-# A life has so many calls, or so much time of the processor, at most; every fifth one ends soon after its beginning.
+# Limits of calls and processor time per process. Every fifth process ends soon after its start.
 _MOST_CALLS, _FIRST_CALLS = 300, 40
 _MOST_S = 0.6
-# After each so many lives that got no further the next may be longer by as much again: going on takes time as well.
+# The limits increase after this number of processes without progress, as resuming also takes time.
 _PATIENCE = 3
 _MOST_LIVES = 2000
 
 
 class Way(Enum):
-    """How a process dies."""
+    """Ways to end a process."""
 
     ANY_MOMENT = "kill -9 at any moment"
     IN_A_CALL = "kill -9 in the middle of a call to the disk"
@@ -42,13 +42,13 @@ class Way(Enum):
 
 @dataclass(slots=True)
 class Tally:
-    """What came of it.
+    """Results.
 
     Attributes:
-        points: How many processes died, by how.
-        matches: How many matches were followed to their end.
-        scores: How many scores these had.
-        problems: What was lost, changed or doubled.
+        points: Number of killed processes by way.
+        matches: Number of completed matches.
+        scores: Number of scores in these matches.
+        problems: Lost, changed or doubled scores.
     """
 
     points: Counter[Way] = field(default_factory=Counter)
@@ -58,16 +58,16 @@ class Tally:
 
 
 def follow(match: Match, folder: Path, tally: Tally, seed: int, *, keep_bytes: int = 10**12) -> None:
-    """Follow a match to its end through as many deaths as it takes."""
+    """Follow a match to its end, with a new process after each kill."""
     chance = random.Random(seed)
     folder.mkdir(parents=True)
     kept: tuple[tuple[int, int], ...] = ()
-    logged = no_further = 0
+    logged = stalled = 0
     for number in range(_MOST_LIVES):
         way = chance.choice(list(Way))
-        longer = 1 + no_further // _PATIENCE
+        longer = 1 + stalled // _PATIENCE
         plan = Plan(folder, keep_bytes, folder / _SCREEN, _disk(way, chance, longer), chance.getrandbits(32))
-        code = _live(match, plan, chance.uniform(0.0, _MOST_S * longer) if way is Way.ANY_MOMENT else None)
+        code = _run_process(match, plan, chance.uniform(0.0, _MOST_S * longer) if way is Way.ANY_MOMENT else None)
         where = f"{match.rules}, life {number} of seed {seed} ({way.value})"
         state = state_in(folder)
         tally.problems += (f"{where}: {words}" for words in wrong_with(match, state, (*kept, *scored_on(plan.shown))))
@@ -77,21 +77,21 @@ def follow(match: Match, folder: Path, tally: Tally, seed: int, *, keep_bytes: i
         if code not in (0, -signal.SIGKILL):
             tally.problems.append(f"{where}: it failed with {code}")
             return
-        # Who dies after the end has no match to go on with.
+        # After the end there is no match to resume.
         if code == 0 or is_over(state):
             tally.problems += () if state.log == match.state.log else (f"{where}: it ends with something left out",)
             break
         kept = scored(state)
-        no_further = no_further + 1 if len(state.log) == logged else 0
+        stalled = stalled + 1 if len(state.log) == logged else 0
         logged = len(state.log)
     else:
-        tally.problems.append(f"{match.rules} of seed {seed}: it does not come to its end")
+        tally.problems.append(f"{match.rules} of seed {seed}: it does not end")
     tally.matches += 1
     tally.scores += len(scored(match.state))
 
 
 def state_in(folder: Path) -> State:
-    """Return the match as the next process goes on with it, or as it is at its end."""
+    """Return the match as resumed by the next process, or its final state."""
     try:
         return state_of(newest_left(folder)[1])
     except (RecordingError, FileNotFoundError):
@@ -109,7 +109,7 @@ def _states_in(folder: Path) -> Iterator[State]:
 
 
 def wrong_with(match: Match, state: State, shown: tuple[tuple[int, int], ...]) -> Iterator[str]:
-    """Yield what is lost, changed or doubled in what is kept."""
+    """Yield lost, changed and doubled scores in the recorded match."""
     kept, true = scored(state), scored(match.state)
     if kept[: len(shown)] != shown:
         yield f"{len(shown)} scores were shown, but {len(kept)} are kept: {shown[-3:]}, {kept[-3:]}"
@@ -118,7 +118,7 @@ def wrong_with(match: Match, state: State, shown: tuple[tuple[int, int], ...]) -
 
 
 def _wrong_totals(match: Match, screen: Path, where: str) -> Iterator[str]:
-    """Yield what is wrong with the totals that the last process has shown last."""
+    """Yield a wrong final total of the last process."""
     totals = [line["totals"] for line in lines_on(screen) if line.get("totals")]
     assert match.state.game is not None
     if totals and tuple(totals[-1]) != match.state.game.totals:
@@ -133,22 +133,22 @@ def _disk(way: Way, chance: random.Random, longer: int) -> Disk | None:
     return Disk(chance.randint(1, most), death, random.Random(chance.getrandbits(32)))
 
 
-def _lived_s(pid: int) -> float:
-    """Return how much time of the processor a process has had: a busy machine must not change when it dies."""
+def _processor_s(pid: int) -> float:
+    """Return the processor time of a process, so that its end does not depend on the load of the machine."""
     return time.clock_gettime((~pid << 3) | 2)
 
 
-def _live(match: Match, plan: Plan, dies_after_s: float | None) -> int:
-    """Let a process live, and return how it ended: its exit code, or less than 0 for a signal."""
+def _run_process(match: Match, plan: Plan, dies_after_s: float | None) -> int:
+    """Run a process, and return its exit code, or a negative signal number."""
     plan.shown.unlink(missing_ok=True)
     pid = os.fork()
     if pid == 0:
-        die_some_day(match, plan)
+        run_and_exit(match, plan)
     if dies_after_s is not None:
-        while _lived_s(pid) < dies_after_s:
+        while _processor_s(pid) < dies_after_s:
             found, status = os.waitpid(pid, os.WNOHANG)
             if found:
                 return os.waitstatus_to_exitcode(status)
-            time.sleep(0.001)  # noqa: TID251 - the moment is what is chosen here
+            time.sleep(0.001)  # noqa: TID251 - the time of the kill is random
         os.kill(pid, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

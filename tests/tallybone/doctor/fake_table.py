@@ -1,4 +1,4 @@
-"""A table that is only thought of: everything is well with it, until a test breaks something."""
+"""A fake table without faults, for tests to break."""
 
 from __future__ import annotations
 
@@ -40,28 +40,28 @@ WHOLE: HardwareSettings = read_hardware(
 
 @dataclass
 class FakeProbes:
-    """Answers that a test gives; it notes what was asked of parts."""
+    """Probes with the results of a test. They record the tested parts."""
 
-    said_machine: Machine = PI
-    said_boot: Boot = BOOT
-    said_user: User = ANN
+    given_machine: Machine = PI
+    given_boot: Boot = BOOT
+    given_user: User = ANN
     libraries: dict[str, Library] = field(default_factory=dict)
     devices: dict[str, Device] = field(default_factory=dict)
     seen: CameraSample = SEEN
     sounds: Sounds = field(default_factory=Sounds)
     opened: dict[str, PartTrial] = field(default_factory=dict)
     unreached: dict[str, str] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    tested: list[str] = field(default_factory=list)
 
     def machine(self) -> Machine:
-        return self.said_machine
+        return self.given_machine
 
     def boot(self) -> Boot:
-        assert self.said_machine.is_pi, "only a Raspberry Pi has a config.txt"
-        return self.said_boot
+        assert self.given_machine.is_pi, "only a Raspberry Pi has a config.txt"
+        return self.given_boot
 
     def user(self) -> User:
-        return self.said_user
+        return self.given_user
 
     def venv(self) -> Venv:
         return VENV
@@ -79,7 +79,7 @@ class FakeProbes:
         return Disk(str(folder), "", 30_000_000_000, "ext4", (4.0, 5.0, 30.0))
 
     def camera(self, source: str) -> CameraSample:
-        self.asked.append(f"camera {source}")
+        self.tested.append(f"camera {source}")
         return self.seen
 
     def leds(self, part: LedsDriver, pins: PinLibrary) -> PartTrial:
@@ -89,7 +89,7 @@ class FakeProbes:
         return self._opened("buttons")
 
     def microphone(self, part: MicrophoneSettings) -> Sounds:
-        self.asked.append("microphone")
+        self.tested.append("microphone")
         return self.sounds
 
     def knock(self, part: KnockSettings, pins: PinLibrary) -> PartTrial:
@@ -99,13 +99,13 @@ class FakeProbes:
         return self._opened(f"display {part.location}")
 
     def broker(self, broker: Broker) -> str | None:
-        self.asked.append(f"broker {broker.words}")
+        self.tested.append(f"broker {broker.words}")
         return self.unreached.get(broker.words)
 
     def webhook(self, hook: Webhook) -> str | None:
-        self.asked.append(f"webhook {hook.url}")
+        self.tested.append(f"webhook {hook.url}")
         return self.unreached.get(hook.url)
 
     def _opened(self, name: str) -> PartTrial:
-        self.asked.append(name)
+        self.tested.append(name)
         return self.opened.get(name, PartTrial(details="there"))

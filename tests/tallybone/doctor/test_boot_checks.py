@@ -1,4 +1,4 @@
-"""config.txt: what counts for which board, and what the parts need in it."""
+"""Tests of the checks of config.txt: sections by board, and settings for parts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def found(
     return list(check_boot(Boot(board, "/boot/firmware/config.txt", config, "console=tty1"), hardware, camera))
 
 
-def on_the_pins(url: str) -> HardwareSettings:
+def with_segment_display(url: str) -> HardwareSettings:
     return read_hardware({"displays": [{"driver": "segment", "url": url}]})
 
 
@@ -38,27 +38,27 @@ def on_the_pins(url: str) -> HardwareSettings:
         ("", PiModel.OTHER),
     ],
 )
-def test_boards_are_known_by_what_they_call_themselves(model: str, board: PiModel) -> None:
+def test_boards_are_recognised_by_their_model(model: str, board: PiModel) -> None:
     assert board_of(model) is board
 
 
-def test_only_sections_for_this_board_count() -> None:
+def test_only_sections_for_the_board_apply() -> None:
     config = "a=1 # why\n#b=2\n[pi4]\nc=3\n[pi0]\nd=4\n[all]\ne=5\n[none]\nf=6"
     assert settings_of(config, PiModel.PI4) == (("a", "1"), ("c", "3"), ("e", "5"))
     assert settings_of(config, PiModel.ZERO2) == (("a", "1"), ("d", "4"), ("e", "5"))
 
 
-def test_of_two_lines_the_last_one_counts() -> None:
+def test_the_last_of_two_lines_applies() -> None:
     boot = replace(BOOT, config="dtparam=spi=on,i2c_arm\ndtparam=spi=off")
     assert not boot.is_on("spi")
     assert boot.is_on("i2c_arm")
 
 
-def test_a_whole_table_on_a_pi_that_is_set_up_has_no_problem() -> None:
+def test_a_configured_pi_has_no_problems() -> None:
     assert {finding.grade for finding in check_boot(BOOT, WHOLE, "pi:0")} == {Grade.OK}
 
 
-def test_spi_that_is_off_is_switched_on_by_a_line_that_counts_for_this_board() -> None:
+def test_disabled_spi_gets_a_command_for_this_board() -> None:
     (finding,) = found("[pi4]\ndtparam=spi=on", STRIP)
     assert (finding.part, finding.grade) == ("SPI 0", Grade.PROBLEM)
     assert finding.commands[:2] == tuple(
@@ -67,7 +67,7 @@ def test_spi_that_is_off_is_switched_on_by_a_line_that_counts_for_this_board() -
     assert found("dtparam=spi=on", STRIP)[0].grade is Grade.OK
 
 
-def test_the_second_spi_is_an_overlay_with_enough_chips() -> None:
+def test_the_second_spi_needs_an_overlay_with_enough_chips() -> None:
     piezo = read_hardware({"knock": {"driver": "piezo-spi", "spi": "1.1"}})
     assert found("dtoverlay=spi1-1cs", piezo)[0].commands[0].startswith("echo 'dtoverlay=spi1-2cs'")
     assert found("dtoverlay=spi1-3cs", piezo)[0].grade is Grade.OK
@@ -77,14 +77,14 @@ def test_the_second_spi_is_an_overlay_with_enough_chips() -> None:
     ("board", "missing"),
     [(PiModel.PI4, ["core_freq=500", "core_freq_min=500"]), (PiModel.ZERO2, ["core_freq=250"]), (PiModel.PI5, None)],
 )
-def test_the_clock_of_a_strip_is_held_where_it_would_change(board: PiModel, missing: list[str] | None) -> None:
+def test_a_strip_needs_a_fixed_clock(board: PiModel, missing: list[str] | None) -> None:
     findings = found("dtparam=spi=on", STRIP, board=board)
     assert findings[0].grade is Grade.OK
-    told = None if len(findings) == 1 else [command.split("'")[1] for command in findings[1].commands[:-1]]
-    assert told == missing
+    lines = None if len(findings) == 1 else [command.split("'")[1] for command in findings[1].commands[:-1]]
+    assert lines == missing
 
 
-def test_a_microphone_on_the_pins_needs_its_overlay() -> None:
+def test_a_microphone_on_pins_needs_its_overlay() -> None:
     assert found("", MICROPHONE)[0].grade is Grade.PROBLEM
     assert found("dtoverlay=googlevoicehat-soundcard", MICROPHONE)[0].grade is Grade.OK
 
@@ -100,25 +100,25 @@ def test_a_microphone_on_the_pins_needs_its_overlay() -> None:
         (PiModel.PI5, "dtparam=uart0=on", "", "/dev/serial0", Grade.WARNING),
     ],
 )
-def test_the_serial_pins_are_on_and_have_no_console(
+def test_the_serial_pins_are_enabled_without_a_console(
     board: PiModel, config: str, kernel_line: str, url: str, grade: Grade
 ) -> None:
     boot = Boot(board, "/boot/firmware/config.txt", config, kernel_line)
-    assert [finding.grade for finding in check_boot(boot, on_the_pins(url), "usb:0")] == [grade]
+    assert [finding.grade for finding in check_boot(boot, with_segment_display(url), "usb:0")] == [grade]
 
 
-def test_a_display_on_usb_needs_nothing() -> None:
-    assert found("", on_the_pins("/dev/ttyUSB0")) == []
+def test_a_usb_display_needs_no_settings() -> None:
+    assert found("", with_segment_display("/dev/ttyUSB0")) == []
 
 
-def test_the_old_camera_system_and_a_pi_that_does_not_look_are_problems_of_its_own_camera() -> None:
+def test_problems_of_the_pi_camera() -> None:
     config = "start_x=1\ncamera_auto_detect=0"
     assert [finding.grade for finding in found(config, NOTHING, camera="pi:0")] == [Grade.PROBLEM] * 2
     assert found(config, NOTHING, camera="usb:0") == []
     assert found("camera_auto_detect=0\ndtoverlay=imx708", NOTHING, camera="pi:0") == []
 
 
-def test_pins_that_the_system_takes_are_named_with_the_line_that_takes_them() -> None:
+def test_pins_in_use_are_reported_with_their_setting() -> None:
     buttons = read_hardware({"buttons": {"driver": "gpio", "next": 4, "undo": 9, "draw": 24}})
     words = {finding.words for finding in found("dtoverlay=w1-gpio\ndtparam=spi=on", buttons)}
     assert words == {

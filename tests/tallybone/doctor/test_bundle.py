@@ -1,4 +1,4 @@
-"""The file for whoever helps: it says how the table is, and none of the secrets that lie all around it."""
+"""Tests of the support bundle: it describes the table without secrets."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tallybone.store.calibration_file import Calibration, LightKept, format_cali
 from tallybone.store.table_file import TableFile, load_table
 from tests.tallybone.doctor.fake_table import PI, FakeProbes
 
-# Each is marked, so that a piece of it is found as well.
+# Each has a mark, so that parts of it are found too.
 MARK = "zq"
 SECRETS = {name: f"{MARK}{name}{MARK}7" for name in ("password", "user", "player", "host", "cookie", "token", "wifi")}
-OF_OWN_WORDS = "camera-table-display"
-"""A pass phrase of words that the program says too."""
+PASS_PHRASE = "camera-table-display"
+"""A pass phrase with words of the program."""
 PIN = "493817"
 TOML = f"""
 # {SECRETS["wifi"]}
@@ -38,19 +38,19 @@ url = "socket://{SECRETS["user"]}:{SECRETS["password"]}@display:7000"
 LOG = f"""\
 2026-11-21T20:15:01+0100 {SECRETS["host"]} tallybone[812]: page http://192.168.7.1:8080  PIN {PIN}
 2026-11-21T20:15:02+0100 {SECRETS["host"]} tallybone[812]: {SECRETS["player"]} plays 5-3, 10 points
-2026-11-21T20:15:03+0100 {SECRETS["host"]} tallybone[812]: tallybone_session={SECRETS["cookie"]}; {OF_OWN_WORDS}
+2026-11-21T20:15:03+0100 {SECRETS["host"]} tallybone[812]: tallybone_session={SECRETS["cookie"]}; {PASS_PHRASE}
 2026-11-21T20:15:04+0100 {SECRETS["host"]} systemd[1]: tallybone.service: Watchdog timeout
 {SECRETS["token"]} and no line of the journal
 """
 
 
-def place(folder: Path) -> BundleSources:
-    """A table with secrets in every corner of it."""
+def table_with_secrets(folder: Path) -> BundleSources:
+    """Return a table with secrets everywhere."""
     sessions, config = folder / SECRETS["user"] / "tallybone" / "sessions", folder / "table.toml"
     sessions.mkdir(parents=True)
     (sessions / f"2026-11-21T20-15-00-{SECRETS['player']}.mcap").write_bytes(SECRETS["token"].encode())
     (sessions / f"{SECRETS['player']}.mcap").write_bytes(b"")
-    (sessions.parent / "owner.json").write_text(json.dumps({"hash": SECRETS["password"], "note": OF_OWN_WORDS}))
+    (sessions.parent / "owner.json").write_text(json.dumps({"hash": SECRETS["password"], "note": PASS_PHRASE}))
     (sessions.parent / "house.json").write_text(json.dumps({"last": {"players": [SECRETS["player"]]}}))
     (sessions.parent / "calibration").mkdir()
     kept = Calibration(light=LightKept((1.0, 2.0, 3.0), warnings=(f"too dark for {SECRETS['player']}",)))
@@ -64,7 +64,7 @@ def place(folder: Path) -> BundleSources:
         findings=(
             ok("camera", "usb:0, 1280 x 720"),
             problem("table.toml", f"{home}/table.toml: [mqtt] password: got '{SECRETS['password']}'", "", "mend it"),
-            problem("display", f"{OF_OWN_WORDS} does not answer"),
+            problem("display", f"{PASS_PHRASE} does not answer"),
         ),
         machine=PI,
         environment={"XDG_STATE_HOME": str(home), "TALLYBONE_TOKEN": SECRETS["token"], "LANG": "de_DE.UTF-8"},
@@ -84,30 +84,30 @@ def answer(url: str) -> str:
 
 @pytest.fixture(name="members")
 def all_members(tmp_path: Path) -> dict[str, str]:
-    with zipfile.ZipFile(BytesIO(packed(bundle_texts(place(tmp_path))))) as archive:
+    with zipfile.ZipFile(BytesIO(packed(bundle_texts(table_with_secrets(tmp_path))))) as archive:
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
-def test_no_secret_is_anywhere_in_it(members: dict[str, str]) -> None:
+def test_a_bundle_contains_no_secret(members: dict[str, str]) -> None:
     for name, text in members.items():
         assert MARK not in name + text, name
         assert PIN not in text, name
-        assert OF_OWN_WORDS not in text, name
+        assert PASS_PHRASE not in text, name
 
 
-def test_the_secrets_would_be_found(tmp_path: Path) -> None:
-    asked = replace(place(tmp_path), findings=(ok("camera", SECRETS["password"]),))
-    assert MARK in "".join(one.words for one in asked.findings)
-    assert MARK in asked.run(("journalctl",))
-    assert MARK in asked.ask("/health")
-    assert MARK in asked.folder.parent.joinpath("owner.json").read_text()
+def test_the_sources_contain_the_secrets(tmp_path: Path) -> None:
+    sources = replace(table_with_secrets(tmp_path), findings=(ok("camera", SECRETS["password"]),))
+    assert MARK in "".join(finding.words for finding in sources.findings)
+    assert MARK in sources.run(("journalctl",))
+    assert MARK in sources.ask("/health")
+    assert MARK in sources.folder.parent.joinpath("owner.json").read_text()
 
 
-def test_it_still_says_what_helps(members: dict[str, str]) -> None:
+def test_a_bundle_contains_useful_information(members: dict[str, str]) -> None:
     assert json.loads(members["about.json"])["system"]["model"] == "Raspberry Pi 4 Model B Rev 1.5"
     assert "numpy" in json.loads(members["about.json"])["packages"]
     found = json.loads(members["doctor.json"])["findings"]
-    assert [one["part"] for one in found] == ["camera", "table.toml", "display"]
+    assert [finding["part"] for finding in found] == ["camera", "table.toml", "display"]
     assert found[0]["words"] == "usb:0, 1280 x 720"
     assert "password: got '…'" in found[1]["words"]
     config = json.loads(members["config.json"])
@@ -126,17 +126,17 @@ def test_it_still_says_what_helps(members: dict[str, str]) -> None:
     assert "tallybone_viewers 3\n" in members["metrics.txt"]
 
 
-def test_what_cannot_be_had_costs_only_itself(tmp_path: Path) -> None:
+def test_a_missing_source_only_affects_its_file(tmp_path: Path) -> None:
     def silent(url: str) -> str:
         raise ConnectionRefusedError(SECRETS["host"])
 
-    asked = replace(place(tmp_path), ask=silent, table=TableFile(), config=None)
-    with zipfile.ZipFile(BytesIO(packed(bundle_texts(asked)))) as archive:
+    sources = replace(table_with_secrets(tmp_path), ask=silent, table=TableFile(), config=None)
+    with zipfile.ZipFile(BytesIO(packed(bundle_texts(sources)))) as archive:
         assert archive.read("health.json") == b"could not be had: ConnectionRefusedError\n"
         assert json.loads(archive.read("about.json"))["tallybone"]
 
 
-def test_only_its_owner_can_read_it_and_no_file_is_written_over(tmp_path: Path) -> None:
+def test_a_bundle_is_private_and_overwrites_no_file(tmp_path: Path) -> None:
     path = tmp_path / "help.zip"
     write_bundle(path, {})
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -144,7 +144,7 @@ def test_only_its_owner_can_read_it_and_no_file_is_written_over(tmp_path: Path) 
         write_bundle(path, {})
 
 
-def test_the_command_writes_it_after_the_examination(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_a_bundle_after_the_checks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config, path = tmp_path / "table.toml", tmp_path / "help.zip"
     config.write_text('[camera]\nurl = "simulated"\n')
     assert doctor(config, probes=FakeProbes(), folder=tmp_path / "sessions", bundle=path) == 0
@@ -153,7 +153,7 @@ def test_the_command_writes_it_after_the_examination(tmp_path: Path, capsys: pyt
     assert "there is a file of that name" in capsys.readouterr().err
 
 
-def test_words_that_the_program_says_stay_and_all_others_go() -> None:
+def test_only_words_of_the_program_are_kept() -> None:
     own = OwnWords(words_of_program())
     assert own.kept("the camera gives no pictures: unplugged?") == "the camera gives no pictures: unplugged?"
     assert own.kept("xkcdhorse123 1234567") == "… …"

@@ -1,4 +1,4 @@
-"""What a camera shows: its size, pace, light and focus, measured on pictures and judged."""
+"""Tests of the checks of a camera: size, frame rate, light and focus."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def grades(image: Image) -> list[Grade]:
     return [finding.grade for finding in check_camera("usb:0", seen_in(image, 30.0))]
 
 
-def judged(seen: CameraSample, name: str = "usb:0") -> list[Finding]:
+def findings_for(seen: CameraSample, name: str = "usb:0") -> list[Finding]:
     return list(check_camera(name, seen))
 
 
-def test_a_sharp_picture_of_tiles_is_well() -> None:
+def test_a_sharp_picture_of_tiles_is_ok() -> None:
     assert grades(tiles()) == [OK, OK]
 
 
 @pytest.mark.parametrize(("sigma_px", "grade"), [(0.5, OK), (2.0, WARNING), (4.0, WARNING)])
-def test_a_picture_out_of_focus_is_blurred(sigma_px: float, grade: Grade) -> None:
+def test_a_picture_out_of_focus_is_a_warning(sigma_px: float, grade: Grade) -> None:
     blurred = np.asarray(cv2.GaussianBlur(tiles(), (0, 0), sigma_px), np.uint8)
     assert grades(blurred) == [OK, grade]
 
 
-def test_dark_and_bright_and_covered_pictures_are_told_apart() -> None:
+def test_dark_bright_and_uniform_pictures_are_distinguished() -> None:
     words = [
         check_camera("usb:0", seen_in(np.asarray(image, np.uint8), 30.0))[1].words.partition(" (")[0]
         for image in (tiles() // 8, np.clip(tiles().astype(int) + 140, 0, 255), np.full((720, 1280, 3), 3))
@@ -54,29 +54,29 @@ def test_dark_and_bright_and_covered_pictures_are_told_apart() -> None:
     assert words == ["dark", "too bright", "uniform"]
 
 
-def test_a_small_picture_is_a_warning_however_it_is_turned() -> None:
-    assert judged(replace(SEEN, wide_px=640, high_px=480))[0].grade is WARNING
-    assert judged(replace(SEEN, wide_px=720, high_px=1280))[0].grade is OK
+def test_a_small_picture_is_a_warning_in_any_orientation() -> None:
+    assert findings_for(replace(SEEN, wide_px=640, high_px=480))[0].grade is WARNING
+    assert findings_for(replace(SEEN, wide_px=720, high_px=1280))[0].grade is OK
 
 
-def test_a_slow_camera_is_a_warning_and_a_folder_of_pictures_is_not() -> None:
-    assert judged(replace(SEEN, per_s=5.0))[0].grade is WARNING
-    assert judged(replace(SEEN, per_s=1.0), "pictures/")[0].grade is OK
+def test_a_slow_camera_is_a_warning_unlike_a_folder() -> None:
+    assert findings_for(replace(SEEN, per_s=5.0))[0].grade is WARNING
+    assert findings_for(replace(SEEN, per_s=1.0), "pictures/")[0].grade is OK
 
 
-def test_a_camera_that_shows_nothing_is_a_problem_in_its_own_words() -> None:
-    (found,) = judged(CameraSample("usb:0: there is no such camera"))
+def test_a_camera_error_is_a_problem() -> None:
+    (found,) = findings_for(CameraSample("usb:0: there is no such camera"))
     assert (found.grade, found.words) == (PROBLEM, "there is no such camera")
 
 
-def test_pace_and_picture_come_from_what_the_camera_gives() -> None:
+def test_frame_rate_and_size_are_measured() -> None:
     now_ns = [0]
 
     def wait(seconds: float) -> None:
         now_ns[0] += round(seconds * 1e9)
 
-    def items() -> Iterator:  # type: ignore[type-arg] # of what a camera shows
-        """Give four pictures in the first second, while the camera finds its light, then twenty a second."""
+    def items() -> Iterator:  # type: ignore[type-arg]
+        """Yield four pictures in the first second, during exposure control, then twenty per second."""
         times_ns = [*range(0, 10**9, 250_000_000), *range(10**9, 10**10, 50_000_000)]
         return (shot_of(tiles(), t_ns, "here") for t_ns in times_ns)
 
@@ -86,5 +86,5 @@ def test_pace_and_picture_come_from_what_the_camera_gives() -> None:
     assert 4.0e9 <= now_ns[0] < 4.2e9
 
 
-def test_a_camera_that_gives_no_picture_says_so() -> None:
+def test_a_camera_without_pictures_is_an_error() -> None:
     assert look_through(PacedCamera(iter(()), lambda: 0), lambda _: None).error == "it delivers no images"

@@ -1,4 +1,4 @@
-"""`tallybone doctor`: its exit codes, its JSON, and a table.toml that is wrong."""
+"""Tests of `tallybone doctor`: exit codes, JSON, and an invalid table.toml."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ next = 24
 """
 
 
-def examined(path: Path | None, probes: FakeProbes, *, as_json: bool = False) -> tuple[int, str]:
+def run_doctor(path: Path | None, probes: FakeProbes, *, as_json: bool = False) -> tuple[int, str]:
     out = io.StringIO()
     return doctor(path, as_json=as_json, probes=probes, folder=Path("/recordings"), out=out), out.getvalue()
 
@@ -30,40 +30,40 @@ def table(folder: Path, text: str = TABLE) -> Path:
     return path
 
 
-def test_a_table_that_is_well_ends_with_0(tmp_path: Path) -> None:
+def test_a_table_without_faults_exits_with_0(tmp_path: Path) -> None:
     probes = FakeProbes()
-    code, out = examined(table(tmp_path), probes)
+    code, out = run_doctor(table(tmp_path), probes)
     assert (code, out.splitlines()[-1]) == (0, "All is well.")
-    assert probes.asked == ["camera simulated:seed=3", "buttons"]
+    assert probes.tested == ["camera simulated:seed=3", "buttons"]
 
 
-def test_a_problem_ends_with_1_and_is_explained(tmp_path: Path) -> None:
+def test_a_problem_exits_with_1_and_an_explanation(tmp_path: Path) -> None:
     probes = FakeProbes(opened={"buttons": PartTrial("the button next cannot have pin 24: GPIO busy")})
-    code, out = examined(table(tmp_path), probes)
+    code, out = run_doctor(table(tmp_path), probes)
     assert (code, out.splitlines()[-1]) == (1, "1 problem.")
     assert "problem    buttons      the button next cannot have pin 24: GPIO busy\n" in out
     assert "Is a game running?" in out
 
 
-def test_json_is_one_object(tmp_path: Path) -> None:
-    code, out = examined(table(tmp_path), FakeProbes(), as_json=True)
+def test_json_is_a_single_object(tmp_path: Path) -> None:
+    code, out = run_doctor(table(tmp_path), FakeProbes(), as_json=True)
     values = json.loads(out)
     assert (code, values["well"], out.count("\n")) == (0, True, 1)
     assert {"part", "grade", "words", "mend", "commands"} == set(values["findings"][0])
 
 
-def test_every_fault_of_the_file_is_said_and_the_rest_is_still_examined(tmp_path: Path) -> None:
+def test_all_errors_of_the_file_are_reported_and_the_rest_is_checked(tmp_path: Path) -> None:
     wrong = table(tmp_path, '[hardware.buttons]\ndriver = "gpoi"\n[hardware.knock]\ndriver = "ear"\n')
     probes = FakeProbes()
-    code, out = examined(wrong, probes)
+    code, out = run_doctor(wrong, probes)
     assert code == 1
     assert out.count("table.toml") >= 2
     assert "hardware.buttons" in out
     assert "hardware.knock" in out
-    assert probes.asked == ["camera usb:0"]
+    assert probes.tested == ["camera usb:0"]
 
 
-def test_a_file_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
-    code, out = examined(tmp_path / "absent.toml", FakeProbes())
+def test_a_missing_file_is_a_problem(tmp_path: Path) -> None:
+    code, out = run_doctor(tmp_path / "absent.toml", FakeProbes())
     assert code == 1
     assert "there is no such file or folder" in " ".join(out.split())  # lines are wrapped

@@ -1,4 +1,4 @@
-"""The whole examination: order, what is tried and what is left out, and what is said in 80 columns."""
+"""Tests of all checks together: order, omitted parts, and output in 80 columns."""
 
 from __future__ import annotations
 
@@ -25,41 +25,46 @@ def findings(probes: FakeProbes, hardware: HardwareSettings = WHOLE, camera: str
 
 
 def problems(probes: FakeProbes) -> list[tuple[str, str]]:
-    return [(one.part, one.words) for one in findings(probes) if one.grade is Grade.PROBLEM]
+    return [(finding.part, finding.words) for finding in findings(probes) if finding.grade is Grade.PROBLEM]
 
 
-def test_a_table_without_fault_is_tried_whole_and_is_well() -> None:
+def test_a_table_without_faults_has_all_parts_tested() -> None:
     probes = FakeProbes()
-    assert {one.grade for one in findings(probes)} == {Grade.OK}
-    assert probes.asked == EVERYTHING
+    assert {finding.grade for finding in findings(probes)} == {Grade.OK}
+    assert probes.tested == EVERYTHING
 
 
-def test_without_parts_only_the_machine_and_the_camera_are_looked_at() -> None:
+def test_without_parts_only_machine_and_camera_are_checked() -> None:
     probes = FakeProbes()
-    said = findings(probes, HardwareSettings(), None)
-    assert probes.asked == ["camera usb:0"]
-    assert [one.part for one in said if one.grade is Grade.ABSENT] == ["LEDs", "buttons", "knock", "display"]
+    found = findings(probes, HardwareSettings(), None)
+    assert probes.tested == ["camera usb:0"]
+    assert [finding.part for finding in found if finding.grade is Grade.ABSENT] == [
+        "LEDs",
+        "buttons",
+        "knock",
+        "display",
+    ]
 
 
-def test_a_table_without_a_camera_is_not_looked_at() -> None:
+def test_a_table_without_a_camera_is_not_tested() -> None:
     probes = FakeProbes()
-    said = {one.part: one.grade for one in findings(probes, HardwareSettings(), "none")}
-    assert said["camera"] is Grade.ABSENT
-    assert probes.asked == []
+    grades = {finding.part: finding.grade for finding in findings(probes, HardwareSettings(), "none")}
+    assert grades["camera"] is Grade.ABSENT
+    assert probes.tested == []
 
 
-def test_a_laptop_is_not_asked_for_its_config_txt() -> None:
-    said = findings(FakeProbes(said_machine=replace(PI, model="")))
-    assert "SPI 0" not in {one.part for one in said}
+def test_a_laptop_needs_no_config_txt() -> None:
+    found = findings(FakeProbes(given_machine=replace(PI, model="")))
+    assert "SPI 0" not in {finding.part for finding in found}
 
 
-def test_a_part_whose_device_is_missing_is_said_once_and_not_tried() -> None:
+def test_a_part_with_a_missing_device_is_reported_once_and_not_tested() -> None:
     probes = FakeProbes(devices={"/dev/gpiochip0": Device(is_there=False), "/dev/snd": Device(is_there=False)})
     assert [part for part, _ in problems(probes)] == ["LEDs", "microphone"]
-    assert probes.asked == ["camera pi:0", "LEDs strip", "display /dev/serial0"]
+    assert probes.tested == ["camera pi:0", "LEDs strip", "display /dev/serial0"]
 
 
-def test_one_broken_part_does_not_hide_the_others() -> None:
+def test_a_broken_part_does_not_hide_the_others() -> None:
     probes = FakeProbes(
         libraries={"lgpio": Library(None, "No module named 'lgpio'")},
         seen=CameraSample("pi:0: the camera is in use"),
@@ -71,26 +76,26 @@ def test_one_broken_part_does_not_hide_the_others() -> None:
         ("LEDs", "GPIO busy"),
         ("buttons", "the button next cannot have pin 24"),
     ]
-    assert probes.asked == EVERYTHING
+    assert probes.tested == EVERYTHING
 
 
-def test_virtual_parts_need_no_wire() -> None:
+def test_virtual_parts_are_ok() -> None:
     virtual = read_hardware({"leds": [{"driver": "virtual"}], "buttons": {"driver": "virtual"}})
-    assert {one.grade for one in findings(FakeProbes(), virtual)} == {Grade.OK, Grade.ABSENT}
+    assert {finding.grade for finding in findings(FakeProbes(), virtual)} == {Grade.OK, Grade.ABSENT}
 
 
-def test_what_is_held_restless_or_taken_is_explained() -> None:
+def test_held_noisy_and_busy_parts_are_explained() -> None:
     held = check_opened("buttons", PartTrial(details="9", held=("call 1", "next")))
     assert (held.grade, held.words) == (Grade.WARNING, "held down, or wired wrongly: call 1, next")
-    restless = check_opened("knock", PartTrial(details="piezo-pin", hits=8))
-    assert (restless.grade, "trimmer" in restless.mend) == (Grade.WARNING, True)
+    noisy = check_opened("knock", PartTrial(details="piezo-pin", hits=8))
+    assert (noisy.grade, "trimmer" in noisy.mend) == (Grade.WARNING, True)
     assert check_opened("knock", PartTrial(details="piezo-pin", hits=1)).grade is Grade.OK
     assert check_opened("display", PartTrial(doubt="it does not answer")).grade is Grade.WARNING
     assert "Is a game running?" in check_opened("LEDs", PartTrial("LED 0 cannot have its pin: 'GPIO busy'")).mend
 
 
 @pytest.mark.parametrize("columns", [80])
-def test_every_line_but_commands_fits_in_80_columns(columns: int) -> None:
+def test_all_lines_except_commands_fit_in_80_columns(columns: int) -> None:
     long = problem("a part", "many words " * 20, "how to mend it in even more words " * 10, "x" * 90)
     lines = ["".join(text for text, _ in line) for line in lines_of(long)]
     assert len(lines) > 5
@@ -99,12 +104,12 @@ def test_every_line_but_commands_fits_in_80_columns(columns: int) -> None:
     assert lines[-1] == " " * 11 + "$ " + "x" * 90
 
 
-def test_a_hostile_name_cannot_reach_the_terminal() -> None:
+def test_control_characters_in_names_are_escaped() -> None:
     lines = lines_of(problem("camera", "usb:\x1b[2J0: no such camera"))
     assert "usb:\\x1b[2J0" in "".join(text for line in lines for text, _ in line)
 
 
-def test_warnings_are_no_hindrance_and_problems_are() -> None:
+def test_only_problems_make_the_result_negative() -> None:
     found = (ok("a", "b"), warning("c", "d"), warning("e", "f"))
     assert (is_well(found), summary(found)) == (True, "2 warnings.")
     assert (is_well(found[:1]), summary(found[:1])) == (True, "All is well.")
@@ -112,20 +117,20 @@ def test_warnings_are_no_hindrance_and_problems_are() -> None:
     assert (is_well(worse), summary(worse)) == (False, "1 problem and 2 warnings.")
 
 
-def test_json_holds_all_that_is_printed() -> None:
+def test_json_has_all_findings() -> None:
     values = json.loads(json.dumps(as_values((problem("g", "h", "i", "j", "k"),))))
     found = {"part": "g", "grade": "problem", "words": "h", "mend": "i", "commands": ["j", "k"]}
     assert values == {"well": False, "findings": [found]}
 
 
-def test_who_is_to_be_told_is_looked_for_and_named_without_what_may_be_secret() -> None:
+def test_recipients_are_tested_and_named_without_secrets() -> None:
     hook = Webhook(url="https://lights.local/hooks/sesame")
     mqtt = MqttSettings(broker=Broker(host="hub", port=1883), place=TableIdentity())
     table = TableFile("none", beyond=BeyondSettings(mqtt, (hook,)))
     probes = FakeProbes(unreached={"mqtt://hub:1883": "no broker answers at mqtt://hub:1883"})
-    told = [one for one in examine(table, Path("/recordings"), probes) if one.part in ("broker", "webhook")]
-    assert [(one.part, one.grade, one.words) for one in told] == [
+    found = [each for each in examine(table, Path("/recordings"), probes) if each.part in ("broker", "webhook")]
+    assert [(finding.part, finding.grade, finding.words) for finding in found] == [
         ("broker", Grade.PROBLEM, "no broker answers at mqtt://hub:1883"),
         ("webhook", Grade.OK, "https://lights.local"),
     ]
-    assert probes.asked == ["broker mqtt://hub:1883", f"webhook {hook.url}"]
+    assert probes.tested == ["broker mqtt://hub:1883", f"webhook {hook.url}"]

@@ -1,4 +1,4 @@
-"""Checks of the computer: its system, memory, heat, power and clock."""
+"""Tests of the checks of the computer: system, memory, temperature, power and clock."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.tallybone.doctor.fake_table import PI
 OK, WARNING, PROBLEM, ABSENT = Grade.OK, Grade.WARNING, Grade.PROBLEM, Grade.ABSENT
 
 
-def test_a_good_pi_has_nothing_to_mend() -> None:
+def test_a_good_pi_has_no_findings() -> None:
     assert {finding.grade for finding in check_machine(PI)} == {OK}
 
 
-def test_a_system_of_32_bits_is_a_problem_and_a_new_python_is_none() -> None:
+def test_32_bit_systems_and_old_pythons_are_problems() -> None:
     assert check_system(PI).words == "Raspberry Pi 4 Model B Rev 1.5, Debian GNU/Linux 13 (trixie), 64 bit, Python 3.13"
     assert "64-bit" in check_system(replace(PI, bits=32)).mend
     assert check_system(replace(PI, python=(3, 10))).grade is PROBLEM
@@ -50,7 +50,7 @@ def test_heat(heat_c: float | None, grade: Grade) -> None:
         ("detector.onnx is missing", PROBLEM, "detector.onnx is missing"),
     ],
 )
-def test_speed_is_judged_by_the_time_of_a_read(read_s: float | str, grade: Grade, words: str) -> None:
+def test_the_speed_check_uses_the_time_of_a_reading(read_s: float | str, grade: Grade, words: str) -> None:
     found = check_speed(read_s)
     assert found.grade is grade
     assert words in found.words
@@ -67,11 +67,11 @@ def test_speed_is_judged_by_the_time_of_a_read(read_s: float | str, grade: Grade
         (0x20000, WARNING, "has been throttled"),
     ],
 )
-def test_low_voltage_is_told_from_heat_and_now_from_before(throttled: int | None, grade: Grade, words: str) -> None:
+def test_low_voltage_and_heat_now_and_before_are_distinguished(throttled: int | None, grade: Grade, words: str) -> None:
     found = check_power(throttled)
     assert found.grade is grade
     assert words in found.words
 
 
-def test_a_clock_that_was_never_set_is_no_hindrance() -> None:
-    assert [check_clock(is_set=said).grade for said in (None, True, False)] == [ABSENT, OK, WARNING]
+def test_an_unset_clock_is_a_warning() -> None:
+    assert [check_clock(is_set=is_set).grade for is_set in (None, True, False)] == [ABSENT, OK, WARNING]

@@ -1,4 +1,4 @@
-"""The probes of the computer: on a tree of files that is made up, and on the machine that runs this."""
+"""Tests of the probes of the computer, with fake system files and on the machine of the tests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FILES = {
 }
 
 
-def tree(folder: Path, files: dict[str, str]) -> Path:
+def write_files(folder: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,13 +40,13 @@ def tree(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def says(answers: dict[str, str], command: tuple[str, ...]) -> str:
+def answer_to(answers: dict[str, str], command: tuple[str, ...]) -> str:
     return answers.get(command[0], "")
 
 
-def test_a_pi_is_read_from_its_files_and_commands(tmp_path: Path) -> None:
+def test_a_pi_is_described_by_its_files_and_commands(tmp_path: Path) -> None:
     answers = {"vcgencmd": "throttled=0x50000", "timedatectl": "no"}
-    found = read_machine(tree(tmp_path, FILES), lambda command: says(answers, command))
+    found = read_machine(write_files(tmp_path, FILES), lambda command: answer_to(answers, command))
     version = (sys.version_info.major, sys.version_info.minor)
     assert replace(found, bits=64) == Machine(
         "Raspberry Pi 5 Model B Rev 1.0", "Debian GNU/Linux 13 (trixie)", 64, version, 7946, 51.234, 0x50000, False
@@ -57,26 +57,26 @@ def test_a_pi_is_read_from_its_files_and_commands(tmp_path: Path) -> None:
     assert "serial0" in boot.kernel_line
 
 
-def test_what_a_computer_does_not_say_is_not_made_up(tmp_path: Path) -> None:
+def test_missing_information_stays_unknown(tmp_path: Path) -> None:
     found = read_machine(tmp_path, lambda _: "")
-    said = (found.model, found.memory_mb, found.temperature_c, found.throttled, found.is_clock_set)
-    assert said == ("", None, None, None, None)
+    values = (found.model, found.memory_mb, found.temperature_c, found.throttled, found.is_clock_set)
+    assert values == ("", None, None, None, None)
     assert not found.is_pi
     assert read_boot(tmp_path, "").path == ""
 
 
-def test_the_mark_of_the_time_service_says_that_the_clock_was_set(tmp_path: Path) -> None:
-    tree(tmp_path, {"run/systemd/timesync/synchronized": ""})
+def test_the_file_of_the_time_service_marks_a_set_clock(tmp_path: Path) -> None:
+    write_files(tmp_path, {"run/systemd/timesync/synchronized": ""})
     assert read_machine(tmp_path, lambda _: "no").is_clock_set is True
 
 
-def test_a_command_that_is_not_there_or_fails_says_nothing() -> None:
+def test_missing_and_failing_commands_return_nothing() -> None:
     assert run(("no-such-command",)) == ""
     assert run(("false",)) == ""
     assert run(("echo", "yes")) == "yes"
 
 
-def test_a_library_is_imported_for_real() -> None:
+def test_libraries_are_imported() -> None:
     there = try_library(NeededLibrary("numpy", "numpy", "pictures", probe="array"))
     assert (there.error, there.version is None) == ("", False)
     gone = try_library(NeededLibrary("no_such_library", "no-such-library", "nothing"))
@@ -85,14 +85,14 @@ def test_a_library_is_imported_for_real() -> None:
     assert empty.error == "module 'numpy' has no attribute 'gpiochip_open'"
 
 
-def test_a_library_that_ends_python_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_crashes_python_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "crashes_here.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGILL)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     found = try_library(NeededLibrary("crashes_here", "crashes-here", "nothing"))
     assert found.error == "Python crashes with signal 4 on import"
 
 
-def test_device_files_are_looked_at(tmp_path: Path) -> None:
+def test_device_files_are_checked(tmp_path: Path) -> None:
     assert not read_device(str(tmp_path / "absent")).is_there
     null = read_device("/dev/null")
     assert (null.is_there, null.is_usable) == (True, True)
@@ -104,17 +104,17 @@ def test_the_user_has_a_name_and_groups() -> None:
     assert user.groups
 
 
-def test_a_venv_says_whether_it_sees_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_venv_with_and_without_system_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setattr(sys, "base_prefix", "/usr")
-    for said, sees in (("true", True), ("false", False)):
-        (tmp_path / "pyvenv.cfg").write_text(f"home = /usr/bin\ninclude-system-site-packages = {said}\n")
+    for value, sees in (("true", True), ("false", False)):
+        (tmp_path / "pyvenv.cfg").write_text(f"home = /usr/bin\ninclude-system-site-packages = {value}\n")
         assert read_venv().sees_system is sees
     monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
     assert read_venv().path == ""
 
 
-def test_a_disk_is_tried_where_the_folder_would_be_and_left_as_it_was(tmp_path: Path) -> None:
+def test_a_disk_is_tested_without_leaving_files(tmp_path: Path) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(f"disk / ext4 rw 0 0\nmemory {tmp_path} tmpfs rw 0 0\n")
     found = try_disk(tmp_path / "not" / "yet", mounts)
@@ -123,5 +123,5 @@ def test_a_disk_is_tried_where_the_folder_would_be_and_left_as_it_was(tmp_path: 
     assert list(tmp_path.iterdir()) == [mounts]
 
 
-def test_a_folder_in_which_nothing_can_be_written_is_told() -> None:
+def test_a_read_only_folder_is_reported() -> None:
     assert try_disk(Path("/proc/recordings")).error

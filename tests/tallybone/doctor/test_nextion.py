@@ -1,4 +1,4 @@
-"""A Nextion is asked whether it is one, at its speed and at others."""
+"""Tests of detecting a Nextion and its speed."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ END = b"\xff\xff\xff"
 
 
 class FakeNextion:
-    """A wire to a display that understands only its own speed; each wire is closed before the next is opened."""
+    """A port of a display with a fixed speed. Only one port may be open at a time."""
 
     def __init__(self, baud: int) -> None:
         self.baud = baud
-        self.heard = b""
-        self.is_open, self.is_heard = False, False
+        self.received = b""
+        self.is_open, self.has_speed = False, False
 
     def open_at(self, baud: int) -> FakeNextion:
-        assert not self.is_open, "two wires at once"
-        self.is_open, self.is_heard, self.heard = True, baud == self.baud, b""
+        assert not self.is_open, "two open ports"
+        self.is_open, self.has_speed, self.received = True, baud == self.baud, b""
         return self
 
     def write(self, data: bytes) -> None:
-        self.heard += data
+        self.received += data
 
     def read(self) -> bytes:
-        is_asked = self.is_heard and self.heard.endswith(END + b"connect" + END)
+        is_asked = self.has_speed and self.received.endswith(END + b"connect" + END)
         return b"comok 1,30601-0,NX4832T035_011R,163,61488,D264B8204F0E1828,16777216" + END if is_asked else b""
 
     def close(self) -> None:
@@ -57,17 +57,17 @@ def test_a_nextion_answers_at_its_speed(baud: int, doubt: str) -> None:
 @pytest.mark.parametrize(
     ("baud", "doubt"), [(9600, ""), (19_200, "it talks at 19200 baud: write baud = 19200 in table.toml")]
 )
-def test_the_emulated_one_answers_at_its_speed_and_at_no_other(baud: int, doubt: str, tmp_path: Path) -> None:
+def test_an_emulated_nextion_answers_only_at_its_speed(baud: int, doubt: str, tmp_path: Path) -> None:
     emulated, path, later_ns = EmulatedNextion(baud=baud), tmp_path / "display", 0
     port = PtyPort(emulated, path, clock=lambda: time.monotonic_ns() + later_ns)
     port.plug()
-    later_ns = 1_000_000_000  # it has started by then
+    later_ns = 1_000_000_000  # after its start
 
     def open_at(speed: int) -> BytePort:
         return serial_port(str(path), speed)()
 
     def wait(wait_s: float) -> None:
-        threading.Event().wait(wait_s + 0.3)  # a busy machine is slower than a wire
+        threading.Event().wait(wait_s + 0.3)  # extra time for a busy machine
 
     try:
         assert nextion_problem(open_at, 9600, wait) == doubt

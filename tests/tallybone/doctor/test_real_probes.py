@@ -1,4 +1,4 @@
-"""The probes of parts, through the drivers of the game: mock pins, a display behind a pty, a folder for a camera."""
+"""Tests of the probes of parts with mock pins, an emulated display, and a folder as camera."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ PARTS: HardwareSettings = read_hardware(
 )
 
 
-def waits(seconds: float) -> None:
+def wait_for(seconds: float) -> None:
     threading.Event().wait(seconds)
 
 
 class SteppingClock:
-    """Goes on only while somebody waits."""
+    """A clock that advances only by waiting."""
 
     def __init__(self) -> None:
         self.t_ns = 0
@@ -61,26 +61,26 @@ def buttons_of(config: HardwareSettings) -> GpioSettings:
     return config.buttons
 
 
-def test_the_tiles_whose_reading_is_timed_are_all_read() -> None:
+def test_all_tiles_of_the_speed_check_are_read() -> None:
     assert len(load_reader(6).read(drawn_tiles()).tiles) == 28
-    read_s = RealProbes(waits).reading()
+    read_s = RealProbes(wait_for).reading()
     assert isinstance(read_s, float)
     assert 0.005 < read_s < 60
 
 
-def test_leds_on_pins_can_be_had_and_are_let_go() -> None:
-    probes = RealProbes(waits)
+def test_leds_on_pins_are_opened_and_released() -> None:
+    probes = RealProbes(wait_for)
     for _ in range(2):
         opened = probes.leds(PARTS.leds[0], MOCK)
         assert (opened.trouble, opened.details[:20]) == ("", "1 for status (rgb); ")
 
 
-def test_leds_that_cannot_be_had_say_why() -> None:
-    assert "spidev" in RealProbes(waits).leds(PARTS.leds[1], MOCK).trouble
-    assert RealProbes(waits).leds(PARTS.leds[0], PinLibrary.LGPIO).trouble
+def test_leds_report_the_reason_of_a_failure() -> None:
+    assert "spidev" in RealProbes(wait_for).leds(PARTS.leds[1], MOCK).trouble
+    assert RealProbes(wait_for).leds(PARTS.leds[0], PinLibrary.LGPIO).trouble
 
 
-def test_buttons_that_are_held_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_held_buttons_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     factories: list[Any] = []
 
     def opened(library: PinLibrary) -> Any:
@@ -88,25 +88,25 @@ def test_buttons_that_are_held_are_named(monkeypatch: pytest.MonkeyPatch) -> Non
         return factories[-1]
 
     monkeypatch.setattr(real_probes, "open_pins", opened)
-    free = RealProbes(waits).buttons(buttons_of(PARTS), MOCK)
+    free = RealProbes(wait_for).buttons(buttons_of(PARTS), MOCK)
     assert (free.trouble, free.held, free.details) == ("", (), "3, none of them held")
     held = RealProbes(lambda _: factories[-1].pin(24).drive_low()).buttons(buttons_of(PARTS), MOCK)
     assert held.held == ("next",)
 
 
-def test_a_piezo_on_a_pin_can_be_had() -> None:
+def test_a_piezo_on_a_pin_is_opened() -> None:
     assert PARTS.knock is not None
-    assert RealProbes(waits).knock(PARTS.knock, MOCK).trouble == ""
+    assert RealProbes(wait_for).knock(PARTS.knock, MOCK).trouble == ""
 
 
-def test_a_display_that_is_there_shows_a_word_and_one_that_is_not_says_why(tmp_path: Path) -> None:
+def test_a_display_shows_a_message_or_reports_an_error(tmp_path: Path) -> None:
     path = tmp_path / "display"
     (part,) = read_hardware({"displays": [{"driver": "serlcd-20x4", "url": str(path)}]}).displays
-    assert "does not answer" in RealProbes(waits).display(part).trouble
+    assert "does not answer" in RealProbes(wait_for).display(part).trouble
     port = PtyPort(EmulatedSerLcd(20, 4, baud=9600), path)
     port.plug()
     try:
-        opened = RealProbes(waits).display(part)
+        opened = RealProbes(wait_for).display(part)
         assert opened.trouble == ""
         began = time.perf_counter()
         while not any("The doctor is here" in row for row in port.screen()):
@@ -115,7 +115,7 @@ def test_a_display_that_is_there_shows_a_word_and_one_that_is_not_says_why(tmp_p
         port.close()
 
 
-def test_a_folder_of_pictures_is_looked_through_as_a_camera(tmp_path: Path) -> None:
+def test_a_folder_of_pictures_is_tested_as_a_camera(tmp_path: Path) -> None:
     picture = np.full((720, 1280, 3), 90, np.uint8)
     cv2.rectangle(picture, (400, 300), (600, 400), (230, 230, 230), -1)
     cv2.imwrite(str(tmp_path / "1.png"), picture)
@@ -125,27 +125,27 @@ def test_a_folder_of_pictures_is_looked_through_as_a_camera(tmp_path: Path) -> N
     assert seen.grey == pytest.approx(93, abs=1)
 
 
-def test_a_camera_that_is_not_there_says_so(tmp_path: Path) -> None:
-    assert "no such camera" in RealProbes(waits).camera("usb:97").error
-    assert RealProbes(waits).camera(str(tmp_path / "absent")).error
+def test_a_missing_camera_is_an_error(tmp_path: Path) -> None:
+    assert "no such camera" in RealProbes(wait_for).camera("usb:97").error
+    assert RealProbes(wait_for).camera(str(tmp_path / "absent")).error
 
 
-def test_a_recording_that_is_damaged_further_on_is_a_camera_with_a_problem(tmp_path: Path) -> None:
+def test_a_damaged_recording_is_an_error_of_the_camera(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap", frames=20)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2] + bytes(200) + whole[len(whole) // 2 + 200 :])
-    assert "a.mcap: record" in RealProbes(waits).camera(str(path)).error
+    assert "a.mcap: record" in RealProbes(wait_for).camera(str(path)).error
 
 
-def test_a_microphone_is_listened_to_for_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_microphone_is_recorded_for_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     streams: list[SimpleNamespace] = []
 
-    def stream(**asked: Any) -> SimpleNamespace:
-        streams.append(SimpleNamespace(**asked, active=True, start=lambda: None, close=lambda: None))
+    def stream(**options: Any) -> SimpleNamespace:
+        streams.append(SimpleNamespace(**options, active=True, start=lambda: None, close=lambda: None))
         return streams[-1]
 
-    def hear(seconds: float) -> None:
-        """Give as much sound as time goes by, half as loud as can be."""
+    def deliver(seconds: float) -> None:
+        """Deliver sound of this length at half amplitude."""
         count = round(seconds * streams[-1].samplerate)
         times = SimpleNamespace(currentTime=5.0, inputBufferAdcTime=5.0 - seconds)
         samples = np.resize(np.array([0.5, -0.5], np.float32), count)
@@ -155,16 +155,16 @@ def test_a_microphone_is_listened_to_for_two_seconds(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "sounddevice", library)
     part = read_hardware({"knock": {"driver": "microphone", "device": "USB"}}).knock
     assert isinstance(part, MicrophoneSettings)
-    sounds = RealProbes(hear).microphone(part)
+    sounds = RealProbes(deliver).microphone(part)
     assert (sounds.error, streams[0].device) == ("", "USB")
     assert sounds.share == pytest.approx(1.0)
     assert sounds.level_db == pytest.approx(-6.0, abs=0.1)
 
 
-def test_a_microphone_is_closed_after_it_was_listened_to() -> None:
-    ear, sensor = Ear(), FakeKnockSensor()
+def test_a_microphone_is_closed_after_the_test() -> None:
+    recorder, sensor = Ear(), FakeKnockSensor()
     loud = SoundBlock(np.full(1_600, 0.1, np.float32) * np.resize([1, -1], 1_600).astype(np.float32), 0, 16_000)
-    sounds = listen_to(sensor, ear, lambda _: ear.blocks.append(loud))
+    sounds = listen_to(sensor, recorder, lambda _: recorder.blocks.append(loud))
     assert sounds.error == ""
     assert sounds.peak == pytest.approx(0.1, abs=1e-6)
     assert sounds.share == pytest.approx(2.0)

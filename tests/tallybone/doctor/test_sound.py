@@ -1,4 +1,4 @@
-"""What a microphone hears: measured on blocks of sound, and judged."""
+"""Tests of the checks of sound from a microphone."""
 
 from __future__ import annotations
 
@@ -27,38 +27,38 @@ def blocks(level: float, *, seconds: float = 2.0, offset: float = 0.0) -> list[S
         (1.0, Grade.WARNING, "clipping"),
     ],
 )
-def test_silence_and_noise_are_told_from_a_good_level(level: float, grade: Grade, words: str) -> None:
+def test_silence_noise_and_a_good_level_are_distinguished(level: float, grade: Grade, words: str) -> None:
     found = check_sound(sounds_of(blocks(level)))
     assert found.grade is grade
     assert found.words.startswith(words)
 
 
-def test_a_microphone_that_stands_beside_zero_is_still_silent() -> None:
+def test_a_constant_offset_is_silence() -> None:
     assert sounds_of(blocks(0.0, offset=0.3)).level_db < -100
 
 
-def test_sound_that_is_missing_is_a_warning() -> None:
+def test_missing_sound_is_a_warning() -> None:
     assert check_sound(sounds_of(blocks(1e-3, seconds=0.6))).words == "sound is lost: 30% of it arrived"
 
 
-def test_a_third_of_the_sound_that_is_missing_is_a_warning_with_what_the_driver_said() -> None:
+def test_lost_sound_is_a_warning_with_the_count_of_the_driver() -> None:
     found = check_sound(sounds_of(blocks(1e-3, seconds=1.38), lost=9))
     assert (found.grade, found.words) == (Grade.WARNING, "sound is lost: 69% of it arrived, lost 9 times")
 
 
-def test_more_time_than_two_seconds_hides_no_gap() -> None:
+def test_gaps_in_longer_recordings_are_found() -> None:
     (block,) = blocks(1e-3, seconds=1.0)
     late = SoundBlock(block.samples, 3_000_000_000, RATE_HZ)
     assert sounds_of([block, late, SoundBlock(block.samples, 4_000_000_000, RATE_HZ)]).share == pytest.approx(0.75)
 
 
-def test_no_sound_at_all_and_a_microphone_that_is_gone_are_problems() -> None:
+def test_no_sound_and_a_missing_microphone_are_problems() -> None:
     assert sounds_of([]).error == "it opens, but delivers no sound"
     assert check_sound(Sounds(error="the microphone cannot be opened")).grade is Grade.PROBLEM
 
 
-def test_an_ear_keeps_all_it_hears_and_hears_no_knock() -> None:
-    ear = Ear()
+def test_the_recorder_keeps_all_blocks_and_finds_no_knocks() -> None:
+    recorder = Ear()
     (block,) = blocks(0.5)
-    assert ear.feed(block) == ()
-    assert ear.blocks == [block]
+    assert recorder.feed(block) == ()
+    assert recorder.blocks == [block]

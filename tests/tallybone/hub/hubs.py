@@ -12,7 +12,7 @@ from pathlib import Path
 from tallybone.cli.hub import HubOptions, run_hub
 from tallybone.terminal import StopRequest
 from tests.tallybone.hub.said import scores, state, topic
-from tests.tallybone.notify.brokers import RealBroker, hearing, until_heard
+from tests.tallybone.notify.brokers import RealBroker, subscribed, until_broker
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ def served_hub(broker: RealBroker, folder: Path) -> Iterator[ServedHub]:
     thread = threading.Thread(target=run, name="hub")
     thread.start()
     try:
-        until_heard(lambda: "hub http" in out.getvalue() or not thread.is_alive())
+        until_broker(lambda: "hub http" in out.getvalue() or not thread.is_alive())
         assert "hub http" in out.getvalue(), out.getvalue()
         yield ServedHub(out.getvalue().split()[1], out)
     finally:
@@ -49,11 +49,11 @@ class Tellers:
     """Speaks for many tables at a broker."""
 
     def __init__(self, broker: RealBroker) -> None:
-        self._hearing = hearing(broker, "nothing")
-        self._client = self._hearing.__enter__().client
+        self._subscription = subscribed(broker, "nothing")
+        self._client = self._subscription.__enter__().client
 
     def say(self, table: str, what: str, payload: bytes) -> None:
-        until_heard(self._client.is_connected)
+        until_broker(self._client.is_connected)
         self._client.publish(topic(table, what), payload, qos=1, retain=True).wait_for_publish(30)
 
     def table(self, table: str, *totals: int, **more: object) -> None:
@@ -63,4 +63,4 @@ class Tellers:
         self.say(table, "availability", b"online")
 
     def close(self) -> None:
-        self._hearing.__exit__(None, None, None)
+        self._subscription.__exit__(None, None, None)

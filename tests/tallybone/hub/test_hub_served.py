@@ -23,7 +23,7 @@ from tallybone.cli.hub import HubOptions, run_hub
 from tallybone.hub.hall import PACE_S
 from tallybone.hub.tables import HubShown
 from tests.tallybone.hub.hubs import ServedHub, Tellers, served_hub
-from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, RealBroker, real_broker, until_heard
+from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, RealBroker, real_broker, until_broker
 
 _PAUSE = threading.Event()
 needs_broker = [pytest.mark.slow, pytest.mark.skipif(MOSQUITTO is None, reason=WHY_NOT)]
@@ -68,17 +68,17 @@ class TestWithBroker:
         tables.table("early", 5, 10)
         with served_hub(broker, tmp_path) as hub:
             tables.table("late", 1, 2)
-            until_heard(lambda: [one["online"] for one in state_of(hub)["tables"]] == [True, True])
+            until_broker(lambda: [one["online"] for one in state_of(hub)["tables"]] == [True, True])
             said = {one["id"]: one for one in state_of(hub)["tables"]}
             assert [player["total"] for player in said["early"]["players"]] == [5, 10]
             tables.say("late", "availability", b"offline")
-            until_heard(lambda: {one["id"]: one["online"] for one in state_of(hub)["tables"]}["late"] is False)
+            until_broker(lambda: {one["id"]: one["online"] for one in state_of(hub)["tables"]}["late"] is False)
 
     def test_a_viewer_gets_all_tables_once_and_then_what_changes(self, tables: Tellers, hub: ServedHub) -> None:
         for number in range(5):
             tables.table(f"t{number}", 0, 0)
-        until_heard(lambda: sum(one["online"] for one in state_of(hub)["tables"]) == 5)
-        until_heard(lambda: is_quiet(hub))
+        until_broker(lambda: sum(one["online"] for one in state_of(hub)["tables"]) == 5)
+        until_broker(lambda: is_quiet(hub))
         with connect(hub.url.replace("http", "ws") + "/api/v1/live", compression=None) as socket:
             first = json.loads(socket.recv(30))
             assert (first.pop("type"), first["whole"], len(first["tables"])) == ("snapshot", True, 5)
@@ -108,7 +108,7 @@ class TestWithBroker:
             tables.say("bad", "state", junk)
         tables.say("good", "availability", b"maybe")
         tables.table("last", 1, 2)
-        until_heard(lambda: {one["id"] for one in state_of(hub)["tables"]} >= {"good", "last"})
+        until_broker(lambda: {one["id"] for one in state_of(hub)["tables"]} >= {"good", "last"})
         assert {one["id"] for one in state_of(hub)["tables"]} == {"good", "last"}
         assert state_of(hub)["line"] is None
         assert len([one for one in caplog.messages if "no table sends" in one]) == 1
@@ -118,10 +118,10 @@ class TestWithBroker:
         with served_hub(broker, tmp_path) as hub:
             tables.table("t1", 150, 40, over=True, winner=0, tournament="Spring")
             tables.table("t2", 0, 0, names=("Cid", "Dán"))
-            until_heard(lambda: len(state_of(hub)["tables"]) == 2)
+            until_broker(lambda: len(state_of(hub)["tables"]) == 2)
             with httpx.Client(base_url=f"{hub.url}/api/v1", timeout=30) as client:
                 assert [one["id"] for one in client.get("/tables", params={"find": "dan"}).json()] == ["t2"]
-                until_heard(lambda: client.get("/standings").json() != [])
+                until_broker(lambda: client.get("/standings").json() != [])
         tables.say("t1", "scores", b"")
         with served_hub(broker, tmp_path) as again:
             (spring,) = httpx.get(f"{again.url}/api/v1/standings", timeout=30).json()
@@ -132,18 +132,18 @@ class TestWithBroker:
         self, broker: RealBroker, tables: Tellers, hub: ServedHub
     ) -> None:
         tables.table("t1", 5, 10)
-        until_heard(lambda: len(state_of(hub)["tables"]) == 1)
+        until_broker(lambda: len(state_of(hub)["tables"]) == 1)
         broker.kill()
-        until_heard(lambda: state_of(hub)["line"] is not None)
+        until_broker(lambda: state_of(hub)["line"] is not None)
         assert len(state_of(hub)["tables"]) == 1
         said = httpx.get(f"{hub.url}/health", timeout=30)
         assert said.status_code == 503
         assert said.json()["reasons"][0].startswith("broker: ")
-        broker.begin()
-        until_heard(lambda: state_of(hub)["line"] is None, 90)
+        broker.start()
+        until_broker(lambda: state_of(hub)["line"] is None, 90)
         assert httpx.get(f"{hub.url}/health", timeout=30).json()["ok"]
         tables.table("t2", 0, 0)
-        until_heard(lambda: len(state_of(hub)["tables"]) == 2)
+        until_broker(lambda: len(state_of(hub)["tables"]) == 2)
 
     def test_the_page_and_its_files_are_served_under_a_strict_policy(self, hub: ServedHub) -> None:
         with httpx.Client(base_url=hub.url, timeout=30) as client:

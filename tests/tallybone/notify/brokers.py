@@ -1,4 +1,4 @@
-"""A real broker for tests: Debian's mosquitto, on a port of its own, that can be killed and begun again."""
+"""A mosquitto broker for tests, which can be killed and restarted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PATIENCE_S = 30.0
 
 @dataclass(slots=True)
 class RealBroker:
-    """A mosquitto; what is retained is gone when it is begun again, unless *lines* say otherwise."""
+    """A mosquitto broker. Restarts lose retained messages, unless *lines* configure persistence."""
 
     folder: Path
     port: int
@@ -36,46 +36,46 @@ class RealBroker:
     def url(self) -> str:
         return f"mqtt://127.0.0.1:{self.port}"
 
-    def begin(self) -> None:
+    def start(self) -> None:
         config = self.folder / "mosquitto.conf"
         usual = () if any("allow_anonymous" in line for line in self.lines) else ("allow_anonymous true",)
-        if os.geteuid() == 0:  # otherwise it becomes somebody who may not look into the folder
+        if os.geteuid() == 0:  # otherwise it changes to a user without access to the folder
             usual = (*usual, "user root")
         config.write_text("\n".join((f"listener {self.port} 127.0.0.1", *usual, *self.lines)) + "\n")
         with (self.folder / "mosquitto.log").open("ab") as log:
             assert MOSQUITTO is not None
             self.process = subprocess.Popen([MOSQUITTO, "-c", str(config)], stdout=log, stderr=log)
-        until_heard(self._answers)
+        until_broker(self._answers)
 
-    def end(self) -> None:
-        """End it as the system does: it keeps what it was told to keep."""
+    def stop(self) -> None:
+        """Terminate it like the system, with its persistent data saved."""
         assert self.process is not None
         self.process.terminate()
         self.process.wait()
         self.process = None
 
     def kill(self) -> None:
-        """Kill -9."""
+        """Kill it by SIGKILL."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()
             self.process = None
 
     def _answers(self) -> bool:
-        with socket.socket() as trying:
-            return trying.connect_ex(("127.0.0.1", self.port)) == 0
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
 
 @dataclass(slots=True)
-class Heard:
-    """Somebody who hears all that the broker says: the newest of each topic, and every message of topics `events`."""
+class Subscriber:
+    """A subscriber with the newest message of each topic, and all messages of topics `events`."""
 
     client: paho.Client
     newest: dict[str, bytes] = field(default_factory=dict)
     events: list[bytes] = field(default_factory=list)
     retained: set[str] = field(default_factory=set)
 
-    def came(self, message: paho.MQTTMessage) -> None:
+    def receive(self, message: paho.MQTTMessage) -> None:
         payload = bytes(message.payload)
         self.newest[message.topic] = payload
         if message.retain:
@@ -94,7 +94,7 @@ def free_port() -> int:
 def real_broker(folder: Path, *lines: str) -> Iterator[RealBroker]:
     """Yield a broker until the end of the block."""
     broker = RealBroker(folder, free_port(), lines)
-    broker.begin()
+    broker.start()
     try:
         yield broker
     finally:
@@ -102,25 +102,25 @@ def real_broker(folder: Path, *lines: str) -> Iterator[RealBroker]:
 
 
 @contextmanager
-def hearing(broker: RealBroker, topic: str = "#") -> Iterator[Heard]:
-    """Yield somebody who hears, and for whom a broker keeps what is said while there is no line."""
+def subscribed(broker: RealBroker, topic: str = "#") -> Iterator[Subscriber]:
+    """Yield a subscriber with a persistent session, for which the broker keeps messages without a connection."""
     client = paho.Client(CallbackAPIVersion.VERSION2, uuid.uuid4().hex, clean_session=False)
-    heard = Heard(client)
-    client.on_message = lambda _, __, message: heard.came(message)
+    subscriber = Subscriber(client)
+    client.on_message = lambda _, __, message: subscriber.receive(message)
     ready = threading.Event()
-    client.on_connect = lambda one, *_: one.subscribe(topic, qos=1)
+    client.on_connect = lambda client_, *_: client_.subscribe(topic, qos=1)
     client.on_subscribe = lambda *_: ready.set()
     client.reconnect_delay_set(1, 1)
     client.connect("127.0.0.1", broker.port)
     client.loop_start()
     try:
         assert ready.wait(_PATIENCE_S)
-        yield heard
+        yield subscriber
     finally:
         client.disconnect()
         client.loop_stop()
 
 
-def until_heard(is_so: Callable[[], object], patience_s: float = _PATIENCE_S) -> None:
-    """Wait until something is so, as long as a broker may take."""
-    until(is_so, patience_s)
+def until_broker(condition: Callable[[], object], patience_s: float = _PATIENCE_S) -> None:
+    """Wait until a condition holds, within the patience for a broker."""
+    until(condition, patience_s)

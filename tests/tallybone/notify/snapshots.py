@@ -1,4 +1,4 @@
-"""Snapshots of a table for tests: a match of Ann and Ben, as far as others are told of it."""
+"""Snapshots of a table for tests: a match of Ann and Ben, as published."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def asked(topic: str = "end 3") -> QuestionShown:
 
 
 def shown(*totals: int, hand: int = 1, plays: tuple[PlayShown, ...] = (), **more: Any) -> Snapshot:
-    """A match that is played."""
+    """Return a snapshot of a running match."""
     made = Snapshot(
         1,
         match(hand),
@@ -65,5 +65,5 @@ def shown(*totals: int, hand: int = 1, plays: tuple[PlayShown, ...] = (), **more
 
 
 def lobby(*totals: int) -> Snapshot:
-    """A table at which none is played."""
+    """Return a snapshot of a table without a match."""
     return shown(*totals, match=match(phase=LOBBY), waits_for=NO_MATCH)

@@ -1,4 +1,4 @@
-"""What a table says to a real broker: scores, events and availability, whatever happens to the broker."""
+"""Tests of publishing to a real broker: scores, events and availability, despite failures of the broker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tallybone.clock import wall_time
 from tallybone.finding import ok
 from tallybone.notify.notifying import Beyond
 from tallybone.store.table_file import BeyondSettings, TopicSettings
-from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, RealBroker, hearing, real_broker, until_heard
+from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, RealBroker, real_broker, subscribed, until_broker
 from tests.tallybone.notify.snapshots import lobby, played, players, shown
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MOSQUITTO is None, reason=WHY_NOT)]
@@ -32,7 +32,7 @@ def settings_of(**mqtt: object) -> BeyondSettings:
 
 @contextmanager
 def table_at(broker: str, **mqtt: object) -> Iterator[Beyond]:
-    """Yield a table that publishes, at which no match is played yet."""
+    """Yield a publishing table, still without a match."""
     beyond = Beyond(settings_of(broker=broker, **mqtt), lambda: (ok("camera", "works"),), Random(1), wall_time)
     beyond.follow(lobby(), 0)
     try:
@@ -47,77 +47,81 @@ def a_broker(tmp_path: Path) -> Iterator[RealBroker]:
         yield broker
 
 
-def test_a_table_says_how_it_stands_and_what_happens_and_goodbye(broker: RealBroker) -> None:
-    with hearing(broker) as heard:
+def test_a_table_publishes_scores_events_and_availability(broker: RealBroker) -> None:
+    with subscribed(broker) as subscriber:
         with table_at(broker.url) as table:
             table.follow(shown(0, 0), 1)
             table.follow(shown(10, 0, plays=(played(1, points=10),)), 1)
-            until_heard(lambda: len(heard.events) == 3)
-            until_heard(lambda: heard.newest.keys() >= {f"{TOPIC}/{one}" for one in ("scores", "state", "health")})
-            assert heard.newest[f"{TOPIC}/availability"] == b"online"
-            assert [json.loads(one)["event"] for one in heard.events] == ["match_began", "play", "points"]
-            assert [json.loads(one)["seq"] for one in heard.events] == [1, 2, 3]
-            assert json.loads(heard.newest[f"{TOPIC}/health"])["grade"] == "ok"
-        until_heard(lambda: heard.newest[f"{TOPIC}/availability"] == b"offline")
+            until_broker(lambda: len(subscriber.events) == 3)
+            until_broker(
+                lambda: subscriber.newest.keys() >= {f"{TOPIC}/{each}" for each in ("scores", "state", "health")}
+            )
+            assert subscriber.newest[f"{TOPIC}/availability"] == b"online"
+            assert [json.loads(event)["event"] for event in subscriber.events] == ["match_began", "play", "points"]
+            assert [json.loads(event)["seq"] for event in subscriber.events] == [1, 2, 3]
+            assert json.loads(subscriber.newest[f"{TOPIC}/health"])["grade"] == "ok"
+        until_broker(lambda: subscriber.newest[f"{TOPIC}/availability"] == b"offline")
 
 
-def test_who_comes_later_is_told_how_it_stands_and_no_old_event(broker: RealBroker) -> None:
-    standing = {f"{TOPIC}/{one}" for one in ("scores", "state", "availability")}
+def test_late_subscribers_get_the_state_but_no_old_events(broker: RealBroker) -> None:
+    standing = {f"{TOPIC}/{each}" for each in ("scores", "state", "availability")}
     with table_at(broker.url) as table:
-        with hearing(broker) as first:
+        with subscribed(broker) as first:
             table.follow(shown(10, 0), 1)
-            until_heard(lambda: len(first.events) == 1 and first.newest.keys() >= standing)
-        with hearing(broker) as second:
-            until_heard(lambda: second.newest.keys() >= standing)
+            until_broker(lambda: len(first.events) == 1 and first.newest.keys() >= standing)
+        with subscribed(broker) as second:
+            until_broker(lambda: second.newest.keys() >= standing)
             assert json.loads(second.newest[f"{TOPIC}/scores"])["players"][0]["total"] == 10
             assert standing <= second.retained
             assert second.events == []
 
 
 def play_on(table: Beyond, plays: int) -> None:
-    """Let Ann make five points in each of so many plays."""
+    """Publish plays by Ann of five points each."""
     for number in range(1, plays + 1):
         done = tuple(played(seq, points=5) for seq in range(1, number + 1))
         table.follow(shown(5 * number, 0, plays=done), 1)
 
 
-def test_a_broker_that_is_killed_in_a_match_knows_how_it_stands_once_it_is_back(broker: RealBroker) -> None:
+def test_a_restarted_broker_gets_the_state_of_the_match(broker: RealBroker) -> None:
     with table_at(broker.url) as table:
         table.follow(shown(0, 0), 1)
-        with hearing(broker) as before:
-            until_heard(lambda: f"{TOPIC}/scores" in before.newest)
+        with subscribed(broker) as before:
+            until_broker(lambda: f"{TOPIC}/scores" in before.newest)
         broker.kill()
         play_on(table, 20)
-        broker.begin()
-        with hearing(broker) as after:
-            until_heard(lambda: after.newest.get(f"{TOPIC}/availability") == b"online", 90)
-            until_heard(lambda: after.newest.keys() >= {f"{TOPIC}/{one}" for one in ("scores", "state", "health")})
+        broker.start()
+        with subscribed(broker) as after:
+            until_broker(lambda: after.newest.get(f"{TOPIC}/availability") == b"online", 90)
+            until_broker(lambda: after.newest.keys() >= {f"{TOPIC}/{each}" for each in ("scores", "state", "health")})
             assert json.loads(after.newest[f"{TOPIC}/scores"])["players"][0]["total"] == 100
 
 
-def test_no_event_is_lost_nor_counted_twice_while_the_broker_is_away(tmp_path: Path) -> None:
+def test_no_event_is_lost_or_duplicated_without_the_broker(tmp_path: Path) -> None:
     kept = ("persistence true", f"persistence_location {tmp_path}/", "max_queued_messages 0")
-    with real_broker(tmp_path, *kept) as broker, table_at(broker.url) as table, hearing(broker) as heard:
+    with real_broker(tmp_path, *kept) as broker, table_at(broker.url) as table, subscribed(broker) as subscriber:
         table.follow(shown(0, 0), 1)
-        until_heard(lambda: len(heard.events) == 1)
-        broker.end()
+        until_broker(lambda: len(subscriber.events) == 1)
+        broker.stop()
         play_on(table, 20)
-        broker.begin()
-        until_heard(lambda: len({json.loads(one)["seq"] for one in heard.events}) == 41, 90)
-        events = {json.loads(one)["seq"]: json.loads(one) for one in heard.events}
+        broker.start()
+        until_broker(lambda: len({json.loads(event)["seq"] for event in subscriber.events}) == 41, 90)
+        events = {json.loads(event)["seq"]: json.loads(event) for event in subscriber.events}
         assert list(events) == list(range(1, 42))
-        assert sum(one["points"] for one in events.values() if one["event"] == "points") == 100
+        assert sum(event["points"] for event in events.values() if event["event"] == "points") == 100
 
 
-def test_a_table_that_is_killed_is_said_to_be_offline_by_the_broker(broker: RealBroker, tmp_path: Path) -> None:
-    with hearing(broker) as heard:
-        with subprocess.Popen([sys.executable, "-c", _KILLED, broker.url], cwd=Path(__file__).parents[3]) as process:
-            until_heard(lambda: heard.newest.get(f"{TOPIC}/availability") == b"online")
+def test_the_broker_publishes_a_killed_table_as_offline(broker: RealBroker, tmp_path: Path) -> None:
+    with subscribed(broker) as subscriber:
+        with subprocess.Popen(
+            [sys.executable, "-c", _PUBLISH_FOREVER, broker.url], cwd=Path(__file__).parents[3]
+        ) as process:
+            until_broker(lambda: subscriber.newest.get(f"{TOPIC}/availability") == b"online")
             process.kill()
-        until_heard(lambda: heard.newest[f"{TOPIC}/availability"] == b"offline", 90)
+        until_broker(lambda: subscriber.newest[f"{TOPIC}/availability"] == b"offline", 90)
 
 
-_KILLED = """
+_PUBLISH_FOREVER = """
 import sys, threading
 sys.path.insert(0, ".")
 from tests.tallybone.notify.test_broker import table_at
@@ -126,33 +130,33 @@ with table_at(sys.argv[1]):
 """
 
 
-def test_home_assistant_is_told_again_when_it_begins_anew(broker: RealBroker) -> None:
+def test_discovery_is_repeated_after_a_restart_of_home_assistant(broker: RealBroker) -> None:
     device = "homeassistant/device/tallybone_table-3/config"
-    with table_at(broker.url, discovery=True), hearing(broker) as heard:
-        until_heard(lambda: device in heard.newest and f"{TOPIC}/scores" in heard.newest)
-        heard.newest.clear()
-        heard.client.publish("homeassistant/status", b"offline", qos=1)
-        heard.client.publish("homeassistant/status", b"online", qos=1)
-        until_heard(lambda: heard.newest.keys() >= {device, f"{TOPIC}/availability", f"{TOPIC}/scores"})
+    with table_at(broker.url, discovery=True), subscribed(broker) as subscriber:
+        until_broker(lambda: device in subscriber.newest and f"{TOPIC}/scores" in subscriber.newest)
+        subscriber.newest.clear()
+        subscriber.client.publish("homeassistant/status", b"offline", qos=1)
+        subscriber.client.publish("homeassistant/status", b"online", qos=1)
+        until_broker(lambda: subscriber.newest.keys() >= {device, f"{TOPIC}/availability", f"{TOPIC}/scores"})
 
 
-def test_home_assistant_is_told_nothing_unless_it_is_asked_for(broker: RealBroker) -> None:
-    with table_at(broker.url), hearing(broker) as heard:
-        until_heard(lambda: f"{TOPIC}/health" in heard.newest)
-        assert [topic for topic in heard.newest if not topic.startswith("tallybone/v1/table-3/")] == []
+def test_discovery_is_off_by_default(broker: RealBroker) -> None:
+    with table_at(broker.url), subscribed(broker) as subscriber:
+        until_broker(lambda: f"{TOPIC}/health" in subscriber.newest)
+        assert [topic for topic in subscriber.newest if not topic.startswith("tallybone/v1/table-3/")] == []
 
 
-def test_more_players_than_home_assistant_knows_are_told_to_it(broker: RealBroker) -> None:
+def test_additional_players_are_published_to_home_assistant(broker: RealBroker) -> None:
     device = "homeassistant/device/tallybone_table-3/config"
-    with table_at(broker.url, discovery=True) as table, hearing(broker) as heard:
-        until_heard(lambda: device in heard.newest)
-        assert "score_2" not in json.loads(heard.newest[device])["components"]
+    with table_at(broker.url, discovery=True) as table, subscribed(broker) as subscriber:
+        until_broker(lambda: device in subscriber.newest)
+        assert "score_2" not in json.loads(subscriber.newest[device])["components"]
         three = players(0, 0, 0, names=("Ann", "Ben", "Cid"))
         table.follow(shown(players=three), 1)
-        until_heard(lambda: "score_2" in json.loads(heard.newest[device])["components"])
+        until_broker(lambda: "score_2" in json.loads(subscriber.newest[device])["components"])
 
 
-def test_a_wrong_password_is_said_plainly_and_never_shown(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_wrong_password_is_reported_without_showing_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     passwords = tmp_path / "passwords"
     subprocess.run(["mosquitto_passwd", "-b", "-c", passwords, "tables", "right"], check=True, capture_output=True)
@@ -164,22 +168,22 @@ def test_a_wrong_password_is_said_plainly_and_never_shown(tmp_path: Path, caplog
     with real_broker(tmp_path, "allow_anonymous false", f"password_file {passwords}") as broker:
         with table_at(broker.url, user="tables", password_file=str(wrong)):
             words = f"{broker.url} rejected the user: check user and password_file; trying again"
-            until_heard(lambda: words in caplog.messages)
+            until_broker(lambda: words in caplog.messages)
         assert "wrong" not in caplog.text
         with table_at(broker.url, user="tables", password_file=str(right)):
-            until_heard(lambda: f"line to {broker.url} is open" in caplog.messages)
+            until_broker(lambda: f"line to {broker.url} is open" in caplog.messages)
 
 
-def test_no_broker_is_said_once_and_costs_the_table_nothing(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_missing_broker_is_reported_once_without_blocking_the_table(caplog: pytest.LogCaptureFixture) -> None:
     with table_at("mqtt://127.0.0.1:1") as table:
-        until_heard(lambda: "no broker answers at mqtt://127.0.0.1:1; trying again" in caplog.messages)
+        until_broker(lambda: "no broker answers at mqtt://127.0.0.1:1; trying again" in caplog.messages)
         for number in range(1000):
             table.follow(shown(number, 0), 1)
-    assert sum("no broker answers" in one for one in caplog.messages) == 1
+    assert sum("no broker answers" in message for message in caplog.messages) == 1
 
 
 def certificates(folder: Path) -> None:
-    """Make a CA of our own, and what a broker at 127.0.0.1 and a table show of themselves."""
+    """Create a CA, and certificates for a broker at 127.0.0.1 and a table."""
 
     def openssl(*words: str) -> None:
         subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
@@ -197,9 +201,9 @@ def certificates(folder: Path) -> None:
     folder.chmod(0o755)
 
 
-# The library leaves the socket of a line that was refused to Python.
+# The library does not close the socket of a refused connection.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_line_that_encrypts_needs_our_ca_and_shows_who_we_are(
+def test_an_encrypted_connection_needs_the_ca_and_a_client_certificate(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -209,10 +213,10 @@ def test_a_line_that_encrypts_needs_our_ca_and_shows_who_we_are(
     with real_broker(tmp_path, *lines) as broker:
         url = broker.url.replace("mqtt:", "mqtts:")
         with table_at(url):
-            until_heard(lambda: any(f"{url} does not show who it is" in one for one in caplog.messages))
+            until_broker(lambda: any(f"{url} does not show who it is" in message for message in caplog.messages))
         own = {"cert_file": str(tmp_path / "table.crt"), "key_file": str(tmp_path / "table.key")}
         with table_at(url, ca_file=str(tmp_path / "ca.crt"), **own):
-            until_heard(lambda: f"line to {url} is open" in caplog.messages)
+            until_broker(lambda: f"line to {url} is open" in caplog.messages)
         caplog.clear()
         with table_at(url, ca_file=str(tmp_path / "ca.crt")):
-            until_heard(lambda: any("trying again" in one for one in caplog.messages))
+            until_broker(lambda: any("trying again" in message for message in caplog.messages))

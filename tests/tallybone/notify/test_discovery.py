@@ -1,4 +1,4 @@
-"""What Home Assistant is told, beside what its documentation asks for."""
+"""Tests of the discovery message against the documentation of Home Assistant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tallybone.notify.mqtt import Topics, birth_topic, discovery_message
 from tallybone.store.table_file import TableIdentity
 
-# From its documentation of MQTT: "Device discovery payload", "MQTT sensor" and "MQTT binary sensor".
+# From the MQTT documentation of Home Assistant: "Device discovery payload", "MQTT sensor" and "MQTT binary sensor".
 ROOT = {
     "device",
     "origin",
@@ -67,8 +67,8 @@ OF_PLATFORM = {
 BINARY_CLASSES = {"problem", "running", "connectivity", "occupancy"}
 
 
-@pytest.fixture(name="said")
-def what_is_said() -> dict[str, Any]:
+@pytest.fixture(name="discovery")
+def published_discovery() -> dict[str, Any]:
     message = discovery_message(
         "homeassistant",
         Topics("tallybone", "table-3"),
@@ -78,11 +78,11 @@ def what_is_said() -> dict[str, Any]:
     )
     assert message.topic == "homeassistant/device/tallybone_table-3/config"
     assert message.is_retained
-    said: dict[str, Any] = json.loads(message.payload)
-    return said
+    discovery: dict[str, Any] = json.loads(message.payload)
+    return discovery
 
 
-def test_the_topic_is_one_that_home_assistant_looks_at() -> None:
+def test_the_topic_matches_home_assistant() -> None:
     topic = discovery_message(
         "homeassistant", Topics("a", "b_1-c"), TableIdentity("b_1-c", "B"), seats=2, version="1"
     ).topic
@@ -90,38 +90,38 @@ def test_the_topic_is_one_that_home_assistant_looks_at() -> None:
     assert birth_topic("homeassistant") == "homeassistant/status"
 
 
-def test_the_device_has_what_is_required_and_nothing_that_is_unknown(said: dict[str, Any]) -> None:
-    assert set(said) <= ROOT
-    assert {"device", "origin", "components"} <= set(said)
-    assert set(said["device"]) <= DEVICE
-    assert said["device"]["identifiers"]
-    assert set(said["origin"]) <= ORIGIN
-    assert said["origin"]["name"]
-    assert (said["payload_available"], said["payload_not_available"]) == ("online", "offline")
-    assert said["availability_topic"] == "tallybone/v1/table-3/availability"
+def test_the_device_has_all_required_and_only_known_fields(discovery: dict[str, Any]) -> None:
+    assert set(discovery) <= ROOT
+    assert {"device", "origin", "components"} <= set(discovery)
+    assert set(discovery["device"]) <= DEVICE
+    assert discovery["device"]["identifiers"]
+    assert set(discovery["origin"]) <= ORIGIN
+    assert discovery["origin"]["name"]
+    assert (discovery["payload_available"], discovery["payload_not_available"]) == ("online", "offline")
+    assert discovery["availability_topic"] == "tallybone/v1/table-3/availability"
 
 
-def test_every_component_has_what_its_platform_knows_and_needs(said: dict[str, Any]) -> None:
-    for component in said["components"].values():
+def test_components_have_all_required_and_only_known_fields(discovery: dict[str, Any]) -> None:
+    for component in discovery["components"].values():
         assert set(component) <= OF_PLATFORM[component["platform"]]
         assert {"platform", "unique_id", "state_topic"} <= set(component)
         assert component["state_topic"].startswith("tallybone/v1/table-3/")
         if component["platform"] == "binary_sensor":
             assert component["device_class"] in BINARY_CLASSES
-    ids = [component["unique_id"] for component in said["components"].values()]
+    ids = [component["unique_id"] for component in discovery["components"].values()]
     assert len(ids) == len(set(ids))
 
 
-def test_every_player_has_a_score_and_a_name(said: dict[str, Any]) -> None:
-    assert {f"{kind}_{seat}" for kind in ("score", "player") for seat in range(3)} <= set(said["components"])
+def test_every_player_has_a_score_and_a_name(discovery: dict[str, Any]) -> None:
+    assert {f"{kind}_{seat}" for kind in ("score", "player") for seat in range(3)} <= set(discovery["components"])
 
 
-def test_templates_give_what_stands_in_the_messages(said: dict[str, Any]) -> None:
+def test_templates_extract_values_of_the_messages(discovery: dict[str, Any]) -> None:
     scores = {"game": "bones", "playing": True, "players": [{"name": "Ann", "total": 15}]}
     values = {"scores": scores, "state": {"waits_for": "x" * 400}, "health": {"grade": "problem"}}
 
     def rendered(key: str) -> str:
-        component = said["components"][key]
+        component = discovery["components"][key]
         value = values[component["state_topic"].rpartition("/")[2]]
         return str(jinja2.Template(component["value_template"]).render(value_json=value))
 

@@ -1,4 +1,4 @@
-"""docs/reference/mqtt.md says what is so: its example can be used, and its check of a signature fits."""
+"""Tests of docs/reference/mqtt.md: its examples work, and all events and fields are described."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tests.tallybone.notify.snapshots import played, shown
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "reference" / "mqtt.md").read_text()
 
 
-def test_the_example_can_be_used(tmp_path: Path) -> None:
+def test_the_example_is_valid(tmp_path: Path) -> None:
     path = tmp_path / "table.toml"
     path.write_text(DOCUMENT.split("```toml\n")[1].split("```")[0])
-    said = load_table(path).beyond
-    assert said.mqtt is not None
-    assert said.mqtt.place == TableIdentity("table-3", "Table 3", "Spring 2026")
-    assert [hook.events for hook in said.webhooks] == [(EventKind.POINTS, EventKind.MATCH_OVER)]
+    settings = load_table(path).beyond
+    assert settings.mqtt is not None
+    assert settings.mqtt.place == TableIdentity("table-3", "Table 3", "Spring 2026")
+    assert [hook.events for hook in settings.webhooks] == [(EventKind.POINTS, EventKind.MATCH_OVER)]
 
 
-def test_whoever_checks_a_signature_as_it_says_takes_ours_and_no_other() -> None:
+def test_the_documented_check_accepts_only_valid_signatures() -> None:
     names: dict[str, Any] = {"hashlib": hashlib, "hmac": hmac}
-    exec(DOCUMENT.split("```python\n")[1].split("```")[0], names)  # the document is ours
+    exec(DOCUMENT.split("```python\n")[1].split("```")[0], names)  # a trusted document
     is_of_the_table: Callable[..., bool] = names["is_of_the_table"]
     header = signature("sesame", 1000, b'{"seq":1}')
     assert HEADER in DOCUMENT
@@ -46,6 +46,6 @@ def test_every_event_is_described(kind: EventKind) -> None:
 
 
 def test_every_field_of_scores_state_and_plays_is_described() -> None:
-    told = Teller(TableIdentity("t", "T"), "run").follow(shown(5, 0, plays=(played(1),)), 1, "now")
-    fields = set(re.findall(rb'"([a-z_]+)":', b"".join(map(as_payload, told.states.values()))))
+    published = Teller(TableIdentity("t", "T"), "run").follow(shown(5, 0, plays=(played(1),)), 1, "now")
+    fields = set(re.findall(rb'"([a-z_]+)":', b"".join(map(as_payload, published.states.values()))))
     assert {name.decode() for name in fields if name.decode() not in DOCUMENT} == set()

@@ -1,4 +1,4 @@
-"""What has happened between two snapshots."""
+"""Tests of events between two snapshots."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def kinds(before: Snapshot | None, after: Snapshot, *, is_same_match: bool = Tru
     return [event.kind for event in between(before, after, is_same_match=is_same_match)]
 
 
-def test_a_play_and_its_points_are_told_with_the_total_after_them() -> None:
+def test_plays_and_points_have_the_new_total() -> None:
     play, points = between(shown(5, 0), shown(15, 0, plays=(played(3, points=10),)))
     assert play.kind is EventKind.PLAY
     assert play.said["hand"] == 1
@@ -36,11 +36,11 @@ def test_a_play_and_its_points_are_told_with_the_total_after_them() -> None:
         "irregular": None,
         "inferred": False,
     }
-    told = {"seat": 0, "name": "Ann", "points": 10, "total": 15, "provisional": False}
-    assert (points.kind, points.said) == (EventKind.POINTS, told)
+    expected = {"seat": 0, "name": "Ann", "points": 10, "total": 15, "provisional": False}
+    assert (points.kind, points.said) == (EventKind.POINTS, expected)
 
 
-def test_a_mark_changes_its_play_and_points_are_told_as_provisional() -> None:
+def test_marked_plays_and_points_are_provisional() -> None:
     marked = replace(match(), provisional=True)
     (changed,) = between(
         shown(5, 0, plays=(played(3),)), shown(5, 0, plays=(replace(played(3), inferred=True),), match=marked)
@@ -53,51 +53,51 @@ def test_a_mark_changes_its_play_and_points_are_told_as_provisional() -> None:
     assert ended.said["provisional"] is True
 
 
-def test_what_stays_as_it_was_is_not_told() -> None:
+def test_unchanged_snapshots_give_no_events() -> None:
     assert kinds(shown(5, 5, plays=(played(1),)), shown(5, 5, plays=(played(1),))) == []
 
 
-def test_a_play_that_is_put_right_is_no_new_play_and_points_that_go_are_negative() -> None:
+def test_a_corrected_play_changes_the_play_and_the_points() -> None:
     before, after = shown(10, 0, plays=(played(1, points=10),)), shown(0, 0, plays=(played(1, pips=(6, 3)),))
     changed, points = between(before, after)
     assert changed.kind is EventKind.PLAY_CHANGED
     assert (points.kind, points.said["points"], points.said["total"]) == (EventKind.POINTS, -10, 0)
 
 
-def test_a_play_that_is_taken_back_is_told() -> None:
+def test_a_removed_play_is_an_event() -> None:
     (gone,) = between(shown(0, 0, plays=(played(1), played(2))), shown(0, 0, plays=(played(1),)))
     assert (gone.kind, gone.said["play"]) == (EventKind.PLAY_REMOVED, {"seq": 2})
 
 
-def test_a_new_hand_takes_no_play_back_and_an_undone_deal_tells_none_again() -> None:
+def test_a_new_hand_and_its_undo_repeat_no_plays() -> None:
     first, second = shown(0, 0, plays=(played(1), played(2))), shown(0, 0, hand=2)
     assert kinds(first, second) == [EventKind.HAND_BEGAN]
     assert kinds(second, first) == []
 
 
-def test_a_match_is_told_when_it_begins_is_left_and_is_over() -> None:
-    (began,) = between(lobby(0, 0), shown(), is_same_match=False)
-    assert began.kind is EventKind.MATCH_BEGAN
-    assert began.said == {"game": "bones", "target": 150, "players": ["Ann", "Ben"]}
+def test_the_start_and_end_of_a_match_are_events() -> None:
+    (started,) = between(lobby(0, 0), shown(), is_same_match=False)
+    assert started.kind is EventKind.MATCH_BEGAN
+    assert started.said == {"game": "bones", "target": 150, "players": ["Ann", "Ben"]}
     assert kinds(shown(), lobby()) == [EventKind.MATCH_LEFT]
     over = shown(150, 40, match=match(over=True, winner=0))
     *_, ended = between(shown(140, 40), over)
-    told = {"seat": 0, "name": "Ann", "totals": [150, 40], "provisional": False}
-    assert (ended.kind, ended.said) == (EventKind.MATCH_OVER, told)
+    expected = {"seat": 0, "name": "Ann", "totals": [150, 40], "provisional": False}
+    assert (ended.kind, ended.said) == (EventKind.MATCH_OVER, expected)
     assert kinds(over, lobby(150, 40)) == []
 
 
-def test_another_match_right_after_one_begins_with_no_points() -> None:
+def test_the_next_match_starts_without_points() -> None:
     over = shown(150, 40, match=match(over=True, winner=0))
     assert kinds(over, shown(), is_same_match=False) == [EventKind.MATCH_BEGAN]
 
 
-def test_a_match_that_goes_on_tells_nothing_of_what_was_before() -> None:
+def test_a_resumed_match_repeats_no_events() -> None:
     assert kinds(None, shown(50, 60, hand=3, plays=(played(40), played(41)))) == [EventKind.MATCH_BEGAN]
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         (None, asked(), [EventKind.QUESTION]),
         (asked(), asked(), []),
@@ -105,5 +105,5 @@ def test_a_match_that_goes_on_tells_nothing_of_what_was_before() -> None:
         (asked(), asked("end 5"), [EventKind.ANSWERED, EventKind.QUESTION]),
     ],
 )
-def test_a_question_is_told_once_and_that_it_is_answered(before: object, after: object, told: list[EventKind]) -> None:
-    assert kinds(shown(question=before), shown(question=after)) == told
+def test_a_question_and_its_answer_are_each_an_event(before: object, after: object, expected: list[EventKind]) -> None:
+    assert kinds(shown(question=before), shown(question=after)) == expected

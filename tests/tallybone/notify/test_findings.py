@@ -1,4 +1,4 @@
-"""That a broker or a web address is not reached, refuses or loses events is shown at `/health` and by the doctor."""
+"""Tests of findings about unreachable brokers and webhooks at `/health` and in the doctor."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tallybone.store.table_file import Broker, Webhook
 from tallybone.texts import in_language
 from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, free_port, real_broker
 from tests.tallybone.notify.test_outbox import event, state
-from tests.tallybone.notify.test_webhook import AT, Soon, a_wall, hook_to, points
+from tests.tallybone.notify.test_webhook import AT, NoWait, hook_to, points, webhook_server
 from tests.tallybone.serve.served import at_served_table
 from tests.tallybone.serve.test_metrics import samples
 from tests.waiting import PATIENCE_S, until
@@ -37,9 +37,9 @@ def reasons(url: str) -> str:
 
 
 def found(url: str) -> dict[str, tuple[str, str]]:
-    """How each part is, and in which words."""
-    said = httpx.get(f"{url}/api/v1/health", timeout=PATIENCE_S).json()["findings"]
-    return {one["part"]: (one["grade"], one["words"]) for one in said}
+    """Return grade and words of the finding of each part."""
+    findings = httpx.get(f"{url}/api/v1/health", timeout=PATIENCE_S).json()["findings"]
+    return {finding["part"]: (finding["grade"], finding["words"]) for finding in findings}
 
 
 def config_for(folder: Path, broker: str, webhook: str) -> Path:
@@ -48,7 +48,7 @@ def config_for(folder: Path, broker: str, webhook: str) -> Path:
     return path
 
 
-def test_events_that_were_pushed_out_are_counted() -> None:
+def test_dropped_events_are_counted() -> None:
     outbox = Outbox(most_events=3)
     for number in range(10):
         outbox.put(event(number))
@@ -56,37 +56,37 @@ def test_events_that_were_pushed_out_are_counted() -> None:
     assert outbox.lost == 7
 
 
-def test_what_an_address_did_not_take_is_counted_and_said() -> None:
-    with a_wall(404) as wall, hook_to(wall) as hook:
+def test_rejected_events_are_counted_and_reported() -> None:
+    with webhook_server(404) as receiver, hook_to(receiver) as hook:
         assert hook.found.grade is Grade.OK
         hook.tell(points(1))
         until(lambda: hook.found.grade is Grade.PROBLEM)
         until(lambda: hook.found.words.endswith("answered 404; 1 event was rejected"))
         hook.tell(points(2))
         until(lambda: hook.found.grade is Grade.WARNING)
-        wall.goes_on.clear()
+        receiver.may_answer.clear()
         for number in range(MOST_WAITING + 12):
             hook.tell(points(number))
         until(lambda: "events were rejected" in hook.found.words)
-        assert "wall=1" not in hook.found.words, "what stands behind the host may be a secret"
+        assert "wall=1" not in hook.found.words, "the path of the URL may be a secret"
 
 
-def test_nobody_at_an_address_is_a_problem_until_somebody_is() -> None:
+def test_an_unreachable_webhook_is_a_problem() -> None:
     port = free_port()
-    hook = WebhookThread(Webhook(url=f"http://127.0.0.1:{port}/"), lambda: AT, Soon(), "tallybone 1")
+    hook = WebhookThread(Webhook(url=f"http://127.0.0.1:{port}/"), lambda: AT, NoWait(), "tallybone 1")
     hook.tell(points(1))
     until(lambda: "Connection refused" in hook.found.words)
     assert hook.found.grade is Grade.PROBLEM
     hook.close()
 
 
-def test_a_game_at_a_terminal_says_at_health_whom_it_does_not_reach(tmp_path: Path) -> None:
+def test_health_of_a_terminal_game_reports_unreachable_recipients(tmp_path: Path) -> None:
     config = config_for(tmp_path, f"mqtt://127.0.0.1:{free_port()}", f"http://127.0.0.1:{free_port()}/secret")
     reading, writing = os.pipe()
     out = StringIO()
 
-    def look() -> str:
-        """Look at it as programs do, then end it with its key."""
+    def check_and_quit() -> str:
+        """Check the findings over HTTP, then quit by the key."""
         try:
             until(lambda: "page http" in out.getvalue())
             url = out.getvalue().partition("page ")[2].split()[0]
@@ -98,39 +98,39 @@ def test_a_game_at_a_terminal_says_at_health_whom_it_does_not_reach(tmp_path: Pa
         finally:
             os.write(writing, b"qq")
 
-    wishes = PlayOptions(camera="none", config=config, record=str(tmp_path / "sessions"), serve="127.0.0.1:0")
-    with ThreadPoolExecutor(1) as beside:
-        looking = beside.submit(look)
-        assert play(wishes, out=out, err=out, keys_fd=reading) == 0
+    options = PlayOptions(camera="none", config=config, record=str(tmp_path / "sessions"), serve="127.0.0.1:0")
+    with ThreadPoolExecutor(1) as executor:
+        checking = executor.submit(check_and_quit)
+        assert play(options, out=out, err=out, keys_fd=reading) == 0
     for end in (reading, writing):
         os.close(end)
-    numbers = samples(looking.result())
+    numbers = samples(checking.result())
     assert (numbers["tallybone_match_played"], numbers["tallybone_part_up broker"]) == (1.0, 0.0)
 
 
 @pytest.mark.skipif(MOSQUITTO is None, reason=WHY_NOT)
-def test_a_broker_that_is_killed_is_said_at_health_and_that_it_is_back(tmp_path: Path) -> None:
-    with real_broker(tmp_path) as broker, a_wall() as wall:
-        config = config_for(tmp_path, broker.url, wall.url)
+def test_a_killed_broker_is_reported_at_health_until_its_return(tmp_path: Path) -> None:
+    with real_broker(tmp_path) as broker, webhook_server() as receiver:
+        config = config_for(tmp_path, broker.url, receiver.url)
         with at_served_table(tmp_path, config=config) as table:
             until(lambda: found(table.url)["broker"] == ("ok", broker.url))
             assert found(table.url)["webhook"][0] == "ok"
             broker.kill()
             until(lambda: f"broker: lost the connection to {broker.url}" in reasons(table.url))
-            broker.begin()
+            broker.start()
             until(lambda: found(table.url)["broker"][0] == "ok")
 
 
 @pytest.mark.skipif(MOSQUITTO is None, reason=WHY_NOT)
-def test_the_doctor_opens_a_line_to_each(tmp_path: Path) -> None:
+def test_the_doctor_connects_to_each_recipient(tmp_path: Path) -> None:
     port = free_port()
     nobody = PROBES.broker(Broker(host="127.0.0.1", port=port))
     assert nobody == f"no broker answers at mqtt://127.0.0.1:{port}"
-    with real_broker(tmp_path, "allow_anonymous false") as broker, a_wall() as wall:
+    with real_broker(tmp_path, "allow_anonymous false") as broker, webhook_server() as receiver:
         refused = PROBES.broker(Broker(host="127.0.0.1", port=broker.port))
         assert refused == f"{broker.url} requires a user: set user and password_file"
-        assert PROBES.webhook(Webhook(url=wall.url)) is None
-        assert wall.came == [], "nothing is sent to see whether somebody is there"
+        assert PROBES.webhook(Webhook(url=receiver.url)) is None
+        assert receiver.requests == [], "the check sends no request"
     with real_broker(tmp_path) as broker:
         assert PROBES.broker(Broker(host="127.0.0.1", port=broker.port)) is None
     assert "Connection refused" in str(PROBES.webhook(Webhook(url=f"http://127.0.0.1:{port}/a-secret?x=1")))
@@ -138,16 +138,16 @@ def test_the_doctor_opens_a_line_to_each(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("language", ["es", "pt", "fr"])
-def test_all_of_it_is_said_in_every_language_but_the_words_of_the_system(language: str) -> None:
+def test_all_findings_are_translated(language: str) -> None:
     line, hook = BrokerConnection(Broker(host="hub", port=1), Random(1)), Webhook(url="http://127.0.0.1:1/")
     for lost in (0, 1, 3):
-        for one in (
+        for finding in (
             broker_found("mqtt://hub:1", line.problem, lost),
             broker_found("mqtt://hub:1", None, lost),
             webhook_found("http://127.0.0.1:1", try_webhook(hook), lost),
             webhook_found("http://127.0.0.1:1", None, lost),
         ):
-            for said in (one.part, one.words, one.mend):
-                translated = in_language(said, language)
-                assert translated != said or said in ("", "mqtt://hub:1") or "127.0.0.1" in said, said
+            for text in (finding.part, finding.words, finding.mend):
+                translated = in_language(text, language)
+                assert translated != text or text in ("", "mqtt://hub:1") or "127.0.0.1" in text, text
                 assert "event" not in translated.replace("événement", "")

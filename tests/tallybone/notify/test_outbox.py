@@ -1,4 +1,4 @@
-"""What waits for the broker."""
+"""Tests of the queue for the broker."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def event(number: int) -> Message:
 
 
 def drained(outbox: Outbox) -> list[bytes]:
-    gone = []
+    sent = []
     while (message := outbox.next()) is not None:
         outbox.went(message)
-        gone.append(message.payload)
-    return gone
+        sent.append(message.payload)
+    return sent
 
 
-def test_of_states_only_the_newest_goes_and_before_events() -> None:
+def test_only_the_newest_states_are_sent_before_events() -> None:
     outbox = Outbox()
     for message in (event(1), state("a"), event(2), state("b"), state("x", "state")):
         outbox.put(message)
@@ -29,14 +29,14 @@ def test_of_states_only_the_newest_goes_and_before_events() -> None:
     assert outbox.next() is None
 
 
-def test_the_oldest_events_go_where_too_many_wait() -> None:
+def test_the_oldest_events_are_dropped_from_a_full_queue() -> None:
     outbox = Outbox(most_events=3)
     for number in range(10):
         outbox.put(event(number))
     assert drained(outbox) == [b"7", b"8", b"9"]
 
 
-def test_what_is_pushed_out_while_it_is_on_its_way_takes_no_other_with_it() -> None:
+def test_an_event_dropped_during_sending_affects_no_other() -> None:
     outbox = Outbox(most_events=2)
     outbox.put(event(1))
     sending = outbox.next()
@@ -47,7 +47,7 @@ def test_what_is_pushed_out_while_it_is_on_its_way_takes_no_other_with_it() -> N
     assert drained(outbox) == [b"2", b"3"]
 
 
-def test_a_state_that_changes_while_it_is_on_its_way_goes_again() -> None:
+def test_a_state_changed_during_sending_is_sent_again() -> None:
     outbox = Outbox()
     outbox.put(state("a"))
     sending = outbox.next()
@@ -57,7 +57,7 @@ def test_a_state_that_changes_while_it_is_on_its_way_goes_again() -> None:
     assert drained(outbox) == [b"b"]
 
 
-def test_all_states_go_again_for_a_broker_that_has_forgotten_them() -> None:
+def test_all_states_are_sent_again_after_a_restart_of_the_broker() -> None:
     outbox = Outbox()
     for message in (state("a"), state("x", "state"), event(1)):
         outbox.put(message)

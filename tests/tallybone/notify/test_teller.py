@@ -1,4 +1,4 @@
-"""What others are told of a table: nothing twice, everything numbered."""
+"""Tests of the published state and events of a table."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ AT = "2026-05-01T20:00:00.000+02:00"
 PLACE = TableIdentity("table-3", "Table 3", "spring")
 
 
-def test_the_score_is_told_when_it_changes_and_the_state_whenever_anything_does() -> None:
+def test_scores_and_state_are_published_when_they_change() -> None:
     teller = Teller(PLACE, "run")
     assert set(teller.follow(shown(0, 0), 1, AT).states) == {"scores", "state"}
     assert teller.follow(shown(0, 0), 1, AT).states == {}
     assert set(teller.follow(shown(0, 0, plays=(played(1),)), 1, AT).states) == {"state"}
-    told = teller.follow(shown(10, 0, plays=(played(1, points=10),)), 1, AT)
-    assert told.states["scores"] == {
+    published = teller.follow(shown(10, 0, plays=(played(1, points=10),)), 1, AT)
+    assert published.states["scores"] == {
         "v": 1,
         "table": "table-3",
         "name": "Table 3",
@@ -39,7 +39,7 @@ def test_the_score_is_told_when_it_changes_and_the_state_whenever_anything_does(
     }
 
 
-def test_events_are_numbered_from_the_beginning_of_the_run() -> None:
+def test_events_are_numbered_from_the_start_of_the_run() -> None:
     teller = Teller(PLACE, "run")
     teller.follow(lobby(), 0, AT)
     first = teller.follow(shown(), 1, AT).events
@@ -49,7 +49,7 @@ def test_events_are_numbered_from_the_beginning_of_the_run() -> None:
     assert {event.said["run"] for event in (*first, *second)} == {"run"}
 
 
-def test_a_match_keeps_its_name_in_the_lobby_and_the_next_has_another() -> None:
+def test_a_match_keeps_its_id_in_the_lobby() -> None:
     teller = Teller(PLACE, "run")
     over = shown(150, 20, match=match(over=True, winner=0))
     names = [
@@ -59,24 +59,24 @@ def test_a_match_keeps_its_name_in_the_lobby_and_the_next_has_another() -> None:
     assert names == [None, "run-1", "run-1", "run-2"]
 
 
-def test_health_is_as_bad_as_the_worst_of_it() -> None:
+def test_the_grade_of_health_is_the_worst_of_its_findings() -> None:
     teller = Teller(PLACE, "run")
     assert teller.health((ok("camera", "works"),), AT).states["health"]["grade"] == "ok"
     assert teller.health((ok("camera", "works"),), AT).states == {}
-    said = teller.health((warning("heat", "80 °C"), problem("camera", "gone", "plug it in")), AT).states["health"]
-    assert said["grade"] == "problem"
-    assert said["findings"] == [
+    health = teller.health((warning("heat", "80 °C"), problem("camera", "gone", "plug it in")), AT).states["health"]
+    assert health["grade"] == "problem"
+    assert health["findings"] == [
         {"part": "heat", "grade": "warning", "words": "80 °C", "mend": ""},
         {"part": "camera", "grade": "problem", "words": "gone", "mend": "plug it in"},
     ]
 
 
-def test_a_message_is_ascii_whatever_people_are_called() -> None:
-    told = Teller(PLACE, "run").follow(shown(players=players(0, 0, names=("Ünal", "</script>\"'"))), 1, AT)
-    payload = as_payload(told.states["scores"])
+def test_messages_are_ascii() -> None:
+    published = Teller(PLACE, "run").follow(shown(players=players(0, 0, names=("Ünal", "</script>\"'"))), 1, AT)
+    payload = as_payload(published.states["scores"])
     assert payload.isascii()
-    assert [one["name"] for one in json.loads(payload)["players"]] == ["Ünal", "</script>\"'"]
+    assert [player["name"] for player in json.loads(payload)["players"]] == ["Ünal", "</script>\"'"]
 
 
-def test_topics_say_the_version() -> None:
+def test_topics_have_the_version() -> None:
     assert Topics("club/tables", "a-1").of("availability") == "club/tables/v1/a-1/availability"

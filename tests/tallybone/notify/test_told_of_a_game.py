@@ -1,4 +1,4 @@
-"""What others are told of a whole game: every play once, and points that add up to the score."""
+"""Tests of the published events of a whole game."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import pytest
 
 from tallybone.notify.notifying import telling
 from tallybone.store.table_file import BeyondSettings, Webhook
-from tests.tallybone.notify.test_webhook import a_wall
+from tests.tallybone.notify.test_webhook import webhook_server
 from tests.tallybone.web.conftest import at_table
 from tests.waiting import until
 
 
 @pytest.mark.slow
-def test_every_play_of_a_game_is_told_once_and_its_points_add_up() -> None:
-    with a_wall() as wall, at_table() as table:
-        settings = BeyondSettings(webhooks=(Webhook(url=wall.url),))
+def test_all_plays_are_published_once_and_the_points_add_up() -> None:
+    with webhook_server() as receiver, at_table() as table:
+        settings = BeyondSettings(webhooks=(Webhook(url=receiver.url),))
         with telling(settings, table.page.feed, tuple):
-            until(lambda: wall.came)
+            until(lambda: receiver.requests)
             table.play(20)
 
-            def told() -> list[dict[str, object]]:
-                return [json.loads(body) for _, _, body in list(wall.came)]
+            def received() -> list[dict[str, object]]:
+                return [json.loads(body) for _, _, body in list(receiver.requests)]
 
             def points() -> Counter[object]:
                 sums: Counter[object] = Counter()
-                for one in told():
-                    if one["event"] == "points":
-                        sums[one["seat"]] += one["points"]  # type: ignore[operator]  # JSON of our own
+                for each in received():
+                    if each["event"] == "points":
+                        sums[each["seat"]] += each["points"]  # type: ignore[operator]
                 return sums
 
             def totals() -> dict[int, int]:
@@ -38,8 +38,8 @@ def test_every_play_of_a_game_is_told_once_and_its_points_add_up() -> None:
 
             until(lambda: table.camera.is_idle and points() == totals())
             assert totals()
-            said = told()
-            assert [one["seq"] for one in said] == list(range(1, len(said) + 1))
-            assert said[0]["event"] == "match_began"
-            plays = [one["play"]["seq"] for one in said if one["event"] == "play"]  # type: ignore[index]
+            events = received()
+            assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+            assert events[0]["event"] == "match_began"
+            plays = [event["play"]["seq"] for event in events if event["event"] == "play"]  # type: ignore[index]
             assert len(plays) == len(set(plays)) > 8

@@ -19,7 +19,7 @@ from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tallybone.session.sitting import Sitting, opened
 from tallybone.sources.device import DeviceCamera
-from tests.tallybone.crash.game import Eye, Match, match_of, number_in, picture_of
+from tests.tallybone.crash.game import Match, NumberReader, match_of, number_in, picture_of
 from tests.tallybone.play.test_game import Apart, Script
 from tests.tallybone.serve.served import Served, at_served_table
 from tests.tallybone.serve.test_matches import NEW, act, wait_for_match
@@ -53,7 +53,7 @@ class Played:
         self.scene = Passing(picture_of(0))
         self.camera = DeviceCamera("usb:0", camera_over(self.scene, self.folder), self.scene.clock)
         self.recorder = recorder_of(game, RecordingQuota(self.folder / "kept", 10**12), self.notes.append, t_ns=0)
-        self._reader, script = Eye(self.match.looks), Script()
+        self._reader, script = NumberReader(self.match.looks), Script()
         script.notes = self.notes
         self.sitting = Sitting(self._look, opened(game.rules, game.start.players)[0])
         self.live = LiveGame(

@@ -21,7 +21,7 @@ from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tallybone.session.session import Session
 from tallybone.session.sitting import Sitting, opened
-from tests.tallybone.crash.game import Eye, jpeg_of, picture_of
+from tests.tallybone.crash.game import NumberReader, jpeg_of, picture_of
 from vision.tracking.watch import Frame
 
 SECOND = 1_000_000_000
@@ -67,7 +67,7 @@ class Table:
         session, _ = opened(self.game.rules, self.game.start.players)
         if self.game.left is not None:
             session = Session.resumed(state_of(self.game.left), self.game.left.places)
-        self.sitting = Sitting(Eye(((),)).look, session)
+        self.sitting = Sitting(NumberReader(((),)).look, session)
         self.recorder = recorder_of(self.game, RecordingQuota(self.folder, 10**12), self.notes.append, t_ns=0)
 
     def go_on(self, seconds: int = 1, points: int = 0) -> None:

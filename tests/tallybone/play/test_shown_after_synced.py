@@ -19,7 +19,7 @@ from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.session.session import Session
 from tallybone.session.sitting import Sitting, Step, opened
 from tallybone.sources.source import RecordedInput
-from tests.tallybone.crash.game import Eye
+from tests.tallybone.crash.game import NumberReader
 
 BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -91,7 +91,9 @@ def test_every_event_is_on_the_disk_before_it_is_shown(tmp_path: Path, monkeypat
     monkeypatch.setattr(os, "fsync", traced)
     session, _ = opened(game.rules, game.start.players)
     camera = EventCamera(*(Adjust(Seat(0), points, "given") for points in (5, 10, 15)), Undo(session.state.next_seq))
-    live = LiveGame(camera, Sitting(Eye(()).look, session), recorder, Screen(trace), clock=lambda: 0, most_per_s=10)
+    live = LiveGame(
+        camera, Sitting(NumberReader(()).look, session), recorder, Screen(trace), clock=lambda: 0, most_per_s=10
+    )
     live.run(lambda _: True, lambda: False)
     recorder.close()
     on_disk = 0

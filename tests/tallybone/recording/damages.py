@@ -1,4 +1,4 @@
-"""Damage to recordings as cards, disks and cables do it, and the commands that read them all the same."""
+"""Damage to recordings as by cards, disks and cables, and the commands that read them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from vision.tracking.perception import Perception
 from vision.tracking.table_view import TableView
 
 _SECTOR_BYTES, _PAGE_BYTES = 512, 4096
-_FOOTER_BYTES = 37  # with the magic after it
+_FOOTER_BYTES = 37  # including the magic
 
 
 class Kind(StrEnum):
-    """A way in which a file goes wrong."""
+    """Kinds of damage."""
 
     HEADS = "heads of chunks zeroed"
     SECTOR = "512 bytes zeroed"
@@ -47,7 +47,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where a whole recording has its chunks and its index."""
+    """The positions of chunks and index in an undamaged recording."""
 
     data: bytes
     chunks: tuple[int, ...]
@@ -58,11 +58,11 @@ class Layout:
         data = path.read_bytes()
         (index_byte,) = struct.unpack_from("<Q", data, len(data) - _FOOTER_BYTES + 9)
         with path.open("rb") as file:
-            pieces = [one for one in scan(file, len(data)) if isinstance(one, RawRecord)]
-        return cls(data, tuple(one.start_byte for one in pieces if one.opcode == Opcode.CHUNK), index_byte)
+            pieces = [each for each in scan(file, len(data)) if isinstance(each, RawRecord)]
+        return cls(data, tuple(piece.start_byte for piece in pieces if piece.opcode == Opcode.CHUNK), index_byte)
 
     def damaged(self, kind: Kind, rng: random.Random) -> bytes:
-        """Return the recording with one damage of a kind."""
+        """Return the recording with damage of a kind."""
         data = bytearray(self.data)
         match kind:
             case Kind.HEADS:
@@ -79,12 +79,12 @@ class Layout:
             case Kind.CUT:
                 del data[rng.randrange(len(data)) :]
             case Kind.SWAPPED:
-                size, (one, other) = _two_blocks(len(data), rng)
-                first, second = data[one : one + size], data[other : other + size]
-                data[one : one + size], data[other : other + size] = second, first
+                size, (first, second) = _two_blocks(len(data), rng)
+                first_block, second_block = data[first : first + size], data[second : second + size]
+                data[first : first + size], data[second : second + size] = second_block, first_block
             case Kind.DOUBLED:
-                size, (one, other) = _two_blocks(len(data), rng)
-                data[other : other + size] = data[one : one + size]
+                size, (first, second) = _two_blocks(len(data), rng)
+                data[second : second + size] = data[first : first + size]
         return bytes(data)
 
 
@@ -95,14 +95,14 @@ def _two_blocks(length: int, rng: random.Random) -> tuple[int, list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a command made of a recording: its result, and whether it said that anything is wrong."""
+    """The result of a command, and whether it reported damage."""
 
     result: object
-    is_said: bool
+    is_reported: bool
 
 
-class BlindEye(Perception):
-    """Sees no tile, and keeps the pictures that it was shown."""
+class BlindReader(Perception):
+    """A reader that finds no tile, and keeps hashes of its pictures."""
 
     def __init__(self) -> None:
         self.seen: list[int] = []
@@ -113,19 +113,19 @@ class BlindEye(Perception):
 
 
 def _replayed(path: Path) -> Read:
-    out, err, eye = io.StringIO(), io.StringIO(), BlindEye()
-    code = replay(path, perception=eye, as_json=True, out=out, err=err)
-    return Read((out.getvalue(), eye.seen), code != 0)
+    out, err, reader = io.StringIO(), io.StringIO(), BlindReader()
+    code = replay(path, perception=reader, as_json=True, out=out, err=err)
+    return Read((out.getvalue(), reader.seen), code != 0)
 
 
 def _exported(path: Path) -> Read:
-    """Replay the log and write all texts: what is written must be right too, and it names no recording."""
+    """Replay the log and write all exports. Their contents must be right, and they name no recording."""
     out, err, folder = io.StringIO(), io.StringIO(), path.parent / "exports"
     folder.mkdir()
     try:
         files = ExportFiles(tuple(folder / f"game{suffix}" for suffix in (".dgr", ".csv", ".json")))
         code = replay_log(path, as_json=True, exports=files, out=out, err=err)
-        texts = [one.read_bytes() for one in sorted(folder.iterdir())]
+        texts = [path.read_bytes() for path in sorted(folder.iterdir())]
     finally:
         shutil.rmtree(folder)
     return Read((out.getvalue(), texts), code != 0)
@@ -134,28 +134,28 @@ def _exported(path: Path) -> Read:
 def _listed(path: Path) -> Read:
     out, err = io.StringIO(), io.StringIO()
     code = print_recordings(path.parent, as_json=True, out=out, err=err)
-    said = [json.loads(line) for line in out.getvalue().splitlines()][:-1]
-    damage = [problem for one in said for problem in one.pop("damage")]
-    names = [(one.pop("path"), one.pop("size_bytes")) for one in said]
+    entries = [json.loads(line) for line in out.getvalue().splitlines()][:-1]
+    damage = [problem for entry in entries for problem in entry.pop("damage")]
+    names = [(entry.pop("path"), entry.pop("size_bytes")) for entry in entries]
     assert names in ([], [(str(path), path.stat().st_size)])
-    return Read(said, bool(damage) or code != 0)
+    return Read(entries, bool(damage) or code != 0)
 
 
 def _shown(path: Path) -> Read:
     try:
         game = Shelf(path.parent).opened(path.name).game
     except (EngineError, OSError) as error:
-        return Read(str(error), is_said=True)
-    said = [*game.complaints, *game.found.damage]
-    return Read((game.steps, game.frame_times_ns, game.start_ns), bool(said) or game.start is None)
+        return Read(str(error), is_reported=True)
+    reports = [*game.complaints, *game.found.damage]
+    return Read((game.steps, game.frame_times_ns, game.start_ns), bool(reports) or game.start is None)
 
 
 def _compared(path: Path) -> Read:
-    said: list[str] = []
+    reports: list[str] = []
     try:
-        return Read(recorded_facts(path, said.append), bool(said))
+        return Read(recorded_facts(path, reports.append), bool(reports))
     except OSError as error:
-        return Read(str(error), is_said=True)
+        return Read(str(error), is_reported=True)
 
 
 def _resumed(path: Path) -> Read:
@@ -163,14 +163,14 @@ def _resumed(path: Path) -> Read:
         recording = read_recording(path)
         left = asdict(left_in(recording))
     except OSError as error:
-        return Read(str(error), is_said=True)
+        return Read(str(error), is_reported=True)
     return Read(left, bool(left.pop("damage")) or _ends_early(recording))
 
 
 def _ends_early(records: RecordingFile) -> bool:
-    """Return whether a recording only ends early: a match goes on from where the power went, and nobody wonders."""
-    damage = [one for one in records if isinstance(one, Damage)]
-    return bool(damage) and all(one.problem.startswith("the file ends") for one in damage)
+    """Return whether a recording only ends early, as after a power cut. The match then resumes from the end."""
+    damage = [record for record in records if isinstance(record, Damage)]
+    return bool(damage) and all(each.problem.startswith("the file ends") for each in damage)
 
 
 READERS: Mapping[str, Callable[[Path], Read]] = {
@@ -184,20 +184,20 @@ READERS: Mapping[str, Callable[[Path], Read]] = {
 
 
 class Verdict(StrEnum):
-    """What came of reading a damaged recording."""
+    """Results of reading a damaged recording."""
 
     RIGHT = "right"
-    SAID = "said damaged"
+    REPORTED = "reported"
     SILENT = "silently wrong"
     UNCAUGHT = "uncaught"
 
 
 def verdict(reader: str, path: Path, whole: Read) -> tuple[Verdict, str]:
-    """Return what came of it, and the error where one was not caught."""
+    """Return the result, and the error if it was not caught."""
     try:
         now = READERS[reader](path)
-    except Exception as error:  # noqa: BLE001  whatever comes out is what is looked for
+    except Exception as error:  # noqa: BLE001  any uncaught error is a result
         return Verdict.UNCAUGHT, repr(error)
     if now.result == whole.result:
         return Verdict.RIGHT, ""
-    return (Verdict.SAID if now.is_said else Verdict.SILENT), ""
+    return (Verdict.REPORTED if now.is_reported else Verdict.SILENT), ""

@@ -1,4 +1,4 @@
-"""Small recordings to test with."""
+"""Small recordings for tests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SECOND = 1_000_000_000
 
 @dataclass(frozen=True, eq=False)
 class _LaterTopic:
-    """A topic that only a later version knows; it has what a writer asks of one."""
+    """A topic of a later version, with the attributes that a writer needs."""
 
     path: str
     number: int
@@ -39,12 +39,12 @@ class _LaterTopic:
 
 
 def jpeg(number: int, size_bytes: int = 60) -> bytes:
-    """Bytes that begin like a JPEG; recordings do not look inside."""
+    """Return bytes that begin like a JPEG. Recordings do not decode them."""
     return b"\xff\xd8\xff" + bytes((number * 7 + place) % 256 for place in range(size_bytes))
 
 
 def write(path: Path, *, frames: int = 3) -> Path:
-    """Write pictures, each followed by an event and by an outcome with the totals so far."""
+    """Write pictures, each followed by an event and an outcome with the totals."""
     with RecordingWriter(path, START) as writer:
         for number in range(frames):
             t_ns = (number + 1) * SECOND
@@ -54,8 +54,8 @@ def write(path: Path, *, frames: int = 3) -> Path:
     return path
 
 
-def of_a_later_version(path: Path) -> Path:
-    """Write three events, the second on a topic that only a later version knows."""
+def write_later_version(path: Path) -> Path:
+    """Write three events, the second on a topic of a later version."""
     number = len(Topic) + 1
     schema = Schema(id=number, name="later", encoding="jsonschema", data=b"{}")
     channel = Channel(id=number, topic="/later", message_encoding="json", metadata={}, schema_id=number)
@@ -70,12 +70,12 @@ def of_a_later_version(path: Path) -> Path:
 
 
 def records_of(path: Path) -> list[RecordedMessage]:
-    return [one for one in read_recording(path) if isinstance(one, RecordedMessage)]
+    return [record for record in read_recording(path) if isinstance(record, RecordedMessage)]
 
 
 def damage_of(path: Path) -> list[Damage]:
-    return [one for one in read_recording(path) if isinstance(one, Damage)]
+    return [record for record in read_recording(path) if isinstance(record, Damage)]
 
 
 def numbers(records: Iterable[RecordedMessage]) -> list[int]:
-    return [one.number for one in records]
+    return [record.number for record in records]

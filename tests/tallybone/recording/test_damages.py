@@ -1,4 +1,4 @@
-"""Damage of every kind, read by every command: the result is right, or it is said that something is wrong."""
+"""Tests of all commands on all kinds of damage: the result is right, or the damage is reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.tallybone.recording.sittings import damage_of, records_of
 from tests.tallybone.replay.test_log import Run
 
 _FOOTER_BYTES, _CRC_AND_MAGIC_BYTES = 37, 12
-_GOOD = {Verdict.RIGHT, Verdict.SAID}
+_GOOD = {Verdict.RIGHT, Verdict.REPORTED}
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +30,10 @@ def game(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_events_whose_heads_were_zeroed_are_missed_and_not_passed_over(game: Path, tmp_path: Path) -> None:
+def test_events_with_zeroed_heads_are_reported_as_lost(game: Path, tmp_path: Path) -> None:
     layout, path = Layout.of(game), tmp_path / "game.mcap"
     data = bytearray(layout.data)
-    events = [number for number, one in enumerate(records_of(game)) if one.topic is Topic.EVENT]
+    events = [number for number, record in enumerate(records_of(game)) if record.topic is Topic.EVENT]
     for number in events:
         at = layout.chunks[number]
         data[at : at + 9] = bytes(9)
@@ -43,24 +43,24 @@ def test_events_whose_heads_were_zeroed_are_missed_and_not_passed_over(game: Pat
     first = layout.chunks[events[0]]
     assert f"{path}: bytes {first} to " in run.err
     assert "no record of a kind that belongs there (0x00); " in run.err
-    lost = [one for one in records_on(path, (Topic.EVENT,)) if isinstance(one, Damage)]
-    assert sum(one.lost or 0 for one in lost) == len(events)
+    lost = [each for each in records_on(path, (Topic.EVENT,)) if isinstance(each, Damage)]
+    assert sum(each.lost or 0 for each in lost) == len(events)
 
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("kind", Kind)
 @pytest.mark.slow
-def test_damage_is_said_or_changes_nothing(game: Path, tmp_path: Path, kind: Kind, reader: str) -> None:
+def test_damage_is_reported_or_harmless(game: Path, tmp_path: Path, kind: Kind, reader: str) -> None:
     whole, layout, path = READERS[reader](game), Layout.of(game), tmp_path / "game.mcap"
-    assert not whole.is_said
+    assert not whole.is_reported
     for seed in range(12):
         path.write_bytes(layout.damaged(kind, random.Random(f"{kind} {seed}")))
-        came, why = verdict(reader, path, whole)
-        assert came in _GOOD, f"seed {seed}: {came} {why}"
+        result, error = verdict(reader, path, whole)
+        assert result in _GOOD, f"seed {seed}: {result} {error}"
 
 
 @pytest.mark.slow
-def test_no_bit_of_the_index_changes_what_the_log_says(game: Path, tmp_path: Path) -> None:
+def test_a_flipped_index_bit_does_not_change_the_log(game: Path, tmp_path: Path) -> None:
     layout, path, rng = Layout.of(game), tmp_path / "game.mcap", random.Random(8)
     topics = (Topic.EVENT, Topic.OUTCOME)
     whole = list(records_on(game, topics))
@@ -69,12 +69,12 @@ def test_no_bit_of_the_index_changes_what_the_log_says(game: Path, tmp_path: Pat
         data[at] ^= 1 << rng.randrange(8)
         path.write_bytes(data)
         found = list(records_on(path, topics))
-        assert [one for one in found if not isinstance(one, Damage)] == whole, at
-        assert [one for one in found if isinstance(one, Damage)] != [], at
+        assert [finding for finding in found if not isinstance(finding, Damage)] == whole, at
+        assert [finding for finding in found if isinstance(finding, Damage)] != [], at
 
 
-def _counting_one_more(path: Path) -> bytes:
-    """The recording of a writer with a mistake: each checksum fits, but a record is counted that is not there."""
+def _with_wrong_count(path: Path) -> bytes:
+    """Return a recording with valid checksums, but with one record too many in its counts."""
     layout = Layout.of(path)
     index, at = bytearray(layout.data[layout.index_byte : -_FOOTER_BYTES]), 0
     while index[at] != Opcode.STATISTICS:
@@ -92,12 +92,12 @@ def _counting_one_more(path: Path) -> bytes:
     return layout.data[: layout.index_byte] + index + footer + struct.pack("<I", crc) + MCAP0_MAGIC
 
 
-def test_an_index_that_counts_otherwise_is_said(game: Path, tmp_path: Path) -> None:
+def test_a_wrong_count_in_the_index_is_reported(game: Path, tmp_path: Path) -> None:
     path = tmp_path / "game.mcap"
-    path.write_bytes(_counting_one_more(game))
-    whole, events = records_of(game), [one for one in records_of(game) if one.topic is Topic.EVENT]
+    path.write_bytes(_with_wrong_count(game))
+    whole, events = records_of(game), [record for record in records_of(game) if record.topic is Topic.EVENT]
     *found, damage = records_on(path, (Topic.EVENT,))
     assert found == events
     assert isinstance(damage, Damage)
     assert f"the index counts {len(whole) + 1} records, but there are {len(whole)}" in str(damage)
-    assert [str(one) for one in damage_of(path)] == [str(damage)]
+    assert [str(each) for each in damage_of(path)] == [str(damage)]

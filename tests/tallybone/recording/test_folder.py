@@ -1,4 +1,4 @@
-"""The folder of recordings: the list, and which go when room is short."""
+"""Tests of the folder of recordings: the list, and pruning."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recording.sittings import SECOND, START, jpeg, write
 
 
-def later(days: int) -> SittingStart:
+def started_later(days: int) -> SittingStart:
     return replace(START, started_at=START.started_at + timedelta(days=days))
 
 
-def filled(folder: Path, days: int) -> Path:
+def write_large(folder: Path, days: int) -> Path:
     path = folder / f"{days}.mcap"
-    with RecordingWriter(path, later(days)) as writer:
+    with RecordingWriter(path, started_later(days)) as writer:
         writer.frame(1, jpeg(days, 10_000))
     return path
 
 
-def test_the_list_says_what_is_in_each_oldest_first(tmp_path: Path) -> None:
+def test_the_list_describes_recordings_from_oldest_to_newest(tmp_path: Path) -> None:
     second = write(tmp_path / "a.mcap")
-    with RecordingWriter(tmp_path / "b.mcap", later(-1)) as writer:
+    with RecordingWriter(tmp_path / "b.mcap", started_later(-1)) as writer:
         writer.write(Topic.OUTCOME, 2 * SECOND, {"totals": [1, 2]})
         writer.write(Topic.OUTCOME, 9 * SECOND, {"outcome": "turn"})
-        first, running = survey(tmp_path / "b.mcap"), recordings_in(tmp_path)[0][0].is_running
-    assert running
+        first, is_running = survey(tmp_path / "b.mcap"), recordings_in(tmp_path)[0][0].is_running
+    assert is_running
     assert first.facts.totals == (1, 2)
     found, others = recordings_in(tmp_path)
-    assert [one.path.name for one in found] == ["b.mcap", "a.mcap"]
+    assert [finding.path.name for finding in found] == ["b.mcap", "a.mcap"]
     assert not found[0].is_running
     assert (found[0].facts.totals, found[0].facts.length_ns, found[0].facts.frames) == ((1, 2), 7 * SECOND, 0)
     assert (found[1].facts.totals, found[1].facts.length_ns, found[1].facts.frames) == ((10, 10), 2 * SECOND + 2, 3)
@@ -56,11 +56,11 @@ def test_the_list_says_what_is_in_each_oldest_first(tmp_path: Path) -> None:
     assert others == []
 
 
-def test_the_list_says_who_won(tmp_path: Path) -> None:
+def test_the_list_has_the_winner(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, START) as writer:
         writer.write(Topic.OUTCOME, 1, {"event": "scored", "totals": [90, 200]})
-        for winner in (0, 1):  # the first was corrected
+        for winner in (0, 1):  # the first is corrected
             writer.write(Topic.OUTCOME, 2, {"event": "match_over", "winner": winner})
         writer.write(Topic.OUTCOME, 3, {"event": "turn"})
         running = survey(path).facts
@@ -68,7 +68,7 @@ def test_the_list_says_who_won(tmp_path: Path) -> None:
         assert (facts.totals, facts.winner) == ((90, 200), 1)
 
 
-def test_a_recording_without_its_index_is_listed_all_the_same(tmp_path: Path) -> None:
+def test_a_recording_without_index_is_listed(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     whole = survey(path).facts
     path.write_bytes(path.read_bytes()[:-1500])
@@ -77,15 +77,15 @@ def test_a_recording_without_its_index_is_listed_all_the_same(tmp_path: Path) ->
     assert len(cut.damage) == 1
 
 
-def test_what_is_called_a_recording_but_is_none_is_named(tmp_path: Path) -> None:
+def test_an_invalid_recording_is_reported_by_name(tmp_path: Path) -> None:
     (tmp_path / "a.mcap").write_text("no recording")
     found, (problem,) = recordings_in(tmp_path)
     assert found == []
     assert "a.mcap" in str(problem)
 
 
-def test_the_oldest_go_until_the_rest_fit(tmp_path: Path) -> None:
-    paths = [filled(tmp_path, days) for days in (3, 1, 2, 4)]
+def test_pruning_deletes_the_oldest_recordings_first(tmp_path: Path) -> None:
+    paths = [write_large(tmp_path, days) for days in (3, 1, 2, 4)]
     size_bytes = paths[0].stat().st_size
     assert prune(tmp_path, keep_bytes=4 * size_bytes) == ()
     assert prune(tmp_path, keep_bytes=2 * size_bytes) == (paths[1], paths[2])
@@ -93,37 +93,37 @@ def test_the_oldest_go_until_the_rest_fit(tmp_path: Path) -> None:
     assert prune(tmp_path, keep_bytes=0) == (paths[0], paths[3])
 
 
-def test_the_running_recording_stays_whatever_its_age_and_size(tmp_path: Path) -> None:
-    new = filled(tmp_path, 5)
+def test_pruning_keeps_the_running_recording(tmp_path: Path) -> None:
+    new = write_large(tmp_path, 5)
     with RecordingWriter(tmp_path / "0.mcap", START) as writer:
         writer.frame(1, jpeg(1, 50_000))
         assert prune(tmp_path, keep_bytes=0) == (new,)
     assert [path.name for path in tmp_path.iterdir()] == ["0.mcap"]
 
 
-def test_nothing_but_recordings_is_deleted(tmp_path: Path) -> None:
+def test_pruning_deletes_only_recordings(tmp_path: Path) -> None:
     shelf, elsewhere = tmp_path / "shelf", tmp_path / "elsewhere"
     shelf.mkdir()
     elsewhere.mkdir()
     (shelf / "letter.txt").write_text("x" * 9999)
     (shelf / "other.mcap").write_text("x" * 9999)
     (shelf / "folder.mcap").mkdir()
-    (shelf / "link.mcap").symlink_to(filled(elsewhere, 1))
-    filled(shelf, 2).rename(shelf / "renamed.bak")
+    (shelf / "link.mcap").symlink_to(write_large(elsewhere, 1))
+    write_large(shelf, 2).rename(shelf / "renamed.bak")
     assert prune(shelf, keep_bytes=0) == ()
     assert len(list(shelf.iterdir())) == 5
     assert len(list(elsewhere.iterdir())) == 1
 
 
-def test_a_damaged_recording_goes_by_when_it_was_last_written(tmp_path: Path) -> None:
-    new, damaged = filled(tmp_path, 3), filled(tmp_path, 9)
+def test_the_age_of_a_damaged_recording_is_its_modification_time(tmp_path: Path) -> None:
+    new, damaged = write_large(tmp_path, 3), write_large(tmp_path, 9)
     data = damaged.read_bytes()
     damaged.write_bytes(data.replace(b'["Ann", "Bob"]', b'["Ann", "Rob"]'))
     os.utime(damaged, (0, 0))
     assert prune(tmp_path, keep_bytes=new.stat().st_size) == (damaged,)
 
 
-def test_the_list_knows_a_recording_that_another_tool_has_packed(tmp_path: Path) -> None:
+def test_the_list_includes_a_repacked_recording(tmp_path: Path) -> None:
     write(tmp_path / "a.mcap", frames=40)
     with (tmp_path / "a.mcap").open("rb") as old, (tmp_path / "b.mcap").open("wb") as new:
         writer = Writer(new, chunk_size=700)
@@ -140,7 +140,7 @@ def test_the_list_knows_a_recording_that_another_tool_has_packed(tmp_path: Path)
             writer.add_message(channels[channel.topic], message.log_time, message.data, message.publish_time, sequence)
         writer.finish()
     whole = (tmp_path / "b.mcap").read_bytes()
-    (tmp_path / "c.mcap").write_bytes(whole[:-1])  # its index is of no use, so all records are looked at
+    (tmp_path / "c.mcap").write_bytes(whole[:-1])  # without a usable index, all records are read
     facts, packed, cut = (survey(tmp_path / name).facts for name in ("a.mcap", "b.mcap", "c.mcap"))
     assert (
         (packed.totals, packed.frames, packed.length_ns)
@@ -151,12 +151,12 @@ def test_the_list_knows_a_recording_that_another_tool_has_packed(tmp_path: Path)
     assert (packed.damage, len(cut.damage)) == ((), 1)
 
 
-def test_a_recording_that_was_deleted_by_mistake_comes_back(tmp_path: Path) -> None:
-    first = filled(tmp_path, 1)
+def test_a_deleted_recording_can_be_restored(tmp_path: Path) -> None:
+    first = write_large(tmp_path, 1)
     set_aside(first)
     assert recording_files(tmp_path) == []
     assert next_number(tmp_path) == START.number + 1
-    filled(tmp_path, 1)
+    write_large(tmp_path, 1)
     with pytest.raises(RecordingError, match="deleted this week already"):
         set_aside(first)
     with pytest.raises(RecordingError, match="another of that name now"):
@@ -169,7 +169,7 @@ def test_a_recording_that_was_deleted_by_mistake_comes_back(tmp_path: Path) -> N
         set_aside(tmp_path / "now.mcap")
 
 
-def test_a_deleted_recording_goes_for_good_after_a_week_and_not_after_a_jump_of_the_clock(tmp_path: Path) -> None:
+def test_deleted_recordings_are_removed_after_a_week_despite_clock_jumps(tmp_path: Path) -> None:
     aside = tmp_path / FOLDER
     (aside / "no recording").mkdir(parents=True)
     kept, old, from_the_future = (aside / f"{name}.mcap" for name in "abc")
@@ -177,6 +177,6 @@ def test_a_deleted_recording_goes_for_good_after_a_week_and_not_after_a_jump_of_
     for path, age_s in ((kept, 0.9 * KEPT_S), (old, 1.1 * KEPT_S), (from_the_future, -3 * KEPT_S)):
         path.touch()
         os.utime(path, (now_s - age_s, now_s - age_s))
-    set_aside(filled(tmp_path, 1))
+    set_aside(write_large(tmp_path, 1))
     assert sorted(path.name for path in aside.iterdir()) == ["1.mcap", "a.mcap", "c.mcap", "no recording"]
-    assert from_the_future.stat().st_mtime < now_s + KEPT_S  # its week begins now
+    assert from_the_future.stat().st_mtime < now_s + KEPT_S  # its week starts now

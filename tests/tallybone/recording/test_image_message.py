@@ -1,4 +1,4 @@
-"""Pictures in a recording are `foxglove.CompressedImage`, byte for byte and for the library of protobuf too."""
+"""Tests of the pictures in a recording as `foxglove.CompressedImage` messages."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from tallybone.recording.format import IMAGE_SCHEMA, ImageMessage
 
 
-def test_a_message_is_these_bytes() -> None:
+def test_the_bytes_of_a_message() -> None:
     message = ImageMessage(b"JPEG", "7.jpg").encode(3_000_000_005)
     assert message == b"\x0a\x04\x08\x03\x10\x05" + b"\x12\x04JPEG" + b"\x1a\x04jpeg" + b"\x22\x057.jpg"
     assert ImageMessage.decode(message) == ImageMessage(b"JPEG", "7.jpg")
 
 
 @pytest.mark.parametrize("size_bytes", [0, 1, 127, 128, 16_383, 16_384, 3_000_000])
-def test_pictures_of_any_size_come_back(size_bytes: int) -> None:
+def test_pictures_of_any_size_are_decoded(size_bytes: int) -> None:
     image = ImageMessage(bytes(size_bytes))
     assert ImageMessage.decode(image.encode(2**62)) == image
 
 
-def test_a_name_with_half_a_character_can_be_written() -> None:
+def test_a_name_with_a_surrogate_is_encoded() -> None:
     assert ImageMessage.decode(ImageMessage(b"", "a\udcff.jpg").encode(0)).name == "a\\udcff.jpg"
 
 
@@ -28,12 +28,12 @@ def test_a_name_with_half_a_character_can_be_written() -> None:
     "message",
     [b"", b"\x12", b"\x12\x05JPEG", b"\x08\x01", b"\x12\xff", b"\x80" * 12, b"\x12\x01J\x1a\x03png", b"\x1a\x04jpeg"],
 )
-def test_what_is_no_picture_is_refused(message: bytes) -> None:
+def test_invalid_messages_are_refused(message: bytes) -> None:
     with pytest.raises(ValueError, match=r"CompressedImage"):
         ImageMessage.decode(message)
 
 
-def test_the_schema_is_the_one_that_protobuf_knows() -> None:
+def test_the_schema_is_valid_protobuf() -> None:
     stamp, image = FileDescriptorSet.FromString(IMAGE_SCHEMA).file
     assert (stamp.name, stamp.package, stamp.syntax) == ("google/protobuf/timestamp.proto", "google.protobuf", "proto3")
     assert (image.package, list(image.dependency)) == ("foxglove", [stamp.name])

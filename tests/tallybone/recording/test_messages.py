@@ -1,4 +1,4 @@
-"""What came in and what followed survives being recorded."""
+"""Tests of recording inputs and their results."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,29 +27,29 @@ _INPUTS: tuple[ByHand, ...] = (
 
 
 def _records(path: Path) -> list[RecordedMessage]:
-    return [one for one in read_recording(path) if isinstance(one, RecordedMessage)]
+    return [record for record in read_recording(path) if isinstance(record, RecordedMessage)]
 
 
-def test_all_that_comes_in_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_inputs_are_read_as_written(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, _START) as writer:
-        for t_ns, said in enumerate(_INPUTS):
-            write_input(writer, said, t_ns)
+        for t_ns, input_ in enumerate(_INPUTS):
+            write_input(writer, input_, t_ns)
     records = _records(path)
     assert [input_of(record) for record in records] == list(_INPUTS)
     assert [record.t_ns for record in records] == list(range(len(_INPUTS)))
     assert [record.topic for record in records][3:] == [Topic.KNOCK, *[Topic.CORRECTION] * 3]
 
 
-def test_the_log_of_the_match_and_the_places_can_be_taken_from_the_recording(tmp_path: Path) -> None:
+def test_the_log_and_the_places_can_be_read_from_a_recording(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     session, _ = opened(BONES, _START.players)
-    sitting = Sitting(_sees_a_double_six, session)
+    sitting = Sitting(_view_with_double_six, session)
     events: list[Event] = list(session.state.log)
     with RecordingWriter(path, _START) as writer:
         for t_ns, item in ((1, Press(Button.NEXT)), (2, Press(Button.NEXT)), (3, _FRAME)):
-            happened = sitting.feed(item, t_ns)
-            write_step(writer, happened, picture=7)
+            step = sitting.feed(item, t_ns)
+            write_step(writer, step, picture=7)
     records = _records(path)
     events += [event_of_record(record) for record in records if record.topic is Topic.EVENT]
     assert replay(events) == sitting.session.state
@@ -61,7 +61,7 @@ def test_the_log_of_the_match_and_the_places_can_be_taken_from_the_recording(tmp
     assert "played" in [line["event"] for line in outcomes]  # type: ignore[index]
 
 
-def test_a_frame_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
+def test_an_unchanged_frame_writes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     session, _ = opened(BONES, _START.players)
     with RecordingWriter(path, _START) as writer:
@@ -77,7 +77,7 @@ def _double_six() -> SeenTile:
     )
 
 
-def _sees_a_double_six(frame: Frame) -> TableView:
+def _view_with_double_six(frame: Frame) -> TableView:
     return TableView((_double_six(),), (), (Change(ChangeKind.PLACED, _double_six()),))
 
 

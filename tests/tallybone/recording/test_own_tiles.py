@@ -1,4 +1,4 @@
-"""Readers for the user's own tiles, from a calibration and from a recording."""
+"""Tests of readers for the user's own tiles, from a calibration and from a recording."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def reader() -> Reader:
     return load_reader(6)
 
 
-def test_a_recording_keeps_the_set_for_games_that_it_helps(reader: Reader) -> None:
+def test_a_recording_keeps_the_set_for_suitable_games(reader: Reader) -> None:
     kept = five_everywhere(reader_checksum())
     assert recorded_set(kept, reader) == RecordedSet(6, kept.eye, kept.weights, kept.believed)
     assert recorded_set(kept, replace(reader, max_pips=9)) is None
@@ -30,7 +30,7 @@ def test_a_recording_keeps_the_set_for_games_that_it_helps(reader: Reader) -> No
     assert recorded_set(replace(kept, weights=""), reader) is None
 
 
-def test_a_damaged_set_of_a_recording_is_told_and_not_used(reader: Reader) -> None:
+def test_a_damaged_recorded_set_is_reported_and_not_used(reader: Reader) -> None:
     kept, complaints = five_everywhere(reader_checksum()), list[str]()
     good = RecordedSet(6, kept.eye, kept.weights, kept.believed)
     assert as_recorded(reader, good, complaints.append).own_set is not None
@@ -40,9 +40,9 @@ def test_a_damaged_set_of_a_recording_is_told_and_not_used(reader: Reader) -> No
     assert complaints[0].startswith("What was learned of the tiles is not used: ")
 
 
-def test_a_photograph_is_read_with_the_set_of_a_calibration(tmp_path: Path) -> None:
+def test_a_photo_is_read_with_the_calibrated_set(tmp_path: Path) -> None:
     picture, tiles = np.full((480, 640, 3), 90, np.uint8), TileSet.DOUBLE_6
     path = written(tmp_path / "own.json", Calibration(set=five_everywhere(reader_checksum())))
-    assert shipped_reader(tiles, path)(picture) == shipped_reader(tiles)(picture)  # no tile lies there
+    assert shipped_reader(tiles, path)(picture) == shipped_reader(tiles)(picture)  # the picture has no tiles
     with pytest.raises(RefusedError, match="no tiles were learned"):
         shipped_reader(tiles, written(tmp_path / "none.json", Calibration()))

@@ -1,4 +1,4 @@
-"""A recording that is cut, damaged or none: what is whole is read, what is missing is said, and nothing is made up."""
+"""Tests of reading cut, damaged and invalid recordings: intact records are read, and missing ones are reported."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, n
 
 def pieces_of(path: Path) -> list[RawRecord]:
     with path.open("rb") as file:
-        return [one for one in scan(file, path.stat().st_size) if isinstance(one, RawRecord)]
+        return [each for each in scan(file, path.stat().st_size) if isinstance(each, RawRecord)]
 
 
 def chunks_of(path: Path) -> list[RawRecord]:
-    return [one for one in pieces_of(path) if one.opcode == Opcode.CHUNK]
+    return [piece for piece in pieces_of(path) if piece.opcode == Opcode.CHUNK]
 
 
-def changed(path: Path, place: int, data: bytes) -> None:
+def overwrite(path: Path, place: int, data: bytes) -> None:
     with path.open("r+b") as file:
         file.seek(place)
         file.write(data)
 
 
 @pytest.mark.slow
-def test_a_file_cut_at_any_byte_gives_every_complete_record_and_says_that_it_is_cut(tmp_path: Path) -> None:
+def test_a_cut_file_gives_every_complete_record_and_reports_the_cut(tmp_path: Path) -> None:
     whole = write(tmp_path / "whole.mcap", frames=1)
     data, everything = whole.read_bytes(), records_of(whole)
     ends = [chunk.end_byte for chunk in chunks_of(whole)]
     assert len(ends) == len(everything) == 3
     cut = tmp_path / "cut.mcap"
     cut.write_bytes(data)
-    first = data.index(b"\x0c", len(MCAP0_MAGIC) + 9 + 20)  # metadata: before it, nothing says what the file is
+    first = data.index(b"\x0c", len(MCAP0_MAGIC) + 9 + 20)  # metadata, without which the file is not recognised
     opened = 0
     for length in range(len(data) - 1, -1, -1):
         os.truncate(cut, length)
@@ -62,7 +62,7 @@ def test_a_file_cut_at_any_byte_gives_every_complete_record_and_says_that_it_is_
             continue
         opened += 1
         complete = sum(end <= length for end in ends)
-        assert [one for one in found if isinstance(one, RecordedMessage)] == everything[:complete], length
+        assert [finding for finding in found if isinstance(finding, RecordedMessage)] == everything[:complete], length
         assert isinstance(found[-1], Damage), length
         assert "ends" in found[-1].problem, length
         assert found[-1].end_byte == length
@@ -70,12 +70,12 @@ def test_a_file_cut_at_any_byte_gives_every_complete_record_and_says_that_it_is_
 
 
 @pytest.mark.parametrize("place", ["opcode", "length", "claims 4 GB", "checksum", "first byte", "payload", "last byte"])
-@pytest.mark.parametrize("which", [0, 4, 8])
-def test_a_damaged_chunk_costs_only_itself(tmp_path: Path, which: int, place: str) -> None:
+@pytest.mark.parametrize("index", [0, 4, 8])
+def test_a_damaged_chunk_affects_only_itself(tmp_path: Path, index: int, place: str) -> None:
     path = write(tmp_path / "a.mcap")
-    everything, chunk = records_of(path), chunks_of(path)[which]
+    everything, chunk = records_of(path), chunks_of(path)[index]
     start = chunk.start_byte
-    where, what = {
+    position, data = {
         "opcode": (start, b"\x86"),
         "length": (start + 1, b"\xee\xee"),
         "claims 4 GB": (start + 1, struct.pack("<Q", 2**32)),
@@ -84,35 +84,35 @@ def test_a_damaged_chunk_costs_only_itself(tmp_path: Path, which: int, place: st
         "payload": (chunk.end_byte - 12, b"\xee\xee"),
         "last byte": (chunk.end_byte - 1, b"\xee"),
     }[place]
-    changed(path, where, what)
-    assert records_of(path) == everything[:which] + everything[which + 1 :]
+    overwrite(path, position, data)
+    assert records_of(path) == everything[:index] + everything[index + 1 :]
     damage = damage_of(path)[0]
     assert damage.start_byte == start
     assert chunk.end_byte <= damage.end_byte <= chunk.end_byte + 60
-    if which == 4:
+    if index == 4:
         assert (damage.after_ns, damage.before_ns, damage.lost) == (2 * SECOND, 2 * SECOND + 2, 1)
         assert str(damage).startswith(f"bytes {start} to ")
         assert str(damage).endswith("; 1 record lost between 2.000 s and 2.000 s")
 
 
-def test_several_damaged_chunks_are_each_said(tmp_path: Path) -> None:
+def test_several_damaged_chunks_are_each_reported(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     for which in (1, 2, 6):
-        changed(path, chunks_of(path)[which].end_byte - 1, b"\xee")
+        overwrite(path, chunks_of(path)[which].end_byte - 1, b"\xee")
     assert numbers(records_of(path)) == [0, 3, 4, 5, 7, 8]
     assert [damage.lost for damage in damage_of(path)] == [2, 0, 1]
 
 
-def test_a_chunk_that_was_cut_out_is_missed(tmp_path: Path) -> None:
+def test_a_removed_chunk_is_reported(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     data, chunks = path.read_bytes(), chunks_of(path)
     path.write_bytes(data[: chunks[3].start_byte] + data[chunks[5].start_byte :])
     assert numbers(records_of(path)) == [0, 1, 2, 5, 6, 7, 8]
-    assert next((one.problem, one.lost) for one in damage_of(path)) == ("records are missing", 2)
+    assert next((each.problem, each.lost) for each in damage_of(path)) == ("records are missing", 2)
 
 
 @pytest.mark.slow
-def test_a_changed_bit_anywhere_never_changes_a_record_and_never_goes_unnoticed(tmp_path: Path) -> None:
+def test_a_flipped_bit_never_changes_a_record_and_is_always_reported(tmp_path: Path) -> None:
     whole = write(tmp_path / "whole.mcap", frames=1)
     data, everything = whole.read_bytes(), records_of(whole)
     path, rng = tmp_path / "a.mcap", random.Random(4)
@@ -126,28 +126,28 @@ def test_a_changed_bit_anywhere_never_changes_a_record_and_never_goes_unnoticed(
         except RecordingError:
             assert place < len(MCAP0_MAGIC)
             continue
-        found = [one for one in recording if isinstance(one, RecordedMessage)]
+        found = [each for each in recording if isinstance(each, RecordedMessage)]
         assert recording.start in (START, None)
         assert len(found) >= len(everything) - 1, place
-        assert [one for one in everything if one in found] == found, place
+        assert [each for each in everything if each in found] == found, place
         assert damage_of(path), place
 
 
 @pytest.mark.slow
-def test_many_changed_bytes_never_make_up_a_record(tmp_path: Path) -> None:
+def test_many_changed_bytes_never_create_a_record(tmp_path: Path) -> None:
     whole = write(tmp_path / "whole.mcap", frames=4)
     data, everything = whole.read_bytes(), records_of(whole)
     path, rng = tmp_path / "a.mcap", random.Random(5)
     for _ in range(300):
-        spoiled = bytearray(data)
+        damaged = bytearray(data)
         for _ in range(rng.randint(2, 40)):
-            spoiled[rng.randrange(len(MCAP0_MAGIC), len(data))] = rng.randrange(256)
-        path.write_bytes(spoiled)
+            damaged[rng.randrange(len(MCAP0_MAGIC), len(data))] = rng.randrange(256)
+        path.write_bytes(damaged)
         try:
             found = records_of(path)
         except RecordingError:
             continue
-        assert [one for one in everything if one in found] == found
+        assert [each for each in everything if each in found] == found
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_many_changed_bytes_never_make_up_a_record(tmp_path: Path) -> None:
         (MCAP0_MAGIC + b"\x06\xff\xff\xff\xff\x03\0\0\0" + b"\x06" * 3000, "something else, or cut to nothing"),
     ],
 )
-def test_what_is_no_recording_is_named(tmp_path: Path, data: bytes, problem: str) -> None:
+def test_invalid_files_are_reported_by_name(tmp_path: Path, data: bytes, problem: str) -> None:
     path = tmp_path / "a.mcap"
     path.write_bytes(data)
     with pytest.raises(RecordingError, match=problem) as caught:
@@ -170,7 +170,7 @@ def test_what_is_no_recording_is_named(tmp_path: Path, data: bytes, problem: str
     assert str(caught.value).startswith(f"{path}: ")
 
 
-def test_a_folder_and_an_absent_file_are_named(tmp_path: Path) -> None:
+def test_a_folder_and_a_missing_file_are_reported_by_name(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nowhere.mcap"):
         with pytest.raises(RecordingError, match=str(path)):
             read_recording(path)
@@ -179,7 +179,7 @@ def test_a_folder_and_an_absent_file_are_named(tmp_path: Path) -> None:
 def foreign(
     path: Path, *, profile: str, compression: CompressionType = CompressionType.NONE, chunk_bytes: int = 1 << 20
 ) -> Path:
-    """Write with the package's own writer what our writer would, many records in a chunk."""
+    """Write a recording with the writer of mcap, with many records per chunk."""
     with path.open("wb") as file:
         writer = Writer(file, chunk_size=chunk_bytes, compression=compression)
         writer.start(profile, "other")
@@ -193,24 +193,22 @@ def foreign(
 
 
 @pytest.mark.parametrize("compression", list(CompressionType))
-def test_a_recording_that_the_tools_of_mcap_have_compressed_is_read(
-    tmp_path: Path, compression: CompressionType
-) -> None:
+def test_a_recording_compressed_by_mcap_tools_is_read(tmp_path: Path, compression: CompressionType) -> None:
     path = foreign(tmp_path / "a.mcap", profile=PROFILE, compression=compression)
-    assert [one.payload for one in records_of(path)] == [{"number": number} for number in range(50)]
+    assert [record.payload for record in records_of(path)] == [{"number": number} for number in range(50)]
     assert damage_of(path) == []
     assert len(records_of(foreign(path, profile=PROFILE, compression=compression, chunk_bytes=300))) == 50
     assert len(chunks_of(path)) > 3
     data, rng = foreign(path, profile=PROFILE, compression=compression).read_bytes(), random.Random(7)
     (chunk,) = chunks_of(path)
     for _ in range(200):
-        spoiled = bytearray(data)
-        spoiled[rng.randrange(chunk.start_byte, chunk.end_byte)] ^= 1 << rng.randrange(8)
-        path.write_bytes(spoiled)
+        damaged = bytearray(data)
+        damaged[rng.randrange(chunk.start_byte, chunk.end_byte)] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
         assert len(records_of(path)) in (0, 50)
 
 
-def test_what_is_no_json_object_is_damage_and_a_topic_of_a_later_version_is_passed_over(tmp_path: Path) -> None:
+def test_invalid_json_is_damage_and_unknown_topics_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with path.open("wb") as file:
         writer = Writer(file, compression=CompressionType.NONE)
@@ -222,26 +220,26 @@ def test_what_is_no_json_object_is_damage_and_a_topic_of_a_later_version_is_pass
         for number, (channel, text) in enumerate([*((event, text) for text in texts), (later, b"?")]):
             writer.add_message(channel, number, text, number, number)
         writer.finish()
-    assert [one.payload for one in records_of(path)] == [{"a": 1}]
-    assert [one.problem[:33] for one in damage_of(path)] == [
+    assert [record.payload for record in records_of(path)] == [{"a": 1}]
+    assert [each.problem[:33] for each in damage_of(path)] == [
         f"record {number} on {Topic.EVENT.path} cannot be read: "[:33] for number in (1, 2, 3)
     ]
     found = list(records_on(path, (Topic.EVENT,)))
-    assert [one.payload for one in found if isinstance(one, RecordedMessage)] == [{"a": 1}]
-    assert any(isinstance(one, Damage) for one in found)
+    assert [finding.payload for finding in found if isinstance(finding, RecordedMessage)] == [{"a": 1}]
+    assert any(isinstance(finding, Damage) for finding in found)
 
 
 @pytest.mark.parametrize("opcode", [Opcode.HEADER, Opcode.METADATA, Opcode.STATISTICS])
-def test_a_length_that_does_not_fit_is_damage_and_costs_no_record(tmp_path: Path, opcode: Opcode) -> None:
+def test_a_wrong_length_is_damage_without_losing_records(tmp_path: Path, opcode: Opcode) -> None:
     path = write(tmp_path / "a.mcap")
     whole = records_of(path)
-    (start_byte,) = {one.start_byte for one in pieces_of(path) if one.opcode == opcode}
-    changed(path, start_byte + 9, b"\xff\xff\xff\xff")
+    (start_byte,) = {piece.start_byte for piece in pieces_of(path) if piece.opcode == opcode}
+    overwrite(path, start_byte + 9, b"\xff\xff\xff\xff")
     assert records_of(path) == whole
     assert damage_of(path) != []
 
 
-def test_somebody_elses_mcap_file_is_named(tmp_path: Path) -> None:
+def test_a_foreign_mcap_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with path.open("wb") as file:
         writer = Writer(file)
@@ -251,32 +249,32 @@ def test_somebody_elses_mcap_file_is_named(tmp_path: Path) -> None:
         read_recording(path)
 
 
-def test_a_compressed_chunk_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
+def test_an_oversized_compressed_chunk_is_refused(tmp_path: Path) -> None:
     path = foreign(tmp_path / "a.mcap", profile=PROFILE, compression=CompressionType.ZSTD)
     (chunk,) = chunks_of(path)
-    changed(path, chunk.start_byte + 9 + 16, struct.pack("<Q", 2**40))
+    overwrite(path, chunk.start_byte + 9 + 16, struct.pack("<Q", 2**40))
     (damage, *_) = damage_of(path)
     assert "claims 1099511627776 bytes" in damage.problem
 
 
-def test_a_recording_of_a_later_version_is_named(tmp_path: Path) -> None:
+def test_a_recording_of_a_later_version_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     later = tmp_path / "later.mcap"
     from tallybone.recording import format as start
 
-    said = START.format() | {"format": "2"}
-    said["crc32"] = start._checksum({name: value for name, value in said.items() if name != "crc32"})
+    metadata = START.format() | {"format": "2"}
+    metadata["crc32"] = start._checksum({name: value for name, value in metadata.items() if name != "crc32"})
     with later.open("wb") as file:
         writer = Writer(file)
         writer.start(PROFILE, "other")
-        writer.add_metadata(METADATA_NAME, said)
+        writer.add_metadata(METADATA_NAME, metadata)
         writer.finish()
     assert path.exists()
     with pytest.raises(RecordingError, match=r"later\.mcap: it has format 2"):
         read_recording(later)
 
 
-def test_a_recording_is_read_while_it_is_being_written(tmp_path: Path) -> None:
+def test_a_growing_recording_can_be_read(tmp_path: Path) -> None:
     with RecordingWriter(tmp_path / "a.mcap", START) as writer:
         writer.frame(1, jpeg(1))
         reading: Iterator[RecordedMessage | Damage] = iter(read_recording(tmp_path / "a.mcap"))
@@ -287,7 +285,7 @@ def test_a_recording_is_read_while_it_is_being_written(tmp_path: Path) -> None:
         assert "was not closed" in end.problem
 
 
-def test_a_recording_that_is_cut_while_it_is_read_gives_what_is_left_and_says_so(tmp_path: Path) -> None:
+def test_a_recording_cut_during_reading_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, START) as writer:
         for number in range(6):
@@ -301,33 +299,33 @@ def test_a_recording_that_is_cut_while_it_is_read_gives_what_is_left_and_says_so
     assert f"ends in the middle of a record at byte {fourth.start_byte}" in str(found[3])
 
 
-def test_a_chunk_that_is_shorter_than_its_head_costs_only_itself(tmp_path: Path) -> None:
+def test_a_chunk_shorter_than_its_head_affects_only_itself(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     everything, chunk = records_of(path), chunks_of(path)[4]
-    changed(path, chunk.start_byte + 1, struct.pack("<Q", 20))
+    overwrite(path, chunk.start_byte + 1, struct.pack("<Q", 20))
     assert records_of(path) == everything[:4] + everything[5:]
     assert damage_of(path)[0].problem == "a record whose lengths do not fit each other"
 
 
-def test_reading_goes_on_after_megabytes_of_damage(tmp_path: Path) -> None:
+def test_reading_continues_after_megabytes_of_damage(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, START) as writer:
         writer.frame(1, jpeg(1, 3 << 20))
         writer.frame(2, jpeg(2))
-    changed(path, chunks_of(path)[0].start_byte, bytes(9))
+    overwrite(path, chunks_of(path)[0].start_byte, bytes(9))
     assert numbers(records_of(path)) == [1]
     damage = damage_of(path)[0]
     assert damage.end_byte - damage.start_byte > 3 << 20
-    assert str(damage).endswith("; 1 record lost")  # it was the first: nobody knows since when
+    assert str(damage).endswith("; 1 record lost")  # the first record has no earlier time
 
 
-def test_a_recording_that_ends_within_its_index_has_all_records_and_says_so(tmp_path: Path) -> None:
+def test_a_recording_cut_in_its_index_has_all_records(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     everything, layout = records_of(path), Layout.of(path)
     first = 9 + int.from_bytes(layout.data[layout.index_byte + 1 : layout.index_byte + 9], "little")
     os.truncate(path, layout.index_byte + first)
     assert records_of(path) == everything
-    assert [str(one) for one in damage_of(path)] == [
+    assert [str(each) for each in damage_of(path)] == [
         f"byte {layout.index_byte + first}: the file ends within its index"
     ]
 
@@ -339,9 +337,7 @@ def test_a_recording_that_ends_within_its_index_has_all_records_and_says_so(tmp_
         (struct.pack("<BQHIQQ", Opcode.MESSAGE, 22, 5, 0, 1, 1), "a message is of channel 5, which nothing describes"),
     ],
 )
-def test_a_chunk_with_a_right_checksum_and_wrong_records_is_damage(
-    tmp_path: Path, records: bytes, problem: str
-) -> None:
+def test_a_chunk_with_valid_checksum_and_wrong_records_is_damage(tmp_path: Path, records: bytes, problem: str) -> None:
     path, builder = tmp_path / "a.mcap", RecordBuilder()
     Chunk("", records, 1, 1, zlib.crc32(records), len(records)).write(builder)
     with RecordingWriter(path, START) as writer:
@@ -352,7 +348,7 @@ def test_a_chunk_with_a_right_checksum_and_wrong_records_is_damage(
     assert problem in str(damage_of(path)[0])
 
 
-def test_a_recording_may_have_metadata_of_other_programs(tmp_path: Path) -> None:
+def test_metadata_of_other_programs_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with path.open("wb") as file:
         writer = Writer(file)
@@ -364,17 +360,17 @@ def test_a_recording_may_have_metadata_of_other_programs(tmp_path: Path) -> None
     assert damage_of(path) == []
 
 
-def test_a_damaged_header_costs_nothing_and_is_said(tmp_path: Path) -> None:
+def test_a_damaged_header_is_reported_without_losing_records(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     everything = records_of(path)
-    changed(path, len(MCAP0_MAGIC) + 9 + 4, b"T")
+    overwrite(path, len(MCAP0_MAGIC) + 9 + 4, b"T")
     assert (records_of(path), read_recording(path).start) == (everything, START)
     assert damage_of(path)[0].problem == "its header is damaged"
 
 
-def test_a_recording_whose_sitting_is_unknown_gives_its_records_and_says_what_is_damaged(tmp_path: Path) -> None:
+def test_a_recording_with_damaged_metadata_gives_its_records(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
-    everything = [one for one in records_of(path) if one.topic is Topic.EVENT]
+    everything = [record for record in records_of(path) if record.topic is Topic.EVENT]
     path.write_bytes(path.read_bytes().replace(b'["Ann", "Bob"]', b'["Ann", "Rob"]'))
     damage, *found = records_on(path, (Topic.EVENT,))
     assert found == everything
@@ -384,10 +380,10 @@ def test_a_recording_whose_sitting_is_unknown_gives_its_records_and_says_what_is
     assert survey(path).facts.damage[0].problem.startswith("what it says of its sitting cannot be read")
 
 
-def test_both_readers_find_the_same_in_a_whole_file(tmp_path: Path) -> None:
+def test_both_readers_agree_on_an_undamaged_file(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     with path.open("rb") as file:
         theirs = [(message.sequence, channel.topic) for _, channel, message in make_reader(file).iter_messages()]
-    assert theirs == [(one.number, one.topic.path) for one in records_of(path)]
+    assert theirs == [(record.number, record.topic.path) for record in records_of(path)]
     with path.open("rb") as file:
         assert len(list(StreamReader(file, emit_chunks=True).records)) > 30

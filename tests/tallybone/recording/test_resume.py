@@ -1,4 +1,4 @@
-"""How a sitting was left is told from its recording, wherever that was cut, and goes into the next one."""
+"""Tests of resuming a sitting from its recording, cut anywhere, and of the head of the next recording."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WHOLE = Left(START, EVENTS, SESSION.places, (TILE,), b"empty", b"one tile", t_ns
 
 
 def write(path: Path, start: SittingStart = START) -> Path:
-    """A sitting with a hand that was dealt and led, and one play."""
+    """Write a sitting with a deal, a leader and one play."""
     with RecordingWriter(path, start) as writer:
         writer.frame(1, b"empty")
         writer.write(Topic.TABLE, 1, {"picture": 0, "tiles": [], "places": {}})
@@ -41,13 +41,13 @@ def write(path: Path, start: SittingStart = START) -> Path:
     return path
 
 
-def test_log_tiles_places_and_both_pictures_are_told(tmp_path: Path) -> None:
+def test_log_tiles_places_and_both_pictures_are_restored(tmp_path: Path) -> None:
     assert left_in(read_recording(write(tmp_path / "a.mcap"))) == WHOLE
     assert len(EVENTS) == 3
     assert EVENTS[:2] == (NewHand(), Lead(Seat(0)))
 
 
-def test_where_the_camera_pointed_is_told_and_goes_into_the_next_recording(tmp_path: Path) -> None:
+def test_the_alignment_of_the_camera_is_restored_and_copied(tmp_path: Path) -> None:
     aim = Alignment((0.9998, -0.02, 12.5, 0.02, 0.9998, -7.25))
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, START) as writer:
@@ -61,14 +61,14 @@ def test_where_the_camera_pointed_is_told_and_goes_into_the_next_recording(tmp_p
     assert left_in(read_recording(head)).aim == aim
 
 
-def test_a_game_that_was_in_play_has_no_empty_table(tmp_path: Path) -> None:
+def test_a_game_started_in_play_has_no_empty_table(tmp_path: Path) -> None:
     start = replace(START, in_play=True)
     left = left_in(read_recording(write(tmp_path / "a.mcap", start)))
     assert left == replace(WHOLE, start=start, empty=None)
 
 
 @pytest.mark.slow
-def test_cut_at_any_byte_it_is_as_it_was_or_as_it_became_and_nothing_between(tmp_path: Path) -> None:
+def test_a_recording_cut_anywhere_gives_a_consistent_state(tmp_path: Path) -> None:
     data = write(tmp_path / "a.mcap").read_bytes()
     cut, found = tmp_path / "cut.mcap", []
     for size in range(data.index(b"CompressedImage"), len(data), 7):
@@ -81,7 +81,7 @@ def test_cut_at_any_byte_it_is_as_it_was_or_as_it_became_and_nothing_between(tmp
     assert list(dict.fromkeys(kinds)) == [before, begun, after]
 
 
-def test_the_head_of_the_next_recording_says_the_same_and_is_only_the_head(tmp_path: Path) -> None:
+def test_the_head_of_the_next_recording_has_the_same_state(tmp_path: Path) -> None:
     path = tmp_path / "b.mcap"
     start = replace(START, continues="a.mcap")
     with RecordingWriter(path, start) as writer:
@@ -93,10 +93,10 @@ def test_the_head_of_the_next_recording_says_the_same_and_is_only_the_head(tmp_p
     records = iter(recording)
     assert left_in_head(start, records, path) == replace(WHOLE, start=start, t_ns=50)
     (rest,) = records
-    assert rest.t_ns == 60  # type: ignore[union-attr]  # it is a record, and no damage
+    assert rest.t_ns == 60  # type: ignore[union-attr]  # a record, not damage
 
 
-def test_what_was_played_after_it_went_on_is_added(tmp_path: Path) -> None:
+def test_plays_after_resuming_are_added(tmp_path: Path) -> None:
     path, start = tmp_path / "b.mcap", replace(START, continues="a.mcap")
     second = seen((5, 4), (2, 0))
     later, _ = lay(SESSION, second)
@@ -113,7 +113,7 @@ def test_what_was_played_after_it_went_on_is_added(tmp_path: Path) -> None:
     assert left.places == later.places
 
 
-def test_a_head_that_was_cut_is_refused(tmp_path: Path) -> None:
+def test_a_cut_head_is_refused(tmp_path: Path) -> None:
     path, cut = tmp_path / "b.mcap", tmp_path / "cut.mcap"
     with RecordingWriter(path, replace(START, continues="a.mcap")) as writer:
         write_left(writer, WHOLE, 50)
@@ -125,14 +125,14 @@ def test_a_head_that_was_cut_is_refused(tmp_path: Path) -> None:
         left_in_head(START, iter(read_recording(cut)), cut)
 
 
-def test_a_closed_recording_without_the_head_that_it_announces_is_refused(tmp_path: Path) -> None:
+def test_a_closed_recording_with_a_missing_head_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     RecordingWriter(path, replace(START, continues="before.mcap")).close()
     with pytest.raises(RecordingError, match="it ends before its sitting went on"):
         left_in_head(START, iter(read_recording(path)), path)
 
 
-def test_a_sitting_that_was_left_before_its_first_picture_goes_on(tmp_path: Path) -> None:
+def test_a_sitting_without_pictures_can_be_resumed(tmp_path: Path) -> None:
     left = Left(START, EVENTS, SESSION.places, (), None, None, t_ns=7)
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, START) as writer:
@@ -140,7 +140,7 @@ def test_a_sitting_that_was_left_before_its_first_picture_goes_on(tmp_path: Path
     assert left_in(read_recording(path)) == left
 
 
-def test_what_is_lost_in_the_middle_is_told(tmp_path: Path) -> None:
+def test_lost_records_are_reported(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     data = bytearray(path.read_bytes())
     data[data.index(b"a hand")] ^= 1
@@ -148,7 +148,7 @@ def test_what_is_lost_in_the_middle_is_told(tmp_path: Path) -> None:
     assert len(left_in(read_recording(path)).damage) == 1
 
 
-def test_the_start_of_the_match_is_in_the_metadata_even_where_the_log_has_it_too(tmp_path: Path) -> None:
+def test_a_duplicate_match_start_in_the_log_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, START) as writer:
         write_step(writer, Step(3, SESSION, events=SESSION.state.log))

@@ -1,4 +1,4 @@
-"""Where each record of a recording is: whole, growing, cut, damaged, and read one by one."""
+"""Tests of finding the records of complete, growing, cut and damaged recordings."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tallybone.recording.format import PROFILE, ImageMessage, RecordingError, To
 from tallybone.recording.whereabouts import MAX_TEXT_BYTES, Whereabouts
 from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recording.damages import Layout
-from tests.tallybone.recording.sittings import SECOND, START, jpeg, of_a_later_version, records_of, write
-from tests.tallybone.recording.test_index import FROM_NS, another, with_index
+from tests.tallybone.recording.sittings import SECOND, START, jpeg, records_of, write, write_later_version
+from tests.tallybone.recording.test_index import FROM_NS, with_index, with_number
 from tests.tallybone.recording.test_reader import foreign, pieces_of
 
 
@@ -24,7 +24,7 @@ def whereabouts_in(path: Path, *, is_growing: bool) -> Whereabouts:
     return found
 
 
-def test_every_record_is_read_from_its_place(tmp_path: Path) -> None:
+def test_every_record_is_read_from_its_position(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap", frames=5)
     found = whereabouts_in(path, is_growing=False)
     with path.open("rb") as file:
@@ -35,7 +35,7 @@ def test_every_record_is_read_from_its_place(tmp_path: Path) -> None:
     assert found.t_ns(4) == 2 * SECOND + 1
 
 
-def test_a_growing_recording_is_followed_record_by_record(tmp_path: Path) -> None:
+def test_a_growing_recording_is_followed(tmp_path: Path) -> None:
     path, found = tmp_path / "a.mcap", Whereabouts()
     with RecordingWriter(path, START) as writer, path.open("rb") as file:
         for number in range(4):
@@ -48,7 +48,7 @@ def test_a_growing_recording_is_followed_record_by_record(tmp_path: Path) -> Non
     assert found.damage == ()
 
 
-def test_what_is_being_written_just_now_is_no_damage(tmp_path: Path) -> None:
+def test_an_incomplete_last_record_is_not_damage(tmp_path: Path) -> None:
     whole = write(tmp_path / "a.mcap").read_bytes()
     path = tmp_path / "b.mcap"
     for size_bytes in range(300, len(whole), 97):
@@ -65,7 +65,7 @@ def test_what_is_being_written_just_now_is_no_damage(tmp_path: Path) -> None:
         assert known <= 9
 
 
-def test_a_file_that_is_cut_anywhere_gives_what_is_complete(tmp_path: Path) -> None:
+def test_a_file_cut_anywhere_gives_all_complete_records(tmp_path: Path) -> None:
     whole = write(tmp_path / "a.mcap").read_bytes()
     expected = records_of(tmp_path / "a.mcap")
     path = tmp_path / "b.mcap"
@@ -76,7 +76,7 @@ def test_a_file_that_is_cut_anywhere_gives_what_is_complete(tmp_path: Path) -> N
             assert [found.read(file, place) for place in range(len(found))] == expected[: len(found)]
 
 
-def test_damage_costs_only_the_record_that_it_is_in(tmp_path: Path) -> None:
+def test_damage_affects_only_its_record(tmp_path: Path) -> None:
     whole = write(tmp_path / "a.mcap").read_bytes()
     expected = records_of(tmp_path / "a.mcap")
     path = tmp_path / "b.mcap"
@@ -85,7 +85,7 @@ def test_damage_costs_only_the_record_that_it_is_in(tmp_path: Path) -> None:
         try:
             found = whereabouts_in(path, is_growing=False)
         except RecordingError:
-            continue  # one bit of an index can look like the work of another tool
+            continue  # a flipped bit of an index can look like a repacked file
         with path.open("rb") as file:
             kept = []
             for place in range(len(found)):
@@ -94,59 +94,57 @@ def test_damage_costs_only_the_record_that_it_is_in(tmp_path: Path) -> None:
                 except RecordingError:
                     continue
         assert len(kept) >= 8
-        assert all(one in expected for one in kept)
+        assert all(each in expected for each in kept)
 
 
 @pytest.mark.parametrize("is_growing", [True, False])
-def test_a_changed_byte_of_an_unclosed_recording_costs_one_record_and_is_reported(
-    tmp_path: Path, *, is_growing: bool
-) -> None:
+def test_a_changed_byte_of_an_unclosed_recording_affects_one_record(tmp_path: Path, *, is_growing: bool) -> None:
     path = write(tmp_path / "a.mcap")
     layout, expected = Layout.of(path), records_of(path)
-    whole = layout.data[: layout.index_byte - 13]  # without the end of the data
-    starts = [one.start_byte for one in pieces_of(path)]
+    whole = layout.data[: layout.index_byte - 13]  # without the record for the end of the data
+    starts = [piece.start_byte for piece in pieces_of(path)]
     first, second, third = layout.chunks[:3]
     for at in (*range(8, first, 3), *range(first, first + 80), *range(second, second + 90), *range(third - 31, third)):
-        offset = at - max(one for one in starts if one <= at)
+        offset = at - max(start for start in starts if start <= at)
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
-        if at - offset in layout.chunks and 37 <= offset < 41:  # where the name of a compression would be
+        if at - offset in layout.chunks and 37 <= offset < 41:  # the field for the compression
             with pytest.raises(RecordingError, match="packed anew by another tool"):
                 whereabouts_in(path, is_growing=is_growing)
             continue
         found = whereabouts_in(path, is_growing=is_growing)
-        problems, kept = [str(one) for one in found.damage], []
+        problems, kept = [str(each) for each in found.damage], []
         with path.open("rb") as file:
             for place in range(len(found)):
                 try:
                     kept.append(found.read(file, place))
                 except RecordingError as error:
                     problems.append(str(error))
-        assert [one for one in expected if one in kept] == kept, at
+        assert [each for each in expected if each in kept] == kept, at
         if is_growing and offset in (1, 2, 3) and not problems:
-            continue  # a record that claims to be longer than what is written so far, but no impossible length
+            continue  # a possible length beyond the end of the file, so the record may still be growing
         assert len(kept) >= 8, at
         assert len(problems) > (not is_growing) or kept == expected, at
 
 
-def test_a_recording_that_was_not_closed_is_reported_once_however_often_it_is_looked_at(tmp_path: Path) -> None:
+def test_an_unclosed_recording_is_reported_once(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     path.write_bytes(path.read_bytes()[: Layout.of(path).index_byte - 13])
     found = Whereabouts()
     with path.open("rb") as file:
         for _ in range(2):
             found.go_on(file, is_growing=False)
-    assert [one.problem for one in found.damage] == ["the file ends without its index: the recording was not closed"]
+    assert [each.problem for each in found.damage] == ["the file ends without its index: the recording was not closed"]
 
 
-def test_a_recording_that_another_tool_has_packed_is_named(tmp_path: Path) -> None:
+def test_a_repacked_recording_is_refused(tmp_path: Path) -> None:
     path = foreign(tmp_path / "a.mcap", profile=PROFILE)
     for is_growing in (False, True):
         with pytest.raises(RecordingError, match="packed anew by another tool: `tallybone replay` can read it"):
             whereabouts_in(path, is_growing=is_growing)
 
 
-def test_records_on_a_topic_of_a_later_version_are_passed_over(tmp_path: Path) -> None:
-    path = of_a_later_version(tmp_path / "a.mcap")
+def test_records_on_unknown_topics_are_skipped(tmp_path: Path) -> None:
+    path = write_later_version(tmp_path / "a.mcap")
     for is_growing in (False, True):
         found = whereabouts_in(path, is_growing=is_growing)
         assert (len(found), found.t_ns(1), found.damage) == (2, 3, ())
@@ -154,27 +152,27 @@ def test_records_on_a_topic_of_a_later_version_are_passed_over(tmp_path: Path) -
             assert [found.read(file, place) for place in range(2)] == records_of(path)
 
 
-def test_an_index_with_a_time_that_no_recording_has_is_not_used(tmp_path: Path) -> None:
+def test_an_index_with_an_impossible_time_is_not_used(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     whole = whereabouts_in(path, is_growing=False)
-    with_index(path, another(Opcode.CHUNK_INDEX, FROM_NS, "<Q", 1 << 63))
+    with_index(path, with_number(Opcode.CHUNK_INDEX, FROM_NS, "<Q", 1 << 63))
     found = whereabouts_in(path, is_growing=False)
     assert (len(found), found.first_ns, found.last_ns) == (len(whole), whole.first_ns, whole.last_ns)
     assert "numbers that no recording has" in found.damage[0].problem
 
 
-def test_an_index_that_contradicts_the_records_seen_before_is_not_used(tmp_path: Path) -> None:
+def test_an_index_contradicting_known_records_is_not_used(tmp_path: Path) -> None:
     path, found = write(tmp_path / "a.mcap", frames=2), Whereabouts()
     with path.open("rb") as file:
         found.go_on(file, is_growing=True)
-    with_index(write(tmp_path / "b.mcap", frames=2), another(Opcode.CHUNK_INDEX, FROM_NS, "<Q", 5))
+    with_index(write(tmp_path / "b.mcap", frames=2), with_number(Opcode.CHUNK_INDEX, FROM_NS, "<Q", 5))
     with (tmp_path / "b.mcap").open("rb") as file:
         found.go_on(file, is_growing=False)
     assert (len(found), found.first_ns) == (6, SECOND)
     assert "does not agree with the records" in found.damage[0].problem
 
 
-def test_a_record_whose_file_was_replaced_is_damage_and_no_surprise(tmp_path: Path) -> None:
+def test_a_record_of_a_replaced_file_is_reported_as_damaged(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     found = whereabouts_in(path, is_growing=False)
     other, at = write(tmp_path / "b.mcap", frames=2), found.start_byte(2)
@@ -190,7 +188,7 @@ def test_a_record_whose_file_was_replaced_is_damage_and_no_surprise(tmp_path: Pa
         found.read(file, 2)
 
 
-def test_a_text_that_is_larger_than_any_is_not_read(tmp_path: Path) -> None:
+def test_an_oversized_text_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, START) as writer:
         writer.write(Topic.EVENT, 1, {"is": "x" * MAX_TEXT_BYTES})
@@ -204,7 +202,7 @@ def test_a_text_that_is_larger_than_any_is_not_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_twenty_thousand_records_are_found_without_reading_them(tmp_path: Path) -> None:
+def test_twenty_thousand_records_are_indexed_without_reading_them(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, START) as writer:
         for number in range(20_000):

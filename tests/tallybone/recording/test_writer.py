@@ -1,4 +1,4 @@
-"""What is written can be read by others, survives a kill and a full disk, and takes no memory."""
+"""Tests of the recording writer: compatibility, kills, full disks and memory use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, numbers, records_of, write
 
 
-def test_what_was_written_is_read_again_in_the_order_of_writing(tmp_path: Path) -> None:
+def test_records_are_read_in_the_order_of_writing(tmp_path: Path) -> None:
     with RecordingWriter(tmp_path / "a.mcap", START) as writer:
         writer.frame(5 * SECOND, jpeg(1), name="one.jpg")
         writer.write(Topic.BUTTON, 4 * SECOND, {"button": "seat 1", "note": "übung"})
@@ -41,23 +41,23 @@ def test_what_was_written_is_read_again_in_the_order_of_writing(tmp_path: Path) 
     assert read_recording(tmp_path / "a.mcap").start == START
 
 
-def test_others_on_the_machine_cannot_read_a_recording(tmp_path: Path) -> None:
+def test_recordings_are_not_world_readable(tmp_path: Path) -> None:
     assert stat.S_IMODE(write(tmp_path / "a.mcap").stat().st_mode) == 0o640
 
 
-def test_a_recording_without_a_record_is_whole(tmp_path: Path) -> None:
+def test_an_empty_recording_is_valid(tmp_path: Path) -> None:
     assert damage_of(write(tmp_path / "a.mcap", frames=0)) == []
 
 
-def test_what_is_known_at_the_start_comes_back_without_players_and_seed(tmp_path: Path) -> None:
+def test_metadata_without_players_and_seed_are_read(tmp_path: Path) -> None:
     bare = SittingStart(started_at=datetime(2026, 1, 1, tzinfo=UTC))
     RecordingWriter(tmp_path / "a.mcap", bare).close()
     assert read_recording(tmp_path / "a.mcap").start == bare
     with pytest.raises(ValueError, match="zone"):
-        replace(bare, started_at=datetime(2026, 1, 1))  # noqa: DTZ001 - the mistake that is refused
+        replace(bare, started_at=datetime(2026, 1, 1))  # noqa: DTZ001 - refused for the missing time zone
 
 
-def test_the_reader_of_mcap_finds_everything_through_the_index(tmp_path: Path) -> None:
+def test_the_mcap_reader_finds_everything_by_the_index(tmp_path: Path) -> None:
     with write(tmp_path / "a.mcap").open("rb") as file:
         reader = make_reader(file, validate_crcs=True, decoder_factories=[DecoderFactory()])
         summary = reader.get_summary()
@@ -76,20 +76,22 @@ def test_the_reader_of_mcap_finds_everything_through_the_index(tmp_path: Path) -
             ("jpeg", jpeg(2), "02.jpg"),
         ]
         assert (images[2].timestamp.seconds, images[2].timestamp.nanos) == (3, 0)
-        said = [json.loads(message.data) for _, _, message in reader.iter_messages(topics=["/outcome"], reverse=True)]
-        assert said[0] == {"totals": [10, 10]}
+        outcomes = [
+            json.loads(message.data) for _, _, message in reader.iter_messages(topics=["/outcome"], reverse=True)
+        ]
+        assert outcomes[0] == {"totals": [10, 10]}
         (metadata,) = reader.iter_metadata()
         assert metadata.metadata["players"] == '["Ann", "Bob"]'
 
 
-def test_the_reader_of_mcap_finds_every_checksum_right(tmp_path: Path) -> None:
+def test_the_mcap_reader_accepts_all_checksums(tmp_path: Path) -> None:
     with write(tmp_path / "a.mcap").open("rb") as file:
         kinds = [type(record).__name__ for record in StreamReader(file, validate_crcs=True).records]
     assert (kinds.count("Message"), kinds.count("MessageIndex"), kinds.count("ChunkIndex")) == (9, 9, 9)
     assert kinds[-1] == "Footer"
 
 
-def test_an_event_is_in_the_file_when_the_call_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_event_is_synced_before_the_call_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
     writer = RecordingWriter(tmp_path / "a.mcap", START)
     monkeypatch.setattr(os, "fsync", synced.append)
@@ -105,9 +107,7 @@ def test_an_event_is_in_the_file_when_the_call_returns(tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("t_ns", "fact"), [(-1, {}), (2**63, {}), (0, {"x": float("nan")})], ids=["early", "late", "nan"]
 )
-def test_what_cannot_be_written_is_refused_and_leaves_no_trace(
-    tmp_path: Path, t_ns: int, fact: dict[str, object]
-) -> None:
+def test_invalid_records_are_refused_without_being_written(tmp_path: Path, t_ns: int, fact: dict[str, object]) -> None:
     with RecordingWriter(tmp_path / "a.mcap", START) as writer:
         with pytest.raises(ValueError, match=r"t_ns must be|not JSON compliant"):
             writer.write(Topic.EVENT, t_ns, fact)
@@ -122,7 +122,7 @@ def test_what_cannot_be_written_is_refused_and_leaves_no_trace(
         writer.write(Topic.EVENT, 1, {})
 
 
-def test_a_file_that_exists_and_a_folder_that_does_not_are_named(tmp_path: Path) -> None:
+def test_an_existing_file_and_a_missing_folder_are_reported_by_name(tmp_path: Path) -> None:
     write(tmp_path / "a.mcap")
     before = (tmp_path / "a.mcap").read_bytes()
     for path in (tmp_path / "a.mcap", tmp_path / "nowhere" / "a.mcap"):
@@ -131,9 +131,7 @@ def test_a_file_that_exists_and_a_folder_that_does_not_are_named(tmp_path: Path)
     assert (tmp_path / "a.mcap").read_bytes() == before
 
 
-def test_a_recording_whose_head_never_reached_the_disk_leaves_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_sync_of_the_head_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(descriptor: int) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
@@ -143,7 +141,7 @@ def test_a_recording_whose_head_never_reached_the_disk_leaves_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_index_that_never_reached_the_disk_is_reported_and_the_records_are_there(
+def test_a_failed_sync_of_the_index_is_reported_and_keeps_the_records(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(descriptor: int) -> None:
@@ -154,11 +152,11 @@ def test_an_index_that_never_reached_the_disk_is_reported_and_the_records_are_th
     monkeypatch.setattr(os, "fsync", broken)
     with pytest.raises(RecordingError, match=r"cannot go on: Input/output error; .*\(1 records\)"):
         writer.close()
-    writer.close()  # it is closed all the same
+    writer.close()  # closing again has no effect
     assert numbers(records_of(tmp_path / "a.mcap")) == [0]
 
 
-def test_a_deleted_recording_is_told_with_the_next_event_and_a_closed_one_is_closed_once(tmp_path: Path) -> None:
+def test_a_deleted_recording_is_reported_with_the_next_event(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     writer = RecordingWriter(path, START)
     path.unlink()
@@ -168,22 +166,20 @@ def test_a_deleted_recording_is_told_with_the_next_event_and_a_closed_one_is_clo
     writer.close()
 
 
-def test_a_recording_is_locked_while_it_is_written(tmp_path: Path) -> None:
+def test_a_recording_is_locked_during_writing(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, START), path.open("rb") as file, pytest.raises(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
-def test_a_full_disk_keeps_what_was_written_and_writing_goes_on_when_there_is_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_writing_continues_after_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     room = [10**9]
-    really_write = os.write
+    real_write = os.write
 
     def write_while_there_is_room(fd: int, data: bytes) -> int:
         if room[0] == 0:
             raise OSError(errno.ENOSPC, "No space left on device")
-        written = really_write(fd, data[: room[0]])
+        written = real_write(fd, data[: room[0]])
         room[0] -= written
         return written
 
@@ -202,7 +198,7 @@ def test_a_full_disk_keeps_what_was_written_and_writing_goes_on_when_there_is_ro
     assert damage_of(path) == []
 
 
-_UNTIL_THE_LIMIT = """
+_WRITE_UNTIL_LIMIT = """
 import resource, signal, sys
 from pathlib import Path
 from tallybone.recording.format import RecordingError
@@ -221,17 +217,17 @@ except RecordingError as error:
 """
 
 
-def test_a_file_that_the_system_lets_grow_no_further_is_readable(tmp_path: Path) -> None:
+def test_a_file_at_its_size_limit_is_readable(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    done = subprocess.run([sys.executable, "-c", _UNTIL_THE_LIMIT, path], capture_output=True, text=True, check=True)
-    written, said = done.stdout.split("|")
-    assert "no room left" in said
+    done = subprocess.run([sys.executable, "-c", _WRITE_UNTIL_LIMIT, path], capture_output=True, text=True, check=True)
+    written, message = done.stdout.split("|")
+    assert "no room left" in message
     assert len(records_of(path)) == int(written) > 5
     (damage,) = damage_of(path)
     assert "without its index" in damage.problem
 
 
-_UNTIL_KILLED = """
+_WRITE_UNTIL_KILLED = """
 import sys
 from pathlib import Path
 from tallybone.recording.format import Topic
@@ -250,22 +246,26 @@ with RecordingWriter(Path(sys.argv[1]), START) as writer:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
-def test_everything_that_was_said_before_a_kill_is_there(tmp_path: Path, seed: int) -> None:
+def test_all_acknowledged_records_survive_a_kill(tmp_path: Path, seed: int) -> None:
     path = tmp_path / "a.mcap"
-    with subprocess.Popen([sys.executable, "-c", _UNTIL_KILLED, path], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", _WRITE_UNTIL_KILLED, path], stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         for _ in range(random.Random(seed).randint(1, 60)):
-            said = int(process.stdout.readline())
+            acknowledged = int(process.stdout.readline())
         process.kill()
-        said = max([said, *(int(line) for line in process.stdout if line.endswith("\n"))])
-    found = [cast(dict[str, int], one.payload)["number"] for one in records_of(path) if one.topic is Topic.EVENT]
-    assert found[: said + 1] == list(range(said + 1))
-    assert len(found) <= said + 2
-    assert all("without its index" in one.problem or "middle of a record" in one.problem for one in damage_of(path))
+        acknowledged = max([acknowledged, *(int(line) for line in process.stdout if line.endswith("\n"))])
+    found = [
+        cast(dict[str, int], record.payload)["number"] for record in records_of(path) if record.topic is Topic.EVENT
+    ]
+    assert found[: acknowledged + 1] == list(range(acknowledged + 1))
+    assert len(found) <= acknowledged + 2
+    assert all("without its index" in each.problem or "middle of a record" in each.problem for each in damage_of(path))
 
 
 @pytest.mark.slow
-def test_ten_thousand_pictures_take_no_memory_to_write_or_to_read(tmp_path: Path) -> None:
+def test_writing_and_reading_ten_thousand_pictures_needs_little_memory(tmp_path: Path) -> None:
     path, picture = tmp_path / "a.mcap", jpeg(1, 20_000)
     tracemalloc.start()
     with RecordingWriter(path, START) as writer:
@@ -273,7 +273,7 @@ def test_ten_thousand_pictures_take_no_memory_to_write_or_to_read(tmp_path: Path
             writer.frame(number, picture)
         held_bytes, _ = tracemalloc.get_traced_memory()
     tracemalloc.reset_peak()
-    assert sum(isinstance(one, RecordedMessage) for one in read_recording(path)) == 10_000
+    assert sum(isinstance(record, RecordedMessage) for record in read_recording(path)) == 10_000
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert path.stat().st_size > 200_000_000

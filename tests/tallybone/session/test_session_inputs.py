@@ -310,10 +310,10 @@ def test_an_answer_without_a_question_is_ignored() -> None:
     session = led()
     after, announcements = feed(session, Answer(0))
     assert (after.state, announcements) == (session.state, ())
-    asked, _ = feed(session, placed(seen((5, 4), (2, 0), sure=(0.99, 0.5))))
+    questioned, _ = feed(session, placed(seen((5, 4), (2, 0), sure=(0.99, 0.5))))
     for answer in (Answer(99), Answer(-1), Answer(0, topic="something else")):
-        after, announcements = feed(asked, answer)
-        assert (after.state, announcements) == (asked.state, ())
+        after, announcements = feed(questioned, answer)
+        assert (after.state, announcements) == (questioned.state, ())
 
 
 def test_a_call_before_its_tile_is_visible_counts_for_the_tile() -> None:

@@ -63,8 +63,8 @@ def effective_tiles(session: Session) -> list[str]:
 def changing_views(count: int) -> list[TableView]:
     """Return views with changes: a distant tile appears and disappears."""
     far = seen((0, 1), (9, 9))
-    come, gone = Change(ChangeKind.PLACED, far), Change(ChangeKind.REMOVED, far)
-    return [TableView((), (), (gone,) if at % 2 else (come,)) for at in range(count)]
+    placed, gone = Change(ChangeKind.PLACED, far), Change(ChangeKind.REMOVED, far)
+    return [TableView((), (), (gone,) if at % 2 else (placed,)) for at in range(count)]
 
 
 def test_a_reverted_question_is_open_again() -> None:
@@ -100,9 +100,11 @@ def test_reverting_keeps_the_log() -> None:
 def test_later_tiles_wait_for_the_new_answer() -> None:
     before = with_question()
     wrong, _ = feed(before, Answer(1), t_ns=1)
-    went_on, announcements = feed(wrong, TableView((DOUBTFUL, LATER), (), (Change(ChangeKind.PLACED, LATER),)), t_ns=2)
+    continued, announcements = feed(
+        wrong, TableView((DOUBTFUL, LATER), (), (Change(ChangeKind.PLACED, LATER),)), t_ns=2
+    )
     assert any(isinstance(announcement, Placed) for announcement in announcements)
-    again, _ = revert(went_on)
+    again, _ = revert(continued)
     assert effective_tiles(again) == effective_tiles(before)
     right, _ = feed(again, Answer(0), t_ns=3)
     assert plays(right)[-1] == "6-3@5-3W"
@@ -122,9 +124,9 @@ def test_an_answered_amendment_is_undone() -> None:
     wrong, _ = feed(session, Answer(other))
     assert isinstance(wrong.state.log[-1], Amend)
     assert effective_tiles(wrong) != before
-    again, said_again = revert(wrong)
+    again, repeated = revert(wrong)
     assert effective_tiles(again) == before
-    assert said_again == questions(announcements)
+    assert repeated == questions(announcements)
 
 
 def test_removed_plays_return_with_their_positions() -> None:
@@ -134,8 +136,8 @@ def test_removed_plays_return_with_their_positions() -> None:
     assert questions(announcements) == ["the 5-4 was removed: does it still count?"]
     without, _ = feed(gone, Answer(1))
     assert effective_tiles(without) == ["5-3"]
-    again, asked_again = revert(without)
-    assert asked_again == questions(announcements)
+    again, repeated = revert(without)
+    assert repeated == questions(announcements)
     assert effective_tiles(again) == effective_tiles(session)
     assert [known_tile.tile for known_tile in again.places.known] == [
         known_tile.tile for known_tile in gone.places.known

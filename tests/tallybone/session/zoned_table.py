@@ -64,7 +64,7 @@ def back(at: int) -> SeenTile:
     return SeenTile(Face.DOWN, ((x, y), (x + 36, y), (x + 36, y + 72), (x, y + 72)), ())
 
 
-def laid_open(eye: NoisyReader, side: Side, tiles: tuple[Tile, ...]) -> list[SeenTile]:
+def laid_open(reader: NoisyReader, side: Side, tiles: tuple[Tile, ...]) -> list[SeenTile]:
     """Return the tiles revealed by a player at *side*, in a row."""
     fresh = []
     for at, tile in enumerate(tiles):
@@ -76,7 +76,7 @@ def laid_open(eye: NoisyReader, side: Side, tiles: tuple[Tile, ...]) -> list[See
             Side.RIGHT: (FAR_MM, along),
         }[side]
         heading_rad = np.pi / 2 if side in (Side.BOTTOM, Side.TOP) else 0.0
-        fresh.append(eye.seen(Footprint.square(at_mm, heading_rad, 24.0), (tile.low, tile.high)))
+        fresh.append(reader.seen(Footprint.square(at_mm, heading_rad, 24.0), (tile.low, tile.high)))
     return fresh
 
 
@@ -129,12 +129,12 @@ class ZonedTable(NoisyTable):
             return ()
         return (EntrySide(other, 0.6), EntrySide(sides[seat], 0.4)) if kind < 0.8 else (EntrySide(other, 1.0),)
 
-    def view(self, changes: Sequence[Change], came: tuple[EntrySide, ...]) -> TableView:
+    def view(self, changes: Sequence[Change], sides: tuple[EntrySide, ...]) -> TableView:
         tiles = (*self.reader.tiles, *self.yard, *self.open)
-        return TableView(tiles, (), tuple(changes), True, self.t_ns, came, size_px=SIZE_PX)
+        return TableView(tiles, (), tuple(changes), True, self.t_ns, sides, size_px=SIZE_PX)
 
-    def show(self, changes: Sequence[Change], came: tuple[EntrySide, ...], after_s: float = 5.0) -> None:
-        self.feed(self.view((*self._yard_faults(), *changes), came), after_s)
+    def show(self, changes: Sequence[Change], sides: tuple[EntrySide, ...], after_s: float = 5.0) -> None:
+        self.feed(self.view((*self._yard_faults(), *changes), sides), after_s)
 
     def _yard_faults(self) -> list[Change]:
         """Push a tile of the boneyard, or miss a tile for a moment without a hand in view."""
