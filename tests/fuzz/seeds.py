@@ -19,7 +19,7 @@ from tallybone.recording.format import Topic
 from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.store.calibration_file import Calibration, LightKept, format_calibration
 from tests.fuzz.targets import PIN
-from tests.tallybone.hub.said import scores, state, topic
+from tests.tallybone.hub.messages import scores, state, topic
 from tests.tallybone.recorded_game import record_game
 from tests.tallybone.recording.sittings import write
 from tests.tallybone.store.test_calibration_file import LENS, TABLE

@@ -16,7 +16,7 @@ from tallybone.cli.keeping import Streams, TableFolders, back_up, restore_table
 from tallybone.maintain import backup as kept
 from tallybone.maintain.backup import ArchivedFile, write_archive
 from tallybone.recording.writer import RecordingWriter
-from tests.tallybone.maintain.test_archive import made_by_hand
+from tests.tallybone.maintain.test_archive import handmade_archive
 from tests.tallybone.recording.sittings import START, write
 
 
@@ -103,7 +103,7 @@ def test_restored_files_are_readable_and_not_executable(table: Table, other: Tab
 def test_restored_files_are_not_writable_by_others(other: Table, tmp_path: Path, mode: int, restored: int) -> None:
     about = tarfile.TarInfo("state/house.json")
     about.mode = mode
-    (tmp_path / "b.tar").write_bytes(made_by_hand((about, b"house")))
+    (tmp_path / "b.tar").write_bytes(handmade_archive((about, b"house")))
     assert other.restore(tmp_path / "b.tar") == 0
     assert stat.S_IMODE((other.place.state / "house.json").stat().st_mode) == restored
 
@@ -112,7 +112,7 @@ def test_restored_files_are_not_writable_by_others(other: Table, tmp_path: Path,
 def test_an_impossible_date_is_rejected(other: Table, tmp_path: Path, mtime_s: int) -> None:
     about = tarfile.TarInfo("state/house.json")
     about.mtime = mtime_s
-    (tmp_path / "b.tar").write_bytes(made_by_hand((about, b"x")))
+    (tmp_path / "b.tar").write_bytes(handmade_archive((about, b"x")))
     before = contents(other.place.state)
     assert other.restore(tmp_path / "b.tar") == 1
     assert (
@@ -138,7 +138,7 @@ def test_a_file_of_any_date_is_backed_up_and_restored(table: Table, other: Table
     ],
 )
 def test_a_file_in_place_of_a_folder_is_rejected(other: Table, tmp_path: Path, names: list[str], words: str) -> None:
-    (tmp_path / "b.tar").write_bytes(made_by_hand(*((tarfile.TarInfo(name), b"x") for name in names)))
+    (tmp_path / "b.tar").write_bytes(handmade_archive(*((tarfile.TarInfo(name), b"x") for name in names)))
     before = contents(other.place.state)
     assert other.restore(tmp_path / "b.tar") == 1
     assert other.err.getvalue().lstrip() == f"tallybone restore: {words}\n"

@@ -1,4 +1,4 @@
-"""A game whose camera is bumped: it is noticed, places are put right, and the score is that of the table."""
+"""Tests of a game with camera bumps: detection, alignment and the score."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from tallybone.simulate.simulation import simulation_settings
 
 
 def judged(path: Path, *pushes: CameraPush) -> SessionJudged:
-    wishes = simulation_settings(
+    settings = simulation_settings(
         "draw", players=2, seed=12, look="classic-felt", difficulty=Difficulty.EASY, plays=5, pushes=pushes
     )
-    assert simulate(path, wishes, out=StringIO()) == 0
+    assert simulate(path, settings, out=StringIO()) == 0
     return judge_session(path)
 
 
 @pytest.mark.slow
-def test_a_bump_while_a_tile_is_laid_is_said_and_costs_nothing(tmp_path: Path) -> None:
+def test_a_bump_during_a_play_is_detected_and_costs_nothing(tmp_path: Path) -> None:
     session = judged(tmp_path / "a.mcap", CameraPush(2, PushTime.LAYING, 24.0, -14.0, 1.5))
     figures = Figures.of([session])
     assert (figures.wholly_right, figures.plays, figures.spare, figures.unflagged) == (5, 5, 0, 0)
@@ -32,15 +32,15 @@ def test_a_bump_while_a_tile_is_laid_is_said_and_costs_nothing(tmp_path: Path) -
     assert straight.aim.is_straight
     assert not bumped.aim.is_straight
     assert bumped.error_px < 1.5
-    assert {said.lost for said in session.camera} == {None}
+    assert {observation.lost for observation in session.camera} == {None}
 
 
 @pytest.mark.slow
-def test_a_camera_that_is_pushed_too_far_lets_the_game_wait_until_it_is_put_back(tmp_path: Path) -> None:
+def test_a_large_push_suspends_the_game_until_the_camera_is_back(tmp_path: Path) -> None:
     away = CameraPush(2, PushTime.BEFORE, 120.0, -70.0, 0.0)  # the boneyard is at the top right
     session = judged(tmp_path / "a.mcap", away, CameraPush(4, PushTime.BEFORE, 1.0, 1.0, 0.1))
-    words = [said.lost for said in session.camera]
-    assert any(one is not None and "put it back" in one for one in words)
+    words = [observation.lost for observation in session.camera]
+    assert any(text is not None and "put it back" in text for text in words)
     assert words[-1] is None
     assert session.camera[-1].error_px < 1.5
     assert Figures.of([session]).unflagged == 0

@@ -1,4 +1,4 @@
-"""Files of labels: what is taken from them, and what each fault in them is called."""
+"""Tests of label files: parsing and error messages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LABEL: dict[str, Any] = {
 }
 
 
-def test_a_label_becomes_plain_values() -> None:
+def test_parses_a_label() -> None:
     labels = parse_labels([LABEL])
     assert labels.faults == ()
     assert labels.photos == (
@@ -53,7 +53,7 @@ def test_a_label_becomes_plain_values() -> None:
     )
 
 
-def test_a_source_is_the_first_folder() -> None:
+def test_the_source_is_the_first_folder() -> None:
     assert PhotoLabel("kitchen/a/b.jpg", ()).source == "kitchen"
     assert PhotoLabel("b.jpg", ()).source == "."
 
@@ -90,7 +90,7 @@ def test_a_source_is_the_first_folder() -> None:
         (("scene",), 7, "scene: expected a text, got 7"),
     ],
 )
-def test_a_fault_is_named_by_picture_and_field_and_the_other_pictures_are_kept(
+def test_an_error_names_picture_and_field_and_other_pictures_are_kept(
     place: tuple[str | int, ...], value: object, fault: str
 ) -> None:
     broken: Any = deepcopy(LABEL)
@@ -100,17 +100,17 @@ def test_a_fault_is_named_by_picture_and_field_and_the_other_pictures_are_kept(
     inner[place[-1]] = value
     labels = parse_labels([broken, {**LABEL, "image": "other.jpg"}])
     assert [photo.image for photo in labels.photos] == ["other.jpg"]
-    (said,) = labels.faults
-    assert fault in said
+    (error,) = labels.faults
+    assert fault in error
 
 
-def test_a_picture_that_is_labelled_twice_is_a_fault() -> None:
+def test_rejects_a_picture_labelled_twice() -> None:
     labels = parse_labels([LABEL, LABEL])
     assert len(labels.photos) == 1
     assert labels.faults == ("kitchen/evening.jpg: image: expected each picture once, but it is labelled twice",)
 
 
-def test_a_tile_outside_of_the_picture_is_a_fault() -> None:
+def test_rejects_a_tile_outside_the_picture() -> None:
     (photo,) = parse_labels([LABEL]).photos
     photo.require_fits(300, 200)
     with pytest.raises(LabelError, match=r"tiles\[2\]: expected a place in the picture of 299 x 200 px, got 300, 200"):
@@ -118,7 +118,7 @@ def test_a_tile_outside_of_the_picture_is_a_fault() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "error"),
     [
         (b"{}", "labels: expected a list, got {}"),
         (b"[\n{", "line 2, column 2: expected JSON"),
@@ -127,19 +127,19 @@ def test_a_tile_outside_of_the_picture_is_a_fault() -> None:
         (b"[" + b"9" * 5000 + b"]", "expected JSON"),
     ],
 )
-def test_a_file_of_no_use_is_named_so(tmp_path: Path, data: bytes, said: str) -> None:
+def test_rejects_an_unusable_file(tmp_path: Path, data: bytes, error: str) -> None:
     path = tmp_path / "labels.json"
     path.write_bytes(data)
-    with pytest.raises(LabelError, match=said):
+    with pytest.raises(LabelError, match=error):
         load_labels(path)
 
 
-def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+def test_accepts_a_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "labels.json"
     path.write_text(json.dumps([LABEL]), encoding="utf-8-sig")
     assert load_labels(path) == parse_labels([LABEL])
 
 
-def test_an_absent_file_is_named_so(tmp_path: Path) -> None:
+def test_names_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(LabelError, match="cannot be opened: there is no such file"):
         load_labels(tmp_path / "labels.json")

@@ -1,4 +1,4 @@
-"""The contact sheet: what a crop shows, and how many cells and sheets there are."""
+"""Tests of the contact sheet of mistakes: crops, cells and sheets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OUTLINE = ((40.0, 40.0), (60.0, 40.0), (60.0, 50.0), (40.0, 50.0))
 MISSED = Mistake(MistakeKind.MISSED, "missed 1-1", (OUTLINE,))
 
 
-def test_a_crop_shows_the_tile_in_its_middle_and_leaves_its_face_free() -> None:
+def test_a_crop_centres_the_tile_and_leaves_its_face_uncovered() -> None:
     image = np.full((100, 100, 3), 60, np.uint8)
     image[40:50, 40:60] = 255
     crop = crop_mistake(image, MISSED)
@@ -21,13 +21,13 @@ def test_a_crop_shows_the_tile_in_its_middle_and_leaves_its_face_free() -> None:
     assert (crop == ORANGE).all(axis=2).any()
 
 
-def test_a_crop_at_the_edge_of_a_picture_is_grey_beyond_it() -> None:
+def test_a_crop_at_the_image_border_is_grey_outside() -> None:
     crop = crop_mistake(np.full((45, 100, 3), 60, np.uint8), MISSED)
     assert (crop[-10:] == 200).all()
     assert (crop[:10] == 60).all()
 
 
-def test_a_mistake_in_a_large_picture_is_made_smaller_without_losing_its_pips() -> None:
+def test_a_mistake_in_a_large_image_is_smoothed_when_reduced() -> None:
     image = np.zeros((2000, 2000, 3), np.uint8)
     image[::2] = 255
     wide = Mistake(MistakeKind.MISSED, "", (((100.0, 100.0), (1900.0, 100.0), (1900.0, 1900.0), (100.0, 1900.0)),))
@@ -44,15 +44,15 @@ def black_cells(sheet: np.ndarray) -> int:
     return round(int((sheet == 0).all(axis=2).sum()) / 232**2)
 
 
-def test_every_mistake_has_a_cell_and_a_sheet_holds_two_hundred() -> None:
+def test_every_mistake_has_a_cell_and_a_sheet_has_two_hundred() -> None:
     sheets = list(draw_sheets(cells(MOST_CELLS + 3)))
     assert [black_cells(sheet) for sheet in sheets] == [MOST_CELLS, 3]
 
 
-def test_each_source_begins_a_row_under_its_name() -> None:
-    (one,), (two,) = (list(draw_sheets(cells(2))), list(draw_sheets([*cells(1), *cells(1, "b")])))
-    assert two.shape[0] > one.shape[0] + 232
-    assert black_cells(one) == black_cells(two) == 2
+def test_each_source_starts_a_row_with_its_name() -> None:
+    (single_source,), (two_sources,) = (list(draw_sheets(cells(2))), list(draw_sheets([*cells(1), *cells(1, "b")])))
+    assert two_sources.shape[0] > single_source.shape[0] + 232
+    assert black_cells(single_source) == black_cells(two_sources) == 2
 
 
 def test_without_mistakes_there_is_no_sheet() -> None:

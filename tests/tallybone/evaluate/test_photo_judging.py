@@ -1,4 +1,4 @@
-"""Judging a reading by its label: each rule by itself, and all of them against an independent tool."""
+"""Tests of judging a reading against its label: each rule, and agreement with an independent scorer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vision.reading import Face, Half, Join, PointPx, Reading, SeenTile
 SIDE_PX = 40.0
 
 
-def true(first: int, second: int, x: float, y: float) -> TileLabel:
+def label_at(first: int, second: int, x: float, y: float) -> TileLabel:
     left, right = (x - SIDE_PX / 2, y), (x + SIDE_PX / 2, y)
     return TileLabel(LabelFace.UP, (x, y), (HalfLabel(first, left), HalfLabel(second, right)))
 
@@ -46,45 +46,47 @@ def reading(*tiles: SeenTile, joins: tuple[Join, ...] = ()) -> Reading:
     return Reading(1000, 1000, tiles, joins)
 
 
-def words(label: PhotoLabel, said: Reading) -> list[str]:
-    return [mistake.words for mistake in mistakes_in(judge_photo(label, said))]
+def words(label: PhotoLabel, reading_: Reading) -> list[str]:
+    return [mistake.words for mistake in mistakes_in(judge_photo(label, reading_))]
 
 
-def test_a_tile_read_from_its_other_end_is_right() -> None:
+def test_a_tile_read_in_reverse_is_right() -> None:
     (x, y) = (100.0, 100.0)
-    turned = SeenTile(Face.UP, box(x, y), (Half(5, 1.0, (x + SIDE_PX / 2, y)), Half(2, 1.0, (x - SIDE_PX / 2, y))))
-    assert words(PhotoLabel("a.jpg", (true(2, 5, x, y),)), reading(turned)) == []
+    reversed_tile = SeenTile(
+        Face.UP, box(x, y), (Half(5, 1.0, (x + SIDE_PX / 2, y)), Half(2, 1.0, (x - SIDE_PX / 2, y)))
+    )
+    assert words(PhotoLabel("a.jpg", (label_at(2, 5, x, y),)), reading(reversed_tile)) == []
 
 
-def test_wrong_pips_are_said_with_their_confidence() -> None:
-    assert words(PhotoLabel("a.jpg", (true(2, 5, 100, 100),)), reading(seen(2, 6, 100, 100))) == [
+def test_wrong_pips_are_reported_with_their_confidence() -> None:
+    assert words(PhotoLabel("a.jpg", (label_at(2, 5, 100, 100),)), reading(seen(2, 6, 100, 100))) == [
         "2-5 read as 2-6 (0.80)"
     ]
 
 
 def test_a_tile_is_found_within_a_third_of_a_side() -> None:
-    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100),))
+    label = PhotoLabel("a.jpg", (label_at(2, 5, 100, 100),))
     assert words(label, reading(seen(2, 5, 100, 113))) == []
     assert words(label, reading(seen(2, 5, 100, 115))) == ["missed 2-5", "spare 2-5 (0.80)"]
 
 
-def test_of_two_readings_of_one_tile_the_nearer_counts_and_the_other_is_spare() -> None:
-    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100),))
+def test_the_nearer_of_two_readings_counts_and_the_other_is_spare() -> None:
+    label = PhotoLabel("a.jpg", (label_at(2, 5, 100, 100),))
     assert words(label, reading(seen(1, 1, 100, 108), seen(2, 5, 100, 101))) == ["spare 1-1 (0.80)"]
 
 
-def test_what_is_ignored_or_on_edge_counts_neither_way() -> None:
+def test_ignored_and_standing_tiles_do_not_count() -> None:
     label = PhotoLabel(
         "a.jpg",
-        (true(2, 5, 100, 100), TileLabel(LabelFace.STANDING, (300, 300), ())),
+        (label_at(2, 5, 100, 100), TileLabel(LabelFace.STANDING, (300, 300), ())),
         ignored=(IgnoredBox(500, 500, 600, 600),),
     )
     assert words(label, reading(seen(2, 5, 100, 100), back(310, 310), seen(1, 2, 550, 550), back(550, 520))) == []
     assert words(label, reading(seen(2, 5, 100, 100), back(400, 310))) == ["spare face-down tile"]
 
 
-def test_a_tile_under_something_unsure_is_missed_but_not_in_silence() -> None:
-    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), true(1, 1, 300, 300)))
+def test_a_tile_below_an_unsure_object_is_missed_but_not_silent() -> None:
+    label = PhotoLabel("a.jpg", (label_at(2, 5, 100, 100), label_at(1, 1, 300, 300)))
     photo = judge_photo(label, reading(unsure(100, 139), unsure(300, 341)))
     counts = count_photo(photo)
     assert (counts.found, counts.silent, counts.unsure_false) == (0, 1, 1)
@@ -95,7 +97,7 @@ def test_a_tile_under_something_unsure_is_missed_but_not_in_silence() -> None:
     ]
 
 
-def test_something_unsure_on_a_back_an_edge_or_in_an_ignored_box_is_not_false() -> None:
+def test_an_unsure_object_on_a_back_an_edge_or_an_ignored_box_is_not_false() -> None:
     label = PhotoLabel(
         "a.jpg",
         (TileLabel(LabelFace.DOWN, (100, 100), ()), TileLabel(LabelFace.STANDING, (300, 300), ())),
@@ -105,22 +107,22 @@ def test_something_unsure_on_a_back_an_edge_or_in_an_ignored_box_is_not_false() 
     assert count_photo(judge_photo(label, reading(unsure(550, 550), unsure(200, 200)))).unsure_false == 1
 
 
-def test_something_unsure_is_neither_a_spare_tile_nor_a_back() -> None:
-    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), TileLabel(LabelFace.DOWN, (300, 300), ())))
+def test_an_unsure_object_is_neither_a_spare_tile_nor_a_back() -> None:
+    label = PhotoLabel("a.jpg", (label_at(2, 5, 100, 100), TileLabel(LabelFace.DOWN, (300, 300), ())))
     counts = count_photo(judge_photo(label, reading(seen(2, 5, 100, 100), unsure(300, 300), unsure(105, 100))))
     assert (counts.perfect, counts.spare, counts.backs_found, counts.backs_spare) == (1, 0, 0, 0)
 
 
-def test_a_misread_half_is_bold_from_the_confidence_on_that_is_taken_for_read() -> None:
-    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), true(2, 5, 300, 300)))
+def test_a_misread_half_is_bold_above_the_confidence_threshold() -> None:
+    label = PhotoLabel("a.jpg", (label_at(2, 5, 100, 100), label_at(2, 5, 300, 300)))
     wrong_both = judge_photo(label, reading(seen(1, 6, 100, 100), seen(2, 5, 300, 300)))
     assert count_photo(wrong_both).bold == 2
     doubtful = SeenTile(Face.UP, box(100, 100), (Half(1, 0.79, (80, 100)), Half(5, 0.9, (120, 100))))
     assert count_photo(judge_photo(label, reading(doubtful))).bold == 0
 
 
-def test_backs_are_found_by_their_place() -> None:
-    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), TileLabel(LabelFace.DOWN, (300, 300), ())))
+def test_backs_are_matched_by_position() -> None:
+    label = PhotoLabel("a.jpg", (label_at(2, 5, 100, 100), TileLabel(LabelFace.DOWN, (300, 300), ())))
     assert words(label, reading(seen(2, 5, 100, 100), back(320, 310))) == []
     assert words(label, reading(seen(2, 5, 100, 100), back(340, 300))) == [
         "missed face-down tile",
@@ -128,30 +130,32 @@ def test_backs_are_found_by_their_place() -> None:
     ]
 
 
-def test_joins_are_compared_through_the_tiles_they_join() -> None:
-    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), true(5, 1, 180, 100), true(1, 1, 260, 100)), (Join(0, 1, 1, 0),))
+def test_joins_are_compared_by_the_matched_tiles() -> None:
+    label = PhotoLabel(
+        "a.jpg", (label_at(2, 5, 100, 100), label_at(5, 1, 180, 100), label_at(1, 1, 260, 100)), (Join(0, 1, 1, 0),)
+    )
     tiles = (seen(1, 1, 260, 100), seen(5, 1, 180, 100), seen(2, 5, 100, 100))
     assert words(label, reading(*tiles, joins=(Join(1, 0, 2, 1),))) == []
     spare, missed = "spare join 1-1 to 5-1", "missed join 2-5 to 5-1"
     assert words(label, reading(*tiles, joins=(Join(0, 0, 1, 1),))) == [missed, spare]
 
 
-def test_joins_of_a_label_without_any_are_not_judged() -> None:
-    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), true(5, 1, 180, 100)))
-    said = reading(seen(2, 5, 100, 100), seen(5, 1, 180, 100), joins=(Join(0, 1, 1, 0),))
-    assert words(label, said) == []
-    assert count_photo(judge_photo(label, said)).joins_said == 0
+def test_joins_are_not_judged_without_labels() -> None:
+    label = PhotoLabel("a.jpg", (label_at(2, 5, 100, 100), label_at(5, 1, 180, 100)))
+    reading_ = reading(seen(2, 5, 100, 100), seen(5, 1, 180, 100), joins=(Join(0, 1, 1, 0),))
+    assert words(label, reading_) == []
+    assert count_photo(judge_photo(label, reading_)).joins_said == 0
 
 
-def test_what_a_half_says_alone_is_counted_apart() -> None:
-    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100),))
+def test_readings_of_single_halves_are_counted_separately() -> None:
+    label = PhotoLabel("a.jpg", (label_at(2, 5, 100, 100),))
     counts = count_photo(judge_photo(label, reading(seen(2, 5, 100, 100, chances=(0.1, 0.7, 0.2)))))
     assert (counts.right, counts.half_errors) == (1, 0)
     assert (counts.alone_right, counts.alone_half_errors) == (0, 1)
 
 
-def test_halves_of_a_spare_tile_are_claims_that_are_wrong() -> None:
-    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100),))
+def test_halves_of_a_spare_tile_are_wrong_claims() -> None:
+    label = PhotoLabel("a.jpg", (label_at(2, 5, 100, 100),))
     photo = judge_photo(label, reading(seen(2, 6, 100, 100), seen(1, 1, 300, 300)))
     assert [(claim.confidence, claim.is_right) for claim in claims_of([photo])] == [
         (0.9, True),
@@ -161,17 +165,17 @@ def test_halves_of_a_spare_tile_are_claims_that_are_wrong() -> None:
     ]
 
 
-def test_tiles_are_counted_by_the_size_of_their_halves() -> None:
+def test_tiles_are_counted_by_half_size() -> None:
     small = TileLabel(LabelFace.UP, (20, 20), (HalfLabel(0, (15, 20)), HalfLabel(0, (25, 20))))
-    photo = judge_photo(PhotoLabel("a.jpg", (true(2, 5, 100, 100), small)), reading(seen(2, 5, 100, 100)))
-    assert {name: (one.tiles, one.right) for name, one in by_half_px([photo]).items()} == {
+    photo = judge_photo(PhotoLabel("a.jpg", (label_at(2, 5, 100, 100), small)), reading(seen(2, 5, 100, 100)))
+    assert {name: (counts.tiles, counts.right) for name, counts in by_half_px([photo]).items()} == {
         "below 20": (1, 0),
         "40 to 60": (1, 1),
     }
 
 
 def muddled(rng: np.random.Generator) -> tuple[dict[str, object], Reading]:
-    """A label and a reading of it with mistakes of every kind, with the one decimal that JSON keeps."""
+    """Return a label and a reading with mistakes of every kind, with the one decimal of the JSON output."""
     labels: list[dict[str, object]] = []
     tiles: list[SeenTile] = []
     for index in range(12):
@@ -192,31 +196,31 @@ def muddled(rng: np.random.Generator) -> tuple[dict[str, object], Reading]:
     up = [index for index, label in enumerate(labels) if label["face"] == "up"]
     ends = [sorted(rng.choice(up, 2, replace=False).tolist()) for _ in range(3)]
     joins = [[[a, int(rng.integers(2))], [b, int(rng.integers(2))]] for a, b in ends]
-    said = [rng.choice(len(tiles), 2, replace=False).tolist() for _ in range(4)]
-    seen_joins = tuple(Join(a, a_half, b, 1 - a_half) for (a, b), a_half in zip(said, (0, 1, 0, 1), strict=True))
-    kept = seen_joins if all(tiles[j.a].halves and tiles[j.b].halves for j in seen_joins) else ()
+    pairs = [rng.choice(len(tiles), 2, replace=False).tolist() for _ in range(4)]
+    seen_joins = tuple(Join(a, a_half, b, 1 - a_half) for (a, b), a_half in zip(pairs, (0, 1, 0, 1), strict=True))
+    valid_joins = seen_joins if all(tiles[j.a].halves and tiles[j.b].halves for j in seen_joins) else ()
     ignored = [[0, 0, 160, 130]] if rng.random() < 0.5 else []
-    return {"tiles": labels, "joins": joins, "ignore": ignored}, reading(*tiles, joins=kept)
+    return {"tiles": labels, "joins": joins, "ignore": ignored}, reading(*tiles, joins=valid_joins)
 
 
-def test_the_figures_are_those_of_an_independent_tool(shared_data: Path, tmp_path: Path) -> None:
+def test_the_figures_agree_with_an_independent_scorer(shared_data: Path, tmp_path: Path) -> None:
     tool = shared_data.parent / "tools" / "score_read.py"
     if not tool.is_file():
-        pytest.skip("the independent tool (../shared/tools/score_read.py beside the project) is not here")
+        pytest.skip("the independent scorer of readings is not available")
     rng = np.random.default_rng(3)
-    made = {f"some/{number}.jpg": muddled(rng) for number in range(120)}
-    known = [{"image": image, **label} for image, (label, _) in made.items()]
-    (tmp_path / "labels.json").write_text(json.dumps(known))
-    lines = "\n".join(format_reading(f"/{image}", said, read_ms=1) for image, (_, said) in made.items())
+    cases = {f"some/{index}.jpg": muddled(rng) for index in range(120)}
+    raw_labels = [{"image": image, **label} for image, (label, _) in cases.items()]
+    (tmp_path / "labels.json").write_text(json.dumps(raw_labels))
+    lines = "\n".join(format_reading(f"/{image}", reading_, read_ms=1) for image, (_, reading_) in cases.items())
     command = [sys.executable, str(tool), str(tmp_path / "labels.json"), str(tmp_path), "--json", "--more"]
-    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
-    theirs = json.loads(done.stdout)
-    labels = parse_labels(known)
+    result = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
+    theirs = json.loads(result.stdout)
+    labels = parse_labels(raw_labels)
     assert labels.faults == ()
-    photos = [judge_photo(label, made[label.image][1]) for label in labels.photos]
+    photos = [judge_photo(label, cases[label.image][1]) for label in labels.photos]
     counts = total(photos)
-    whole = {"pictures": counts.pictures, "tiles": counts.tiles, "down_false": counts.backs_spare}
-    ours = {**whole, "unsure_false": counts.unsure_false, **counts.shares()}
+    totals = {"pictures": counts.pictures, "tiles": counts.tiles, "down_false": counts.backs_spare}
+    ours = {**totals, "unsure_false": counts.unsure_false, **counts.shares()}
     assert {name: ours[name] for name in theirs} == theirs
-    # The comparison means something only where mistakes of every kind were made.
+    # The comparison is meaningful only if mistakes of every kind occur.
     assert {mistake.wrong for photo in photos for mistake in mistakes_in(photo)} == set(MistakeKind)

@@ -1,4 +1,4 @@
-"""Recordings with their truth are judged: right is right, and what is spoilt is found, counted and named."""
+"""Tests of judging recordings with ground truth: figures, mistakes, and the command."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def judged_by(path: Path, seen: Iterable[TableView]) -> SessionJudged:
     return judge_session(path, perception=TruthEye(tuple(seen)))
 
 
-def test_a_perfect_eye_scores_a_hand_wholly_right(session: tuple[Path, tuple[TableView, ...]]) -> None:
+def test_a_perfect_reader_scores_a_hand_wholly_right(session: tuple[Path, tuple[TableView, ...]]) -> None:
     path, seen = session
     found = judged_by(path, seen)
     figures = Figures.of([found])
@@ -48,21 +48,21 @@ def test_a_perfect_eye_scores_a_hand_wholly_right(session: tuple[Path, tuple[Tab
     assert found.seen_totals == found.true_totals
 
 
-def test_every_hand_of_a_match_is_judged(tmp_path: Path) -> None:
+def test_judges_every_hand_of_a_match(tmp_path: Path) -> None:
     path = tmp_path / "game.mcap"
     found = judged_by(path, record_true_game(path, seed=3, hands=2))
     assert [hand.number for hand in found.hands] == [1, 2]
     assert all(hand.is_score_right and hand.is_end_right for hand in found.hands)
 
 
-def test_latency_is_from_the_last_motion_to_the_frame(session: tuple[Path, tuple[TableView, ...]]) -> None:
+def test_latency_is_measured_from_the_last_motion(session: tuple[Path, tuple[TableView, ...]]) -> None:
     path, seen = session
     found = judged_by(path, seen)
     assert {latency.settled_ms for latency in found.latencies} == {STILL_NS / 1e6}
     assert all(latency.judged_ms > 0 for latency in found.latencies)
 
 
-def test_a_tile_that_is_never_seen_is_missed_by_eye_and_rules(session: tuple[Path, tuple[TableView, ...]]) -> None:
+def test_a_missed_tile_counts_for_the_reader_and_the_rules(session: tuple[Path, tuple[TableView, ...]]) -> None:
     path, seen = session
     last = seen[-1].changes[0].tile
     found = judged_by(path, without(seen, last))
@@ -70,28 +70,28 @@ def test_a_tile_that_is_never_seen_is_missed_by_eye_and_rules(session: tuple[Pat
     assert figures.eye_found == figures.plays - 1
     assert figures.wholly_right == figures.plays - 1
     assert not found.hands[0].is_end_right
-    assert any("scored: nothing" in one.words for one in wrong_in(found))
+    assert any("scored: nothing" in mistake.words for mistake in wrong_in(found))
 
 
-def test_a_misread_tile_is_wrong_for_the_eye_alone(session: tuple[Path, tuple[TableView, ...]]) -> None:
+def test_a_misread_tile_counts_for_the_reader(session: tuple[Path, tuple[TableView, ...]]) -> None:
     path, seen = session
     first = seen[1].changes[0].tile
-    spoilt = with_pips(seen[1], first, (6, 6))
-    found = judged_by(path, [seen[0], spoilt, *(replace(spoilt, changes=()) for _ in seen[2:])])
+    misread = with_pips(seen[1], first, (6, 6))
+    found = judged_by(path, [seen[0], misread, *(replace(misread, changes=()) for _ in seen[2:])])
     assert (found.reader.found, found.reader.right, found.reader.spare) == (1, 0, 0)
     played = found.hands[0].plays[0]
     assert played.seen is not None
     assert not played.is_tile_right
 
 
-def test_a_recording_without_truth_is_refused(tmp_path: Path) -> None:
+def test_rejects_a_recording_without_truth(tmp_path: Path) -> None:
     path = tmp_path / "game.mcap"
     record_game(path)
     with pytest.raises(TruthError, match="does not say what really happened"):
         read_truth(path)
 
 
-def test_truth_is_what_is_over_at_a_time(session: tuple[Path, tuple[TableView, ...]]) -> None:
+def test_the_truth_at_a_time_includes_completed_events(session: tuple[Path, tuple[TableView, ...]]) -> None:
     path, _ = session
     truth = read_truth(path)
     second = truth.events[1]
@@ -102,7 +102,7 @@ def test_truth_is_what_is_over_at_a_time(session: tuple[Path, tuple[TableView, .
 
 
 class Command:
-    """`tallybone evaluate SESSION...` with an eye that sees what is there."""
+    """`tallybone evaluate SESSION...` with a perfect reader."""
 
     def __init__(self, seen: tuple[TableView, ...]) -> None:
         self._seen = seen
@@ -127,7 +127,7 @@ def test_the_command_prints_tables_by_game_look_and_difficulty(
     assert max(len(line) for line in command.out.splitlines()) <= 80
 
 
-def test_json_has_a_line_for_each_recording_and_one_for_all(session: tuple[Path, tuple[TableView, ...]]) -> None:
+def test_json_has_a_line_per_recording_and_a_total(session: tuple[Path, tuple[TableView, ...]]) -> None:
     path, seen = session
     command = Command(seen)
     assert command.run(path.parent, as_json=True) == 0, command.err
@@ -137,7 +137,7 @@ def test_json_has_a_line_for_each_recording_and_one_for_all(session: tuple[Path,
     assert line["wrong"] == []
 
 
-def test_a_recording_that_cannot_be_judged_costs_only_itself(session: tuple[Path, tuple[TableView, ...]]) -> None:
+def test_an_invalid_recording_is_named_and_the_others_are_judged(session: tuple[Path, tuple[TableView, ...]]) -> None:
     path, seen = session
     (path.parent / "broken.mcap").write_bytes(b"no recording")
     command = Command(seen)
@@ -152,7 +152,7 @@ def test_an_empty_folder_is_an_error(tmp_path: Path) -> None:
     assert "expected recordings (.mcap) in it, but there are none" in command.err
 
 
-def test_labels_are_no_recordings(tmp_path: Path) -> None:
+def test_distinguishes_labels_from_recordings(tmp_path: Path) -> None:
     assert not are_sessions([tmp_path / "labels.json", tmp_path])
     assert are_sessions([tmp_path / "game.mcap"])
     assert are_sessions([tmp_path])
@@ -160,12 +160,12 @@ def test_labels_are_no_recordings(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("game", "players", "seed"), [("bones", 2, 1), ("block", 2, 8)])
-def test_a_rendered_hand_is_scored_as_it_was_played(game: str, players: int, seed: int, tmp_path: Path) -> None:
+def test_a_rendered_hand_is_scored_as_played(game: str, players: int, seed: int, tmp_path: Path) -> None:
     path = tmp_path / "hand.mcap"
-    wishes = simulation_settings(
+    settings = simulation_settings(
         game, players=players, seed=seed, hands=1, look="classic-felt", difficulty=Difficulty.NORMAL
     )
-    assert simulate(path, wishes, out=io.StringIO()) == 0
+    assert simulate(path, settings, out=io.StringIO()) == 0
     found = judge_session(path)
-    assert [one.words for one in wrong_in(found)] == []
+    assert [mistake.words for mistake in wrong_in(found)] == []
     assert found.is_winner_right

@@ -1,4 +1,4 @@
-"""A hub that is served, at a real broker, for tests."""
+"""A running hub with a real MQTT broker, for tests."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 
 from tallybone.cli.hub import HubOptions, run_hub
 from tallybone.terminal import StopRequest
-from tests.tallybone.hub.said import scores, state, topic
+from tests.tallybone.hub.messages import scores, state, topic
 from tests.tallybone.notify.brokers import RealBroker, subscribed, until_broker
 
 
 @dataclass(slots=True)
 class ServedHub:
-    """A hub, and what it has printed."""
+    """A running hub, with its output."""
 
     url: str
     out: StringIO
@@ -25,13 +25,13 @@ class ServedHub:
 
 @contextmanager
 def served_hub(broker: RealBroker, folder: Path) -> Iterator[ServedHub]:
-    """Yield a hub until the end of the block."""
-    told, out, codes = StopRequest(), StringIO(), []
-    wishes = HubOptions(at="127.0.0.1:0", broker=broker.url)
+    """Run a hub until the end of the block."""
+    stop_request, out, codes = StopRequest(), StringIO(), []
+    options = HubOptions(at="127.0.0.1:0", broker=broker.url)
     environment = {"XDG_STATE_HOME": str(folder)}
 
     def run() -> None:
-        codes.append(run_hub(wishes, environment, folder, out=out, err=out, stop=lambda: nullcontext(told)))
+        codes.append(run_hub(options, environment, folder, out=out, err=out, stop=lambda: nullcontext(stop_request)))
 
     thread = threading.Thread(target=run, name="hub")
     thread.start()
@@ -40,27 +40,27 @@ def served_hub(broker: RealBroker, folder: Path) -> Iterator[ServedHub]:
         assert "hub http" in out.getvalue(), out.getvalue()
         yield ServedHub(out.getvalue().split()[1], out)
     finally:
-        told.is_requested = True
+        stop_request.is_requested = True
         thread.join()
         assert codes == [0], out.getvalue()
 
 
-class Tellers:
-    """Speaks for many tables at a broker."""
+class FakeTables:
+    """Publishes the messages of many tables to a broker."""
 
     def __init__(self, broker: RealBroker) -> None:
         self._subscription = subscribed(broker, "nothing")
         self._client = self._subscription.__enter__().client
 
-    def say(self, table: str, what: str, payload: bytes) -> None:
+    def publish(self, table: str, kind: str, payload: bytes) -> None:
         until_broker(self._client.is_connected)
-        self._client.publish(topic(table, what), payload, qos=1, retain=True).wait_for_publish(30)
+        self._client.publish(topic(table, kind), payload, qos=1, retain=True).wait_for_publish(30)
 
     def table(self, table: str, *totals: int, **more: object) -> None:
-        """Let a table be online, with a score."""
-        self.say(table, "scores", scores(*totals, **{"name": table, **more}))  # type: ignore[arg-type]
-        self.say(table, "state", state())
-        self.say(table, "availability", b"online")
+        """Publish the score, the state and the availability of a table."""
+        self.publish(table, "scores", scores(*totals, **{"name": table, **more}))  # type: ignore[arg-type]
+        self.publish(table, "state", state())
+        self.publish(table, "availability", b"online")
 
     def close(self) -> None:
         self._subscription.__exit__(None, None, None)

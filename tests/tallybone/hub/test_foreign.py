@@ -1,4 +1,4 @@
-"""What a broker hands over is anybody's: what is understood is bounded, all else is junk and nothing worse."""
+"""Tests of untrusted messages from a broker: valid ones are bounded, all others are rejected as junk."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tallybone.hub.heard import MOST_BYTES, Gone, JunkError, MatchProgress, Online, Player, Scores, heard
-from tests.tallybone.hub.said import PREFIX, scores, state, topic
+from tests.tallybone.hub.messages import PREFIX, scores, state, topic
 
-BUSY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be
+BUSY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -22,11 +22,11 @@ JSON = st.recursive(
 )
 
 
-def of(what: str, payload: bytes) -> Any:
-    return heard(PREFIX, topic("t-1", what), payload)[1]
+def parsed(kind: str, payload: bytes) -> Any:
+    return heard(PREFIX, topic("t-1", kind), payload)[1]
 
 
-def test_what_a_table_says_is_understood() -> None:
+def test_parses_the_messages_of_a_table() -> None:
     assert heard(PREFIX, topic("t-1", "scores"), scores(15, 5)) == (
         "t-1",
         Scores(
@@ -42,13 +42,15 @@ def test_what_a_table_says_is_understood() -> None:
             at=datetime(2026, 5, 1, 18, tzinfo=UTC),
         ),
     )
-    assert of("state", state(last={"words": "Ann knocks"})) == MatchProgress("run-1", 2, 1, None, "Ann knocks", None)
-    assert of("availability", b"offline") == Online(is_online=False)
-    assert of("scores", b"") == Gone()
+    assert parsed("state", state(last={"words": "Ann knocks"})) == MatchProgress(
+        "run-1", 2, 1, None, "Ann knocks", None
+    )
+    assert parsed("availability", b"offline") == Online(is_online=False)
+    assert parsed("scores", b"") == Gone()
 
 
 @pytest.mark.parametrize(
-    "where",
+    "address",
     [
         "tallybone/v2/t-1/scores",
         "tallybone/v1/t-1/scores/more",
@@ -62,9 +64,9 @@ def test_what_a_table_says_is_understood() -> None:
         "",
     ],
 )
-def test_other_topics_are_no_table(where: str) -> None:
+def test_rejects_other_topics(address: str) -> None:
     with pytest.raises(JunkError):
-        heard(PREFIX, where, scores())
+        heard(PREFIX, address, scores())
 
 
 @pytest.mark.parametrize(
@@ -87,41 +89,41 @@ def test_other_topics_are_no_table(where: str) -> None:
         scores() + b" " * MOST_BYTES,
     ],
 )
-def test_junk_is_no_score(payload: bytes) -> None:
+def test_rejects_junk_scores(payload: bytes) -> None:
     with pytest.raises(JunkError):
-        of("scores", payload)
+        parsed("scores", payload)
 
 
-def test_names_are_bounded_and_made_plain_and_markup_stays_text() -> None:
-    said = of("scores", scores(1, 2, names=("<script>alert(1)</script>", "\u202e\x00evil" + "x" * 1000)))
-    assert said.players[0].name == "<script>alert(1)</script>"
-    assert said.players[1].name.startswith("evilx")
-    assert len(said.players[1].name) <= 40
+def test_names_are_sanitised_and_truncated_and_markup_stays_text() -> None:
+    message = parsed("scores", scores(1, 2, names=("<script>alert(1)</script>", "\u202e\x00evil" + "x" * 1000)))
+    assert message.players[0].name == "<script>alert(1)</script>"
+    assert message.players[1].name.startswith("evilx")
+    assert len(message.players[1].name) <= 40
 
 
 @pytest.mark.parametrize(
     "at", ["yesterday", "2026-05-01T20:00:00", 7, "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "x" * 99]
 )
-def test_a_time_that_is_none_costs_no_score(at: object) -> None:
-    assert of("scores", scores(1, 2, at=at)).at is None
+def test_an_invalid_time_does_not_reject_the_score(at: object) -> None:
+    assert parsed("scores", scores(1, 2, at=at)).at is None
 
 
-def test_a_winner_who_does_not_sit_there_has_not_won() -> None:
-    assert of("scores", scores(1, 2, over=True, winner=7)).winner is None
-    assert of("scores", scores(1, 2, over=False, winner=1)).winner is None
-    assert of("scores", scores(1, 2, over=True, winner=1)).winner == 1
+def test_an_unknown_seat_is_no_winner() -> None:
+    assert parsed("scores", scores(1, 2, over=True, winner=7)).winner is None
+    assert parsed("scores", scores(1, 2, over=False, winner=1)).winner is None
+    assert parsed("scores", scores(1, 2, over=True, winner=1)).winner == 1
 
 
 @BUSY
 @given(st.sampled_from(["scores", "state", "availability"]), st.binary(max_size=200))
-def test_no_bytes_do_any_harm(what: str, payload: bytes) -> None:
+def test_arbitrary_bytes_raise_only_junk_errors(kind: str, payload: bytes) -> None:
     with suppress(JunkError):
-        of(what, payload)
+        parsed(kind, payload)
 
 
 @BUSY
 @given(st.dictionaries(st.sampled_from(list(json.loads(scores()))), JSON), st.sampled_from(["scores", "state"]))
-def test_no_json_does_any_harm(said: dict[str, Any], what: str) -> None:
-    payload = json.dumps({**json.loads(scores()), **said, "v": 1}).encode()
+def test_arbitrary_json_raises_only_junk_errors(message: dict[str, Any], kind: str) -> None:
+    payload = json.dumps({**json.loads(scores()), **message, "v": 1}).encode()
     with suppress(JunkError):
-        of(what, payload)
+        parsed(kind, payload)

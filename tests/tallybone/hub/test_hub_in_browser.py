@@ -1,4 +1,4 @@
-"""The page of all tables in a real browser."""
+"""Tests of the hub's page in a real browser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.hub.hubs import ServedHub, Tellers, served_hub
+from tests.tallybone.hub.hubs import FakeTables, ServedHub, served_hub
 from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, real_broker
 from tests.tallybone.web.browsers import AXE, Browser, visiting
 from tests.tallybone.web.test_in_browser import NARROW, PHONE, TELEVISION, violations
@@ -22,23 +22,23 @@ HOSTILE = '<img src=x onerror="document.title=1">'
 
 
 @pytest.fixture(scope="module", name="club")
-def a_club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServedHub, Tellers]]:
-    """Twelve tables: one is offline, one is over, one has a hostile name."""
+def run_club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServedHub, FakeTables]]:
+    """Run a hub with twelve tables: one offline, one with a finished match, one with a hostile name."""
     folder = tmp_path_factory.mktemp("club")
     with real_broker(folder) as broker, served_hub(broker, folder) as hub:
-        tables = Tellers(broker)
-        for number in range(1, 13):
-            names = (f"Ann {number}", f"Ben {number}")
-            tables.table(f"table-{number}", 5 * number, 10, names=names, name=f"Table {number}", tournament="Spring")
+        tables = FakeTables(broker)
+        for index in range(1, 13):
+            names = (f"Ann {index}", f"Ben {index}")
+            tables.table(f"table-{index}", 5 * index, 10, names=names, name=f"Table {index}", tournament="Spring")
         tables.table("table-2", 150, 40, over=True, winner=0, name="Table 2", tournament="Spring")
         tables.table("table-3", 1, 2, names=(HOSTILE, "Ben 3"), name=HOSTILE, tournament="Autumn")
-        tables.say("table-4", "availability", b"offline")
+        tables.publish("table-4", "availability", b"offline")
         yield hub, tables
         tables.close()
 
 
-def test_all_tables_are_there_in_order_and_a_score_comes_by_itself(
-    browser: Browser, club: tuple[ServedHub, Tellers]
+def test_tables_are_sorted_and_scores_update_automatically(
+    browser: Browser, club: tuple[ServedHub, FakeTables]
 ) -> None:
     hub, tables = club
     with visiting(browser, hub.url, PHONE) as viewer:
@@ -56,7 +56,7 @@ def test_all_tables_are_there_in_order_and_a_score_comes_by_itself(
         assert viewer.complaints == []
 
 
-def test_a_player_is_found_and_stands_out(browser: Browser, club: tuple[ServedHub, Tellers]) -> None:
+def test_a_player_can_be_found_and_is_highlighted(browser: Browser, club: tuple[ServedHub, FakeTables]) -> None:
     with visiting(browser, club[0].url, PHONE) as viewer:
         page = viewer.page
         page.locator(".table-card").nth(11).wait_for()
@@ -67,7 +67,7 @@ def test_a_player_is_found_and_stands_out(browser: Browser, club: tuple[ServedHu
         page.locator("#none", has_text="No table matches.").wait_for()
 
 
-def test_one_tournament_is_looked_at_and_its_standings(browser: Browser, club: tuple[ServedHub, Tellers]) -> None:
+def test_a_tournament_can_be_selected_and_has_standings(browser: Browser, club: tuple[ServedHub, FakeTables]) -> None:
     with visiting(browser, club[0].url, PHONE) as viewer:
         page = viewer.page
         page.locator("#tournament").select_option("Autumn")
@@ -78,7 +78,7 @@ def test_one_tournament_is_looked_at_and_its_standings(browser: Browser, club: t
         assert page.locator("#standings tbody tr").first.inner_text().split() == ["1", "Ann", "1", "1", "150"]
 
 
-def test_hostile_names_are_text(browser: Browser, club: tuple[ServedHub, Tellers]) -> None:
+def test_hostile_names_are_shown_as_text(browser: Browser, club: tuple[ServedHub, FakeTables]) -> None:
     with visiting(browser, club[0].url, PHONE) as viewer:
         page = viewer.page
         page.locator("h3", has_text="onerror").wait_for()
@@ -87,14 +87,14 @@ def test_hostile_names_are_text(browser: Browser, club: tuple[ServedHub, Tellers
         assert viewer.complaints == []
 
 
-def test_the_page_speaks_the_language_of_its_address(browser: Browser, club: tuple[ServedHub, Tellers]) -> None:
+def test_the_page_uses_the_language_of_its_address(browser: Browser, club: tuple[ServedHub, FakeTables]) -> None:
     with visiting(browser, f"{club[0].url}/?lang=es", PHONE) as viewer:
         viewer.page.locator("h1", has_text="Todas las mesas").wait_for()
         viewer.page.locator(".is-offline .sign", has_text="Sin conexión").wait_for()
 
 
 @pytest.mark.parametrize("size", [NARROW, PHONE, TELEVISION], ids=lambda size: str(size[0]))
-def test_it_fits_the_screen(browser: Browser, club: tuple[ServedHub, Tellers], size: tuple[int, int]) -> None:
+def test_the_page_fits_the_screen(browser: Browser, club: tuple[ServedHub, FakeTables], size: tuple[int, int]) -> None:
     path = "/?display" if size == TELEVISION else "/"
     with visiting(browser, club[0].url + path, size) as viewer:
         viewer.page.locator(".table-card").first.wait_for()
@@ -108,7 +108,7 @@ def test_it_fits_the_screen(browser: Browser, club: tuple[ServedHub, Tellers], s
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, club: tuple[ServedHub, Tellers], scheme: str) -> None:
+def test_axe_finds_no_violations(browser: Browser, club: tuple[ServedHub, FakeTables], scheme: str) -> None:
     with visiting(browser, club[0].url, PHONE, scheme=scheme) as viewer:
         viewer.page.locator(".table-card").nth(11).wait_for()
         viewer.page.evaluate(AXE.read_text())

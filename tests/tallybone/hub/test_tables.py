@@ -1,4 +1,4 @@
-"""The hub's memory: tables, what has changed since when, standings and results."""
+"""Tests of the hub's tables: changes since a version, standings and results."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from tallybone.hub import tables as memory
 from tallybone.hub.heard import Gone, Online, Scores, TableNews, heard
 from tallybone.hub.standings import Results, Standing, standings
 from tallybone.hub.tables import Tables, matching_tables, table_seen
-from tests.tallybone.hub.said import NOW, PREFIX, scores, state, topic
+from tests.tallybone.hub.messages import NOW, PREFIX, scores, state, topic
 
 
-def said(what: str, payload: bytes) -> TableNews:
-    return heard(PREFIX, topic("t", what), payload)[1]
+def parsed(kind: str, payload: bytes) -> TableNews:
+    return heard(PREFIX, topic("t", kind), payload)[1]
 
 
 def score(*totals: int, **more: Any) -> Scores:
-    told = said("scores", scores(*totals, **more))
-    assert isinstance(told, Scores)
-    return told
+    news = parsed("scores", scores(*totals, **more))
+    assert isinstance(news, Scores)
+    return news
 
 
 def over(*totals: int, winner: int, **more: Any) -> Scores:
     return score(*totals, over=True, winner=winner, **more)
 
 
-def test_what_is_the_same_again_is_nothing_new() -> None:
+def test_an_unchanged_message_is_ignored() -> None:
     tables = Tables()
     assert tables.hear("a", score(1, 2), NOW)
     assert not tables.hear("a", score(1, 2), NOW)
     assert tables.version == 1
 
 
-def test_only_what_has_changed_since_a_version_is_told() -> None:
+def test_only_changes_since_a_version_are_returned() -> None:
     tables = Tables()
     for name in "abc":
         tables.hear(name, score(0, 0), NOW)
@@ -49,7 +49,7 @@ def test_only_what_has_changed_since_a_version_is_told() -> None:
     assert [table.id for table in tables] == ["a", "b"]
 
 
-def test_a_table_that_comes_back_is_not_gone() -> None:
+def test_a_table_that_returns_is_not_gone() -> None:
     tables = Tables()
     tables.hear("a", score(0, 0), NOW)
     before = tables.version
@@ -59,40 +59,43 @@ def test_a_table_that_comes_back_is_not_gone() -> None:
     assert (tables.since(before) or ((), ("a",)))[1] == ()
 
 
-def test_who_has_seen_too_little_gets_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_outdated_viewer_gets_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     tables = Tables()
-    for number in range(1002):
-        tables.hear(f"t{number}", Online(is_online=True), NOW)
-        tables.hear(f"t{number}", Gone(), NOW)
+    for index in range(1002):
+        tables.hear(f"t{index}", Online(is_online=True), NOW)
+        tables.hear(f"t{index}", Gone(), NOW)
     assert tables.since(1) is None
     assert tables.since(tables.version) == ((), ())
 
 
-def test_no_more_tables_than_a_hub_can_bear(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_tables_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "MOST_TABLES", 3)
     tables = Tables()
-    heard_of = [tables.hear(f"t{number}", Online(is_online=True), NOW) for number in range(5)]
-    assert heard_of == [True, True, True, False, False]
-    assert tables.hear("t1", score(1, 2), NOW), "those that are known are heard on"
+    accepted = [tables.hear(f"t{index}", Online(is_online=True), NOW) for index in range(5)]
+    assert accepted == [True, True, True, False, False]
+    assert tables.hear("t1", score(1, 2), NOW), "known tables must still be updated"
 
 
-def test_a_clock_that_goes_ahead_makes_no_table_younger() -> None:
+def test_a_table_with_a_fast_clock_is_not_dated_in_the_future() -> None:
     tables = Tables()
     tables.hear("a", score(1, 2, at=(NOW + timedelta(days=900)).isoformat()), NOW)
     assert next(iter(tables)).changed == NOW
 
 
-def test_a_table_is_shown_with_whose_turn_it_is() -> None:
+def test_a_table_shows_its_turn() -> None:
     tables = Tables()
     tables.hear("a", score(15, 5), NOW)
-    tables.hear("a", said("state", state(question="Which end?")), NOW)
+    tables.hear("a", parsed("state", state(question="Which end?")), NOW)
     tables.hear("a", Online(is_online=True), NOW)
     shown = table_seen(next(iter(tables)))
     assert (shown.name, shown.online, shown.playing, shown.hand, shown.asks) == ("Table 3", True, True, 2, "Which end?")
-    assert [(one.name, one.total, one.turn) for one in shown.players] == [("Ann", 15, False), ("Ben", 5, True)]
+    assert [(player.name, player.total, player.turn) for player in shown.players] == [
+        ("Ann", 15, False),
+        ("Ben", 5, True),
+    ]
 
 
-def test_totals_are_provisional_where_a_table_says_so() -> None:
+def test_totals_can_be_provisional() -> None:
     tables = Tables()
     tables.hear("a", score(15, 5, provisional=True), NOW)
     assert table_seen(next(iter(tables))).provisional
@@ -100,26 +103,26 @@ def test_totals_are_provisional_where_a_table_says_so() -> None:
     assert not table_seen(next(iter(tables))).provisional
 
 
-def test_a_turn_of_another_match_is_not_shown() -> None:
+def test_the_turn_of_another_match_is_not_shown() -> None:
     tables = Tables()
-    tables.hear("a", said("state", state(match="run-0")), NOW)
+    tables.hear("a", parsed("state", state(match="run-0")), NOW)
     tables.hear("a", score(15, 5), NOW)
     assert not any(player.turn for player in table_seen(next(iter(tables))).players)
 
 
 def test_partners_win_together() -> None:
     tables = Tables()
-    four = [{"name": name, "total": 9, "team": at % 2} for at, name in enumerate("ABCD")]
+    four = [{"name": name, "total": 9, "team": index % 2} for index, name in enumerate("ABCD")]
     tables.hear("a", over(0, 0, winner=1, players=four), NOW)
     assert [player.won for player in table_seen(next(iter(tables))).players] == [False, True, False, True]
 
 
-def test_a_table_is_found_by_a_part_of_a_name_whatever_its_accents() -> None:
+def test_finds_a_table_by_part_of_a_name_ignoring_accents() -> None:
     tables = Tables()
     tables.hear("a", score(0, 0, names=("Éva", "Ben")), NOW)
     tables.hear("b", score(0, 0, names=("Cid", "Dan"), name="Window", tournament="Spring"), NOW)
     shown = tuple(map(table_seen, tables))
-    assert [[one.id for one in matching_tables(shown, key)] for key in ("eva", "WIND", "spr", "", "zoe")] == [
+    assert [[table.id for table in matching_tables(shown, key)] for key in ("eva", "WIND", "spr", "", "zoe")] == [
         ["a"],
         ["b"],
         ["b"],
@@ -143,51 +146,56 @@ def test_standings_count_each_match_once_by_wins_then_points() -> None:
     }
 
 
-def test_who_has_as_much_shares_the_rank_and_tournaments_stand_apart() -> None:
+def test_equal_players_share_a_rank_and_tournaments_are_separate() -> None:
     results = Results(None)
     results.take("t1", over(150, 40, winner=0, tournament="A"))
     results.take("t2", over(150, 40, winner=0, tournament="A", names=("Cid", "Dan")))
     results.take("t3", over(150, 0, winner=0, tournament="B"))
-    stood = standings(results)
-    assert [(one.rank, one.player) for one in stood["A"]] == [(1, "Ann"), (1, "Cid"), (3, "Ben"), (3, "Dan")]
-    assert [one.player for one in stood["B"]] == ["Ann", "Ben"]
+    ranked = standings(results)
+    assert [(standing.rank, standing.player) for standing in ranked["A"]] == [
+        (1, "Ann"),
+        (1, "Cid"),
+        (3, "Ben"),
+        (3, "Dan"),
+    ]
+    assert [standing.player for standing in ranked["B"]] == ["Ann", "Ben"]
 
 
-def test_a_win_that_was_taken_back_does_not_count() -> None:
+def test_an_undone_win_does_not_count() -> None:
     results = Results(None)
     results.take("t1", over(150, 40, winner=0))
     results.take("t1", score(140, 40))
     assert len(tuple(results)) == 0
 
 
-def test_results_outlive_the_hub_whatever_happened_to_the_file(tmp_path: Path) -> None:
+def test_results_survive_a_restart_with_any_damage_to_the_file(tmp_path: Path) -> None:
     path = tmp_path / "state" / "results.jsonl"
     first = Results(path)
     first.take("t1", over(150, 40, winner=0))
     first.take("t2", over(40, 150, winner=1, match="m2"))
     first.take("t2", score(40, 140, match="m2"))
-    whole = path.read_bytes()
-    for length in range(len(whole)):
-        path.write_bytes(whole[:length] + (b"" if length % 2 else b"\xff"))
-        again = Results(path)
-        again.take("t3", over(150, 7, winner=0, match="m3"))
-        assert [one.key for one in Results(path)][-1] == "t3/m3"
-    path.write_bytes(whole)
-    assert [one.key for one in Results(path)] == ["t1/run-1"]
+    data = path.read_bytes()
+    for length in range(len(data)):
+        path.write_bytes(data[:length] + (b"" if length % 2 else b"\xff"))
+        restarted = Results(path)
+        restarted.take("t3", over(150, 7, winner=0, match="m3"))
+        assert [result.key for result in Results(path)][-1] == "t3/m3"
+    path.write_bytes(data)
+    assert [result.key for result in Results(path)] == ["t1/run-1"]
 
 
-def test_a_file_that_has_grown_is_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_has_grown_is_rewritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tallybone.hub.standings.MOST_LINES", 10)
     monkeypatch.setattr("tallybone.hub.standings.MOST_RESULTS", 3)
     path = tmp_path / "results.jsonl"
     results = Results(path)
-    for number in range(40):
-        results.take("t", over(150, number, winner=0, match=f"m{number}"))
+    for index in range(40):
+        results.take("t", over(150, index, winner=0, match=f"m{index}"))
     assert len(path.read_bytes().splitlines()) < 30
-    assert [one.key for one in Results(path)][-3:] == ["t/m37", "t/m38", "t/m39"]
+    assert [result.key for result in Results(path)][-3:] == ["t/m37", "t/m38", "t/m39"]
 
 
-def test_a_folder_that_cannot_be_written_costs_only_the_file(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+def test_an_unwritable_folder_loses_only_the_file(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     results = Results(tmp_path / "file" / "results.jsonl")
     results.take("t1", over(150, 40, winner=0))
@@ -196,4 +204,4 @@ def test_a_folder_that_cannot_be_written_costs_only_the_file(caplog: pytest.LogC
     assert "results are not kept" in str(results.problem)
     (tmp_path / "file").unlink()
     results.take("t2", over(150, 40, winner=0))
-    assert not results.problem, "they are kept again"
+    assert not results.problem, "results must be stored again"

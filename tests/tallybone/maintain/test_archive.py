@@ -1,4 +1,4 @@
-"""The file of a backup: what goes in comes out, and nothing else is ever taken for it."""
+"""Tests of backup archives: lossless, and strict about their content."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ FILES = {
 
 
 def archive_of(files: dict[str, bytes], folder: Path) -> bytes:
-    """An archive of files with such contents."""
+    """Return an archive of files with the given contents."""
     entries = []
-    for number, (name, content) in enumerate(files.items()):
-        path = folder / str(number)
+    for index, (name, content) in enumerate(files.items()):
+        path = folder / str(index)
         path.write_bytes(content)
         entries.append(ArchivedFile(name, path))
     out = io.BytesIO()
@@ -38,53 +38,57 @@ def read(archive: bytes) -> dict[str, bytes]:
     return {member.name: b"".join(pieces) for member, pieces in members(io.BytesIO(archive))}
 
 
-def made_by_hand(*found: tuple[tarfile.TarInfo, bytes]) -> bytes:
-    """An archive that Tallybone would not write, with a list of its files that is right."""
+def handmade_archive(*entries: tuple[tarfile.TarInfo, bytes]) -> bytes:
+    """Return an archive that Tallybone would not write, with a correct file list."""
     out = io.BytesIO()
-    sums = [
-        {"name": about.name, "size_bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-        for about, content in found
+    file_list = [
+        {"name": info.name, "size_bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        for info, content in entries
     ]
-    said = json.dumps({"format": "tallybone-backup", "version": 1, "files": sums}).encode()
+    content_list = json.dumps({"format": "tallybone-backup", "version": 1, "files": file_list}).encode()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as tar:
-        for about, content in (*found, (tarfile.TarInfo(CONTENTS), said)):
-            about.size = len(content)
-            tar.addfile(about, io.BytesIO(content))
+        for info, content in (*entries, (tarfile.TarInfo(CONTENTS), content_list)):
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
     return out.getvalue()
 
 
-def test_what_goes_in_comes_out(tmp_path: Path) -> None:
+def test_files_survive_a_round_trip(tmp_path: Path) -> None:
     assert read(archive_of(FILES, tmp_path)) == FILES
 
 
-def test_tar_can_read_it_too(tmp_path: Path) -> None:
+def test_tar_can_read_an_archive(tmp_path: Path) -> None:
     with tarfile.open(fileobj=io.BytesIO(archive_of(FILES, tmp_path))) as tar:
         assert tar.getnames() == [*FILES, CONTENTS]
-        said = json.load(tar.extractfile(CONTENTS))  # type: ignore[arg-type]  # it is a file
-    assert said["format"] == "tallybone-backup"
-    assert said["files"][3] == {"name": "state/empty", "size_bytes": 0, "sha256": hashlib.sha256(b"").hexdigest()}
+        content_list = json.load(tar.extractfile(CONTENTS))  # type: ignore[arg-type]  # it is a file
+    assert content_list["format"] == "tallybone-backup"
+    assert content_list["files"][3] == {
+        "name": "state/empty",
+        "size_bytes": 0,
+        "sha256": hashlib.sha256(b"").hexdigest(),
+    }
 
 
-def test_one_that_is_cut_anywhere_is_refused(tmp_path: Path) -> None:
-    whole = archive_of(FILES, tmp_path)
-    end = len(whole) - 1024  # the two blocks of nothing at the end mean nothing
+def test_rejects_an_archive_truncated_anywhere(tmp_path: Path) -> None:
+    archive = archive_of(FILES, tmp_path)
+    end = len(archive) - 1024  # the two blocks of zeros at the end are optional
     for length in [*range(0, end, 97), end - 513]:
         with pytest.raises(BackupError):
-            read(whole[:length])
+            read(archive[:length])
 
 
-def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path: Path) -> None:
-    whole = archive_of(FILES, tmp_path)
+def test_a_flipped_bit_is_rejected_or_changes_nothing(tmp_path: Path) -> None:
+    archive = archive_of(FILES, tmp_path)
     rng = random.Random(9)
-    refused = 0
+    rejected = 0
     for _ in range(2000):
-        damaged = bytearray(whole)
-        damaged[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        damaged = bytearray(archive)
+        damaged[rng.randrange(len(archive))] ^= 1 << rng.randrange(8)
         try:
             assert read(bytes(damaged)) == FILES
         except BackupError:
-            refused += 1
-    assert refused > 500  # the others were in fillings, dates and modes
+            rejected += 1
+    assert rejected > 500  # the others were in padding, dates and modes
 
 
 @pytest.mark.parametrize(
@@ -102,41 +106,41 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path: Path) -> None:
         "state/" + "d/" * 20 + "x",
     ],
 )
-def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
+def test_rejects_a_path_outside_the_folders(name: str) -> None:
     with pytest.raises(BackupError, match="invalid file name in a backup"):
-        read(made_by_hand((tarfile.TarInfo(name), b"x")))
+        read(handmade_archive((tarfile.TarInfo(name), b"x")))
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
-def test_what_is_no_plain_file_is_refused(kind: bytes) -> None:
-    about = tarfile.TarInfo("state/x")
-    about.type, about.linkname = kind, "/etc/passwd"
+def test_rejects_everything_but_regular_files(kind: bytes) -> None:
+    info = tarfile.TarInfo("state/x")
+    info.type, info.linkname = kind, "/etc/passwd"
     with pytest.raises(BackupError, match="only regular files"):
-        read(made_by_hand((about, b"")))
+        read(handmade_archive((info, b"")))
 
 
-def test_a_name_that_claims_to_be_huge_is_not_read() -> None:
-    about = tarfile.TarInfo("././@LongLink")
-    about.type, about.size = tarfile.GNUTYPE_LONGNAME, 10**12
+def test_does_not_read_a_huge_file_name() -> None:
+    info = tarfile.TarInfo("././@LongLink")
+    info.type, info.size = tarfile.GNUTYPE_LONGNAME, 10**12
     with pytest.raises(BackupError, match="only regular files"):
-        read(about.tobuf(tarfile.GNU_FORMAT))
+        read(info.tobuf(tarfile.GNU_FORMAT))
 
 
-def test_one_of_a_later_version_is_refused_by_name() -> None:
-    said = b'{"format": "tallybone-backup", "version": 2, "files": []}'
-    about = tarfile.TarInfo(CONTENTS)
-    about.size = len(said)
+def test_rejects_a_later_version() -> None:
+    content_list = b'{"format": "tallybone-backup", "version": 2, "files": []}'
+    info = tarfile.TarInfo(CONTENTS)
+    info.size = len(content_list)
     with pytest.raises(BackupError, match="expected a backup of version 1, got 2"):
-        read(about.tobuf() + said + bytes(-len(said) % 512))
+        read(info.tobuf() + content_list + bytes(-len(content_list) % 512))
 
 
-def test_files_that_the_list_does_not_name_are_refused(tmp_path: Path) -> None:
-    whole = archive_of({"state/a": b"1"}, tmp_path)
+def test_rejects_files_missing_from_the_list(tmp_path: Path) -> None:
+    archive = archive_of({"state/a": b"1"}, tmp_path)
     with pytest.raises(BackupError, match="expected 1 files, got 2"):
-        read(whole[:1024] + whole)  # the first member twice
+        read(archive[:1024] + archive)  # the first member twice
 
 
-def test_a_file_that_becomes_shorter_is_an_error(tmp_path: Path) -> None:
+def test_a_file_truncated_during_the_backup_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"x" * 3_000_000)
 
@@ -148,7 +152,7 @@ def test_a_file_that_becomes_shorter_is_an_error(tmp_path: Path) -> None:
         write_archive([ArchivedFile("state/a", path)], io.BytesIO(), made_at="", software="", tick=cut)
 
 
-def test_a_file_that_has_gone_is_left_out(tmp_path: Path) -> None:
+def test_a_deleted_file_is_omitted(tmp_path: Path) -> None:
     out = io.BytesIO()
     count = write_archive([ArchivedFile("state/a", tmp_path / "a")], out, made_at="", software="", tick=lambda _: None)
     assert (count, read(out.getvalue())) == (0, {})

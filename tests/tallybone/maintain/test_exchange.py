@@ -1,4 +1,4 @@
-"""One version for another: which one runs after each step that fails, and after a power cut between any two."""
+"""Tests of version exchange: the running version after failures and power cuts."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tallybone.maintain.update import UpdateError, UpdateSteps, Versions, exchan
 
 
 class PowerCut(BaseException):
-    """Nothing is tidied up after it."""
+    """Simulated power cut, after which no cleanup runs."""
 
 
 @dataclass
 class Table:
-    """A table with a version; what it does is counted, and cut off where a test wants that."""
+    """An installed table that counts its steps, and can fail or lose power at a given one."""
 
     opt: Path
     cut_at: int | None = None
     failing: str = ""
-    done: int = 0
+    steps_done: int = 0
     started: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -33,8 +33,8 @@ class Table:
         (self.opt / "venv").symlink_to(old)
 
     def step(self) -> None:
-        self.done += 1
-        if self.done == self.cut_at:
+        self.steps_done += 1
+        if self.steps_done == self.cut_at:
             raise PowerCut
 
     def update(self, name: str = "new") -> None:
@@ -71,28 +71,28 @@ class Table:
         return sorted(path.name for path in (self.opt / "venvs").iterdir())
 
 
-def test_a_good_version_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+def test_a_good_version_replaces_the_old_one(tmp_path: Path) -> None:
     table = Table(tmp_path)
     table.update()
     assert (table.runs, table.kept, table.started) == ("new", ["new"], ["new"])
 
 
 @pytest.mark.parametrize("failing", ["make", "check"])
-def test_what_cannot_be_made_or_tried_never_runs(tmp_path: Path, failing: str) -> None:
+def test_a_version_that_fails_to_install_or_start_never_runs(tmp_path: Path, failing: str) -> None:
     table = Table(tmp_path, failing=failing)
     with pytest.raises(UpdateError):
         table.update()
     assert (table.runs, table.kept, table.started) == ("old", ["old"], [])
 
 
-def test_what_does_not_become_ready_is_taken_back(tmp_path: Path) -> None:
+def test_a_version_that_never_becomes_ready_is_rolled_back(tmp_path: Path) -> None:
     table = Table(tmp_path, failing="start")
     with pytest.raises(UpdateError, match="not ready; the previous version is running again"):
         table.update()
     assert (table.runs, table.kept, table.started) == ("old", ["old"], ["new", "old"])
 
 
-def test_after_a_power_cut_anywhere_a_whole_version_runs_and_the_next_update_works(
+def test_after_a_power_cut_a_complete_version_runs_and_the_next_update_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[str] = []
@@ -110,19 +110,19 @@ def test_after_a_power_cut_anywhere_a_whole_version_runs_and_the_next_update_wor
         table.update("next")
         assert (table.runs, table.kept) == ("next", ["next"])
     assert len(found) >= 7
-    assert found == sorted(found, reverse=True)  # old, until at one moment it is new
+    assert found == sorted(found, reverse=True)  # old, and from some step on new
     assert {"old", "new"} == set(found)
 
 
 def _cut_before(table: Table, real: Callable[..., object]) -> Callable[..., object]:
-    def cut_or_done(*values: object, **named: object) -> object:
+    def cut_or_call(*values: object, **options: object) -> object:
         table.step()
-        return real(*values, **named)
+        return real(*values, **options)
 
-    return cut_or_done
+    return cut_or_call
 
 
-def test_what_was_not_installed_by_the_script_is_left_alone(tmp_path: Path) -> None:
+def test_rejects_a_table_not_installed_by_the_script(tmp_path: Path) -> None:
     (tmp_path / "venv").mkdir()
     with pytest.raises(UpdateError, match=r"nothing to update, because systemd/install\.sh"):
         Versions(tmp_path)

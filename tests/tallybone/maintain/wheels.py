@@ -1,4 +1,4 @@
-"""Small wheels that say they are Tallybone, for tests of what becomes of them."""
+"""Small fake Tallybone wheels for tests of updates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BREAKS = 'def main():\n    raise SystemExit("tallybone serve: the heart is missi
 
 
 def make_wheel(folder: Path, version: str, code: str = READY, name: str = "tallybone", pins: str | None = "") -> Path:
-    """Write a wheel whose command does what *code* does; *pins* is what it needs, None for one that does not say."""
+    """Write a wheel whose command runs *code*. *pins* are its requirements, None for a wheel without any."""
     info = f"{name}-{version}.dist-info"
     files = {
         "tallybone/__init__.py": "",

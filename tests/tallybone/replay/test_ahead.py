@@ -1,4 +1,4 @@
-"""Pictures that are loaded ahead come in their order, fail where they would have, and stop when nobody wants more."""
+"""Tests of loading images ahead: order, errors in their place, and a bounded queue."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from vision.image.picture import PictureError
 from vision.tracking.settle import small_grey
 
 
-def image(number: int, size_px: int = 8) -> Image:
-    return np.full((size_px, size_px, 3), number, np.uint8)
+def image(index: int, size_px: int = 8) -> Image:
+    return np.full((size_px, size_px, 3), index, np.uint8)
 
 
-def shot(number: int, load: Callable[[], Image] | None = None) -> Shot:
-    return Shot(number, str(number), str(number), load or (lambda: image(number)), lambda: b"")
+def shot(index: int, load: Callable[[], Image] | None = None) -> Shot:
+    return Shot(index, str(index), str(index), load or (lambda: image(index)), lambda: b"")
 
 
 def broken() -> Image:
     raise PictureError("it is broken")
 
 
-def test_items_come_in_their_order_each_loaded_before_it_is_asked_for() -> None:
+def test_items_keep_their_order_and_are_loaded_before_use() -> None:
     loaded: list[int] = []
 
-    def load(number: int) -> Callable[[], Image]:
-        def now() -> Image:
-            loaded.append(number)
-            return image(number)
+    def load(index: int) -> Callable[[], Image]:
+        def load_now() -> Image:
+            loaded.append(index)
+            return image(index)
 
-        return now
+        return load_now
 
     damage = Damage(1, 2, "lost")
-    items: list[Item] = [shot(0, load(0)), damage, *(shot(number, load(number)) for number in range(1, 20))]
-    came = []
-    for one in ahead(iter(items), Pictures.SETTLED):
-        if isinstance(one, Shot):
-            assert one.t_ns in loaded
-            came.append(int(one.load()[0, 0, 0]))
+    items: list[Item] = [shot(0, load(0)), damage, *(shot(index, load(index)) for index in range(1, 20))]
+    received = []
+    for item in ahead(iter(items), Pictures.SETTLED):
+        if isinstance(item, Shot):
+            assert item.t_ns in loaded
+            received.append(int(item.load()[0, 0, 0]))
         else:
-            assert one is damage
-    assert came == loaded == list(range(20))
+            assert item is damage
+    assert received == loaded == list(range(20))
 
 
-def test_a_picture_that_cannot_be_loaded_says_so_when_it_is_loaded() -> None:
+def test_an_image_error_is_raised_by_its_load() -> None:
     first, second, third = ahead(iter([shot(0), shot(1, broken), shot(2)]), Pictures.SETTLED)
     assert isinstance(first, Shot)
     assert isinstance(second, Shot)
@@ -61,18 +61,18 @@ def test_a_picture_that_cannot_be_loaded_says_so_when_it_is_loaded() -> None:
     assert int(third.load()[0, 0, 0]) == 2
 
 
-def test_a_source_that_fails_fails_in_its_place() -> None:
+def test_a_source_error_is_raised_in_its_place() -> None:
     def items() -> Iterator[Item]:
         yield shot(0)
         raise PictureError("no video")
 
-    came = ahead(items(), Pictures.SETTLED)
-    assert next(came) is not None
+    received = ahead(items(), Pictures.SETTLED)
+    assert next(received) is not None
     with pytest.raises(PictureError, match="no video"):
-        next(came)
+        next(received)
 
 
-def test_of_moving_pictures_the_grey_one_is_made_too_and_is_the_same() -> None:
+def test_moving_images_include_the_reduced_grey_image() -> None:
     (moving,) = ahead(iter([shot(7)]), Pictures.MOVING)
     (settled,) = ahead(iter([shot(7)]), Pictures.SETTLED)
     assert isinstance(moving, Shot)
@@ -82,17 +82,17 @@ def test_of_moving_pictures_the_grey_one_is_made_too_and_is_the_same() -> None:
     assert settled.grey is None
 
 
-def test_no_more_wait_than_there_is_room_for_and_closing_ends_the_thread() -> None:
-    taken: list[int] = []
+def test_the_queue_is_bounded_and_closing_ends_the_thread() -> None:
+    requested: list[int] = []
 
     def items() -> Iterator[Item]:
-        for number in range(1000):
-            taken.append(number)
-            yield shot(number, lambda: np.zeros((2048, 2048, 3), np.uint8))  # 12 MB, of 64 that may wait
+        for index in range(1000):
+            requested.append(index)
+            yield shot(index, lambda: np.zeros((2048, 2048, 3), np.uint8))  # 12 MB of the 64 MB that may be queued
 
-    came = ahead(items(), Pictures.SETTLED)
+    received = ahead(items(), Pictures.SETTLED)
     for _ in range(3):
-        next(came)
-    came.close()
-    assert len(taken) <= 3 + 5
+        next(received)
+    received.close()
+    assert len(requested) <= 3 + 5
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("pictures")]

@@ -1,4 +1,4 @@
-"""`tallybone replay`: what it says of a folder of pictures, in which form, and with which exit code it ends."""
+"""Tests of `tallybone replay` on a folder of images: events, formats and exit codes."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from vision.tracking.perception import Perception
 from vision.tracking.table_view import Change, ChangeKind, TableView
 
 
-class Script(Perception):
-    """Says what it was told to say, picture by picture, and takes no more pictures than that."""
+class ScriptedPerception(Perception):
+    """Perception that returns the given views in order."""
 
     def __init__(self, views: Iterable[TableView]) -> None:
-        self.left = list(views)
+        self.remaining = list(views)
         self.greys: list[int] = []
 
     def feed(self, image: Image) -> TableView:
         self.greys.append(int(image[0, 0, 0]))
-        return self.left.pop(0)
+        return self.remaining.pop(0)
 
 
 def box(left: float, top: float, width: float, height: float) -> tuple[PointPx, PointPx, PointPx, PointPx]:
@@ -55,12 +55,14 @@ def picture(path: Path, grey: int = 90) -> Path:
 
 
 class Run:
-    """One run of the command and what it left behind."""
+    """A run of the command, with its output."""
 
-    def __init__(self, folder: Path, *views: TableView, as_json: bool = True, eye: Perception | None = None) -> None:
-        self.script = Script(views)
+    def __init__(
+        self, folder: Path, *views: TableView, as_json: bool = True, perception: Perception | None = None
+    ) -> None:
+        self.script = ScriptedPerception(views)
         self.out, self.err = io.StringIO(), io.StringIO()
-        self.code = replay(folder, as_json=as_json, perception=eye or self.script, out=self.out, err=self.err)
+        self.code = replay(folder, as_json=as_json, perception=perception or self.script, out=self.out, err=self.err)
 
     @property
     def lines(self) -> list[dict[str, object]]:
@@ -69,14 +71,14 @@ class Run:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Three pictures, made in an order that is not that of their names."""
+    """Return a folder with three images, created in an order other than that of their names."""
     for name, grey in (("02.png", 20), ("00.png", 10), ("01.PNG", 15)):
         picture(tmp_path / name, grey)
     (tmp_path / "notes.txt").write_text("no picture")
     return tmp_path
 
 
-def test_each_event_is_a_line_of_json_as_the_contract_says(folder: Path) -> None:
+def test_each_event_is_a_line_of_json(folder: Path) -> None:
     run = Run(folder, NOTHING, PLACED, BOTH)
     placed, moved, closed, last = run.lines
     assert placed == {
@@ -102,11 +104,11 @@ def test_each_event_is_a_line_of_json_as_the_contract_says(folder: Path) -> None
     assert run.code == 0
 
 
-def test_pictures_are_taken_in_name_order_and_other_files_are_left(folder: Path) -> None:
+def test_images_are_sorted_by_name_and_other_files_ignored(folder: Path) -> None:
     assert Run(folder, NOTHING, NOTHING, NOTHING).script.greys == [10, 15, 20]
 
 
-def test_a_table_on_which_nothing_happens_has_only_a_result(folder: Path) -> None:
+def test_a_table_without_events_has_only_a_result(folder: Path) -> None:
     run = Run(folder, NOTHING, NOTHING, NOTHING)
     assert run.lines == [
         {"result": {"frames": 3, "placed": 0, "moved": 0, "removed": 0, **NO_OTHERS, "tiles": 0, "unsure": 0}}
@@ -114,19 +116,19 @@ def test_a_table_on_which_nothing_happens_has_only_a_result(folder: Path) -> Non
     assert run.code == 0
 
 
-def test_tiles_count_at_the_end_not_over_all(folder: Path) -> None:
+def test_the_tile_count_is_that_at_the_end(folder: Path) -> None:
     assert Run(folder, NOTHING, BOTH, CLEARED).lines[-1] == {
         "result": {"frames": 3, "placed": 1, "moved": 1, "removed": 1, **NO_OTHERS, "tiles": 1, "unsure": 0}
     }
 
 
-def test_what_cannot_be_read_is_asked_about_once_for_each_place(folder: Path) -> None:
-    there, elsewhere = (replace(CLOSED, face=Face.UNSURE, corners_px=box(x, 0, 20, 40)) for x in (0, 30))
-    nudged = replace(there, corners_px=box(1, 0, 20, 40))
-    views = (replace(NOTHING, unsure=(there,)), NOTHING, replace(NOTHING, unsure=(nudged, elsewhere)))
+def test_an_unsure_object_is_reported_once_per_place(folder: Path) -> None:
+    first_place, second_place = (replace(CLOSED, face=Face.UNSURE, corners_px=box(x, 0, 20, 40)) for x in (0, 30))
+    nudged = replace(first_place, corners_px=box(1, 0, 20, 40))
+    views = (replace(NOTHING, unsure=(first_place,)), NOTHING, replace(NOTHING, unsure=(nudged, second_place)))
     run = Run(folder, *views)
-    asked, other, last = run.lines
-    assert asked == {
+    reported, other, last = run.lines
+    assert reported == {
         "t_ns": 0,
         "event": "unsure",
         "frame": "00.png",
@@ -147,7 +149,7 @@ def test_what_cannot_be_read_is_asked_about_once_for_each_place(folder: Path) ->
     assert end.endswith("; 0 on the table at the end, 2 that cannot be read")
 
 
-def test_plain_text_says_it_in_sentences(folder: Path) -> None:
+def test_plain_text_has_sentences(folder: Path) -> None:
     run = Run(folder, NOTHING, PLACED, BOTH, as_json=False)
     assert run.out.getvalue().splitlines() == [
         "01.PNG: 6-4 placed at 30, 30",
@@ -158,7 +160,7 @@ def test_plain_text_says_it_in_sentences(folder: Path) -> None:
     assert run.code == 0
 
 
-def test_an_unreadable_picture_is_named_and_the_others_are_still_read(folder: Path) -> None:
+def test_an_unreadable_image_is_named_and_the_others_are_read(folder: Path) -> None:
     (folder / "01.PNG").write_bytes((folder / "01.PNG").read_bytes()[:40])
     run = Run(folder, NOTHING, PLACED)
     assert run.script.greys == [10, 20]
@@ -177,36 +179,36 @@ def test_an_empty_folder_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["nowhere", "notes.txt"])
-def test_an_absent_folder_and_a_file_are_named(folder: Path, name: str) -> None:
+def test_a_missing_folder_and_a_file_are_named(folder: Path, name: str) -> None:
     run = Run(folder / name)
     assert run.out.getvalue() == ""
     assert str(folder / name) in run.err.getvalue()
     assert run.code == 1
 
 
-def test_names_cannot_harm_a_terminal(tmp_path: Path) -> None:
+def test_escapes_control_characters_in_names(tmp_path: Path) -> None:
     picture(tmp_path / "a.png")
     picture(tmp_path / "b\x1b[31m.png")
     run = Run(tmp_path, NOTHING, PLACED, as_json=False)
     assert "\x1b" not in run.out.getvalue()
     (tmp_path / "b\x1b[31m.png").write_bytes(b"no picture")
-    again = Run(tmp_path, NOTHING)
-    assert "\x1b" not in again.err.getvalue()
-    assert again.code == 1
+    second = Run(tmp_path, NOTHING)
+    assert "\x1b" not in second.err.getvalue()
+    assert second.code == 1
 
 
-def test_a_picture_of_another_size_is_named_and_the_others_are_still_read(tmp_path: Path) -> None:
+def test_an_image_of_another_size_is_named_and_the_others_are_read(tmp_path: Path) -> None:
     laid = [lay(3, 5, -70, -40, 20)]
     cv2.imwrite(str(tmp_path / "0.png"), table_with([], frame=0).image)
     picture(tmp_path / "1.png")
     cv2.imwrite(str(tmp_path / "2.png"), table_with(laid, frame=2).image)
-    run = Run(tmp_path, eye=Perception(reader()))
+    run = Run(tmp_path, perception=Perception(reader()))
     assert str(tmp_path / "1.png") in run.err.getvalue()
     assert [line.get("frame") for line in run.lines] == ["2.png", None]
     assert run.code == 1
 
 
-def test_a_rendered_table_is_followed_with_the_shipped_reader(tmp_path: Path) -> None:
+def test_follows_a_rendered_table_with_the_built_in_reader(tmp_path: Path) -> None:
     laid = (lay(3, 5, -70, -40, 20), lay(6, 1, 60, 40, 100))
     for count in range(3):
         cv2.imwrite(str(tmp_path / f"{count:02}.png"), table_with(laid[:count], frame=count).image)
@@ -222,19 +224,17 @@ def test_a_rendered_table_is_followed_with_the_shipped_reader(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("wishes", "numbers"),
+    ("settings", "numbers"),
     [
         (ReplaySettings(GameOverrides("bones", ("set=9",))), 10),
         (ReplaySettings(GameOverrides("bones", ("set=9",)), TileSet.DOUBLE_12), 13),
         (ReplaySettings(GameOverrides("free"), TileSet.DOUBLE_12), 13),
     ],
 )
-def test_tiles_are_read_as_of_the_set_that_was_said_or_else_of_the_game(
-    tmp_path: Path, wishes: ReplaySettings, numbers: int
-) -> None:
+def test_uses_the_given_tile_set_or_that_of_the_game(tmp_path: Path, settings: ReplaySettings, numbers: int) -> None:
     for name, laid in (("0.png", ()), ("1.png", (lay(3, 5, -70, -40, 20),))):
         cv2.imwrite(str(tmp_path / name), table_with(laid, frame=0).image)
-    with opened_replay(tmp_path, wishes, print) as run:
-        views = [seen.view for seen in run.steps if seen.view is not None]
+    with opened_replay(tmp_path, settings, print) as run:
+        views = [step.view for step in run.steps if step.view is not None]
     (change,) = views[-1].changes
     assert {len(half.chances) for half in change.tile.halves} == {numbers}

@@ -1,4 +1,4 @@
-"""A replay against its recording: equal to the last outcome, or what differs, with its time, on both sides."""
+"""Tests of comparing a replay with its recording: equality, and differences with their times."""
 
 from __future__ import annotations
 
@@ -22,14 +22,19 @@ from vision.tracking.table_view import TableView
 
 
 class Run:
-    """One run of the command and what it left behind."""
+    """A run of the command, with its output."""
 
     def __init__(
-        self, path: Path, wish: GameOverrides | None = None, *, as_json: bool = False, by: Perception | None = None
+        self,
+        path: Path,
+        overrides: GameOverrides | None = None,
+        *,
+        as_json: bool = False,
+        perception: Perception | None = None,
     ) -> None:
         out, err = io.StringIO(), io.StringIO()
-        wishes = ReplaySettings(game=wish or GameOverrides())
-        self.code = compare(path, wishes, as_json=as_json, perception=by or eye(), out=out, err=err)
+        settings = ReplaySettings(game=overrides or GameOverrides())
+        self.code = compare(path, settings, as_json=as_json, perception=perception or eye(), out=out, err=err)
         self.out, self.err = out.getvalue().splitlines(), err.getvalue()
 
     @property
@@ -44,7 +49,7 @@ def recording(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_the_same_again_is_equal(recording: Path) -> None:
+def test_an_unchanged_recording_is_equal(recording: Path) -> None:
     run = Run(recording)
     assert run.code == 0
     assert len(run.out) == 1
@@ -53,11 +58,11 @@ def test_the_same_again_is_equal(recording: Path) -> None:
     assert Run(recording, as_json=True).lines[0]["recorded"] > 60
 
 
-def test_a_tile_that_is_not_seen_any_more_is_a_difference_with_its_time(recording: Path) -> None:
-    looks = eye().left
-    at = next(number for number, view in enumerate(looks) if view.changes)
-    blind = TruthEye([*looks[:at], TableView((), (), ()), *looks[at + 1 :]])
-    run = Run(recording, by=blind)
+def test_a_missed_tile_is_a_difference_with_its_time(recording: Path) -> None:
+    views = eye().left
+    index = next(i for i, view in enumerate(views) if view.changes)
+    blind = TruthEye([*views[:index], TableView((), (), ()), *views[index + 1 :]])
+    run = Run(recording, perception=blind)
     assert run.code == 1
     assert run.out[0] == f"{len(run.out) - 1} differences"
     first = run.out[1]
@@ -70,50 +75,50 @@ def _inputs_before_the_first_play() -> Sequence[object]:
     return items[1 : items.index(None, 1)]
 
 
-def test_an_outcome_that_was_recorded_otherwise_is_shown_from_both_sides(recording: Path) -> None:
-    kept, other = read_recording(recording), recording.with_name("other.mcap")
-    assert kept.start is not None
-    with RecordingWriter(other, kept.start) as writer:
-        for one in kept:
-            assert not isinstance(one, Damage)
-            payload: Any = one.payload
-            if one.topic is Topic.CAMERA:
-                writer.frame(one.t_ns, payload.jpeg)
+def test_a_changed_outcome_is_shown_from_both_sides(recording: Path) -> None:
+    original, other = read_recording(recording), recording.with_name("other.mcap")
+    assert original.start is not None
+    with RecordingWriter(other, original.start) as writer:
+        for message in original:
+            assert not isinstance(message, Damage)
+            payload: Any = message.payload
+            if message.topic is Topic.CAMERA:
+                writer.frame(message.t_ns, payload.jpeg)
                 continue
             if payload.get("event") == "scored":
                 payload = {**payload, "points": 99, "words": "99 points"}
-            writer.write(one.topic, one.t_ns, payload)
+            writer.write(message.topic, message.t_ns, payload)
     run = Run(other, as_json=True)
     head, *found = run.lines
     assert run.code == 1
     assert head["differences"] == len(found) >= 1
-    assert all(one["recorded"]["points"] == 99 != one["now"]["points"] for one in found)
+    assert all(difference["recorded"]["points"] == 99 != difference["now"]["points"] for difference in found)
 
 
-def test_a_recording_that_says_nothing_of_provisional_totals_is_equal(recording: Path) -> None:
-    kept, older = read_recording(recording), recording.with_name("older.mcap")
-    assert kept.start is not None
-    with RecordingWriter(older, kept.start) as writer:
-        for one in kept:
-            assert not isinstance(one, Damage)
-            payload: Any = one.payload
-            if one.topic is Topic.CAMERA:
-                writer.frame(one.t_ns, payload.jpeg)
+def test_a_recording_without_provisional_totals_is_equal(recording: Path) -> None:
+    original, older = read_recording(recording), recording.with_name("older.mcap")
+    assert original.start is not None
+    with RecordingWriter(older, original.start) as writer:
+        for message in original:
+            assert not isinstance(message, Damage)
+            payload: Any = message.payload
+            if message.topic is Topic.CAMERA:
+                writer.frame(message.t_ns, payload.jpeg)
                 continue
-            if one.topic is Topic.OUTCOME:
+            if message.topic is Topic.OUTCOME:
                 assert payload.pop("provisional") is False
-            writer.write(one.topic, one.t_ns, payload)
+            writer.write(message.topic, message.t_ns, payload)
     assert Run(older).code == 0
 
 
-def test_by_other_rules_the_points_of_each_play_are_compared(recording: Path) -> None:
+def test_other_rules_are_compared_by_the_points_of_each_play(recording: Path) -> None:
     run = Run(recording, GameOverrides("block"), as_json=True)
     head, *found = run.lines
     assert run.code == 1
     assert head["differences"] == len(found) > 0
-    assert all(one["recorded"]["points"] > 0 == one["now"]["points"] for one in found)
-    assert all(one["recorded"]["play"] == one["now"]["play"] for one in found)
+    assert all(difference["recorded"]["points"] > 0 == difference["now"]["points"] for difference in found)
+    assert all(difference["recorded"]["play"] == difference["now"]["play"] for difference in found)
 
 
-def test_the_same_rules_said_again_are_no_other_rules(recording: Path) -> None:
+def test_giving_the_same_rules_changes_nothing(recording: Path) -> None:
     assert Run(recording, GameOverrides("bones")).out[0].startswith("equal: ")

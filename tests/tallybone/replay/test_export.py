@@ -1,4 +1,4 @@
-"""What a replay is exported to: each file whole and true, or not there at all."""
+"""Tests of exports: each file is complete, or does not exist."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.tallybone.recording.sittings import jpeg
 
 
 class Table:
-    """A recorded game of two hands, with the folder that things are exported to."""
+    """A recorded game of two hands, and the folder for exports."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.path = folder, folder / "game.mcap"
@@ -37,19 +37,19 @@ class Table:
     def export(
         self, *names: str, is_forced: bool = False, log_only: bool = False, rules: str | None = None
     ) -> tuple[int, str]:
-        """Export, and return the exit code and the complaints."""
+        """Export, and return the exit code and the errors."""
         out, err = io.StringIO(), io.StringIO()
-        wish = ExportFiles(tuple(self.folder / name for name in names), is_forced)
-        wishes = ReplaySettings(game=GameOverrides(rules))
+        exports = ExportFiles(tuple(self.folder / name for name in names), is_forced)
+        settings = ReplaySettings(game=GameOverrides(rules))
         if log_only:
-            return replay_log(self.path, wishes, exports=wish, out=out, err=err), err.getvalue()
-        code = replay(self.path, wishes, exports=wish, perception=eye(hands=2), out=out, err=err)
+            return replay_log(self.path, settings, exports=exports, out=out, err=err), err.getvalue()
+        code = replay(self.path, settings, exports=exports, perception=eye(hands=2), out=out, err=err)
         return code, err.getvalue()
 
-    def said(self) -> list[dict[str, Any]]:
-        return [line for one in self.live for line in json.loads(json.dumps(one.lines))]
+    def outcomes(self) -> list[dict[str, Any]]:
+        return [line for step in self.live for line in json.loads(json.dumps(step.lines))]
 
-    def left(self) -> set[str]:
+    def exported(self) -> set[str]:
         return {path.name for path in self.folder.iterdir()} - {"game.mcap"}
 
 
@@ -70,13 +70,13 @@ def test_a_game_record_plays_to_the_same_totals(table: Table, log_only: bool) ->
 
 
 @pytest.mark.slow
-def test_the_table_has_a_row_for_each_play_with_its_sum_and_its_points(table: Table) -> None:
+def test_the_table_has_a_row_per_play_with_count_and_points(table: Table) -> None:
     assert table.export("a.csv") == (0, "")
     with (table.folder / "a.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    said = table.said()
-    played = [line for line in said if line["event"] == "played"]
-    paid = [line for line in said if line["event"] == "scored" and line["reason"] == "play"]
+    outcomes = table.outcomes()
+    played = [line for line in outcomes if line["event"] == "played"]
+    paid = [line for line in outcomes if line["event"] == "scored" and line["reason"] == "play"]
     assert [f"{row['player']} plays {row['tile']}" for row in rows] == [line["words"] for line in played]
     assert [int(row["points"]) for row in rows if row["points"] != "0"] == [line["points"] for line in paid]
     assert [row["hand"] for row in rows] == sorted(row["hand"] for row in rows)
@@ -84,25 +84,25 @@ def test_the_table_has_a_row_for_each_play_with_its_sum_and_its_points(table: Ta
     assert [row for row in rows if not row["at"]] == [rows[0], next(row for row in rows if row["hand"] == "2")]
     scored = next(row for row in rows if row["points"] != "0")
     assert scored["count"] == scored["points"]
-    last = next(line["totals"] for line in reversed(said) if line["event"] == "played")
+    last = next(line["totals"] for line in reversed(outcomes) if line["event"] == "played")
     assert [int(rows[-1]["total Ann"]), int(rows[-1]["total Ben"])] >= last
 
 
-@pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t=", "\r=", "\n=", " =", "\u200e=", "\uff1d"])
-def test_a_name_is_no_formula_in_a_spreadsheet(tmp_path: Path, begins: str) -> None:
-    name, path = f"{begins}cmd|' /C calc'!A0", tmp_path / "game.mcap"
+@pytest.mark.parametrize("prefix", ["=", "+", "-", "@", "\t=", "\r=", "\n=", " =", "\u200e=", "\uff1d"])
+def test_a_name_is_never_a_formula_in_a_spreadsheet(tmp_path: Path, prefix: str) -> None:
+    name, path = f"{prefix}cmd|' /C calc'!A0", tmp_path / "game.mcap"
     record_live_game(path, players=(name, "Ben"))
     game = RecordedGame(path, read_recording(path).start)
     with path.open("rb") as file:
         game.update(file, is_growing=False)
     text = plays_table(transcript_of(game))
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
-    (named,) = {row["player"] for row in rows} - {"Ben"}
-    assert named.startswith("'")
-    assert named.endswith(f"{begins[-1]}cmd|' /C calc'!A0")
+    (cell,) = {row["player"] for row in rows} - {"Ben"}
+    assert cell.startswith("'")
+    assert cell.endswith(f"{prefix[-1]}cmd|' /C calc'!A0")
 
 
-def test_numbers_of_a_table_stay_numbers() -> None:
+def test_numbers_are_not_escaped() -> None:
     assert format_csv([("-5", -5, 0)]) == "'-5,-5,0\n"
 
 
@@ -110,57 +110,57 @@ def test_numbers_of_a_table_stay_numbers() -> None:
 def test_the_document_has_all_events_outcomes_and_changes(table: Table) -> None:
     assert table.export("a.json") == (0, "")
     document = json.loads((table.folder / "a.json").read_text())
-    assert document["outcomes"] == table.said()
-    assert [one["is"] for one in document["events"][:3]] == ["match_start", "new_hand", "lead"]
+    assert document["outcomes"] == table.outcomes()
+    assert [event["is"] for event in document["events"][:3]] == ["match_start", "new_hand", "lead"]
     assert len(document["events"]) == len(table.live[-1].session.state.log)
-    assert {one["event"] for one in document["changes"]} == {"placed", "removed"}
+    assert {change["event"] for change in document["changes"]} == {"placed", "removed"}
     assert list(document["result"]["totals"].values()) == list(table.totals)
     assert document["sitting"]["rules"] == "bones"
 
 
 @pytest.mark.slow
-def test_a_video_has_ten_frames_a_second_with_a_bar_below(table: Table) -> None:
+def test_a_video_has_ten_frames_a_second_and_a_caption_bar(table: Table) -> None:
     assert table.export("a.mp4") == (0, "")
     video = cv2.VideoCapture(str(table.folder / "a.mp4"))
     frames = []
     while (read := video.read())[0]:
         frames.append(read[1])
     video.release()
-    pictures = [one.t_ns for one in table.live if one.view is not None]
+    pictures = [step.t_ns for step in table.live if step.view is not None]
     assert len(frames) == 1 + (pictures[-1] - pictures[0]) // 100_000_000
     assert frames[0].shape == (48 + 56, 64, 3)
     assert int(frames[0][:40].std()) < 12 < int(frames[-1][48:].std())
 
 
 @pytest.mark.slow
-def test_a_file_that_is_there_is_written_over_only_when_it_is_said_so(table: Table) -> None:
+def test_an_existing_file_is_replaced_only_with_force(table: Table) -> None:
     (table.folder / "a.csv").write_text("mine")
     code, complaint = table.export("a.csv", "b.dgr")
     assert code == 1
     assert "--force" in complaint
     assert (table.folder / "a.csv").read_text() == "mine"
-    assert table.left() == {"a.csv"}
+    assert table.exported() == {"a.csv"}
     assert table.export("a.csv", is_forced=True) == (0, "")
     assert (table.folder / "a.csv").read_text().startswith("time,hand")
 
 
 @pytest.mark.slow
-def test_what_goes_wrong_leaves_nothing_behind(table: Table) -> None:
+def test_a_failed_export_leaves_no_files(table: Table) -> None:
     assert table.export("a.dgr", "a.mp4", rules="free")[0] == 1
-    assert table.left() == set()
-    for name, words in (("a.txt", ".dgr"), ("no/a.csv", "no folder"), ("a.mp4", "--log-only")):
+    assert table.exported() == set()
+    for name, expected in (("a.txt", ".dgr"), ("no/a.csv", "no folder"), ("a.mp4", "--log-only")):
         code, complaint = table.export(name, log_only=True)
         assert code == 1
-        assert words in complaint
-    assert table.left() == set()
+        assert expected in complaint
+    assert table.exported() == set()
 
 
 @pytest.mark.slow
-def test_a_video_of_no_picture_is_none(tmp_path: Path) -> None:
+def test_a_recording_without_images_gives_no_video(tmp_path: Path) -> None:
     table = Table(tmp_path)
     data = table.path.read_bytes()
     table.path.write_bytes(data.replace(b"\xff\xd8\xff", jpeg(0, 0)[:2] + b"\0"))
     code, complaint = table.export("a.mp4")
     assert code == 1
     assert complaint
-    assert table.left() == set()
+    assert table.exported() == set()

@@ -1,4 +1,4 @@
-"""The figures of games: what was paid, knocked and drawn, by hand and by player."""
+"""Tests of game figures: points, knocks and draws, per hand and per player."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import pytest
 from engine import profile
 from tallybone.replay.figures import BestPlay, GameFigures, HandFigures, PaidFigures, figures_of, players_in
 from tests.tallybone.recorded_games import record_game
-from tests.tallybone.replay.test_recorded_game import looked_at
+from tests.tallybone.replay.test_recorded_game import load_game
 
 
 @pytest.fixture(scope="module")
 def bones(tmp_path_factory: pytest.TempPathFactory) -> GameFigures:
-    """The figures of two hands of bones."""
+    """Return the figures of two hands of bones."""
     path = tmp_path_factory.mktemp("bones") / "a.mcap"
     session = record_game(path, hands=2)
-    found = figures_of(looked_at(path))
+    found = figures_of(load_game(path))
     assert session.state.game is not None
     assert found.paid[-1].totals == session.state.game.totals
     return found
 
 
-def test_the_first_plays_are_paid_as_they_were(bones: GameFigures) -> None:
+def test_the_first_plays_have_their_points(bones: GameFigures) -> None:
     assert bones.paid[:2] == (PaidFigures(4000, 1, (10, 0)), PaidFigures(7000, 1, (10, 5)))
 
 
-def test_hands_add_up_to_the_totals(bones: GameFigures) -> None:
+def test_hands_sum_to_the_totals(bones: GameFigures) -> None:
     assert [hand.number for hand in bones.hands] == [1, 2]
     for seat in range(2):
         assert sum(hand.points[seat] for hand in bones.hands) == bones.paid[-1].totals[seat]
@@ -35,7 +35,7 @@ def test_hands_add_up_to_the_totals(bones: GameFigures) -> None:
 
 
 def test_the_best_plays_come_first(bones: GameFigures) -> None:
-    points = [one.points for one in bones.best]
+    points = [play.points for play in bones.best]
     assert points == sorted(points, reverse=True)
     assert 0 < len(points) <= 10
     assert BestPlay(4000, 1, 0, "5-5", 10) in bones.best
@@ -43,14 +43,14 @@ def test_the_best_plays_come_first(bones: GameFigures) -> None:
 
 def test_draws_and_knocks_are_counted(tmp_path: Path) -> None:
     session = record_game(tmp_path / "a.mcap", 3, rules=profile("draw"))
-    found = figures_of(looked_at(tmp_path / "a.mcap"))
+    found = figures_of(load_game(tmp_path / "a.mcap"))
     log = [type(event).__name__ for event in session.state.log]
     assert sum(sum(hand.plays) for hand in found.hands) == log.count("Play")
     assert sum(sum(hand.knocks) for hand in found.hands) == log.count("Knock")
     assert sum(sum(hand.draws) for hand in found.hands) >= log.count("Draw") > 0
 
 
-def test_players_are_added_up_by_name() -> None:
+def test_players_are_summed_by_name() -> None:
     hand = HandFigures(1, (10, 5), (4, 3), (0, 1), (0, 2), 0)
     best = (BestPlay(0, 1, 0, "5-5", 10),)
     game = GameFigures(("Ann", "Ben"), (hand, hand), (), best, (20, 6), 0)

@@ -1,4 +1,4 @@
-"""From when on a replay is printed, and at which pace it runs: by a clock that only the test turns."""
+"""Tests of the start time and the pace of a replay, with a simulated clock."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.tallybone.recorded_game import BEGINS_NS, SECOND, eye, record_game
 from tests.tallybone.replay.test_ahead import shot
 
 
-class TurnedClock(ReplayClock):
-    """A clock that goes on only while somebody waits, and while the eye looks."""
+class SimulatedClock(ReplayClock):
+    """A clock that advances only while the replay waits, or when a test sets it."""
 
     def __init__(self) -> None:
         self.t_ns, self.waited_s = 77 * SECOND, list[float]()
@@ -29,62 +29,62 @@ class TurnedClock(ReplayClock):
         self.t_ns += round(seconds * SECOND)
 
 
-def test_items_wait_for_their_time_at_the_pace_that_is_wanted() -> None:
-    clock = TurnedClock()
-    items: list[Item] = [shot(BEGINS_NS + at * SECOND) for at in (0, 1, 3)]
-    came = [(one, clock.t_ns) for one in at_pace(items, Pace(speed=2), clock.now_ns, clock.wait)]
-    assert [one for one, _ in came] == items
+def test_items_wait_for_their_time_at_the_given_pace() -> None:
+    clock = SimulatedClock()
+    items: list[Item] = [shot(BEGINS_NS + second * SECOND) for second in (0, 1, 3)]
+    received = [(item, clock.t_ns) for item in at_pace(items, Pace(speed=2), clock.now_ns, clock.wait)]
+    assert [item for item, _ in received] == items
     assert clock.waited_s == [0.5, 1.0]
 
 
-def test_time_that_the_eye_took_is_not_waited_again() -> None:
-    clock = TurnedClock()
-    items: list[Item] = [shot(at * SECOND) for at in (0, 1, 2, 3)]
-    for one in at_pace(items, Pace(speed=1), clock.now_ns, clock.wait):
-        clock.t_ns += 1_500_000_000 if one is items[0] else 0
+def test_reading_time_counts_towards_the_wait() -> None:
+    clock = SimulatedClock()
+    items: list[Item] = [shot(second * SECOND) for second in (0, 1, 2, 3)]
+    for item in at_pace(items, Pace(speed=1), clock.now_ns, clock.wait):
+        clock.t_ns += 1_500_000_000 if item is items[0] else 0
     assert clock.waited_s == [0.5, 1.0]
 
 
-def test_what_came_before_is_fed_at_once() -> None:
-    clock = TurnedClock()
-    items: list[Item] = [shot(at * SECOND) for at in (0, 10, 20, 21)]
+def test_items_before_the_start_time_are_fed_at_once() -> None:
+    clock = SimulatedClock()
+    items: list[Item] = [shot(second * SECOND) for second in (0, 10, 20, 21)]
     assert list(at_pace(items, Pace(from_ns=20 * SECOND, speed=1), clock.now_ns, clock.wait)) == items
     assert clock.waited_s == [1.0]
 
 
-def test_without_a_pace_nothing_waits() -> None:
-    clock = TurnedClock()
+def test_without_a_pace_there_is_no_wait() -> None:
+    clock = SimulatedClock()
     assert len(list(at_pace([shot(0), shot(SECOND)], Pace(), clock.now_ns, clock.wait))) == 2
     assert clock.waited_s == []
 
 
-def test_only_what_happens_from_then_on_is_printed_and_the_result_is_of_all(tmp_path: Path) -> None:
+def test_prints_only_events_after_the_start_time_but_the_full_result(tmp_path: Path) -> None:
     record_game(tmp_path / "a.mcap")
 
     def lines(pace: Pace) -> list[str]:
-        out, clock = io.StringIO(), TurnedClock()
+        out, clock = io.StringIO(), SimulatedClock()
         assert replay(tmp_path / "a.mcap", pace=pace, as_json=True, perception=eye(), clock=clock, out=out) == 0
         return out.getvalue().splitlines()
 
-    everything, later = lines(Pace()), lines(Pace(from_ns=8 * SECOND, speed=1))
-    assert 3 < len(later) < len(everything)
-    assert later == everything[-len(later) :]
+    all_lines, later = lines(Pace()), lines(Pace(from_ns=8 * SECOND, speed=1))
+    assert 3 < len(later) < len(all_lines)
+    assert later == all_lines[-len(later) :]
     assert json.loads(later[0])["t_ns"] == BEGINS_NS + 8 * SECOND
-    assert json.loads(everything[-len(later) - 1])["t_ns"] < BEGINS_NS + 8 * SECOND
+    assert json.loads(all_lines[-len(later) - 1])["t_ns"] < BEGINS_NS + 8 * SECOND
 
 
-def test_a_log_is_printed_from_some_time_on_too(tmp_path: Path) -> None:
+def test_a_log_also_starts_at_the_given_time(tmp_path: Path) -> None:
     record_game(tmp_path / "a.mcap")
-    said = []
+    outputs = []
     for from_ns in (0, 8 * SECOND):
         out = io.StringIO()
         replay_log(tmp_path / "a.mcap", from_ns=from_ns, out=out)
-        said.append(out.getvalue().splitlines())
-    assert 2 < len(said[1]) < len(said[0])
-    assert said[1] == said[0][-len(said[1]) :]
+        outputs.append(out.getvalue().splitlines())
+    assert 2 < len(outputs[1]) < len(outputs[0])
+    assert outputs[1] == outputs[0][-len(outputs[1]) :]
 
 
 @pytest.mark.parametrize("text", ["", "1:60", "-1", "1:2:3", "x", "1:-1", ":5", "nan", "inf"])
-def test_what_is_no_time_is_refused(text: str) -> None:
+def test_rejects_invalid_times(text: str) -> None:
     with pytest.raises(ValueError, match="expected minutes"):
         parse_time(text)

@@ -1,4 +1,4 @@
-"""The game of a recording, step by step: the same as it was played, also while it grows and when it is damaged."""
+"""Tests of stepping through a recorded game: complete, growing and damaged recordings."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ SECOND = 1_000_000_000
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Session]:
-    """The recording of two hands of bones, and where they ended."""
+    """Return the recording of two hands of bones, and the final session."""
     path = tmp_path_factory.mktemp("played") / "a.mcap"
     return path, record_game(path, hands=2)
 
 
-def looked_at(path: Path, *, is_growing: bool = False) -> RecordedGame:
+def load_game(path: Path, *, is_growing: bool = False) -> RecordedGame:
     game = RecordedGame(path, read_recording(path).start)
     with path.open("rb") as file:
         game.update(file, is_growing=is_growing)
     return game
 
 
-def test_every_step_is_as_it_was_played(played: tuple[Path, Session]) -> None:
+def test_every_step_has_the_state_of_the_live_game(played: tuple[Path, Session]) -> None:
     path, session = played
-    game = looked_at(path)
+    game = load_game(path)
     assert (game.state, game.complaints) == (session.state, [])
-    assert len(game.steps) == len(session.state.log) - 1  # the start of the match is none
-    for number in (0, 1, 15, 16, 17, len(game.steps) - 1):
-        assert game.state_after(number) == replay(session.state.log[: game.steps[number].log])
+    assert len(game.steps) == len(session.state.log) - 1  # the start of the match is not a step
+    for index in (0, 1, 15, 16, 17, len(game.steps) - 1):
+        assert game.state_after(index) == replay(session.state.log[: game.steps[index].log])
     assert [step.hand for step in game.steps] == sorted(step.hand for step in game.steps)
     assert game.steps[-1].totals == session.state.game.totals  # type: ignore[union-attr]  # it was played
 
 
-def test_marks_of_inferred_actions_survive_the_hand_a_restart_and_a_replay(tmp_path: Path) -> None:
+def test_marks_of_inferred_actions_survive_a_hand_a_restart_and_a_replay(tmp_path: Path) -> None:
     session = record_game(tmp_path / "seen.mcap", hands=2)
     log = [event for event in session.state.log if not isinstance(event, MatchStart)]
-    plays = [at for at, event in enumerate(log, 1) if isinstance(event, Play)]
+    plays = [seq for seq, event in enumerate(log, 1) if isinstance(event, Play)]
     log += [Inferred((Seq(plays[0]), Seq(plays[1]), Seq(plays[-1]))), Confirmed((Seq(plays[1]),))]
     path = tmp_path / "marked.mcap"
     with RecordingWriter(path, start_of()) as writer:
@@ -63,7 +63,7 @@ def test_marks_of_inferred_actions_survive_the_hand_a_restart_and_a_replay(tmp_p
             writer.write(Topic.EVENT, t_ns, to_json(event, Event))
         writer.write(Topic.TABLE, len(log), {"places": {}})
     marks = (plays[0], plays[-1])
-    game = looked_at(path)
+    game = load_game(path)
     assert (game.state.inferred, game.complaints) == (marks, [])
     assert [game.state_after(len(game.steps) - back).inferred for back in (3, 2, 1)] == [
         (),
@@ -78,59 +78,59 @@ def test_marks_of_inferred_actions_survive_the_hand_a_restart_and_a_replay(tmp_p
     out = StringIO()
     replay_log(path, ReplaySettings(), as_json=True, out=out)
     *lines, end = [json.loads(line) for line in out.getvalue().splitlines()]
-    assert not any(line["provisional"] for line in lines), "they were said before the marks were made"
+    assert not any(line["provisional"] for line in lines), "the lines precede the marks"
     assert end["result"]["provisional"]
     assert Score.of(last.effects.session.state).words.endswith("provisional)")
 
 
-def test_tiles_lie_where_they_lay_after_each_step(played: tuple[Path, Session]) -> None:
+def test_tiles_have_their_live_places_after_each_step(played: tuple[Path, Session]) -> None:
     path, session = played
-    game = looked_at(path)
+    game = load_game(path)
     with path.open("rb") as file:
         assert game.places_after(len(game.steps) - 1, file) == session.places
-        for number, step in enumerate(game.steps):
-            laid = [one.node for one in step.outcomes if isinstance(one, Placed)]
-            known = {one.node for one in game.places_after(number, file).known}
+        for index, step in enumerate(game.steps):
+            laid = [outcome.node for outcome in step.outcomes if isinstance(outcome, Placed)]
+            known = {tile.node for tile in game.places_after(index, file).known}
             assert set(laid) <= known
 
 
-def test_the_picture_of_a_step_is_the_newest_then(played: tuple[Path, Session]) -> None:
-    game = looked_at(played[0])
+def test_the_image_of_a_step_is_the_latest_before_it(played: tuple[Path, Session]) -> None:
+    game = load_game(played[0])
     assert game.start_ns == SECOND
     assert game.frame_at(SECOND - 1) is None
     for step in game.steps:
-        number = game.frame_at(step.t_ns)
-        assert number is not None
-        assert game.frame_times_ns[number] <= step.t_ns
-        assert number + 1 == len(game.frame_times_ns) or game.frame_times_ns[number + 1] > step.t_ns
+        index = game.frame_at(step.t_ns)
+        assert index is not None
+        assert game.frame_times_ns[index] <= step.t_ns
+        assert index + 1 == len(game.frame_times_ns) or game.frame_times_ns[index + 1] > step.t_ns
     assert game.frame_place(len(game.frame_times_ns)) is None
     assert game.frame_place(-1) is None
 
 
-def test_a_game_that_is_being_recorded_is_followed(played: tuple[Path, Session], tmp_path: Path) -> None:
-    whole = played[0].read_bytes()
+def test_follows_a_growing_recording(played: tuple[Path, Session], tmp_path: Path) -> None:
+    data = played[0].read_bytes()
     path = tmp_path / "a.mcap"
     game = RecordedGame(path, start_of())
-    for size_bytes in (*range(1000, len(whole), len(whole) // 7), len(whole)):
-        path.write_bytes(whole[:size_bytes])
+    for size_bytes in (*range(1000, len(data), len(data) // 7), len(data)):
+        path.write_bytes(data[:size_bytes])
         with path.open("rb") as file:
             game.update(file, is_growing=True)
     assert (game.state, game.complaints) == (played[1].state, [])
-    assert game.steps == looked_at(played[0]).steps
+    assert game.steps == load_game(played[0]).steps
 
 
-def test_tiles_keep_their_names_where_an_event_is_lost(played: tuple[Path, Session], tmp_path: Path) -> None:
+def test_a_lost_event_does_not_rename_tiles(played: tuple[Path, Session], tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    whole = played[0].read_bytes()
-    at = whole.index(b'"is": "lead"', whole.index(b'"is": "lead"') + 1)  # what was said, then what followed
-    path.write_bytes(whole[:at] + b"X" + whole[at + 1 :])
-    game = looked_at(path)
+    data = played[0].read_bytes()
+    offset = data.index(b'"is": "lead"', data.index(b'"is": "lead"') + 1)  # the input, then the event
+    path.write_bytes(data[:offset] + b"X" + data[offset + 1 :])
+    game = load_game(path)
     assert "damaged" in game.complaints[0]
-    nodes = [one.node for step in game.steps for one in step.outcomes if isinstance(one, Placed)]
+    nodes = [outcome.node for step in game.steps for outcome in step.outcomes if isinstance(outcome, Placed)]
     assert nodes == [
-        one.payload["node"]  # type: ignore[index]  # JSON
-        for one in records_of(played[0])
-        if one.topic is Topic.OUTCOME and one.payload.get("event") == "played"  # type: ignore[union-attr]
+        record.payload["node"]  # type: ignore[index]  # JSON
+        for record in records_of(played[0])
+        if record.topic is Topic.OUTCOME and record.payload.get("event") == "played"  # type: ignore[union-attr]
     ]
 
 
@@ -149,7 +149,7 @@ def test_tiles_keep_their_names_where_an_event_is_lost(played: tuple[Path, Sessi
         {},
     ],
 )
-def test_events_that_no_game_has_are_left_out_or_end_it(tmp_path: Path, event: dict[str, object]) -> None:
+def test_invalid_events_are_skipped_or_end_the_game(tmp_path: Path, event: dict[str, object]) -> None:
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, start_of()) as writer:
         writer.write(Topic.EVENT, 1, {"is": "new_hand"})
@@ -157,19 +157,19 @@ def test_events_that_no_game_has_are_left_out_or_end_it(tmp_path: Path, event: d
             writer._write(Topic.EVENT, 2, b'{"is": "knock", "seat": 1e999}')
         else:
             writer.write(Topic.EVENT, 2, event)
-    game = looked_at(path)
+    game = load_game(path)
     assert len(game.steps) <= 2
     assert game.steps[0].hand == 1
     assert all(abs(total) <= MAX_NUMBER for step in game.steps for total in step.totals)
 
 
-def test_points_beyond_all_measure_end_the_game(tmp_path: Path) -> None:
+def test_excessive_points_end_the_game(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, start_of()) as writer:
         writer.write(Topic.EVENT, 1, {"is": "new_hand"})
-        for number in range(3):
-            writer.write(Topic.EVENT, 2 + number, {"is": "adjust", "seat": 0, "points": MAX_NUMBER, "why": ""})
-    game = looked_at(path)
+        for index in range(3):
+            writer.write(Topic.EVENT, 2 + index, {"is": "adjust", "seat": 0, "points": MAX_NUMBER, "why": ""})
+    game = load_game(path)
     assert game.steps[-1].totals == (MAX_NUMBER, 0)
     assert game.complaints == ["the points are more than anybody ever had"]
 
@@ -178,10 +178,10 @@ def test_a_recording_without_a_game_has_no_steps(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, start_of()) as writer:
         writer.frame(1, b"\xff\xd8\xff")
-    assert looked_at(path).steps == []
+    assert load_game(path).steps == []
 
 
-def test_a_file_that_another_tool_packed_is_refused_by_name(played: tuple[Path, Session], tmp_path: Path) -> None:
+def test_names_a_file_compressed_by_another_tool(played: tuple[Path, Session], tmp_path: Path) -> None:
     from mcap.reader import make_reader
     from mcap.writer import Writer
 

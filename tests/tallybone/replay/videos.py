@@ -1,4 +1,4 @@
-"""Short videos to test with."""
+"""Short videos for tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vision.arrays import Image
 
 
 def write_video(path: Path, images: Iterable[Image], *, per_s: float) -> Path:
-    """Write pictures of one size as a video of JPEGs (.avi), which needs nothing that is not in OpenCV."""
+    """Write images of equal size as a Motion JPEG video (.avi), which OpenCV supports without further codecs."""
     video: cv2.VideoWriter | None = None
     for image in images:
         if video is None:

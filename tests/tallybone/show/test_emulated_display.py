@@ -1,4 +1,4 @@
-"""`tallybone emulate-display` shows what a program sends to the port it makes."""
+"""Tests of `tallybone emulate-display`, which shows the data sent to its port."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ _PAGE = DisplayPage((ScoreLine("Ann", 35, is_provisional=True), ScoreLine("Ben",
     ],
 )
 @pytest.mark.parametrize("is_terminal", [False, True])
-def test_what_is_sent_is_shown(kind: str, driver: str, shown: str, is_terminal: bool, tmp_path: Path) -> None:
-    out, stops, path = io.StringIO(), threading.Event(), tmp_path / "display"
+def test_shows_the_page_sent(kind: str, driver: str, shown: str, is_terminal: bool, tmp_path: Path) -> None:
+    out, stop_event, path = io.StringIO(), threading.Event(), tmp_path / "display"
     console = Console(file=out, force_terminal=is_terminal, width=80, highlight=False)
     running = threading.Thread(
-        target=emulate_display, args=(kind,), kwargs={"at": path, "baud": 9600, "console": console, "stops": stops}
+        target=emulate_display, args=(kind,), kwargs={"at": path, "baud": 9600, "console": console, "stops": stop_event}
     )
     running.start()
     display = opened(driver, path)
     display.show(_PAGE)
-    began = time.perf_counter()
+    started_at = time.perf_counter()
     while not all(line in out.getvalue() for line in shown.split("\n")):
-        assert time.perf_counter() - began < 20.0, out.getvalue()
+        assert time.perf_counter() - started_at < 20.0, out.getvalue()
     display.close()
-    stops.set()
+    stop_event.set()
     running.join(10.0)
     assert f"at {path}, 9600 baud" in out.getvalue()
     if is_terminal:
@@ -50,7 +50,7 @@ def test_what_is_sent_is_shown(kind: str, driver: str, shown: str, is_terminal: 
     assert not path.exists()
 
 
-def test_a_path_that_is_taken_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_a_path_already_in_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     taken = tmp_path / "display"
     taken.touch()
     assert emulate_display("segment", at=taken, baud=9600) == 1

@@ -1,4 +1,4 @@
-"""A layout as lines of text: the line, its branches, six arms, open ends, what is stacked."""
+"""Tests of layouts as text: the line, branches, six arms, open ends and stacked tiles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def drawn(moves: str, *, rules: str = "bones", options: str = "lead_first=lot_an
     return list(layout_lines(play_record(parse_record(text)).lines[-1].game.layout, width))
 
 
-def test_nothing_is_drawn_before_the_first_tile() -> None:
+def test_an_empty_layout_has_no_lines() -> None:
     assert layout_lines(Layout()) == ()
 
 
@@ -27,12 +27,12 @@ def test_a_single_tile_shows_both_its_ends() -> None:
     assert drawn("5-3") == ["line  5< 5-3 >3"]
 
 
-def test_tips_in_parentheses_are_not_open_yet() -> None:
+def test_tips_in_parentheses_are_not_yet_open() -> None:
     assert drawn("5-5") == ["line       5< {5-5} >5", "  5-5 N S  (5)"]
     assert drawn("5-5 5-1@W 5-2@E") == ["line       1< 1-5 {5-5} 5-2 >2", "  5-5 N S  >5"]
 
 
-def test_the_line_runs_from_west_to_east_and_tips_follow() -> None:
+def test_the_line_runs_from_west_to_east_followed_by_the_tips() -> None:
     assert drawn("1-1 1-6@W 6-3@W 1-5@E 5-5@E 1-2@N") == [
         "line     3< 3-6 6-1 {1-1} 1-5 5-5 >5",
         "  1-1 N  1-2 >2",
@@ -40,7 +40,7 @@ def test_the_line_runs_from_west_to_east_and_tips_follow() -> None:
     ]
 
 
-def test_every_spinner_branches_into_lines_of_its_own() -> None:
+def test_every_spinner_has_branches() -> None:
     moves = "5-5 5-1@W 5-2@E 2-2@E 2-3@E 5-6@5-5:N 6-6@5-6:E 6-1@6-6:W 2-0@2-2:S 6-0@6-6:N"
     assert drawn(moves, options="lead_first=lot_any spinner=all hand=14") == [
         "line       1< 1-5 {5-5} 5-2 {2-2} 2-3 >3",
@@ -70,7 +70,7 @@ def test_a_stacked_tile_is_marked() -> None:
     assert drawn(moves, rules="cutthroat")[0] == "line       6< 6-0 0-2 {2-2} 2-4x2 >4"
 
 
-def test_a_long_line_is_broken_between_tiles() -> None:
+def test_a_long_line_is_wrapped_between_tiles() -> None:
     moves = "0-1 1-2@E 2-3@E 3-4@E 4-5@E 5-6@E 6-0@E"
     assert drawn(moves, options="spinner=none lead_first=lot_any", width=24) == [
         "line  0< 0-1 1-2 2-3 3-4",
@@ -83,7 +83,7 @@ GAMES = [BONES, SUPER, CUTTHROAT, FREE, with_options(BONES, {"spinner": "all"})]
 
 @pytest.mark.parametrize("rules", GAMES, ids=[f"{rules.name}-{rules.spinner}" for rules in GAMES])
 @pytest.mark.parametrize("wildness", [0.0, 0.5])
-def test_every_tile_is_drawn_once_and_nothing_is_too_wide(rules: Rules, wildness: float) -> None:
+def test_every_tile_is_drawn_once_within_the_width(rules: Rules, wildness: float) -> None:
     for seed in range(4):
         state = wild_match(rules, max(2, rules.seats_min), random.Random(seed), events=50, wildness=wildness)
         assert state.game is not None

@@ -1,4 +1,4 @@
-"""`tallybone sessions`: the list as a table and as JSON, and room made on demand."""
+"""Tests of `tallybone sessions`: table, JSON, and deletion of old recordings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.tallybone.recording.sittings import START, jpeg, write
 
 
 class Run:
-    """One run of the command and what it left behind."""
+    """A run of the command, with its output."""
 
     def __init__(self, folder: Path | None, *, as_json: bool = True, keep_bytes: int | None = None) -> None:
         out, err = io.StringIO(), io.StringIO()
@@ -51,8 +51,8 @@ def test_the_table_shows_date_players_result_and_size(tmp_path: Path) -> None:
     with RecordingWriter(tmp_path / "b.mcap", replace(START, players=("\x1b[31mEve",))):
         run = Run(tmp_path, as_json=False)
     assert "a.mcap" in run.out
-    for said in ("2026-11-21 18:30", "Ann, Bob", "bones", "10 : 10", "0:00:02", "KB", "running", "2 recordings"):
-        assert said in " ".join(run.out.split()), said
+    for expected in ("2026-11-21 18:30", "Ann, Bob", "bones", "10 : 10", "0:00:02", "KB", "running", "2 recordings"):
+        assert expected in " ".join(run.out.split()), expected
     assert "\x1b" not in run.out
 
 
@@ -63,7 +63,7 @@ def test_the_oldest_are_deleted_first_and_named(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_is_no_recording_is_named_and_the_others_are_listed(tmp_path: Path) -> None:
+def test_an_invalid_file_is_named_and_the_others_are_listed(tmp_path: Path) -> None:
     write(tmp_path / "a.mcap")
     (tmp_path / "b.mcap").write_bytes(jpeg(1))
     run = Run(tmp_path)
@@ -72,7 +72,9 @@ def test_a_file_that_is_no_recording_is_named_and_the_others_are_listed(tmp_path
     assert len(run.out.splitlines()) == 2
 
 
-def test_an_absent_folder_is_named_but_the_own_one_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_folder_is_named_but_the_default_one_is_created(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "nowhere" in Run(tmp_path / "nowhere").err
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert Run(None).code == 0
@@ -80,25 +82,25 @@ def test_an_absent_folder_is_named_but_the_own_one_is_made(tmp_path: Path, monke
 
 
 @pytest.mark.parametrize("size", ["", "many", "-1", "5 XB", "1e9", "5MiB", "9" * 40])
-def test_what_is_no_size_is_refused(size: str) -> None:
+def test_rejects_an_invalid_size(size: str) -> None:
     with pytest.raises(ValueError, match="expected a size"):
         parse_size(size)
 
 
-def test_a_size_that_is_none_is_a_usage_error() -> None:
-    done = tallybone("sessions", "--keep=many")
-    assert done.returncode == 2
-    assert "--keep" in done.stderr
+def test_an_invalid_size_is_a_usage_error() -> None:
+    result = tallybone("sessions", "--keep=many")
+    assert result.returncode == 2
+    assert "--keep" in result.stderr
 
 
-def test_the_room_is_what_was_set_on_the_page(tmp_path: Path) -> None:
+def test_the_quota_is_that_of_the_house_settings(tmp_path: Path) -> None:
     environment = {"XDG_STATE_HOME": str(tmp_path)}
     assert recording_quota(environment, tmp_path) == 20 * 10**9
     save_house(HouseSettings(keep_bytes=3 * 10**9), tmp_path / "tallybone" / HOUSE_NAME)
     assert recording_quota(environment, tmp_path) == 3 * 10**9
 
 
-def test_what_was_set_and_cannot_be_read_makes_no_room(tmp_path: Path) -> None:
+def test_unreadable_house_settings_prevent_deletion(tmp_path: Path) -> None:
     (tmp_path / "tallybone").mkdir()
     (tmp_path / "tallybone" / HOUSE_NAME).write_text("{")
     with pytest.raises(ValueError, match="cannot be read"):

@@ -1,4 +1,4 @@
-"""`tallybone rules`: the games, what can be agreed on, and what then holds."""
+"""Tests of `tallybone rules`: games, options, and the resulting rules."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
 
-def test_all_games_options_and_shortcuts_are_listed() -> None:
+def test_lists_all_games_options_and_shortcuts() -> None:
     code, out, err = rules()
     assert (code, err) == (0, "")
     words = out.split()
@@ -53,7 +53,7 @@ def test_all_games_options_and_shortcuts_are_listed() -> None:
 
 @pytest.mark.parametrize("game", [None, *(known.name for known in PROFILES)])
 @pytest.mark.parametrize("columns", [80, 120])
-def test_nothing_is_wider_than_the_terminal(game: str | None, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_fits_the_terminal(game: str | None, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     _, out, _ = rules(game)
     assert max(map(len, out.splitlines())) <= columns
@@ -61,7 +61,7 @@ def test_nothing_is_wider_than_the_terminal(game: str | None, columns: int, monk
     assert "\x1b" not in out
 
 
-def test_a_game_says_what_holds_in_it_and_nothing_else() -> None:
+def test_a_game_shows_only_its_own_rules() -> None:
     code, out, err = rules("bones")
     assert (code, err) == (0, "")
     assert out.startswith("bones (Fives)\n")
@@ -72,7 +72,7 @@ def test_a_game_says_what_holds_in_it_and_nothing_else() -> None:
     assert "*" not in out
 
 
-def test_what_is_not_as_usual_is_marked_with_what_is() -> None:
+def test_changed_options_are_marked_with_their_defaults() -> None:
     code, out, _ = rules("allfives", "scoring=cribbage", "hand=5")
     assert code == 0
     marked = [
@@ -84,11 +84,11 @@ def test_what_is_not_as_usual_is_marked_with_what_is() -> None:
     assert out.endswith('[Rules "allfives"] [Options "hand=5 play_divisor=5 target=61"]\n')
 
 
-def test_several_options_may_stand_in_one_argument() -> None:
+def test_accepts_several_options_in_one_argument() -> None:
     assert rules("allfives", "target=61, hand=5") == rules("allfives", "hand=5", "target=61")
 
 
-def test_all_faults_are_said_one_a_line_and_nothing_is_shown() -> None:
+def test_all_errors_are_reported_on_separate_lines() -> None:
     assert rules("bones", "taget=5", "hand=x", "skip_on=blank") == (
         2,
         "",
@@ -99,7 +99,7 @@ def test_all_faults_are_said_one_a_line_and_nothing_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "error"),
     [
         (["bone"], 'no game is called "bone", did you mean bones? The games are bones, draw'),
         (["chess"], 'no game is called "chess"; the games are bones, draw'),
@@ -112,54 +112,54 @@ def test_all_faults_are_said_one_a_line_and_nothing_is_shown() -> None:
         (["bones", "a\x1b[31m=1"], "a\\x1b[31m: unknown option"),
     ],
 )
-def test_what_cannot_be_played_is_refused(arguments: list[str], said: str) -> None:
+def test_rejects_unplayable_rules(arguments: list[str], error: str) -> None:
     code, out, err = rules(*arguments)
     assert (code, out) == (2, "")
-    assert said in err
+    assert error in err
 
 
 @pytest.mark.parametrize(
-    ("said", "heading"),
+    ("alias", "heading"),
     [
         ("fives", "bones (Fives)"),
         ("all fives", "allfives (All Fives, Sniff)"),
         ("Sniff", "allfives (All Fives, Sniff)"),
     ],
 )
-def test_other_names_of_a_game_print_its_own_name_first(said: str, heading: str) -> None:
-    code, out, _ = rules(said)
+def test_an_alias_shows_the_proper_name(alias: str, heading: str) -> None:
+    code, out, _ = rules(alias)
     assert (code, out.splitlines()[0]) == (0, heading)
 
 
-def test_one_game_as_json() -> None:
+def test_a_single_game_as_json() -> None:
     code, out, _ = rules("block", "partners=yes", "set=9", as_json=True)
     assert code == 0
-    told = json.loads(out)
-    assert told["game"] == "block"
-    assert told["changed"] == {"set": "9", "partners": "yes"}
-    assert told["options"]["target"] == 100
-    assert told["options"]["set"] == 9
-    assert told["options"]["partners"] is True
-    assert told["options"]["unit"] is None
-    assert told["options"]["players"] == "4"
-    assert "skip_on" not in told["options"]
+    values = json.loads(out)
+    assert values["game"] == "block"
+    assert values["changed"] == {"set": "9", "partners": "yes"}
+    assert values["options"]["target"] == 100
+    assert values["options"]["set"] == 9
+    assert values["options"]["partners"] is True
+    assert values["options"]["unit"] is None
+    assert values["options"]["players"] == "4"
+    assert "skip_on" not in values["options"]
 
 
-def test_all_as_json() -> None:
+def test_all_games_as_json() -> None:
     _, out, _ = rules(as_json=True)
     assert out.count("\n") == 1
-    told = json.loads(out)
-    assert [game["game"] for game in told["games"]] == [known.name for known in PROFILES]
-    assert [option["option"] for option in told["options"]] == [option.key for option in OPTIONS]
-    assert told["options"][0]["allowed"] == "6 to 18, or a name such as double-nine"
-    assert told["shortcuts"][1]["options"] == {"play_divisor": "5", "target": "61"}
+    values = json.loads(out)
+    assert [game["game"] for game in values["games"]] == [known.name for known in PROFILES]
+    assert [option["option"] for option in values["options"]] == [option.key for option in OPTIONS]
+    assert values["options"][0]["allowed"] == "6 to 18, or a name such as double-nine"
+    assert values["shortcuts"][1]["options"] == {"play_divisor": "5", "target": "61"}
 
 
 @pytest.mark.slow
-def test_the_command_takes_a_game_and_options() -> None:
-    done = tallybone("rules", "allfives", "target=61", "--json")
-    assert done.returncode == 0
-    assert json.loads(done.stdout)["changed"] == {"target": "61"}
-    refused = tallybone("rules", "chess")
-    assert refused.returncode == 2
-    assert 'no game is called "chess"' in refused.stderr
+def test_the_command_accepts_a_game_and_options() -> None:
+    result = tallybone("rules", "allfives", "target=61", "--json")
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["changed"] == {"target": "61"}
+    rejected = tallybone("rules", "chess")
+    assert rejected.returncode == 2
+    assert 'no game is called "chess"' in rejected.stderr

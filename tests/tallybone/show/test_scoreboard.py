@@ -1,4 +1,4 @@
-"""The scoreboard in character cells: everything legible at every size, with and without colour."""
+"""Tests of the terminal scoreboard: legible at every size, with and without colour."""
 
 from __future__ import annotations
 
@@ -43,15 +43,17 @@ SEEDS = (1, 2, 4, 5, 34)
 
 @cache
 def boards(seed: int) -> tuple[Board, ...]:
-    """What the scoreboard of a demo shows after each of its steps."""
+    """Return the scoreboard of a demo after each step."""
     table, steps = game(seed)
     session, shown = Session(), []
     for step in steps:
         event = placed(newest_tile(table, step)) if step.is_seen else step.event
-        session, said = feed(session, event)
+        session, outcomes = feed(session, event)
         assert session.state.game is not None
-        told = summarize(said, session.state.game.players)
-        shown.append(Board(session.state.game, session.places.laid, PICTURE_PX, told, eye="picture 3, read in 300 ms"))
+        summary = summarize(outcomes, session.state.game.players)
+        shown.append(
+            Board(session.state.game, session.places.laid, PICTURE_PX, summary, eye="picture 3, read in 300 ms")
+        )
     return tuple(shown)
 
 
@@ -80,7 +82,7 @@ def test_every_number_on_the_table_is_legible(seed: int, columns: int, rows: int
         assert numbers == sorted(pips for tile in board.game.layout.tiles for pips in (tile.low, tile.high))
 
 
-def test_a_small_terminal_shows_where_the_newest_tile_lies() -> None:
+def test_a_small_terminal_shows_the_newest_tile() -> None:
     for board in boards(1):
         drawn = draw_layout(board.game.layout, board.laid, Canvas(30, 6, PICTURE_PX, in_color=False)).plain
         if board.game.layout.nodes:
@@ -96,20 +98,20 @@ def layout_in_plain_text(*plays: Play, places: tuple[Footprint, ...], columns: i
     return [line.strip() for line in draw_layout(state.game.layout, laid, canvas).plain.splitlines() if line.strip()]
 
 
-def at(a: float, c: float, *, lies_along: bool = True) -> Footprint:
+def place_at(a: float, c: float, *, lies_along: bool = True) -> Footprint:
     return Footprint.square((280 + 40 * a, 160 + 40 * c), 0.0, 40.0, lies_along=lies_along)
 
 
-def test_a_line_with_its_spinner_looks_like_one() -> None:
+def test_draws_a_line_with_its_spinner() -> None:
     five = Play(Seat(0), Tile.parse("5-5"))
     west = Play(Seat(1), Tile.parse("5-4"), Spot(Id(2), Port.W))
     east = Play(Seat(0), Tile.parse("5-3"), Spot(Id(2), Port.E))
-    west_place = at(-1.5, 0).reversed()
-    places = (at(0, 0, lies_along=False), west_place, at(1.5, 0))
+    west_place = place_at(-1.5, 0).reversed()
+    places = (place_at(0, 0, lies_along=False), west_place, place_at(1.5, 0))
     assert layout_in_plain_text(five, west, east, places=places) == ["(4|5] {5}[5|3)", "{5}"]
 
 
-def test_an_elbow_stands_upright() -> None:
+def test_an_elbow_is_upright() -> None:
     five = Play(Seat(0), Tile.parse("5-5"))
     down = Play(Seat(1), Tile.parse("5-4"), Spot(Id(2), Port.E))
     place = Footprint.square((280, 240), 1.5708, 40.0)
@@ -128,7 +130,7 @@ def test_without_colour_there_are_no_escape_codes() -> None:
     assert "\x1b" not in printed(boards(2)[-1], 80, 23, in_color=False)
 
 
-def test_names_totals_tally_and_turn_are_shown() -> None:
+def test_shows_names_totals_tally_and_turn() -> None:
     # Seed 2: Ann 30 as X, O; Ben 75 as a full house and a half.
     text = printed(boards(2)[-1], 80, 23, in_color=False)
     (ann, ben) = boards(2)[-1].game.totals
@@ -137,7 +139,7 @@ def test_names_totals_tally_and_turn_are_shown() -> None:
     assert "> " in printed(boards(2)[5], 80, 23, in_color=False)
 
 
-def test_totals_are_marked_while_plays_were_not_seen() -> None:
+def test_totals_are_marked_if_plays_were_missed() -> None:
     board = boards(2)[-1]
     (ann, ben) = board.game.totals
     text = printed(replace(board, is_provisional=True), 100, 23, in_color=False)
@@ -146,45 +148,45 @@ def test_totals_are_marked_while_plays_were_not_seen() -> None:
     assert "~" not in printed(board, 100, 23, in_color=False)
 
 
-def test_a_question_takes_the_place_of_the_turn() -> None:
+def test_a_question_replaces_the_turn() -> None:
     board = boards(2)[6]
-    asked = Board(board.game, board.laid, PICTURE_PX, question="does the 3-3 touch the 5-3 or the 4-3?")
-    text = printed(asked, 80, 23, in_color=False)
+    with_question = Board(board.game, board.laid, PICTURE_PX, question="does the 3-3 touch the 5-3 or the 4-3?")
+    text = printed(with_question, 80, 23, in_color=False)
     assert "? does the 3-3 touch the 5-3 or the 4-3?" in text
     assert describe_pending(board.game) in printed(board, 80, 23, in_color=False)
     assert describe_pending(board.game) not in text
 
 
-def test_a_play_is_told_with_its_sum() -> None:
+def test_a_play_is_summarised_with_its_sum() -> None:
     state = replay([MatchStart(BONES, ("Brian", "Tom")), NewHand(), Play(Seat(0), Tile.parse("5-5"))])
-    _, said = apply(state, Play(Seat(1), Tile.parse("5-0"), Spot(Id(2), Port.E)))
-    assert [type(one) for one in said][:3] == [Placed, Counted, Scored]
-    assert summarize(said, ("Brian", "Tom")) == "Tom plays 5-0: 5 + 5 + 0 = 10, scores 10"
+    _, outcomes = apply(state, Play(Seat(1), Tile.parse("5-0"), Spot(Id(2), Port.E)))
+    assert [type(outcome) for outcome in outcomes][:3] == [Placed, Counted, Scored]
+    assert summarize(outcomes, ("Brian", "Tom")) == "Tom plays 5-0: 5 + 5 + 0 = 10, scores 10"
 
 
 def test_a_plain_line_has_number_play_and_totals() -> None:
     state = replay([MatchStart(BONES, ("Brian", "Tom")), NewHand(), Play(Seat(0), Tile.parse("5-5"))])
-    after, said = apply(state, Play(Seat(1), Tile.parse("5-1"), Spot(Id(2), Port.E)))
+    after, outcomes = apply(state, Play(Seat(1), Tile.parse("5-1"), Spot(Id(2), Port.E)))
     assert after.game is not None
-    line = plain_line(2, said, after.game, is_provisional=False)
+    line = plain_line(2, outcomes, after.game, is_provisional=False)
     assert line == "  2  Tom plays 5-1: 5 + 5 + 1 = 11  (Brian 10, Tom 0)"
-    after, said = apply(after, Draw(Seat(0)))
+    after, outcomes = apply(after, Draw(Seat(0)))
     assert after.game is not None
-    line = plain_line(2, said, after.game, is_provisional=True)
+    line = plain_line(2, outcomes, after.game, is_provisional=True)
     assert line == "     Brian draws 1 tile, 13 left  (Brian ~10, Tom ~0)"
 
 
-def test_a_question_is_told() -> None:
+def test_a_question_is_summarised() -> None:
     assert summarize([Ambiguity(seen((3, 3), (0, 0)), "which one?", holds_up=True)], ("Brian", "Tom")) == "? which one?"
 
 
-def test_what_only_changes_the_turn_is_told_as_such() -> None:
+def test_a_change_of_turn_is_summarised() -> None:
     state = replay([MatchStart(BONES, ("Brian", "Tom")), NewHand()])
-    _, said = apply(state, Lead(Seat(1)))
-    assert summarize(said, ("Brian", "Tom")) == "Tom: lead the highest double"
+    _, outcomes = apply(state, Lead(Seat(1)))
+    assert summarize(outcomes, ("Brian", "Tom")) == "Tom: lead the highest double"
 
 
-def test_the_table_waits_for_something_in_every_phase() -> None:
+def test_every_phase_has_a_pending_action() -> None:
     shown = {board.game.phase: describe_pending(board.game) for seed in SEEDS for board in boards(seed)}
     assert set(shown) >= {Phase.DEAL, Phase.LEAD, Phase.PLAY, Phase.REVEAL}
     assert shown[Phase.REVEAL] == "the hand is over: lay your tiles open"

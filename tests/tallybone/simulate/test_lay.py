@@ -1,4 +1,4 @@
-"""Where tiles are laid: like people do, never over another, never where it could be taken for another play."""
+"""Tests of placing tiles: realistic, without overlap, and never ambiguous."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SEEDS = (*range(28), 51, 105)
 
 
 def chain(*plays: tuple[str, Port | None]) -> Layout:
-    """A line of tiles, each attached to the one before at a port."""
+    """Return a line of tiles, each attached to the previous one at a port."""
     layout = Layout()
     for index, (tile, port) in enumerate(plays):
-        at = None if port is None else Spot(NodeId(index - 1), port)
+        spot = None if port is None else Spot(NodeId(index - 1), port)
         inner = int(tile.split("-")[0]) if port is None else None
-        layout = attach(layout, Tile.parse(tile), at, node=NodeId(index), rules=BONES, inner=inner)
+        layout = attach(layout, Tile.parse(tile), spot, node=NodeId(index), rules=BONES, inner=inner)
     return layout
 
 
@@ -43,7 +43,7 @@ def flat(heading_rad: float = 0.0, *, lies_along: bool = True) -> Footprint:
 @pytest.mark.parametrize(
     ("heading_rad", "expected"), [(0.0, (2.0, 0.0)), (math.pi / 2, (0.0, 2.0)), (math.pi, (-2.0, 0.0))]
 )
-def test_a_single_goes_straight_on(heading_rad: float, expected: tuple[float, float]) -> None:
+def test_a_tile_continues_straight(heading_rad: float, expected: tuple[float, float]) -> None:
     layout = chain(("6-5", None))
     play = Play(Seat(0), Tile.parse("5-4"), Spot(NodeId(0), Port.E))
     place = resting_place(layout, laid_on(layout, flat(heading_rad)), play, WIDE, np.random.default_rng(1))
@@ -53,7 +53,7 @@ def test_a_single_goes_straight_on(heading_rad: float, expected: tuple[float, fl
     assert math.cos(place.heading_rad - heading_rad) > 0.99
 
 
-def test_the_west_end_of_the_first_tile_goes_on_to_the_west() -> None:
+def test_the_west_end_of_the_first_tile_continues_to_the_west() -> None:
     layout = chain(("6-5", None))
     play = Play(Seat(0), Tile.parse("6-4"), Spot(NodeId(0), Port.W))
     place = resting_place(layout, laid_on(layout, flat()), play, WIDE, np.random.default_rng(1))
@@ -62,7 +62,7 @@ def test_the_west_end_of_the_first_tile_goes_on_to_the_west() -> None:
     assert math.cos(place.heading_rad) < -0.99
 
 
-def test_a_double_lies_across_the_line() -> None:
+def test_a_double_is_placed_across_the_line() -> None:
     layout = chain(("6-5", None))
     play = Play(Seat(0), Tile.parse("5-5"), Spot(NodeId(0), Port.E))
     place = resting_place(layout, laid_on(layout, flat()), play, WIDE, np.random.default_rng(1))
@@ -82,7 +82,7 @@ def test_the_tips_of_the_spinner_are_at_right_angles_to_the_line() -> None:
         assert math.sin(place.heading_rad) * down > 0.99
 
 
-def test_the_line_turns_before_it_would_leave_the_table() -> None:
+def test_the_line_turns_at_the_edge_of_the_table() -> None:
     layout = chain(("6-5", None))
     play = Play(Seat(0), Tile.parse("5-4"), Spot(NodeId(0), Port.E))
     narrow = PlayArea(2 * 2.4 * SIDE_MM, 20 * SIDE_MM, SIDE_MM)
@@ -92,7 +92,7 @@ def test_the_line_turns_before_it_would_leave_the_table() -> None:
     assert max(abs(x) for x, _ in place.outline()) <= narrow.width_mm / 2
 
 
-def test_the_line_turns_away_from_an_end_that_lies_beside_it() -> None:
+def test_the_line_turns_away_from_an_end_beside_it() -> None:
     layout = chain(("6-5", None), ("6-4", Port.W))
     play = Play(Seat(0), Tile.parse("5-4"), Spot(NodeId(0), Port.E))
     for beside, heading_rad in ((1.4, -math.pi / 2), (-1.4, math.pi / 2)):
@@ -110,33 +110,33 @@ def test_a_table_without_room_has_no_place() -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_tile_overlaps_another_or_leaves_the_table(seed: int) -> None:
+def test_tiles_neither_overlap_nor_leave_the_table(seed: int) -> None:
     table, steps = game(seed)
-    outlines = [one.place.outline() for one in steps[-1].laid]
-    assert not any(overlap(one, other) for one, other in combinations(outlines, 2))
+    outlines = [tile.place.outline() for tile in steps[-1].laid]
+    assert not any(overlap(a, b) for a, b in combinations(outlines, 2))
     for outline in outlines:
         assert all(abs(x) <= table.board.width_mm / 2 for x, _ in outline)
         assert all(abs(y) <= table.board.height_mm / 2 for _, y in outline)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_joined_tiles_touch_and_others_keep_clear(seed: int) -> None:
+def test_joined_tiles_touch_and_others_have_clearance(seed: int) -> None:
     _, steps = game(seed)
     state = steps[-1].state
     assert state.game is not None
     nodes = {node.id: node for node in state.game.layout.nodes}
-    places = {one.node: one.place for one in steps[-1].laid}
-    for one, other in combinations(nodes.values(), 2):
-        if math.dist(places[one.id].center, places[other.id].center) > 4 * SIDE_MM:
-            assert one.id not in (node.joins.host for node in (other,) if node.joins is not None)
+    places = {tile.node: tile.place for tile in steps[-1].laid}
+    for node_a, node_b in combinations(nodes.values(), 2):
+        if math.dist(places[node_a.id].center, places[node_b.id].center) > 4 * SIDE_MM:
+            assert node_a.id not in (node.joins.host for node in (node_b,) if node.joins is not None)
             continue
-        gap = distance(places[one.id].outline(), places[other.id].outline()) / SIDE_MM
-        joined = any(b.joins is not None and b.joins.host == a.id for a, b in ((one, other), (other, one)))
+        gap = distance(places[node_a.id].outline(), places[node_b.id].outline()) / SIDE_MM
+        joined = any(b.joins is not None and b.joins.host == a.id for a, b in ((node_a, node_b), (node_b, node_a)))
         assert gap < 0.12 if joined else gap > 0.29
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_tile_lies_near_an_end_that_is_not_its_own(seed: int) -> None:
+def test_no_tile_is_near_an_end_it_does_not_join(seed: int) -> None:
     _, steps = game(seed)
     for before, step in pairwise(steps):
         if not step.is_seen or not before.laid:
@@ -144,7 +144,7 @@ def test_no_tile_lies_near_an_end_that_is_not_its_own(seed: int) -> None:
         assert before.state.game is not None
         assert isinstance(step.event, Play)
         assert step.event.at is not None
-        new, places = step.laid[-1].place.outline(), {one.node: one.place for one in before.laid}
+        new, places = step.laid[-1].place.outline(), {tile.node: tile.place for tile in before.laid}
         for node in before.state.game.layout.nodes:
             for end in open_halves(before.state.game.layout, node, places[node.id]):
                 near = math.dist(step.laid[-1].place.center, places[node.id].center) < 4 * SIDE_MM
@@ -153,7 +153,7 @@ def test_no_tile_lies_near_an_end_that_is_not_its_own(seed: int) -> None:
 
 
 def open_halves(layout: Layout, node: Node, place: Footprint) -> list[Quad]:
-    """What shows the numbers to which a tile can be played, worked out apart from the code under test."""
+    """Return the outlines of all open ends, independently of the tested code."""
     if node.tile.is_double:
         return [place.outline()] if node.branches or len(layout.covered(node)) < 2 else []
     halves = []
@@ -165,18 +165,18 @@ def open_halves(layout: Layout, node: Node, place: Footprint) -> list[Quad]:
     return halves
 
 
-def test_lines_are_neither_quite_straight_nor_all_alike() -> None:
+def test_lines_are_slightly_irregular_and_vary() -> None:
     first, second = (game(seed)[1][-1].laid for seed in (1, 2))
-    headings = {round(math.degrees(one.place.heading_rad) % 90, 3) for one in first}
+    headings = {round(math.degrees(tile.place.heading_rad) % 90, 3) for tile in first}
     assert len(headings) == len(first)
     assert first != second
 
 
-def test_games_turn_corners() -> None:
+def test_some_lines_turn_corners() -> None:
     turned = 0
     for seed in SEEDS:
         _, steps = game(seed)
-        places = {one.node: one.place for one in steps[-1].laid}
+        places = {tile.node: tile.place for tile in steps[-1].laid}
         assert steps[-1].state.game is not None
         for node in steps[-1].state.game.layout.nodes:
             if node.joins is not None and node.joins.port is Port.E:
@@ -185,7 +185,7 @@ def test_games_turn_corners() -> None:
     assert 20 < turned < 60
 
 
-def test_a_footprint_names_its_sides() -> None:
+def test_footprint_sides_and_halves() -> None:
     place = Footprint.square((100.0, 50.0), 0.0, 10.0)
     assert place.outline() == ((90.0, 45.0), (110.0, 45.0), (110.0, 55.0), (90.0, 55.0))
     assert place.half_center(Port.E) == (105.0, 50.0)

@@ -1,4 +1,4 @@
-"""The players of a demo answer what is true, and nothing where no answer is."""
+"""Tests of simulated players: they answer truthfully, or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def truth(tile: str, inner: int) -> State:
     return replay((*table().state.log, first, Play(Seat(1), Tile.parse(tile), Spot(NodeId(3), Port.E), inner)))
 
 
-def test_the_tile_that_was_played_is_answered_and_no_other() -> None:
+def test_players_answer_with_the_tile_played() -> None:
     session, _ = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (2, 0), sure=(0.98, 0.99)))
     assert session.open_question is not None
     assert session.open_question.choices[:2] == ("the 4-1", "the 5-1")
@@ -25,12 +25,12 @@ def test_the_tile_that_was_played_is_answered_and_no_other() -> None:
     assert answer_of(session, truth("6-5", 5)) is None
 
 
-def test_nothing_is_answered_where_nothing_is_asked() -> None:
+def test_players_answer_nothing_without_a_question() -> None:
     session = line(seen((3, 5), (0, 0)), seen((5, 4), (2, 0)))
     assert answer_of(session, truth("5-4", 5)) is None
 
 
-def test_who_has_knocked_says_so_and_who_has_not_says_no() -> None:
+def test_players_confirm_or_deny_a_knock() -> None:
     faint = KnockHeard(Seat(1), confidence=SURE_KNOCK - 0.1)
     session, _ = feed_timed(led(), (10.0, faint), (13.0, NOTHING_NEW))
     assert session.open_question is not None
@@ -39,7 +39,7 @@ def test_who_has_knocked_says_so_and_who_has_not_says_no() -> None:
     assert answer_of(session, session.state) == Answer(1, session.open_question.topic)
 
 
-def test_a_path_tells_where_a_tile_lies_whatever_it_is_called() -> None:
+def test_paths_identify_tiles_independently_of_their_pips() -> None:
     session = line(seen((3, 5), (0, 0)), seen((5, 4), (2, 0)))
     assert tuple(paths_of(session.state).values()) == (
         ("5-3 3 inside",),
@@ -47,18 +47,18 @@ def test_a_path_tells_where_a_tile_lies_whatever_it_is_called() -> None:
     )
 
 
-def test_who_has_stacked_a_tile_says_on_which_copy_once_it_lies_there() -> None:
+def test_players_name_the_copy_once_the_tile_is_stacked() -> None:
     session = started_session(CUTTHROAT, seats=4)
     for tile in (seen((2, 2), (0, 0), 90), seen((2, 1), (1.5, 0)), seen((0, 2), (-1.5, 0)), seen((4, 0), (-3.5, 0))):
         session, _ = lay(session, tile)
     session, _ = feed(session, Call(Seat(3)))
-    (stack,) = (one for one in legal_stacks(session.state, (Tile.parse("4-0"),)))
+    (stack,) = (event for event in legal_stacks(session.state, (Tile.parse("4-0"),)))
     session, _ = feed(session, Press(Button.STACK))
-    asked = session.open_question
-    assert asked is not None
+    question = session.open_question
+    assert question is not None
     players = TruthfulPlayers()
     players.truth = session.state
     assert players.answer(session) is None
     players.observe(stack)
-    assert players.answer(session) == Answer(asked.choices.index("on the 4-0"), asked.topic)
-    assert players.answer(session) is None  # an answer is given once
+    assert players.answer(session) == Answer(question.choices.index("on the 4-0"), question.topic)
+    assert players.answer(session) is None  # each question is answered once

@@ -1,4 +1,4 @@
-"""A simulated sitting before it is drawn: in the order of time, true to the rules, and the same for a seed."""
+"""Tests of the plan of a simulated sitting: chronological, legal, and reproducible by seed."""
 
 from __future__ import annotations
 
@@ -53,191 +53,195 @@ def planned(
     difficulty: Difficulty = Difficulty.HARD,
     look: str = "seed",
 ) -> Sitting:
-    wishes = simulation_settings(
+    settings = simulation_settings(
         game, players=players, options=options, seed=seed, hands=hands, difficulty=difficulty, look=look
     )
-    return tuple(Simulation(wishes).plan())
+    return tuple(Simulation(settings).plan())
 
 
 def events(items: Sitting) -> list[TrueEvent]:
-    return [one for one in items if isinstance(one, TrueEvent)]
+    return [item for item in items if isinstance(item, TrueEvent)]
 
 
 def presses(items: Sitting) -> list[Press]:
-    return [one.value for one in items if isinstance(one, SimulatedInput) and isinstance(one.value, Press)]
+    return [item.value for item in items if isinstance(item, SimulatedInput) and isinstance(item.value, Press)]
 
 
 def knocks_ns(items: Sitting) -> list[int]:
-    return [one.t_ns for one in items if isinstance(one, SimulatedInput) and isinstance(one.value, KnockHeard)]
+    return [item.t_ns for item in items if isinstance(item, SimulatedInput) and isinstance(item.value, KnockHeard)]
 
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
-def test_time_goes_on_and_frames_are_as_far_apart_as_they_should_be(game: tuple[str, int, str]) -> None:
+def test_items_are_chronological_and_frames_equidistant(game: tuple[str, int, str]) -> None:
     items = planned(*game)
-    assert all(one.t_ns <= other.t_ns for one, other in pairwise(items))
-    shots = [one.t_ns for one in items if isinstance(one, FramePlan)]
-    assert {other - one for one, other in pairwise(shots)} == {100_000_000}
-    assert not {one.t_ns for one in items if not isinstance(one, FramePlan)} & set(shots)
+    assert all(earlier.t_ns <= later.t_ns for earlier, later in pairwise(items))
+    shots = [item.t_ns for item in items if isinstance(item, FramePlan)]
+    assert {later - earlier for earlier, later in pairwise(shots)} == {100_000_000}
+    assert not {item.t_ns for item in items if not isinstance(item, FramePlan)} & set(shots)
 
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
-def test_the_true_events_replay_to_the_true_totals_and_so_does_the_record(game: tuple[str, int, str]) -> None:
+def test_the_true_events_and_the_record_replay_to_the_true_totals(game: tuple[str, int, str]) -> None:
     items, state = planned(*game), State()
-    for one in events(items):
+    for item in events(items):
         before = 0 if state.game is None else sum(state.game.totals)
-        state, _ = apply(state, one.event)
+        state, _ = apply(state, item.event)
         assert state.game is not None
-        assert state.game.totals == one.totals
-        assert one.points == sum(one.totals) - before
-        assert one.ended_ns <= one.t_ns
+        assert state.game.totals == item.totals
+        assert item.points == sum(item.totals) - before
+        assert item.ended_ns <= item.t_ns
     assert state.irregular == ()
     record = items[-1]
     assert isinstance(record, TrueRecord)
     written = parse_record(record.dgr)
     assert format_record(written) == record.dgr
-    again = replay(played(written).log).game
-    assert again is not None
+    replayed = replay(played(written).log).game
+    assert replayed is not None
     assert state.game is not None
-    assert again.totals == state.game.totals
+    assert replayed.totals == state.game.totals
 
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
-def test_a_tile_lies_there_once_its_play_is_over_with_the_pips_that_were_played(game: tuple[str, int, str]) -> None:
+def test_a_tile_is_on_the_table_with_its_pips_once_its_play_ends(game: tuple[str, int, str]) -> None:
     lying: TilesPlan | None = None
-    for one in planned(*game):
-        if isinstance(one, TilesPlan):
-            lying = one
-        elif isinstance(one, TrueEvent) and isinstance(one.event, Play):
+    for item in planned(*game):
+        if isinstance(item, TilesPlan):
+            lying = item
+        elif isinstance(item, TrueEvent) and isinstance(item.event, Play):
             assert lying is not None
             newest = [tile.placed for tile in lying.tiles if tile.zone is Zone.LAYOUT][-1]
             assert newest.pips is not None
-            assert sorted(newest.pips) == [one.event.tile.low, one.event.tile.high]
+            assert sorted(newest.pips) == [item.event.tile.low, item.event.tile.high]
 
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
-def test_nothing_appears_or_goes_without_a_hand_at_it(game: tuple[str, int, str]) -> None:
-    shots = [one for one in planned(*game) if isinstance(one, FramePlan)]
+def test_tiles_appear_and_disappear_only_near_a_hand(game: tuple[str, int, str]) -> None:
+    shots = [item for item in planned(*game) if isinstance(item, FramePlan)]
     changes = 0
     for before, after in pairwise(shots):
         changed = set(before.moment.tiles) ^ set(after.moment.tiles)
         if changed:
             changes += 1
             tips = np.array([reach.tip_mm for reach in (*before.moment.reaches, *after.moment.reaches)])
-            middle = np.mean([tile.center_mm for tile in changed], axis=0)
-            assert np.hypot(*(tips - middle).T).min() < 60
+            centre = np.mean([tile.center_mm for tile in changed], axis=0)
+            assert np.hypot(*(tips - centre).T).min() < 60
     assert changes > 10
 
 
-def test_tiles_that_are_taken_away_are_taken_out_of_sight() -> None:
-    wishes = simulation_settings("bones", players=4, seed=8, hands=2, difficulty=Difficulty.HARD)
-    simulation, taken = Simulation(wishes), 0
-    for before, after in pairwise(one.moment for one in simulation.plan() if isinstance(one, FramePlan)):
+def test_removed_tiles_are_taken_out_of_view() -> None:
+    settings = simulation_settings("bones", players=4, seed=8, hands=2, difficulty=Difficulty.HARD)
+    simulation, taken = Simulation(settings), 0
+    for before, after in pairwise(item.moment for item in simulation.plan() if isinstance(item, FramePlan)):
         lies = {tile.pips for tile in after.tiles}
-        gone = [tile for tile in before.moving if tile.pips not in lies] if not after.moving else []
-        taken += len(gone)
-        assert not any(simulation.room.seen.holds(tile.center_mm) for tile in gone)
+        removed = [tile for tile in before.moving if tile.pips not in lies] if not after.moving else []
+        taken += len(removed)
+        assert not any(simulation.room.seen.holds(tile.center_mm) for tile in removed)
     assert taken > 10
 
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
-def test_how_tiles_lie_is_told_before_a_frame_shows_it(game: tuple[str, int, str]) -> None:
-    told: tuple[object, ...] = ()
+def test_the_true_tiles_precede_each_frame(game: tuple[str, int, str]) -> None:
+    expected: tuple[object, ...] = ()
     bump = (0.0, 0.0, 0.0)
-    for one in planned(*game):
-        if isinstance(one, TilesPlan):
-            told, bump = tuple(tile.placed for tile in one.tiles), one.bump
-        elif isinstance(one, FramePlan):
-            # A tile that is being pushed is on its way.
-            assert set(one.moment.tiles) == set(told) or len(set(told) - set(one.moment.tiles)) == 1
-            assert one.moment.bump == bump
+    for item in planned(*game):
+        if isinstance(item, TilesPlan):
+            expected, bump = tuple(tile.placed for tile in item.tiles), item.bump
+        elif isinstance(item, FramePlan):
+            # A pushed tile is still in motion.
+            assert set(item.moment.tiles) == set(expected) or len(set(expected) - set(item.moment.tiles)) == 1
+            assert item.moment.bump == bump
 
 
-def test_a_boneyard_shrinks_by_what_is_drawn_and_no_button_says_so() -> None:
-    items, left, count = planned("draw", 3, seed=2), 28 - 21, 0
-    assert any(isinstance(one.event, Draw) for one in events(items))
-    for one in items:
-        if isinstance(one, TilesPlan):
-            count = sum(tile.zone is Zone.BONEYARD for tile in one.tiles)
-        elif isinstance(one, TrueEvent) and isinstance(one.event, Draw):
-            left -= one.event.tiles
-            assert count == left
+def test_a_boneyard_shrinks_with_each_draw_without_a_button() -> None:
+    items, remaining, count = planned("draw", 3, seed=2), 28 - 21, 0
+    assert any(isinstance(item.event, Draw) for item in events(items))
+    for item in items:
+        if isinstance(item, TilesPlan):
+            count = sum(tile.zone is Zone.BONEYARD for tile in item.tiles)
+        elif isinstance(item, TrueEvent) and isinstance(item.event, Draw):
+            remaining -= item.event.tiles
+            assert count == remaining
     assert Button.DRAW not in {press.button for press in presses(items)}
 
 
-def test_a_boneyard_that_would_fill_the_table_is_kept_away_and_draws_are_pressed() -> None:
+def test_without_room_for_a_boneyard_draws_use_the_button() -> None:
     items = planned("super", 3)
-    draws = [one.event for one in events(items) if isinstance(one.event, Draw)]
+    draws = [item.event for item in events(items) if isinstance(item.event, Draw)]
     pressed = [press for press in presses(items) if press.button is Button.DRAW]
     assert len(pressed) == sum(draw.tiles for draw in draws if not draw.forced) > 0
-    assert not any(tile.zone is Zone.BONEYARD for one in items if isinstance(one, TilesPlan) for tile in one.tiles)
+    assert not any(tile.zone is Zone.BONEYARD for item in items if isinstance(item, TilesPlan) for tile in item.tiles)
 
 
-def test_hands_are_laid_open_at_the_end_and_swept_away_before_the_next() -> None:
+def test_hands_are_revealed_at_the_end_and_cleared_before_the_next() -> None:
     items = planned(hands=2, seed=5)
-    first = next(at for at, one in enumerate(items) if isinstance(one, TrueEvent) and isinstance(one.event, Reveal))
+    first = next(
+        index for index, item in enumerate(items) if isinstance(item, TrueEvent) and isinstance(item.event, Reveal)
+    )
     shown = items[first]
     assert isinstance(shown, TrueEvent)
     assert isinstance(shown.event, Reveal)
-    lying = [one for one in items[:first] if isinstance(one, TilesPlan)][-1]
+    lying = [item for item in items[:first] if isinstance(item, TilesPlan)][-1]
     open_pips = sorted(tuple(sorted(tile.placed.pips or ())) for tile in lying.tiles if tile.zone is Zone.SEAT)
     assert open_pips == sorted((tile.low, tile.high) for tile in shown.event.tiles)
-    assert any(isinstance(one, TilesPlan) and not one.tiles for one in items[first:])
+    assert any(isinstance(item, TilesPlan) and not item.tiles for item in items[first:])
 
 
-def test_nobody_lays_a_tile_soon_after_a_knock_that_passes() -> None:
+def test_no_tile_is_played_soon_after_a_passing_knock() -> None:
     items = planned("block", 3)
-    passes = [one for one in events(items) if isinstance(one.event, Knock)]
+    passes = [item for item in events(items) if isinstance(item.event, Knock)]
     assert passes
     for knock in passes:
-        at_ns = max(t_ns for t_ns in knocks_ns(items) if t_ns <= knock.t_ns)
-        laid = [one.ended_ns for one in events(items) if isinstance(one.event, Play) and one.ended_ns > at_ns]
-        assert all(t_ns > at_ns + KNOCK_WAITS_NS for t_ns in laid)
+        knock_ns = max(t_ns for t_ns in knocks_ns(items) if t_ns <= knock.t_ns)
+        laid = [item.ended_ns for item in events(items) if isinstance(item.event, Play) and item.ended_ns > knock_ns]
+        assert all(t_ns > knock_ns + KNOCK_WAITS_NS for t_ns in laid)
 
 
-def test_tiles_that_are_put_down_hard_are_heard_too() -> None:
+def test_hard_placements_sound_like_knocks() -> None:
     items = planned("bones", 4)
-    passes = sum(isinstance(one.event, Knock) for one in events(items))
+    passes = sum(isinstance(item.event, Knock) for item in events(items))
     assert len(knocks_ns(items)) > passes
 
 
-def test_the_table_says_who_leads_where_the_rules_do_not() -> None:
+def test_the_lead_is_an_input_if_the_rules_leave_it_open() -> None:
     items = planned("draw", 3)
-    (lead,) = [one.event for one in events(items) if isinstance(one.event, Lead)]
-    assert [one.value for one in items if isinstance(one, SimulatedInput) and isinstance(one.value, Lead)] == [lead]
+    (lead,) = [item.event for item in events(items) if isinstance(item.event, Lead)]
+    assert [item.value for item in items if isinstance(item, SimulatedInput) and isinstance(item.value, Lead)] == [lead]
 
 
-def test_the_same_seed_gives_the_same_sitting_and_another_another() -> None:
-    again = Simulation(simulation_settings("bones", players=2, seed=1, hands=1, difficulty=Difficulty.HARD)).plan()
-    assert tuple(again) == planned(seed=1)
+def test_equal_seeds_give_equal_sittings() -> None:
+    replayed = Simulation(simulation_settings("bones", players=2, seed=1, hands=1, difficulty=Difficulty.HARD)).plan()
+    assert tuple(replayed) == planned(seed=1)
     assert planned(seed=1) != planned(seed=2)
 
 
-def test_neither_difficulty_nor_look_changes_the_tiles_that_are_dealt() -> None:
+def test_difficulty_and_look_do_not_change_the_deal() -> None:
     def first_tile(items: Sitting) -> object:
-        return next(one.event.tile for one in events(items) if isinstance(one.event, Play))
+        return next(item.event.tile for item in events(items) if isinstance(item.event, Play))
 
     easy = planned(seed=4, difficulty=Difficulty.EASY, look="classic-felt")
     assert first_tile(easy) == first_tile(planned(seed=4, look="black-linen"))
 
 
 @pytest.mark.slow
-def test_cameras_are_bumped_at_hard_tables_only() -> None:
+def test_cameras_are_bumped_only_at_hard_difficulty() -> None:
     def bumps(difficulty: Difficulty) -> int:
         many = (planned("bones", 4, seed=seed, difficulty=difficulty) for seed in range(4))
-        return sum(len({one.moment.bump for one in items if isinstance(one, FramePlan)}) - 1 for items in many)
+        return sum(len({item.moment.bump for item in items if isinstance(item, FramePlan)}) - 1 for items in many)
 
     assert bumps(Difficulty.EASY) == 0 < bumps(Difficulty.HARD)
 
 
-def test_a_hand_that_has_no_zone_to_lie_open_in_is_told_by_its_sum() -> None:
+def test_a_hand_without_a_zone_is_revealed_by_its_sum() -> None:
     items = planned("twoset", 6, seed=2)
-    shown = [one.event for one in events(items) if isinstance(one.event, Reveal)]
-    sums = [one.value.pips for one in items if isinstance(one, SimulatedInput) and isinstance(one.value, RevealPips)]
-    assert sums == [sum(tile.pips for tile in one.tiles) for one in shown if one.tiles]
+    shown = [item.event for item in events(items) if isinstance(item.event, Reveal)]
+    sums = [
+        item.value.pips for item in items if isinstance(item, SimulatedInput) and isinstance(item.value, RevealPips)
+    ]
+    assert sums == [sum(tile.pips for tile in item.tiles) for item in shown if item.tiles]
     assert sums
 
 
-def test_what_cannot_be_played_is_refused_in_plain_words() -> None:
+def test_rejects_unplayable_settings_with_clear_messages() -> None:
     with pytest.raises(EngineError, match="twoset is for 4 to 6 players, got 2"):
         simulation_settings("twoset", players=2, seed=1)
     with pytest.raises(EngineError, match='no look is called "pink"; known: seed, classic-felt'):

@@ -1,4 +1,4 @@
-"""A simulated sitting as it is drawn: the pictures show what the truth says, and it is recorded whole."""
+"""Tests of a rendered sitting: images agree with the truth, and recordings are complete."""
 
 from __future__ import annotations
 
@@ -27,49 +27,49 @@ from vision.tracking.perception import Perception
 from vision.tracking.table_view import ChangeKind
 from vision.tracking.watch import Frame, Watch
 
-# Two frames a second: so many items tell of a boneyard, the lead and the first plays.
+# At two frames a second, this many items cover a boneyard, the lead and the first plays.
 SHORT = 36
 
 
-def wishes(
+def settings_of(
     seed: int = 1, difficulty: Difficulty = Difficulty.NORMAL, look: str = "classic-felt", fps: int = 10
 ) -> SimulationSettings:
     return simulation_settings("bones", players=2, seed=seed, hands=1, difficulty=difficulty, look=look, fps=fps)
 
 
-def recorded(path: Path, asked: SimulationSettings, items: int = SHORT) -> Path:
-    simulation = Simulation(asked)
-    with RecordingWriter(path, start_of(simulation, asked)) as writer:
+def recorded(path: Path, settings: SimulationSettings, items: int = SHORT) -> Path:
+    simulation = Simulation(settings)
+    with RecordingWriter(path, start_of(simulation, settings)) as writer:
         for _ in record(islice(simulation.items(), items), writer):
             pass
     return path
 
 
 @pytest.mark.parametrize("difficulty", list(Difficulty), ids=str)
-def test_the_last_picture_shows_the_tiles_where_the_truth_says(difficulty: Difficulty) -> None:
-    simulation = Simulation(wishes(seed=3, difficulty=difficulty))
+def test_the_last_image_shows_the_tiles_at_their_true_places(difficulty: Difficulty) -> None:
+    simulation = Simulation(settings_of(seed=3, difficulty=difficulty))
     lying, shot = TilesPlan(0, (), (0.0, 0.0, 0.0)), None
-    for one in simulation.plan():
-        if isinstance(one, TilesPlan):
-            lying = one
-        elif isinstance(one, FramePlan):
-            shot = one
+    for item in simulation.plan():
+        if isinstance(item, TilesPlan):
+            lying = item
+        elif isinstance(item, FramePlan):
+            shot = item
     assert shot is not None
     film = Film(simulation.room.scene, seed=3, margin_px=MARGIN_PX, rng=np.random.default_rng(0))
-    faces_up = [one.placed for one in lying.tiles if one.zone is not Zone.BONEYARD]
+    faces_up = [item.placed for item in lying.tiles if item.zone is not Zone.BONEYARD]
     assert len(faces_up) > 10
     seen = reader().read(film.picture(shot.moment)).tiles
     assert missing(film.truth(faces_up, lying.bump), seen) == []
 
 
-def test_zones_hold_what_belongs_to_them() -> None:
-    simulation = Simulation(wishes(seed=3))
+def test_zones_contain_their_tiles() -> None:
+    simulation = Simulation(settings_of(seed=3))
     film = Film(simulation.room.scene, seed=3, margin_px=MARGIN_PX, rng=np.random.default_rng(0))
     zones, width, height = simulation.room.zones, simulation.room.width_px, simulation.room.height_px
     counts: Counter[Zone] = Counter()
-    for one in simulation.plan():
-        for lying in one.tiles if isinstance(one, TilesPlan) else ():
-            (tile,) = film.truth([lying.placed], one.bump if isinstance(one, TilesPlan) else (0.0, 0.0, 0.0))
+    for item in simulation.plan():
+        for lying in item.tiles if isinstance(item, TilesPlan) else ():
+            (tile,) = film.truth([lying.placed], item.bump if isinstance(item, TilesPlan) else (0.0, 0.0, 0.0))
             x, y = tile.center_px
             is_boneyard, seat = zones.is_boneyard(x / width, y / height), zones.seat_at(x / width, y / height)
             assert is_boneyard == (lying.zone is Zone.BONEYARD)
@@ -80,32 +80,32 @@ def test_zones_hold_what_belongs_to_them() -> None:
 
 
 @pytest.mark.slow
-def test_the_same_seed_gives_the_same_bytes_and_another_others(tmp_path: Path) -> None:
-    one = recorded(tmp_path / "one.mcap", wishes(fps=2)).read_bytes()
-    assert one == recorded(tmp_path / "again.mcap", wishes(fps=2)).read_bytes()
-    assert one != recorded(tmp_path / "other.mcap", wishes(seed=2, fps=2)).read_bytes()
+def test_equal_seeds_give_identical_recordings(tmp_path: Path) -> None:
+    first = recorded(tmp_path / "one.mcap", settings_of(fps=2)).read_bytes()
+    assert first == recorded(tmp_path / "again.mcap", settings_of(fps=2)).read_bytes()
+    assert first != recorded(tmp_path / "other.mcap", settings_of(seed=2, fps=2)).read_bytes()
 
 
 @pytest.mark.slow
-def test_a_recording_says_what_was_played_and_holds_all_of_it(tmp_path: Path) -> None:
-    asked = wishes(fps=2)
-    recording = read_recording(recorded(tmp_path / "one.mcap", asked))
+def test_a_recording_contains_the_whole_sitting(tmp_path: Path) -> None:
+    settings = settings_of(fps=2)
+    recording = read_recording(recorded(tmp_path / "one.mcap", settings))
     start = recording.start
     assert start is not None
     assert (start.players, start.rules, start.seed, start.pictures) == (("Ann", "Ben"), "bones", 1, Pictures.MOVING)
-    assert start.zones == Simulation(asked).room.zones
-    records = [one for one in recording if isinstance(one, RecordedMessage)]
-    items = list(islice(Simulation(asked).items(), SHORT))
-    assert [one.t_ns for one in records] == [one.t_ns for one in items]
-    assert [input_of(one) for one in records if input_of(one)] == [
-        one.value for one in items if isinstance(one, SimulatedInput)
+    assert start.zones == Simulation(settings).room.zones
+    records = [item for item in recording if isinstance(item, RecordedMessage)]
+    items = list(islice(Simulation(settings).items(), SHORT))
+    assert [item.t_ns for item in records] == [item.t_ns for item in items]
+    assert [input_of(item) for item in records if input_of(item)] == [
+        item.value for item in items if isinstance(item, SimulatedInput)
     ]
-    truth = [one.payload for one in records if one.topic is Topic.TRUTH]
+    truth = [item.payload for item in records if item.topic is Topic.TRUTH]
     kinds = Counter(line["kind"] for line in truth if isinstance(line, dict))
     assert kinds == {
         "table": 1,
-        "tiles": sum(isinstance(one, TrueTiles) for one in items),
-        "event": sum(isinstance(one, TrueEvent) for one in items),
+        "tiles": sum(isinstance(item, TrueTiles) for item in items),
+        "event": sum(isinstance(item, TrueEvent) for item in items),
     }
     assert all(kinds.values())
     tiles = next(line for line in truth if isinstance(line, dict) and line["kind"] == "tiles")["tiles"]
@@ -114,19 +114,19 @@ def test_a_recording_says_what_was_played_and_holds_all_of_it(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_a_hand_that_is_watched_says_each_placed_tile_once() -> None:
+def test_watching_a_hand_reports_each_placed_tile_once() -> None:
     watch = Watch(Perception(reader()))
     placed: list[SeenTile] = []
     true: list[SeenTile] = []
-    for one in Simulation(wishes(seed=3, difficulty=Difficulty.EASY, look="classic-walnut")).items():
-        if isinstance(one, Frame):
-            changes = watch.feed(one).changes
+    for item in Simulation(settings_of(seed=3, difficulty=Difficulty.EASY, look="classic-walnut")).items():
+        if isinstance(item, Frame):
+            changes = watch.feed(item).changes
             placed += [change.tile for change in changes if change.kind is ChangeKind.PLACED and change.tile.halves]
-        elif isinstance(one, TrueTiles):
-            truth = [each.tile for each in one.tiles if each.zone is not Zone.BONEYARD]
+        elif isinstance(item, TrueTiles):
+            truth = [tile_truth.tile for tile_truth in item.tiles if tile_truth.zone is not Zone.BONEYARD]
             true += [tile for tile in truth if not any(is_same_place(tile, other) for other in true)]
     assert len(true) > 10
     for tile in true:
-        here = [other for other in placed if math.dist(other.center_px, tile.center_px) < 10]
-        assert len(here) == 1
-        assert is_same(here[0], tile)
+        matches = [other for other in placed if math.dist(other.center_px, tile.center_px) < 10]
+        assert len(matches) == 1
+        assert is_same(matches[0], tile)

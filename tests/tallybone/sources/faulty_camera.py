@@ -1,4 +1,4 @@
-"""A USB camera over a table, that freezes, turns black or is unplugged; time passes only as a test lets it."""
+"""A simulated USB camera over a table that freezes, turns black or is unplugged. Tests advance its time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GRAIN, _GRAINS = 3, 7
 
 
 class Fault(Enum):
-    """What goes wrong with a camera."""
+    """Kinds of camera faults, with words of the resulting message."""
 
     FREEZES = "shows the same picture again and again"
     BLACK = "shows nothing but black"
@@ -28,13 +28,13 @@ class Fault(Enum):
 
 
 class Passing(Scene):
-    """A table under a camera whose pictures have grain, as those of every sensor, until there is a fault."""
+    """A table under a camera, with sensor noise until a fault occurs."""
 
     def __init__(self, image: Pixels) -> None:
         super().__init__(image.shape[1], image.shape[0], period_ns=100 * MS)
         self._grain = [
-            np.random.default_rng(number).integers(-_GRAIN, _GRAIN + 1, image.shape, dtype=np.int16)
-            for number in range(_GRAINS)
+            np.random.default_rng(seed).integers(-_GRAIN, _GRAIN + 1, image.shape, dtype=np.int16)
+            for seed in range(_GRAINS)
         ]
         self._image, self._last, self._count = image, image, 0
         self._fault: Fault | None = None
@@ -43,22 +43,22 @@ class Passing(Scene):
         self._is_over = False
 
     def shows(self, image: Pixels) -> None:
-        """Let something else lie on the table."""
+        """Show another image of the table."""
         self._image = image
 
     def goes_wrong(self, fault: Fault | None) -> None:
-        """Have a fault from now on, or none any more."""
+        """Start a fault, or end it with None."""
         self._fault, self.is_plugged = fault, fault is not Fault.GONE
 
     def passes(self, seconds: float) -> None:
-        """Let time pass, and return when it has."""
+        """Advance the time, and return once the camera has caught up."""
         with self._may_pass:
             self._stops_ns += round(seconds * S)
             self._may_pass.notify_all()
             assert self._may_pass.wait_for(lambda: self.t_ns >= self._stops_ns, _PATIENCE_S)
 
     def ends(self) -> None:
-        """Let time pass freely."""
+        """Let time advance freely from now on."""
         with self._may_pass:
             self._is_over = True
             self._may_pass.notify_all()
@@ -80,7 +80,7 @@ class Passing(Scene):
 
 
 def camera_over(scene: Passing, folder: Path) -> WatchedCamera:
-    """Return a camera over a table, with its real driver and its real watch; only the device is none."""
+    """Return a watched camera with its real driver and a fake device."""
     device, path = FakeDevice(scene), folder / "video0"
     device.gives = (*scene.size_px, 10.0, "MJPG")
     clocks = Clocks(scene.clock, monotonic=scene.clock, boot=scene.clock)

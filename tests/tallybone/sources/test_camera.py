@@ -1,4 +1,4 @@
-"""What was filmed before looks like a camera: at its pace, the newest picture first, or all of it."""
+"""Tests of recorded sources as cameras: pace, dropped images and answers."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.tallybone.replay.videos import write_video
 from vision.tracking.watch import Frame
 
 MS = 1_000_000
-# The answers of one question before and after another look at the table.
+# The answers to a question before and after another look at the table.
 SEEN = ((Resolution((), Places()),), (Resolution((), Places(looks=1)),))
 GREY = np.full((48, 64, 3), 90, np.uint8)
 
 
 class Clock:
-    """A clock that a test turns."""
+    """A clock set by the test."""
 
     def __init__(self, t_ns: int = 0) -> None:
         self.t_ns = t_ns
@@ -41,14 +41,14 @@ def shot(t_ms: int) -> Shot:
 
 
 def times_ms(camera: PacedCamera) -> list[int]:
-    """All that it gives while the clock stands still, or waits for nothing."""
+    """Return the times of all images available without advancing the clock."""
     found = []
-    while (given := camera.take()) is not None:
-        found.append(given.t_ns // MS)
+    while (taken := camera.take()) is not None:
+        found.append(taken.t_ns // MS)
     return found
 
 
-def test_pictures_are_given_at_the_pace_at_which_they_were_taken() -> None:
+def test_images_are_delivered_at_their_original_pace() -> None:
     clock = Clock(5_000 * MS)
     camera = PacedCamera(iter([shot(40), shot(140), shot(240)]), clock)
     assert times_ms(camera) == [40]
@@ -62,15 +62,15 @@ def test_pictures_are_given_at_the_pace_at_which_they_were_taken() -> None:
     assert camera.is_over
 
 
-def test_a_film_waits_for_a_reader_that_is_too_slow_and_drops_nothing() -> None:
+def test_a_video_waits_for_a_slow_reader_and_drops_nothing() -> None:
     clock = Clock()
     press = RecordedInput(150 * MS, "it", lambda: Press(Button.KNOCK))
     camera = PacedCamera(iter([shot(0), shot(100), press, shot(200), shot(1000)]), clock)
     camera.take()
     clock.t_ns = 5000 * MS
-    given = [camera.take() for _ in range(4)]
-    assert [None if one is None else one.t_ns // MS for one in given] == [100, 150, 200, None]
-    # Its time stood still meanwhile: the next picture is as far away as in the film.
+    taken = [camera.take() for _ in range(4)]
+    assert [None if item is None else item.t_ns // MS for item in taken] == [100, 150, 200, None]
+    # Its clock was paused meanwhile: the next image keeps its distance.
     assert camera.now_ns() <= 300 * MS
     clock.t_ns += 690 * MS
     assert times_ms(camera) == []
@@ -78,7 +78,7 @@ def test_a_film_waits_for_a_reader_that_is_too_slow_and_drops_nothing() -> None:
     assert times_ms(camera) == [1000]
 
 
-def test_the_time_of_a_film_stands_still_until_a_late_picture_is_taken() -> None:
+def test_the_clock_of_a_video_pauses_until_a_late_image_is_taken() -> None:
     clock = Clock()
     camera = PacedCamera(iter([shot(0), shot(100)]), clock)
     camera.take()
@@ -87,7 +87,7 @@ def test_the_time_of_a_film_stands_still_until_a_late_picture_is_taken() -> None
     assert camera.now_ns() == 200 * MS
 
 
-def test_a_little_late_a_film_keeps_its_pace() -> None:
+def test_a_video_keeps_its_pace_after_small_delays() -> None:
     clock = Clock()
     camera = PacedCamera(iter([shot(t_ms) for t_ms in range(0, 1001, 100)]), clock)
     camera.take()
@@ -96,27 +96,27 @@ def test_a_little_late_a_film_keeps_its_pace() -> None:
         assert times_ms(camera) == [t_ms - 50]
 
 
-def test_players_answer_once_they_have_read_the_question_and_at_the_end_of_the_film() -> None:
-    asked = Session(questions=(Question(Ambiguity(None, "which?", holds_up=True), ()),))
+def test_players_answer_after_reading_time_and_at_the_end_of_the_video() -> None:
+    session = Session(questions=(Question(Ambiguity(None, "which?", holds_up=True), ()),))
     clock, answers = Clock(), [Answer(0), None, Answer(1)]
     camera = PlayedCamera(iter([shot(0), shot(5000)]), clock, players=lambda session: answers.pop(0))
     camera.take()
     assert camera.answer(Session()) is None
-    assert camera.answer(asked) is None
+    assert camera.answer(session) is None
     clock.t_ns = 1500 * MS
-    answer = camera.answer(asked)
+    answer = camera.answer(session)
     assert answer is not None
     assert (answer.load(), answer.t_ns) == (Answer(0), 1500 * MS)
-    assert camera.answer(asked) is None
+    assert camera.answer(session) is None
     clock.t_ns = 5000 * MS
     assert times_ms(camera) == [5000]
-    later = replace(asked, questions=(Question(Ambiguity(None, "and this?", holds_up=True), ()),))
+    later = replace(session, questions=(Question(Ambiguity(None, "and this?", holds_up=True), ()),))
     answer = camera.answer(later)
     assert answer is not None
     assert answer.load() == Answer(1)
 
 
-def test_players_need_no_longer_for_a_question_because_of_what_is_seen_meanwhile() -> None:
+def test_new_observations_do_not_restart_the_reading_time() -> None:
     ambiguity = Ambiguity(None, "which?", holds_up=True, choices=("this",))
     first, later = (Session(questions=(Question(ambiguity, answers),)) for answers in SEEN)
     assert first.questions != later.questions
@@ -130,10 +130,10 @@ def test_players_need_no_longer_for_a_question_because_of_what_is_seen_meanwhile
     assert camera.answer(later) is not None
     assert camera.answer(Session()) is None
     clock.t_ns = 3000 * MS
-    assert camera.answer(first) is None, "it is asked anew"
+    assert camera.answer(first) is None, "a repeated question must restart the reading time"
 
 
-def test_twice_the_speed_is_twice_as_fast_and_says_the_time_of_what_is_shown() -> None:
+def test_double_speed_halves_the_waits_and_keeps_recorded_times() -> None:
     clock = Clock()
     camera = PacedCamera(iter([shot(0), shot(1000), shot(2000)]), clock, speed=2.0)
     camera.take()
@@ -143,40 +143,40 @@ def test_twice_the_speed_is_twice_as_fast_and_says_the_time_of_what_is_shown() -
     assert camera.now_ns() == 1200 * MS
 
 
-def test_at_speed_0_nothing_is_waited_for_and_nothing_dropped() -> None:
+def test_speed_0_never_waits_and_drops_nothing() -> None:
     camera = PacedCamera(iter([shot(0), shot(100), shot(5000)]), Clock(), speed=0)
     assert times_ms(camera) == [0, 100, 5000]
     assert camera.now_ns() == 5000 * MS
 
 
-def test_a_video_a_recording_and_a_folder_are_cameras(tmp_path: Path) -> None:
+def test_opens_a_video_a_recording_and_a_folder(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.avi", [GREY] * 3, per_s=10)
-    # The last picture is held, so that the end of a film is a settled look.
+    # The last image is held, to end a video with a settled look.
     assert times_ms(open_filmed(video, Clock(), speed=0)) == [0, 100, *range(200, 1801, 200)]
     items: list[Frame | Timed] = [Frame(GREY, 1), Timed(Press(Button.NEXT), 2), Frame(GREY, 3)]
     camera = open_filmed(write_recording(tmp_path / "a.mcap", items), Clock(), speed=0)
-    given = [camera.take() for _ in range(3)]
-    assert [one.t_ns for one in given if one is not None] == [1, 2, 3]
-    assert isinstance(given[1], RecordedInput)
-    assert given[1].load() == Press(Button.NEXT)
-    assert isinstance(given[0], Shot)
-    assert given[0].jpeg() == jpeg_of(GREY)
+    taken = [camera.take() for _ in range(3)]
+    assert [item.t_ns for item in taken if item is not None] == [1, 2, 3]
+    assert isinstance(taken[1], RecordedInput)
+    assert taken[1].load() == Press(Button.NEXT)
+    assert isinstance(taken[0], Shot)
+    assert taken[0].jpeg() == jpeg_of(GREY)
     folder = tmp_path / "pictures"
     folder.mkdir()
     for name in ("a.png", "b.png"):
         cv2.imwrite(str(folder / name), GREY)
-    # Each is shown until it counts as settled, with a hand in it too.
+    # Each is shown until it counts as settled, even with a hand in it.
     shown = times_ms(open_filmed(folder, Clock(), speed=0))
     assert shown == [0, 500, 1000, 1500, 2000, 2500, 3000, 3500]
 
 
-def test_settled_pictures_of_a_recording_are_held_like_those_of_a_folder(tmp_path: Path) -> None:
+def test_settled_images_of_a_recording_are_held_like_those_of_a_folder(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "a.mcap", [Frame(GREY, 1), Frame(GREY, 2)], pictures=Pictures.SETTLED)
     assert len(times_ms(open_filmed(path, Clock(), speed=0))) == 8
 
 
 @pytest.mark.parametrize("name", ["absent.avi", "text.txt"])
-def test_what_is_no_camera_is_named(tmp_path: Path, name: str) -> None:
+def test_names_an_invalid_source(tmp_path: Path, name: str) -> None:
     (tmp_path / "text.txt").write_text("no")
     with pytest.raises(OSError, match=name):
         open_filmed(tmp_path / name, Clock())

@@ -1,4 +1,4 @@
-"""A camera that is plugged in, as a live game looks through it."""
+"""Tests of a live camera device as a source."""
 
 from __future__ import annotations
 
@@ -33,38 +33,38 @@ def device() -> FakeCamera:
     return FakeCamera(CameraMode(128, 72, 20.0, "MJPG"))
 
 
-def test_only_the_newest_picture_waits_and_it_is_given_once_with_its_time(device: FakeCamera) -> None:
+def test_only_the_latest_image_is_queued_and_delivered_once(device: FakeCamera) -> None:
     camera = DeviceCamera("usb:0", device, Clock(9))
     device.show(_picture(50, 3))
     device.show(_picture(200, 7))
-    given = camera.take()
-    assert given is not None
-    assert (given.t_ns, given.where) == (7, "usb:0")
-    assert abs(int(decode_picture(given.jpeg(), "it").mean()) - 200) <= 2
+    taken = camera.take()
+    assert taken is not None
+    assert (taken.t_ns, taken.where) == (7, "usb:0")
+    assert abs(int(decode_picture(taken.jpeg(), "it").mean()) - 200) <= 2
     assert camera.take() is None
     assert camera.now_ns() == 9
     assert not camera.is_over
 
 
-def test_a_picture_that_comes_too_soon_is_not_taken_but_counted(device: FakeCamera) -> None:
+def test_an_image_within_the_minimum_interval_is_counted_but_not_taken(device: FakeCamera) -> None:
     camera = DeviceCamera("usb:0", device, Clock())
     device.show(_picture(50, 3))
     assert camera.take(5) is None
     device.show(_picture(50, 7))
-    given = camera.take(5)
-    assert given is not None
-    assert given.t_ns == 7
+    taken = camera.take(5)
+    assert taken is not None
+    assert taken.t_ns == 7
     assert camera.pictures == 2
 
 
-def test_the_light_is_held_for_the_game_and_the_camera_closed_after_it(device: FakeCamera) -> None:
+def test_exposure_is_locked_during_the_game_and_the_camera_closed_afterwards(device: FakeCamera) -> None:
     camera = DeviceCamera("usb:0", device, Clock())
     assert device.light is Light.HELD
     camera.close()
     assert device.is_closed
 
 
-def test_an_unplugged_camera_is_a_problem_until_it_is_back(device: FakeCamera) -> None:
+def test_an_unplugged_camera_is_a_problem_until_reconnected(device: FakeCamera) -> None:
     camera = DeviceCamera("usb:0", device, Clock())
     device.unplug("usb:0 gives no pictures")
     assert camera.problem == "usb:0 gives no pictures"
@@ -72,24 +72,24 @@ def test_an_unplugged_camera_is_a_problem_until_it_is_back(device: FakeCamera) -
     assert str(camera.problem) == "None"
 
 
-def test_a_game_is_played_through_a_camera_of_a_pi(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plays_through_a_raspberry_pi_camera(monkeypatch: pytest.MonkeyPatch) -> None:
     scene = Scene()
     library = FakeLibrary(scene)
     monkeypatch.setitem(sys.modules, "picamera2", library)
-    began = datetime(2026, 11, 21, tzinfo=UTC)
-    game = new_game("bones", (), (), tile_set=TileSet.AUTO, in_play=False, began=began, software="a test")
+    started_at = datetime(2026, 11, 21, tzinfo=UTC)
+    game = new_game("bones", (), (), tile_set=TileSet.AUTO, in_play=False, began=started_at, software="a test")
     camera, same = open_camera("pi:0,size=640x360", game, scene.clock)
     assert same is game
-    while (given := camera.take()) is None:
+    while (taken := camera.take()) is None:
         _PAUSE.wait(0.001)
-    assert isinstance(given, Shot)
-    assert given.load().shape == (360, 640, 3)
-    assert library.controls["AeEnable"] is False, "nothing is seen before the light is held"
+    assert isinstance(taken, Shot)
+    assert taken.load().shape == (360, 640, 3)
+    assert library.controls["AeEnable"] is False, "exposure must be locked before the first image"
     camera.close()
     assert library.opened == 0
 
 
-def test_a_camera_that_is_not_there_is_named_at_once_and_none_may_be_wanted() -> None:
+def test_a_missing_camera_is_named_at_once_and_no_camera_is_allowed() -> None:
     for source in ("usb:977", "/dev/video977", "usb:x", "pi:977"):
         with pytest.raises(CameraError, match=f"{source}: |a camera of a Raspberry Pi needs"):
             open_plugged_in(source, Clock())

@@ -1,4 +1,4 @@
-"""A simulated table is a camera over the game that is asked for."""
+"""Tests of a simulated table as a camera."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from vision.image.picture import decode_picture
 
 
 @pytest.mark.slow
-def test_it_gives_pictures_and_what_people_say_and_never_the_truth() -> None:
+def test_delivers_images_and_inputs_but_never_the_truth() -> None:
     camera = open_simulated(simulation_of("simulated:seed=3,hands=1", BONES, ("Ann", "Ben")), Clock(), speed=0)
     first = camera.take()
     assert isinstance(first, Shot)
     assert decode_picture(first.jpeg(), "it").shape == (720, 1280, 3)
-    said = next(one for one in iter(camera.take, None) if isinstance(one, RecordedInput))
-    assert said.load() == Lead(Seat(1))
+    recorded_input = next(item for item in iter(camera.take, None) if isinstance(item, RecordedInput))
+    assert recorded_input.load() == Lead(Seat(1))
 
 
-def test_the_same_seed_is_the_same_table_and_another_is_not() -> None:
+def test_equal_seeds_give_equal_tables() -> None:
     first, same, other = (
         open_simulated(simulation_of(f"simulated:seed={seed}", BONES, ("Ann", "Ben")), Clock(), speed=0).take()
         for seed in (3, 3, 4)
@@ -35,7 +35,7 @@ def test_the_same_seed_is_the_same_table_and_another_is_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "words"),
+    ("source", "error"),
     [
         ("simulated:seed=x", "seed: expected a whole number, got x"),
         ("simulated:speed=3", "speed: expected seed, hands, look, difficulty"),
@@ -44,6 +44,6 @@ def test_the_same_seed_is_the_same_table_and_another_is_not() -> None:
         ("simulated:seed", "key=value"),
     ],
 )
-def test_a_wish_that_cannot_be_is_named(source: str, words: str) -> None:
-    with pytest.raises(CameraError, match=words):
+def test_names_an_invalid_option(source: str, error: str) -> None:
+    with pytest.raises(CameraError, match=error):
         simulation_of(source, profile("bones"), ("Ann", "Ben"))

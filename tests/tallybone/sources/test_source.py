@@ -1,4 +1,4 @@
-"""What is replayed goes through the machine for its kind of pictures: settled ones, or every frame of a video."""
+"""Tests of replay pipelines: settled images are all read, videos only when still."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from vision.tracking.table_view import TableView
 THREE_FIVE, SIX_ONE = lay(3, 5, -110, -40, 20), lay(6, 1, 60, 40, 100)
 
 
-class Witness(Perception):
-    """Keeps what it is fed, is sure of it, and sees a new tile in every picture but the first."""
+class RecordingPerception(Perception):
+    """Confident perception that stores its images, and reports a new tile in each image but the first."""
 
     is_unconfirmed = is_unsure = False
     view = NOTHING
@@ -43,14 +43,19 @@ class Witness(Perception):
 
 
 class Run:
-    """One run of the command and what it left behind."""
+    """A run of the command, with its output."""
 
     def __init__(
-        self, path: Path, *, record: Path | None = None, eye: Perception | None = None, start: Start = Start.EMPTY
+        self,
+        path: Path,
+        *,
+        record: Path | None = None,
+        perception: Perception | None = None,
+        start: Start = Start.EMPTY,
     ) -> None:
         out, err = io.StringIO(), io.StringIO()
-        wishes = ReplaySettings(game=GameOverrides("free"), record=record, start=start)
-        self.code = replay(path, wishes, as_json=True, perception=eye, out=out, err=err)
+        settings = ReplaySettings(game=GameOverrides("free"), record=record, start=start)
+        self.code = replay(path, settings, as_json=True, perception=perception, out=out, err=err)
         self.out, self.err = out.getvalue(), err.getvalue()
 
     @property
@@ -64,7 +69,7 @@ class Run:
 
 
 def block(left_px: int) -> Image:
-    """A grey picture with something light on it."""
+    """Return a grey image with a bright object."""
     image = np.full((90, 160, 3), 80, np.uint8)
     image[30:60, left_px : left_px + 40] = 220
     return image
@@ -72,80 +77,79 @@ def block(left_px: int) -> Image:
 
 @pytest.fixture
 def video(tmp_path: Path) -> Path:
-    """Half a second of stillness, four frames of motion, and half a second of stillness, ten frames a second."""
+    """Return a video at 10 Hz: half a second still, four frames of motion, half a second still."""
     places = [20] * 5 + [30, 50, 70, 90] + [100] * 5
     return write_video(tmp_path / "a.avi", [block(place) for place in places], per_s=10)
 
 
-def test_of_a_video_only_settled_frames_are_read_once_and_said_with_their_time(video: Path) -> None:
-    eye = Witness()
-    run = Run(video, eye=eye)
+def test_only_settled_frames_of_a_video_are_read(video: Path) -> None:
+    perception = RecordingPerception()
+    run = Run(video, perception=perception)
     assert run.events == [("placed", "11", 1_100_000_000, [4, 6])]
-    assert len(eye.seen) == 2
-    assert [int(image[45, 25, 0]) > 150 for image in eye.seen] == [True, False]
-    assert [int(image[45, 135, 0]) > 150 for image in eye.seen] == [False, True]
+    assert len(perception.seen) == 2
+    assert [int(image[45, 25, 0]) > 150 for image in perception.seen] == [True, False]
+    assert [int(image[45, 135, 0]) > 150 for image in perception.seen] == [False, True]
     assert (run.code, run.err, run.result["frames"], run.result["tiles"]) == (0, "", 14, 1)
 
 
-def test_a_recording_of_a_video_says_that_it_is_moving_and_goes_through_the_same_machine(
-    video: Path, tmp_path: Path
-) -> None:
-    path, live, again = tmp_path / "a.mcap", Witness(), Witness()
-    first, second = Run(video, record=path, eye=live), Run(path, eye=again)
+def test_a_recorded_video_is_marked_as_moving_and_replays_identically(video: Path, tmp_path: Path) -> None:
+    path, live, replayed = tmp_path / "a.mcap", RecordingPerception(), RecordingPerception()
+    first, second = Run(video, record=path, perception=live), Run(path, perception=replayed)
     start = read_recording(path).start
     assert start is not None
     assert start.pictures is Pictures.MOVING
     assert first.out == second.out
-    assert len(live.seen) == len(again.seen) == 2
-    assert all(np.array_equal(a, b) for a, b in zip(live.seen, again.seen, strict=True))
+    assert len(live.seen) == len(replayed.seen) == 2
+    assert all(np.array_equal(a, b) for a, b in zip(live.seen, replayed.seen, strict=True))
 
 
-def test_a_recording_of_a_folder_says_that_it_is_settled_and_every_picture_is_read(tmp_path: Path) -> None:
-    made = tmp_path / "pictures"
-    made.mkdir()
-    for number in range(4):
-        assert cv2.imwrite(str(made / f"{number}.png"), block(30 * number))
-    live, again = Witness(), Witness()
-    first, second = Run(made, record=tmp_path / "a.mcap", eye=live), Run(tmp_path / "a.mcap", eye=again)
+def test_a_recorded_folder_is_marked_as_settled_and_every_image_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for index in range(4):
+        assert cv2.imwrite(str(folder / f"{index}.png"), block(30 * index))
+    live, replayed = RecordingPerception(), RecordingPerception()
+    first, second = (
+        Run(folder, record=tmp_path / "a.mcap", perception=live),
+        Run(tmp_path / "a.mcap", perception=replayed),
+    )
     start = read_recording(tmp_path / "a.mcap").start
     assert start is not None
     assert start.pictures is Pictures.SETTLED
-    assert len(live.seen) == len(again.seen) == 4
+    assert len(live.seen) == len(replayed.seen) == 4
     assert first.out == second.out
 
 
-def test_a_moving_recording_needs_no_first_frame_a_settled_one_does(video: Path, tmp_path: Path) -> None:
+def test_only_a_settled_recording_requires_its_first_frame(video: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    Run(video, record=path, eye=Witness())
+    Run(video, record=path, perception=RecordingPerception())
     data = path.read_bytes()
     first = data.index(b"\xff\xd8\xff")
     path.write_bytes(data[:first] + b"\0\0\0" + data[first + 3 :])
-    run = Run(path, eye=Witness())
+    run = Run(path, perception=RecordingPerception())
     assert [event[1] for event in run.events] == ["11"]
     assert run.code == 1
-    settled = Run(write(tmp_path / "b.mcap"), eye=Witness())
+    settled = Run(write(tmp_path / "b.mcap"), perception=RecordingPerception())
     assert "empty table" in settled.err
     assert START.pictures is Pictures.SETTLED
 
 
 @pytest.mark.parametrize("pictures", [10, 11, 12])
-def test_a_video_that_ends_while_something_moves_or_before_it_has_settled_ends_with_a_settled_look(
-    pictures: int, tmp_path: Path
-) -> None:
+def test_a_video_that_ends_in_motion_still_ends_with_a_settled_look(pictures: int, tmp_path: Path) -> None:
     places = [20] * 5 + [30, 50, 70, 90] + [100] * 5
     images = [block(place) for place in places[:pictures]]
-    eye, again = Witness(), Witness()
-    run = Run(write_video(tmp_path / "a.avi", images, per_s=10), record=tmp_path / "a.mcap", eye=eye)
+    perception, replayed = RecordingPerception(), RecordingPerception()
+    run = Run(write_video(tmp_path / "a.avi", images, per_s=10), record=tmp_path / "a.mcap", perception=perception)
     ((event, frame, t_ns, _),) = run.events
     assert (event, frame) == ("placed", str(pictures - 1))
     assert t_ns == (1_100_000_000 if pictures == 12 else (pictures + 1) * 100_000_000)
-    assert [int(image[45, 135, 0]) > 150 for image in eye.seen] == [False, True]
+    assert [int(image[45, 135, 0]) > 150 for image in perception.seen] == [False, True]
     assert run.result["frames"] == pictures
-    assert Run(tmp_path / "a.mcap", eye=again).out == run.out
+    assert Run(tmp_path / "a.mcap", perception=replayed).out == run.out
 
 
 @pytest.mark.slow
-def test_a_tile_that_a_hand_lays_in_a_video_is_said_once_when_the_hand_is_gone(tmp_path: Path) -> None:
+def test_a_tile_placed_in_a_video_is_reported_once_after_the_hand_leaves(tmp_path: Path) -> None:
     moments = [
         *still((), 4),
         *play((), (THREE_FIVE,), THREE_FIVE.center_mm, Side.LEFT),
@@ -153,16 +157,16 @@ def test_a_tile_that_a_hand_lays_in_a_video_is_said_once_when_the_hand_is_gone(t
     ]
     video = write_video(tmp_path / "a.avi", [frame.image for frame in Clip(seed=3).frames(moments)], per_s=10)
     first = Run(video, record=tmp_path / "a.mcap")
-    # The hand is in the picture from frame 7 to 10, its shadow until 11; a fifth of a second after 12 all is settled.
+    # The hand is visible in frames 7 to 10, its shadow until 11. All is settled a fifth of a second after 12.
     assert first.events == [("placed", "14", 1_400_000_000, [3, 5])]
     assert (first.code, first.result["frames"], first.result["tiles"]) == (0, 18, 1)
     assert Run(tmp_path / "a.mcap").out == first.out
 
 
 @pytest.mark.slow
-def test_a_game_in_play_begins_with_its_tiles_as_placed_and_an_empty_table_with_them_as_table(tmp_path: Path) -> None:
-    for number, laid in enumerate(((THREE_FIVE,), (THREE_FIVE, SIX_ONE))):
-        cv2.imwrite(str(tmp_path / f"{number}.png"), table_with(laid, frame=number).image)
+def test_starting_in_play_reports_the_first_tiles_as_placed_and_an_empty_start_does_not(tmp_path: Path) -> None:
+    for index, laid in enumerate(((THREE_FIVE,), (THREE_FIVE, SIX_ONE))):
+        cv2.imwrite(str(tmp_path / f"{index}.png"), table_with(laid, frame=index).image)
     in_play = Run(tmp_path, start=Start.IN_PLAY)
     assert in_play.events == [("placed", "0.png", 0, [3, 5]), ("placed", "1.png", 1_000_000_000, [1, 6])]
     assert in_play.result["tiles"] == 2
@@ -171,8 +175,8 @@ def test_a_game_in_play_begins_with_its_tiles_as_placed_and_an_empty_table_with_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [0, 2, 4], ids=["its hand still rests", "its hand leaves", "its hand has just left"])
-def test_the_last_tile_of_a_video_that_ends_within_half_a_second_of_it_is_seen(more: int, tmp_path: Path) -> None:
-    during = play((), (THREE_FIVE,), THREE_FIVE.center_mm, Side.LEFT)
-    moments = [*still((), 4), *during[: len(during) - 4 + more]]
+def test_the_last_tile_is_seen_if_the_video_ends_half_a_second_later(more: int, tmp_path: Path) -> None:
+    moments_of_play = play((), (THREE_FIVE,), THREE_FIVE.center_mm, Side.LEFT)
+    moments = [*still((), 4), *moments_of_play[: len(moments_of_play) - 4 + more]]
     video = write_video(tmp_path / "a.avi", [frame.image for frame in Clip(seed=3).frames(moments)], per_s=10)
     assert [(event, pips) for event, _, _, pips in Run(video).events] == [("placed", [3, 5])] * (more > 0)

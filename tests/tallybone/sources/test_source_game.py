@@ -1,4 +1,4 @@
-"""A game that is replayed: the same again to the last outcome, with its score, in lines and in sentences."""
+"""Tests of replaying a game: outcomes, scores, and output in lines and sentences."""
 
 from __future__ import annotations
 
@@ -31,13 +31,18 @@ NOTHING = TableView((), (), ())
 
 
 class Run:
-    """One run of the command and what it left behind."""
+    """A run of the command, with its output."""
 
     def __init__(
-        self, path: Path, wishes: ReplaySettings | None = None, *, as_json: bool = True, by: Perception | None = None
+        self,
+        path: Path,
+        settings: ReplaySettings | None = None,
+        *,
+        as_json: bool = True,
+        perception: Perception | None = None,
     ) -> None:
         out, err = io.StringIO(), io.StringIO()
-        self.code = replay(path, wishes, as_json=as_json, perception=by or eye(), out=out, err=err)
+        self.code = replay(path, settings, as_json=as_json, perception=perception or eye(), out=out, err=err)
         self.out, self.err = out.getvalue(), err.getvalue()
 
     @property
@@ -52,17 +57,17 @@ def recording(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_a_recorded_game_is_told_again_to_the_last_outcome(tmp_path: Path) -> None:
-    live = [line for one in record_game(tmp_path / "game.mcap") for line in one.lines]
+def test_a_recorded_game_replays_to_the_same_outcomes(tmp_path: Path) -> None:
+    live = [line for step in record_game(tmp_path / "game.mcap") for line in step.lines]
     run = Run(tmp_path / "game.mcap")
     assert (run.code, run.err) == (0, "")
-    told = [line for line in run.lines[:-1] if "frame" not in line]
+    replayed = [line for line in run.lines[:-1] if "frame" not in line]
     assert len(live) > 40
-    assert told == json.loads(json.dumps(live))
+    assert replayed == json.loads(json.dumps(live))
     assert Run(tmp_path / "game.mcap").out == run.out
 
 
-def test_the_result_has_the_pictures_the_changes_and_the_score(tmp_path: Path) -> None:
+def test_the_result_has_frames_changes_and_score(tmp_path: Path) -> None:
     last = record_game(tmp_path / "game.mcap")[-1]
     game = last.session.state.game
     assert game is not None
@@ -92,28 +97,28 @@ def test_the_result_has_the_pictures_the_changes_and_the_score(tmp_path: Path) -
     assert max(game.totals) > 0
 
 
-def test_changes_of_the_table_stand_before_what_they_mean(recording: Path) -> None:
+def test_table_changes_precede_their_meaning(recording: Path) -> None:
     lines = Run(recording).lines
-    first = next(at for at, line in enumerate(lines) if line["event"] == "placed")
+    first = next(index for index, line in enumerate(lines) if line["event"] == "placed")
     assert lines[first]["frame"]
     assert lines[first + 1]["event"] == "played"
     assert lines[first]["t_ns"] == lines[first + 1]["t_ns"] > BEGINS_NS
 
 
-def test_sentences_have_their_time_from_the_beginning_and_a_play_is_one(recording: Path) -> None:
-    said = Run(recording, as_json=False).out.splitlines()
-    assert said[0] == "0:00 match: Ann, Ben"
-    scored = next(line for line in said if "scores" in line)
+def test_sentences_have_elapsed_times_and_a_play_is_a_single_one(recording: Path) -> None:
+    sentences = Run(recording, as_json=False).out.splitlines()
+    assert sentences[0] == "0:00 match: Ann, Ben"
+    scored = next(line for line in sentences if "scores" in line)
     assert re.fullmatch(r"0:\d\d (Ann|Ben) plays \d-\d: \d.* = (\d+), scores \2", scored)
 
 
-def test_without_a_game_the_same_recording_is_only_a_table(recording: Path) -> None:
+def test_without_a_game_only_table_changes_are_reported(recording: Path) -> None:
     run = Run(recording, ReplaySettings(game=GameOverrides("free")))
     assert {line.get("event", "result") for line in run.lines} == {"placed", "result"}
     assert "totals" not in run.lines[-1]["result"]
 
 
-def test_other_rules_score_the_same_tiles_otherwise(recording: Path) -> None:
+def test_other_rules_change_the_score_of_the_same_tiles(recording: Path) -> None:
     fives, block = Run(recording).lines, Run(recording, ReplaySettings(game=GameOverrides("block"))).lines
     assert any(line["event"] == "scored" for line in fives[:-1])
     in_play = [line for line in block[:-1] if line["event"] == "scored" and line["reason"] == "play"]
@@ -121,7 +126,7 @@ def test_other_rules_score_the_same_tiles_otherwise(recording: Path) -> None:
     assert block[-1]["result"]["plays"] == fives[-1]["result"]["plays"]
 
 
-def test_options_change_what_was_agreed(recording: Path) -> None:
+def test_options_override_the_agreed_rules(recording: Path) -> None:
     plain = Run(recording).lines[-1]["result"]
     short = Run(recording, ReplaySettings(game=GameOverrides(options=("target=5",)))).lines[-1]["result"]
     assert plain["winner"] is None
@@ -129,22 +134,20 @@ def test_options_change_what_was_agreed(recording: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "words"),
+    ("overrides", "error"),
     [
         (GameOverrides("bones", ("target=much",)), "target"),
         (GameOverrides("free", ("target=5",)), "target"),
         (GameOverrides(players=("Ann",)), "got 1"),
     ],
 )
-def test_a_game_that_cannot_be_played_is_refused_with_its_reason(
-    recording: Path, wish: GameOverrides, words: str
-) -> None:
-    run = Run(recording, ReplaySettings(game=wish))
+def test_rejects_an_unplayable_game(recording: Path, overrides: GameOverrides, error: str) -> None:
+    run = Run(recording, ReplaySettings(game=overrides))
     assert (run.code, run.out) == (2, "")
-    assert words in run.err
+    assert error in run.err
 
 
-def test_players_can_be_named_otherwise(recording: Path) -> None:
+def test_players_can_be_renamed(recording: Path) -> None:
     assert list(
         Run(recording, ReplaySettings(game=GameOverrides(players=("Mia", "Noa")))).lines[-1]["result"]["totals"]
     ) == [
@@ -153,40 +156,40 @@ def test_players_can_be_named_otherwise(recording: Path) -> None:
     ]
 
 
-def test_at_a_folder_the_hand_is_dealt_by_itself_and_its_recording_says_the_same(tmp_path: Path) -> None:
+def test_a_folder_deals_the_hand_automatically_and_replays_identically(tmp_path: Path) -> None:
     table, steps = script(1)
     seen = [newest_tile(table, step) for step in steps if step.is_seen][:2]
-    looks = (NOTHING, placed(seen[0]), placed(seen[1], before=(seen[0],)))
-    folder, wish = write_pictures(tmp_path / "pictures", 3), GameOverrides("bones", players=("Ann", "Ben"))
-    first = Run(folder, ReplaySettings(game=wish, record=tmp_path / "a.mcap"), by=TruthEye(looks))
-    again = Run(tmp_path / "a.mcap", by=TruthEye(looks))
+    views = (NOTHING, placed(seen[0]), placed(seen[1], before=(seen[0],)))
+    folder, overrides = write_pictures(tmp_path / "pictures", 3), GameOverrides("bones", players=("Ann", "Ben"))
+    first = Run(folder, ReplaySettings(game=overrides, record=tmp_path / "a.mcap"), perception=TruthEye(views))
+    replayed = Run(tmp_path / "a.mcap", perception=TruthEye(views))
     assert [line["event"] for line in first.lines[:-1]].count("played") == 2
     assert first.lines[-1]["result"]["plays"] == 2
-    assert again.out == first.out
-    assert (first.code, again.code) == (0, 0)
+    assert replayed.out == first.out
+    assert (first.code, replayed.code) == (0, 0)
     compared = io.StringIO()
-    assert compare(tmp_path / "a.mcap", perception=TruthEye(looks), out=compared) == 0
+    assert compare(tmp_path / "a.mcap", perception=TruthEye(views), out=compared) == 0
     assert compared.getvalue().startswith("equal: ")
 
 
-def test_a_table_that_is_lost_is_said_once_and_once_that_it_is_found(tmp_path: Path) -> None:
+def test_a_lost_table_and_its_recovery_are_reported_once(tmp_path: Path) -> None:
     lost = replace(NOTHING, lost="the table is not recognized")
     folder = write_pictures(tmp_path / "pictures", 5)
-    for wish in (GameOverrides("free"), GameOverrides("bones")):
-        looks = (NOTHING, lost, lost, NOTHING, NOTHING)
-        lines = Run(folder, ReplaySettings(game=wish), by=TruthEye(looks)).lines
-        news = [
+    for overrides in (GameOverrides("free"), GameOverrides("bones")):
+        views = (NOTHING, lost, lost, NOTHING, NOTHING)
+        lines = Run(folder, ReplaySettings(game=overrides), perception=TruthEye(views)).lines
+        reports = [
             (line["event"], line["frame"], line["words"]) for line in lines if line.get("event") in ("lost", "found")
         ]
-        assert news == [
+        assert reports == [
             ("lost", "001.jpg", "the table is not recognized"),
             ("found", "003.jpg", "the table is recognized again"),
         ]
-        words = Run(folder, ReplaySettings(game=wish), as_json=False, by=TruthEye(looks)).out
+        words = Run(folder, ReplaySettings(game=overrides), as_json=False, perception=TruthEye(views)).out
         assert words.count("the table is not recognized") == words.count("is recognized again") == 1
 
 
-def test_an_input_of_a_later_version_costs_only_itself(tmp_path: Path) -> None:
+def test_an_unknown_input_affects_only_itself(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, START) as writer:
         write_input(writer, NewHand(), BEGINS_NS)
@@ -200,12 +203,14 @@ def test_an_input_of_a_later_version_costs_only_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_another_process_prints_the_same_bytes(tmp_path: Path) -> None:
+def test_another_process_prints_identical_output(tmp_path: Path) -> None:
     folder = write_pictures(tmp_path / "pictures", 2)
     record = tmp_path / "a.mcap"
-    Run(folder, ReplaySettings(game=GameOverrides("bones"), record=record), by=TruthEye((NOTHING, NOTHING)))
-    called = [str(Path(sys.executable).with_name("tallybone")), "replay", str(record), "--json"]
+    Run(folder, ReplaySettings(game=GameOverrides("bones"), record=record), perception=TruthEye((NOTHING, NOTHING)))
+    command = [str(Path(sys.executable).with_name("tallybone")), "replay", str(record), "--json"]
     env = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("1", "2")]
-    one, other = (subprocess.run(called, capture_output=True, env=each, check=True).stdout for each in env)
-    assert one == other
-    assert b'"totals": {"Player 1": 0, "Player 2": 0}' in one
+    first, second = (
+        subprocess.run(command, capture_output=True, env=environment, check=True).stdout for environment in env
+    )
+    assert first == second
+    assert b'"totals": {"Player 1": 0, "Player 2": 0}' in first

@@ -1,4 +1,4 @@
-"""The file of a calibration: it says exactly what was measured, notices damage, and keeps what was before."""
+"""Tests of the calibration file: lossless, checksummed, with backups of earlier versions."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ TABLE = Table(
 BOTH = Calibration(LENS, TABLE)
 
 
-def test_a_file_says_what_was_measured(tmp_path: Path) -> None:
+def test_a_file_stores_the_calibration_losslessly(tmp_path: Path) -> None:
     path = tmp_path / "made" / "table.json"
     save_calibration(BOTH, path)
     assert load_calibration(path) == BOTH
-    assert [one.name for one in path.parent.iterdir()] == ["table.json"]
+    assert [file.name for file in path.parent.iterdir()] == ["table.json"]
 
 
-def test_people_can_read_the_numbers() -> None:
-    said = json.loads(format_calibration(Calibration(LENS)))
-    assert said["version"] == 1
-    assert said["calibration"] == {
+def test_the_file_is_readable_json() -> None:
+    content = json.loads(format_calibration(Calibration(LENS)))
+    assert content["version"] == 1
+    assert content["calibration"] == {
         "lens": {
             "width_px": 1280, "height_px": 720, "focal_px": [1010.25, 1011.5], "center_px": [639.5, 359.25],
             "distortion": [-0.125, 0.0625, 0.0, 0.0, 0.5], "error_px": 0.25, "views": 12,
@@ -46,7 +46,7 @@ def test_people_can_read_the_numbers() -> None:
     }  # fmt: skip
 
 
-def test_where_no_file_is_nothing_is_known(tmp_path: Path) -> None:
+def test_a_missing_file_gives_an_empty_calibration(tmp_path: Path) -> None:
     assert load_calibration(tmp_path / "none.json") == Calibration()
 
 
@@ -58,7 +58,7 @@ def test_where_no_file_is_nothing_is_known(tmp_path: Path) -> None:
         ('"calibration": {', '"calibration": [', ""),
     ],
 )
-def test_a_damaged_file_is_refused_with_its_name(tmp_path: Path, old: str, new: str, reason: str) -> None:
+def test_rejects_a_damaged_file_by_name(tmp_path: Path, old: str, new: str, reason: str) -> None:
     path = tmp_path / "table.json"
     text = format_calibration(BOTH)
     assert old in text
@@ -68,23 +68,23 @@ def test_a_damaged_file_is_refused_with_its_name(tmp_path: Path, old: str, new: 
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", '{"calibration": {}}', "[" * 100_000])
-def test_what_is_no_calibration_is_refused(tmp_path: Path, text: str) -> None:
+def test_rejects_other_files(tmp_path: Path, text: str) -> None:
     path = tmp_path / "table.json"
     path.write_text(text)
     with pytest.raises(CalibrationFileError, match=r"table\.json"):
         load_calibration(path)
 
 
-def test_the_last_five_are_kept(tmp_path: Path) -> None:
+def test_keeps_the_last_five_versions(tmp_path: Path) -> None:
     path = tmp_path / "table.json"
     for views in range(8):
         save_calibration(Calibration(replace(LENS, views=views)), path)
-    kept = [load_calibration(one) for one in (path, *(earlier_path(path, number) for number in range(1, 6)))]
-    assert [one.lens.views for one in kept if one.lens is not None] == [7, 6, 5, 4, 3, 2]
+    kept = [load_calibration(file) for file in (path, *(earlier_path(path, number) for number in range(1, 6)))]
+    assert [version.lens.views for version in kept if version.lens is not None] == [7, 6, 5, 4, 3, 2]
     assert len(list(tmp_path.iterdir())) == 6
 
 
-def test_a_value_outside_of_its_bounds_is_named() -> None:
-    said = format_calibration(BOTH)
+def test_a_changed_value_is_detected() -> None:
+    text = format_calibration(BOTH)
     with pytest.raises(ValueError, match="checksum"):
-        parse_calibration(said.replace('"thickness_mm": 9.0', '"thickness_mm": 90.0'))
+        parse_calibration(text.replace('"thickness_mm": 9.0', '"thickness_mm": 90.0'))

@@ -1,4 +1,4 @@
-"""What holds at a table from one match to the next, in its file."""
+"""Tests of the house settings, which persist between matches."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from tallybone.store.house import HouseFile, HouseSettings, MatchSetting, load_h
 LAST = MatchSetting("block", (("target", "75"),), ("Ann", "Zoë"), TileSet.DOUBLE_9)
 
 
-def test_without_a_file_nothing_is_set(tmp_path: Path) -> None:
+def test_a_missing_file_gives_the_defaults(tmp_path: Path) -> None:
     assert load_house(tmp_path / "house.json") == (HouseSettings(), None)
 
 
-def test_what_is_changed_is_there_after_a_restart(tmp_path: Path) -> None:
+def test_changes_survive_a_restart(tmp_path: Path) -> None:
     path = tmp_path / "state" / "house.json"
-    kept = HouseFile(path)
-    kept.change(lambda house: replace(house, last=LAST))
-    kept.change(lambda house: replace(house, keep_bytes=5 * 10**9))
-    assert HouseFile(path).house == kept.house == HouseSettings(keep_bytes=5 * 10**9, last=LAST)
+    house_file = HouseFile(path)
+    house_file.change(lambda house: replace(house, last=LAST))
+    house_file.change(lambda house: replace(house, keep_bytes=5 * 10**9))
+    assert HouseFile(path).house == house_file.house == HouseSettings(keep_bytes=5 * 10**9, last=LAST)
     assert '"Zoë"' in path.read_text(encoding="utf-8")
-    assert [one.name for one in path.parent.iterdir()] == ["house.json"]
+    assert [file.name for file in path.parent.iterdir()] == ["house.json"]
 
 
 @pytest.mark.parametrize("damage", ['{"last": 7}', "\x00", "[" * 50_000, '{"keep_bytes": 1}', '{"language": [', "null"])
-def test_a_damaged_file_is_said_and_mended_by_the_next_change(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_file_is_reported_and_replaced_by_the_next_change(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "house.json"
     path.write_text(damage)
-    kept = HouseFile(path)
-    assert kept.house == HouseSettings()
-    assert str(path) in str(kept.problem)
-    kept.change(lambda house: replace(house, last=LAST))
-    assert kept.problem is None
+    house_file = HouseFile(path)
+    assert house_file.house == HouseSettings()
+    assert str(path) in str(house_file.problem)
+    house_file.change(lambda house: replace(house, last=LAST))
+    assert house_file.problem is None
     assert load_house(path) == (HouseSettings(last=LAST), None)
 
 
-def test_what_cannot_be_written_has_not_changed(tmp_path: Path) -> None:
+def test_a_failed_write_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "in_the_way").write_text("")
-    kept = HouseFile(tmp_path / "in_the_way" / "house.json")
+    house_file = HouseFile(tmp_path / "in_the_way" / "house.json")
     with pytest.raises(OSError, match="in_the_way"):
-        kept.change(lambda house: replace(house, last=LAST))
-    assert kept.house == HouseSettings()
+        house_file.change(lambda house: replace(house, last=LAST))
+    assert house_file.house == HouseSettings()

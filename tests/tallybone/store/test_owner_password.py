@@ -1,4 +1,4 @@
-"""The owner's password of a table."""
+"""Tests of the owner's password."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tallybone.store.house import PasswordError, has_password, is_password, set_
 GOOD = "correct horse"
 
 
-def test_only_the_password_that_was_set_is_the_password(tmp_path: Path) -> None:
+def test_accepts_only_the_password_set(tmp_path: Path) -> None:
     path = tmp_path / "state" / "owner.json"
     set_password(GOOD, path)
     assert has_password(path)
@@ -22,7 +22,7 @@ def test_only_the_password_that_was_set_is_the_password(tmp_path: Path) -> None:
         assert not is_password(wrong, path)
 
 
-def test_a_new_one_takes_the_place_of_the_old(tmp_path: Path) -> None:
+def test_a_new_password_replaces_the_old_one(tmp_path: Path) -> None:
     path = tmp_path / "owner.json"
     set_password(GOOD, path)
     set_password("battery staple", path)
@@ -30,21 +30,21 @@ def test_a_new_one_takes_the_place_of_the_old(tmp_path: Path) -> None:
     assert is_password("battery staple", path)
 
 
-def test_the_file_does_not_hold_it_and_nobody_else_may_read_it(tmp_path: Path) -> None:
+def test_the_file_is_private_and_does_not_contain_the_password(tmp_path: Path) -> None:
     path = tmp_path / "owner.json"
     set_password(GOOD, path)
     assert GOOD not in path.read_text()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_the_same_password_is_kept_otherwise_each_time(tmp_path: Path) -> None:
+def test_equal_passwords_have_different_hashes(tmp_path: Path) -> None:
     for name in ("a", "b"):
         set_password(GOOD, tmp_path / name)
     assert (tmp_path / "a").read_text() != (tmp_path / "b").read_text()
 
 
 @pytest.mark.parametrize("bad", ["", "short", "x" * 201])
-def test_a_password_has_a_length(tmp_path: Path, bad: str) -> None:
+def test_rejects_short_and_long_passwords(tmp_path: Path, bad: str) -> None:
     with pytest.raises(PasswordError, match="8 to 200 characters"):
         set_password(bad, tmp_path / "owner.json")
     assert list(tmp_path.iterdir()) == []
@@ -63,7 +63,7 @@ def test_a_password_has_a_length(tmp_path: Path, bad: str) -> None:
         json.dumps({"salt": "00", "hash": "", "r": 10**6}),
     ],
 )
-def test_with_a_damaged_file_nobody_comes_in_and_nothing_is_spent(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_file_admits_nobody_without_expensive_hashing(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "owner.json"
     path.write_text(damage)
     assert not has_password(path)

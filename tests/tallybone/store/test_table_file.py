@@ -1,4 +1,4 @@
-"""The file table.toml: where it is looked for, and that it is read strictly."""
+"""Tests of table.toml: location and strict parsing."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-def test_without_a_file_there_are_no_parts(tmp_path: Path) -> None:
+def test_a_missing_default_file_gives_no_parts(tmp_path: Path) -> None:
     assert load_table(usual=tmp_path / "absent.toml") == TableFile()
 
 
-def test_the_usual_file_is_read_where_nobody_names_another(tmp_path: Path) -> None:
-    usual = written(tmp_path / "usual.toml", '[camera]\nurl = "pi:0"')
+def test_the_default_file_is_used_unless_another_is_named(tmp_path: Path) -> None:
+    default = written(tmp_path / "usual.toml", '[camera]\nurl = "pi:0"')
     other = written(tmp_path / "other.toml", '[hardware.knock]\ndriver = "virtual"')
-    assert load_table(usual=usual) == TableFile("pi:0", path=usual)
+    assert load_table(usual=default) == TableFile("pi:0", path=default)
     knock = HardwareSettings(knock=VirtualSettings(driver="virtual"))
-    assert load_table(other, usual=usual) == TableFile(None, knock, path=other)
+    assert load_table(other, usual=default) == TableFile(None, knock, path=other)
 
 
-def test_the_example_of_the_documentation_can_be_used(tmp_path: Path) -> None:
+def test_the_documented_example_is_valid(tmp_path: Path) -> None:
     text = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "hardware.md").read_text()
     example = load_table(written(tmp_path / "table.toml", text.split("```toml\n")[1].split("```")[0]))
     assert example.camera == "usb:0"
@@ -39,12 +39,12 @@ def test_the_example_of_the_documentation_can_be_used(tmp_path: Path) -> None:
     assert len(example.hardware.displays) == 1
 
 
-def test_a_file_that_is_named_must_be_there(tmp_path: Path) -> None:
+def test_a_named_file_must_exist(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         load_table(tmp_path / "absent.toml")
 
 
-def test_every_problem_of_the_file_is_told_with_its_name(tmp_path: Path) -> None:
+def test_every_problem_is_reported_with_the_file_name(tmp_path: Path) -> None:
     path = written(
         tmp_path / "table.toml",
         'camra = 1\n[camera]\nurl = 5\nrate = 2\n[hardware.knock]\ndriver = "piezo"\n[page]\nnames = ["a b"]\n',
@@ -62,7 +62,7 @@ def test_every_problem_of_the_file_is_told_with_its_name(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("data", [b"[camera", b"\xff\xfe"])
-def test_what_is_no_toml_is_said_in_words(tmp_path: Path, data: bytes) -> None:
+def test_invalid_toml_is_reported_clearly(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "table.toml"
     path.write_bytes(data)
     with pytest.raises(TableFileError, match="this is not valid TOML"):
@@ -70,7 +70,7 @@ def test_what_is_no_toml_is_said_in_words(tmp_path: Path, data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "reason"),
     [
         (f"a = {'[' * 5000}{']' * 5000}", "nested too deeply"),
         (f"{'a.' * 3000}b = 1", "nested too deeply"),
@@ -79,11 +79,11 @@ def test_what_is_no_toml_is_said_in_words(tmp_path: Path, data: bytes) -> None:
     ],
     ids=["nested lists", "nested tables", "a huge number", "a huge number in base 16"],
 )
-def test_what_no_message_could_show_is_one_clear_error(tmp_path: Path, text: str, words: str) -> None:
+def test_extreme_values_give_one_clear_error(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "table.toml"
     path.write_text(text)
     with pytest.raises(TableFileError) as error:
         load_table(path)
     (problem,) = error.value.problems
     assert problem.startswith(f"{path}: this is not valid TOML (")
-    assert words in problem
+    assert reason in problem

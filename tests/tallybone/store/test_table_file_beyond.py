@@ -1,4 +1,4 @@
-"""The tables [mqtt] and [[webhooks]]: what is wrong is said at once, and secrets are in files of their own."""
+"""Tests of [mqtt] and [[webhooks]]: all errors at once, and secrets in separate files."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def secret(folder: Path, text: str = "sesame\n", mode: int = 0o600) -> Path:
     return path
 
 
-def test_nothing_is_told_to_anybody_unless_it_is_asked_for(tmp_path: Path) -> None:
+def test_nothing_is_published_by_default(tmp_path: Path) -> None:
     assert read(tmp_path, '[camera]\nurl = "usb:0"\n') == BeyondSettings()
 
 
-def test_a_broker_and_a_table_are_enough(tmp_path: Path) -> None:
-    said = read(tmp_path, '[mqtt]\nbroker = "mqtt://club.local"\ntable = "table-3"\n').mqtt
-    assert said == MqttSettings(broker=Broker(host="club.local", port=1883), place=TableIdentity("table-3", "table-3"))
+def test_a_broker_and_a_table_suffice(tmp_path: Path) -> None:
+    mqtt = read(tmp_path, '[mqtt]\nbroker = "mqtt://club.local"\ntable = "table-3"\n').mqtt
+    assert mqtt == MqttSettings(broker=Broker(host="club.local", port=1883), place=TableIdentity("table-3", "table-3"))
 
 
-def test_all_that_can_be_said_of_a_broker(tmp_path: Path) -> None:
+def test_accepts_every_setting_of_a_broker(tmp_path: Path) -> None:
     path = secret(tmp_path)
-    said = read(
+    mqtt = read(
         tmp_path,
         f"""[mqtt]
         broker = "mqtts://[::1]:9000"
@@ -60,37 +60,37 @@ def test_all_that_can_be_said_of_a_broker(tmp_path: Path) -> None:
         discovery = true
         """,
     ).mqtt
-    assert said is not None
-    assert said.broker == Broker(host="::1", port=9000, is_tls=True, user="tables", password="sesame")
-    assert (said.place, said.prefix) == (TableIdentity("table-3", "Table 3", "Spring 2026"), "club/spring")
-    assert said.discovery == "homeassistant"
-    assert "sesame" not in repr(said)
+    assert mqtt is not None
+    assert mqtt.broker == Broker(host="::1", port=9000, is_tls=True, user="tables", password="sesame")
+    assert (mqtt.place, mqtt.prefix) == (TableIdentity("table-3", "Table 3", "Spring 2026"), "club/spring")
+    assert mqtt.discovery == "homeassistant"
+    assert "sesame" not in repr(mqtt)
 
 
 @pytest.mark.parametrize("mode", [0o604, 0o644, 0o666, 0o602])
-def test_a_password_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
+def test_rejects_a_password_file_that_others_can_read(tmp_path: Path, mode: int) -> None:
     path = secret(tmp_path, mode=mode)
-    said = f'[mqtt]\nbroker = "mqtt://a"\ntable = "a"\nuser = "u"\npassword_file = "{path}"\n'
-    assert problems(tmp_path, said) == [f"[mqtt] password_file: {path}: others can read it; chmod 600 {path}"]
+    text = f'[mqtt]\nbroker = "mqtt://a"\ntable = "a"\nuser = "u"\npassword_file = "{path}"\n'
+    assert problems(tmp_path, text) == [f"[mqtt] password_file: {path}: others can read it; chmod 600 {path}"]
 
 
-def test_a_password_of_its_group_is_that_of_a_service(tmp_path: Path) -> None:
+def test_accepts_a_password_file_readable_by_its_group(tmp_path: Path) -> None:
     path = secret(tmp_path, mode=0o640)
-    said = read(tmp_path, f'[mqtt]\nbroker = "mqtt://a"\ntable = "a"\nuser = "u"\npassword_file = "{path}"\n').mqtt
-    assert said is not None
-    assert said.broker.password == "sesame"
+    mqtt = read(tmp_path, f'[mqtt]\nbroker = "mqtt://a"\ntable = "a"\nuser = "u"\npassword_file = "{path}"\n').mqtt
+    assert mqtt is not None
+    assert mqtt.broker.password == "sesame"
 
 
 @pytest.mark.parametrize("text", ["", "\n", "two\nlines\n", "x" * 5000])
-def test_a_file_without_a_secret_is_refused_and_its_text_not_shown(tmp_path: Path, text: str) -> None:
+def test_rejects_an_invalid_secret_file_without_showing_its_text(tmp_path: Path, text: str) -> None:
     path = secret(tmp_path, text)
-    (said,) = problems(tmp_path, f'[[webhooks]]\nurl = "https://a/b"\nsecret_file = "{path}"\n')
-    assert said.startswith(f"[webhooks] secret_file: {path}: expected one line")
-    assert "two" not in said.partition("expected")[2]
+    (error,) = problems(tmp_path, f'[[webhooks]]\nurl = "https://a/b"\nsecret_file = "{path}"\n')
+    assert error.startswith(f"[webhooks] secret_file: {path}: expected one line")
+    assert "two" not in error.partition("expected")[2]
 
 
-def test_everything_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
-    said = problems(
+def test_reports_all_errors_at_once(tmp_path: Path) -> None:
+    errors = problems(
         tmp_path,
         """[mqtt]
         broker = "http://club"
@@ -107,7 +107,7 @@ def test_everything_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
         secret_file = "/absent/secret"
         """,
     )
-    assert [one.partition(": ")[0] for one in said] == [
+    assert [problem.partition(": ")[0] for problem in errors] == [
         "[mqtt] broker",
         "[mqtt] password_file",
         "[mqtt] ca_file",
@@ -123,18 +123,18 @@ def test_everything_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("url", ["mqtt://tom:sesame@club", "mqtt://:sesame@club"])
-def test_a_password_in_the_address_is_refused_and_not_shown(tmp_path: Path, url: str) -> None:
-    (said,) = problems(tmp_path, f'[mqtt]\nbroker = "{url}"\ntable = "a"\n')
-    assert "say user and password_file" in said
-    assert "sesame" not in said
+def test_rejects_a_password_in_the_url_without_showing_it(tmp_path: Path, url: str) -> None:
+    (error,) = problems(tmp_path, f'[mqtt]\nbroker = "{url}"\ntable = "a"\n')
+    assert "say user and password_file" in error
+    assert "sesame" not in error
 
 
 @pytest.mark.parametrize(
     "url", ["mqtt://", "mqtt://a:99999", "mqtt://a/path", "mqtt://[broken", "club", "mqtt://a?b", "ws://a"]
 )
-def test_what_is_no_address_of_a_broker_is_said(tmp_path: Path, url: str) -> None:
-    (said,) = problems(tmp_path, f'[mqtt]\nbroker = "{url}"\ntable = "a"\n')
-    assert said.startswith("[mqtt] broker: expected mqtt://HOST[:PORT], or mqtts:// for one that encrypts")
+def test_rejects_invalid_broker_urls(tmp_path: Path, url: str) -> None:
+    (error,) = problems(tmp_path, f'[mqtt]\nbroker = "{url}"\ntable = "a"\n')
+    assert error.startswith("[mqtt] broker: expected mqtt://HOST[:PORT], or mqtts:// for one that encrypts")
 
 
 @pytest.mark.parametrize(
@@ -149,26 +149,26 @@ def test_what_is_no_address_of_a_broker_is_said(tmp_path: Path, url: str) -> Non
         "http://a/#b",
     ],
 )
-def test_a_webhook_goes_to_the_web_and_nowhere_else(tmp_path: Path, url: str) -> None:
-    (said,) = problems(tmp_path, f'[[webhooks]]\nurl = "{url}"\n')
-    assert said.startswith("[webhooks] url: expected an address")
-    assert "u:p" not in said
+def test_accepts_only_web_addresses_for_webhooks(tmp_path: Path, url: str) -> None:
+    (error,) = problems(tmp_path, f'[[webhooks]]\nurl = "{url}"\n')
+    assert error.startswith("[webhooks] url: expected an address")
+    assert "u:p" not in error
 
 
-def test_files_of_tls_are_tried_at_once(tmp_path: Path) -> None:
+def test_tls_files_are_checked_at_once(tmp_path: Path) -> None:
     path = secret(tmp_path, "no certificate\n")
-    said = f'[mqtt]\nbroker = "mqtts://a"\ntable = "a"\nca_file = "{path}"\n'
-    assert problems(tmp_path, said)[0].startswith("[mqtt] ca_file: this is not what TLS needs")
-    said = f'[mqtt]\nbroker = "mqtt://a"\ntable = "a"\nca_file = "{path}"\nkey_file = "{path}"\n'
-    assert [one.partition(": ")[0] for one in problems(tmp_path, said)] == [
+    text = f'[mqtt]\nbroker = "mqtts://a"\ntable = "a"\nca_file = "{path}"\n'
+    assert problems(tmp_path, text)[0].startswith("[mqtt] ca_file: this is not what TLS needs")
+    text = f'[mqtt]\nbroker = "mqtt://a"\ntable = "a"\nca_file = "{path}"\nkey_file = "{path}"\n'
+    assert [problem.partition(": ")[0] for problem in problems(tmp_path, text)] == [
         "[mqtt] ca_file",
         "[mqtt] key_file",
     ]
-    said = f'[mqtt]\nbroker = "mqtts://a"\ntable = "a"\nkey_file = "{path}"\n'
-    assert problems(tmp_path, said) == ["[mqtt] key_file: a key needs a cert_file"]
+    text = f'[mqtt]\nbroker = "mqtts://a"\ntable = "a"\nkey_file = "{path}"\n'
+    assert problems(tmp_path, text) == ["[mqtt] key_file: a key needs a cert_file"]
 
 
-def test_a_webhook_takes_all_events_or_those_that_are_named(tmp_path: Path) -> None:
+def test_a_webhook_gets_all_events_or_those_named(tmp_path: Path) -> None:
     first, second = read(
         tmp_path,
         '[[webhooks]]\nurl = "http://wall.local:8000/lights?x=1"\n'

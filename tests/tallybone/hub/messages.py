@@ -1,4 +1,4 @@
-"""What tables say, for tests of the hub: as a table makes it, or wrong on purpose."""
+"""Messages of tables for tests of the hub, valid and invalid."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 PREFIX = "tallybone"
 
 
-def topic(table: str, what: str) -> str:
-    return f"{PREFIX}/v1/{table}/{what}"
+def topic(table: str, kind: str) -> str:
+    return f"{PREFIX}/v1/{table}/{kind}"
 
 
 def scores(*totals: int, names: tuple[str, ...] = ("Ann", "Ben"), **more: Any) -> bytes:
@@ -19,7 +19,7 @@ def scores(*totals: int, names: tuple[str, ...] = ("Ann", "Ben"), **more: Any) -
         {"seat": seat, "name": name, "team": None, "total": total}
         for seat, (name, total) in enumerate(zip(names, totals or (0, 0), strict=True))
     ]
-    said = {
+    values = {
         "v": 1,
         "table": "t",
         "name": "Table 3",
@@ -33,9 +33,9 @@ def scores(*totals: int, names: tuple[str, ...] = ("Ann", "Ben"), **more: Any) -
         "players": players,
         "at": "2026-05-01T20:00:00.000+02:00",
     }
-    return json.dumps({**said, **more}).encode()
+    return json.dumps({**values, **more}).encode()
 
 
 def state(**more: Any) -> bytes:
-    said = {"v": 1, "match": "run-1", "hand": 2, "turn": 1, "question": None, "last": None, "at": None}
-    return json.dumps({**said, **more}).encode()
+    values = {"v": 1, "match": "run-1", "hand": 2, "turn": 1, "question": None, "last": None, "at": None}
+    return json.dumps({**values, **more}).encode()
