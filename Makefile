@@ -23,7 +23,7 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test coverage docs texts fuzz sbom fast check programs format bench hands deb chroot lock clean
+.PHONY: help demo setup test coverage docs texts fuzz image sbom fast check programs format bench hands deb chroot lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
@@ -129,6 +129,10 @@ DEB_PYTHON ?= $(VERSION)
 DEB_ARCH ?= $(shell dpkg --print-architecture 2>/dev/null)
 deb: $(DEV) ## make a Debian package in dist (95 MB, all it needs is in it): make deb [DEB_PYTHON=3.13 DEB_ARCH=arm64]
 	@systemd/make_deb.sh dist $(DEB_PYTHON) $(DEB_ARCH)
+
+image: $(DEV) ## build the container image tallybone, with podman or docker
+	@rm -f dist/tallybone-*.whl && $(BIN)/python -m hatchling build -t wheel -d dist
+	@$$(command -v podman || command -v docker) build --tag tallybone --file Containerfile .
 
 sbom: ## write which packages run at a table to build/sbom.json (CycloneDX), from requirements/table.txt
 	@mkdir -p build

@@ -78,7 +78,7 @@ class HandResult:
         """The calculation as text.
 
         >>> HandResult(Seat(0), (3, 5, 11, 13), (5, 11, 13), subtracted=3, rounded=25, points=5).arithmetic
-        '5 + 11 + 13 - 3 = 26, rounded 25, paid 5'
+        '5 + 11 + 13 - 3 = 26, rounded to 25, paid 5'
         """
         if self.winner is None:
             return phrase("the best hands are equal: nobody wins the hand")

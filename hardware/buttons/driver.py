@@ -10,7 +10,7 @@ from hardware.buttons.debounce import PinSample
 from hardware.buttons.panel import Buttons
 from hardware.clock import Clock
 from hardware.config.part import PartSettings, Registry
-from hardware.pin_factory import OpenPins
+from hardware.libraries.pin_factory import OpenPins
 
 Tap: TypeAlias = Callable[[str, PinSample], None]
 """Called with a button's name and each of its samples, in processing order, for recording."""

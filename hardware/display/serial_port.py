@@ -7,6 +7,7 @@ from typing import Any
 
 from hardware.display.display import DisplayError
 from hardware.display.link import OpenPort
+from hardware.libraries.installing import install_command
 
 # Write timeout. A display that accepts nothing for longer is unplugged, or its adapter hangs.
 _WRITES_S = 1.0
@@ -46,7 +47,7 @@ def serial_port(url: str, baud: int) -> OpenPort:
     try:
         import serial
     except ImportError:
-        raise DisplayError("score displays need pyserial: pip install 'tallybone[pi]'") from None
+        raise DisplayError(f"score displays need pyserial: {install_command('pi')}") from None
     try:
         serial.serial_for_url(url, do_not_open=True)
     except ValueError as error:

@@ -11,7 +11,7 @@ from hardware.clock import Clock
 from hardware.config.part import PartSettings, Registry
 from hardware.knock.detector import KnockDetector
 from hardware.knock.sensor import KnockSensor
-from hardware.pin_factory import OpenPins
+from hardware.libraries.pin_factory import OpenPins
 
 
 class KnockDriver(PartSettings):

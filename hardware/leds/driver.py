@@ -11,7 +11,7 @@ from hardware.config.fields import Lax
 from hardware.config.part import PartSettings, Registry
 from hardware.leds.lamps import LedDevice
 from hardware.leds.shown import LEAST_FOR_ALL, LEDS_FOR, LedsRole
-from hardware.pin_factory import OpenPins
+from hardware.libraries.pin_factory import OpenPins
 
 LedCount = Annotated[int, Field(ge=1, le=300)]
 Shows = Annotated[LedsRole, Lax, Field(description="what the LEDs are for")]

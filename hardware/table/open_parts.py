@@ -10,7 +10,7 @@ from hardware.knock.detector import KnockDetector
 from hardware.knock.sensor import KnockSensor
 from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import Lamps
-from hardware.pin_factory import PinLibrary, SharedPins, open_pins
+from hardware.libraries.pin_factory import PinLibrary, SharedPins, open_pins
 from hardware.table.settings import ButtonsSettings, DisplaySettings, KnockSettings
 from hardware.virtual.drivers import VirtualLedsSettings, VirtualSettings
 from hardware.virtual.panel import VirtualPanel

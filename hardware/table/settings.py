@@ -14,7 +14,7 @@ from hardware.config.validation import SettingsTable, listed_faults
 from hardware.display.driver import DISPLAYS, DisplayDriver
 from hardware.knock.driver import KNOCKS, KnockDriver
 from hardware.leds.driver import LEDS, LedsDriver
-from hardware.pin_factory import PinLibrary
+from hardware.libraries.pin_factory import PinLibrary
 from hardware.virtual.drivers import VirtualLedsSettings, VirtualSettings
 
 P = TypeVar("P", bound=PartSettings)

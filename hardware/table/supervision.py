@@ -11,8 +11,8 @@ from hardware.buttons.panel import ButtonError
 from hardware.display.display import DisplayError
 from hardware.knock.errors import KnockError
 from hardware.leds.lamps import LedError
+from hardware.libraries.pin_factory import PinError
 from hardware.part_state import PartState
-from hardware.pin_factory import PinError
 
 DeviceT = TypeVar("DeviceT")
 

@@ -20,8 +20,8 @@ from hardware.leds.driver import LedCount, LedsDriver, Shows
 from hardware.leds.lamps import LedError
 from hardware.leds.patterns import OFF
 from hardware.leds.shown import LEAST_FOR_ALL, LEDS_FOR, LedsRole
+from hardware.libraries.pin_factory import OpenPins
 from hardware.part_state import PartState
-from hardware.pin_factory import OpenPins
 
 COLUMNS, ROWS = 20, 4
 """Size of the virtual display, the same as the larger SerLCD."""

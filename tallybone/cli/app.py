@@ -29,47 +29,68 @@ class CommandEntry(NamedTuple):
     help: str
 
 
-COMMANDS = {
-    "version": CommandEntry("app", "Show the version."),
-    "play": CommandEntry(
-        "play", "Keep the score of a live game with camera, scoreboard and recording; press ? for the keys."
-    ),
-    "serve": CommandEntry("serve", "Run a table that is always on; matches start, end and resume from its page."),
-    "replay": CommandEntry(
-        "recordings", "Replay a recording, video or folder of pictures, and print every change and the score."
-    ),
-    "sessions": CommandEntry("recordings", "List recordings with date, players, result and size."),
-    "hub": CommandEntry(
-        "hub", "Serve one page for all tables of a club or a tournament: scores, tables and standings."
-    ),
-    "read": CommandEntry("photographs", "Read the tiles in photographs: pips, positions and joins."),
-    "evaluate": CommandEntry(
-        "photographs", "Compare readings with labelled photographs, or scores with simulated matches."
-    ),
-    "shadow": CommandEntry("recordings", "Compare recordings of a live match with a score sheet that a person wrote."),
-    "demo": CommandEntry(
-        "demo", "Watch Tallybone score a rendered game; a hand of bones takes under a minute, larger sets longer."
-    ),
-    "simulate": CommandEntry(
-        "simulate", "Record a rendered match with hands, sounds, buttons and its ground truth; about a minute a hand."
-    ),
-    "rules": CommandEntry("games", "List the games and their options, or print the rules of one."),
-    "score": CommandEntry(
-        "games", "Score a written game (docs/reference/game_record.md): counts, points and mistakes."
-    ),
-    "cameras": CommandEntry("devices", "List the available cameras and the `--camera` value of each."),
-    "listen": CommandEntry("devices", "Find every knock in a sound file, with its time."),
-    "emulate-display": CommandEntry("devices", "Emulate a serial score display in the terminal, for testing."),
-    "doctor": CommandEntry("devices", "Check the camera, parts and services, and suggest fixes."),
-    "config": CommandEntry("config", "Print the effective table.toml with all defaults, or its JSON schema."),
-    "backup": CommandEntry("keeping", "Save recordings, calibration, settings and configuration to one file."),
-    "restore": CommandEntry("keeping", "Restore a backup; the files that it replaces are kept beside it."),
-    "update": CommandEntry("keeping", "Upgrade the installed version; roll back if it fails to start."),
-    "train": CommandEntry("training", "Train a shipped model again, on rendered tables or modelled sound."),
-    "calibrate": CommandEntry("calibrate", "Calibrate the lens and the table, and learn your tiles."),
-    "hardware": CommandEntry("devices", "Test LEDs, buttons, knock sensor and displays."),
+COMMAND_GROUPS = {
+    "Keep the score": {
+        "play": CommandEntry(
+            "play", "Keep the score of a live game. Shows a scoreboard and records the match; press ? for the keys."
+        ),
+        "serve": CommandEntry("serve", "Run a table that is always on. Matches start, end and resume from its page."),
+        "hub": CommandEntry(
+            "hub", "Serve one page for all tables of a club or tournament. Shows scores, tables and standings."
+        ),
+        "demo": CommandEntry(
+            "demo", "Watch Tallybone score a rendered game. A hand of bones takes under a minute, larger sets longer."
+        ),
+    },
+    "Set up a table": {
+        "cameras": CommandEntry("devices", "List the available cameras. Prints the `--camera` value of each."),
+        "calibrate": CommandEntry("calibrate", "Calibrate the lens and the table, and learn your tiles."),
+        "hardware": CommandEntry("devices", "Test LEDs, buttons, knock sensor and displays."),
+        "emulate-display": CommandEntry("devices", "Emulate a serial score display in the terminal."),
+        "doctor": CommandEntry("devices", "Check the camera, parts and services, and suggest fixes."),
+        "config": CommandEntry(
+            "config", "Print the effective table.toml. Includes all defaults; can also print its JSON schema."
+        ),
+    },
+    "Photographs and sounds": {
+        "read": CommandEntry("photographs", "Read the tiles in photographs: pips, positions and joins."),
+        "listen": CommandEntry("devices", "Find every knock in a sound file, with its time."),
+    },
+    "Recordings": {
+        "sessions": CommandEntry("recordings", "List recordings with date, players, result and size."),
+        "replay": CommandEntry(
+            "recordings", "Replay a recording, video or folder of pictures. Prints every change and the score."
+        ),
+        "shadow": CommandEntry("recordings", "Compare recordings with a written score sheet."),
+    },
+    "Rules and written games": {
+        "rules": CommandEntry("games", "List the games and their options, or one game's rules."),
+        "score": CommandEntry(
+            "games", "Score a written game. Prints counts, points and mistakes (docs/reference/game_record.md)."
+        ),
+    },
+    "Maintenance": {
+        "backup": CommandEntry(
+            "keeping", "Save recordings, calibration and settings to one file. Also saves the configuration."
+        ),
+        "restore": CommandEntry("keeping", "Restore a backup. The files that it replaces are kept beside it."),
+        "update": CommandEntry("keeping", "Upgrade the installed version. Rolls back if it fails to start."),
+        "version": CommandEntry("app", "Show the version."),
+    },
+    "Development": {
+        "simulate": CommandEntry(
+            "simulate",
+            "Record a rendered match. Includes hands, sounds, buttons and the ground truth; about a minute a hand.",
+        ),
+        "evaluate": CommandEntry(
+            "photographs",
+            "Measure accuracy. Compares readings with labelled photographs, or scores with simulated matches.",
+        ),
+        "train": CommandEntry("training", "Train a shipped model again. Uses rendered tables or modelled sound."),
+    },
 }
-"""All commands, in the order of the help."""
+"""All commands, by the groups of the help."""
+COMMANDS = {name: entry for group in COMMAND_GROUPS.values() for name, entry in group.items()}
 
 
 class Commands(TyperGroup):
@@ -95,11 +116,13 @@ class Commands(TyperGroup):
         return get_group(module.commands).commands[cmd_name]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the commands from the table, without importing them."""
-        limit = formatter.width - 6 - max(map(len, COMMANDS))
-        stubs = ((name, TyperCommand(name, help=entry.help)) for name, entry in COMMANDS.items())
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, stub.get_short_help_str(limit)) for name, stub in stubs])
+        """List the commands by group from the table, without importing them."""
+        width = max(map(len, COMMANDS))
+        for title, group in COMMAND_GROUPS.items():
+            stubs = ((name, TyperCommand(name, help=entry.help)) for name, entry in group.items())
+            rows = [(name.ljust(width), stub.get_short_help_str(formatter.width - 6 - width)) for name, stub in stubs]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
 
 def _value_fault(error: typer.BadParameter) -> str:
@@ -114,13 +137,13 @@ def _value_fault(error: typer.BadParameter) -> str:
     return said if repr(fault["input"]) in said else f"{said}, got {fault['input']!r}"
 
 
-def commands_of(about: str = "", *, cls: type[TyperGroup] = TyperGroup) -> typer.Typer:
+def commands_of(about: str = "", *, cls: type[TyperGroup] = TyperGroup, has_completion: bool = False) -> typer.Typer:
     """Return a command group: for a module, or for the subcommands of a command described by *about*."""
     return typer.Typer(
         cls=cls,
         help=about,
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=has_completion,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,  # rich boxes would double the time of help (0.2 s more on a laptop)
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -178,7 +201,7 @@ def with_port(args: Sequence[str]) -> list[str]:
     return ["--serve=" if bare else one for one, bare in zip(args, is_bare, strict=True)]
 
 
-app = commands_of("A camera over a domino table keeps the score.", cls=Commands)
+app = commands_of("A camera over a domino table keeps the score.", cls=Commands, has_completion=True)
 commands = commands_of()
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from calibration.errors import CalibrationError
 from hardware.camera.open_device import is_device
 from hardware.clock import Clock
+from hardware.libraries.installing import install_command
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.guide.screen import GuideScreen, Screen, coverage_lines, screen_on
 from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, CourseView, Drawn
@@ -149,6 +150,6 @@ def _page_on(
     try:
         from tallybone.web.calibration import CalibratingPage
     except ModuleNotFoundError as error:
-        words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
+        words = f"a page needs {error.name}, which is not installed: {install_command('web')}"
         raise OSError(words) from error
     return closing(CalibratingPage(page_at.where, course, camera, clock, pin=page_at.pin))

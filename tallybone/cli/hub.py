@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from hardware.libraries.installing import install_command
 from tallybone.cli.app import command, commands_of
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def run_hub(
         output.complain(*error.problems)
         return 2
     except ModuleNotFoundError as error:
-        return output.complain(f"a hub needs {error.name}, which is not installed: pip install 'tallybone[web,mqtt]'")
+        return output.complain(f"a hub needs {error.name}, which is not installed: {install_command('web,mqtt')}")
     except OSError as error:
         return output.complain(error)
     return 0

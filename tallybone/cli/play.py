@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from hardware.libraries.installing import install_command
 from tallybone.choices import TileSet
 from tallybone.cli.app import OptionalPort, command, commands_of
 from tallybone.cli.games import game_option
@@ -332,7 +333,7 @@ def _listening(where: str) -> socket:
 
 
 def _not_installed(error: ModuleNotFoundError) -> OSError:
-    return OSError(f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'")
+    return OSError(f"a page needs {error.name}, which is not installed: {install_command('web')}")
 
 
 @contextmanager

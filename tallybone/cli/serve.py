@@ -7,6 +7,7 @@ import os
 
 import typer
 
+from hardware.libraries.installing import install_command
 from tallybone.cli.app import command, commands_of
 from tallybone.serve.options import Environment, ServeOptions
 
@@ -55,7 +56,7 @@ def serve(options: ServeOptions, world: Environment | None = None) -> int:
     try:
         from tallybone.serve.setup import open_table
     except ModuleNotFoundError as error:
-        return output.complain(f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'")
+        return output.complain(f"a page needs {error.name}, which is not installed: {install_command('web')}")
     try:
         with (
             world.stop() as stop,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from hardware.libraries.installing import install_command
 from tallybone.cli.app import COMMANDS, commands_of
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Training:
         try:
             fit = trained or resolve_name(self.fit)
         except ModuleNotFoundError as error:
-            hint = f"{error.name} is missing; it comes with: pip install 'tallybone[{self.extra}]'"
+            hint = f"{error.name} is missing; it comes with: {install_command(self.extra)}"
             typer.echo(f"tallybone train {self.model}: {hint}", err=True)
             return 1
         jobs = {"jobs": _core_count()} if self.has_jobs else {}
@@ -170,7 +171,7 @@ def _add_command(training: Training) -> None:
         raise typer.Exit(training(out, seed=seed, scenes=scenes, steps=steps))
 
     library = "torch" if training.extra == "finder" else "scikit-learn"
-    words = f"{training.purpose} Needs {library}: pip install 'tallybone[{training.extra}]'."
+    words = f"{training.purpose} Needs {library}: {install_command(training.extra)}."
     train_app.command(training.model, help=words)(by_steps if training.epochs is None else by_epochs)
 
 

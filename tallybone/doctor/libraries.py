@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hardware.config.part import NeededLibrary
-from hardware.pin_factory import PinLibrary
+from hardware.libraries.installing import install_command
+from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.settings import HardwareSettings
 from tallybone.finding import Finding, ok, problem
-
-_EXTRA = "pip install 'tallybone[pi]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ def _how(wanted: NeededLibrary, library: Library, venv: Venv) -> Iterator[str]:
         yield from _from_apt(wanted, library, venv)
     else:
         yield "Install it:"
-        yield _EXTRA if wanted.module not in ("numpy", "cv2") else f"pip install '{wanted.package}'"
+        yield install_command("pi") if wanted.module not in ("numpy", "cv2") else f"pip install '{wanted.package}'"
 
 
 def _from_apt(wanted: NeededLibrary, library: Library, venv: Venv) -> Iterator[str]:

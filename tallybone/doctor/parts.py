@@ -13,7 +13,7 @@ from hardware.knock.detector import KnockDetector
 from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.knock.heard import ClassifiedSound, SoundBlock
 from hardware.knock.sensor import KnockSensor
-from hardware.pin_factory import PinLibrary
+from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.settings import HardwareSettings
 from tallybone.finding import Finding, ok, problem, warning
 from tallybone.sources.camera import Camera

@@ -27,7 +27,8 @@ from hardware.knock.drivers.microphone import MicrophoneKnockSensor, MicrophoneS
 from hardware.knock.errors import KnockError
 from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import LedError
-from hardware.pin_factory import PinError, PinLibrary, open_pins
+from hardware.libraries.installing import install_command
+from hardware.libraries.pin_factory import PinError, PinLibrary, open_pins
 from hardware.table.open_parts import PartOpener
 from hardware.table.settings import DisplaySettings, KnockSettings
 from hardware.virtual.panel import VirtualPanel
@@ -253,7 +254,7 @@ class RealProbes:
         try:
             from tallybone.notify.broker import BrokerConnection
         except ModuleNotFoundError as error:
-            return f"{error.name} is not installed: pip install 'tallybone[mqtt]'"
+            return f"{error.name} is not installed: {install_command('mqtt')}"
         return asyncio.run(BrokerConnection(broker, Random()).once())
 
     def _opener(self, pins: PinLibrary) -> PartOpener:

@@ -14,7 +14,7 @@ def broker_found(broker: str, why_not: str | None, lost: int = 0) -> Finding:
     """Return a finding about a broker. *why_not* is its problem, *lost* the number of events that were dropped.
 
     >>> broker_found("mqtt://hub:1883", None, 3).words
-    'mqtt://hub:1883: 3 events were never told, the line was away for too long'
+    'mqtt://hub:1883: 3 events were dropped: the connection was down for too long'
     """
     part = phrase("broker")
     if why_not is not None:

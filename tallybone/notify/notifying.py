@@ -12,6 +12,7 @@ from datetime import datetime
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from hardware.libraries.installing import install_command
 from tallybone.clock import software, wall_time
 from tallybone.finding import Finding
 from tallybone.notify.mqtt import Teller, ToTell
@@ -146,9 +147,7 @@ def telling(settings: BeyondSettings, feed: LiveFeed, health: FindingsSource) ->
         try:
             import aiomqtt as _  # noqa: F401 - only to check that it is installed
         except ModuleNotFoundError as error:
-            raise OSError(
-                f"[mqtt] needs {error.name}, which is not installed: pip install 'tallybone[mqtt]'"
-            ) from error
+            raise OSError(f"[mqtt] needs {error.name}, which is not installed: {install_command('mqtt')}") from error
     beyond = Beyond(settings, health, Random(), wall_time)
     feed.follow(beyond.follow)
     try:

@@ -478,7 +478,7 @@ def choice_words(asked: Ambiguity, shown: int) -> Phrase:
     """Return the choice at index *shown* as text for a display.
 
     >>> choice_words(Ambiguity(None, "is this the 5-4 or the 6-4?", holds_up=True, choices=("the 5-4", "the 6-4")), 1)
-    '2/2 the 6-4? Call: yes. Next: another.'
+    '2/2 the 6-4? Call: yes. Next: another answer.'
     """
     count = len(asked.choices)
     if count == 1:

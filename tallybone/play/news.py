@@ -68,7 +68,7 @@ def words_of(aim: Alignment, size_px: tuple[int, int]) -> str:
     """Describe the movement of the camera since the start.
 
     >>> words_of(Alignment((1.0, 0.0, 12.0, 0.0, 1.0, -5.0)), (1280, 720))
-    'the camera was moved by 13 pixels; places are put right, the game goes on'
+    'the camera moved by 13 pixels; positions were corrected, the game goes on'
     """
     if aim.farthest_px(STRAIGHT_ON, size_px) < _REPORTED_PX:
         return _BACK

@@ -12,6 +12,7 @@ from typing import Any, TextIO, TypeAlias
 from rich.progress import track
 
 from engine import EngineError
+from hardware.libraries.installing import install_command
 from tallybone.recording.folder import SUFFIX
 from tallybone.recording.format import RecordingError
 from tallybone.replay.lines import Tally
@@ -48,7 +49,7 @@ class SpreadError(OSError):
 
     def __init__(self, missing: ModuleNotFoundError, extra: str) -> None:
         """Create the error, with the *extra* of Tallybone that installs the package."""
-        super().__init__(f"{missing.name} is missing; it comes with: pip install 'tallybone[{extra}]'")
+        super().__init__(f"{missing.name} is missing; it comes with: {install_command(extra)}")
 
 
 def replay_many(

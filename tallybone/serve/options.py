@@ -35,23 +35,23 @@ CameraOption = Annotated[
     str | None,
     typer.Option(
         metavar="SOURCE",
-        help="pi:0, usb:0, a /dev path, simulated[:seed=1], a video, recording or folder; else as configured.",
+        help="pi:0, usb:0, a /dev path, simulated[:seed=1], a video, recording or folder. Default: as configured.",
     ),
 ]
 ConfigOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", dir_okay=False, help="Camera and parts; else /etc/tallybone/table.toml."),
+    typer.Option(
+        metavar="FILE", dir_okay=False, help="Configuration of camera and parts. Default: /etc/tallybone/table.toml."
+    ),
 ]
 CalibrationOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", dir_okay=False, help="Where the zones are (calibrate); else the camera's own."),
+    typer.Option(metavar="FILE", dir_okay=False, help="Calibration file. Default: that of the camera."),
 ]
 RecordOption = Annotated[
-    str, typer.Option(metavar="DIR|none", help="Where recordings go; auto: tallybone/sessions in the state folder.")
+    str, typer.Option(metavar="DIR|none", help="Folder for recordings; auto: tallybone/sessions in the state folder.")
 ]
-SpeedOption = Annotated[
-    float, typer.Option(help="Pace of a video or recording; 0: as fast as it can be read.", min=0.0)
-]
+SpeedOption = Annotated[float, typer.Option(help="Speed of a video or recording; 0: as fast as possible.", min=0.0)]
 
 
 def recordings_folder(record: str, environment: Mapping[str, str], home: Path) -> Path:
@@ -79,13 +79,13 @@ class ServeOptions:
     """Options of `tallybone serve`."""
 
     at: Annotated[
-        str, typer.Option(metavar="[ADDRESS:]PORT", help="Where the page is; else port 8080 of the whole network.")
+        str, typer.Option(metavar="[ADDRESS:]PORT", help="Address of the page. Default: port 8080 on all interfaces.")
     ] = ""
     camera: CameraOption = None
     config: ConfigOption = None
     calibration: CalibrationOption = None
     panel: Annotated[
-        bool, typer.Option("--panel", help="Have virtual LEDs, buttons, knock sensor and display besides.")
+        bool, typer.Option("--panel", help="Add virtual LEDs, buttons, knock sensor and display to the page.")
     ] = False
     record: RecordOption = "auto"
     keep: Annotated[
@@ -93,13 +93,13 @@ class ServeOptions:
         typer.Option(
             metavar="SIZE",
             parser=kept_bytes,
-            help="What all recordings may take; else as set on the page, or 20GB.",
+            help="Disk space for all recordings. Default: as set on the page, or 20GB.",
         ),
     ] = None
-    fps: Annotated[float, typer.Option(help="Most pictures a second that are looked at.", min=1.0, max=60.0)] = 10.0
+    fps: Annotated[float, typer.Option(help="Maximum number of images processed per second.", min=1.0, max=60.0)] = 10.0
     speed: SpeedOption = 1.0
     set_password: Annotated[
-        bool, typer.Option("--set-password", help="Ask for a new owner's password, which settings need; serve nothing.")
+        bool, typer.Option("--set-password", help="Set the owner's password, which protects the settings, and exit.")
     ] = False
 
 

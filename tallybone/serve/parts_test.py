@@ -23,7 +23,7 @@ from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import Lamps, LedError
 from hardware.leds.patterns import OFF
 from hardware.leds.safety import off_at_exit
-from hardware.pin_factory import PinError
+from hardware.libraries.pin_factory import PinError
 from hardware.table.open_parts import PartOpener
 from hardware.table.parts import OpensParts
 from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings

@@ -133,7 +133,7 @@ def rule_of_play(rules: Rules, *, is_stack: bool) -> Phrase:
     """Return the rule by which a play scores, from the explanations of the options.
 
     >>> rule_of_play(profile("bones"), is_stack=False)
-    'a play scores when its count is a multiple of this: 5'
+    'a play scores if its count is a multiple of this: 5'
     """
     values = [option_named("unit"), *([option_named("play_divisor")] if rules.play_divisor != 1 else [])]
     words = [listed((Phrase(option.meaning), value_text(rules, option)), ": ") for option in values]

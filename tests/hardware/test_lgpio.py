@@ -21,7 +21,7 @@ from hardware.buttons.panel import ButtonPress
 from hardware.config.part import NeededLibrary
 from hardware.display.page import DisplayPage
 from hardware.leds.patterns import Mood, TableState
-from hardware.pin_factory import PinLibrary, open_pins
+from hardware.libraries.pin_factory import PinLibrary, open_pins
 from hardware.table.open_parts import PartOpener
 from hardware.table.parts import Parts
 from hardware.virtual.panel import VirtualPanel
@@ -59,7 +59,7 @@ def ran(code: str, folder: Path, **environment: str) -> str:
 
 
 TRY_TO_OPEN = """
-from hardware.pin_factory import PinError, PinLibrary, open_pins
+from hardware.libraries.pin_factory import PinError, PinLibrary, open_pins
 try:
     open_pins(PinLibrary.LGPIO)
 except PinError as error:

@@ -16,7 +16,7 @@ from hardware.colour import Rgb
 from hardware.leds.drivers.gpio import RgbLeds, SingleLeds
 from hardware.leds.lamps import Lamps, LedError
 from hardware.leds.patterns import OFF
-from hardware.pin_factory import PinLibrary, open_pins
+from hardware.libraries.pin_factory import PinLibrary, open_pins
 
 WHITE = Rgb(255, 255, 255)
 

@@ -15,8 +15,8 @@ from hardware.buttons.panel import SEAT_BUTTONS, SHARED_BUTTONS, ButtonError, Bu
 from hardware.clock import Clock
 from hardware.config.fields import Pin, Pins
 from hardware.config.part import PinNames
+from hardware.libraries.pin_factory import OpenPins, close_devices, pin_errors
 from hardware.part_state import PartState
-from hardware.pin_factory import OpenPins, close_devices, pin_errors
 
 
 class GpioButtons:
@@ -37,7 +37,7 @@ class GpioButtons:
 
         Args:
             pins: BCM number of each button, by name.
-            factory: gpiozero pin factory (`hardware.pin_factory`), never gpiozero's default.
+            factory: gpiozero pin factory (`hardware.libraries.pin_factory`), never gpiozero's default.
             timing: Thresholds for detecting presses.
             clock: Monotonic clock in nanoseconds.
             tap: Called with every sample.

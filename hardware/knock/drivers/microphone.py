@@ -22,8 +22,9 @@ from hardware.knock.device import SensorDevice
 from hardware.knock.driver import KnockDriver
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, SoundBlock
 from hardware.knock.onsets import RATE_HZ
+from hardware.libraries.installing import install_command
+from hardware.libraries.pin_factory import OpenPins
 from hardware.part_state import PartState
-from hardware.pin_factory import OpenPins
 
 _BLOCK = 1_024
 # On ALSA this and one period are PortAudio's buffer size. The default "high" latency may be shorter than a block, and a
@@ -35,7 +36,6 @@ _MOST_WAITING = 64
 _SILENT_NS = 2 * NS_PER_S
 # Share of lost audio that triggers a warning. A single lost block of 64 ms in ten seconds is tolerable.
 _LOSES_FROM = 0.05
-_COMES_WITH = "pip install 'tallybone[pi]', and sudo apt install libportaudio2"
 _sounddevice = partial(import_module, "sounddevice")
 
 
@@ -59,7 +59,13 @@ class MicrophoneKnockSensor:
     ) -> None:
         self._clock, self._device_name = clock, device
         self._detector = detector or KnockDetector()
-        self._device = SensorDevice("microphone", clock=clock, library=library, comes_with=_COMES_WITH)
+        needed = f"{install_command('pi')}, and sudo apt install libportaudio2"
+        self._device = SensorDevice(
+            "microphone",
+            clock=clock,
+            library=library,
+            comes_with=needed,
+        )
         self._blocks: deque[SoundBlock] = deque()
         self._arrivals = Arrivals(RATE_HZ)
         self._stream: Any = None

@@ -19,11 +19,11 @@ from hardware.knock.driver import PiezoDriver
 from hardware.knock.errors import KnockSensorError
 from hardware.knock.heard import ClassifiedSound
 from hardware.knock.peaks import Hit, HitMerger
+from hardware.libraries.installing import install_command
+from hardware.libraries.pin_factory import OpenPins, close_devices, is_connected, pin_errors
 from hardware.part_state import PartState
-from hardware.pin_factory import OpenPins, close_devices, is_connected, pin_errors
 
 _MOST_WAITING = 256
-_COMES_WITH = "pip install 'tallybone[pi]'"
 _gpiozero = partial(import_module, "gpiozero")
 
 
@@ -49,7 +49,7 @@ class PinKnockSensor:
     ) -> None:
         self._pins, self._clock, self._factory = tuple(pins), clock, pin_factory
         name = f"piezo on pin {', '.join(map(str, self._pins))}"
-        self._device = SensorDevice(name, clock=clock, library=library, comes_with=_COMES_WITH)
+        self._device = SensorDevice(name, clock=clock, library=library, comes_with=install_command("pi"))
         self._merger = HitMerger([None] * len(self._pins) if seats is None else seats)
         self._hits: deque[Hit] = deque()
         self._inputs: list[Any] = []

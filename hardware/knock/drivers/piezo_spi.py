@@ -18,8 +18,8 @@ from hardware.knock.device import SensorDevice
 from hardware.knock.driver import PiezoDriver
 from hardware.knock.heard import ClassifiedSound
 from hardware.knock.peaks import HitMerger, PeakFinder
+from hardware.libraries.pin_factory import OpenPins
 from hardware.part_state import PartState
-from hardware.pin_factory import OpenPins
 
 FULL_LEVEL = 1023
 # The MCP3008 allows 1.35 MHz at 2.7 V, and more at 3.3 V.

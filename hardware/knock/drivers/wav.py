@@ -17,8 +17,8 @@ from hardware.knock.errors import WavError
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, SoundBlock
 from hardware.knock.sensor import SensorLifecycle
 from hardware.knock.wav import read_wav
+from hardware.libraries.pin_factory import OpenPins
 from hardware.part_state import PartState
-from hardware.pin_factory import OpenPins
 
 
 class WavKnockSensor:

@@ -14,7 +14,7 @@ from hardware.config.part import PinNames
 from hardware.leds.driver import LedsDriver, Shows
 from hardware.leds.lamps import LedError
 from hardware.leds.shown import LedsRole
-from hardware.pin_factory import OpenPins, close_devices, is_connected, pin_errors
+from hardware.libraries.pin_factory import OpenPins, close_devices, is_connected, pin_errors
 
 # A single-colour LED is on from this brightness. It is off for dim colours, to blink where an RGB LED breathes.
 _ON_FROM = 45
@@ -27,7 +27,7 @@ class _PinLeds:
     def __init__(self, makers: Sequence[Callable[[], Any]], factory: Any) -> None:
         """Create the LEDs with *makers*. If one fails, all are closed.
 
-        *factory* is their pin factory (`hardware.pin_factory`), never gpiozero's default.
+        *factory* is their pin factory (`hardware.libraries.pin_factory`), never gpiozero's default.
 
         Raises:
             LedError: If a pin is in use or listed twice.

@@ -15,7 +15,7 @@ from hardware.config.fields import Percent, SpiChip, SpiPort
 from hardware.leds.driver import LedCount, LedsDriver, Shows
 from hardware.leds.lamps import LedError
 from hardware.leds.shown import LedsRole
-from hardware.pin_factory import OpenPins
+from hardware.libraries.pin_factory import OpenPins
 
 SPI_HZ = 2_400_000
 _MOST_LEDS = 300

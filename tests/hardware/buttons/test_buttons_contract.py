@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,7 +12,8 @@ import pytest
 from hardware.buttons.debounce import Debouncing, PinPress, PinSample, PressKind, PressTiming, feed
 from hardware.buttons.drivers.gpio import GpioButtons
 from hardware.buttons.panel import ButtonError, ButtonPress, Buttons, FakeButtons, NoButtons, VirtualButtons
-from hardware.pin_factory import PinError, PinLibrary, open_pins
+from hardware.libraries.installing import install_command
+from hardware.libraries.pin_factory import PinError, PinLibrary, open_pins
 
 _MS = 1_000_000
 _NAMES = ("call:0", "undo")
@@ -169,5 +171,5 @@ def test_a_machine_without_pins_says_what_to_install(monkeypatch: pytest.MonkeyP
     with pytest.raises(PinError, match="need lgpio: sudo apt install python3-lgpio"):
         open_pins(PinLibrary.LGPIO)
     monkeypatch.setitem(sys.modules, "gpiozero.pins.mock", None)
-    with pytest.raises(PinError, match=r"pip install 'tallybone\[pi\]'"):
+    with pytest.raises(PinError, match=re.escape(install_command("pi"))):
         open_pins(PinLibrary.MOCK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 import time
@@ -19,6 +20,7 @@ from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.display.page import DisplayPage, ScoreLine
+from hardware.libraries.installing import install_command
 from hardware.virtual.drivers import VirtualDisplay
 from tests.hardware.display.parts import opened
 
@@ -109,7 +111,7 @@ def test_a_port_that_cannot_be_is_refused_in_words() -> None:
 
 def test_without_pyserial_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "serial", None)
-    with pytest.raises(DisplayError, match=r"need pyserial: pip install 'tallybone\[pi\]'"):
+    with pytest.raises(DisplayError, match=re.escape(f"need pyserial: {install_command('pi')}")):
         opened("nextion", "/dev/ttyUSB0")
 
 

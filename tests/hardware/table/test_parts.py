@@ -24,7 +24,7 @@ from hardware.leds.drivers.strip import StripSettings
 from hardware.leds.lamps import FakeLeds, Lamps, LedError
 from hardware.leds.patterns import OFF, Mood, TableState, glow_at
 from hardware.leds.shown import LedsRole
-from hardware.pin_factory import PinLibrary
+from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.open_parts import PartOpener
 from hardware.table.parts import Parts
 from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings

@@ -23,7 +23,7 @@ from hardware.knock.drivers.wav import WavSettings
 from hardware.leds.drivers.gpio import RgbSettings, SingleSettings
 from hardware.leds.drivers.strip import StripSettings
 from hardware.leds.shown import LedsRole
-from hardware.pin_factory import PinLibrary
+from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.settings import HardwareSettings, KnockSettings
 from hardware.virtual.drivers import VirtualSettings
 from tests.hardware.table.reading import read_hardware

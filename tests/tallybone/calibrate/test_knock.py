@@ -16,7 +16,7 @@ from hardware.knock.drivers.wav import WavKnockSensor, WavSettings
 from hardware.knock.features import FEATURES
 from hardware.knock.heard import NS_PER_S, Sound
 from hardware.knock.onsets import RATE_HZ
-from hardware.pin_factory import PinLibrary
+from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.open_parts import PartOpener
 from hardware.virtual.panel import VirtualPanel
 from synthetic.sounds.microphones import apply_response, tilted

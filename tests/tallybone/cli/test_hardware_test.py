@@ -19,7 +19,7 @@ from hardware.knock.sensor import KnockSensor
 from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import FakeLeds, Lamps, LedError
 from hardware.leds.patterns import OFF
-from hardware.pin_factory import PinLibrary, open_pins
+from hardware.libraries.pin_factory import PinLibrary, open_pins
 from hardware.table import open_parts
 from hardware.table.settings import ButtonsSettings, DisplaySettings, KnockSettings
 from hardware.virtual.drivers import VirtualKnock

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from hardware.libraries.installing import install_command
 from tallybone.cli.serve import serve
 from tallybone.recording.survey import survey
 from tallybone.serve.options import Environment, ServeOptions
@@ -78,7 +79,7 @@ def test_missing_packages_are_reported_with_the_command_to_install_them(
     code, _, err = run_serve(tmp_path, ServeOptions(at="127.0.0.1:0"))
     assert code == 1
     assert "needs fastapi" in err
-    assert "pip install 'tallybone[web]'" in err
+    assert install_command("web") in err
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hardware.libraries.installing import install_command
 from tallybone.cli.training import TRAININGS, Training
 from vision.networks.network import write_checksum
 from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
@@ -62,7 +63,7 @@ def test_without_scikit_learn_the_package_to_install_is_named(
     monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)
     out = tmp_path / "pips.npz"
     assert TRAININGS["pips"](out, seed=1, scenes=3, epochs=1) == 1
-    assert "pip install 'tallybone[train]'" in capsys.readouterr().err
+    assert install_command("train") in capsys.readouterr().err
     assert not out.exists()
 
 
@@ -126,7 +127,7 @@ def test_without_torch_the_package_to_install_is_named(
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "torch", None)
     assert command(tmp_path / name, seed=1, scenes=1, **own) == 1
-    assert "pip install 'tallybone[finder]'" in capsys.readouterr().err
+    assert install_command("finder") in capsys.readouterr().err
     assert not (tmp_path / name).exists()
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from hardware.knock.classifier import SOUNDS, Classifier, load_classifier
 from hardware.knock.features import FEATURES
+from hardware.libraries.installing import install_command
 from tallybone.cli.training import TRAININGS
 
 
@@ -43,5 +44,5 @@ def test_without_scikit_learn_the_package_to_install_is_named(
     monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)
     out = tmp_path / "knock.npz"
     assert TRAININGS["knock"](out, seed=1, scenes=3, epochs=1) == 1
-    assert "pip install 'tallybone[train]'" in capsys.readouterr().err
+    assert install_command("train") in capsys.readouterr().err
     assert not out.exists()

@@ -9,7 +9,7 @@ from hardware.buttons.driver import ButtonsDriver
 from hardware.config.part import NeededLibrary
 from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.leds.driver import LedsDriver
-from hardware.pin_factory import PinLibrary
+from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.settings import DisplaySettings, HardwareSettings, KnockSettings
 from tallybone.doctor.boot import Boot, PiModel
 from tallybone.doctor.libraries import Library, Venv

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hardware.libraries.installing import install_command
 from hardware.table.settings import HardwareSettings
 from tallybone.doctor.libraries import Library, Venv, check_library, wanted_by
 from tallybone.finding import Finding, Grade
@@ -31,7 +32,7 @@ def test_a_working_library_is_ok() -> None:
 
 
 def test_libraries_are_installed_by_pip_or_apt() -> None:
-    assert missing("gpiozero").commands == ("pip install 'tallybone[pi]'",)
+    assert missing("gpiozero").commands == (install_command("pi"),)
     assert missing("spidev").commands == ("sudo apt install python3-spidev",)
     assert missing("picamera2", OUTSIDE).words == "missing; needed for the camera of the Pi"
 

@@ -19,7 +19,7 @@ from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.knock.fake import FakeKnockSensor
 from hardware.knock.heard import SoundBlock
-from hardware.pin_factory import PinLibrary, open_pins
+from hardware.libraries.pin_factory import PinLibrary, open_pins
 from hardware.table.settings import HardwareSettings
 from tallybone.doctor import probes as real_probes
 from tallybone.doctor.parts import Ear, listen_to

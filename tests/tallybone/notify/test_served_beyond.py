@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from hardware.libraries.installing import install_command
+
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 
 from tallybone.cli.serve import serve
@@ -55,4 +57,4 @@ def test_a_missing_library_is_reported_with_its_installation(tmp_path: Path, mon
     err = StringIO()
     environment = Environment(out=StringIO(), err=err, environment={"XDG_STATE_HOME": str(tmp_path)}, home=tmp_path)
     assert serve(ServeOptions(at="127.0.0.1:0", camera="none", config=config), environment) == 1
-    assert "[mqtt] needs aiomqtt, which is not installed: pip install 'tallybone[mqtt]'" in err.getvalue()
+    assert f"[mqtt] needs aiomqtt, which is not installed: {install_command('mqtt')}" in err.getvalue()

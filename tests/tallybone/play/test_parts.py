@@ -13,7 +13,7 @@ from hardware.display.page import DisplayPage
 from hardware.knock.heard import ClassifiedSound
 from hardware.leds.drivers.gpio import SingleSettings
 from hardware.leds.patterns import Gain, Mood, TableState
-from hardware.pin_factory import PinLibrary
+from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.parts import PartInput, Parts
 from hardware.table.settings import HardwareSettings
 from hardware.virtual.panel import VirtualPanel

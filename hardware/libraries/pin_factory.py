@@ -15,6 +15,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from hardware.libraries.installing import install_command
+
 _APT = "sudo apt install python3-lgpio (Raspberry Pi OS, Ubuntu), and a venv with --system-site-packages"
 # Not None: lgpio must raise its own error for an invalid handle.
 _INVALID_HANDLE = 0xFFFF
@@ -65,7 +67,7 @@ def open_pins(library: PinLibrary) -> Any:
         # On Python 3.13 pip installs an empty lgpio (docs/explanation/dependencies.md), so the message names the apt
         # package.
         is_gpiozero = error.name is not None and error.name.startswith("gpiozero")
-        needed = "pip install 'tallybone[pi]'" if is_gpiozero else _APT
+        needed = install_command("pi") if is_gpiozero else _APT
         raise PinError(f"buttons and LEDs need {error.name or 'a library'}: {needed}") from None
     except OSError as error:
         raise PinError(f"lgpio does not start ({error}): can this user write into /tmp?") from error

@@ -1,0 +1,1 @@
+"""Optional device libraries: opening pins, and the command that installs what is missing."""
