@@ -1,4 +1,4 @@
-"""What all buttons do: none, virtual, the fake, and gpiozero's on its mock pins."""
+"""Contract tests of all buttons: none, virtual, fake, and gpiozero on mock pins."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Clock:
 
 @dataclass
 class Table:
-    """Buttons, and a finger for them."""
+    """Buttons, and a function to tap them."""
 
     buttons: Buttons
     tap: Callable[[str], None]
-    """Press a button shortly, and wait until that is clear."""
+    """Press a button briefly, and wait until the press is decided."""
 
 
 def _mock() -> Table:
@@ -57,7 +57,7 @@ def _virtual(kind: type[VirtualButtons]) -> Table:
     return Table(buttons, lambda name: buttons.press(name, 5))
 
 
-_MADE: dict[str, Callable[[], Table]] = {
+_FACTORIES: dict[str, Callable[[], Table]] = {
     "none": lambda: Table(NoButtons(), lambda name: None),
     "virtual": lambda: _virtual(VirtualButtons),
     "fake": lambda: _virtual(FakeButtons),
@@ -65,11 +65,11 @@ _MADE: dict[str, Callable[[], Table]] = {
 }
 
 
-@pytest.fixture(params=_MADE)
+@pytest.fixture(params=_FACTORIES)
 def table(request: pytest.FixtureRequest) -> Iterator[Table]:
-    made = _MADE[request.param]()
-    yield made
-    made.buttons.close()
+    table = _FACTORIES[request.param]()
+    yield table
+    table.buttons.close()
 
 
 def test_each_press_is_read_once_in_order(table: Table) -> None:
@@ -77,13 +77,13 @@ def test_each_press_is_read_once_in_order(table: Table) -> None:
     for name in table.buttons.names:
         table.tap(name)
     read = table.buttons.read()
-    assert [pressed.button for pressed in read] == list(table.buttons.names)
-    assert all(pressed.press.kind is PressKind.SHORT for pressed in read)
+    assert [press.button for press in read] == list(table.buttons.names)
+    assert all(press.press.kind is PressKind.SHORT for press in read)
     assert table.buttons.read() == ()
     assert table.buttons.state.problem is None
 
 
-def test_closed_buttons_are_not_read_and_may_be_closed_again(table: Table) -> None:
+def test_closed_buttons_cannot_be_read_but_closed_again(table: Table) -> None:
     table.buttons.close()
     table.buttons.close()
     with pytest.raises(ButtonError, match="were closed"):
@@ -101,7 +101,7 @@ def test_a_key_presses_its_button() -> None:
         VirtualButtons(_NAMES, keys={"k": "knock"})
 
 
-def test_the_fake_says_what_nobody_has_read() -> None:
+def test_the_fake_reports_unread_presses() -> None:
     fake = FakeButtons(_NAMES)
     fake.press("undo", 3, PressKind.LONG)
     with pytest.raises(AssertionError, match=r"never read: .*undo"):
@@ -112,11 +112,11 @@ def test_the_fake_says_what_nobody_has_read() -> None:
     assert fake.state.problem == "a wire is off"
 
 
-def test_the_recorded_samples_give_the_same_presses_again() -> None:
+def test_recorded_samples_reproduce_the_presses() -> None:
     factory, clock = open_pins(PinLibrary.MOCK), Clock()
-    heard: list[tuple[str, PinSample]] = []
+    recorded: list[tuple[str, PinSample]] = []
     timing = PressTiming()
-    buttons = GpioButtons(_PINS, factory, timing=timing, clock=clock, tap=lambda *one: heard.append(one))
+    buttons = GpioButtons(_PINS, factory, timing=timing, clock=clock, tap=lambda *sample: recorded.append(sample))
     read: list[ButtonPress] = []
     pin = factory.pin(17)
     for gap_ms in (50, 3, 2, 100, 200, 90, 700, 1200, 60, 500):
@@ -126,35 +126,35 @@ def test_the_recorded_samples_give_the_same_presses_again() -> None:
     clock.t_ns += 2000 * _MS
     read += buttons.read()
     states = dict.fromkeys(_PINS, Debouncing())
-    again: list[ButtonPress] = []
-    for name, sample in heard:
+    replayed: list[ButtonPress] = []
+    for name, sample in recorded:
         states[name], presses = feed(states[name], sample, timing)
-        again += [ButtonPress(name, press) for press in presses]
-    assert again == read
+        replayed += [ButtonPress(name, press) for press in presses]
+    assert replayed == read
     assert len(read) >= 2
 
 
-def test_an_edge_that_gpiozero_drops_is_found_by_looking_at_the_pin() -> None:
+def test_a_dropped_edge_is_found_by_polling() -> None:
     factory, clock = open_pins(PinLibrary.MOCK), Clock()
     buttons = GpioButtons({"undo": 27}, factory, timing=PressTiming(double_ns=0), clock=clock)
     pin = factory.pin(27)
-    pin.when_changed = None  # no edge is told any more
+    pin.when_changed = None  # edges are no longer reported
     read: list[ButtonPress] = []
     for level, count in ((0, 5), (1, 5)):
         pin._change_state(level)
         for _ in range(count):
             clock.t_ns += 20 * _MS
             read += buttons.read()
-    assert [pressed.button for pressed in read] == ["undo"]
+    assert [press.button for press in read] == ["undo"]
 
 
-def test_gpiozero_is_never_asked_to_debounce() -> None:
+def test_gpiozero_does_not_debounce() -> None:
     factory = open_pins(PinLibrary.MOCK)
     GpioButtons({"undo": 27}, factory)
     assert factory.pin(27).bounce is None
 
 
-def test_two_buttons_on_one_pin_and_a_pin_in_use_are_refused_in_words() -> None:
+def test_rejects_a_shared_pin_and_a_pin_in_use() -> None:
     factory = open_pins(PinLibrary.MOCK)
     with pytest.raises(ButtonError, match="each button needs a pin of its own"):
         GpioButtons({"a": 4, "b": 4}, factory)
@@ -165,7 +165,7 @@ def test_two_buttons_on_one_pin_and_a_pin_in_use_are_refused_in_words() -> None:
     GpioButtons({"c": 5, "b": 4}, factory).close()
 
 
-def test_a_machine_without_pins_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_pin_library_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "lgpio", None)
     monkeypatch.delitem(sys.modules, "gpiozero.pins.lgpio", raising=False)
     with pytest.raises(PinError, match="need lgpio: sudo apt install python3-lgpio"):

@@ -1,4 +1,4 @@
-"""A capture of OpenCV written by hand, with the habits of USB cameras: other sizes, old pictures, lasting settings."""
+"""Fake OpenCV capture with the quirks of USB cameras: other sizes, stale images, persistent settings."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _KNOWN = frozenset(
 
 
 class FakeDevice:
-    """A USB camera; its settings outlive whoever has it open.
+    """A USB camera whose settings outlive each opening.
 
     Attributes:
-        gives: The size, rate and coding that it gives whatever it is asked for; None for what is asked.
-        settings: What it is set to.
-        stamps: Whether its pictures say when they were taken.
-        transfer_ns: How long a picture takes from the sensor to the driver.
-        buffers: How many pictures wait in its driver, the oldest first.
-        damaged: How many pictures are damaged from now on.
-        jumps: Whether it becomes very bright when its exposure is set by hand.
+        gives: Size, rate and coding that it delivers regardless of the request, or None to follow the request.
+        settings: Its current properties.
+        stamps: Whether its images have timestamps.
+        transfer_ns: Transfer time of an image from the sensor to the driver.
+        buffers: Number of images that its driver queues, oldest first.
+        damaged: Number of damaged images from now on.
+        jumps: Whether it becomes very bright when its exposure is set manually.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -57,7 +57,7 @@ class FakeDevice:
 
 
 class FakeCapture:
-    """What cv2.VideoCapture does."""
+    """Fake of cv2.VideoCapture."""
 
     def __init__(self, device: FakeDevice) -> None:
         self._device = device
@@ -67,15 +67,15 @@ class FakeCapture:
         self._grabbed: tuple[int, Pixels] | None = None
         self._last_ns = device.scene.t_ns
 
-    def isOpened(self) -> bool:  # noqa: N802 - OpenCV calls it so
+    def isOpened(self) -> bool:  # noqa: N802 - the name in OpenCV
         return self._is_open
 
-    def set(self, what: int, value: float) -> bool:
-        self._require_open(what)
+    def set(self, property_id: int, value: float) -> bool:
+        self._require_open(property_id)
         device = self._device
-        if what in _SIZE and self._grabbed is not None:
-            raise AssertionError("the size is asked for before the first picture")
-        device.settings[what] = value
+        if property_id in _SIZE and self._grabbed is not None:
+            raise AssertionError("the size must be set before the first image")
+        device.settings[property_id] = value
         if device.gives is not None:
             width_px, height_px, per_s, coding = device.gives
             device.settings |= {
@@ -85,17 +85,17 @@ class FakeCapture:
                 cv2.CAP_PROP_FOURCC: float(cv2.VideoWriter.fourcc(*coding)),
             }
         device.scene.size_px = (int(device.settings.get(_SIZE[0], 640)), int(device.settings.get(_SIZE[1], 480)))
-        if what == cv2.CAP_PROP_AUTO_EXPOSURE and device.jumps:
+        if property_id == cv2.CAP_PROP_AUTO_EXPOSURE and device.jumps:
             device.scene.level = 230 if value == 1 else 90
         return True
 
-    def get(self, what: int) -> float:
-        self._require_open(what)
-        if what == cv2.CAP_PROP_POS_MSEC:
+    def get(self, property_id: int) -> float:
+        self._require_open(property_id)
+        if property_id == cv2.CAP_PROP_POS_MSEC:
             if self._grabbed is None or not self._device.stamps:
                 return 0.0
             return (self._grabbed[0] - self._device.transfer_ns) / MS
-        return self._device.settings.get(what, 0.0)
+        return self._device.settings.get(property_id, 0.0)
 
     def grab(self) -> bool:
         self._require_open()
@@ -103,7 +103,7 @@ class FakeCapture:
         if not scene.is_plugged:
             scene.wait(scene.period_ns)
             return False
-        # What was taken while nobody asked waits, the oldest first; what did not fit any more is lost.
+        # Images taken meanwhile are queued, oldest first. Those that do not fit are lost.
         while self._last_ns + scene.period_ns <= scene.t_ns:
             self._last_ns += scene.period_ns
             if len(self._waiting) < self._device.buffers:
@@ -117,7 +117,7 @@ class FakeCapture:
 
     def retrieve(self) -> tuple[bool, Pixels | None]:
         self._require_open()
-        assert self._grabbed is not None, "retrieved before anything was grabbed"
+        assert self._grabbed is not None, "retrieved before any grab"
         self._device.retrieved += 1
         if self._device.damaged:
             self._device.damaged -= 1
@@ -128,6 +128,6 @@ class FakeCapture:
         self._device.opened -= self._is_open
         self._is_open = False
 
-    def _require_open(self, what: int = cv2.CAP_PROP_FPS) -> None:
-        assert self._is_open, "used after it was released"
-        assert what in _KNOWN, f"no camera is asked for the property {what}"
+    def _require_open(self, property_id: int = cv2.CAP_PROP_FPS) -> None:
+        assert self._is_open, "used after release"
+        assert property_id in _KNOWN, f"unexpected property {property_id}"

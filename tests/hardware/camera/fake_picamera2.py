@@ -1,4 +1,4 @@
-"""Picamera2 written by hand, stricter than the real one: what would crash or hang a Pi fails here at once."""
+"""Fake of picamera2, stricter than the real one: misuse that would crash or hang a Pi fails at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONTROLS = (
     "FrameDurationLimits",
     "LensPosition",
 )
-# A Camera Module 3: its fastest mode cuts the borders off.
+# A Camera Module 3. Its fastest mode crops the image.
 MODES: tuple[dict[str, Any], ...] = (
     {"size": (1536, 864), "bit_depth": 10, "fps": 120.13, "crop_limits": (768, 432, 3072, 1728)},
     {"size": (2304, 1296), "bit_depth": 10, "fps": 56.03, "crop_limits": (0, 0, 4608, 2592)},
@@ -31,24 +31,24 @@ _STRIDE_PX = 64
 
 
 class StrictError(AssertionError):
-    """What no program may do to a camera."""
+    """Misuse of a camera."""
 
 
 class FakeLibrary:
-    """The module picamera2, and the camera behind it.
+    """Fake of the module picamera2, with its camera.
 
     Attributes:
-        scene: What it looks at.
-        in_use: Whether another program has the camera.
+        scene: Scene in front of the camera.
+        in_use: Whether another program uses the camera.
         has_memory: Whether a DMA heap can be opened.
-        has_small_stream: Whether libcamera gives the camera a second stream.
-        metadata: What pictures say of themselves, besides their time.
-        controls: What the camera was told since it was opened, by name.
-        configuration: What it was configured with.
-        held: How many buffers a program has not given back.
-        opened: How many Picamera2 are open; never more than one.
-        small_px: The size that the small stream gets, whatever is asked for; None for that.
-        stamp_back_ns: How long before it is given a picture is stamped.
+        has_small_stream: Whether libcamera provides a second stream.
+        metadata: Metadata of images, except their time.
+        controls: Controls set since the camera was opened, by name.
+        configuration: Configuration of the camera.
+        held: Number of buffers not yet released.
+        opened: Number of open Picamera2 objects, at most one.
+        small_px: Size of the small stream regardless of the request, or None to follow the request.
+        stamp_back_ns: Age of the timestamp of an image when it is delivered.
     """
 
     def __init__(self, scene: Scene, infos: tuple[dict[str, Any], ...] | None = None) -> None:
@@ -77,7 +77,7 @@ class FakeLibrary:
 
             @staticmethod
             def global_camera_info() -> list[dict[str, Any]]:
-                return [{**info, "Num": number} for number, info in enumerate(library.infos)]
+                return [{**info, "Num": index} for index, info in enumerate(library.infos)]
 
         self.Picamera2 = Picamera2
         self.allocators = SimpleNamespace(DmaAllocator=self._require_memory)
@@ -88,7 +88,7 @@ class FakeLibrary:
 
 
 class FakePicamera2:
-    """A camera that was opened."""
+    """An open camera."""
 
     def __init__(self, library: FakeLibrary, camera_num: int) -> None:
         self._library, self._is_open, self._is_started = library, False, False
@@ -100,9 +100,9 @@ class FakePicamera2:
         if camera_num >= len(library.infos):
             raise StrictError(f"there is no camera {camera_num}")
         library.opened += 1
-        # As in the real one: by now it is acquired, and a list of open cameras keeps it.
+        # As in the real library: the camera is acquired by now, and stays in a list of open cameras.
         library.allocators.DmaAllocator()
-        library.controls = {}  # it adapts by itself until it is told
+        library.controls = {}  # automatic until a control is set
         self._is_open = True
         self.camera_properties = {"ColorFilterArrangement": 3}
 
@@ -115,7 +115,7 @@ class FakePicamera2:
     def sensor_modes(self) -> list[dict[str, Any]]:
         self._require_open()
         if self._is_started:
-            raise StrictError("sensor_modes configures the camera anew, and it is running")
+            raise StrictError("sensor_modes reconfigures the camera, which is running")
         return [dict(mode) for mode in MODES]
 
     def create_video_configuration(
@@ -147,7 +147,7 @@ class FakePicamera2:
         if self._library.refuses_configuration:
             raise RuntimeError("lores stream dimensions may not exceed main stream")
         if self._is_started:
-            raise StrictError("configured while it runs")
+            raise StrictError("configured while running")
         self._require_known(configuration["controls"])
         (width_px, height_px), (small_width_px, small_height_px) = (
             configuration["main"]["size"],
@@ -170,7 +170,7 @@ class FakePicamera2:
     def start(self) -> None:
         self._require_open()
         if self._configured is None:
-            raise StrictError("started before it was configured")
+            raise StrictError("started before configuration")
         self._is_started = True
 
     def set_controls(self, controls: dict[str, Any]) -> None:
@@ -181,11 +181,11 @@ class FakePicamera2:
     def capture_request(self, *, wait: bool) -> FakeJob:
         self._require_open()
         if wait:
-            raise StrictError("waits for ever where the camera hangs")
+            raise StrictError("waits forever if the camera hangs")
         if not self._is_started:
-            raise StrictError("asked for a picture before it was started")
+            raise StrictError("image requested before the start")
         if self._jobs:
-            raise StrictError("asked for a picture while another is waited for")
+            raise StrictError("image requested while another is pending")
         job = FakeJob()
         self._jobs.append(job)
         return job
@@ -194,7 +194,7 @@ class FakePicamera2:
         self._require_open()
         library = self._library
         if self._configured is not None and library.held >= self._configured["buffer_count"]:
-            raise StrictError(f"all {library.held} buffers are held: the camera stands still")
+            raise StrictError(f"all {library.held} buffers are held, so the camera stalls")
         if library.scene.hangs or not library.scene.is_plugged:
             library.scene.wait(round(timeout * 1e9))
             raise TimeoutError
@@ -209,7 +209,7 @@ class FakePicamera2:
 
     def close(self) -> None:
         if self._jobs:
-            raise StrictError("closed while a picture is waited for: that never ends")
+            raise StrictError("closed while an image is pending, which never returns")
         if self._is_open:
             self._library.opened -= 1
             self._library.closed += 1
@@ -217,8 +217,8 @@ class FakePicamera2:
 
     def _require_open(self) -> None:
         if not self._is_open:
-            # The real one raises AttributeError here, or crashes.
-            raise RuntimeError("used after it was closed")
+            # The real library raises AttributeError here, or crashes.
+            raise RuntimeError("used after close")
 
     def _require_known(self, controls: dict[str, Any]) -> None:
         for name in controls:
@@ -227,11 +227,11 @@ class FakePicamera2:
 
 
 class FakeJob:
-    """A picture that is waited for."""
+    """A pending image."""
 
 
 class FakeRequest:
-    """A picture in a buffer of the camera, which has to be given back."""
+    """An image in a camera buffer, to be released."""
 
     def __init__(self, library: FakeLibrary) -> None:
         self._library, self._is_released = library, False
@@ -247,7 +247,7 @@ class FakeRequest:
         if name == "main":
             return self._picture.copy()
         width_px, height_px = self._library.configuration[name]["size"]
-        # Grey, then the colours; lines are longer than the picture, and what is behind it is anything.
+        # Luma, then chroma. Rows are padded to the stride with arbitrary values.
         stride_px = -(-width_px // _STRIDE_PX) * _STRIDE_PX
         planes = np.full((height_px * 3 // 2, stride_px), 255, np.uint8)
         planes[:height_px, :width_px] = self._picture[0, 0, 0]
@@ -255,10 +255,10 @@ class FakeRequest:
 
     def release(self) -> None:
         if self._is_released:
-            raise StrictError("given back twice: another picture is in that buffer by now")
+            raise StrictError("released twice: the buffer has another image by now")
         self._is_released = True
         self._library.held -= 1
 
     def _require_held(self) -> None:
         if self._is_released:
-            raise StrictError("read after it was given back")
+            raise StrictError("read after release")

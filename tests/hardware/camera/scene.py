@@ -1,4 +1,4 @@
-"""What a camera of a test looks at: a grey table, whose brightness, clock and cable a test holds."""
+"""Scene for test cameras: a grey table with a brightness, clock and cable set by the test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PAUSE = threading.Event()
 
 
 class Scene:
-    """A grey table; each picture of it takes some time of its own clock, and hardly any real time."""
+    """A grey table. Each image takes some simulated time, but almost no real time."""
 
     def __init__(self, width_px: int = 320, height_px: int = 180, *, period_ns: int = 50 * MS) -> None:
         self.size_px = (width_px, height_px)
@@ -31,6 +31,6 @@ class Scene:
         return np.full((height_px, width_px, 3), self.level, np.uint8)
 
     def wait(self, time_ns: int | None = None) -> None:
-        """Let time pass: that of one picture unless it is said."""
+        """Advance the clock, by the duration of an image by default."""
         _PAUSE.wait(0.0005)
         self.t_ns += self.period_ns if time_ns is None else time_ns

@@ -1,4 +1,4 @@
-"""What all cameras do: none, the fake, a USB camera, and a Pi's through a strict picamera2."""
+"""Contract tests of all cameras: none, fake, USB, and Raspberry Pi with a strict picamera2."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from tests.hardware.camera.scene import MS, Scene
 
 _LONG_S = 10.0
 _PAUSE = threading.Event()
-_WISH = CameraRequest(640, 360)
+_REQUEST = CameraRequest(640, 360)
 
 
 @dataclass
 class Table:
-    """A camera, and what it looks at."""
+    """A camera, with its scene and controls."""
 
     camera: CameraDevice
     scene: Scene
     sees: Callable[[], None]
-    """Has the camera see a picture, where it does not by itself."""
+    """Deliver an image, if the camera does not do so by itself."""
     unplug: Callable[[], None]
     plug_in: Callable[[], None]
     opened: Callable[[], int]
-    """How many cameras a program has open."""
+    """Return the number of open cameras."""
     is_held: Callable[[], bool]
-    """Whether the camera was told to hold its light."""
+    """Check that the exposure of the camera is locked."""
 
 
 def _clocks(scene: Scene) -> Clocks:
@@ -67,7 +67,7 @@ def _pi(folder: Path) -> Table:
     def feed() -> PicameraFeed:
         if not scene.is_plugged:
             scene.wait(500 * MS)
-        return PicameraFeed(0, _WISH, _clocks(scene), lambda: library)
+        return PicameraFeed(0, _REQUEST, _clocks(scene), lambda: library)
 
     camera = WatchedCamera("pi:0", feed, scene.clock, back_off_s=(0.001,))
     return _watched(scene, camera, lambda: library.opened, lambda: library.controls.get("AeEnable") is False)
@@ -82,15 +82,15 @@ def _usb(folder: Path) -> Table:
     def feed() -> V4l2Feed:
         if not scene.is_plugged:
             scene.wait(500 * MS)
-        return V4l2Feed(path, "usb:0", _WISH, _clocks(scene), device.open)
+        return V4l2Feed(path, "usb:0", _REQUEST, _clocks(scene), device.open)
 
     camera = WatchedCamera("usb:0", feed, scene.clock, back_off_s=(0.001,))
     return _watched(scene, camera, lambda: device.opened, lambda: device.settings[cv2.CAP_PROP_AUTO_EXPOSURE] == 1)
 
 
 def _fake(folder: Path) -> Table:
-    scene = Scene(_WISH.width_px, _WISH.height_px)
-    camera = FakeCamera(CameraMode(_WISH.width_px, _WISH.height_px, 20.0, "MJPG"))
+    scene = Scene(_REQUEST.width_px, _REQUEST.height_px)
+    camera = FakeCamera(CameraMode(_REQUEST.width_px, _REQUEST.height_px, 20.0, "MJPG"))
 
     def sees() -> None:
         scene.wait()
@@ -109,40 +109,40 @@ def _none(folder: Path) -> Table:
     return Table(NoCamera(), Scene(), lambda: None, lambda: None, lambda: None, lambda: 0, lambda: False)
 
 
-_MADE: dict[str, Callable[[Path], Table]] = {"fake": _fake, "usb": _usb, "pi": _pi}
+_FACTORIES: dict[str, Callable[[Path], Table]] = {"fake": _fake, "usb": _usb, "pi": _pi}
 
 
-@pytest.fixture(params=_MADE)
+@pytest.fixture(params=_FACTORIES)
 def table(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Table]:
-    made = _MADE[request.param](tmp_path)
-    yield made
-    made.camera.close()
-    assert made.opened() == 0
+    table = _FACTORIES[request.param](tmp_path)
+    yield table
+    table.camera.close()
+    assert table.opened() == 0
 
 
-def _until(table: Table, what: Callable[[], bool]) -> None:
-    began = time.perf_counter()
-    while not what():
-        assert time.perf_counter() - began < _LONG_S, table.camera.state
+def _until(table: Table, condition: Callable[[], bool]) -> None:
+    started_at = time.perf_counter()
+    while not condition():
+        assert time.perf_counter() - started_at < _LONG_S, table.camera.state
         table.sees()
         _PAUSE.wait(0.001)
 
 
 def _next(table: Table, level: int | None = None) -> Picture:
-    """The next picture, of a brightness if it is said."""
+    """Return the next image, optionally of a given brightness."""
     found: list[Picture] = []
 
-    def is_there() -> bool:
+    def has_image() -> bool:
         picture = table.camera.take()
         if picture is not None and (level is None or picture.image[0, 0, 0] == level):
             found.append(picture)
         return bool(found)
 
-    _until(table, is_there)
+    _until(table, has_image)
     return found[0]
 
 
-def test_each_picture_is_newer_than_the_one_before_and_was_taken_before_it_was_given(table: Table) -> None:
+def test_image_times_increase_and_are_never_in_the_future(table: Table) -> None:
     times_ns = []
     for _ in range(20):
         times_ns.append(_next(table).t_ns)
@@ -150,7 +150,7 @@ def test_each_picture_is_newer_than_the_one_before_and_was_taken_before_it_was_g
     assert times_ns == sorted(set(times_ns))
 
 
-def test_what_is_given_is_what_the_camera_sees_now_in_the_size_that_it_says(table: Table) -> None:
+def test_images_are_current_and_have_the_size_of_the_mode(table: Table) -> None:
     _next(table)
     table.scene.level = 180
     picture, mode = _next(table, 180), table.camera.mode
@@ -161,11 +161,11 @@ def test_what_is_given_is_what_the_camera_sees_now_in_the_size_that_it_says(tabl
     assert np.all(picture.grey == 180)
     table.scene.level = 60
     _next(table, 60)
-    assert np.all(picture.image == 180), "it belongs to whoever took it"
+    assert np.all(picture.image == 180), "a taken image must not be overwritten"
     assert table.camera.state.problem is None
 
 
-def test_an_unplugged_camera_is_a_problem_in_words_until_it_is_back(table: Table) -> None:
+def test_an_unplugged_camera_is_a_problem_until_reconnected(table: Table) -> None:
     _next(table)
     table.unplug()
     _until(table, lambda: table.camera.state.problem is not None)
@@ -176,25 +176,25 @@ def test_an_unplugged_camera_is_a_problem_in_words_until_it_is_back(table: Table
     assert table.camera.state.problem is None
 
 
-def test_a_picture_from_before_the_time_that_is_asked_for_is_not_given(table: Table) -> None:
+def test_images_before_the_requested_time_are_skipped(table: Table) -> None:
     _next(table)
     since_ns, found = table.scene.t_ns + 250 * MS, list[Picture]()
 
-    def is_there() -> bool:
+    def has_image() -> bool:
         picture = table.camera.take(since_ns)
         found.extend([] if picture is None else [picture])
         return bool(found)
 
-    _until(table, is_there)
+    _until(table, has_image)
     assert found[0].t_ns >= since_ns
 
 
-def test_pictures_are_counted_whether_or_not_somebody_takes_them(table: Table) -> None:
+def test_images_are_counted_even_if_not_taken(table: Table) -> None:
     before = table.camera.pictures
     _until(table, lambda: table.camera.pictures >= before + 10)
 
 
-def test_light_is_held_for_a_game_and_let_go_to_set_up(table: Table) -> None:
+def test_exposure_can_be_locked_and_unlocked(table: Table) -> None:
     _next(table)
     assert table.camera.light is Light.FREE
     table.camera.hold_light()
@@ -206,7 +206,7 @@ def test_light_is_held_for_a_game_and_let_go_to_set_up(table: Table) -> None:
     _next(table)
 
 
-def test_a_held_camera_that_was_unplugged_is_held_again_before_it_gives_a_picture(table: Table) -> None:
+def test_a_reconnected_camera_is_locked_before_its_first_image(table: Table) -> None:
     table.camera.hold_light()
     _next(table)
     table.unplug()
@@ -218,8 +218,10 @@ def test_a_held_camera_that_was_unplugged_is_held_again_before_it_gives_a_pictur
     assert table.is_held()
 
 
-@pytest.mark.parametrize("make", [*_MADE.values(), _none], ids=[*_MADE, "none"])
-def test_a_closed_camera_gives_nothing_and_may_be_closed_again(make: Callable[[Path], Table], tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", [*_FACTORIES.values(), _none], ids=[*_FACTORIES, "none"])
+def test_a_closed_camera_delivers_nothing_and_can_be_closed_again(
+    make: Callable[[Path], Table], tmp_path: Path
+) -> None:
     table = make(tmp_path)
     table.camera.close()
     table.camera.close()
@@ -228,7 +230,7 @@ def test_a_closed_camera_gives_nothing_and_may_be_closed_again(make: Callable[[P
         table.camera.take()
 
 
-def test_where_no_camera_is_wanted_nothing_is_seen_and_nothing_is_wrong() -> None:
+def test_no_camera_delivers_nothing_and_has_no_problem() -> None:
     camera = NoCamera()
     camera.hold_light()
     assert camera.take() is None
@@ -236,7 +238,7 @@ def test_where_no_camera_is_wanted_nothing_is_seen_and_nothing_is_wrong() -> Non
     camera.free_light()
 
 
-def test_the_fake_refuses_what_no_camera_does() -> None:
+def test_the_fake_rejects_impossible_images() -> None:
     camera = FakeCamera(CameraMode(8, 4, 20.0, "MJPG"))
     image, grey = np.zeros((4, 8, 3), np.uint8), np.zeros((2, 4), np.uint8)
     camera.show(Picture(5, image, grey))
@@ -253,31 +255,31 @@ def test_the_fake_refuses_what_no_camera_does() -> None:
 
 
 class _Stuck:
-    """A driver that does not come back."""
+    """A driver call that does not return."""
 
     mode = CameraMode(640, 360, 20.0, "MJPG")
 
     def __init__(self) -> None:
-        self.is_let_go = threading.Event()
+        self.released = threading.Event()
 
     def grab(self) -> int:
-        self.is_let_go.wait(20)
+        self.released.wait(20)
         raise CameraError("stuck: it has gone")
 
     def read(self) -> Picture:
         raise AssertionError("nothing was grabbed")
 
     def hold_light(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def free_light(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
-def test_a_driver_that_does_not_come_back_is_told_apart_from_a_camera_that_is_looked_for() -> None:
+def test_distinguishes_a_hanging_driver_from_a_missing_camera() -> None:
     feed, now_ns = _Stuck(), [0]
     camera = WatchedCamera("stuck", lambda: feed, lambda: now_ns[0], back_off_s=(0.0,))
 
@@ -289,9 +291,9 @@ def test_a_driver_that_does_not_come_back_is_told_apart_from_a_camera_that_is_lo
     assert not hangs()
     now_ns[0] = 31 * 1_000_000_000
     assert hangs()
-    feed.is_let_go.set()
+    feed.released.set()
     end_s = time.monotonic() + 2 * _LONG_S
     while hangs() and time.monotonic() < end_s:
         _PAUSE.wait(0.01)
-    assert not hangs(), "it is looked for again"
+    assert not hangs(), "the search must continue"
     camera.close()

@@ -1,4 +1,4 @@
-"""Which cameras there are, and the setting that opens each."""
+"""Tests of listing cameras, with the setting that opens each."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def board(tmp_path: Path) -> Path:
     return path
 
 
-def test_cameras_of_the_pi_come_first_and_each_has_the_setting_that_opens_it(board: Path) -> None:
+def test_pi_cameras_come_first_and_each_has_its_setting(board: Path) -> None:
     library = FakeLibrary(Scene(), ({"Id": "/base/imx708@1a", "Model": "imx708_wide"}, {"Id": "/base/x@1"}))
-    seen = find_cameras(
+    found = find_cameras(
         lambda: Nodes((_CARD, _WEBCAM), ()),
         lambda: library,
         board=board,
         lasting=lambda path: _LASTING if path == _WEBCAM.path else None,
     )
-    assert seen == FoundCameras(
+    assert found == FoundCameras(
         (
             FoundCamera("pi:0", CameraKind.PI, "Camera Module 3 (imx708_wide)"),
             FoundCamera("pi:1", CameraKind.PI, "a camera"),
@@ -50,17 +50,17 @@ def test_cameras_of_the_pi_come_first_and_each_has_the_setting_that_opens_it(boa
         ),
         (),
     )
-    assert library.opened == library.closed == 0, "a game that is played with it goes on"
+    assert library.opened == library.closed == 0, "listing must not open a camera in use"
 
 
-def test_a_missing_library_is_a_problem_on_a_pi_and_nowhere_else(board: Path, tmp_path: Path) -> None:
-    seen = find_cameras(lambda: Nodes((), ()), _missing, board=board)
-    assert seen.problems == (_NEEDED,)
+def test_a_missing_library_is_a_problem_only_on_a_pi(board: Path, tmp_path: Path) -> None:
+    found = find_cameras(lambda: Nodes((), ()), _missing, board=board)
+    assert found.problems == (_NEEDED,)
     board.write_text("Acme Laptop")
     for other in (board, tmp_path / "absent"):
         assert find_cameras(lambda: Nodes((), ()), _missing, board=other) == FoundCameras((), ())
 
 
-def test_a_device_that_may_not_be_used_is_a_problem_with_what_mends_it(board: Path) -> None:
-    seen = find_cameras(lambda: Nodes((), (Path("/dev/video0"),)), lambda: FakeLibrary(Scene(), ()), board=board)
-    assert seen.problems == ("/dev/video0 may not be used: sudo usermod -aG video $USER, then log in again",)
+def test_an_inaccessible_device_is_a_problem_with_a_fix(board: Path) -> None:
+    found = find_cameras(lambda: Nodes((), (Path("/dev/video0"),)), lambda: FakeLibrary(Scene(), ()), board=board)
+    assert found.problems == ("/dev/video0 may not be used: sudo usermod -aG video $USER, then log in again",)

@@ -1,4 +1,4 @@
-"""One setting says which camera, and what is wished of it."""
+"""Tests of the camera setting: which camera, and the requested mode."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hardware.camera.open_device import CameraUrl, is_device, open_device
 
 
 @pytest.mark.parametrize(
-    ("text", "where", "wish"),
+    ("text", "location", "request_"),
     [
         ("pi:0", "pi:0", CameraRequest()),
         ("usb:1,rate=15", "usb:1", CameraRequest(per_s=15)),
@@ -19,13 +19,13 @@ from hardware.camera.open_device import CameraUrl, is_device, open_device
         ("none", "none", CameraRequest()),
     ],
 )
-def test_a_setting_says_which_camera_and_what_is_wished(text: str, where: str | None, wish: CameraRequest) -> None:
+def test_parses_a_camera_setting(text: str, location: str | None, request_: CameraRequest) -> None:
     assert is_device(text)
-    assert CameraUrl.parse(text) == CameraUrl(where or text, wish)
+    assert CameraUrl.parse(text) == CameraUrl(location or text, request_)
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "error"),
     [
         ("pi:", "expected pi:0, usb:0, a path such as /dev/video0, or none"),
         ("usb:front", "expected pi:0"),
@@ -38,18 +38,18 @@ def test_a_setting_says_which_camera_and_what_is_wished(text: str, where: str | 
         ("usb:0,rate=500", "pictures a second: expected 1 to 120, got 500"),
     ],
 )
-def test_a_setting_that_is_none_says_what_was_expected(text: str, what: str) -> None:
-    with pytest.raises(CameraError, match=what) as told:
+def test_an_invalid_setting_reports_the_expected_form(text: str, error: str) -> None:
+    with pytest.raises(CameraError, match=error) as caught:
         CameraUrl.parse(text)
-    assert text in str(told.value)
+    assert text in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["game.mcap", "pictures", "simulated", "simulated:seed=1", "pi", "video.mp4"])
-def test_files_and_simulated_tables_are_no_devices(text: str) -> None:
+def test_files_and_simulated_tables_are_not_devices(text: str) -> None:
     assert not is_device(text)
 
 
-def test_a_camera_is_opened_by_its_setting_or_named_where_there_is_none() -> None:
+def test_opens_a_camera_by_its_setting_or_names_a_missing_one() -> None:
     assert isinstance(open_device("none", lambda: 0), NoCamera)
     for text in ("usb:977", "/dev/video977"):
         with pytest.raises(CameraError, match=f"{text}: there is no such camera: is it plugged in"):

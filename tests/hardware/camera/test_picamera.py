@@ -1,4 +1,4 @@
-"""A camera of a Pi: the moment of its pictures, its buffers, its light, its sensor, and every way in which it fails."""
+"""Tests of Raspberry Pi cameras: timestamps, buffers, exposure, sensor modes and failures."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def _library(**info: Any) -> FakeLibrary:
     return FakeLibrary(Scene(), (info,) if info else None)
 
 
-def _feed(library: FakeLibrary, wish: CameraRequest | None = None, number: int = 0) -> PicameraFeed:
+def _feed(library: FakeLibrary, request_: CameraRequest | None = None, index: int = 0) -> PicameraFeed:
     scene = library.scene
     clocks = Clocks(scene.clock, monotonic=scene.clock, boot=lambda: scene.t_ns + _SLEPT_NS)
-    return PicameraFeed(number, wish or CameraRequest(), clocks, lambda: library)
+    return PicameraFeed(index, request_ or CameraRequest(), clocks, lambda: library)
 
 
-def test_a_picture_has_the_time_at_which_its_exposure_began() -> None:
+def test_an_image_is_timed_at_the_start_of_its_exposure() -> None:
     library = _library()
     library.metadata["ExposureTime"] = 12_000
     feed = _feed(library)
@@ -39,7 +39,7 @@ def test_a_picture_has_the_time_at_which_its_exposure_began() -> None:
     feed.close()
 
 
-def test_each_buffer_is_given_back_at_once_also_where_its_picture_cannot_be_copied() -> None:
+def test_each_buffer_is_released_even_if_the_copy_fails() -> None:
     library = _library()
     feed = _feed(library)
     for _ in range(20):
@@ -52,7 +52,7 @@ def test_each_buffer_is_given_back_at_once_also_where_its_picture_cannot_be_copi
     feed.close()
 
 
-def test_pictures_that_are_not_read_hold_one_buffer_at_most() -> None:
+def test_unread_images_hold_at_most_one_buffer() -> None:
     library = _library()
     feed = _feed(library)
     times_ns = [feed.grab() for _ in range(20)]
@@ -64,9 +64,9 @@ def test_pictures_that_are_not_read_hold_one_buffer_at_most() -> None:
     assert library.held == 0
 
 
-def test_the_two_streams_are_what_was_asked_for_without_the_ends_of_their_lines() -> None:
+def test_both_streams_have_the_requested_format_without_row_padding() -> None:
     library = _library()
-    library.small_px = (300, 180)  # in lines of 320 bytes
+    library.small_px = (300, 180)  # in rows of 320 bytes
     feed = _feed(library, CameraRequest(1920, 1080, 15))
     assert library.configuration["main"] == {"size": (1920, 1080), "format": "RGB888"}
     assert library.configuration["lores"]["format"] == "YUV420"
@@ -80,27 +80,27 @@ def test_the_two_streams_are_what_was_asked_for_without_the_ends_of_their_lines(
 
 
 @pytest.mark.parametrize(
-    ("wish", "mode_px"), [(CameraRequest(), (2304, 1296)), (CameraRequest(3840, 2160, 10), (4608, 2592))]
+    ("request_", "mode_px"), [(CameraRequest(), (2304, 1296)), (CameraRequest(3840, 2160, 10), (4608, 2592))]
 )
-def test_the_whole_sensor_is_seen_not_the_fast_mode_that_cuts_the_table_off(
-    wish: CameraRequest, mode_px: tuple[int, int]
+def test_uses_the_full_sensor_rather_than_the_fast_cropped_mode(
+    request_: CameraRequest, mode_px: tuple[int, int]
 ) -> None:
     library = _library()
-    _feed(library, wish).close()
+    _feed(library, request_).close()
     assert library.configuration["sensor"] == {"output_size": mode_px, "bit_depth": 10}
 
 
-def test_what_no_mode_of_the_sensor_gives_is_left_to_picamera2() -> None:
+def test_a_mode_without_a_match_is_left_to_picamera2() -> None:
     library = _library()
     _feed(library, CameraRequest(4608, 2592, 30)).close()
     assert library.configuration["sensor"] is None
 
 
-def test_held_light_is_exposure_gain_colours_and_lens_of_the_last_picture() -> None:
+def test_locking_fixes_exposure_gain_colours_and_lens() -> None:
     library = _library()
     feed = _feed(library)
-    assert library.controls["AfMode"] == 2, "it looks for its focus until it is held"
-    assert library.controls["AeConstraintMode"] == 1, "white tiles on a dark table do not burn out"
+    assert library.controls["AfMode"] == 2, "autofocus must run until the lock"
+    assert library.controls["AeConstraintMode"] == 1, "highlights must be protected"
     feed.read()
     feed.hold_light()
     assert (
@@ -131,7 +131,7 @@ def test_held_light_is_exposure_gain_colours_and_lens_of_the_last_picture() -> N
     feed.close()
 
 
-def test_a_camera_without_a_motor_is_told_nothing_about_focus() -> None:
+def test_a_fixed_focus_camera_gets_no_focus_controls() -> None:
     library = _library()
     library.metadata = {"ExposureTime": 10_000, "AnalogueGain": 1.0, "ColourGains": (1.5, 1.9), "AeLocked": True}
     feed = _feed(library)
@@ -141,7 +141,7 @@ def test_a_camera_without_a_motor_is_told_nothing_about_focus() -> None:
     feed.close()
 
 
-def test_it_has_adapted_when_exposure_focus_and_colours_say_so() -> None:
+def test_the_light_is_settled_once_exposure_focus_and_colours_are() -> None:
     library = _library()
     feed = _feed(library)
     library.metadata |= {"AeState": 1}
@@ -159,23 +159,23 @@ def test_it_has_adapted_when_exposure_focus_and_colours_say_so() -> None:
     feed.close()
 
 
-def test_a_camera_that_hangs_is_an_error_after_two_seconds_and_can_be_closed_and_opened_again() -> None:
+def test_a_hanging_camera_is_an_error_after_two_seconds_and_can_be_reopened() -> None:
     library = _library()
     feed = _feed(library)
     library.scene.hangs = True
-    began_ns = library.scene.t_ns
+    started_ns = library.scene.t_ns
     with pytest.raises(CameraError, match="pi:0 gives no pictures: is its cable loose"):
         feed.read()
-    assert library.scene.t_ns - began_ns == 2 * S
+    assert library.scene.t_ns - started_ns == 2 * S
     feed.close()
     library.scene.hangs = False
-    again = _feed(library)
-    again.read()
-    again.close()
+    reopened = _feed(library)
+    reopened.read()
+    reopened.close()
     assert (library.opened, library.closed) == (0, 2)
 
 
-def test_a_camera_that_refuses_its_configuration_is_closed() -> None:
+def test_a_camera_that_rejects_its_configuration_is_closed() -> None:
     library = _library()
     library.refuses_configuration = True
     with pytest.raises(CameraError, match="pi:0: lores stream dimensions may not exceed main stream"):
@@ -183,7 +183,7 @@ def test_a_camera_that_refuses_its_configuration_is_closed() -> None:
     assert (library.opened, library.closed) == (0, 1)
 
 
-def test_a_camera_without_a_second_stream_is_named_and_given_back() -> None:
+def test_a_camera_without_a_second_stream_is_named_and_closed() -> None:
     library = _library()
     library.has_small_stream = False
     with pytest.raises(
@@ -193,7 +193,7 @@ def test_a_camera_without_a_second_stream_is_named_and_given_back() -> None:
     assert (library.opened, library.closed) == (0, 1)
 
 
-def test_memory_that_cannot_be_had_is_said_before_the_camera_is_taken() -> None:
+def test_missing_memory_is_reported_before_the_camera_is_acquired() -> None:
     library = _library()
     library.has_memory = False
     with pytest.raises(
@@ -205,26 +205,24 @@ def test_memory_that_cannot_be_had_is_said_before_the_camera_is_taken() -> None:
     _feed(library).close()
 
 
-def test_a_camera_in_use_and_one_that_is_not_there_are_told_apart() -> None:
+def test_distinguishes_a_camera_in_use_from_a_missing_one() -> None:
     library = _library()
     library.in_use = True
     with pytest.raises(CameraError, match="pi:0: it is in use by another program"):
         _feed(library)
     with pytest.raises(CameraError, match="pi:1: there are 1 cameras, counted from 0, on this Pi's ribbon cables"):
-        _feed(library, number=1)
+        _feed(library, index=1)
     with pytest.raises(CameraError, match="pi:0: there is no camera"):
         _feed(FakeLibrary(Scene(), ()))
 
 
-def test_usb_cameras_that_libcamera_lists_are_not_cameras_of_the_pi() -> None:
+def test_usb_cameras_listed_by_libcamera_are_ignored() -> None:
     usb = {"Id": "/base/scb/pcie@7d500000/pci@0,0/usb@0,0-1:1.0-046d:0825", "Model": "UVC Camera"}
     pi = {"Id": "/base/soc/i2c0mux/i2c@1/imx219@10", "Model": "imx219"}
     assert [info["Model"] for info in ribbon_cameras(FakeLibrary(Scene(), (pi, usb)))] == ["imx219"]
 
 
-def test_a_missing_library_is_named_with_the_package_that_has_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_missing_library_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "picamera2", None)
     with pytest.raises(CameraError, match=r"needs picamera2: sudo apt install python3-picamera2, and a venv made with"):
         picamera2()
@@ -234,9 +232,7 @@ def test_a_missing_library_is_named_with_the_package_that_has_it(
     assert "sudo apt install --reinstall python3-picamera2" in import_advice(other, tmp_path)
 
 
-def test_a_venv_that_does_not_see_the_package_and_a_numpy_that_does_not_go_with_it_are_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_isolated_venv_and_an_incompatible_numpy_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "prefix", "/somewhere/.venv")
     (tmp_path / "picamera2").mkdir()
     missing = ModuleNotFoundError("No module named 'picamera2'", name="picamera2")

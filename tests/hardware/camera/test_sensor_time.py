@@ -1,4 +1,4 @@
-"""The time that a driver gives becomes one of the game, whichever clock of Linux it is of."""
+"""Tests of converting driver timestamps, of either Linux clock, to game time."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ def _clocks(slept_ns: int = _SLEPT_NS) -> Clocks:
     return Clocks(lambda: _GAME_NS, monotonic=lambda: _NOW_NS, boot=lambda: _NOW_NS + slept_ns)
 
 
-def test_a_time_of_either_clock_is_as_long_ago_on_the_clock_of_the_game() -> None:
+def test_a_timestamp_of_either_clock_keeps_its_age() -> None:
     for slept_ns in (0, 300 * MS, _SLEPT_NS):
         clocks = _clocks(slept_ns)
         assert clocks.game_ns(_NOW_NS - 40 * MS) == _GAME_NS - 40 * MS
     assert _clocks().game_ns(_NOW_NS + _SLEPT_NS - 40 * MS) == _GAME_NS - 40 * MS
 
 
-def test_clocks_that_are_read_one_after_the_other_give_no_time_to_come() -> None:
+def test_reading_clocks_in_sequence_never_gives_a_future_time() -> None:
     assert _clocks(0).game_ns(_NOW_NS + 1_000) == _GAME_NS
 
 
-def test_a_time_of_no_clock_is_no_time() -> None:
+def test_a_timestamp_of_no_clock_is_rejected() -> None:
     for stamp_ns in (0, _NOW_NS - 60 * S, _NOW_NS + _SLEPT_NS + S):
         assert _clocks().game_ns(stamp_ns) is None
 
 
-def test_the_clocks_of_this_machine_are_the_default() -> None:
+def test_the_default_clocks_are_those_of_the_machine() -> None:
     clocks = Clocks(lambda: _GAME_NS)
     assert abs((clocks.game_ns(clocks.monotonic() - 5 * MS) or 0) - (_GAME_NS - 5 * MS)) < S
     assert clocks.boot() >= clocks.monotonic() - S

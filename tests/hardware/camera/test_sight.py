@@ -1,4 +1,4 @@
-"""What shows nothing new: black pictures, and the same one again and again."""
+"""Tests of blind cameras: black images, and repeated ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.hardware.camera.scene import MS
 
 
 def table(level: int, tile_level: int, *, seed: int = 0, noise: float = 2.0) -> Pixels:
-    """A table with a tile on it, as a sensor with noise sees it."""
+    """Return a table with a tile, with sensor noise."""
     grey = np.full((180, 320), level, np.float64)
     grey[80:100, 100:140] = tile_level
     return np.clip(grey + np.random.default_rng(seed).normal(0, noise, grey.shape), 0, 255).astype(np.uint8)
@@ -25,7 +25,7 @@ def picture(grey: Pixels, t_ns: int = 0) -> Picture:
 
 
 @pytest.mark.parametrize(
-    ("grey", "is_nothing"),
+    ("grey", "is_blind"),
     [
         (np.zeros((180, 320), np.uint8), True),
         (table(0, 0, noise=6.0), True),
@@ -35,29 +35,29 @@ def picture(grey: Pixels, t_ns: int = 0) -> Picture:
     ],
     ids=["a lens cap", "a lens cap and much gain", "a dark room", "tiles in a dim room", "a dim table"],
 )
-def test_black_is_where_nobody_could_see_a_tile(grey: Pixels, *, is_nothing: bool) -> None:
-    assert is_black(grey) == is_nothing
+def test_an_image_is_black_if_no_tile_could_be_visible(grey: Pixels, *, is_blind: bool) -> None:
+    assert is_black(grey) == is_blind
 
 
-def test_the_same_picture_is_nothing_new_and_the_next_one_is() -> None:
+def test_a_repeated_image_is_reported_until_the_next_new_one() -> None:
     sight = Sight()
-    looks = [table(90, 220, seed=seed) for seed in (1, 1, 1, 2)]
-    assert [sight.after(picture(look)) for look in looks] == [None, Blind.SAME, Blind.SAME, None]
+    images = [table(90, 220, seed=seed) for seed in (1, 1, 1, 2)]
+    assert [sight.after(picture(image)) for image in images] == [None, Blind.SAME, Blind.SAME, None]
 
 
-def test_what_is_too_bright_has_no_noise_and_is_not_taken_for_a_camera_that_hangs() -> None:
+def test_an_overexposed_image_without_noise_is_not_a_hanging_camera() -> None:
     sight = Sight()
     white = np.full((180, 320), 255, np.uint8)
     assert [sight.after(picture(white)) for _ in range(3)] == [None] * 3
 
 
-def test_the_light_is_not_held_in_the_dark_but_as_soon_as_it_is_light() -> None:
+def test_exposure_is_locked_only_once_it_is_bright() -> None:
     keeper = LightKeeper()
     keeper.want(Light.HELD)
 
-    def orders(look: Callable[[int], Pixels], first: int, last: int) -> list[int]:
-        each = ((t, keeper.after(picture(look(t), t * 100 * MS))) for t in range(first, last))
-        return [t for t, order in each if order is Order.HOLD]
+    def lock_times(image_at: Callable[[int], Pixels], first: int, last: int) -> list[int]:
+        timed_orders = ((t, keeper.after(picture(image_at(t), t * 100 * MS))) for t in range(first, last))
+        return [t for t, order in timed_orders if order is Order.HOLD]
 
-    assert orders(lambda t: table(3, 3, seed=t), 0, 600) == []
-    assert orders(lambda t: table(90, 220, seed=t), 600, 650) == [620]
+    assert lock_times(lambda t: table(3, 3, seed=t), 0, 600) == []
+    assert lock_times(lambda t: table(90, 220, seed=t), 600, 650) == [620]

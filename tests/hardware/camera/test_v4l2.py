@@ -1,4 +1,4 @@
-"""A USB camera: what it gives, not what it was asked for; old and damaged pictures, lasting settings and names."""
+"""Tests of USB cameras: actual modes, stale and damaged images, persistent settings and stable names."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from hardware.camera.watched import WatchedCamera
 from tests.hardware.camera.fake_capture import FakeDevice
 from tests.hardware.camera.scene import MS, S, Scene
 
-_WISH = CameraRequest(640, 360)
+_REQUEST = CameraRequest(640, 360)
 _PAUSE = threading.Event()
 
 
-def _feed(device: FakeDevice, path: Path, wish: CameraRequest = _WISH) -> V4l2Feed:
+def _feed(device: FakeDevice, path: Path, request_: CameraRequest = _REQUEST) -> V4l2Feed:
     path.touch()
     scene = device.scene
-    return V4l2Feed(path, "usb:0", wish, Clocks(scene.clock, monotonic=scene.clock, boot=scene.clock), device.open)
+    return V4l2Feed(path, "usb:0", request_, Clocks(scene.clock, monotonic=scene.clock, boot=scene.clock), device.open)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "video0"
 
 
-def test_it_asks_for_jpeg_and_says_what_it_got(device: FakeDevice, path: Path) -> None:
+def test_requests_jpeg_and_reports_the_actual_mode(device: FakeDevice, path: Path) -> None:
     feed = _feed(device, path)
     assert device.settings[cv2.CAP_PROP_FOURCC] == cv2.VideoWriter.fourcc(*"MJPG")
     assert (feed.mode.width_px, feed.mode.height_px, feed.mode.per_s, feed.mode.coding) == (640, 360, 20, "MJPG")
@@ -53,40 +53,38 @@ def test_it_asks_for_jpeg_and_says_what_it_got(device: FakeDevice, path: Path) -
 
 
 @pytest.mark.parametrize("stamps", [True, False])
-def test_pictures_that_waited_in_the_driver_are_left_out_undecoded(
+def test_stale_images_in_the_driver_are_skipped_without_decoding(
     device: FakeDevice, path: Path, *, stamps: bool
 ) -> None:
     device.stamps = stamps
     feed = _feed(device, path)
     feed.read()
-    device.scene.t_ns += 500 * MS  # the program was busy: four old pictures wait
+    device.scene.t_ns += 500 * MS  # the program was busy: four stale images are queued
     retrieved = device.retrieved
     assert feed.read().t_ns >= device.scene.t_ns - 50 * MS
     assert device.retrieved == retrieved + 1
     feed.close()
 
 
-def test_only_pictures_that_somebody_asks_for_are_decoded_and_two_a_second_to_watch_the_camera(
-    device: FakeDevice, path: Path
-) -> None:
+def test_only_requested_images_are_decoded_and_two_a_second_for_supervision(device: FakeDevice, path: Path) -> None:
     camera = WatchedCamera("usb:0", lambda: _feed(device, path), device.scene.clock)
 
-    def given() -> int:
+    def decoded_in_five_seconds() -> int:
         before, retrieved = camera.pictures, device.retrieved
         while camera.pictures < before + 100:  # five seconds
             _PAUSE.wait(0.001)
         return device.retrieved - retrieved
 
-    assert 8 <= given() <= 12
-    assert camera.take() is None, "nobody asked for a picture"
+    assert 8 <= decoded_in_five_seconds() <= 12
+    assert camera.take() is None, "no image was requested"
     while (picture := camera.take()) is None:
         _PAUSE.wait(0.001)
     assert picture.t_ns > 0
-    assert 8 <= given() <= 12, "the reader is busy with this picture"
+    assert 8 <= decoded_in_five_seconds() <= 12, "images must not be decoded while the reader is busy"
     camera.close()
 
 
-def test_a_grabbed_picture_is_decoded_once(device: FakeDevice, path: Path) -> None:
+def test_a_grabbed_image_is_decoded_once(device: FakeDevice, path: Path) -> None:
     feed = _feed(device, path)
     t_ns = feed.grab()
     assert device.retrieved == 0
@@ -96,16 +94,16 @@ def test_a_grabbed_picture_is_decoded_once(device: FakeDevice, path: Path) -> No
     feed.close()
 
 
-def test_a_slow_camera_loses_no_picture(path: Path) -> None:
-    device = FakeDevice(Scene(period_ns=200 * MS))  # dim light: it says 20 a second, and gives 5
-    device.transfer_ns = 120 * MS  # so that each picture is older than one at 20 a second
+def test_a_slow_camera_loses_no_image(path: Path) -> None:
+    device = FakeDevice(Scene(period_ns=200 * MS))  # dim light: nominally 20 images a second, actually 5
+    device.transfer_ns = 120 * MS  # makes each image older than at 20 a second
     feed = _feed(device, path)
     times_ns = [feed.read().t_ns for _ in range(5)]
     assert [(after - before) // MS for before, after in pairwise(times_ns)] == [200] * 4
     feed.close()
 
 
-def test_a_picture_has_the_time_of_the_driver_not_that_of_its_reading(device: FakeDevice, path: Path) -> None:
+def test_an_image_has_the_driver_timestamp(device: FakeDevice, path: Path) -> None:
     feed = _feed(device, path)
     feed.read()
     device.scene.t_ns += 80 * MS
@@ -114,7 +112,7 @@ def test_a_picture_has_the_time_of_the_driver_not_that_of_its_reading(device: Fa
     feed.close()
 
 
-def test_damaged_pictures_are_passed_over_until_there_are_too_many(device: FakeDevice, path: Path) -> None:
+def test_damaged_images_are_skipped_up_to_a_limit(device: FakeDevice, path: Path) -> None:
     feed = _feed(device, path)
     device.damaged = 9
     feed.read()
@@ -124,9 +122,9 @@ def test_damaged_pictures_are_passed_over_until_there_are_too_many(device: FakeD
     feed.close()
 
 
-def test_light_is_held_as_it_is_and_given_back_when_it_is_closed(device: FakeDevice, path: Path) -> None:
+def test_locking_keeps_the_exposure_and_closing_restores_automatic(device: FakeDevice, path: Path) -> None:
     feed = _feed(device, path)
-    assert device.settings[cv2.CAP_PROP_AUTO_EXPOSURE] == 3, "whoever had it before left it by hand"
+    assert device.settings[cv2.CAP_PROP_AUTO_EXPOSURE] == 3, "a manual setting left by another program must be reset"
     feed.hold_light()
     held = {
         cv2.CAP_PROP_AUTO_EXPOSURE: 1,
@@ -141,65 +139,65 @@ def test_light_is_held_as_it_is_and_given_back_when_it_is_closed(device: FakeDev
     assert device.opened == 0
 
 
-def test_a_camera_that_becomes_bright_when_it_is_held_adapts_by_itself(device: FakeDevice, path: Path) -> None:
+def test_a_camera_that_brightens_when_locked_stays_automatic(device: FakeDevice, path: Path) -> None:
     device.jumps = True
     camera = WatchedCamera("usb:0", lambda: _feed(device, path), device.scene.clock)
     camera.hold_light()
-    began = time.perf_counter()
+    started_at = time.perf_counter()
     while camera.light is not Light.CANNOT_BE_HELD:
-        assert time.perf_counter() - began < 10
+        assert time.perf_counter() - started_at < 10
         _PAUSE.wait(0.001)
         picture = camera.take()
-        assert picture is None or picture.image[0, 0, 0] == 90, "what the trial does to pictures is not shown"
+        assert picture is None or picture.image[0, 0, 0] == 90, "images during the trial must be hidden"
     assert device.settings[cv2.CAP_PROP_AUTO_EXPOSURE] == 3
     camera.close()
 
 
-def test_a_camera_that_is_not_there_or_may_not_be_used_is_named(device: FakeDevice, path: Path) -> None:
+def test_a_missing_or_inaccessible_camera_is_named(device: FakeDevice, path: Path) -> None:
     with pytest.raises(CameraError, match="usb:0: there is no such camera: is it plugged in"):
-        V4l2Feed(path, "usb:0", _WISH, Clocks(device.scene.clock), device.open)
+        V4l2Feed(path, "usb:0", _REQUEST, Clocks(device.scene.clock), device.open)
     device.scene.is_plugged = False
     with pytest.raises(CameraError, match="usb:0: it cannot be opened: is it a camera"):
         _feed(device, path)
     with pytest.raises(CameraError, match=r"usb:0: it cannot be opened \(Is a directory\)"):
-        V4l2Feed(path.parent, "usb:0", _WISH, Clocks(device.scene.clock), device.open)
+        V4l2Feed(path.parent, "usb:0", _REQUEST, Clocks(device.scene.clock), device.open)
 
 
-def test_a_camera_in_use_is_named_before_opencv_waits_for_it(device: FakeDevice, path: Path) -> None:
+def test_a_camera_in_use_is_named_before_opencv_blocks(device: FakeDevice, path: Path) -> None:
     path.touch()
 
     def is_busy(fd: int, request: int, data: bytearray) -> None:
         assert (request, len(data)) == (0xC0145608, 20)
-        assert data[:4] == bytes(4), "no buffer of its owner is touched"
+        assert data[:4] == bytes(4), "the owner's buffers must not be touched"
         raise OSError(errno.EBUSY, "Device or resource busy")
 
     with pytest.raises(CameraError, match="usb:0: it is in use by another program"):
-        V4l2Feed(path, "usb:0", _WISH, Clocks(device.scene.clock), device.open, is_busy)
+        V4l2Feed(path, "usb:0", _REQUEST, Clocks(device.scene.clock), device.open, is_busy)
     assert device.paths == []
 
 
-def test_opencv_itself_opens_no_file_that_is_no_camera(path: Path) -> None:
+def test_opencv_opens_no_file_that_is_not_a_camera(path: Path) -> None:
     path.touch()
     with pytest.raises(CameraError, match="usb:0: it cannot be opened"):
-        V4l2Feed(path, "usb:0", _WISH, Clocks(lambda: 5 * S))
+        V4l2Feed(path, "usb:0", _REQUEST, Clocks(lambda: 5 * S))
 
 
-def test_a_camera_is_found_again_under_its_next_number_and_no_other_in_its_place(tmp_path: Path) -> None:
+def test_a_camera_is_found_by_its_stable_name_under_a_new_number(tmp_path: Path) -> None:
     by_id = tmp_path / "by-id"
     by_id.mkdir()
-    for number in (0, 1, 2):
-        (tmp_path / f"video{number}").touch()
+    for index in (0, 1, 2):
+        (tmp_path / f"video{index}").touch()
     (by_id / "usb-Acme_Cam-video-index0").symlink_to("../video1")
     (by_id / "usb-Other_Cam-video-index0").symlink_to("../video0")
     place = CameraPath("usb:1", lambda: tmp_path / "video1", lambda path: lasting_name(path, by_id))
     assert place.now().resolve() == tmp_path / "video1"
     (by_id / "usb-Acme_Cam-video-index0").unlink()
-    assert not place.now().exists(), "the camera that has its number now is another"
+    assert not place.now().exists(), "another camera has its number now"
     (by_id / "usb-Acme_Cam-video-index0").symlink_to("../video2")
     assert place.now().resolve() == tmp_path / "video2"
 
 
-def test_a_camera_without_a_lasting_name_is_known_by_its_device(tmp_path: Path) -> None:
+def test_a_camera_without_a_stable_name_is_identified_by_its_device(tmp_path: Path) -> None:
     (tmp_path / "video4").touch()
     place = CameraPath("usb:0", lambda: tmp_path / "video4", lambda path: lasting_name(path, tmp_path / "by-id"))
     assert place.now() == tmp_path / "video4"

@@ -1,4 +1,4 @@
-"""Which cameras Video4Linux has: told from what the kernel answers, byte by byte."""
+"""Tests of listing Video4Linux cameras, from binary kernel responses."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from hardware.camera.v4l2_nodes import NodeMode, Nodes, capture_nodes, usb_camer
 
 _T = TypeVar("_T")
 _CAPTURE, _META, _M2M, _OUTPUT, _STREAMING = 0x1, 0x800000, 0x8000, 0x2, 0x04000000
-# Sizes of the structures in linux/videodev2.h, as the number of each question says them.
+# Sizes of the structures in linux/videodev2.h, as encoded in each request number.
 _SIZES = {0x80685600: 104, 0xC0405602: 64, 0xC02C564A: 44, 0xC034564B: 52}
 
 
 @dataclass(frozen=True)
 class Node:
-    """What a device answers."""
+    """Responses of a device."""
 
     driver: str
     card: str
@@ -45,12 +45,12 @@ _WEBCAM = Node(
 
 
 class Kernel:
-    """Answers as Linux does; checks that each question has the length that it says."""
+    """Fake kernel that also checks the length of each request."""
 
     def __init__(self, folder: Path, nodes: dict[int, Node]) -> None:
-        self.nodes: dict[int, Node] = {}  # by what an open device says of itself
-        for number, node in nodes.items():
-            path = folder / f"video{number}"
+        self.nodes: dict[int, Node] = {}  # by the inode of an open device
+        for index, node in nodes.items():
+            path = folder / f"video{index}"
             path.touch()
             self.nodes[path.stat().st_ino] = node
 
@@ -60,14 +60,14 @@ class Kernel:
         (index,) = struct.unpack_from("<I", data)
         match request:
             case 0x80685600:
-                every = node.abilities | _CAPTURE | _META  # what the whole part can do
+                capabilities = node.abilities | _CAPTURE | _META  # capabilities of the whole hardware
                 struct.pack_into(
                     "<16s32s32sIII",
                     data,
                     0,
                     *(text.encode() for text in (node.driver, node.card, node.bus)),
                     1,
-                    every,
+                    capabilities,
                     node.abilities,
                 )
             case 0xC0405602:
@@ -96,7 +96,7 @@ def _found(folder: Path, nodes: dict[int, Node]) -> Nodes:
     return capture_nodes(folder, Kernel(folder, nodes).ioctl)
 
 
-def test_a_webcam_is_named_with_its_sizes_and_rates(tmp_path: Path) -> None:
+def test_lists_a_webcam_with_its_sizes_and_rates(tmp_path: Path) -> None:
     (camera,) = _found(tmp_path, {0: _WEBCAM}).cameras
     assert (camera.path, camera.name, camera.bus) == (tmp_path / "video0", "HD Pro Webcam C920", "usb-0000:01:00.0-1.2")
     assert camera.is_usb
@@ -107,7 +107,7 @@ def test_a_webcam_is_named_with_its_sizes_and_rates(tmp_path: Path) -> None:
     )
 
 
-def test_metadata_codecs_and_what_is_the_pis_own_are_no_cameras(tmp_path: Path) -> None:
+def test_metadata_codecs_and_internal_nodes_are_not_cameras(tmp_path: Path) -> None:
     nodes = {
         0: Node("unicam", "unicam", "platform:fe801000.csi", _CAPTURE | _STREAMING),
         1: Node("uvcvideo", "HD Pro Webcam C920", "usb-0000:01:00.0-1.2", _META | _STREAMING),
@@ -121,7 +121,7 @@ def test_metadata_codecs_and_what_is_the_pis_own_are_no_cameras(tmp_path: Path) 
     assert _found(tmp_path, nodes) == Nodes((), ())
 
 
-def test_usb_cameras_are_counted_in_the_order_of_their_numbers_and_others_are_not(tmp_path: Path) -> None:
+def test_usb_cameras_are_numbered_in_order_without_other_cameras(tmp_path: Path) -> None:
     card = Node("cx23885", "a card", "PCI:0000:03:00.0", _CAPTURE | _STREAMING)
     nodes = _found(tmp_path, {10: _WEBCAM, 2: _WEBCAM, 0: card})
     assert [camera.path.name for camera in nodes.cameras] == ["video0", "video2", "video10"]
@@ -130,7 +130,7 @@ def test_usb_cameras_are_counted_in_the_order_of_their_numbers_and_others_are_no
     assert usb_camera(2, nodes) is None
 
 
-def test_a_camera_of_any_size_is_said_with_its_largest(tmp_path: Path) -> None:
+def test_a_stepwise_camera_is_listed_with_its_largest_size(tmp_path: Path) -> None:
     any_size = Node(
         "vivid", "vivid", "platform:vivid", _CAPTURE | _STREAMING, (("YUYV", 3840, 2160, ()),), stepwise=True
     )
@@ -138,20 +138,20 @@ def test_a_camera_of_any_size_is_said_with_its_largest(tmp_path: Path) -> None:
     assert camera.modes == (NodeMode("YUYV", 3840, 2160, ()),)
 
 
-def test_a_big_endian_format_is_named_as_v4l2_ctl_names_it(tmp_path: Path) -> None:
+def test_a_big_endian_format_is_named_as_in_v4l2_ctl(tmp_path: Path) -> None:
     big_endian = bytes((*b"Y16", ord(" ") | 0x80)).decode("latin-1")  # V4L2_PIX_FMT_Y16_BE: bit 31 is set
     deep = Node("vivid", "vivid", "platform:vivid", _CAPTURE | _STREAMING, (("Y16 ", 8, 6, ()), (big_endian, 8, 6, ())))
     (camera,) = _found(tmp_path, {0: deep}).cameras
     assert [mode.coding for mode in camera.modes] == ["Y16", "Y16 -BE"]
 
 
-def test_what_is_no_device_of_video_is_passed_over(tmp_path: Path) -> None:
+def test_skips_files_that_are_not_video_devices(tmp_path: Path) -> None:
     (tmp_path / "video0").touch()
     (tmp_path / "videos").touch()
     assert capture_nodes(tmp_path) == Nodes((), ())
 
 
-def test_a_device_that_may_not_be_used_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_an_inaccessible_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "video0").touch()
 
     def refuse(path: Path, flags: int) -> int:
