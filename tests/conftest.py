@@ -1,4 +1,4 @@
-"""What tests share."""
+"""Fixtures for all tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Real photographs, sounds and recorded games with labels, which are kept beside the project."""
+    """Return the folder of real photos, sounds and recorded games with labels, stored next to the project."""
     folder = ROOT.parent / "shared" / "data"
     if not folder.is_dir():
         pytest.skip("real photographs and sounds are no part of the project: there is no ../shared/data beside it")

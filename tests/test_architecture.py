@@ -1,4 +1,4 @@
-"""docs/explanation/architecture.md and docs/rooms.svg: they show the project as it is."""
+"""Tests of docs/explanation/architecture.md and docs/rooms.svg against the project."""
 
 from __future__ import annotations
 
@@ -19,38 +19,42 @@ FILE = re.compile(r"`([\w/-]+\.(?:py|js|sh|svg|npz|onnx))`")
 NAME = re.compile(r"`([A-Za-z_]+(?:\.\w+)+)(?:\([\w, ]*\))?`")
 
 
-def test_the_picture_of_the_rooms_is_as_it_is_drawn_now() -> None:
+def test_the_drawing_of_the_rooms_is_current() -> None:
     assert (DOCS / "rooms.svg").read_text(encoding="utf-8") == rooms_sheet().svg(), "run python -m docs.drawings"
     assert "(../rooms.svg)" in ARCHITECTURE
 
 
-def test_no_text_of_the_picture_runs_into_another_or_off_the_paper() -> None:
+def test_no_texts_of_the_drawing_overlap_or_exceed_it() -> None:
     assert overlapping(rooms_sheet()) == []
 
 
-def test_arrows_lead_down_and_leave_out_only_those_that_follow_from_others() -> None:
+def test_arrows_lead_down_without_redundant_ones() -> None:
     known = boxes()
     floor = {box.name: box.floor for box in known}
     edges = imports(known)
-    assert all(floor[one] < floor[two] for one, two in edges)
+    assert all(floor[start] < floor[end] for start, end in edges)
     assert ("cli", "serve") not in edges
     assert {("cli", "hub"), ("hub", "serve"), ("recording", "store"), ("session", "vision")} <= edges
-    assert {one for one, _ in edges} | {"vision", "hardware", "engine"} == set(floor)
+    assert {start for start, _ in edges} | {"vision", "hardware", "engine"} == set(floor)
 
 
-def test_every_room_has_its_line() -> None:
+def test_every_room_has_a_row() -> None:
     lines = re.findall(r"^\| (?:`(\w+)/`|(small modules)) \| \S.*\|$", ARCHITECTURE, flags=re.MULTILINE)
     rooms = [box.name for box in boxes() if box.modules[0].startswith("tallybone.")]
     assert [room or other for room, other in lines] == rooms
 
 
-def test_every_room_of_the_other_packages_has_its_line() -> None:
+def test_every_room_of_the_other_packages_has_a_row() -> None:
     packages = [ROOT / package for package in PACKAGES if package != "tallybone"]
-    rooms = {f"{path.parent.parent.name}/{path.parent.name}" for one in packages for path in one.glob("*/__init__.py")}
+    rooms = {
+        f"{path.parent.parent.name}/{path.parent.name}"
+        for package in packages
+        for path in package.glob("*/__init__.py")
+    }
     assert set(re.findall(r"^\| `(\w+/\w+)/` \| \S", ARCHITECTURE, flags=re.MULTILINE)) == rooms
 
 
-def test_every_question_of_a_newcomer_is_answered_by_at_most_three_files() -> None:
+def test_every_question_is_answered_by_at_most_three_files() -> None:
     section = ARCHITECTURE.split("## Where do I ...")[1].split("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| ") and not line.startswith(("| ...", "| ---"))]
     assert len(rows) > 10
@@ -60,13 +64,13 @@ def test_every_question_of_a_newcomer_is_answered_by_at_most_three_files() -> No
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda path: path.name)
-def test_every_file_that_a_page_names_exists(page: Path) -> None:
+def test_every_file_named_on_a_page_exists(page: Path) -> None:
     paths = [f"/{path.relative_to(ROOT)}" for path in _files()]
     named = set(FILE.findall(page.read_text(encoding="utf-8")))
     assert {name for name in named if not any(path.endswith(f"/{name}") for path in paths)} == set()
 
 
-def test_every_name_of_the_walks_exists() -> None:
+def test_every_name_on_the_page_exists() -> None:
     named = set(NAME.findall(ARCHITECTURE))
     assert len(named) > 50
     assert {name for name in named if not _exists(name)} == set()
@@ -78,7 +82,7 @@ def _files() -> list[Path]:
 
 
 def _exists(name: str) -> bool:
-    """Say whether *name* is a file, a module, or something in one: `reader.Reader.read`, `config.txt`."""
+    """Return True for a file, a module, or a name in a module, such as `reader.Reader.read` or `config.txt`."""
     if name in {path.name for path in _files()}:
         return True
     parts = name.split(".")
@@ -91,18 +95,18 @@ def _exists(name: str) -> bool:
             where = str(path.relative_to(ROOT).with_suffix("")).removesuffix("/__init__")
             if f"/{where}".endswith(f"/{module}"):
                 text = path.read_text(encoding="utf-8")
-                if all(re.search(rf"\b{one}\b", text) for one in inside):
+                if all(re.search(rf"\b{each}\b", text) for each in inside):
                     return True
     return False
 
 
-def test_who_played_a_tile_is_followed_through_six_files() -> None:
+def test_the_section_about_players_names_all_its_files() -> None:
     section = ARCHITECTURE.split("### Who played this tile")[1].split("\n## ")[0]
     walk = re.findall(r"^\d\. `([\w/]+\.py)`", section, flags=re.MULTILINE)
     assert len(walk) <= 6
     found = {str(path.relative_to(ROOT)) for path in MODULES if "came_from" in path.read_text(encoding="utf-8")}
-    # The fields of a view and of the tracked layout; their names in recordings.
+    # Fields of views and of the tracked layout, and their names in recordings.
     declared = {"vision/tracking/table_view.py", "tallybone/session/referee/places.py", "tallybone/json_values.py"}
-    # Draws, and plays that nobody has seen in order, have the same evidence.
+    # Draws and unseen plays use the same evidence.
     others = {f"tallybone/session/referee/{name}.py" for name in ("boneyard", "courses")}
     assert found - set(walk) - declared == others

@@ -1,4 +1,4 @@
-"""What holds for the project as a whole, and no tool of `make check` says."""
+"""Tests of rules for the whole project that the tools of `make check` do not cover."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("engine", "vision", "hardware", "calibration", "synthetic", "tallybone")
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 
-# Written so that this file does not find itself.
+# Written so that the patterns do not match this file.
 REGISTRY = re.compile(rb"p[y]pi\.org|p[y]thonhosted|n[p]mjs|deb\.d[e]bian|p[i]wheels\.org|file:///[o]pt")
 MACHINE_PATH = re.compile(rb"(?<![\w.*>}])/(?:r[o]ot|w[o]rk|h[o]me/(?!pi/)\w+)/")
 
 
 def project_files() -> list[Path]:
-    """Every file that is, or would be, committed."""
+    """Return all committed files and files to be committed."""
     try:
         command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
-        pytest.skip("this is no git checkout: what belongs to the project cannot be told from what was made in it")
+        pytest.skip("without a git checkout, project files cannot be distinguished from generated ones")
     return [path for name in listed.decode().split("\0") if name and (path := ROOT / name).is_file()]
 
 
 @pytest.mark.parametrize("pattern", [REGISTRY, MACHINE_PATH], ids=["registry", "machine path"])
-def test_no_file_names_a_registry_or_somebodys_machine(pattern: re.Pattern[bytes]) -> None:
+def test_no_file_names_a_registry_or_machine_path(pattern: re.Pattern[bytes]) -> None:
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()[:120]!r}"
         for path in project_files()
@@ -46,14 +46,14 @@ def test_no_file_names_a_registry_or_somebodys_machine(pattern: re.Pattern[bytes
     assert found == []
 
 
-def test_the_patterns_find_what_they_are_for() -> None:
+def test_the_patterns_match_their_targets() -> None:
     assert REGISTRY.search(b"--index-url https://py" + b"pi.org/simple")
     assert MACHINE_PATH.search(b'open("/ho' + b'me/anna/x")')
     assert not MACHINE_PATH.search(b"network/" + b"x .venv/work/ ../work/ /var/lib/tallybone")
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
-def test_requirement_files_name_no_host_and_pin_everything_by_hash(lock: Path) -> None:
+def test_requirement_files_name_no_host_and_pin_all_hashes(lock: Path) -> None:
     text = lock.read_text()
     assert "://" not in text
     assert "--index" not in text
@@ -65,7 +65,7 @@ def test_requirement_files_name_no_host_and_pin_everything_by_hash(lock: Path) -
         assert "--hash=sha256:" in pin, pin
 
 
-def test_tools_run_on_the_versions_that_users_run_on() -> None:
+def test_tools_use_the_same_versions_as_users() -> None:
     run, dev = (_pins((ROOT / "requirements" / name).read_text()) for name in ("run.txt", "dev.txt"))
     assert run <= dev
 
@@ -74,7 +74,7 @@ def _pins(text: str) -> set[str]:
     return set(re.findall(r"^[\w.-]+==[^\\]+", text, flags=re.MULTILINE))
 
 
-def test_the_rules_import_nothing_but_the_standard_library() -> None:
+def test_the_rules_import_only_the_standard_library() -> None:
     allowed = {*sys.stdlib_module_names, "engine"}
     for path in (ROOT / "engine").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -91,21 +91,23 @@ def test_a_package_keeps_its_modules_in_rooms(package: str, loose: int) -> None:
     assert len([path for path in (ROOT / package).glob("*.py") if path.stem != "__init__"]) <= loose
 
 
-def test_no_modules_import_one_another_in_a_circle() -> None:
-    """Imports in functions and for types count: who has to read both to understand one reads a circle."""
+def test_modules_have_no_circular_imports() -> None:
+    """Imports in functions and for types count too, as they also connect the modules for a reader."""
     imports = grimp.build_graph(*PACKAGES)
-    circles = TopologicalSorter({one: imports.find_modules_directly_imported_by(one) for one in imports.modules})
-    circles.prepare()  # raises CycleError, which names them
+    circles = TopologicalSorter(
+        {module: imports.find_modules_directly_imported_by(module) for module in imports.modules}
+    )
+    circles.prepare()  # raises CycleError with the names
 
 
-def test_no_module_is_over_500_lines_and_no_function_over_50() -> None:
+def test_modules_have_at_most_500_lines_and_functions_50() -> None:
     lengths = [found for package in PACKAGES for path in (ROOT / package).rglob("*.py") for found in _lengths(path)]
     assert len(lengths) > 1000
     assert [f"{name}: {lines}" for name, lines, most in lengths if lines > most] == []
 
 
 def _lengths(path: Path) -> Iterator[tuple[str, int, int]]:
-    """The module and each of its functions, with its lines and the most that it may have."""
+    """Yield the module and each of its functions, with the number of lines and its limit."""
     text, name = path.read_text(), str(path.relative_to(ROOT))
     yield name, len(text.splitlines()), 500
     for node in ast.walk(ast.parse(text)):
@@ -113,7 +115,7 @@ def _lengths(path: Path) -> Iterator[tuple[str, int, int]]:
             yield f"{name}: {node.name}", node.end_lineno - node.lineno + 1, 50
 
 
-def test_phrases_need_nothing() -> None:
+def test_phrases_import_nothing() -> None:
     assert grimp.build_graph("engine").find_modules_directly_imported_by("engine.phrases") == set()
 
 
@@ -122,7 +124,7 @@ def test_phrases_need_nothing() -> None:
     [path for package in PACKAGES for path in sorted((ROOT / package).rglob("__init__.py"))],
     ids=lambda path: str(path.parent.relative_to(ROOT)),
 )
-def test_a_package_says_in_its_first_line_what_it_is(path: Path) -> None:
+def test_a_package_has_a_description(path: Path) -> None:
     first = (ast.get_docstring(ast.parse(path.read_text())) or "").split("\n")[0]
     assert re.fullmatch(r"[A-Z`].{20,}[.:]", first), first
 
@@ -133,7 +135,7 @@ def test_no_module_starts_with_a_clause() -> None:
     assert [str(path.relative_to(ROOT)) for path in paths if clause.match(path.read_text())] == []
 
 
-# Packages whose docstrings start with a noun or a verb; others are added once theirs do.
+# Packages with docstrings that start with a noun or a verb. Others are added when they comply.
 @pytest.mark.parametrize(
     "package",
     [
@@ -162,14 +164,14 @@ def test_no_docstring_starts_with_a_clause(package: str) -> None:
     assert found == {}
 
 
-# One word, one idea. Where two files may use the same one, a newcomer is told why.
+# Names shared by two files, with the reason.
 SHARED_NAMES = {
-    "Answer": "what the table is told in a game (session), and the body of a request that answers a test (serve)",
-    "Table": "a match with all of its tiles, for programs that play (engine), and the measured one (calibration)",
+    "Answer": "an input in a game (session), and the body of a request that answers a test (serve)",
+    "Table": "a match with all of its tiles, for programs that play (engine), and the measured table (calibration)",
 }
 
 
-def test_a_class_has_a_name_of_its_own() -> None:
+def test_class_names_are_unique() -> None:
     found: dict[str, set[str]] = defaultdict(set)
     for package in PACKAGES:
         for path in (ROOT / package).rglob("*.py"):
@@ -177,24 +179,24 @@ def test_a_class_has_a_name_of_its_own() -> None:
                 found[name].add(str(path.relative_to(ROOT)))
     doubled = {name: sorted(paths) for name, paths in found.items() if len(paths) > 1}
     assert {name: paths for name, paths in doubled.items() if name not in SHARED_NAMES} == {}
-    assert set(SHARED_NAMES) <= set(doubled), "a reason for a name that is not shared any more"
+    assert set(SHARED_NAMES) <= set(doubled), "these names are no longer shared"
     assert len(SHARED_NAMES) <= 30
 
 
 def _named_in(module: ast.Module) -> set[str]:
-    """The classes and aliases of types that a module defines: names like `Tile`, not like `MOST_TILES` or `tile`."""
-    aliases = [one.targets[0] for one in module.body if isinstance(one, ast.Assign)]
-    aliases += [one.target for one in module.body if isinstance(one, ast.AnnAssign)]
-    names = {one.id for one in aliases if isinstance(one, ast.Name)}
+    """Return the classes and type aliases of a module: names like `Tile`, not `MOST_TILES` or `tile`."""
+    aliases = [node.targets[0] for node in module.body if isinstance(node, ast.Assign)]
+    aliases += [node.target for node in module.body if isinstance(node, ast.AnnAssign)]
+    names = {alias.id for alias in aliases if isinstance(alias, ast.Name)}
     capital = {name for name in names if re.match(r"_?[A-Z]", name) and name.upper() != name}
-    return capital | {one.name for one in module.body if isinstance(one, ast.ClassDef)}
+    return capital | {node.name for node in module.body if isinstance(node, ast.ClassDef)}
 
 
-# Commands are functions named as they are called; the others do the same for different data.
+# Some are commands, and the others do the same for different data.
 SHARED_FUNCTIONS = {"draw_batch", "feed", "fit", "play", "refuse_if_closed", "replay", "restore"}
 
 
-def test_a_public_function_has_a_name_of_its_own() -> None:
+def test_public_function_names_are_unique() -> None:
     paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
     bodies = [ast.parse(path.read_text()).body for path in paths]
     functions = [{node.name for node in body if isinstance(node, ast.FunctionDef)} for body in bodies]
@@ -202,15 +204,15 @@ def test_a_public_function_has_a_name_of_its_own() -> None:
     assert {name for name, count in modules.items() if count > 1} == SHARED_FUNCTIONS
 
 
-def test_no_function_of_the_command_line_takes_more_than_six_parameters() -> None:
+def test_command_functions_take_at_most_six_parameters() -> None:
     for path in (ROOT / "tallybone" / "cli").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 taken = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-                assert len([one for one in taken if one.arg != "self"]) <= 6, f"{path.name}: {node.name}"
+                assert len([each for each in taken if each.arg != "self"]) <= 6, f"{path.name}: {node.name}"
 
 
-def test_every_run_time_dependency_has_its_reason() -> None:
+def test_every_runtime_dependency_has_a_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [needed for extra in project["optional-dependencies"].values() for needed in extra]
     reasons = (ROOT / "docs" / "explanation" / "dependencies.md").read_text()
@@ -221,7 +223,7 @@ def test_every_run_time_dependency_has_its_reason() -> None:
 
 
 @pytest.mark.slow
-def test_a_wheel_holds_the_packages_and_their_models_and_nothing_else(tmp_path: Path) -> None:
+def test_a_wheel_contains_only_the_packages_and_their_models(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
     (wheel,) = tmp_path.glob("*.whl")

@@ -1,4 +1,4 @@
-"""The notices of what the Debian package brings: every text of every wheel is among them."""
+"""Tests of the licence notices of the Debian package: they include all texts of all wheels."""
 
 from __future__ import annotations
 
@@ -16,25 +16,27 @@ from tests.conftest import ROOT
 
 
 def packed(name: str, folder: Path) -> Path:
-    """Return a wheel with what an installed package says of itself."""
-    one = distribution(name)
-    wheel = folder / f"{name.replace('-', '_')}-{one.version}-py3-none-any.whl"
+    """Return a wheel with the metadata of an installed package."""
+    package = distribution(name)
+    wheel = folder / f"{name.replace('-', '_')}-{package.version}-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
-        for file in one.files or ():
+        for file in package.files or ():
             if ".dist-info/" in str(file) and ".." not in file.parts:
                 archive.writestr(str(file), file.read_binary())
     return wheel
 
 
-def test_all_that_a_table_runs_on_names_its_licence_or_brings_its_text(tmp_path: Path) -> None:
+def test_all_dependencies_have_a_licence(tmp_path: Path) -> None:
     installed = set[str]()
     for pin in pins_in((ROOT / "requirements" / "table.txt").read_text()):
         try:
             packed(pin.name, tmp_path)
             installed.add(pin.name)
-        except ModuleNotFoundError:  # what only a Raspberry Pi needs
+        except ModuleNotFoundError:  # only for a Raspberry Pi
             continue
-    silent = [one.name for one in notices_in(tmp_path) if one.licence.startswith("not said") and not one.texts]
+    silent = [
+        notice.name for notice in notices_in(tmp_path) if notice.licence.startswith("not said") and not notice.texts
+    ]
     assert len(installed) > 25
     assert silent == []
 
@@ -47,12 +49,12 @@ def test_all_that_a_table_runs_on_names_its_licence_or_brings_its_text(tmp_path:
         ("h11", "Nathaniel J. Smith"),
     ],
 )
-def test_texts_of_others_within_a_wheel_are_there_in_full(name: str, words: str, tmp_path: Path) -> None:
+def test_third_party_texts_in_wheels_are_included(name: str, words: str, tmp_path: Path) -> None:
     notice = notice_of(packed(name, tmp_path))
     assert any(words in text for _, text in notice.texts), [name for name, _ in notice.texts]
 
 
-def test_the_file_begins_with_our_own_licence_and_leaves_out_our_own_wheel(tmp_path: Path) -> None:
+def test_the_file_starts_with_our_licence_without_our_wheel(tmp_path: Path) -> None:
     packed("h11", tmp_path)
     (tmp_path / "tallybone-0.1.0-py3-none-any.whl").write_bytes(b"no zip at all")
     command = [sys.executable, str(ROOT / "requirements" / "notices.py"), str(ROOT / "LICENSE"), str(tmp_path)]
@@ -62,7 +64,7 @@ def test_the_file_begins_with_our_own_licence_and_leaves_out_our_own_wheel(tmp_p
     assert "Nathaniel J. Smith" in text
 
 
-def test_the_package_brings_them() -> None:
+def test_the_debian_package_includes_the_notices() -> None:
     script = (ROOT / "systemd" / "make_deb.sh").read_text()
     assert 'notices=("$source/requirements/notices.py" "$source/LICENSE" "$tree/opt/tallybone/wheels")' in script
     assert '"${notices[@]}" >"$tree/usr/share/doc/tallybone/copyright"' in script

@@ -1,4 +1,4 @@
-"""What is promised for real photographs and recordings, measured with the tools that are kept beside them."""
+"""Tests of the promised accuracy on real photos and recordings, measured with the tools next to them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-# Taken from a seat, 30 to 60 degrees from above: judged by themselves.
+# Taken from a seat 30 to 60 degrees from above, and judged separately.
 OBLIQUE = "hilt"
 
 
 @pytest.fixture(scope="module")
 def tallybone() -> Path:
-    """The installed command."""
+    """Return the installed command."""
     script = Path(sys.executable).with_name("tallybone")
     if not script.is_file():
         pytest.skip("the command `tallybone` is not installed beside this Python")
@@ -30,11 +30,11 @@ def tallybone() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What the tools said; both run side by side, for most of a read keeps one core busy.
+    """Output of the tools. Both run in parallel, as most of a reading uses a single core.
 
     Attributes:
-        readings: One line of JSON per photograph.
-        games: What was said of the recorded games.
+        readings: A line of JSON per photo.
+        games: Output for the recorded games.
     """
 
     readings: str
@@ -60,26 +60,26 @@ def labels_of(shared_data: Path) -> list[dict[str, Any]]:
 
 
 def output_of(command: list[Path | str], sent: str = "") -> str:
-    """What a command prints; what it complains of is shown where it fails."""
+    """Return the output of a command. Errors are shown if it fails."""
     done = subprocess.run(list(map(str, command)), input=sent, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def score(scores: Scores, shared_data: Path, folder: Path, *sources: str) -> dict[str, float]:
-    """What the tool says of the photographs of some sources."""
+    """Return the scores of the photos of some sources."""
     chosen = [label for label in labels_of(shared_data) if label["image"].split("/")[0] in sources]
     assert chosen
     labels = folder / "labels.json"
     labels.write_text(json.dumps(chosen))
     tool = shared_data.parent / "tools" / "score_read.py"
-    said: dict[str, float] = json.loads(
+    scores_by_name: dict[str, float] = json.loads(
         output_of([sys.executable, tool, labels, shared_data / "photos", "--json"], scores.readings)
     )
-    return said
+    return scores_by_name
 
 
-def test_photographs_are_read_as_promised(scores: Scores, shared_data: Path, tmp_path: Path) -> None:
+def test_photos_are_read_as_promised(scores: Scores, shared_data: Path, tmp_path: Path) -> None:
     sources = {label["image"].split("/")[0] for label in labels_of(shared_data)} - {OBLIQUE}
     total = score(scores, shared_data, tmp_path, *sources)
     assert total["pictures"] >= 40
@@ -88,7 +88,7 @@ def test_photographs_are_read_as_promised(scores: Scores, shared_data: Path, tmp
     assert total["perfect"] >= 0.85, total
 
 
-def test_photographs_from_a_seat_are_read_as_promised(scores: Scores, shared_data: Path, tmp_path: Path) -> None:
+def test_photos_from_a_seat_are_read_as_promised(scores: Scores, shared_data: Path, tmp_path: Path) -> None:
     total = score(scores, shared_data, tmp_path, OBLIQUE)
     assert total["right"] >= 0.80, total
 
@@ -103,9 +103,9 @@ def test_joins_and_backs_are_found_as_promised(scores: Scores, shared_data: Path
 
 def test_recorded_games_are_followed_as_promised(scores: Scores) -> None:
     last = scores.games.splitlines()[-1]
-    said = re.fullmatch(r"ALL moves (\d+)  placed \d+  right \d+  spare (\d+)  share right ([\d.]+)", last)
-    assert said is not None, last
-    moves, spare, share_right = int(said[1]), int(said[2]), float(said[3])
+    match = re.fullmatch(r"ALL moves (\d+)  placed \d+  right \d+  spare (\d+)  share right ([\d.]+)", last)
+    assert match is not None, last
+    moves, spare, share_right = int(match[1]), int(match[2]), float(match[3])
     assert moves >= 90, scores.games
     assert share_right == 1.0, scores.games
     assert spare == 0, scores.games

@@ -1,4 +1,4 @@
-"""The rules as a library: its wheel, alone in an empty environment, and every example of docs/reference/library.md."""
+"""Tests of the rules as a library: the wheel in an empty environment, and the examples of docs/reference/library.md."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ needs_builder = pytest.mark.skipif(
 
 @dataclass(frozen=True)
 class Library:
-    """The wheel, and the Python of an environment that has nothing else."""
+    """The wheel, and the Python of an environment with nothing else installed."""
 
     wheel: Path
     python: Path
 
     def run(self, code: str, *arguments: str) -> str:
-        """What *code* prints there; warnings are errors."""
+        """Return the output of *code* in the environment, with warnings as errors."""
         command = [str(self.python), "-I", "-W", "error", "-c", code, *arguments]
-        told = subprocess.run(command, cwd=self.python.parent, capture_output=True, text=True)
-        assert told.returncode == 0, told.stdout + told.stderr
-        return told.stdout.strip()
+        done = subprocess.run(command, cwd=self.python.parent, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout.strip()
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def modules_of(wheel: Path) -> set[str]:
 
 @needs_builder
 @pytest.mark.slow
-def test_the_wheel_holds_the_modules_of_the_rules_and_nothing_else(library: Library) -> None:
+def test_the_wheel_contains_only_the_modules_of_the_rules(library: Library) -> None:
     folder = ROOT / "engine"
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*.py")} | {"py.typed"}
     assert modules_of(library.wheel) == {f"tallybone_rules/{name}" for name in names}
@@ -82,20 +82,20 @@ def test_the_wheel_holds_the_modules_of_the_rules_and_nothing_else(library: Libr
 
 @needs_builder
 @pytest.mark.slow
-def test_no_module_of_the_wheel_names_the_package_of_the_repository(library: Library) -> None:
+def test_no_module_of_the_wheel_names_the_original_package(library: Library) -> None:
     archive = zipfile.ZipFile(library.wheel)
     for name in modules_of(library.wheel):
         source = archive.read(name).decode()
         for node in ast.walk(ast.parse(source)):
             modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            assert not [one for one in modules if one.split(".")[0] == "engine"], name
+            assert not [module for module in modules if module.split(".")[0] == "engine"], name
         assert not re.search(r"(?:>>>|\.\.\.) .*\bengine\b", source), name
 
 
 @needs_builder
 @pytest.mark.slow
-def test_the_library_has_every_name_of_the_rules_and_their_examples_run_there(library: Library) -> None:
+def test_the_library_has_all_names_and_working_examples(library: Library) -> None:
     assert library.run("import tallybone_rules; print(*tallybone_rules.__all__)").split() == engine.__all__
     code = """
 import doctest, importlib, pkgutil, tallybone_rules
@@ -108,14 +108,14 @@ print(sum(one.failed for one in found), sum(one.attempted for one in found) > 20
 
 @needs_builder
 @pytest.mark.slow
-def test_every_example_of_the_page_runs_where_there_is_only_the_wheel(library: Library) -> None:
+def test_every_example_of_the_page_runs_with_the_wheel_only(library: Library) -> None:
     code = "import doctest, sys; print(*doctest.testfile(sys.argv[1], module_relative=False, encoding='utf-8'))"
     assert library.run(code, str(PAGE)) == f"0 {len(examples())}"
 
 
 @needs_builder
 @pytest.mark.slow
-def test_a_source_distribution_makes_the_same_wheel(library: Library, tmp_path: Path) -> None:
+def test_a_source_distribution_builds_the_same_wheel(library: Library, tmp_path: Path) -> None:
     source = build("sdist", tmp_path / "source")
     with tarfile.open(source) as archive:
         archive.extractall(tmp_path / "unpacked", filter="data")
@@ -127,16 +127,16 @@ def examples() -> list[doctest.Example]:
     return doctest.DocTestParser().get_examples(PAGE.read_text(encoding="utf-8"))
 
 
-def test_every_example_of_the_page_runs_with_the_rules_as_they_are() -> None:
+def test_every_example_of_the_page_runs_with_the_engine() -> None:
     text = PAGE.read_text(encoding="utf-8").replace("tallybone_rules", "engine")
     test = doctest.DocTestParser().get_doctest(text, {}, PAGE.name, str(PAGE), 0)
-    told: list[str] = []
-    result = doctest.DocTestRunner().run(test, out=told.append)
-    assert result.failed == 0, "".join(told)
+    output: list[str] = []
+    result = doctest.DocTestRunner().run(test, out=output.append)
+    assert result.failed == 0, "".join(output)
     assert result.attempted == len(examples()) > 60
 
 
-def test_a_whole_match_is_the_first_example_and_has_at_most_twenty_lines() -> None:
+def test_the_first_example_is_a_whole_match_in_twenty_lines() -> None:
     section = PAGE.read_text(encoding="utf-8").split("## A whole match")[1].split("A `Table` knows")[0]
     assert len(re.findall(r"^    (?:>>>|\.\.\.) ", section, flags=re.MULTILINE)) <= 20
     assert "wins the match" in section
@@ -148,9 +148,9 @@ def test_the_page_lists_every_public_name() -> None:
     assert named == engine.__all__
 
 
-def test_the_library_has_the_version_and_license_of_tallybone_and_no_dependency() -> None:
+def test_the_library_has_the_same_version_and_license_without_dependencies() -> None:
     rules, whole = (tomllib.loads((at / "pyproject.toml").read_text())["project"] for at in (PROJECT, ROOT))
     assert (rules["version"], rules["requires-python"]) == (whole["version"], whole["requires-python"])
     assert rules["dependencies"] == []
-    # A link would lead out of the source distribution.
+    # A symbolic link would point outside the source distribution.
     assert (PROJECT / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()

@@ -1,4 +1,4 @@
-"""The list of what runs at a table: it says what the pins say, all of it, and the same each time."""
+"""Tests of the SBOM: it matches the pins completely and reproducibly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLE = (ROOT / "requirements" / "table.txt").read_text()
 
 
-def test_a_pin_is_read_with_marker_hashes_and_who_needs_it() -> None:
+def test_a_pin_is_parsed_with_marker_hashes_and_dependents() -> None:
     text = (
         f"click==8.5.1 \\\n    --hash=sha256:{'a' * 64} \\\n    --hash=sha256:{'b' * 64}\n    # via typer\n"
         f"numpy==2.4.6 ; python_full_version < '3.12' \\\n    --hash=sha256:{'c' * 64}\n    # via\n"
@@ -26,18 +26,18 @@ def test_a_pin_is_read_with_marker_hashes_and_who_needs_it() -> None:
     )
 
 
-def test_every_pin_of_the_table_is_in_it_with_a_hash() -> None:
-    said = sbom_of(pins_in(TABLE), "0.1.0")
+def test_every_pin_is_included_with_a_hash() -> None:
+    sbom = sbom_of(pins_in(TABLE), "0.1.0")
     pinned = re.findall(r"^([\w.-]+)==([\w.+!]+)", TABLE, flags=re.MULTILINE)
-    assert [(one["name"], one["version"]) for one in said["components"]] == pinned
+    assert [(component["name"], component["version"]) for component in sbom["components"]] == pinned
     assert len(pinned) > 30
-    assert all(one["hashes"] for one in said["components"])
+    assert all(component["hashes"] for component in sbom["components"])
 
 
-def test_what_depends_on_what_names_only_what_is_in_it() -> None:
-    said = sbom_of(pins_in(TABLE), "0.1.0")
-    known = {said["metadata"]["component"]["bom-ref"], *(one["bom-ref"] for one in said["components"])}
-    needs = {one["ref"]: one["dependsOn"] for one in said["dependencies"]}
+def test_dependencies_refer_only_to_included_components() -> None:
+    sbom = sbom_of(pins_in(TABLE), "0.1.0")
+    known = {sbom["metadata"]["component"]["bom-ref"], *(component["bom-ref"] for component in sbom["components"])}
+    needs = {dependency["ref"]: dependency["dependsOn"] for dependency in sbom["dependencies"]}
     assert needs.keys() == known
     assert {ref for wanted in needs.values() for ref in wanted} <= known
     assert any("fastapi@" in ref for ref in needs["pkg:pypi/tallybone@0.1.0"])

@@ -1,4 +1,4 @@
-"""docs/start/wiring.md: its example is a real table, and drawings and text say what the example says."""
+"""Tests of docs/start/wiring.md: the example is valid, and drawings and text match it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PIN_OF = {gpio: 2 * row + 1 + side for row, two in enumerate(GPIO_AT) for side, 
 WIRING = (FOLDER / "start" / "wiring.md").read_text(encoding="utf-8")
 
 
-def test_the_example_is_a_table_with_every_kind_of_part() -> None:
+def test_the_example_has_every_kind_of_part() -> None:
     hardware = load_table(EXAMPLE).hardware
     assert [leds.driver for leds in hardware.leds] == ["single"]
     assert hardware.buttons is not None
@@ -30,13 +30,13 @@ def test_the_example_is_a_table_with_every_kind_of_part() -> None:
 
 def test_the_text_lists_the_pins_of_the_example() -> None:
     rows = re.findall(r"^\| ((?:LED|button) [\w ]+) \| (\d+) \| (\d+) \|", WIRING, flags=re.MULTILINE)
-    assert {(what, int(gpio), int(pin)) for what, gpio, pin in rows} == {
-        (what, gpio, PIN_OF[gpio]) for gpio, what in example_pins().items()
+    assert {(part, int(gpio), int(pin)) for part, gpio, pin in rows} == {
+        (part, gpio, PIN_OF[gpio]) for gpio, part in example_pins().items()
     }
     assert len(rows) == 13
 
 
-def test_the_header_has_its_gpio_where_a_raspberry_pi_has_them() -> None:
+def test_the_header_matches_a_raspberry_pi() -> None:
     assert {PIN_OF[gpio] for gpio in (2, 3, 4, 17)} == {3, 5, 7, 11}
     assert {gpio: PIN_OF[gpio] for gpio in (14, 18, 10, 8, 0, 1, 12, 26, 21)} == {
         14: 8, 18: 12, 10: 19, 8: 24, 0: 27, 1: 28, 12: 32, 26: 37, 21: 40,
@@ -44,7 +44,7 @@ def test_the_header_has_its_gpio_where_a_raspberry_pi_has_them() -> None:
     assert sorted(gpio for gpio in PIN_OF if gpio is not None) == list(range(28))
 
 
-def test_every_pin_that_a_drawing_names_is_where_the_header_has_it() -> None:
+def test_pins_in_drawings_match_the_header() -> None:
     named = [pair for sheet in drawings().values() for pair in re.findall(r"GPIO (\d+) \(pin (\d+)\)", sheet.svg())]
     assert len(named) == 13
     assert [int(pin) for _, pin in named] == [PIN_OF[int(gpio)] for gpio, _ in named]
@@ -60,27 +60,27 @@ def test_every_pin_that_a_drawing_names_is_where_the_header_has_it() -> None:
         ("display on the pins", {"displays": [{"driver": "segment", "url": "/dev/serial0"}]}),
     ],
 )
-def test_the_text_says_which_pins_a_bus_takes(row: str, part: dict[str, object]) -> None:
+def test_the_text_lists_the_pins_of_a_bus(row: str, part: dict[str, object]) -> None:
     taken = sorted(use.pin for use in pins_used(read_hardware(part).parts))
-    (said,) = re.findall(rf"^\| {row} \|.*\| (\d+)(?: to |, )(\d+)[^|]*\|$", WIRING, flags=re.MULTILINE)
-    assert taken == list(range(int(said[0]), int(said[1]) + 1))
+    (row_pins,) = re.findall(rf"^\| {row} \|.*\| (\d+)(?: to |, )(\d+)[^|]*\|$", WIRING, flags=re.MULTILINE)
+    assert taken == list(range(int(row_pins[0]), int(row_pins[1]) + 1))
 
 
 @pytest.mark.parametrize("name", drawings())
-def test_drawings_are_as_they_are_drawn_now(name: str) -> None:
+def test_drawings_are_current(name: str) -> None:
     assert (FOLDER / name).read_text(encoding="utf-8") == drawings()[name].svg(), "run python -m docs.drawings"
     assert f"(../{name})" in WIRING
 
 
 @pytest.mark.parametrize("name", drawings())
-def test_no_text_of_a_drawing_runs_into_another_or_off_the_paper(name: str) -> None:
+def test_no_texts_of_a_drawing_overlap_or_exceed_it(name: str) -> None:
     sheet = drawings()[name]
     assert len(sheet.extents) > 5
     assert overlapping(sheet) == []
 
 
 def overlapping(sheet: Sheet) -> list[tuple[str, str]]:
-    """Return texts that cannot both be read."""
+    """Return pairs of overlapping texts."""
     found = [(a.words, b.words) for a, b in combinations(sheet.extents, 2) if a.overlaps(b)]
     return found + [(a.words, "the edge") for a in sheet.extents if not fits(a, sheet)]
 
@@ -89,7 +89,7 @@ def fits(extent: Extent, sheet: Sheet) -> bool:
     return extent.left >= 0 and extent.top >= 0 and extent.right <= sheet.width and extent.bottom <= sheet.height
 
 
-def test_texts_that_overlap_are_found() -> None:
+def test_overlapping_texts_are_found() -> None:
     sheet = Sheet(100, 40, "two texts")
     sheet.text((10, 20), "first")
     sheet.text((30, 24), "second")
@@ -97,7 +97,7 @@ def test_texts_that_overlap_are_found() -> None:
     assert overlapping(sheet) == [("first", "second"), ("third", "the edge")]
 
 
-def test_the_drawing_of_the_header_follows_the_pins() -> None:
+def test_the_drawing_of_the_header_uses_the_pins() -> None:
     drawn = header_sheet({21: "button bell"}).svg()
     assert "button bell" in drawn
     assert "LED 1" not in drawn

@@ -1,4 +1,4 @@
-"""Waiting for what other threads and processes bring about."""
+"""Waiting for results of other threads and processes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _PAUSE = threading.Event()
 
 
 def until(
-    is_so: Callable[[], object], patience_s: float = PATIENCE_S, *, seen: Callable[[], object] = lambda: ""
+    condition: Callable[[], object], patience_s: float = PATIENCE_S, *, seen: Callable[[], object] = lambda: ""
 ) -> float:
-    """Wait until something is so, and return how many seconds it took; if it never is, fail with what is *seen*."""
+    """Wait for a condition and return the waiting time in seconds. On timeout, fail with the value of *seen*."""
     began_s = time.perf_counter()
-    while not is_so():
-        assert time.perf_counter() - began_s < patience_s, f"it never came to be so: {seen()}"
+    while not condition():
+        assert time.perf_counter() - began_s < patience_s, f"timeout: {seen()}"
         _PAUSE.wait(0.005)
     return time.perf_counter() - began_s
 
 
-def soon(is_so: Callable[[], object]) -> float:
-    """Wait until something is so, five seconds at most, and return how many it took."""
-    return until(is_so, _SOON_S)
+def soon(condition: Callable[[], object]) -> float:
+    """Wait for a condition for at most five seconds, and return the waiting time."""
+    return until(condition, _SOON_S)

@@ -1,4 +1,4 @@
-"""Pictures of the board for the lens, held before a rendered camera whose numbers are known."""
+"""Pictures of the calibration board in front of a rendered camera with known parameters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vision.arrays import Image
 SIZE_PX = (1280, 720)
 FOCAL_PX = 1010.0
 LENS = 0.06
-# Tilt right, tilt top (degrees), distance (mm), and where the board's middle is, in shares of half a picture.
+# Tilt right, tilt top (degrees), distance (mm), and centre of the board as shares of half a picture.
 GOOD = (
     (0, 0, 320, 0.0, 0.0), (28, 0, 330, -0.4, -0.3), (-28, 0, 330, 0.4, -0.3), (0, 28, 330, -0.4, 0.4),
     (0, -28, 330, 0.4, 0.4), (20, 20, 340, -0.5, 0.0), (-20, 20, 340, 0.5, 0.0), (20, -20, 450, 0.6, 0.6),
@@ -29,7 +29,7 @@ GOOD = (
 
 
 def held(tilt_right: float, tilt_top: float, distance_mm: float, x: float, y: float) -> View:
-    """The view of a camera before which the sheet of the board is held."""
+    """Return the camera view of the sheet with the board."""
     pose = SheetPose(math.radians(tilt_right), math.radians(tilt_top), distance_mm, x, y)
     return held_view(pose, (Paper.A4.long_mm / 2, 98.0), FOCAL_PX, SIZE_PX, LENS)
 
@@ -48,7 +48,7 @@ def views(places: tuple[tuple[float, float, float, float, float], ...] = GOOD) -
 
 
 def board_view_of(place: tuple[float, float, float, float, float]) -> LensView:
-    """What an eye without fault sees of the board held so."""
+    """Return the corners seen by an ideal reader in this pose."""
     view = held(*place)
     left_mm = (Paper.A4.long_mm - BOARD_COLUMNS * SQUARE_MM) / 2
     on_sheet = np.asarray(lens_board().getChessboardCorners(), np.float64)[:, :2] + (left_mm, BOARD_TOP_MM)

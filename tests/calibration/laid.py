@@ -1,4 +1,4 @@
-"""Rendered tables on which corner blocks and tiles lie, with the camera that sees them."""
+"""Rendered tables with corner blocks and tiles, and their cameras."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from synthetic.render.look_types import CameraLook
 from synthetic.render.view import View, view_of
 from vision.arrays import Image
 
-# Middles of the corner blocks and their turns, by block: y is down here, as in the renderer.
+# Centres and rotations of the corner blocks. The y axis points down, as in the renderer.
 BLOCKS_MM = ((-340, -170, 0.05), (345, -165, -0.03), (340, 160, 0.1), (-335, 165, -0.08))
 CAMERA = CameraLook(
     width_px=2304, height_px=1296, px_per_mm=2.6, fov_rad=1.0, tilt_rad=math.radians(25), blur_px=0.8, noise=3.0
@@ -26,12 +26,12 @@ CAMERA = CameraLook(
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """What lies where and who looks at it.
+    """A table with its camera.
 
     Attributes:
-        print_scale: How large the blocks are printed.
-        blocks: Which lie there.
-        hidden: Middles and sides in mm of what lies over them, dark squares.
+        print_scale: Scale of the printed blocks.
+        blocks: Numbers of the blocks on the table.
+        hidden: Centres and side lengths in mm of dark squares on top.
     """
 
     camera: CameraLook = CAMERA
@@ -41,7 +41,7 @@ class Laid:
 
 
 def true_lens(camera: CameraLook) -> Lens:
-    """The lens of a rendered camera that distorts nothing."""
+    """Return the lens of a rendered camera without distortion."""
     assert camera.lens == 0
     focal_px = camera.width_px / 2 / math.tan(camera.fov_rad / 2)
     size = (camera.width_px, camera.height_px)
@@ -72,14 +72,14 @@ def _cover(picture: Image, middle_mm: tuple[float, float], side_mm: float, view:
 
 
 def grid_mm(half_width_mm: float = 400.0, half_depth_mm: float = 220.0) -> np.ndarray:
-    """Places all over the table, y down."""
+    """Return points all over the table, with the y axis down."""
     return np.stack(
         np.meshgrid(np.linspace(-half_width_mm, half_width_mm, 9), np.linspace(-half_depth_mm, half_depth_mm, 7)), -1
     ).reshape(-1, 2)
 
 
 def worst_mm(found: np.ndarray, true_down: np.ndarray) -> float:
-    """Farthest that places are off when one frame is moved and turned, never stretched, onto the other."""
+    """Return the largest error after aligning both frames by translation and rotation without scaling."""
     a = found[:, 0] + 1j * found[:, 1]
     b = true_down[:, 0] - 1j * true_down[:, 1]
     a, b = a - a.mean(), b - b.mean()

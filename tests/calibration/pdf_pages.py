@@ -1,4 +1,4 @@
-"""Just enough of a reader of PDF to paint the boxes of a page again: an eye of its own on what is written."""
+"""A minimal PDF reader that draws the boxes of a page, independent of the writer."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def page_sizes_mm(pdf: bytes) -> list[tuple[float, float]]:
 
 
 def contents(pdf: bytes) -> list[str]:
-    """The operators of each page, in order."""
-    return [zlib.decompress(one).decode("ascii") for one in re.findall(rb"stream\n(.*?)\nendstream", pdf, re.DOTALL)]
+    """Return the operators of each page in order."""
+    return [zlib.decompress(each).decode("ascii") for each in re.findall(rb"stream\n(.*?)\nendstream", pdf, re.DOTALL)]
 
 
 def picture_of(pdf: bytes, page: int, px_per_mm: float) -> NDArray[np.uint8]:
-    """What a page shows, grey: of its filled boxes only, cut off by its windows."""
+    """Draw a page in grey, with only the filled boxes clipped to its windows."""
     width_mm, height_mm = page_sizes_mm(pdf)[page]
     scale = px_per_mm / _POINTS_PER_MM
     picture = np.full((round(height_mm * px_per_mm), round(width_mm * px_per_mm)), 255, np.uint8)
@@ -53,7 +53,7 @@ def picture_of(pdf: bytes, page: int, px_per_mm: float) -> NDArray[np.uint8]:
 
 
 def _placed(matrix: NDArray[np.float64], box: list[float]) -> tuple[float, float, float, float]:
-    """A box in points from the lower left of the page: left, low, right, high."""
+    """Return a box in points from the lower left of the page: left, low, right, high."""
     x, y, width, height = box
     (xa, ya), (xb, yb) = ((matrix @ (u, v, 1))[:2].tolist() for u, v in ((x, y), (x + width, y + height)))
     return min(xa, xb), min(ya, yb), max(xa, xb), max(ya, yb)

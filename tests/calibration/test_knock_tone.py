@@ -1,4 +1,4 @@
-"""A microphone that is brighter than most is found out by knocks, and knocks are heard again; others are left alone."""
+"""Tests of detecting bright microphones from knocks and correcting them."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ SHIPPED = load_classifier()
 
 
 def sounds(kind: Sound, brighter_db: float, seed: int) -> NDArray[np.float32]:
-    """What is found of twelve hits on one modelled table."""
+    """Return the sounds found for twelve hits on a modelled table."""
     samples = apply_response(with_hits(kind, TIMES_S, seed=seed), tilted(brighter_db))
-    return np.stack([one.around for one in SoundFinder().feed(block(samples))])
+    return np.stack([each.around for each in SoundFinder().feed(block(samples))])
 
 
 def knocks(around: NDArray[np.float32], brighter_db: float) -> int:
-    """How many of them the shipped classifier takes for knocks."""
+    """Return the number of sounds classified as knocks by the shipped classifier."""
     chances = SHIPPED.probabilities(measure(without_tilt(around, brighter_db)))[:, 0]
     return int((chances >= SHIPPED.least_knock).sum())
 
 
 @pytest.mark.parametrize("seed", [4, 9])
-def test_five_knocks_tell_how_bright_a_microphone_is(seed: int) -> None:
-    heard = sounds(Sound.KNOCK, 6.0, seed)
-    brighter_db = estimate_tilt_db(heard[:5], SHIPPED)
+def test_five_knocks_determine_the_brightness_of_a_microphone(seed: int) -> None:
+    around = sounds(Sound.KNOCK, 6.0, seed)
+    brighter_db = estimate_tilt_db(around[:5], SHIPPED)
     assert 3 <= brighter_db <= 6
-    assert knocks(heard[5:], 0.0) <= 4
-    assert knocks(heard[5:], brighter_db) >= 6
+    assert knocks(around[5:], 0.0) <= 4
+    assert knocks(around[5:], brighter_db) >= 6
     assert knocks(sounds(Sound.NAIL, 6.0, seed), brighter_db) == 0
     assert knocks(sounds(Sound.TILE, 6.0, seed), brighter_db) == 0
 
 
 @pytest.mark.parametrize("seed", [1, 2, 9])
-def test_a_microphone_that_hears_knocks_is_left_as_it_is(seed: int) -> None:
+def test_a_working_microphone_needs_no_correction(seed: int) -> None:
     assert estimate_tilt_db(sounds(Sound.KNOCK, 0.0, seed), SHIPPED) == 0
 
 
-def test_what_no_tilt_makes_a_knock_has_none() -> None:
+def test_silence_gives_no_correction() -> None:
     silence = np.zeros((5, 6_016), np.float32)
     assert estimate_tilt_db(silence, SHIPPED) == 0

@@ -1,4 +1,4 @@
-"""Light: glare over a tile and tiles in the dark are told with their places, a good light is not complained about."""
+"""Tests of the light check: glare and dark tiles are reported with their positions, good light is not."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def with_glare(picture: Image, x_px: float, y_px: float, size_px: float) -> Imag
     return lit
 
 
-def test_a_good_light_is_good(good: RenderedPicture) -> None:
+def test_good_light_has_no_warnings(good: RenderedPicture) -> None:
     found = examine_light(good.image, outlines(good))
     assert found.warnings == ()
     assert len(found.samples) == 8
@@ -48,7 +48,7 @@ def test_a_good_light_is_good(good: RenderedPicture) -> None:
     assert found.contrast[0] > 2 * LEAST_CONTRAST
 
 
-def test_a_lamp_that_a_tile_mirrors_is_glare_at_that_tile(good: RenderedPicture) -> None:
+def test_a_reflected_lamp_is_glare_at_its_tile(good: RenderedPicture) -> None:
     x, y = good.truth.tiles[3].center_px
     found = examine_light(with_glare(good.image, x, y, 10), outlines(good))
     assert [found.trouble_at(spot) for spot in found.samples].count(Trouble.GLARE) == 1
@@ -56,33 +56,33 @@ def test_a_lamp_that_a_tile_mirrors_is_glare_at_that_tile(good: RenderedPicture)
     assert "Glare in 1 place" in found.warnings[0]
 
 
-def test_glare_between_tiles_is_found_where_it_is(good: RenderedPicture) -> None:
+def test_glare_between_tiles_is_located(good: RenderedPicture) -> None:
     found = examine_light(with_glare(good.image, 400, 225, 12), outlines(good))
     ((x, y, radius),) = found.patches
     assert (x, y) == pytest.approx((400, 225), abs=3)
     assert 8 < radius < 30
 
 
-def test_tiles_in_the_dark_are_dull() -> None:
+def test_dark_tiles_have_too_little_contrast() -> None:
     dark = laid_in(0.08)
     found = examine_light(dark.image, outlines(dark))
     assert {found.trouble_at(spot) for spot in found.samples} == {Trouble.DULL}
     assert "Too little contrast in 8 places" in found.warnings[0]
 
 
-def test_tiles_that_are_all_very_bright_show_no_glare() -> None:
+def test_uniformly_bright_tiles_are_no_glare() -> None:
     bright = laid_in(1.6)
     found = examine_light(bright.image, outlines(bright))
     assert found.is_bright
     assert found.warnings == ()
 
 
-def test_a_picture_that_is_white_or_black_is_told_without_any_tile() -> None:
+def test_white_and_black_pictures_are_reported_without_tiles() -> None:
     assert "overexposed" in examine_light(np.full((90, 160, 3), 255, np.uint8), []).warnings[0]
     assert "too dark" in examine_light(np.full((90, 160, 3), 9, np.uint8), []).warnings[0]
     assert examine_light(np.full((90, 160, 3), 99, np.uint8), []).warnings == ()
 
 
-def test_outlines_outside_of_the_picture_are_left_out() -> None:
+def test_outlines_outside_the_picture_are_ignored() -> None:
     outside: OutlinePx = ((-50.0, -50.0), (-20.0, -50.0), (-20.0, -20.0), (-50.0, -20.0))
     assert examine_light(np.full((90, 160, 3), 99, np.uint8), [outside]).samples == ()

@@ -1,4 +1,4 @@
-"""What is printed: at true scale, whole, and found again by the eye that looks for it."""
+"""Tests of the printed sheets: scale, completeness, and detection of their markers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from calibration.sheets.sheet import LineSegment, Paper, Rectangle, Sheet, Text,
 from calibration.table.corner_marks import find_corner_marks
 from tests.calibration.pdf_pages import contents, page_sizes_mm, picture_of
 
-# 150 dots to the inch.
+# About 150 dots per inch.
 PX_PER_MM = 6.0
 CORNERS, BOARD, MAT = 0, 1, 2
 papers = pytest.mark.parametrize("paper", Paper)
@@ -38,18 +38,18 @@ def test_pages_have_the_size_of_the_paper(paper: Paper) -> None:
 
 
 @papers
-def test_all_sixteen_markers_of_the_corners_are_found_at_their_size(paper: Paper) -> None:
+def test_all_sixteen_corner_markers_are_found_at_their_size(paper: Paper) -> None:
     markers = find_corner_marks(picture_of(pdf_on(paper), CORNERS, PX_PER_MM))
-    assert [(one.block, one.place) for one in markers] == [(b, p) for b in range(4) for p in range(4)]
-    for one in markers:
-        corners = np.array(one.corners_px)
+    assert [(marker.block, marker.place) for marker in markers] == [(b, p) for b in range(4) for p in range(4)]
+    for each in markers:
+        corners = np.array(each.corners_px)
         sides_mm = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1) / PX_PER_MM
         assert sides_mm == pytest.approx(np.full(4, MARKER_MM), abs=0.35)
-        assert corners[0].sum() == min(corners.sum(axis=1))  # it stands upright
+        assert corners[0].sum() == min(corners.sum(axis=1))  # upright
 
 
 @papers
-def test_every_corner_of_the_board_is_found_at_its_place(paper: Paper) -> None:
+def test_all_board_corners_are_found_at_their_positions(paper: Paper) -> None:
     view = find_view(picture_of(pdf_on(paper), BOARD, PX_PER_MM))
     assert len(view.corners) == BOARD_CORNERS
     at_mm = (view.points_px() + 0.5) / PX_PER_MM
@@ -59,7 +59,7 @@ def test_every_corner_of_the_board_is_found_at_its_place(paper: Paper) -> None:
 
 
 @papers
-def test_the_mat_put_together_shows_its_four_corner_blocks(paper: Paper) -> None:
+def test_the_assembled_mat_has_four_corner_blocks(paper: Paper) -> None:
     part_mm = (MAT_WIDTH_MM / 3, MAT_HEIGHT_MM / 3)
     px_per_mm = 3.0
     left, top = ((paper.long_mm - part_mm[0]) / 2, (paper.short_mm - part_mm[1]) / 2 - 1)
@@ -72,22 +72,24 @@ def test_the_mat_put_together_shows_its_four_corner_blocks(paper: Paper) -> None
     markers = find_corner_marks(np.vstack(rows))
     assert len(markers) == 16
     for block, place_mm in enumerate(block_places_mm()):
-        middle_px = np.mean([one.corners_px for one in markers if one.block == block], axis=(0, 1))
-        assert middle_px / px_per_mm == pytest.approx(np.array(place_mm) + BLOCK_MM / 2, abs=0.7)
+        centre_px = np.mean([marker.corners_px for marker in markers if marker.block == block], axis=(0, 1))
+        assert centre_px / px_per_mm == pytest.approx(np.array(place_mm) + BLOCK_MM / 2, abs=0.7)
 
 
 @papers
-def test_every_sheet_has_a_ruler_of_100_mm_inside_the_paper(paper: Paper) -> None:
+def test_every_sheet_has_a_100_mm_ruler_inside_the_paper(paper: Paper) -> None:
     for sheet in draw_prints(paper, 3):
         rulers = [
-            one for one in sheet.shapes if isinstance(one, LineSegment) and one.to_mm[0] - one.from_mm[0] == RULER_MM
+            shape
+            for shape in sheet.shapes
+            if isinstance(shape, LineSegment) and shape.to_mm[0] - shape.from_mm[0] == RULER_MM
         ]
         assert len(rulers) == 1
         assert 5 < rulers[0].from_mm[1] < sheet.height_mm - 5
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_zones_lie_on_the_mat_apart_from_each_other_and_from_the_blocks(players: int) -> None:
+def test_zones_and_blocks_of_the_mat_do_not_overlap(players: int) -> None:
     zones = mat_zones(players)
     assert [zone.name for zone in zones] == [*(f"Seat {n + 1}" for n in range(players)), "Boneyard", "Layout"]
     areas = [(z.left_mm, z.top_mm, z.left_mm + z.width_mm, z.top_mm + z.height_mm) for z in zones]
@@ -104,7 +106,7 @@ def test_a_mat_for_five_is_refused() -> None:
         mat_zones(5)
 
 
-def test_the_table_of_a_pdf_says_where_its_objects_are() -> None:
+def test_the_xref_table_of_a_pdf_has_the_object_offsets() -> None:
     pdf = pdf_on(Paper.A4)
     at = int(pdf.split(b"startxref\n")[1].split()[0])
     places = [int(line[:10]) for line in pdf[at:].splitlines()[3:] if line.endswith(b" n ")]
@@ -112,12 +114,12 @@ def test_the_table_of_a_pdf_says_where_its_objects_are() -> None:
     assert all(pdf[place:].startswith(b"%d 0 obj" % number) for number, place in enumerate(places, start=1))
 
 
-def test_a_turned_text_is_written_as_pdf_says_it() -> None:
+def test_rotated_text_in_pdf() -> None:
     sheet = Sheet(100.0, 50.0, (Text((10.0, 20.0), "a (b)", 5.0, quarters=1),))
     assert contents(format_pdf([sheet]))[0].splitlines()[1] == r"BT 0 g /F 5 Tf 0 1 1 0 10 20 Tm (a \(b\)) Tj ET"
 
 
-def test_a_window_shows_only_its_part() -> None:
+def test_a_window_clips_its_contents() -> None:
     window = Window((Rectangle(0.0, 0.0, 100.0, 100.0),), (10.0, 10.0), (5.0, 5.0), 20.0, 10.0)
     sheet = Sheet(40.0, 30.0, (window,))
     for picture in (draw_sheet(sheet, 2.0), picture_of(format_pdf([sheet]), 0, 2.0)):
@@ -126,6 +128,6 @@ def test_a_window_shows_only_its_part() -> None:
         assert (picture == 0).sum() == 20 * 40
 
 
-def test_text_that_a_pdf_font_cannot_show_is_refused() -> None:
+def test_non_ascii_text_is_refused() -> None:
     with pytest.raises(ValueError, match="ASCII"):
         Text((0.0, 0.0), "Caf\u00e9")

@@ -1,4 +1,4 @@
-"""The table: measured by corner blocks, tiles or clicked corners, against a renderer that knows where everything is."""
+"""Tests of measuring a rendered table by corner blocks, tiles or clicked corners."""
 
 from __future__ import annotations
 
@@ -31,43 +31,43 @@ def by_markers() -> Table:
     return table_from_markers(find_corner_marks(picture_of(Laid())), LENS)
 
 
-def test_four_blocks_give_the_table_to_half_a_millimetre(by_markers: Table) -> None:
+def test_four_blocks_determine_the_table_within_half_a_millimetre(by_markers: Table) -> None:
     assert _worst_mm(by_markers) < 0.5
     assert math.degrees(by_markers.tilt_rad) == pytest.approx(25, abs=0.1)
     assert by_markers.height_mm == pytest.approx(VIEW.camera_mm()[2], rel=0.002)
 
 
-def test_places_are_from_the_middle_with_y_away_from_the_first_seat(by_markers: Table) -> None:
+def test_coordinates_start_at_the_centre_with_y_away_from_the_first_seat(by_markers: Table) -> None:
     places = {mark.block: mark for mark in by_markers.marks}
     assert [sign(places[block].x_mm, places[block].y_mm) for block in range(4)] == [(-1, 1), (1, 1), (1, -1), (-1, -1)]
     assert sum(mark.x_mm for mark in by_markers.marks) == pytest.approx(0, abs=1e-6)
-    # The renderer turns clockwise.
+    # The renderer rotates clockwise.
     assert places[2].turn_rad - places[3].turn_rad == pytest.approx(-(BLOCKS_MM[2][2] - BLOCKS_MM[3][2]), abs=0.002)
 
 
-def test_tops_of_tiles_are_not_shifted_by_their_height(by_markers: Table) -> None:
+def test_positions_of_tile_tops_are_corrected_for_height(by_markers: Table) -> None:
     grid = grid_mm()
     tops_px, cloth_px = VIEW.project(grid, 10.0), VIEW.project(grid, 0.0)
     assert by_markers.tops_to_table(tops_px, LENS) == pytest.approx(by_markers.to_table(cloth_px, LENS), abs=0.1)
-    # Taken for places on the cloth they would be millimetres off.
+    # Without the correction they would be off by several millimetres.
     shifted = by_markers.to_table(tops_px, LENS) - by_markers.to_table(cloth_px, LENS)
     assert np.linalg.norm(shifted, axis=1).max() > 5
 
 
-def test_blocks_half_under_something_still_give_a_millimetre() -> None:
+def test_half_hidden_blocks_determine_the_table_within_a_millimetre() -> None:
     hidden = tuple((x_mm + 40.0, y_mm + 40.0, 84.0) for x_mm, y_mm, _ in BLOCKS_MM)
     markers = find_corner_marks(picture_of(Laid(hidden=hidden)))
     assert len(markers) <= 8
     assert _worst_mm(table_from_markers(markers, LENS)) < 1.0
 
 
-def test_a_print_of_another_scale_is_off_unless_it_is_said() -> None:
+def test_a_scaled_print_needs_its_scale() -> None:
     markers = find_corner_marks(picture_of(Laid(print_scale=0.95)))
     assert _worst_mm(table_from_markers(markers, LENS)) > 10
     assert _worst_mm(table_from_markers(markers, LENS, print_scale=0.95)) < 0.5
 
 
-def test_a_print_of_another_scale_shows_in_the_length_of_tiles(by_markers: Table) -> None:
+def test_a_scaled_print_changes_the_measured_length_of_tiles(by_markers: Table) -> None:
     fitted = table_from_markers(find_corner_marks(picture_of(Laid(print_scale=0.95))), LENS)
     thick = replace(by_markers, thickness_mm=SIZE.thickness_mm), replace(fitted, thickness_mm=SIZE.thickness_mm)
     lengths = [tile_length_mm(_tiles(6), table, LENS) for table in thick]
@@ -82,17 +82,17 @@ def test_too_few_blocks_are_refused(blocks: tuple[int, ...], reason: str) -> Non
         table_from_markers(markers, true_lens(camera))
 
 
-def test_tiles_of_known_size_alone_give_the_table() -> None:
+def test_tiles_of_known_size_determine_the_table() -> None:
     table = table_from_tiles(_tiles(6), LENS, SIZE)
     tops_px = VIEW.project(grid_mm(), SIZE.thickness_mm)
     assert table.source is TableSource.TILES
     assert worst_mm(table.tops_to_table(tops_px, LENS), grid_mm()) < 0.2
 
 
-def test_one_tile_that_is_read_wrongly_does_not_spoil_the_table() -> None:
+def test_a_single_misplaced_tile_has_little_effect() -> None:
     tiles = _tiles(8)
     (x, y), *others = tiles[0].corners_px
-    wrong = replace(tiles[0], corners_px=((x - 30, y - 20), *others))  # type: ignore[arg-type]  # four, as before
+    wrong = replace(tiles[0], corners_px=((x - 30, y - 20), *others))  # type: ignore[arg-type]
     table = table_from_tiles([wrong, *tiles[1:]], LENS, SIZE)
     assert worst_mm(table.tops_to_table(VIEW.project(grid_mm(), SIZE.thickness_mm), LENS), grid_mm()) < 1.0
 
@@ -108,7 +108,7 @@ def test_tiles_of_several_sizes_are_refused() -> None:
         table_from_tiles(tiles, LENS, SIZE)
 
 
-def test_four_clicked_corners_give_the_table() -> None:
+def test_four_clicked_corners_determine_the_table() -> None:
     corners = np.array([(-400.0, -200.0), (400, -200), (400, 200), (-400, 200)])
     clicked = VIEW.project(corners, 0.0) + np.array([(1, -1), (0, 1), (-1, 0), (1, 1)])
     seen = [(x, y) for x, y in clicked.tolist()]
@@ -117,25 +117,25 @@ def test_four_clicked_corners_give_the_table() -> None:
     assert table.to_table(clicked, LENS) == pytest.approx(corners * (1, -1), abs=3)
 
 
-def test_corners_that_were_clicked_in_another_order_are_refused() -> None:
+def test_corners_in_a_wrong_order_are_refused() -> None:
     corners = VIEW.project(np.array([(-400.0, -200.0), (400, 200), (400, -200), (-400, 200)]), 0.0)
     with pytest.raises(RefusedError, match="the corners"):
         table_from_corners([(x, y) for x, y in corners.tolist()], LENS, width_mm=800, depth_mm=400)
 
 
-def test_places_go_to_the_picture_and_back(by_markers: Table) -> None:
+def test_positions_round_trip_through_the_picture(by_markers: Table) -> None:
     there = by_markers.to_picture(grid_mm(), LENS, height_mm=10.0)
     assert by_markers.tops_to_table(there, LENS) == pytest.approx(grid_mm(), abs=1e-6)
     flat = np.column_stack([grid_mm(), np.ones(63)]) @ by_markers.homography(LENS, height_mm=10.0).T
     assert flat[:, :2] / flat[:, 2:] == pytest.approx(there, abs=1e-6)
 
 
-def test_black_that_looks_smaller_than_it_is_does_not_change_the_scale() -> None:
+def test_shrunken_black_areas_do_not_change_the_scale() -> None:
     shape = np.concatenate([marker_corners_mm(place) for place in range(4)])
     outward = np.sign(shape - np.repeat(shape.reshape(4, 4, 2).mean(axis=1), 4, axis=0))
     targets = []
     for x_mm, y_mm in ((-300.0, -100.0), (300, -100), (300, 120), (-300, 120)):
-        # 0.4 px of 2.6 to the millimetre.
+        # About 0.4 px at 2.6 px per millimetre.
         at = (shape - 0.15 * outward) * (1, -1) + (x_mm, y_mm)
         targets.append(FlatTarget(shape, VIEW.project(at, 0.0), outward=outward))
     plane = fit_plane(targets, LENS)
@@ -143,12 +143,12 @@ def test_black_that_looks_smaller_than_it_is_does_not_change_the_scale() -> None
     assert plane.growth_px == pytest.approx(-0.15 * 2.6, abs=0.1)
 
 
-def test_a_piece_must_be_seen_at_each_of_its_points() -> None:
+def test_a_target_needs_equal_numbers_of_points() -> None:
     with pytest.raises(ValueError, match=r"\(4, 2\) and \(3, 2\)"):
         FlatTarget(np.zeros((4, 2)), np.zeros((3, 2)))
 
 
-def test_axes_that_are_not_at_right_angles_cannot_be(by_markers: Table) -> None:
+def test_axes_must_be_orthogonal(by_markers: Table) -> None:
     with pytest.raises(ValueError, match="right angles"):
         replace(by_markers, axes=(1.0, 0.1, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
 
@@ -162,7 +162,7 @@ def _worst_mm(table: Table) -> float:
 
 
 def _tiles(count: int) -> tuple[SeenTile, ...]:
-    """Tiles all over the table, as a reader without fault would say them."""
+    """Return tiles all over the table, as from an ideal reader."""
     places = [(x, y) for x in (-240, -80, 80, 240) for y in (-110, 110)][:count]
     laid = tuple(PlacedTile((1, 2), (float(x), float(y)), 0.7 * at) for at, (x, y) in enumerate(places))
     return truth_of(Scene(laid, CLASSIC, FELT, LAMP, CAMERA), VIEW).reading.tiles

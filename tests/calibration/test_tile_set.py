@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def reader() -> Reader:
-    """An eye that takes much for a 3, as an eye may that has never seen such tiles."""
+    """Return a reader biased towards 3, like one untrained for the tiles."""
     shipped = load_reader(6)
     pips = shipped.pips
     toward_3 = (pips.biases[-1] + 10 * np.eye(19)[3]).astype(np.float32)
@@ -32,7 +32,7 @@ def reader() -> Reader:
 
 @pytest.fixture(scope="module")
 def shown() -> RenderedPicture:
-    """A double-six without its 0-3."""
+    """Return a picture of a double-six set without its 0-3."""
     rng = np.random.default_rng(5)
     return render(draw_whole_set(CLASSIC, 6, rng, left_out=(3,)), rng)
 
@@ -48,35 +48,35 @@ def kept(learned: LearningResult) -> LearnedSet:
 
 
 def logs_of(pips: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """An eye that says 0.97 for what it sees."""
+    """Return the log chances of a reader with a confidence of 0.97."""
     chances = np.full((*pips.shape, 7), 0.005)
     np.put_along_axis(chances, pips[..., None], 0.97, axis=2)
     return np.log(chances * rng.uniform(0.8, 1.2, chances.shape))
 
 
-def test_a_row_takes_what_the_cheaper_row_leaves() -> None:
+def test_the_cheapest_assignment_of_columns() -> None:
     costs = np.array([[1.0, 2.0, 9.0], [1.0, 5.0, 9.0], [1.0, 2.0, 3.0]])
     assert cheapest_columns(costs).tolist() == [1, 0, 2]
     with pytest.raises(ValueError, match="at most as many rows"):
         cheapest_columns(costs.T[:, :2])
 
 
-def test_a_whole_set_puts_misread_halves_right() -> None:
+def test_a_complete_set_corrects_misread_halves() -> None:
     rng = np.random.default_rng(3)
     true = all_pairs(6)[rng.permutation(28)]
     seen = true.copy()
-    # Three tiles are misread, so that each is taken for one that lies there too.
+    # Three tiles are misread as others that are on the table too.
     for at in (2, 11, 20):
         seen[at, 0] = (seen[at, 0] + 1) % 7
     logs = logs_of(seen, rng)
-    # What is misread is less sure, and the true number comes second.
+    # Misread halves are less certain, with the true number second.
     for at in (2, 11, 20):
         logs[at, 0, seen[at, 0]], logs[at, 0, true[at, 0]] = np.log(0.6), np.log(0.3)
     assert (np.sort(logs.argmax(axis=2), axis=1) != np.sort(true, axis=1)).any(axis=1).sum() == 3
     assert (label_tiles(logs) == true).all()
 
 
-def test_two_tiles_that_are_surely_alike_are_there_twice() -> None:
+def test_two_certainly_equal_tiles_are_duplicates() -> None:
     rng = np.random.default_rng(3)
     pips = all_pairs(6)[[*range(10), 4]]
     found = label_tiles(2 * logs_of(pips, rng))
@@ -85,14 +85,14 @@ def test_two_tiles_that_are_surely_alike_are_there_twice() -> None:
     assert len(count_tiles(found, 6).missing) == 18
 
 
-def test_what_is_said_by_hand_counts() -> None:
+def test_manual_labels_take_precedence() -> None:
     pips = all_pairs(6)
     found = label_tiles(logs_of(pips, np.random.default_rng(3)), {0: (6, 6)})
     assert found[0].tolist() == [6, 6]
     assert (np.sort(found[1:27], axis=1) == pips[1:27]).all()
 
 
-def test_a_tile_that_could_be_the_missing_one_has_a_small_margin() -> None:
+def test_a_tile_similar_to_the_missing_one_has_a_small_margin() -> None:
     pips = all_pairs(6)[:27]  # 6-6 is missing
     logs = logs_of(pips, np.random.default_rng(3))
     logs[26, 0, :] = np.log([0.01, 0.01, 0.01, 0.01, 0.01, 0.5, 0.45])  # 5-6, or 6-6
@@ -100,22 +100,20 @@ def test_a_tile_that_could_be_the_missing_one_has_a_small_margin() -> None:
     assert ahead[1] < 0.5 < 4 < ahead[0]
 
 
-def test_every_tile_of_a_rendered_set_is_labelled_right_and_the_missing_one_named(
-    learned: LearningResult, shown: RenderedPicture
-) -> None:
+def test_a_rendered_set_is_labelled_correctly(learned: LearningResult, shown: RenderedPicture) -> None:
     assert (learned.pips == true_tiles(learned.seen[0], shown)).all()
     assert count_tiles(learned.pips, 6) == TileCount(missing=((0, 3),), twice=())
     assert learned.doubtful == ()
 
 
-def test_tiles_kept_back_are_read_five_times_better(learned: LearningResult) -> None:
+def test_held_out_tiles_are_read_five_times_better(learned: LearningResult) -> None:
     shipped, own = learned.misread
     assert shipped > 0.02
     assert own < shipped / 5
     assert learned.own_set is not None
 
 
-def test_what_reads_no_better_is_refused(learned: LearningResult, reader: Reader) -> None:
+def test_a_set_without_improvement_is_refused(learned: LearningResult, reader: Reader) -> None:
     views = look(learned.sheet, reader.halves, reader.pips, 6, np.random.default_rng(1), views=3)
     knows = np.log(np.eye(7)[learned.pips] + 1e-9)[None].repeat(3, axis=0)
     own, (shipped, learned_share) = custom_set_if_better(Views(views.seen, knows), learned.pips, Restraint(0.001, 0.0))
@@ -123,7 +121,7 @@ def test_what_reads_no_better_is_refused(learned: LearningResult, reader: Reader
     assert learned_share >= 0
 
 
-def test_the_look_is_told(kept: LearnedSet) -> None:
+def test_the_appearance_is_measured(kept: LearnedSet) -> None:
     assert kept.look.pips is PipColors.DARK
     assert kept.look.bar is BarSeen.LINE
     assert kept.look.length_to_width == pytest.approx(CLASSIC.length_mm / CLASSIC.width_mm, abs=0.06)
@@ -131,7 +129,9 @@ def test_the_look_is_told(kept: LearnedSet) -> None:
     assert all(rgb is not None and max(rgb) < 120 for rgb in kept.look.pips_rgb)
 
 
-def test_the_file_gives_back_what_reads_the_set(kept: LearnedSet, learned: LearningResult, reader: Reader) -> None:
+def test_the_learned_set_round_trips_through_the_file(
+    kept: LearnedSet, learned: LearningResult, reader: Reader
+) -> None:
     again = parse_calibration(format_calibration(Calibration(set=kept))).set
     assert again == kept
     own = custom_set_of(kept)
@@ -141,21 +141,21 @@ def test_the_file_gives_back_what_reads_the_set(kept: LearnedSet, learned: Learn
     assert custom_reader(reader, kept).own_set is not None
 
 
-def test_a_game_with_a_larger_set_is_read_without_it(kept: LearnedSet, reader: Reader) -> None:
+def test_a_larger_set_is_read_without_the_learned_set(kept: LearnedSet, reader: Reader) -> None:
     assert custom_reader(replace(reader, max_pips=9), kept).own_set is None
     assert custom_reader(replace(reader, max_pips=None), kept).max_pips == 6
 
 
-def test_another_eye_learns_again_from_the_kept_tiles(kept: LearnedSet, reader: Reader) -> None:
-    of_old = replace(kept, eye="another", weights="")
+def test_another_reader_version_relearns_from_the_stored_tiles(kept: LearnedSet, reader: Reader) -> None:
+    older = replace(kept, eye="another", weights="")
     with pytest.raises(RefusedError, match="another version of the eye"):
-        custom_set_of(of_old)
-    again = refitted(of_old, reader)
+        custom_set_of(older)
+    again = refitted(older, reader)
     assert again.eye == kept.eye
     assert custom_set_of(again) is not None
 
 
-def test_where_too_much_is_in_doubt_nothing_is_learned_of_it_later_either(kept: LearnedSet, reader: Reader) -> None:
+def test_too_many_doubtful_tiles_prevent_relearning(kept: LearnedSet, reader: Reader) -> None:
     doubted = replace(kept, eye="another", doubtful=6)
     assert doubted.is_too_doubtful
     assert not replace(doubted, doubtful=5).is_too_doubtful
@@ -163,7 +163,7 @@ def test_where_too_much_is_in_doubt_nothing_is_learned_of_it_later_either(kept: 
 
 
 @pytest.mark.parametrize("field", ["weights", "sheet"])
-def test_damage_is_named(kept: LearnedSet, reader: Reader, field: str) -> None:
+def test_damage_is_reported(kept: LearnedSet, reader: Reader, field: str) -> None:
     damaged = {"weights": replace(kept, weights="AAAA"), "sheet": replace(kept, sheet="AAAA", eye="another")}[field]
     with pytest.raises(RefusedError, match="damaged"):
         custom_reader(reader, refitted(damaged, reader))
@@ -176,7 +176,7 @@ def test_too_few_tiles_are_refused() -> None:
         learn_set([few.image], load_reader(6))
 
 
-def test_tiles_are_drawn_with_their_numbers(learned: LearningResult) -> None:
+def test_tiles_are_drawn_with_their_labels(learned: LearningResult) -> None:
     plain, doubted = draw_tiles(learned), draw_tiles(replace(learned, doubtful=(0,)))
     assert plain.shape == doubted.shape
     different = np.argwhere((plain != doubted).any(axis=2))

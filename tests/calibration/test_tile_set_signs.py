@@ -1,4 +1,4 @@
-"""Sets on which no number can be counted: somebody says what the doubles are, and the rest is learned."""
+"""Tests of sets with signs instead of pips: the doubles are labelled by hand, and the rest is learned."""
 
 from dataclasses import replace
 
@@ -45,42 +45,42 @@ def learned(shown: SetPictures, pips: np.ndarray) -> LearningResult:
     return learn(shown, named_doubles(pips))
 
 
-def test_the_doubles_tell_what_all_other_tiles_are(learned: LearningResult, pips: np.ndarray) -> None:
+def test_the_doubles_determine_all_other_tiles(learned: LearningResult, pips: np.ndarray) -> None:
     assert len(pips) == 28
     assert learned.max_pips == 6
     assert (np.sort(learned.pips, axis=1) == np.sort(pips, axis=1)).all()
     assert learned.doubtful == ()
 
 
-def test_halves_of_tiles_kept_back_are_read_far_better(learned: LearningResult) -> None:
+def test_held_out_halves_are_read_far_better(learned: LearningResult) -> None:
     shipped, own = learned.misread
-    assert shipped > 0.5, "nobody has taught the shipped eye these signs"
+    assert shipped > 0.5, "the shipped reader is not trained for these signs"
     assert own < shipped / 10
     assert learned.own_set is not None
-    assert learned.own_set.believed == 0, "what the shipped eye says of signs is chance"
+    assert learned.own_set.believed == 0, "the shipped reader only guesses signs"
 
 
-def test_another_picture_is_read_with_what_was_learned(learned: LearningResult, reader: Reader) -> None:
+def test_another_picture_is_read_with_the_learned_set(learned: LearningResult, reader: Reader) -> None:
     rng = np.random.default_rng(13)
     rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
     kept = tile_set_of(learned, measure_look(learned, None))
-    for one in (kept, refitted(replace(kept, eye="another"), reader)):
-        read = custom_reader(reader, one).read(rendered.image)
+    for each in (kept, refitted(replace(kept, eye="another"), reader)):
+        read = custom_reader(reader, each).read(rendered.image)
         assert sorted(tuple(sorted(half.pips for half in tile.halves)) for tile in read.tiles) == [
             (low, high) for low in range(7) for high in range(low, 7)
         ]
 
 
-def test_signs_that_nobody_named_are_not_learned_in_an_order_of_their_own(shown: SetPictures, pips: np.ndarray) -> None:
-    told = replace(shown, max_pips=6, is_given=True)
+def test_unlabelled_signs_are_not_learned(shown: SetPictures, pips: np.ndarray) -> None:
+    with_size = replace(shown, max_pips=6, is_given=True)
     boat = next(at for at, pair in named_doubles(pips).items() if pair == (3, 3))
-    for said in ({}, {boat: (3, 3)}):
-        learned = learn(told, said)
+    for labels in ({}, {boat: (3, 3)}):
+        learned = learn(with_size, labels)
         assert learned.own_set is None
-        assert len(learned.doubtful) == 28 - len(said)
+        assert len(learned.doubtful) == 28 - len(labels)
 
 
-def test_until_every_number_was_said_nothing_is_taken_for_a_sign(shown: SetPictures, pips: np.ndarray) -> None:
+def test_signs_are_detected_only_with_all_numbers_labelled(shown: SetPictures, pips: np.ndarray) -> None:
     doubles, views = named_doubles(pips), shown.views.up_to(6)
     assert are_signs(views, doubles)
     five = next(at for at, pair in doubles.items() if pair == (5, 5))
@@ -90,20 +90,20 @@ def test_until_every_number_was_said_nothing_is_taken_for_a_sign(shown: SetPictu
     assert not_yet.own_set is None
     assert set(not_yet.doubtful) == set(range(28)) - set(without)
     assert [tuple(not_yet.pips[at]) for at in without] == list(without.values())
-    beside_a_known_one = next(at for at, pair in enumerate(pips.tolist()) if sorted(pair) == [2, 5])
-    assert are_signs(views, {**without, beside_a_known_one: (2, 5)})
+    next_to_known = next(at for at, pair in enumerate(pips.tolist()) if sorted(pair) == [2, 5])
+    assert are_signs(views, {**without, next_to_known: (2, 5)})
 
 
-def test_a_set_that_the_eye_reads_has_no_signs_whatever_is_said(reader: Reader) -> None:
+def test_a_readable_set_has_no_signs(reader: Reader) -> None:
     rng = np.random.default_rng(5)
     rendered = render(draw_whole_set(CLASSIC, 6, rng), rng)
     shown = examine_set([rendered.image], reader)
     assert not are_signs(shown.views.up_to(6), named_doubles(true_tiles(shown.seen[0], rendered)))
 
 
-def test_what_cannot_be_said_is_named(shown: SetPictures) -> None:
+def test_impossible_labels_are_refused(shown: SetPictures) -> None:
     with pytest.raises(RefusedError, match="there is no tile 29"):
         learn(shown, {28: (1, 1)})
-    told = replace(shown, max_pips=6, is_given=True)
+    with_size = replace(shown, max_pips=6, is_given=True)
     with pytest.raises(RefusedError, match="this set has no 7: its highest number is 6"):
-        learn(told, {0: (7, 1)})
+        learn(with_size, {0: (7, 1)})

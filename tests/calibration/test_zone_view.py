@@ -1,4 +1,4 @@
-"""Zones in the picture: what lies in one on the table lies in it in the picture, tilted and bent as it may be."""
+"""Tests of projecting zones to the picture, with tilt and distortion."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tallybone.session.zones import Zones
 from tests.calibration import laid
 
 THICKNESS_MM = 9.0
-# Not convex: a seat that reaches around a corner.
+# A non-convex seat around a corner.
 ANGLE: OutlineMm = (
     (-300.0, -180.0),
     (100.0, -180.0),
@@ -31,7 +31,7 @@ ANGLE: OutlineMm = (
 
 
 def tilted(tilt_deg: float, turn_deg: float = 0.0) -> Table:
-    """A table seen from 800 mm, the camera tilted towards the first seat and turned."""
+    """Return a table at 800 mm, with the camera tilted towards the first seat and rotated."""
     tilt, turn = math.radians(tilt_deg), math.radians(turn_deg)
     about_x = np.array([[1, 0, 0], [0, math.cos(tilt), -math.sin(tilt)], [0, math.sin(tilt), math.cos(tilt)]])
     about_z = np.array([[math.cos(turn), -math.sin(turn), 0], [math.sin(turn), math.cos(turn), 0], [0, 0, 1]])
@@ -41,8 +41,8 @@ def tilted(tilt_deg: float, turn_deg: float = 0.0) -> Table:
     return Table(nine, (0.0, 0.0, 800.0), THICKNESS_MM, TableSource.MARKERS, 0.1, 0.001)
 
 
-def agrees(outline: OutlineMm, table: Table, lens: Lens) -> float:
-    """The share of places all over the table that are in the zone in the picture exactly if they are on the table."""
+def agreement(outline: OutlineMm, table: Table, lens: Lens) -> float:
+    """Return the share of points with equal zone membership on the table and in the picture."""
     shares = show_zone(outline, table, lens).shares
     zones = Zones(boneyard=shares)
     on_table = Zones(boneyard=tuple(((x + 1000) / 2000, (y + 1000) / 2000) for x, y in outline))
@@ -54,7 +54,7 @@ def agrees(outline: OutlineMm, table: Table, lens: Lens) -> float:
         if 0 < share[0] < 1 and 0 < share[1] < 1
         for place in [np.array(place)]
     ]
-    assert sum(one for _, one in seen) > 50
+    assert sum(each for _, each in seen) > 50
     return sum(here == there for here, there in seen) / len(seen)
 
 
@@ -65,29 +65,29 @@ LENS = Lens(1280, 720, (1000.0, 1000.0), (639.5, 359.5))
 @pytest.mark.parametrize(
     "bent", [(0.0, 0.0, 0.0, 0.0, 0.0), (-0.25, 0.08, 0.001, -0.001, 0.0), (0.1, 0.0, 0.0, 0.0, 0.0)]
 )
-def test_a_place_is_in_a_zone_in_the_picture_exactly_if_it_is_on_the_table(
+def test_zone_membership_agrees_on_the_table_and_in_the_picture(
     tilt: float, bent: tuple[float, float, float, float, float]
 ) -> None:
-    assert agrees(ANGLE, tilted(tilt, 20), replace(LENS, distortion=bent)) > 0.998
+    assert agreement(ANGLE, tilted(tilt, 20), replace(LENS, distortion=bent)) > 0.998
 
 
-def test_a_measured_zone_is_where_the_renderer_shows_it() -> None:
+def test_a_measured_zone_matches_the_renderer() -> None:
     camera = laid.CAMERA
     lens = laid.true_lens(camera)
     table = table_from_markers(find_corner_marks(laid.picture_of(laid.Laid())), lens, thickness_mm=THICKNESS_MM)
-    # The table's frame has its middle between the blocks.
+    # The origin of the table is the centre of the blocks.
     corners: OutlineMm = ((-200.0, -100.0), (200.0, -100.0), (200.0, 100.0), (-200.0, 100.0))
     shown = np.array(show_zone(corners, table, lens).shares) * (lens.width_px, lens.height_px) - 0.5
-    middle = np.array([(x, y) for x, y, _ in laid.BLOCKS_MM]).mean(axis=0)
-    own = table.tops_to_table(view_of(camera).project(middle[None] + [[0.0, 0.0], [100.0, 0.0]], THICKNESS_MM), lens)
+    centre = np.array([(x, y) for x, y, _ in laid.BLOCKS_MM]).mean(axis=0)
+    own = table.tops_to_table(view_of(camera).project(centre[None] + [[0.0, 0.0], [100.0, 0.0]], THICKNESS_MM), lens)
     assert own[0] == pytest.approx((0, 0), abs=0.3)
     back = table.tops_to_table(shown, lens)
     assert back == pytest.approx(np.array(corners), abs=0.01)
 
 
-def test_what_is_outside_of_the_picture_is_cut_off_and_how_much_is_said() -> None:
+def test_zones_are_clipped_to_the_picture() -> None:
     table = tilted(0)
-    # The picture shows 512 mm to each side on the cloth, and less of the plane of the tops.
+    # The picture shows 512 mm to each side on the cloth, and less at the height of the tops.
     edge_mm = 640 / 1000 * (800 - THICKNESS_MM)
     shown = show_zone(((edge_mm - 30, -50), (edge_mm + 70, -50), (edge_mm + 70, 50), (edge_mm - 30, 50)), table, LENS)
     assert shown.visible == pytest.approx(0.3, abs=0.01)
@@ -96,7 +96,7 @@ def test_what_is_outside_of_the_picture_is_cut_off_and_how_much_is_said() -> Non
     assert (nothing.shares, nothing.visible) == ((), 0.0)
 
 
-def test_a_zone_behind_the_camera_is_not_seen() -> None:
+def test_a_zone_behind_the_camera_is_not_visible() -> None:
     low = tilted(75)
     shown = show_zone(((-100.0, -3000.0), (100.0, -3000.0), (100.0, -2500.0), (-100.0, -2500.0)), low, LENS)
     behind = show_zone(((-100.0, 3000.0), (100.0, 3000.0), (100.0, 2500.0), (-100.0, 2500.0)), low, LENS)

@@ -1,4 +1,4 @@
-"""Zones of a table: those of the printed mat wherever it lies, those between corner blocks, and what is refused."""
+"""Tests of the zones of a table, from the printed mat or from loose corner blocks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from calibration.table.zones import TableZones, ZoneSource, zones_of_size, zones
 def marks_of_a_mat(
     turn_rad: float = 0.0, shift: complex = 0j, blocks: tuple[int, ...] = (0, 1, 2, 3)
 ) -> list[BlockPose]:
-    """Where the blocks of a mat lie whose middle is at *shift*, turned so."""
+    """Return the poses of the blocks of a mat with its centre at *shift*."""
     marks = []
     for block in blocks:
         left_mm, top_mm = block_places_mm()[block]
@@ -33,7 +33,7 @@ def loose(*places: tuple[int, float, float]) -> list[BlockPose]:
 
 
 @pytest.mark.parametrize("blocks", [(0, 1, 2, 3), (0, 2), (1, 2, 3), (0, 1)])
-def test_a_mat_is_known_by_where_its_blocks_lie(blocks: tuple[int, ...]) -> None:
+def test_a_mat_is_recognised_by_the_positions_of_its_blocks(blocks: tuple[int, ...]) -> None:
     turn_rad, shift = math.radians(7), 30 - 12j
     zones = zones_on(marks_of_a_mat(turn_rad, shift, blocks), 3)
     assert zones.source is ZoneSource.MAT
@@ -44,7 +44,7 @@ def test_a_mat_is_known_by_where_its_blocks_lie(blocks: tuple[int, ...]) -> None
     assert [name for name, _ in zones.named()] == ["seat 1", "seat 2", "seat 3", "boneyard", "layout"]
 
 
-def test_loose_blocks_are_no_mat_and_the_zones_fill_the_table_between_them() -> None:
+def test_zones_fill_the_table_between_loose_blocks() -> None:
     zones = zones_on(loose((0, -400, 200), (1, 410, 195), (2, 405, -190), (3, -395, -205)), 4)
     assert zones.source is ZoneSource.BLOCKS
     corners = np.array([point for _, outline in zones.named() for point in outline])
@@ -55,7 +55,7 @@ def test_loose_blocks_are_no_mat_and_the_zones_fill_the_table_between_them() -> 
     assert left[0] < first[0] < right[0]
 
 
-def test_two_blocks_across_from_each_other_are_enough_and_two_of_one_side_are_not() -> None:
+def test_two_diagonal_blocks_are_enough_but_not_two_of_one_side() -> None:
     assert zones_on(loose((0, -400, 200), (2, 400, -200)), 2).boneyard is not None
     with pytest.raises(RefusedError, match="2 corner blocks do not determine the size"):
         zones_on(loose((0, -400, 200), (1, 390, 200)), 2)
@@ -67,7 +67,7 @@ def test_a_table_without_room_for_zones_is_refused() -> None:
     assert len(zones_of_size(800, 600, 3).seats) == 3
 
 
-def test_two_of_four_seats_sit_across_from_each_other() -> None:
+def test_two_players_at_four_seats_sit_opposite() -> None:
     zones = zones_of_size(900, 700, 4)
     assert zones.playing(2) == (zones.seats[0], zones.seats[2])
     assert zones.playing(3) == zones.seats[:3]
@@ -84,6 +84,6 @@ def test_two_of_four_seats_sit_across_from_each_other() -> None:
         (((0.0, 0.0), (float("nan"), 1.0), (5.0, 0.0)), "within"),
     ],
 )
-def test_what_is_no_area_is_refused(outline: tuple[tuple[float, float], ...], reason: str) -> None:
+def test_invalid_outlines_are_refused(outline: tuple[tuple[float, float], ...], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         TableZones(ZoneSource.GIVEN, boneyard=outline)

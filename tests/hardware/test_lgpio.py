@@ -1,6 +1,6 @@
-"""The real lgpio: it starts in any folder, leaves nothing there, and its pins come back with their chip.
+"""Tests with the real lgpio: it starts in any folder, leaves no files, and its pins return with their chip.
 
-There is a GPIO chip on a Pi only; so the compiled part of lgpio is replaced by one, and all above it is real.
+Only a Pi has a GPIO chip, so the compiled part of lgpio is replaced. The rest is real.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from tests.conftest import ROOT
 from tests.hardware.table.reading import read_hardware
 from tests.waiting import soon, until
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("lgpio") is None, reason="there is no lgpio")
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("lgpio") is None, reason="lgpio is not installed")
 
 _PI_4 = 0xC03115
 _GONE = -5
 _PATH = ":".join([str(ROOT), *sys.path])
 
 
-def ran(code: str, folder: Path, **environment: str) -> str:
-    """What a program prints in a folder, with its temporary files in another."""
+def output_of(code: str, folder: Path, **environment: str) -> str:
+    """Run a program in a folder, with temporary files in another, and return its output."""
     (folder / "here").mkdir()
     (folder / "tmp").mkdir()
     done = subprocess.run(
@@ -67,21 +67,21 @@ except PinError as error:
 """
 
 
-def test_it_starts_where_nothing_can_be_written(tmp_path: Path) -> None:
-    """In /proc root may not either."""
-    said = ran("import os; os.chdir('/proc')" + TRY_TO_OPEN, tmp_path)
-    assert said.startswith("the pins cannot be used (")
-    assert "apt install" not in said
+def test_it_starts_in_a_read_only_folder(tmp_path: Path) -> None:
+    """Not even root can write in /proc."""
+    out = output_of("import os; os.chdir('/proc')" + TRY_TO_OPEN, tmp_path)
+    assert out.startswith("the pins cannot be used (")
+    assert "apt install" not in out
 
 
-def test_it_leaves_no_pipe_and_stays_where_it_was(tmp_path: Path) -> None:
+def test_it_leaves_no_pipe_and_keeps_the_working_directory(tmp_path: Path) -> None:
     here = tmp_path / "here"
-    said = ran(TRY_TO_OPEN + "import os; print(os.getcwd(), os.environ['LG_WD'])", tmp_path, LG_WD=str(here))
-    assert said.splitlines()[-1] == f"{here} {here}"
+    out = output_of(TRY_TO_OPEN + "import os; print(os.getcwd(), os.environ['LG_WD'])", tmp_path, LG_WD=str(here))
+    assert out.splitlines()[-1] == f"{here} {here}"
     assert list(here.iterdir()) == list((tmp_path / "tmp").iterdir()) == []
 
 
-def test_edges_come_through_the_pipe_without_a_name(tmp_path: Path) -> None:
+def test_edges_are_received_through_the_unnamed_pipe(tmp_path: Path) -> None:
     code = (
         TRY_TO_OPEN
         + """
@@ -96,10 +96,10 @@ for fd in os.listdir("/proc/self/fd"):
 print(came.wait(10))
 """
     )
-    assert ran(code, tmp_path).splitlines()[-1] == "True"
+    assert output_of(code, tmp_path).splitlines()[-1] == "True"
 
 
-def test_the_doctor_leaves_no_pipe_and_finds_it_where_nothing_can_be_written(
+def test_the_doctor_leaves_no_pipe_and_works_in_a_read_only_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -113,7 +113,7 @@ def test_the_doctor_leaves_no_pipe_and_finds_it_where_nothing_can_be_written(
 
 @dataclass
 class Chip:
-    """The compiled part of lgpio, with one chip that can be pulled out: then its handle is dead until it is closed."""
+    """The compiled part of lgpio with a removable chip. After removal its handle is invalid until closed."""
 
     is_there: bool = True
     is_open: bool = False
@@ -122,7 +122,7 @@ class Chip:
     inputs: dict[int, int] = field(default_factory=dict)
 
     def install(self, monkeypatch: pytest.MonkeyPatch, compiled: Any) -> None:
-        asked = {
+        functions = {
             "_gpiochip_open": self._open,
             "_gpiochip_close": self._close,
             "_gpio_get_chip_info": lambda handle: [self._of(handle), 28, "pinctrl", "chip"],
@@ -136,18 +136,18 @@ class Chip:
             "_gpio_set_debounce_micros": lambda handle, pin, us: self._of(handle),
             "_tx_pwm": lambda handle, pin, hz, duty, *rest: self._of(handle) or self._put(pin, duty / 100),
         }
-        for name, answer in asked.items():
+        for name, answer in functions.items():
             assert hasattr(compiled, name)
             monkeypatch.setattr(compiled, name, answer)
 
-    def pull_out(self) -> None:
+    def remove(self) -> None:
         self.is_there, self.is_dead = False, True
         self.outputs, self.inputs = {}, {}
 
     def _open(self, number: int) -> int:
         if not self.is_there:
             return -78
-        assert not self.is_open, "it would come back under another number"
+        assert not self.is_open, "the chip would get another handle"
         self.is_open, self.is_dead = True, False
         return 0
 
@@ -176,7 +176,7 @@ def chip(monkeypatch: pytest.MonkeyPatch) -> Chip:
     monkeypatch.setattr(local.LocalPiFactory, "pins", {})
     made = Chip(is_there=False)
     with pytest.raises(Exception, match="the pins cannot be used"):
-        open_pins(PinLibrary.LGPIO)  # which imports it without a pipe in this folder
+        open_pins(PinLibrary.LGPIO)  # imports lgpio without a pipe in this folder
     made.is_there = True
     made.install(monkeypatch, sys.modules["lgpio"]._lgpio)
     return made
@@ -194,17 +194,17 @@ ON_PINS = read_hardware(
 )
 
 
-def test_all_parts_come_back_with_a_chip_that_had_gone(chip: Chip) -> None:
+def test_all_parts_return_with_the_chip(chip: Chip) -> None:
     parts = Parts(ON_PINS, PartOpener(PinLibrary.LGPIO, VirtualPanel(()), time.monotonic_ns), clock=lambda: 0)
 
     def is_undone() -> bool:
-        return any(isinstance(one, ButtonPress) and one.button == "undo" for one in parts.read())
+        return any(isinstance(each, ButtonPress) and each.button == "undo" for each in parts.read())
 
     try:
         parts.show(TableState(2, turn=1, mood=Mood.PLAYING), DisplayPage())
         soon(lambda: chip.outputs.get(6) == 1 and chip.outputs.get(16, 0) > 0)
         assert parts.problems == {}
-        chip.pull_out()
+        chip.remove()
         soon(lambda: len(parts.problems) == 4)
         assert "for good" not in f"{parts.problems}"
         chip.is_there = True

@@ -1,4 +1,4 @@
-"""gpiozero lets the errors of lgpio through: a pin that another program has is told, whichever of the two says so."""
+"""Tests of errors for busy pins, which gpiozero passes through from lgpio."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ WHITE = Rgb(255, 255, 255)
 
 
 class BusyError(Exception):
-    """As lgpio.error, no error of gpiozero."""
+    """Like lgpio.error, not an error of gpiozero."""
 
 
 class Pins:
-    """Mock pins that another program may take away."""
+    """Mock pins that can become busy."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.is_taken = False
@@ -49,7 +49,7 @@ def pins(monkeypatch: pytest.MonkeyPatch) -> Pins:
     return Pins(monkeypatch)
 
 
-def test_leds_whose_pin_is_busy_cannot_be_had(pins: Pins) -> None:
+def test_leds_on_a_busy_pin_cannot_be_opened(pins: Pins) -> None:
     pins.is_taken = True
     with pytest.raises(LedError, match="LED 0 cannot have its pin: GPIO busy"):
         SingleLeds((5, 6), pins.factory)
@@ -60,7 +60,7 @@ def leds(kind: str, factory: Any) -> Lamps:
 
 
 @pytest.mark.parametrize("kind", ["rgb", "single"])
-def test_leds_whose_pin_is_lost_have_a_problem_and_shine_again(pins: Pins, kind: str) -> None:
+def test_leds_report_a_lost_pin_and_recover(pins: Pins, kind: str) -> None:
     lamps = leds(kind, pins.factory)
     pins.is_taken = True
     lamps.light((WHITE,))
@@ -73,7 +73,7 @@ def test_leds_whose_pin_is_lost_have_a_problem_and_shine_again(pins: Pins, kind:
     assert lamps.state.problem is None
 
 
-def test_buttons_whose_pin_is_busy_or_lost_say_so(pins: Pins) -> None:
+def test_buttons_report_busy_and_lost_pins(pins: Pins) -> None:
     buttons = GpioButtons({"next": 6}, pins.factory)
     pins.is_taken = True
     with pytest.raises(ButtonError, match="the pin of the button next cannot be read: GPIO busy"):

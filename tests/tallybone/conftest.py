@@ -1,4 +1,4 @@
-"""A browser for the tests of pages."""
+"""Fixtures for browser tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def node() -> str:
-    """The node that Playwright brings, and drives browsers with."""
+    """Return the path of the Node.js bundled with Playwright."""
     pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
     program = str(files("playwright") / "driver" / "node")
     if subprocess.run([program, "--version"], capture_output=True).returncode != 0:
@@ -25,7 +25,7 @@ def node() -> str:
 
 @pytest.fixture(scope="module")
 def browser(node: str) -> Iterator[Browser]:
-    """A browser without a window; the tests that use it say so where Playwright or Chromium is missing."""
+    """Yield a headless browser. Tests are skipped without Playwright or Chromium."""
     from tests.tallybone.web.browsers import chromium
 
     with chromium() as opened:

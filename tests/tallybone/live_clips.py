@@ -1,4 +1,4 @@
-"""A game as a camera sees it and people say it: frames with hands, and what a camera does not see, with times."""
+"""A game as a stream of frames with hands and timed inputs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WAY = (0.8, 0.3, 0.02, 0.3, 0.8)
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """What was pressed, heard or said, and when."""
+    """An input with its time."""
 
     item: ByHand
     t_ns: int
@@ -42,12 +42,12 @@ class Timed:
 
 @cache
 def game_clip(seed: int, plays: int) -> tuple[tuple[Frame | Timed, ...], State]:
-    """The first plays of a game of bones, 10 frames a second of 1280x720, and how the match stands after them."""
+    """Return the first plays of a game of bones at 10 frames per second, 1280x720, and the state after them."""
     return tuple(_items(seed, plays)), _states(seed, plays)[-1]
 
 
 def write_recording(path: Path, items: Sequence[Frame | Timed], *, pictures: Pictures = Pictures.MOVING) -> Path:
-    """A recording of what came in, as another camera."""
+    """Write a recording of the stream, for use as a camera."""
     start = SittingStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), pictures=pictures)
     with RecordingWriter(path, start) as writer:
         for number, item in enumerate(items):

@@ -1,4 +1,4 @@
-"""A computer without the libraries of the page."""
+"""Simulation of missing libraries."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import pytest
 
 
 def without_fastapi(monkeypatch: pytest.MonkeyPatch, importer: str) -> None:
-    """Let the import of the module *importer* fail as it does where FastAPI is not installed."""
+    """Let the import of the module *importer* fail as without FastAPI."""
     real = builtins.__import__
 
     def failing(
         name: str,
         names: Mapping[str, object] | None = None,
         local: Mapping[str, object] | None = None,
-        wanted: Sequence[str] = (),
+        fromlist: Sequence[str] = (),
         level: int = 0,
     ) -> ModuleType:
         if name == importer:
             raise ModuleNotFoundError("No module named 'fastapi'", name="fastapi")
-        return real(name, names, local, wanted, level)
+        return real(name, names, local, fromlist, level)
 
     monkeypatch.setattr(builtins, "__import__", failing)

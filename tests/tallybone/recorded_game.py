@@ -1,4 +1,4 @@
-"""A game that was recorded as a live table records it, with an eye that sees what is there instead of a camera."""
+"""A recorded game, with the truth instead of a camera."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from vision.tracking.watch import Frame
 
 SECOND = 1_000_000_000
 BEGINS_NS = 7_000 * SECOND
-"""A monotonic clock begins anywhere."""
+"""Start time, as a monotonic clock has no fixed origin."""
 
 
-class TruthEye(Perception):
-    """Says of the pictures of a game, one after the other, what lies there."""
+class TruthReader(Perception):
+    """A reader that returns the true views of a game one after the other."""
 
     def __init__(self, left: Sequence[TableView]) -> None:
         self.left = list(left)
@@ -36,9 +36,9 @@ class TruthEye(Perception):
         return self.left.pop(0)
 
 
-def eye(seed: int = 1, hands: int = 1) -> TruthEye:
-    """An eye for the game of `record_game`."""
-    return TruthEye(_views(seed, hands))
+def truth_reader(seed: int = 1, hands: int = 1) -> TruthReader:
+    """Return a reader for the game of `record_game`."""
+    return TruthReader(_views(seed, hands))
 
 
 @cache
@@ -46,8 +46,8 @@ def _views(seed: int, hands: int) -> tuple[TableView, ...]:
     return tuple(views(seed, hands))
 
 
-def shown(seed: int = 1, hands: int = 1) -> Iterator[Event | None]:
-    """What comes in: None for a picture."""
+def inputs(seed: int = 1, hands: int = 1) -> Iterator[Event | None]:
+    """Yield the inputs, None for a picture."""
     is_covered = False
     yield None
     for step in script(seed, hands)[1]:
@@ -62,25 +62,25 @@ def shown(seed: int = 1, hands: int = 1) -> Iterator[Event | None]:
 
 
 def record_game(path: Path, seed: int = 1, hands: int = 1, rules: Rules = BONES) -> list[Step]:
-    """Play a game live, record it, and return all that happened; an item a second."""
+    """Record a live game with one input per second, and return all steps."""
     start = SittingStart(started_at=START.started_at, players=PLAYERS, rules=rules.name, tile_set="double-6")
-    session, said = opened(rules, PLAYERS)
-    happened = [Step(0, session, said, session.state.log)]
-    sitting = Sitting(_look(eye(seed, hands)), session)
+    session, announcements = opened(rules, PLAYERS)
+    steps = [Step(0, session, announcements, session.state.log)]
+    sitting = Sitting(_look(truth_reader(seed, hands)), session)
     with RecordingWriter(path, start) as writer:
-        for at, item in enumerate(shown(seed, hands)):
+        for at, item in enumerate(inputs(seed, hands)):
             t_ns = BEGINS_NS + at * SECOND
             if item is None:
                 writer.frame(t_ns, _jpeg(at))
             else:
                 write_input(writer, item, t_ns)
-            happened.append(sitting.feed(Frame(_GREY, t_ns) if item is None else item, t_ns))
-            write_step(writer, happened[-1], picture=at)
-    return happened
+            steps.append(sitting.feed(Frame(_GREY, t_ns) if item is None else item, t_ns))
+            write_step(writer, steps[-1], picture=at)
+    return steps
 
 
 def write_pictures(folder: Path, count: int) -> Path:
-    """Write so many pictures into a folder."""
+    """Write a number of pictures into a folder."""
     folder.mkdir()
     for number in range(count):
         (folder / f"{number:03}.jpg").write_bytes(_jpeg(number))

@@ -1,4 +1,4 @@
-"""Recordings of whole games, as a live table writes them, with a perfect eye: real but for the pictures."""
+"""Recordings of whole games with a perfect reader, complete except for realistic pictures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BEGAN = datetime(2026, 11, 21, 18, 30, 5, tzinfo=UTC)
 
 
 def start_of(rules: Rules = BONES, players: tuple[str, ...] = PLAYERS, began: datetime = BEGAN) -> SittingStart:
-    """What a live game writes first."""
+    """Return the metadata of a live game."""
     options = tuple(changed_options(rules).items())
     return SittingStart(started_at=began, players=players, rules=rules.name, options=options, pictures=Pictures.MOVING)
 
@@ -36,16 +36,16 @@ def record_game(
     began: datetime = BEGAN,
     is_closed: bool = True,
 ) -> Session:
-    """Write the recording of a game; return where it ended. What is not closed is as after a power cut."""
+    """Record a game and return the final session. An unclosed recording is like after a power cut."""
     items, seen = items_of(seed, hands, rules, players)
     writer = RecordingWriter(path, start_of(rules, players, began))
     recorder = FileRecorder(path, writer, RecordingQuota(path.parent, 10**12), lambda _: None, settled=None)
     sitting = Sitting(partial(look_at, seen), opened(rules, players)[0])
     for item in items:
         if isinstance(item, RecordedInput):
-            said = item.load()
-            recorder.input(said, item.t_ns)
-            recorder.happened(sitting.feed(said, item.t_ns))
+            loaded = item.load()
+            recorder.input(loaded, item.t_ns)
+            recorder.happened(sitting.feed(loaded, item.t_ns))
         else:
             recorder.frame(item.t_ns, item.jpeg(), None)
             recorder.happened(sitting.feed(Frame(item.load(), item.t_ns), item.t_ns))

@@ -1,4 +1,4 @@
-"""Small files are there as they were, or new: on a full disk, on one that fails, and after a power cut."""
+"""Tests of writing small files atomically: full and failing disks, and power cuts."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def calibrated(level: float) -> Calibration:
 
 
 def fail_at(patch: pytest.MonkeyPatch, at: int, problem: int) -> list[int]:
-    """Have the call with that number fail, and all after it; return a list that counts them."""
+    """Let all calls from number *at* fail, and return a list with their count."""
     count = [0]
 
-    def faulty(really: Callable[..., Any]) -> Callable[..., Any]:
+    def faulty(real_call: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **named: Any) -> Any:
             count[0] += 1
             if count[0] >= at:
                 raise OSError(problem, os.strerror(problem))
-            return really(*args, **named)
+            return real_call(*args, **named)
 
         return call
 
@@ -40,7 +40,7 @@ def fail_at(patch: pytest.MonkeyPatch, at: int, problem: int) -> list[int]:
 
 
 @pytest.mark.parametrize("problem", [errno.ENOSPC, errno.EROFS, errno.EIO])
-def test_settings_that_cannot_be_written_are_as_they_were(tmp_path: Path, problem: int) -> None:
+def test_a_failed_write_keeps_the_old_settings(tmp_path: Path, problem: int) -> None:
     path = tmp_path / "house.json"
     save_house(HouseSettings(language="es"), path)
     for at in range(1, 20):
@@ -52,16 +52,16 @@ def test_settings_that_cannot_be_written_are_as_they_were(tmp_path: Path, proble
                 pass
             else:
                 break
-        # From the moment at which the new one has its name it may be that one.
+        # From the rename on, the file may be the new one.
         assert load_house(path)[0].language in ("es", "fr") if at > 4 else load_house(path)[0].language == "es"
         assert count[0] >= at
     assert at > 3
     save_house(HouseSettings(language="pt"), path)
     assert load_house(path) == (HouseSettings(language="pt"), None)
-    assert [one.name for one in tmp_path.iterdir()] == ["house.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["house.json"]
 
 
-def test_calibrations_before_it_stay_when_a_new_one_cannot_be_written(tmp_path: Path) -> None:
+def test_a_failed_write_keeps_earlier_calibrations(tmp_path: Path) -> None:
     path = tmp_path / "usb-0.json"
     for level in (10.0, 20.0, 30.0):
         save_calibration(calibrated(level), path)
@@ -71,11 +71,11 @@ def test_calibrations_before_it_stay_when_a_new_one_cannot_be_written(tmp_path: 
             with pytest.raises(OSError, match="No space"):
                 save_calibration(calibrated(40.0), path)
             patch.undo()
-    kept = [load_calibration(one) for one in (path, earlier_path(path, 1), earlier_path(path, 2))]
+    kept = [load_calibration(each) for each in (path, earlier_path(path, 1), earlier_path(path, 2))]
     assert kept == [calibrated(30.0), calibrated(20.0), calibrated(10.0)]
 
 
-def test_a_password_that_cannot_be_written_is_the_one_before(tmp_path: Path) -> None:
+def test_a_failed_write_keeps_the_old_password(tmp_path: Path) -> None:
     path = tmp_path / "owner.json"
     set_password("the first one", path)
     with pytest.MonkeyPatch.context() as patch:
@@ -86,15 +86,13 @@ def test_a_password_that_cannot_be_written_is_the_one_before(tmp_path: Path) -> 
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_the_name_is_on_the_disk_after_the_content_and_before_it_returns(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_content_and_name_are_synced_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    really, replace = os.fsync, os.replace
+    real_sync, replace = os.fsync, os.replace
 
     def synced(number: int) -> None:
         done.append(f"sync {Path(f'/proc/self/fd/{number}').readlink().name}")
-        really(number)
+        real_sync(number)
 
     def replaced(source: Any, target: Any) -> None:
         done.append("replace")

@@ -1,7 +1,7 @@
-"""Every tag, field and word that is written as JSON, held against a list: names in the code may change, files may not.
+"""Comparison of all tags, fields and values in JSON with a list, as renames in the code must not change files.
 
-`kept/json.txt` has a line for each. A line that is missing in the code is a file of before that does not open any more.
-A class or field that is renamed keeps its name in files by an entry in `json_values.TAGS` or `FIELDS`.
+`kept/json.txt` has a line for each. If a line is missing in the code, older files cannot be opened any more. Renamed
+classes and fields keep their names in files by an entry in `json_values.TAGS` or `FIELDS`.
 """
 
 from __future__ import annotations
@@ -43,37 +43,37 @@ ROOTS = {
 
 
 def flat(kind: Any) -> tuple[Any, ...]:
-    """The types that a hint stands for."""
+    """Return the types of a type hint."""
     if isinstance(kind, NewType):
         return flat(kind.__supertype__)
     if get_origin(kind) in (Union, UnionType):
-        return tuple(one for part in get_args(kind) for one in flat(part))
+        return tuple(each for part in get_args(kind) for each in flat(part))
     return (kind,)
 
 
 def lines(kind: Any, at: str) -> Iterator[str]:
-    """A line for each place in the JSON of a type: what may stand there."""
+    """Yield a line for each position in the JSON of a type, with its possible values."""
     kinds = flat(kind)
-    classes = [one for one in kinds if is_dataclass(one)]
-    for one in kinds:
-        if get_origin(one) is tuple:
-            items = get_args(one)
+    classes = [kind for kind in kinds if is_dataclass(kind)]
+    for each in kinds:
+        if get_origin(each) is tuple:
+            items = get_args(each)
             is_long = items[-1:] == (...,)
             for number, item in enumerate(items[:1] if is_long else items):
                 yield from lines(item, f"{at}[{'' if is_long else number}]")
-        elif isinstance(one, type) and is_dataclass(one):
-            own = f"{at}<{tag_of(one)}>" if len(classes) > 1 else at
-            yield f"{own} is a {tag_of(one)}"  # an error in a file says so
-            for name, (_, hint) in fields_of(one).items():
+        elif isinstance(each, type) and is_dataclass(each):
+            own = f"{at}<{tag_of(each)}>" if len(classes) > 1 else at
+            yield f"{own} is a {tag_of(each)}"  # used in error messages
+            for name, (_, hint) in fields_of(each).items():
                 yield from lines(hint, f"{own}.{name}")
-        elif isinstance(one, type) and issubclass(one, Enum):
-            yield from (f"{at}: {word.value!r}" for word in one)
+        elif isinstance(each, type) and issubclass(each, Enum):
+            yield from (f"{at}: {word.value!r}" for word in each)
         else:
-            yield f"{at}: {'null' if one is NoneType else one.__name__}"
+            yield f"{at}: {'null' if each is NoneType else each.__name__}"
 
 
 def written() -> list[str]:
-    """All lines, sorted."""
+    """Return all lines, sorted."""
     found = {line for name, kind in ROOTS.items() for line in lines(kind, name)}
     for outcome in get_args(Outcome):
         found |= {f"said<{tag_of(outcome)}>: {kind_of(object.__new__(outcome))}"}
@@ -81,23 +81,23 @@ def written() -> list[str]:
     return sorted(found)
 
 
-def test_what_is_written_as_json_has_the_names_of_before() -> None:
+def test_names_in_json_are_unchanged() -> None:
     now, before = written(), KEPT.read_text(encoding="utf-8").splitlines()
-    assert sorted(set(before) - set(now)) == [], "files of before would not open"
+    assert sorted(set(before) - set(now)) == [], "older files would not open"
     assert sorted(set(now) - set(before)) == [], "add these lines to kept/json.txt"
 
 
-def test_the_list_says_enough_to_fail() -> None:
+def test_the_list_is_complete_enough() -> None:
     assert len(written()) > 400
     assert "event<knock>.seat: int" in written()
 
 
-def test_a_field_of_older_files_that_is_gone_is_left_out() -> None:
+def test_removed_fields_of_older_files_are_ignored() -> None:
     read: Places = from_json({"looks": 3, "laid_unseen": [7], "unchecked": 5}, Places)
     assert read == Places(looks=3)
 
 
-def test_a_field_with_another_name_in_the_code_is_read_and_written_by_that_of_files() -> None:
+def test_renamed_fields_keep_their_names_in_files() -> None:
     around = Around(came_from_own=2, came_from_other=1)
     assert to_json(around, Around) == {"right": 2, "wrong": 1}
     read: Around = from_json({"right": 2, "wrong": 1}, Around)

@@ -1,4 +1,4 @@
-"""Values survive being JSON, and what is no value is refused with its place."""
+"""Tests of converting values to JSON and back, and of errors with their position."""
 
 import json
 from typing import Any, get_args
@@ -48,18 +48,18 @@ _EVENTS = _ACTIONS | st.builds(Amend, st.integers(0, 99).map(Seq), _ACTIONS) | s
 
 
 @given(_EVENTS)
-def test_an_event_survives_being_json(event: Any) -> None:
+def test_events_round_trip_through_json(event: Any) -> None:
     written = json.loads(json.dumps(to_json(event, Event)))
     assert from_json(written, Event) == event
 
 
 @pytest.mark.parametrize("name", ["bones", "draw", "allfives", "block", "super", "twoset", "cutthroat"])
-def test_the_rules_of_a_match_survive_being_json(name: str) -> None:
+def test_the_rules_of_a_match_round_trip_through_json(name: str) -> None:
     start = MatchStart(with_options(profile(name), {"target": "77"}), ("Ann", "Zoë"))
     assert from_json(json.loads(json.dumps(to_json(start, Event))), Event) == start
 
 
-def test_where_tiles_lie_survives_to_the_last_bit() -> None:
+def test_positions_of_tiles_round_trip_exactly() -> None:
     half = Half(6, 1 / 3, (0.1, 1e-17), Guess(5, 0.25), (0.1, 0.2))
     corners = ((0.0, 0.0), (2 / 7, 0.0), (2.0, 1.0), (0.0, 1.0))
     seen = SeenTile(Face.UP, corners, (half, half))
@@ -68,13 +68,13 @@ def test_where_tiles_lie_survives_to_the_last_bit() -> None:
     assert from_json(json.loads(json.dumps(to_json(places, Places))), Places) == places
 
 
-def test_every_event_has_a_name_of_its_own() -> None:
+def test_every_event_has_a_unique_tag() -> None:
     names = [tag_of(cls) for cls in get_args(Event)]
     assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize(
-    ("said", "where"),
+    ("value", "position"),
     [
         ({"is": "dance"}, "got 'dance'"),
         ({"is": "knock"}, "needs 'seat'"),
@@ -88,7 +88,7 @@ def test_every_event_has_a_name_of_its_own() -> None:
         (None, "got None"),
     ],
 )
-def test_what_is_no_event_is_refused_with_its_place(said: object, where: str) -> None:
+def test_invalid_events_are_refused_with_the_position(value: object, position: str) -> None:
     with pytest.raises(JsonValueError) as caught:
-        from_json(said, Event)
-    assert where in str(caught.value)
+        from_json(value, Event)
+    assert position in str(caught.value)

@@ -1,7 +1,7 @@
-"""Files that a released version wrote open today to the same result; `kept/` has one of each kind.
+"""Tests of opening the files of a released version with the same result; `kept/` has one of each kind.
 
-Version 0.1.0 wrote them: a hand of bones as a live table records it, a simulated match as a game record, and the
-calibration of a simulated table. What it said of each stands beside it.
+Version 0.1.0 wrote them: a live recording of a hand of bones, a simulated match as a game record, and the calibration
+of a simulated table. The output for each file is stored next to it.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from tallybone.terminal import Output
 KEPT = Path(__file__).parent / "kept"
 
 
-def said_of(name: str) -> str:
+def expected_output(name: str) -> str:
     return (KEPT / name).read_text(encoding="utf-8")
 
 
-def test_a_recording_of_before_replays_to_the_same_lines() -> None:
+def test_an_older_recording_replays_to_the_same_lines() -> None:
     out = StringIO()
     assert replay_log(KEPT / "recording.mcap", as_json=True, out=out, err=StringIO()) == 0
-    later = re.sub(r"(}+)$", r', "provisional": false\1', said_of("recording.jsonl"), flags=re.MULTILINE)
-    assert out.getvalue() == later, "a field may be added at the end of a line, nothing else may change"
+    later = re.sub(r"(}+)$", r', "provisional": false\1', expected_output("recording.jsonl"), flags=re.MULTILINE)
+    assert out.getvalue() == later, "only fields at the end of a line may be added"
 
 
 @pytest.mark.parametrize(("share", "events", "tiles"), [(0.3, 7, 4), (0.7, 13, 10), (1.0, 17, 13)])
-def test_a_match_of_before_goes_on_where_its_recording_ends(
+def test_an_older_match_resumes_at_the_end_of_its_recording(
     tmp_path: Path, share: float, events: int, tiles: int
 ) -> None:
     data = (KEPT / "recording.mcap").read_bytes()
@@ -47,15 +47,15 @@ def test_a_match_of_before_goes_on_where_its_recording_ends(
     assert (len(left.events), len(left.places.laid)) == (events, tiles)
 
 
-def test_a_game_record_of_before_scores_the_same() -> None:
+def test_an_older_game_record_scores_the_same() -> None:
     out = StringIO()
     assert score_record(KEPT / "record.dgr", as_json=True, out=out, err=StringIO()) == 0
-    assert out.getvalue() == said_of("record.jsonl")
+    assert out.getvalue() == expected_output("record.jsonl")
 
 
-def test_a_calibration_of_before_says_the_same_and_is_written_as_it_was(tmp_path: Path) -> None:
+def test_an_older_calibration_is_shown_and_written_identically(tmp_path: Path) -> None:
     path = shutil.copy(KEPT / "calibration.json", tmp_path / "calibration.json")
     out = StringIO()
     assert show(Path(path), output=Output("calibrate", out, StringIO())) == 0
-    assert out.getvalue().partition("\n")[2] == said_of("calibration.txt")
-    assert format_calibration(load_calibration(Path(path))) == said_of("calibration.json")
+    assert out.getvalue().partition("\n")[2] == expected_output("calibration.txt")
+    assert format_calibration(load_calibration(Path(path))) == expected_output("calibration.json")

@@ -1,4 +1,4 @@
-"""A recording with its truth, and an eye that sees what is there: a simulated table without any picture."""
+"""A recording with its truth, without realistic pictures."""
 
 from __future__ import annotations
 
@@ -23,24 +23,28 @@ from vision.reading import SeenTile
 from vision.tracking.table_view import Change, TableView
 
 STILL_NS = 300_000_000
-"""So long nothing has moved when a frame shows a tile."""
+"""Time without motion before the frame of a tile."""
 
 
 def record_true_game(path: Path, seed: int = 1, hands: int = 1) -> tuple[TableView, ...]:
-    """Record a game with its truth, an item a second, and return what an eye sees of its frames."""
+    """Record a game with its truth and one input per second, and return the views of its frames."""
     seen = tuple(views(seed, hands))
     start = SittingStart(started_at=START.started_at, players=PLAYERS, rules=BONES.name, tile_set="double-6")
     with RecordingWriter(path, start) as writer:
-        _say(writer, TrueTable(BEGINS_NS, "classic-felt", "easy"))
+        _write_truth(writer, TrueTable(BEGINS_NS, "classic-felt", "easy"))
         writer.frame(BEGINS_NS, _JPEG)
         frame = at = 1
         totals: tuple[int, ...] = (0,) * len(PLAYERS)
         for step in script(seed, hands)[1]:
             t_ns = BEGINS_NS + at * SECOND
             before, totals = totals, totals_of(step)
-            _say(writer, TrueEvent(t_ns - STILL_NS, step.event, sum(totals) - sum(before), totals, t_ns - STILL_NS))
+            _write_truth(
+                writer, TrueEvent(t_ns - STILL_NS, step.event, sum(totals) - sum(before), totals, t_ns - STILL_NS)
+            )
             if step.is_seen:
-                _say(writer, TrueTiles(t_ns - STILL_NS, tuple(TrueTile(t, Zone.LAYOUT) for t in seen[frame].tiles)))
+                _write_truth(
+                    writer, TrueTiles(t_ns - STILL_NS, tuple(TrueTile(t, Zone.LAYOUT) for t in seen[frame].tiles))
+                )
             elif not isinstance(step.event, MatchStart):
                 write_input(writer, step.event, t_ns)
             is_cleared = isinstance(step.event, NewHand | Redeal) and frame > 1
@@ -52,31 +56,31 @@ def record_true_game(path: Path, seed: int = 1, hands: int = 1) -> tuple[TableVi
 
 
 def totals_of(step: ScriptStep) -> tuple[int, ...]:
-    """What each player has after a step."""
+    """Return the totals after a step."""
     assert step.state.game is not None
     return step.state.game.totals
 
 
 def with_pips(view: TableView, tile: SeenTile, pips: tuple[int, int]) -> TableView:
-    """A view in which one tile is taken for another, surely."""
+    """Return a view with one tile confidently misread."""
     first, second = (
         replace(half, pips=number, confidence=1.0, chances=tuple(float(n == number) for n in range(7)))
         for half, number in zip(tile.halves, pips, strict=True)
     )
     wrong = replace(tile, halves=(first, second))
-    tiles = tuple(wrong if one == tile else one for one in view.tiles)
-    changes = tuple(replace(one, tile=wrong) if one.tile == tile else one for one in view.changes)
+    tiles = tuple(wrong if each == tile else each for each in view.tiles)
+    changes = tuple(replace(change, tile=wrong) if change.tile == tile else change for change in view.changes)
     return replace(view, tiles=tiles, changes=changes)
 
 
 def without(seen: Iterable[TableView], tile: SeenTile) -> Iterator[TableView]:
-    """Views in which one tile is never there."""
+    """Yield the views without a tile."""
     for view in seen:
         changes: tuple[Change, ...] = tuple(change for change in view.changes if change.tile != tile)
-        yield replace(view, tiles=tuple(one for one in view.tiles if one != tile), changes=changes)
+        yield replace(view, tiles=tuple(each for each in view.tiles if each != tile), changes=changes)
 
 
-def _say(writer: RecordingWriter, true: TrueTable | TrueTiles | TrueEvent) -> None:
+def _write_truth(writer: RecordingWriter, true: TrueTable | TrueTiles | TrueEvent) -> None:
     writer.write(Topic.TRUTH, true.t_ns, truth_line(true))
 
 

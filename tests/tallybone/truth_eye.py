@@ -1,4 +1,4 @@
-"""An eye that sees what is there, as far as a test wants it to: truth of rendered scenes, without any picture."""
+"""Views with the true tiles of simulated scenes, without rendering pictures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PLAYERS_OF = {
 def script(
     seed: int, hands: int = 1, rules: Rules = BONES, players: tuple[str, ...] = PLAYERS
 ) -> tuple[DemoTable, Iterator[ScriptStep]]:
-    """The game that `tallybone demo --seed` plays, and its table."""
+    """Return the table and the steps of `tallybone demo --seed`."""
     rng = np.random.default_rng(seed)
     table = pick_table(rng, rules)
     return table, play_out(rng, rules=rules, players=players, table=table.board, hands=hands)
@@ -40,41 +40,41 @@ def script(
 
 @cache
 def game(seed: int) -> tuple[DemoTable, tuple[ScriptStep, ...]]:
-    """One hand of a demo, played once for all tests."""
+    """Return a hand of the demo, cached for all tests."""
     table, steps = script(seed)
     return table, tuple(steps)
 
 
 def newest_tile(table: DemoTable, step: ScriptStep) -> SeenTile:
-    """The tile that was laid last, as a perfect eye sees it."""
+    """Return the last tile as read by a perfect reader."""
     assert step.state.game is not None
     scene = table.scene(step.state.game.layout, step.laid)
     newest = truth_of(scene, view_of(scene.camera)).shown[len(step.laid) - 1]
-    # A tile that is stacked beside it stands a little before it.
-    assert min(newest.visible) > 0.8, "the camera does not see the tile whole"
+    # A stacked tile next to it may cover a small part.
+    assert min(newest.visible) > 0.8, "the tile is partly hidden"
     return newest.tile
 
 
 def shaken(tile: SeenTile, noise: np.random.Generator, noise_px: float) -> SeenTile:
-    """The same tile, every point of it missed by a few pixels."""
+    """Return the tile with noise in all points."""
 
-    def miss(point: PointPx) -> PointPx:
+    def with_noise(point: PointPx) -> PointPx:
         return (point[0] + noise.normal(0, noise_px), point[1] + noise.normal(0, noise_px))
 
-    a, b, c, d = (miss(corner) for corner in tile.corners_px)
-    first, second = (replace(half, center_px=miss(half.center_px)) for half in halves_of(tile))
+    a, b, c, d = (with_noise(corner) for corner in tile.corners_px)
+    first, second = (replace(half, center_px=with_noise(half.center_px)) for half in halves_of(tile))
     return replace(tile, corners_px=(a, b, c, d), halves=(first, second))
 
 
 def placed(*tiles: SeenTile, before: tuple[SeenTile, ...] = ()) -> TableView:
-    """A view in which tiles are new."""
+    """Return a view with new tiles."""
     return TableView((*before, *tiles), (), tuple(Change(ChangeKind.PLACED, tile) for tile in tiles))
 
 
 def views(
     seed: int, hands: int = 1, noise_px: float = 1.5, rules: Rules = BONES, players: tuple[str, ...] = PLAYERS
 ) -> Iterator[TableView]:
-    """What the eye sees of each picture of a demo, the empty table first."""
+    """Yield the view of each picture of the demo, starting with the empty table."""
     noise = np.random.default_rng(seed + 1000)
     table, steps = script(seed, hands, rules, players)
     known: tuple[SeenTile, ...] = ()

@@ -1,4 +1,4 @@
-"""A table straight below a camera, on which the corner blocks lie as on the mat, for tests that need no picture."""
+"""A table directly below a camera, with corner blocks as on the mat, for tests without pictures."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ MARKS = tuple(
 
 
 def table_below(height_mm: float = 1200.0, *, marks: tuple[BlockPose, ...] = MARKS) -> Table:
-    """A table so far below the camera; the middle of the picture shows its middle."""
+    """Return a table at this distance below the camera, with its centre in the centre of the picture."""
     axes = (1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0)
     return Table(axes, (0.0, 0.0, height_mm), 10.0, TableSource.MARKERS, 0.1, 0.0005, marks)
 
 
 @dataclass(slots=True)
 class GreyLook:
-    """A camera that sees nothing but grey, another picture each time."""
+    """A camera with uniform grey pictures, each different."""
 
     problem: str | None = None
     light: Light = Light.FREE

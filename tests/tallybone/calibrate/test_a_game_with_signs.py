@@ -1,4 +1,4 @@
-"""A set on which no number can be counted is shown once, and a whole hand with it is followed as with any other."""
+"""Test of following a hand with a learned set of signs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module", name="recorded")
-def what_a_recording_says_of_the_set() -> RecordedSet:
+def learned_set_of_signs() -> RecordedSet:
     rng = np.random.default_rng(12)
     rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
     shown = examine_set([rendered.image], load_reader())
@@ -40,25 +40,25 @@ def what_a_recording_says_of_the_set() -> RecordedSet:
 
 
 @pytest.fixture(scope="module", name="hand")
-def a_hand_with_it(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recorded_hand(tmp_path_factory: pytest.TempPathFactory) -> Path:
     into, complaints = tmp_path_factory.mktemp("signs") / "hand.mcap", StringIO()
-    wishes = simulation_settings(
+    settings = simulation_settings(
         "bones", players=2, seed=500, options="set=6", hands=1, look="classic-felt", difficulty=Difficulty.NORMAL
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(LOOKS, "classic-felt", (SHAPES, FELT))
-        assert simulate(into, wishes, out=StringIO(), err=complaints) == 0, complaints.getvalue()
+        assert simulate(into, settings, out=StringIO(), err=complaints) == 0, complaints.getvalue()
     return into
 
 
-def judged(hand: Path, reader: Reader) -> Figures:
+def figures_of(hand: Path, reader: Reader) -> Figures:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vision.reader.reader, "load_reader", lambda _: reader)
         return judge_recordings([hand], jobs=1, err=Console(file=StringIO())).total
 
 
-def test_every_play_of_a_hand_is_right_and_before_hardly_any(hand: Path, recorded: RecordedSet) -> None:
-    before = judged(hand, load_reader(6))
-    after = judged(hand, custom_reader(load_reader(6), recorded))
+def test_all_plays_are_right_with_the_learned_set_only(hand: Path, recorded: RecordedSet) -> None:
+    before = figures_of(hand, load_reader(6))
+    after = figures_of(hand, custom_reader(load_reader(6), recorded))
     assert before.tiles_right < before.plays / 2
     assert (after.wholly_right, after.totals_right, after.spare, after.unflagged) == (after.plays, 1, 0, 0)

@@ -1,4 +1,4 @@
-"""What a check says when blocks or camera were moved, or tiles have another size than they should."""
+"""Tests of the calibration check with moved blocks or camera, and tiles of another size."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ def table(markers: tuple[SeenMarker, ...]) -> Table:
 
 
 def words(*found: object) -> str:
-    return " ".join(str(getattr(one, "words", one)) for one in found)
+    return " ".join(str(getattr(finding, "words", finding)) for finding in found)
 
 
-def test_a_table_as_it_was_is_well(markers: tuple[SeenMarker, ...], table: Table) -> None:
+def test_an_unchanged_table_is_ok(markers: tuple[SeenMarker, ...], table: Table) -> None:
     found = check_blocks(markers, table, LENS)
-    assert [one.grade for one in found] == [Grade.OK]
+    assert [finding.grade for finding in found] == [Grade.OK]
     assert "within 0." in words(*found)
     places = {mark.block: mark for mark in table.marks}
     for mark in seen_marks(markers, table, LENS):
         assert (mark.x_mm, mark.y_mm) == pytest.approx((places[mark.block].x_mm, places[mark.block].y_mm), abs=0.3)
 
 
-def test_a_block_that_was_moved_is_named_with_how_far(markers: tuple[SeenMarker, ...], table: Table) -> None:
+def test_a_moved_block_is_named_with_the_distance(markers: tuple[SeenMarker, ...], table: Table) -> None:
     first = table.marks[0]
     before = replace(table, marks=(replace(first, x_mm=first.x_mm - 30), *table.marks[1:]))
     found = check_blocks(markers, before, LENS)
-    assert [one.grade for one in found] == [Grade.PROBLEM]
+    assert [finding.grade for finding in found] == [Grade.PROBLEM]
     assert "top left by 30 mm" in words(*found)
     assert "top right" not in words(*found)
 
 
-def test_a_camera_that_was_pushed_is_told_by_how_much(markers: tuple[SeenMarker, ...], table: Table) -> None:
+def test_the_motion_of_the_camera_is_measured(markers: tuple[SeenMarker, ...], table: Table) -> None:
     turn = math.radians(2)
     moved = tuple(
         replace(
@@ -63,23 +63,23 @@ def test_a_camera_that_was_pushed_is_told_by_how_much(markers: tuple[SeenMarker,
         for mark in table.marks
     )
     found = check_blocks(markers, replace(table, marks=moved), LENS)
-    assert [one.grade for one in found] == [Grade.PROBLEM]
+    assert [finding.grade for finding in found] == [Grade.PROBLEM]
     assert "moved by 12 mm and 2.0 degrees" in words(*found)
 
 
-def test_hidden_blocks_are_told_and_are_no_trouble(markers: tuple[SeenMarker, ...], table: Table) -> None:
-    some = [one for one in markers if one.block != 2]
+def test_hidden_blocks_are_reported_without_a_problem(markers: tuple[SeenMarker, ...], table: Table) -> None:
+    some = [marker for marker in markers if marker.block != 2]
     found = check_blocks(some, table, LENS)
-    assert {one.grade for one in found} == {Grade.OK}
+    assert {finding.grade for finding in found} == {Grade.OK}
     assert "bottom right" in words(*found)
-    assert [one.grade for one in check_blocks((), table, LENS)] == [Grade.PROBLEM]
+    assert [block.grade for block in check_blocks((), table, LENS)] == [Grade.PROBLEM]
 
 
-def test_tiles_tell_a_wrong_scale_and_a_table_that_lies_otherwise(table: Table) -> None:
+def test_tiles_reveal_a_wrong_scale_or_tilt(table: Table) -> None:
     seen = tiles(np.zeros((2, 2, 3), np.uint8))
-    assert [one.grade for one in check_tiles(seen, table, LENS, length_mm=48.0)] == [Grade.OK]
+    assert [tile.grade for tile in check_tiles(seen, table, LENS, length_mm=48.0)] == [Grade.OK]
     assert "measure 48.0 mm all over" in words(*check_tiles(seen, table, LENS, length_mm=48.0))
-    assert [one.grade for one in check_tiles(seen, table, LENS, length_mm=50.0)] == [Grade.PROBLEM]
+    assert [tile.grade for tile in check_tiles(seen, table, LENS, length_mm=50.0)] == [Grade.PROBLEM]
     flat = replace(table, axes=(1, 0, 0, 0, -1, 0, 0, 0, -1))
     assert "should be equal" in words(*check_tiles(seen, flat, LENS))
     assert "too few" in words(*check_tiles(seen[:3], table, LENS))

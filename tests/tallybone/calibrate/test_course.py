@@ -1,4 +1,4 @@
-"""The course of a guided calibration, decided on from anywhere: nothing is skipped, kept or lost by itself."""
+"""Tests of the steps of a guided calibration: nothing is skipped, stored or lost without a decision."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ MEASURED = Calibration(LENS, table_below())
 
 
 def course_of(into: Path, calibration: Calibration = MEASURED, *, asks_always: bool = True) -> GuideCourse:
-    wish = GuideSettings("simulated", into, asks_always=asks_always)
-    return GuideCourse(wish, GreyLook(), calibration, lambda _: (), lambda: 0)
+    settings = GuideSettings("simulated", into, asks_always=asks_always)
+    return GuideCourse(settings, GreyLook(), calibration, lambda _: (), lambda: 0)
 
 
 def presses_of(course: GuideCourse) -> list[str]:
     return [choice.press for choice in course.view.choices]
 
 
-def test_what_was_done_before_is_asked_about(tmp_path: Path) -> None:
+def test_earlier_results_raise_a_question(tmp_path: Path) -> None:
     course = course_of(tmp_path / "c.json")
     assert (course.view.stage, course.view.step, presses_of(course)) == (Stage.BEFORE, StepName.LENS, [GO_ON, AGAIN])
     course.press(GO_ON)
@@ -50,7 +50,7 @@ def test_a_result_waits_until_it_is_accepted(tmp_path: Path) -> None:
     assert load_calibration(tmp_path / "c.json").zones == zones_on(MARKS, 4)
 
 
-def test_a_good_result_is_kept_at_once_where_nobody_wants_to_be_asked(tmp_path: Path) -> None:
+def test_a_good_result_is_stored_without_question_if_configured(tmp_path: Path) -> None:
     course = course_of(tmp_path / "c.json", asks_always=False)
     course.go_to(StepName.ZONES)
     course.turn()
@@ -60,7 +60,7 @@ def test_a_good_result_is_kept_at_once_where_nobody_wants_to_be_asked(tmp_path: 
     assert load_calibration(tmp_path / "c.json").zones is not None
 
 
-def test_again_forgets_what_was_decided_and_looks_anew(tmp_path: Path) -> None:
+def test_again_restarts_the_step(tmp_path: Path) -> None:
     course = course_of(tmp_path / "c.json")
     course.go_to(StepName.ZONES)
     course.press("2")
@@ -73,7 +73,7 @@ def test_again_forgets_what_was_decided_and_looks_anew(tmp_path: Path) -> None:
     assert course.view.seen[0].startswith("4 seats")
 
 
-def test_what_is_no_choice_changes_nothing(tmp_path: Path) -> None:
+def test_unavailable_choices_have_no_effect(tmp_path: Path) -> None:
     course = course_of(tmp_path / "c.json")
     course.go_to(StepName.ZONES)
     before = course.view
@@ -82,7 +82,7 @@ def test_what_is_no_choice_changes_nothing(tmp_path: Path) -> None:
         assert course.view == before
 
 
-def test_a_refusal_is_said_and_not_tried_again_by_itself(tmp_path: Path) -> None:
+def test_a_refusal_is_shown_without_an_automatic_retry(tmp_path: Path) -> None:
     course = course_of(tmp_path / "c.json", Calibration())
     course.turn()
     course.press(GO_ON)
@@ -94,7 +94,7 @@ def test_a_refusal_is_said_and_not_tried_again_by_itself(tmp_path: Path) -> None
     assert AGAIN in presses_of(course)
 
 
-def test_any_step_can_be_done_out_of_order(tmp_path: Path) -> None:
+def test_steps_can_be_done_in_any_order(tmp_path: Path) -> None:
     course = course_of(tmp_path / "c.json")
     course.go_to(StepName.LIGHT)
     assert (course.view.step, course.view.stage) == (StepName.LIGHT, Stage.LOOKS)
@@ -105,7 +105,7 @@ def test_any_step_can_be_done_out_of_order(tmp_path: Path) -> None:
     assert course.view.step is StepName.LENS
 
 
-def test_it_is_over_after_the_last_step(tmp_path: Path) -> None:
+def test_the_guide_ends_after_the_last_step(tmp_path: Path) -> None:
     course = course_of(tmp_path / "c.json")
     course.go_to(StepName.SET)
     course.press(SKIP)
@@ -117,7 +117,7 @@ def test_it_is_over_after_the_last_step(tmp_path: Path) -> None:
     assert not course.is_over
 
 
-def test_a_file_that_cannot_be_written_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
+def test_a_failed_write_is_reported_without_losing_results(tmp_path: Path) -> None:
     (tmp_path / "in the way").write_text("a file where a folder should be")
     course = course_of(tmp_path / "in the way" / "c.json", asks_always=False)
     course.go_to(StepName.ZONES)
@@ -129,7 +129,7 @@ def test_a_file_that_cannot_be_written_is_said_and_nothing_is_lost(tmp_path: Pat
     assert course.calibration.zones is None
 
 
-def test_zones_that_were_drawn_are_kept(tmp_path: Path) -> None:
+def test_drawn_zones_are_stored(tmp_path: Path) -> None:
     course = course_of(tmp_path / "c.json")
     assert course.zones == ()
     with pytest.raises(RefusedError, match="the current step does not calibrate zones"):
@@ -143,13 +143,13 @@ def test_zones_that_were_drawn_are_kept(tmp_path: Path) -> None:
     kept = load_calibration(tmp_path / "c.json").zones
     assert kept is not None
     assert kept.source is ZoneSource.GIVEN
-    # 60 pixels right of the middle, 1190 mm below a camera of 1000 px.
+    # 60 pixels right of the centre, at 1190 mm with a focal length of 1000 px.
     assert kept.boneyard is not None
     assert kept.boneyard[0] == pytest.approx((60.5 * 1.19, 159.5 * 1.19), abs=0.01)
     assert kept.seats == zones_on(MARKS, 4).seats
 
 
-def test_zones_that_were_drawn_are_there_when_they_are_changed_again(tmp_path: Path) -> None:
+def test_drawn_zones_can_be_edited_again(tmp_path: Path) -> None:
     drawn = EditableZone("layout", ((500.0, 200.0), (700.0, 200.0), (700.0, 500.0), (500.0, 500.0)))
     course = course_of(tmp_path / "c.json")
     course.go_to(StepName.ZONES)
@@ -164,7 +164,7 @@ def test_zones_that_were_drawn_are_there_when_they_are_changed_again(tmp_path: P
     assert drawn not in course.zones
 
 
-def test_the_camera_is_asked_to_show_what_the_step_needs(tmp_path: Path) -> None:
+def test_the_camera_is_asked_for_the_scene_of_the_step(tmp_path: Path) -> None:
     look = GreyLook()
     course = GuideCourse(GuideSettings("simulated", tmp_path / "c.json"), look, MEASURED, lambda _: (), lambda: 0)
     course.go_to(StepName.ZONES)

@@ -1,4 +1,4 @@
-"""`tallybone calibrate knock` with modelled sound, from a file and as a sensor hears it, and its use in a game."""
+"""Tests of `tallybone calibrate knock` with modelled sound from files and sensors, and of its use in a game."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tallybone.calibrate.simulated import knock_sitting
 from tallybone.play.calibrated import use_of
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tests.hardware.knock.sounds import block, with_hits, write_wav
-from tests.tallybone.calibrate.test_lens_and_table import talk
+from tests.tallybone.calibrate.test_lens_and_table import captured_output
 
-# A modelled table at which a bright microphone hears few knocks as such.
+# A modelled table where a bright microphone detects few knocks.
 BRIGHT_TABLE = 5
-# A table at which everything sounds like a tile.
+# A calibration that classifies all sounds as tiles.
 KEPT = KnockCalibration(Addition((0.0,) * FEATURES, -30.0), 0.3, 0.01, 10, 10, 24, 0, (0.4, 0.5))
 
 
@@ -39,10 +39,10 @@ def sound() -> NDArray[np.float32]:
     return knock_sitting(3, 2)
 
 
-def test_a_recording_that_follows_the_timetable_tells_knocks(tmp_path: Path, sound: NDArray[np.float32]) -> None:
+def test_a_recording_by_the_timetable_gives_a_calibration(tmp_path: Path, sound: NDArray[np.float32]) -> None:
     into = tmp_path / "c.json"
-    said, out, err = talk()
-    assert calibrate_knock(into, 2, wav=write_wav(tmp_path / "a.wav", sound), output=said) == 0, err.getvalue()
+    output, out, err = captured_output()
+    assert calibrate_knock(into, 2, wav=write_wav(tmp_path / "a.wav", sound), output=output) == 0, err.getvalue()
     kept = load_calibration(into).knock
     assert kept is not None
     assert (kept.knocks, kept.passed, len(kept.strengths)) == (10, 0, 2)
@@ -51,59 +51,59 @@ def test_a_recording_that_follows_the_timetable_tells_knocks(tmp_path: Path, sou
     assert "10 of 10 detected" in out.getvalue()
 
 
-def test_a_bright_microphone_is_told_of_and_hears_knocks_by_its_calibration(
+def test_a_bright_microphone_is_reported_and_detects_knocks_when_calibrated(
     tmp_path: Path, sound: NDArray[np.float32]
 ) -> None:
-    into, said = tmp_path / "c.json", talk()
+    into, output = tmp_path / "c.json", captured_output()
     bright = write_wav(tmp_path / "a.wav", apply_response(knock_sitting(BRIGHT_TABLE, 2), tilted(6.0)))
-    assert calibrate_knock(into, 2, wav=bright, output=said[0]) == 0, said[2].getvalue()
+    assert calibrate_knock(into, 2, wav=bright, output=output[0]) == 0, output[2].getvalue()
     kept = load_calibration(into).knock
     assert kept is not None
     assert kept.brighter_db >= 2
-    assert "brighter than most" in said[1].getvalue()
+    assert "brighter than most" in output[1].getvalue()
     other = apply_response(knock_sitting(BRIGHT_TABLE, 2, hits=1), tilted(6.0))
     own = block(other[timetable(2)[2].from_s * RATE_HZ :])
-    found = [[one.kind for one in KnockDetector(by).feed(own)].count(Sound.KNOCK) for by in (None, kept.classifier())]
+    found = [[each.kind for each in KnockDetector(by).feed(own)].count(Sound.KNOCK) for by in (None, kept.classifier())]
     assert found[0] <= 7
     assert found[1] >= 9
 
 
-def test_what_is_heard_at_the_table_gives_the_same_and_says_what_to_do(
-    tmp_path: Path, sound: NDArray[np.float32]
-) -> None:
+def test_live_calibration_gives_the_same_result_with_instructions(tmp_path: Path, sound: NDArray[np.float32]) -> None:
     wav, now_ns = write_wav(tmp_path / "a.wav", sound), [7 * NS_PER_S]
 
     def pause(_: float) -> None:
         now_ns[0] += NS_PER_S // 4
 
-    def heard(detector: KnockDetector) -> WavKnockSensor:
+    def sensor_for(detector: KnockDetector) -> WavKnockSensor:
         return WavKnockSensor(wav, clock=lambda: now_ns[0], detector=detector)
 
-    said, out, err = talk()
-    code = calibrate_knock(tmp_path / "live.json", 2, sensor=heard, clock=lambda: now_ns[0], pause=pause, output=said)
+    output, out, err = captured_output()
+    code = calibrate_knock(
+        tmp_path / "live.json", 2, sensor=sensor_for, clock=lambda: now_ns[0], pause=pause, output=output
+    )
     assert code == 0, err.getvalue()
-    assert calibrate_knock(tmp_path / "file.json", 2, wav=wav, output=talk()[0]) == 0
+    assert calibrate_knock(tmp_path / "file.json", 2, wav=wav, output=captured_output()[0]) == 0
     live, file = load_calibration(tmp_path / "live.json").knock, load_calibration(tmp_path / "file.json").knock
     assert live == file
-    told = out.getvalue()
-    assert told.index("Be quiet") < told.index("Shuffle") < told.index("Seat 1: knock 5") < told.index("Seat 2")
+    text = out.getvalue()
+    assert text.index("Be quiet") < text.index("Shuffle") < text.index("Seat 1: knock 5") < text.index("Seat 2")
 
 
-def test_tiles_in_place_of_knocks_are_refused_and_nothing_is_kept(tmp_path: Path) -> None:
+def test_tiles_instead_of_knocks_are_refused(tmp_path: Path) -> None:
     wav = write_wav(tmp_path / "a.wav", knock_sitting(1, 2, knocks=Sound.TILE))
-    said, _, err = talk()
-    assert calibrate_knock(tmp_path / "c.json", 2, wav=wav, output=said) == 1
+    output, _, err = captured_output()
+    assert calibrate_knock(tmp_path / "c.json", 2, wav=wav, output=output) == 1
     assert "were recognized as knocks" in err.getvalue()
     assert not (tmp_path / "c.json").exists()
 
 
-def test_a_missing_recording_is_named(tmp_path: Path) -> None:
-    said, _, err = talk()
-    assert calibrate_knock(tmp_path / "c.json", 2, wav=tmp_path / "none.wav", output=said) == 1
+def test_a_missing_recording_is_reported_by_name(tmp_path: Path) -> None:
+    output, _, err = captured_output()
+    assert calibrate_knock(tmp_path / "c.json", 2, wav=tmp_path / "none.wav", output=output) == 1
     assert "none.wav" in err.getvalue()
 
 
-def test_a_game_hears_knocks_by_what_its_table_adds(tmp_path: Path) -> None:
+def test_a_game_uses_the_calibration_of_its_table(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     save_calibration(Calibration(knock=KEPT), path)
     used = use_of(path, 2, None, is_named=True)
@@ -116,11 +116,11 @@ def test_a_game_hears_knocks_by_what_its_table_adds(tmp_path: Path) -> None:
 
 
 def _knocks(wav: Path, classifier: Classifier | None) -> int:
-    """How many knocks a game hears in a file."""
+    """Return the number of knocks that a game detects in a file."""
     now_ns = [0]
     opener = PartOpener(PinLibrary.MOCK, VirtualPanel(()), lambda: now_ns[0], classifier)
     sensor = opener.knock(WavSettings(driver="wav", file=str(wav)))
     now_ns[0] = 10 * NS_PER_S
-    heard = sensor.read()
+    sounds = sensor.read()
     sensor.close()
-    return sum(one.kind is Sound.KNOCK for one in heard)
+    return sum(each.kind is Sound.KNOCK for each in sounds)

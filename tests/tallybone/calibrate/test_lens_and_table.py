@@ -1,4 +1,4 @@
-"""`tallybone calibrate`: what a person does at the table, with pictures of rendered ones."""
+"""Tests of the `tallybone calibrate` commands with pictures of rendered tables."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from vision.reading import Face, SeenTile
 LENS = laid.true_lens(laid.CAMERA)
 
 
-def talk() -> tuple[Output, io.StringIO, io.StringIO]:
+def captured_output() -> tuple[Output, io.StringIO, io.StringIO]:
     out, err = io.StringIO(), io.StringIO()
     return Output("calibrate", out, err), out, err
 
 
-def written(folder: Path, name: str, picture: Image) -> Path:
+def write_picture(folder: Path, name: str, picture: Image) -> Path:
     path = folder / name
     cv2.imwrite(str(path), picture)
     return path
@@ -48,46 +48,46 @@ def tiles(_: Image) -> tuple[SeenTile, ...]:
 
 @pytest.fixture(scope="module")
 def table_picture(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return written(tmp_path_factory.mktemp("tables"), "table.png", laid.picture_of(laid.Laid(print_scale=0.95)))
+    return write_picture(tmp_path_factory.mktemp("tables"), "table.png", laid.picture_of(laid.Laid(print_scale=0.95)))
 
 
 def test_a_pdf_is_written(tmp_path: Path) -> None:
-    said, out, _ = talk()
-    assert print_sheets(tmp_path / "sheets.pdf", paper=Paper.LETTER, players=3, output=said) == 0
+    output, out, _ = captured_output()
+    assert print_sheets(tmp_path / "sheets.pdf", paper=Paper.LETTER, players=3, output=output) == 0
     assert (tmp_path / "sheets.pdf").read_bytes().startswith(b"%PDF-1.4")
     assert "11 sheets of Letter" in out.getvalue()
 
 
-def test_where_no_pdf_can_be_written_it_is_said(tmp_path: Path) -> None:
-    said, _, err = talk()
-    assert print_sheets(tmp_path / "no" / "sheets.pdf", paper=Paper.A4, players=3, output=said) == 1
+def test_a_failed_write_of_the_pdf_is_reported(tmp_path: Path) -> None:
+    output, _, err = captured_output()
+    assert print_sheets(tmp_path / "no" / "sheets.pdf", paper=Paper.A4, players=3, output=output) == 1
     assert "cannot save" in err.getvalue()
 
 
 @pytest.mark.slow
-def test_a_lens_is_measured_and_kept(tmp_path: Path) -> None:
-    paths = [written(tmp_path, f"{at}.png", held.picture_of(place)) for at, place in enumerate(held.GOOD[1:7])]
-    said, out, err = talk()
-    assert calibrate_lens(paths, tmp_path / "c.json", output=said) == 0, err.getvalue()
+def test_a_lens_is_measured_and_stored(tmp_path: Path) -> None:
+    paths = [write_picture(tmp_path, f"{at}.png", held.picture_of(place)) for at, place in enumerate(held.GOOD[1:7])]
+    output, out, err = captured_output()
+    assert calibrate_lens(paths, tmp_path / "c.json", output=output) == 0, err.getvalue()
     lens = load_calibration(tmp_path / "c.json").lens
     assert lens is not None
     assert lens.focal_px[0] == pytest.approx(held.FOCAL_PX * (1 + held.LENS), rel=0.01)
     assert "in 6 views" in out.getvalue()
 
 
-def test_too_few_pictures_of_the_board_are_refused_and_what_is_missing_is_said(tmp_path: Path) -> None:
-    path = written(tmp_path, "0.png", np.full((90, 160, 3), 99, np.uint8))
-    said, out, err = talk()
-    assert calibrate_lens([path], tmp_path / "c.json", output=said) == 1
+def test_too_few_pictures_are_refused_with_the_missing_views(tmp_path: Path) -> None:
+    path = write_picture(tmp_path, "0.png", np.full((90, 160, 3), 99, np.uint8))
+    output, out, err = captured_output()
+    assert calibrate_lens([path], tmp_path / "c.json", output=output) == 1
     assert "too little of the board is seen" in out.getvalue()
     assert "Still missing: Tilt the right side" in out.getvalue()
     assert "0 of 1 pictures" in err.getvalue()
     assert not (tmp_path / "c.json").exists()
 
 
-def test_the_lens_of_a_pi_camera_needs_one_picture_for_its_size(tmp_path: Path, table_picture: Path) -> None:
-    said, out, _ = talk()
-    assert calibrate_lens([table_picture], tmp_path / "c.json", known=PiCamera.MODULE_3, output=said) == 0
+def test_the_lens_of_a_pi_camera_needs_a_single_picture(tmp_path: Path, table_picture: Path) -> None:
+    output, out, _ = captured_output()
+    assert calibrate_lens([table_picture], tmp_path / "c.json", known=PiCamera.MODULE_3, output=output) == 0
     lens = load_calibration(tmp_path / "c.json").lens
     assert lens is not None
     assert (lens.width_px, lens.source) == (2304, LensSource.KNOWN_CAMERA)
@@ -95,23 +95,21 @@ def test_the_lens_of_a_pi_camera_needs_one_picture_for_its_size(tmp_path: Path, 
 
 
 @pytest.mark.slow
-def test_a_print_of_the_wrong_scale_is_noticed_by_the_tiles(tmp_path: Path, table_picture: Path) -> None:
+def test_a_wrong_print_scale_is_detected_by_the_tiles(tmp_path: Path, table_picture: Path) -> None:
     save_calibration(Calibration(LENS), tmp_path / "c.json")
     given = TableGiven(tile=(48.0, 24.0), thickness_mm=CLASSIC.thickness_mm)
-    said, out, _ = talk()
-    assert calibrate_table(table_picture, tmp_path / "c.json", given, read_tiles=tiles, output=said) == 0
+    output, out, _ = captured_output()
+    assert calibrate_table(table_picture, tmp_path / "c.json", given, read_tiles=tiles, output=output) == 0
     assert "printed at 95 %" in out.getvalue()
-    right, told, _ = talk()
+    right, corrected_out, _ = captured_output()
     given = TableGiven(tile=(48.0, 24.0), thickness_mm=CLASSIC.thickness_mm, ruler_mm=95)
     assert calibrate_table(table_picture, tmp_path / "c.json", given, read_tiles=tiles, output=right) == 0
-    assert "the scale is right" in told.getvalue()
+    assert "the scale is right" in corrected_out.getvalue()
 
 
-def test_without_a_measured_lens_a_table_is_found_and_what_that_costs_is_said(
-    tmp_path: Path, table_picture: Path
-) -> None:
-    said, out, _ = talk()
-    assert calibrate_table(table_picture, tmp_path / "c.json", TableGiven(), output=said) == 0
+def test_a_table_can_be_measured_with_a_guessed_lens(tmp_path: Path, table_picture: Path) -> None:
+    output, out, _ = captured_output()
+    assert calibrate_table(table_picture, tmp_path / "c.json", TableGiven(), output=output) == 0
     found = load_calibration(tmp_path / "c.json").table
     assert found is not None
     assert found.source is TableSource.MARKERS
@@ -122,16 +120,16 @@ def test_without_a_measured_lens_a_table_is_found_and_what_that_costs_is_said(
     assert lens.source is LensSource.GUESS
 
 
-def test_squares_of_the_corner_blocks_are_no_tiles(tmp_path: Path, table_picture: Path) -> None:
+def test_squares_of_corner_blocks_are_not_tiles(tmp_path: Path, table_picture: Path) -> None:
     save_calibration(Calibration(LENS), tmp_path / "c.json")
     view = view_of(laid.CAMERA)
     false = [
         _outline(view.project(np.array([(x, y - 18), (x + 18, y), (x, y + 18), (x - 18, y)]), 0.0))
         for x, y, _ in laid.BLOCKS_MM
     ]
-    said, out, _ = talk()
+    output, out, _ = captured_output()
     given = TableGiven(tile=(48.0, 24.0), ruler_mm=95)
-    assert calibrate_table(table_picture, tmp_path / "c.json", given, read_tiles=lambda _: false, output=said) == 0
+    assert calibrate_table(table_picture, tmp_path / "c.json", given, read_tiles=lambda _: false, output=output) == 0
     assert "the scale of the print is not checked" in out.getvalue()
 
 
@@ -141,41 +139,41 @@ def _outline(points: np.ndarray) -> SeenTile:
 
 
 @pytest.mark.slow
-def test_a_lens_of_another_camera_is_noticed(tmp_path: Path, table_picture: Path) -> None:
+def test_a_lens_of_another_camera_is_detected(tmp_path: Path, table_picture: Path) -> None:
     bent = replace(LENS, distortion=(-0.1, 0.0, 0.0, 0.0, 0.0))
     save_calibration(Calibration(bent), tmp_path / "c.json")
-    said, out, err = talk()
-    calibrate_table(table_picture, tmp_path / "c.json", TableGiven(ruler_mm=95), output=said)
+    output, out, err = captured_output()
+    calibrate_table(table_picture, tmp_path / "c.json", TableGiven(ruler_mm=95), output=output)
     assert "Attention: the markers lie" in out.getvalue() or "do not lie on one plane" in err.getvalue()
     save_calibration(Calibration(LENS), tmp_path / "c.json")
-    right, told, _ = talk()
+    right, corrected_out, _ = captured_output()
     assert calibrate_table(table_picture, tmp_path / "c.json", TableGiven(ruler_mm=95), output=right) == 0
-    assert "Attention" not in told.getvalue()
+    assert "Attention" not in corrected_out.getvalue()
 
 
-def test_tiles_alone_do_where_no_marker_is_seen(tmp_path: Path) -> None:
+def test_tiles_are_enough_without_markers(tmp_path: Path) -> None:
     save_calibration(Calibration(LENS), tmp_path / "c.json")
-    path = written(tmp_path, "bare.png", np.full((1296, 2304, 3), 99, np.uint8))
-    said, out, _ = talk()
+    path = write_picture(tmp_path, "bare.png", np.full((1296, 2304, 3), 99, np.uint8))
+    output, out, _ = captured_output()
     given = TableGiven(tile=(48.0, 24.0), thickness_mm=CLASSIC.thickness_mm)
-    assert calibrate_table(path, tmp_path / "c.json", given, read_tiles=tiles, output=said) == 0
+    assert calibrate_table(path, tmp_path / "c.json", given, read_tiles=tiles, output=output) == 0
     assert "Measured by the tiles" in out.getvalue()
-    nothing, _, err = talk()
+    nothing, _, err = captured_output()
     assert calibrate_table(path, tmp_path / "c.json", TableGiven(), output=nothing) == 1
     assert "0 of the 4 corner blocks are visible" in err.getvalue()
 
 
-def test_a_new_lens_makes_the_table_to_be_measured_again(tmp_path: Path, table_picture: Path) -> None:
+def test_a_new_lens_requires_a_new_table_measurement(tmp_path: Path, table_picture: Path) -> None:
     path = tmp_path / "c.json"
-    assert calibrate_table(table_picture, path, TableGiven(), output=talk()[0]) == 0
-    said, out, _ = talk()
-    assert calibrate_lens([table_picture], path, known=PiCamera.MODULE_3, output=said) == 0
+    assert calibrate_table(table_picture, path, TableGiven(), output=captured_output()[0]) == 0
+    output, out, _ = captured_output()
+    assert calibrate_lens([table_picture], path, known=PiCamera.MODULE_3, output=output) == 0
     assert "measure it again" in out.getvalue()
     assert load_calibration(path).table is None
 
 
 @pytest.mark.slow
-def test_clicked_corners_go_from_the_command_line_into_a_file(tmp_path: Path, table_picture: Path) -> None:
+def test_clicked_corners_are_stored_by_the_command(tmp_path: Path, table_picture: Path) -> None:
     view = view_of(laid.CAMERA)
     seen = view.project(np.array([(-400.0, -200.0), (400, -200), (400, 200), (-400, 200)]), 0.0)
     corners = " ".join(f"{x:.0f},{y:.0f}" for x, y in seen)
@@ -193,7 +191,7 @@ def test_clicked_corners_go_from_the_command_line_into_a_file(tmp_path: Path, ta
 
 
 @pytest.mark.slow
-def test_a_name_that_is_a_path_is_refused() -> None:
+def test_a_path_as_a_name_is_refused() -> None:
     done = tallybone("calibrate", "table", "x.png", "--camera", "../x")
     assert done.returncode == 2
     assert "../x" in done.stderr

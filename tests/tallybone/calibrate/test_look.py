@@ -1,4 +1,4 @@
-"""What looks at a table while it is measured: a camera adapts until its light is held; else it says what is wrong."""
+"""Tests of the cameras for calibration: exposure, errors, and still pictures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GREY = np.full((9, 16), 70, np.uint8)
 
 
 class Clock:
-    """Time that passes when somebody waits."""
+    """A clock that advances only by waiting."""
 
     def __init__(self) -> None:
         self.now_ns = 0
@@ -32,7 +32,7 @@ class Clock:
         self.now_ns += round(wait_s * NS_PER_S)
 
 
-def test_a_camera_adapts_until_its_light_is_held() -> None:
+def test_a_camera_adapts_until_its_exposure_is_locked() -> None:
     camera, clock = FakeCamera(MODE), Clock()
     look = DeviceLook(camera)
     assert camera.light is Light.FREE
@@ -44,7 +44,7 @@ def test_a_camera_adapts_until_its_light_is_held() -> None:
     assert camera.is_closed
 
 
-def test_a_camera_that_shows_nothing_says_why() -> None:
+def test_a_camera_without_pictures_reports_the_reason() -> None:
     camera, clock = FakeCamera(MODE), Clock()
     look = DeviceLook(camera)
     with pytest.raises(CameraError, match="within 15 seconds"):
@@ -54,7 +54,7 @@ def test_a_camera_that_shows_nothing_says_why() -> None:
         wait_for_picture(look, clock, pause=clock.pause)
 
 
-def test_a_picture_shows_itself_and_what_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_still_picture_is_shown_and_other_files_are_refused(tmp_path: Path) -> None:
     cv2.imwrite(str(tmp_path / "a.png"), IMAGE)
     look = open_look(str(tmp_path / "a.png"), Clock())
     assert isinstance(look, StillLook)
@@ -66,7 +66,7 @@ def test_a_picture_shows_itself_and_what_is_none_is_refused(tmp_path: Path) -> N
         open_look(str(tmp_path / "b.png"), Clock())
 
 
-@pytest.mark.parametrize("said", ["seats=7", "mat=maybe", "tilt=50", "colour=red", "seed=x"])
-def test_a_simulated_table_that_is_none_is_refused(said: str) -> None:
+@pytest.mark.parametrize("options", ["seats=7", "mat=maybe", "tilt=50", "colour=red", "seed=x"])
+def test_invalid_options_of_a_simulated_table_are_refused(options: str) -> None:
     with pytest.raises(CameraError, match="simulated:"):
-        open_look(f"simulated:{said}", Clock())
+        open_look(f"simulated:{options}", Clock())

@@ -1,4 +1,4 @@
-"""The user's own tiles as a step of the guide: the simulated camera lays the whole set out when it is asked to."""
+"""Tests of the guide step for the user's own tiles, with a simulated camera."""
 
 from __future__ import annotations
 
@@ -53,21 +53,21 @@ def a_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", name="learned")
-def a_course_that_has_learned(into: Path) -> Iterator[GuideCourse]:
-    """A double-six lies there, with corner blocks around it."""
+def learned_course(into: Path) -> Iterator[GuideCourse]:
+    """Yield a course with a learned double-six set, with corner blocks around it."""
     with closing(course_over(open_simulated_look("simulated:seed=2"), into)) as course:
         course.press(GO_ON)
         taken = course.image
         until_measured(course)
-        assert course.image is taken, "what is drawn belongs to the picture that was learned from"
+        assert course.image is taken, "the drawing belongs to the picture used for learning"
         yield course
 
 
-def test_a_set_is_learned_named_put_right_and_kept(learned: GuideCourse, into: Path) -> None:
-    said = learned.view
-    assert (said.stage, said.seen) == (Stage.RESULT, ())
-    assert said.todo[0].startswith("Found: 28 tiles of a set to double-6; ")
-    assert "of the halves are misread" in said.todo[0]
+def test_a_set_is_learned_corrected_and_stored(learned: GuideCourse, into: Path) -> None:
+    view = learned.view
+    assert (view.stage, view.seen) == (Stage.RESULT, ())
+    assert view.todo[0].startswith("Found: 28 tiles of a set to double-6; ")
+    assert "of the halves are misread" in view.todo[0]
     assert sorted(tuple(sorted(tile.pips)) for tile in learned.tiles) == [tuple(pair) for pair in all_pairs(6).tolist()]
     assert [shape.label for shape in learned.drawn] == [f"{tile.pips[0]}-{tile.pips[1]}" for tile in learned.tiles]
     with pytest.raises(RefusedError, match="there is no tile 29"):
@@ -75,7 +75,7 @@ def test_a_set_is_learned_named_put_right_and_kept(learned: GuideCourse, into: P
     with pytest.raises(RefusedError, match="this set has no 7: its highest number is 6"):
         learned.correct_tile(1, (7, 2))
     first = learned.tiles[0].pips
-    # Both halves differ: what differs in one alone could be taken for the tile that is missing then.
+    # Both halves differ. A tile with one different half could be read as the then missing tile.
     other = next(tile.pips for tile in learned.tiles if not set(tile.pips) & set(first))
     learned.correct_tile(1, other)
     assert (learned.view.stage, learned.tiles) == (Stage.MEASURES, ())
@@ -90,8 +90,8 @@ def test_a_set_is_learned_named_put_right_and_kept(learned: GuideCourse, into: P
     assert into.with_suffix("").joinpath("set.png").exists()
 
 
-def test_a_set_of_signs_is_learned_once_its_doubles_were_named(tmp_path: Path) -> None:
-    """Tiles are put right one by one, as on the page; the last double tells what all the others are."""
+def test_a_set_of_signs_is_learned_with_labelled_doubles(tmp_path: Path) -> None:
+    """Label the doubles one by one, as on the page. The last one determines all other tiles."""
     rng = np.random.default_rng(12)
     rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
     with closing(course_over(StillLook(rendered.image), tmp_path / "c.json")) as course:
@@ -111,7 +111,7 @@ def test_a_set_of_signs_is_learned_once_its_doubles_were_named(tmp_path: Path) -
         assert "of the halves are misread as shipped" in course.view.todo[0]
 
 
-def test_who_does_not_wait_goes_on(tmp_path: Path) -> None:
+def test_the_step_can_be_skipped_during_learning(tmp_path: Path) -> None:
     with closing(course_over(open_simulated_look("simulated"), tmp_path / "c.json")) as course:
         course.press(GO_ON)
         course.turn()
@@ -119,11 +119,11 @@ def test_who_does_not_wait_goes_on(tmp_path: Path) -> None:
         assert "% done" in course.view.seen[0]
         course.press(SKIP)
         assert course.is_over
-        assert [one.name for one in threading.enumerate() if one.name == "tile set"] == []
+        assert [each.name for each in threading.enumerate() if each.name == "tile set"] == []
     assert not (tmp_path / "c.json").exists()
 
 
-def test_a_table_without_tiles_is_refused_with_what_to_do(tmp_path: Path) -> None:
+def test_a_table_without_tiles_is_refused_with_instructions(tmp_path: Path) -> None:
     with closing(course_over(GreyLook(), tmp_path / "c.json")) as course:
         with pytest.raises(RefusedError, match="the current step does not calibrate tiles"):
             course.correct_tile(1, (1, 2))

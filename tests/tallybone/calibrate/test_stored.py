@@ -1,4 +1,4 @@
-"""`tallybone calibrate show`, `check`, `restore`, `zones` and `light`, as a person at the table types them."""
+"""Tests of `tallybone calibrate show`, `check`, `restore`, `zones` and `light`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tallybone.cli.calibrate import calibrate_app
 from tallybone.store.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
 from tallybone.terminal import Output
 from tests.calibration import laid
-from tests.tallybone.calibrate.test_lens_and_table import talk, written
+from tests.tallybone.calibrate.test_lens_and_table import captured_output, write_picture
 from tests.tallybone.cli.test_app import tallybone
 from tests.tallybone.store.test_calibration_file import BOTH, LENS
 from vision.image.picture import load_picture
@@ -30,7 +30,7 @@ DAY_S = 86_400.0
 
 @pytest.fixture(scope="module")
 def picture(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return written(tmp_path_factory.mktemp("pictures"), "table.png", laid.picture_of(laid.Laid()))
+    return write_picture(tmp_path_factory.mktemp("pictures"), "table.png", laid.picture_of(laid.Laid()))
 
 
 @pytest.fixture
@@ -50,33 +50,33 @@ def no_tiles(_: np.ndarray) -> tuple[()]:
     return ()
 
 
-def test_what_is_stored_is_shown_with_its_age(tmp_path: Path) -> None:
+def test_a_stored_calibration_is_shown_with_its_age(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     save_calibration(replace(BOTH, light=LightKept((80.0, 90.0, 85.0), (60.0, 120.0), is_held=True)), path)
     os.utime(path, (DAY_S, DAY_S))
-    said, out, _ = talk()
-    assert show(path, now=lambda: 4 * DAY_S, output=said) == 0
-    told = out.getvalue()
-    assert "written 3 days ago" in told
-    assert "measured from 12 views, error 0.25 px (good)" in told
-    assert "800 mm above it" in told
-    assert "Zones: none" in told
-    assert "Light: locked by the camera; pips differ from the face by at least 60 grey levels" in told
+    output, out, _ = captured_output()
+    assert show(path, now=lambda: 4 * DAY_S, output=output) == 0
+    text = out.getvalue()
+    assert "written 3 days ago" in text
+    assert "measured from 12 views, error 0.25 px (good)" in text
+    assert "800 mm above it" in text
+    assert "Zones: none" in text
+    assert "Light: locked by the camera; pips differ from the face by at least 60 grey levels" in text
 
 
-def test_where_nothing_is_stored_it_is_said_what_makes_it(tmp_path: Path) -> None:
-    said, _, err = talk()
-    assert show(tmp_path / "c.json", output=said) == 1
+def test_without_a_calibration_the_command_for_it_is_shown(tmp_path: Path) -> None:
+    output, _, err = captured_output()
+    assert show(tmp_path / "c.json", output=output) == 1
     assert "calibrate guide" in err.getvalue()
 
 
-def test_an_earlier_calibration_comes_back_with_its_age_and_the_newer_one_is_kept(tmp_path: Path) -> None:
+def test_an_earlier_calibration_is_restored_and_the_newer_kept(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     for views in (1, 2, 3):
         save_calibration(Calibration(replace(LENS, views=views)), path)
         os.utime(path, (views * DAY_S, views * DAY_S))
-    said, out, _ = talk()
-    assert restore(path, 2, output=said) == 0
+    output, out, _ = captured_output()
+    assert restore(path, 2, output=output) == 0
     lens, before = load_calibration(path).lens, load_calibration(earlier_path(path, 1)).lens
     assert lens is not None
     assert before is not None
@@ -86,46 +86,46 @@ def test_an_earlier_calibration_comes_back_with_its_age_and_the_newer_one_is_kep
     assert "number 2 is back" in out.getvalue()
 
 
-def test_what_is_not_kept_or_is_damaged_is_not_restored(tmp_path: Path) -> None:
+def test_missing_and_damaged_calibrations_are_not_restored(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     save_calibration(BOTH, path)
-    said, _, err = talk()
-    assert restore(path, 1, output=said) == 1
+    output, _, err = captured_output()
+    assert restore(path, 1, output=output) == 1
     assert "there is no such file" in err.getvalue()
     earlier_path(path, 1).write_text("{}")
-    assert restore(path, 1, output=said) == 1
+    assert restore(path, 1, output=output) == 1
     assert load_calibration(path) == BOTH
 
 
-def test_a_picture_of_the_table_as_it_was_is_well(measured: Path, picture: Path, tmp_path: Path) -> None:
-    said, out, err = talk()
-    code = check(str(picture), measured, annotate=tmp_path / "out", read_tiles=no_tiles, output=said)
+def test_a_picture_of_the_unchanged_table_is_ok(measured: Path, picture: Path, tmp_path: Path) -> None:
+    output, out, err = captured_output()
+    code = check(str(picture), measured, annotate=tmp_path / "out", read_tiles=no_tiles, output=output)
     assert (code, err.getvalue()) == (0, "")
     assert "have not moved" in out.getvalue()
     assert "All is well" in out.getvalue()
     assert load_picture(tmp_path / "out" / "check.png").shape == (1296, 2304, 3)
 
 
-def test_a_camera_that_was_pushed_is_noticed(measured: Path, tmp_path: Path) -> None:
+def test_a_moved_camera_is_detected(measured: Path, tmp_path: Path) -> None:
     camera = replace(laid.CAMERA, roll_rad=0.03)
-    pushed = written(tmp_path, "pushed.png", laid.picture_of(laid.Laid(camera=camera)))
-    said, out, _ = talk()
-    assert check(str(pushed), measured, read_tiles=no_tiles, output=said) == 1
+    pushed = write_picture(tmp_path, "pushed.png", laid.picture_of(laid.Laid(camera=camera)))
+    output, out, _ = captured_output()
+    assert check(str(pushed), measured, read_tiles=no_tiles, output=output) == 1
     assert "moved by" in out.getvalue()
     assert "Not all is well" in out.getvalue()
 
 
-def test_a_camera_in_another_mode_and_a_dark_picture_are_noticed(measured: Path, tmp_path: Path) -> None:
-    dark = written(tmp_path, "dark.png", np.full((480, 640, 3), 8, np.uint8))
-    said, out, _ = talk()
-    assert check(str(dark), measured, read_tiles=no_tiles, output=said) == 1
+def test_another_camera_mode_and_a_dark_picture_are_detected(measured: Path, tmp_path: Path) -> None:
+    dark = write_picture(tmp_path, "dark.png", np.full((480, 640, 3), 8, np.uint8))
+    output, out, _ = captured_output()
+    assert check(str(dark), measured, read_tiles=no_tiles, output=output) == 1
     assert "mode has changed" in out.getvalue()
     assert "too dark" in out.getvalue()
 
 
-def test_zones_are_found_kept_and_drawn(measured: Path, picture: Path, tmp_path: Path) -> None:
-    said, out, err = talk()
-    code = calibrate_zones(measured, ZonesGiven(seats=3), picture=picture, annotate=tmp_path / "out", output=said)
+def test_zones_are_calculated_stored_and_drawn(measured: Path, picture: Path, tmp_path: Path) -> None:
+    output, out, err = captured_output()
+    code = calibrate_zones(measured, ZonesGiven(seats=3), picture=picture, annotate=tmp_path / "out", output=output)
     assert (code, err.getvalue()) == (0, "")
     zones = load_calibration(measured).zones
     assert zones is not None
@@ -134,32 +134,35 @@ def test_zones_are_found_kept_and_drawn(measured: Path, picture: Path, tmp_path:
     assert (load_picture(tmp_path / "out" / "zones.png") != load_picture(picture)).any()
 
 
-def test_zones_that_are_given_replace_those_that_were_found(measured: Path) -> None:
+def test_given_zones_replace_calculated_ones(measured: Path) -> None:
     yard = ((0.0, 0.0), (90.0, 0.0), (90.0, 80.0))
-    assert calibrate_zones(measured, ZonesGiven(seats=2), output=talk()[0]) == 0
+    assert calibrate_zones(measured, ZonesGiven(seats=2), output=captured_output()[0]) == 0
     before = load_calibration(measured).zones
-    assert calibrate_zones(measured, ZonesGiven(boneyard=yard, seat_outlines=((1, yard),)), output=talk()[0]) == 0
+    assert (
+        calibrate_zones(measured, ZonesGiven(boneyard=yard, seat_outlines=((1, yard),)), output=captured_output()[0])
+        == 0
+    )
     zones = load_calibration(measured).zones
     assert zones is not None
     assert before is not None
     assert (zones.source, zones.boneyard, zones.seats) == (ZoneSource.GIVEN, yard, (before.seats[0], yard))
-    said, _, err = talk()
-    assert calibrate_zones(measured, ZonesGiven(seats=2, seat_outlines=((3, yard),)), output=said) == 1
+    output, _, err = captured_output()
+    assert calibrate_zones(measured, ZonesGiven(seats=2, seat_outlines=((3, yard),)), output=output) == 1
     assert "seat 4: there are 2 seats" in err.getvalue()
 
 
 def test_zones_need_a_measured_table(tmp_path: Path) -> None:
-    said, _, err = talk()
-    assert calibrate_zones(tmp_path / "c.json", ZonesGiven(), output=said) == 1
+    output, _, err = captured_output()
+    assert calibrate_zones(tmp_path / "c.json", ZonesGiven(), output=output) == 1
     assert "measure the table first" in err.getvalue()
 
 
-def test_a_new_table_carries_the_zones_with_its_blocks(measured: Path, picture: Path, tmp_path: Path) -> None:
-    assert calibrate_zones(measured, ZonesGiven(seats=2), output=talk()[0]) == 0
+def test_zones_follow_the_blocks_of_a_new_measurement(measured: Path, picture: Path, tmp_path: Path) -> None:
+    assert calibrate_zones(measured, ZonesGiven(seats=2), output=captured_output()[0]) == 0
     before = load_calibration(measured).zones
     camera = replace(laid.CAMERA, roll_rad=0.1)
-    other = written(tmp_path, "other.png", laid.picture_of(laid.Laid(camera=camera)))
-    assert calibrate_table(other, measured, TableGiven(thickness_mm=9.0), output=talk()[0]) == 0
+    other = write_picture(tmp_path, "other.png", laid.picture_of(laid.Laid(camera=camera)))
+    assert calibrate_table(other, measured, TableGiven(thickness_mm=9.0), output=captured_output()[0]) == 0
     after = load_calibration(measured).zones
     assert after is not None
     assert before is not None
@@ -167,40 +170,40 @@ def test_a_new_table_carries_the_zones_with_its_blocks(measured: Path, picture: 
     assert np.array(after.boneyard) == pytest.approx(np.array(before.boneyard), abs=1.0)
 
 
-def test_a_bad_light_is_drawn_and_kept(tmp_path: Path, picture: Path) -> None:
+def test_bad_light_is_drawn_and_stored(tmp_path: Path, picture: Path) -> None:
     image = load_picture(picture)
     image[600:760, 1100:1300] = 255
-    glaring = written(tmp_path, "glare.png", image)
+    glaring = write_picture(tmp_path, "glare.png", image)
     path = tmp_path / "c.json"
-    said, out, err = talk()
-    assert calibrate_light(str(glaring), path, read_tiles=no_tiles, output=said) == 1, err.getvalue()
+    output, out, err = captured_output()
+    assert calibrate_light(str(glaring), path, read_tiles=no_tiles, output=output) == 1, err.getvalue()
     assert "Glare in 1 place" in out.getvalue()
     assert (tmp_path / "c" / "light.png").exists()
     light = load_calibration(path).light
     assert light is not None
     assert "Glare" in light.warnings[0]
-    assert calibrate_light(str(picture), path, read_tiles=no_tiles, output=talk()[0]) == 0
+    assert calibrate_light(str(picture), path, read_tiles=no_tiles, output=captured_output()[0]) == 0
 
 
-def test_the_commands_are_typed_as_they_are_said(tmp_path: Path, measured: Path) -> None:
+def test_the_commands_accept_their_documented_arguments(tmp_path: Path, measured: Path) -> None:
     done = tallybone("calibrate", "show", "--file", str(measured))
     assert (done.returncode, done.stderr) == (0, "")
     assert "Table: measured from 4 of 4 corner blocks" in done.stdout
-    assert typed("zones", "--seats", "2", "--boneyard", "0,0 90,0 90,80", file=measured) == 0
-    assert typed("zones", "--boneyard", "1,2", file=measured) == 2
-    assert typed("zones", "--seat", "7:0,0 1,0 1,1", file=measured) == 2
-    assert typed("restore", "9", file=measured) == 2
-    assert typed("restore", "1", file=measured) == 0
-    assert typed("check", file=measured) == 2
-    assert typed("check", str(tmp_path / "none.png"), file=measured) == 1
-    assert typed("light", str(tmp_path / "none.png"), file=measured) == 1
+    assert exit_code_of("zones", "--seats", "2", "--boneyard", "0,0 90,0 90,80", file=measured) == 0
+    assert exit_code_of("zones", "--boneyard", "1,2", file=measured) == 2
+    assert exit_code_of("zones", "--seat", "7:0,0 1,0 1,1", file=measured) == 2
+    assert exit_code_of("restore", "9", file=measured) == 2
+    assert exit_code_of("restore", "1", file=measured) == 0
+    assert exit_code_of("check", file=measured) == 2
+    assert exit_code_of("check", str(tmp_path / "none.png"), file=measured) == 1
+    assert exit_code_of("light", str(tmp_path / "none.png"), file=measured) == 1
 
 
-def typed(*words: str, file: Path) -> int:
+def exit_code_of(*words: str, file: Path) -> int:
     return CliRunner().invoke(calibrate_app, [*words, "--file", str(file)]).exit_code
 
 
-def test_zones_are_drawn_only_over_a_picture(tmp_path: Path) -> None:
-    said = CliRunner().invoke(calibrate_app, ["zones", "--annotate", str(tmp_path)])
-    assert said.exit_code == 2
-    assert "--annotate needs PICTURE, an image of the table" in said.output
+def test_drawing_zones_needs_a_picture(tmp_path: Path) -> None:
+    result = CliRunner().invoke(calibrate_app, ["zones", "--annotate", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "--annotate needs PICTURE, an image of the table" in result.output

@@ -29,34 +29,34 @@ def read_pips(picture: Path, calibration: Path) -> list[tuple[int, ...]]:
     )
 
 
-def talk() -> Output:
+def captured_output() -> Output:
     return Output("calibrate", io.StringIO(), io.StringIO())
 
 
-def said_by(one: Output) -> str:
-    assert isinstance(one.out, io.StringIO)
-    return one.out.getvalue()
+def output_text(output: Output) -> str:
+    assert isinstance(output.out, io.StringIO)
+    return output.out.getvalue()
 
 
-def complaint_of(one: Output) -> str:
-    assert isinstance(one.err, io.StringIO)
-    return one.err.getvalue()
+def error_text(output: Output) -> str:
+    assert isinstance(output.err, io.StringIO)
+    return output.err.getvalue()
 
 
 @pytest.mark.slow
-def test_a_picture_of_the_set_is_learned_and_used(tmp_path: Path) -> None:
+def test_a_set_is_learned_and_used(tmp_path: Path) -> None:
     rng = np.random.default_rng(8)
     rendered = render(draw_whole_set(COLORED, 6, rng, left_out=(27,)), rng)
-    picture, file, words = tmp_path / "set.png", tmp_path / "table.json", talk()
+    picture, file, words = tmp_path / "set.png", tmp_path / "table.json", captured_output()
     cv2.imwrite(str(picture), rendered.image)
     assert (
         calibrate_set([picture], file, tile_set=TileSet.DOUBLE_6, annotate_into=tmp_path / "drawn", output=words) == 0
     )
-    said = said_by(words)
-    assert "27 tiles of a set to double-6 are seen face up." in said
-    assert "Missing: 6-6\n" in said
-    assert "coloured pips, a bar" in said
-    assert "kept back" in said
+    text = output_text(words)
+    assert "27 tiles of a set to double-6 are seen face up." in text
+    assert "Missing: 6-6\n" in text
+    assert "coloured pips, a bar" in text
+    assert "kept back" in text
     assert (tmp_path / "drawn" / "set-set.png").exists()
     kept = load_calibration(file).set
     assert kept is not None
@@ -65,40 +65,40 @@ def test_a_picture_of_the_set_is_learned_and_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_of_a_set_of_signs_the_doubles_are_said(tmp_path: Path) -> None:
+def test_a_set_of_signs_needs_labelled_doubles(tmp_path: Path) -> None:
     rng = np.random.default_rng(12)
     rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
-    picture, file, before, after = tmp_path / "set.png", tmp_path / "table.json", talk(), talk()
+    picture, file, before, after = tmp_path / "set.png", tmp_path / "table.json", captured_output(), captured_output()
     cv2.imwrite(str(picture), rendered.image)
     assert calibrate_set([picture], file, tile_set=TileSet.DOUBLE_6, output=before) == 0
-    assert "say what each double is" in said_by(before)
+    assert "say what each double is" in output_text(before)
     assert read_pips(picture, file) != WHOLE_SET
     true = true_tiles(examine_set([rendered.image], load_reader()).seen[0], rendered)
-    said = {at + 1: pips for at, pips in named_doubles(true).items()}
-    assert calibrate_set([picture], file, hand_labels=said, output=after) == 0
-    assert "28 tiles of a set to double-6" in said_by(after)
-    assert "In doubt" not in said_by(after)
+    labels = {at + 1: pips for at, pips in named_doubles(true).items()}
+    assert calibrate_set([picture], file, hand_labels=labels, output=after) == 0
+    assert "28 tiles of a set to double-6" in output_text(after)
+    assert "In doubt" not in output_text(after)
     assert read_pips(picture, file) == WHOLE_SET
     assert calibrate_set([picture], file, hand_labels={29: (1, 1)}, output=after) == 1
-    assert "there is no tile 29" in complaint_of(after)
+    assert "there is no tile 29" in error_text(after)
 
 
-def test_too_few_tiles_leave_the_file_as_it_was(tmp_path: Path) -> None:
-    picture, file, words = tmp_path / "empty.png", tmp_path / "table.json", talk()
+def test_too_few_tiles_write_no_file(tmp_path: Path) -> None:
+    picture, file, words = tmp_path / "empty.png", tmp_path / "table.json", captured_output()
     cv2.imwrite(str(picture), np.full((480, 640, 3), 90, np.uint8))
     assert calibrate_set([picture], file, output=words) == 1
-    assert "0 tiles are visible face up, but at least 10 are needed" in complaint_of(words)
+    assert "0 tiles are visible face up, but at least 10 are needed" in error_text(words)
     assert not file.exists()
 
 
-def test_reading_with_a_calibration_that_knows_no_tiles_says_so(tmp_path: Path) -> None:
+def test_reading_with_a_calibration_without_tiles_is_refused(tmp_path: Path) -> None:
     file, err = tmp_path / "table.json", io.StringIO()
     save_calibration(Calibration(), file)
     assert read_photos(ReadOptions(photos=[tmp_path / "any.png"], calibration=file), out=io.StringIO(), err=err) == 1
     assert "no tiles were learned" in err.getvalue()
 
 
-def test_tiles_are_said_by_number() -> None:
+def test_labels_are_parsed_by_number() -> None:
     assert parse_tiles("3=6-5, 12=0-0") == {3: (6, 5), 12: (0, 0)}
     assert parse_tiles("") == {}
     with pytest.raises(ValueError, match="got '6-5'"):

@@ -1,4 +1,4 @@
-"""Zones that somebody draws over a picture: as drawn on the table, or refused with the reason."""
+"""Tests of zones drawn over a picture, and of refusals with the reason."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ def drawn(name: str, *corners: tuple[float, float]) -> TableZones:
     return with_zones(ZONES, (EditableZone(name, corners),), TABLE, LENS)
 
 
-def test_a_square_of_the_picture_is_one_of_the_table() -> None:
+def test_a_square_in_the_picture_is_mapped_to_the_table() -> None:
     layout = drawn("layout", *SQUARE).layout
     assert layout is not None
-    # Tile tops are 1190 mm below a camera that sees a millimetre at 1000 mm as a pixel; y is up on the table.
+    # Tile tops are 1190 mm below a camera with a focal length of 1000 px. The y axis of the table points up.
     assert layout[0] == pytest.approx((-39.5 * 1.19, 59.5 * 1.19), abs=1e-6)
     assert layout[2] == pytest.approx((60.5 * 1.19, -40.5 * 1.19), abs=1e-6)
 
 
-def test_only_what_was_drawn_is_changed_and_said_to_be_given() -> None:
+def test_only_drawn_zones_are_changed() -> None:
     after = drawn("seat 2", *SQUARE)
     assert after.source is ZoneSource.GIVEN
     assert (after.boneyard, after.layout) == (ZONES.boneyard, ZONES.layout)
-    assert [one == two for one, two in zip(after.seats, ZONES.seats, strict=True)] == [True, False, True, True]
+    assert [each == two for each, two in zip(after.seats, ZONES.seats, strict=True)] == [True, False, True, True]
     assert with_zones(ZONES, (), TABLE, LENS) == ZONES
 
 
 @pytest.mark.parametrize(
-    ("corners", "why"),
+    ("corners", "reason"),
     [
         (SQUARE[:2], "use 3 to 24 corners"),
         (tuple((600.0 + at, 300.0 + at**2) for at in range(25)), "use 3 to 24 corners"),
@@ -46,25 +46,25 @@ def test_only_what_was_drawn_is_changed_and_said_to_be_given() -> None:
         (((600.0, 300.0), (650.0, 300.0), (700.0, 300.0)), "its corners lie in one line"),
     ],
 )
-def test_what_is_no_zone_is_refused_with_the_reason(corners: tuple[tuple[float, float], ...], why: str) -> None:
-    with pytest.raises(RefusedError, match=f"^layout: {why}"):
+def test_invalid_zones_are_refused_with_the_reason(corners: tuple[tuple[float, float], ...], reason: str) -> None:
+    with pytest.raises(RefusedError, match=f"^layout: {reason}"):
         drawn("layout", *corners)
 
 
-def test_a_zone_that_is_not_there_cannot_be_drawn() -> None:
+def test_an_unknown_zone_cannot_be_drawn() -> None:
     with pytest.raises(RefusedError, match="there is no zone seat 5"):
         drawn("seat 5", *SQUARE)
 
 
 def test_a_corner_above_the_horizon_is_refused() -> None:
-    # The camera looks along the table: its upper half sees the wall.
+    # The camera looks along the table, with the wall in its upper half.
     axes = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0)
     table = type(TABLE)(axes, (0.0, 400.0, 900.0), 10.0, TABLE.source, 0.1, 0.0005)
     with pytest.raises(RefusedError, match="layout: a corner is off the table"):
         with_zones(ZONES, (EditableZone("layout", ((600.0, 100.0), *SQUARE[1:])),), table, LENS)
 
 
-def test_what_can_be_moved_lies_in_the_picture_and_is_what_was_drawn() -> None:
+def test_editable_zones_are_in_the_picture_and_match_the_drawn_ones() -> None:
     near = table_below(700.0)
     for zone in editable(ZONES, near, LENS):
         corners = np.array(zone.corners_px)
@@ -75,9 +75,9 @@ def test_what_can_be_moved_lies_in_the_picture_and_is_what_was_drawn() -> None:
     assert np.allclose(whole["layout"], SQUARE, atol=0.1)
 
 
-def test_without_blocks_the_zones_fill_what_is_seen() -> None:
+def test_without_blocks_the_zones_fill_the_visible_area() -> None:
     width_mm, depth_mm = size_seen(TABLE, LENS)
-    # 720 pixels at 1190 mm are 857 mm deep; the mat is 759 wide and 558 deep.
+    # 720 pixels at 1190 mm are 857 mm deep. The mat is 759 mm wide and 558 mm deep.
     assert depth_mm == pytest.approx(719 * 1.19, abs=3)
     assert width_mm == pytest.approx(depth_mm * 759 / 558, abs=0.1)
 

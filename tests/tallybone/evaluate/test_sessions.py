@@ -19,7 +19,7 @@ from tallybone.evaluate.session_report import Figures, wrong_in
 from tallybone.evaluate.sessions import SessionJudged, judge_session
 from tallybone.evaluate.truth import TruthError, read_truth
 from tallybone.simulate.simulation import simulation_settings
-from tests.tallybone.recorded_game import TruthEye, record_game
+from tests.tallybone.recorded_game import TruthReader, record_game
 from tests.tallybone.true_game import STILL_NS, record_true_game, with_pips, without
 from vision.tracking.table_view import TableView
 
@@ -31,7 +31,7 @@ def _session(tmp_path: Path) -> tuple[Path, tuple[TableView, ...]]:
 
 
 def judged_by(path: Path, seen: Iterable[TableView]) -> SessionJudged:
-    return judge_session(path, perception=TruthEye(tuple(seen)))
+    return judge_session(path, perception=TruthReader(tuple(seen)))
 
 
 def test_a_perfect_reader_scores_a_hand_wholly_right(session: tuple[Path, tuple[TableView, ...]]) -> None:

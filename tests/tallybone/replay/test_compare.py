@@ -16,7 +16,7 @@ from tallybone.recording.writer import RecordingWriter
 from tallybone.replay.command import compare
 from tallybone.replay.run import ReplaySettings
 from tallybone.sources.source import GameOverrides
-from tests.tallybone.recorded_game import TruthEye, eye, record_game, shown
+from tests.tallybone.recorded_game import TruthReader, inputs, record_game, truth_reader
 from vision.tracking.perception import Perception
 from vision.tracking.table_view import TableView
 
@@ -34,7 +34,7 @@ class Run:
     ) -> None:
         out, err = io.StringIO(), io.StringIO()
         settings = ReplaySettings(game=overrides or GameOverrides())
-        self.code = compare(path, settings, as_json=as_json, perception=perception or eye(), out=out, err=err)
+        self.code = compare(path, settings, as_json=as_json, perception=perception or truth_reader(), out=out, err=err)
         self.out, self.err = out.getvalue().splitlines(), err.getvalue()
 
     @property
@@ -59,9 +59,9 @@ def test_an_unchanged_recording_is_equal(recording: Path) -> None:
 
 
 def test_a_missed_tile_is_a_difference_with_its_time(recording: Path) -> None:
-    views = eye().left
+    views = truth_reader().left
     index = next(i for i, view in enumerate(views) if view.changes)
-    blind = TruthEye([*views[:index], TableView((), (), ()), *views[index + 1 :]])
+    blind = TruthReader([*views[:index], TableView((), (), ()), *views[index + 1 :]])
     run = Run(recording, perception=blind)
     assert run.code == 1
     assert run.out[0] == f"{len(run.out) - 1} differences"
@@ -71,7 +71,7 @@ def test_a_missed_tile_is_a_difference_with_its_time(recording: Path) -> None:
 
 
 def _inputs_before_the_first_play() -> Sequence[object]:
-    items = list(shown())
+    items = list(inputs())
     return items[1 : items.index(None, 1)]
 
 

@@ -19,7 +19,7 @@ from tallybone.replay.recorded_game import RecordedGame, transcript_of
 from tallybone.replay.run import ReplaySettings
 from tallybone.session.sitting import Step
 from tallybone.sources.source import GameOverrides
-from tests.tallybone.recorded_game import eye, record_game
+from tests.tallybone.recorded_game import record_game, truth_reader
 from tests.tallybone.recorded_games import record_game as record_live_game
 from tests.tallybone.recording.sittings import jpeg
 
@@ -43,7 +43,7 @@ class Table:
         settings = ReplaySettings(game=GameOverrides(rules))
         if log_only:
             return replay_log(self.path, settings, exports=exports, out=out, err=err), err.getvalue()
-        code = replay(self.path, settings, exports=exports, perception=eye(hands=2), out=out, err=err)
+        code = replay(self.path, settings, exports=exports, perception=truth_reader(hands=2), out=out, err=err)
         return code, err.getvalue()
 
     def outcomes(self) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from tallybone.replay.command import replay, replay_log
 from tallybone.replay.run import ReplaySettings
 from tallybone.session.sitting import Step
 from tallybone.sources.source import GameOverrides
-from tests.tallybone.recorded_game import eye, record_game
+from tests.tallybone.recorded_game import record_game, truth_reader
 from tests.tallybone.recording.sittings import START, jpeg
 
 
@@ -77,7 +77,7 @@ def test_other_options_change_the_score_of_the_same_plays(live: list[Step], tmp_
 def test_sentences_match_those_of_a_full_replay_and_end_with_the_score(live: list[Step], tmp_path: Path) -> None:
     sentences = Run(tmp_path / "game.mcap", as_json=False).out.splitlines()
     full = io.StringIO()
-    replay(tmp_path / "game.mcap", perception=eye(hands=2), out=full)
+    replay(tmp_path / "game.mcap", perception=truth_reader(hands=2), out=full)
     assert full.getvalue().splitlines() == sentences
     assert sentences[0] == "0:00 match: Ann, Ben"
     assert sentences[-1].startswith(", ".join(f"{name} {points}" for name, points in totals(live[-1]).items()))

@@ -11,7 +11,7 @@ import pytest
 from tallybone.replay.command import ReplayClock, replay, replay_log
 from tallybone.replay.pace import Pace, at_pace, parse_time
 from tallybone.sources.source import Item
-from tests.tallybone.recorded_game import BEGINS_NS, SECOND, eye, record_game
+from tests.tallybone.recorded_game import BEGINS_NS, SECOND, record_game, truth_reader
 from tests.tallybone.replay.test_ahead import shot
 
 
@@ -63,7 +63,9 @@ def test_prints_only_events_after_the_start_time_but_the_full_result(tmp_path: P
 
     def lines(pace: Pace) -> list[str]:
         out, clock = io.StringIO(), SimulatedClock()
-        assert replay(tmp_path / "a.mcap", pace=pace, as_json=True, perception=eye(), clock=clock, out=out) == 0
+        assert (
+            replay(tmp_path / "a.mcap", pace=pace, as_json=True, perception=truth_reader(), clock=clock, out=out) == 0
+        )
         return out.getvalue().splitlines()
 
     all_lines, later = lines(Pace()), lines(Pace(from_ns=8 * SECOND, speed=1))

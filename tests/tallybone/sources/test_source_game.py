@@ -21,7 +21,7 @@ from tallybone.recording.writer import RecordingWriter
 from tallybone.replay.command import compare, replay
 from tallybone.replay.run import ReplaySettings
 from tallybone.sources.source import GameOverrides
-from tests.tallybone.recorded_game import BEGINS_NS, TruthEye, eye, record_game, shown, write_pictures
+from tests.tallybone.recorded_game import BEGINS_NS, TruthReader, inputs, record_game, truth_reader, write_pictures
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import newest_tile, placed, script
 from vision.tracking.perception import Perception
@@ -42,7 +42,7 @@ class Run:
         perception: Perception | None = None,
     ) -> None:
         out, err = io.StringIO(), io.StringIO()
-        self.code = replay(path, settings, as_json=as_json, perception=perception or eye(), out=out, err=err)
+        self.code = replay(path, settings, as_json=as_json, perception=perception or truth_reader(), out=out, err=err)
         self.out, self.err = out.getvalue(), err.getvalue()
 
     @property
@@ -71,7 +71,7 @@ def test_the_result_has_frames_changes_and_score(tmp_path: Path) -> None:
     last = record_game(tmp_path / "game.mcap")[-1]
     game = last.session.state.game
     assert game is not None
-    plays = sum(item is None for item in shown()) - 1
+    plays = sum(item is None for item in inputs()) - 1
     changes = {
         "placed": plays,
         "moved": 0,
@@ -161,14 +161,14 @@ def test_a_folder_deals_the_hand_automatically_and_replays_identically(tmp_path:
     seen = [newest_tile(table, step) for step in steps if step.is_seen][:2]
     views = (NOTHING, placed(seen[0]), placed(seen[1], before=(seen[0],)))
     folder, overrides = write_pictures(tmp_path / "pictures", 3), GameOverrides("bones", players=("Ann", "Ben"))
-    first = Run(folder, ReplaySettings(game=overrides, record=tmp_path / "a.mcap"), perception=TruthEye(views))
-    replayed = Run(tmp_path / "a.mcap", perception=TruthEye(views))
+    first = Run(folder, ReplaySettings(game=overrides, record=tmp_path / "a.mcap"), perception=TruthReader(views))
+    replayed = Run(tmp_path / "a.mcap", perception=TruthReader(views))
     assert [line["event"] for line in first.lines[:-1]].count("played") == 2
     assert first.lines[-1]["result"]["plays"] == 2
     assert replayed.out == first.out
     assert (first.code, replayed.code) == (0, 0)
     compared = io.StringIO()
-    assert compare(tmp_path / "a.mcap", perception=TruthEye(views), out=compared) == 0
+    assert compare(tmp_path / "a.mcap", perception=TruthReader(views), out=compared) == 0
     assert compared.getvalue().startswith("equal: ")
 
 
@@ -177,7 +177,7 @@ def test_a_lost_table_and_its_recovery_are_reported_once(tmp_path: Path) -> None
     folder = write_pictures(tmp_path / "pictures", 5)
     for overrides in (GameOverrides("free"), GameOverrides("bones")):
         views = (NOTHING, lost, lost, NOTHING, NOTHING)
-        lines = Run(folder, ReplaySettings(game=overrides), perception=TruthEye(views)).lines
+        lines = Run(folder, ReplaySettings(game=overrides), perception=TruthReader(views)).lines
         reports = [
             (line["event"], line["frame"], line["words"]) for line in lines if line.get("event") in ("lost", "found")
         ]
@@ -185,7 +185,7 @@ def test_a_lost_table_and_its_recovery_are_reported_once(tmp_path: Path) -> None
             ("lost", "001.jpg", "the table is not recognized"),
             ("found", "003.jpg", "the table is recognized again"),
         ]
-        words = Run(folder, ReplaySettings(game=overrides), as_json=False, perception=TruthEye(views)).out
+        words = Run(folder, ReplaySettings(game=overrides), as_json=False, perception=TruthReader(views)).out
         assert words.count("the table is not recognized") == words.count("is recognized again") == 1
 
 
@@ -206,7 +206,7 @@ def test_an_unknown_input_affects_only_itself(tmp_path: Path) -> None:
 def test_another_process_prints_identical_output(tmp_path: Path) -> None:
     folder = write_pictures(tmp_path / "pictures", 2)
     record = tmp_path / "a.mcap"
-    Run(folder, ReplaySettings(game=GameOverrides("bones"), record=record), perception=TruthEye((NOTHING, NOTHING)))
+    Run(folder, ReplaySettings(game=GameOverrides("bones"), record=record), perception=TruthReader((NOTHING, NOTHING)))
     command = [str(Path(sys.executable).with_name("tallybone")), "replay", str(record), "--json"]
     env = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("1", "2")]
     first, second = (
