@@ -1,4 +1,4 @@
-"""Each kind of display with its emulator, and what people should read on it."""
+"""All kinds of displays with their emulators and permitted characters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ S = 1_000_000_000
 
 
 def opened(driver: str, url: Path | str) -> ScoreDisplay:
-    """Open a display as table.toml names it."""
+    """Open a display by its settings in table.toml."""
     (part,) = read_hardware({"displays": [{"driver": driver, "url": str(url)}]}).displays
     assert isinstance(part, DisplayDriver)
     return part.open(monotonic_ns)
@@ -48,7 +48,7 @@ KINDS = (
 
 
 def send(part: DisplayEncoder, emulated: Emulated, look: DisplayLook, before: DisplayLook | None, t_ns: int) -> int:
-    """Send a look as the driver does; return when the last wait is over."""
+    """Send a look like the driver, and return the time after the last wait."""
     for data, wait_ns in paced(part.encode(look, before), part.wire):
         emulated.receive(data, t_ns)
         t_ns += wait_ns

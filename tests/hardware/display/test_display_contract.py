@@ -1,4 +1,4 @@
-"""What every display does: the fake, none, the terminal and each part on a pty."""
+"""Tests of all displays: fake, none, terminal, and each driver on a pty."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def display(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ScoreDis
         port.close()
 
 
-def test_showing_returns_at_once(display: ScoreDisplay) -> None:
+def test_showing_does_not_block(display: ScoreDisplay) -> None:
     began = time.perf_counter()
     for points in range(100):
         display.show(DisplayPage((ScoreLine("Ann", points),)))
     assert time.perf_counter() - began < 0.2
 
 
-def test_its_state_is_connected_or_says_why_not(display: ScoreDisplay) -> None:
+def test_the_state_is_connected_or_has_a_problem(display: ScoreDisplay) -> None:
     display.show(_PAGE)
     began = time.perf_counter()
     while display.state.is_opening:
@@ -70,7 +70,7 @@ def test_its_state_is_connected_or_says_why_not(display: ScoreDisplay) -> None:
     assert state.works == (state.problem is None)
 
 
-def test_it_can_be_closed_twice_and_takes_no_page_afterwards(display: ScoreDisplay) -> None:
+def test_a_closed_display_can_be_closed_again_but_shows_nothing(display: ScoreDisplay) -> None:
     display.show(_PAGE)
     display.close()
     display.close()
@@ -84,11 +84,11 @@ def test_a_closed_display_leaves_no_thread(display: ScoreDisplay) -> None:
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("display")]
 
 
-def test_the_fake_keeps_every_page_and_takes_nothing_else() -> None:
+def test_the_fake_keeps_pages_and_refuses_other_values() -> None:
     fake = FakeDisplay()
     fake.show(_PAGE)
     with pytest.raises(TypeError, match="expected a DisplayPage, but got 'Ann 35'"):
-        fake.show("Ann 35")  # type: ignore[arg-type] # that is the point
+        fake.show("Ann 35")  # type: ignore[arg-type]
     fake.unplug()
     assert fake.state.problem == "the display was unplugged"
     fake.plug()
@@ -97,25 +97,25 @@ def test_the_fake_keeps_every_page_and_takes_nothing_else() -> None:
     assert fake.is_closed
 
 
-def test_the_terminal_prints_a_page_that_changed_and_obeys_no_name(tmp_path: Path) -> None:
+def test_the_terminal_prints_changed_pages_without_control_characters(tmp_path: Path) -> None:
     terminal = opened("terminal", tmp_path / "tty")
     terminal.show(DisplayPage((ScoreLine("A\x1b[31mnn", 35, is_turn=True),), "Ann\n+5"))
     terminal.close()
     assert (tmp_path / "tty").read_text() == "> A[31mnn                  35\nAnn +5\n\n"
 
 
-def test_a_port_that_cannot_be_is_refused_in_words() -> None:
+def test_an_invalid_port_is_refused() -> None:
     with pytest.raises(DisplayError, match="expected a port such as /dev/ttyUSB0"):
         opened("nextion", "nowhere://x")
 
 
-def test_without_pyserial_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_pyserial_is_an_error_with_the_installation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "serial", None)
     with pytest.raises(DisplayError, match=re.escape(f"need pyserial: {install_command('pi')}")):
         opened("nextion", "/dev/ttyUSB0")
 
 
-def test_a_port_that_may_not_be_used_names_the_group() -> None:
+def test_a_port_without_permission_names_the_group() -> None:
     from hardware.display.drivers.nextion import Nextion
     from hardware.display.link import BytePort, LinkedDisplay
 

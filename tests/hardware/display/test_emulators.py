@@ -1,4 +1,4 @@
-"""The emulators do what the firmware does, its traps included."""
+"""Tests of the display emulators, including pitfalls of the firmware."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def _segment() -> EmulatedSegment:
     return emulated
 
 
-def test_a_serlcd_shows_its_splash_and_hears_nothing_for_half_a_second() -> None:
+def test_a_serlcd_ignores_input_during_its_splash_screen() -> None:
     emulated = _serlcd()
     emulated.receive(b"lost", 0)
     assert emulated.screen(S // 10)[0] == "SparkFun OpenLCD"
     assert emulated.screen(S) == (" " * 16, " " * 16)
 
 
-def test_a_serlcd_prints_where_the_cursor_was_set_and_clears() -> None:
+def test_a_serlcd_prints_at_the_cursor_and_clears() -> None:
     emulated = _serlcd()
     emulated.receive(b"Hello\xfe\xc3you", S)
     assert emulated.screen(2 * S) == ("Hello           ", "   you          ")
@@ -35,7 +35,7 @@ def test_a_serlcd_prints_where_the_cursor_was_set_and_clears() -> None:
     assert emulated.screen(3 * S)[0] == "|               "
 
 
-def test_a_setting_of_a_serlcd_shows_a_message_for_half_a_second_and_writes_eeprom() -> None:
+def test_a_serlcd_setting_shows_a_message_and_writes_eeprom() -> None:
     emulated = _serlcd()
     emulated.receive(b"|\x0d", S)
     assert emulated.screen(S + S // 4)[0].startswith("Setting")
@@ -43,7 +43,7 @@ def test_a_setting_of_a_serlcd_shows_a_message_for_half_a_second_and_writes_eepr
     assert emulated.screen(2 * S)[0] == " " * 16
 
 
-def test_a_colour_of_a_serlcd_is_kept_without_power() -> None:
+def test_a_serlcd_keeps_its_colour_without_power() -> None:
     emulated = _serlcd()
     emulated.receive(b"|+\x01\x02\x03", S)
     emulated.screen(2 * S)
@@ -52,21 +52,21 @@ def test_a_colour_of_a_serlcd_is_kept_without_power() -> None:
     assert emulated.eeprom_writes == 3
 
 
-def test_a_blank_after_a_lost_byte_makes_a_serlcd_swallow_eight_and_store_them() -> None:
+def test_a_serlcd_stores_eight_bytes_after_a_misread_blank() -> None:
     emulated = _serlcd()
     emulated.receive(b"| 12345678ok", S)
     assert emulated.screen(2 * S)[0] == "ok              "
     assert emulated.eeprom_writes == 8
 
 
-def test_a_serlcd_drops_what_does_not_fit_into_its_ring() -> None:
+def test_a_serlcd_drops_bytes_beyond_its_ring_buffer() -> None:
     emulated = _serlcd()
     emulated.receive(b"|," + b"x" * 100, S)
     assert emulated.screen(3 * S)[0] == "x" * 16
     assert 30 <= emulated.lost_bytes <= 40
 
 
-def test_a_segment_display_starts_with_1234_and_wraps_after_four() -> None:
+def test_a_segment_display_starts_with_1234_and_wraps() -> None:
     emulated = _segment()
     assert emulated.screen(S) == ("1234", "")
     emulated.receive(b" 12856", S)
@@ -79,20 +79,20 @@ def test_decimals_cursor_and_clear_of_a_segment_display() -> None:
     assert emulated.screen(2 * S) == ("  5 ", "024")
 
 
-def test_brightness_of_a_segment_display_writes_eeprom_every_time_the_same_too() -> None:
+def test_setting_the_same_brightness_of_a_segment_display_writes_eeprom() -> None:
     emulated = _segment()
     emulated.receive(b"\x7a\x32" * 3, S)
     emulated.screen(2 * S)
     assert (emulated.brightness, emulated.eeprom_writes) == (50, 3)
 
 
-def test_a_lost_byte_lets_a_segment_display_eat_the_next_even_a_clear() -> None:
+def test_a_segment_display_misreads_a_clear_after_a_lost_byte() -> None:
     emulated = _segment()
     emulated.receive(b"\x79\x76\x39", S)
     assert emulated.screen(2 * S) == ("9234", "")
 
 
-def test_a_nextion_obeys_at_the_terminator_and_says_what_was_wrong() -> None:
+def test_a_nextion_executes_at_the_terminator_and_reports_errors() -> None:
     emulated = EmulatedNextion()
     emulated.power_on(0)
     assert emulated.replies() == b""
@@ -105,7 +105,7 @@ def test_a_nextion_obeys_at_the_terminator_and_says_what_was_wrong() -> None:
     assert emulated.replies() == b"\x1a\xff\xff\xff\x00\xff\xff\xff\x66\x00\xff\xff\xff"
 
 
-def test_a_nextion_says_that_its_buffer_overflowed() -> None:
+def test_a_nextion_reports_a_buffer_overflow() -> None:
     emulated = EmulatedNextion(baud=921_600)
     emulated.power_on(0)
     emulated.screen(S)

@@ -1,4 +1,4 @@
-"""Every page, however hostile, is shown as it should be, and no display obeys anything in it."""
+"""Tests of encoding pages: any text is shown correctly and never executed as a command."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def _hostile_page(rng: random.Random) -> DisplayPage:
 
 
 def _texts_of(kind: Kind, shown: DisplayLook) -> str:
-    """Return what is text of what is shown, without the places of the dots."""
+    """Return the displayed text without the positions of the dots."""
     return shown[0] if isinstance(kind.part, Segment) else "".join(shown)
 
 
 def _show_all(kind: Kind, count: int, seed: int) -> Emulated:
-    """Show pages one after the other; some as a change, some from an unknown state."""
+    """Show pages one after the other, partly as changes and partly from an unknown state."""
     rng, emulated = random.Random(seed), kind.emulate()
     emulated.power_on(0)
     t_ns, before = S, None
@@ -49,8 +49,8 @@ def _show_all(kind: Kind, count: int, seed: int) -> Emulated:
     return emulated
 
 
-def _assert_nothing_was_obeyed(emulated: Emulated) -> None:
-    # bkcmd=2 is the resync of a Nextion, sent by the driver and stored nowhere.
+def _assert_no_commands(emulated: Emulated) -> None:
+    # The driver sends bkcmd=2 to resynchronise a Nextion. It is not stored.
     assert set(emulated.commands) <= {"bkcmd=2"}
     assert emulated.eeprom_writes == 0
     assert emulated.lost_bytes == 0
@@ -58,19 +58,19 @@ def _assert_nothing_was_obeyed(emulated: Emulated) -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_no_text_injects_a_command_or_writes_eeprom(kind: Kind) -> None:
-    _assert_nothing_was_obeyed(_show_all(kind, 300, seed=2))
+    _assert_no_commands(_show_all(kind, 300, seed=2))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_none_of_ten_thousand_texts_injects_a_command_or_writes_eeprom(kind: Kind) -> None:
-    _assert_nothing_was_obeyed(_show_all(kind, 10_000, seed=3))
+def test_ten_thousand_texts_inject_no_command(kind: Kind) -> None:
+    _assert_no_commands(_show_all(kind, 10_000, seed=3))
 
 
 @pytest.mark.parametrize(
     ("index", "text"), [(0, b"|\x0b"), (2, b"z\x05"), (4, b'n0.txt=""\xff\xff\xffdims=0\xff\xff\xff')]
 )
-def test_the_emulators_obey_what_the_encoders_keep_from_them(index: int, text: bytes) -> None:
+def test_the_emulators_execute_commands_in_raw_text(index: int, text: bytes) -> None:
     emulated = KINDS[index].emulate()
     emulated.power_on(0)
     emulated.receive(text, S)
@@ -91,28 +91,29 @@ def test_only_changes_are_sent(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_resync_mends_every_state_that_a_page_cut_at_any_byte_leaves(kind: Kind) -> None:
+def test_a_resync_recovers_from_a_page_cut_at_any_byte(kind: Kind) -> None:
     part = kind.part
-    one = part.look(DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 40, is_turn=True)), "Ann +5"), 0)
-    two = part.look(DisplayPage((ScoreLine("Bo", 1, is_turn=True), ScoreLine("Al", 222)), "Al +9"), 0)
-    data = b"".join(burst.data for burst in part.encode(one, None))
+    first = part.look(DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 40, is_turn=True)), "Ann +5"), 0)
+    second = part.look(DisplayPage((ScoreLine("Bo", 1, is_turn=True), ScoreLine("Al", 222)), "Al +9"), 0)
+    data = b"".join(burst.data for burst in part.encode(first, None))
     for cut in range(len(data) + 1):
         emulated = kind.emulate()
         emulated.power_on(0)
         emulated.receive(data[:cut], S)
-        t_ns = send(part, emulated, two, None, 2 * S)
-        assert emulated.screen(t_ns) == two, cut
-        _assert_nothing_was_obeyed(emulated)
+        t_ns = send(part, emulated, second, None, 2 * S)
+        assert emulated.screen(t_ns) == second, cut
+        _assert_no_commands(emulated)
 
 
 @pytest.mark.parametrize(
-    ("index", "begun"), [(1, b"|"), (1, b"|+"), (1, b"|+\x01"), (1, b"| "), (1, b"| 1234567"), (1, b"|\x18"), (2, b"z")]
+    ("index", "partial"),
+    [(1, b"|"), (1, b"|+"), (1, b"|+\x01"), (1, b"| "), (1, b"| 1234567"), (1, b"|\x18"), (2, b"z")],
 )
-def test_the_second_page_is_right_even_where_noise_has_begun_a_setting(index: int, begun: bytes) -> None:
+def test_the_second_page_is_right_after_a_partial_command(index: int, partial: bytes) -> None:
     part, emulated = KINDS[index].part, KINDS[index].emulate()
     look = part.look(DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 40, is_turn=True)), "Ann +5"), 0)
     emulated.power_on(0)
-    emulated.receive(begun, S)
+    emulated.receive(partial, S)
     t_ns = send(part, emulated, look, None, 2 * S)
     t_ns = send(part, emulated, look, None, t_ns + S)
     assert emulated.screen(t_ns) == look
@@ -120,10 +121,10 @@ def test_the_second_page_is_right_even_where_noise_has_begun_a_setting(index: in
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 @pytest.mark.parametrize("baud", [2400, 9600, 115200])
-def test_buffers_never_overflow_however_quickly_pages_come(kind: Kind, baud: int) -> None:
+def test_buffers_never_overflow(kind: Kind, baud: int) -> None:
     rng = random.Random(baud)
-    part = type(kind.part)(baud=baud)  # type: ignore[call-arg] # each of them has a baud
-    emulated = type(kind.emulate())(baud=baud)  # type: ignore[call-arg] # each of them has one
+    part = type(kind.part)(baud=baud)  # type: ignore[call-arg] # all have a baud
+    emulated = type(kind.emulate())(baud=baud)  # type: ignore[call-arg] # all have a baud
     emulated.power_on(0)
     t_ns = S
     for _ in range(200):
@@ -133,7 +134,7 @@ def test_buffers_never_overflow_however_quickly_pages_come(kind: Kind, baud: int
     assert emulated.lost_bytes == 0
 
 
-def test_without_pacing_a_serlcd_that_shows_a_message_loses_bytes() -> None:
+def test_without_pacing_a_serlcd_loses_bytes_during_a_message() -> None:
     kind = KINDS[1]
     emulated = kind.emulate()
     emulated.power_on(0)
@@ -146,7 +147,7 @@ def test_without_pacing_a_serlcd_that_shows_a_message_loses_bytes() -> None:
     assert emulated.lost_bytes > 0
 
 
-def test_the_byte_that_resets_the_speed_of_a_booting_serlcd_is_never_sent() -> None:
+def test_the_reset_byte_of_a_booting_serlcd_is_never_sent() -> None:
     part = SerLcd(20, 4, backlight=Rgb(0x12, 255, 0x12))
     rng = random.Random(5)
     sent = b"".join(burst.data for burst in part.setup)
@@ -156,7 +157,7 @@ def test_the_byte_that_resets_the_speed_of_a_booting_serlcd_is_never_sent() -> N
     assert sent[:5] == bytes((0x7C, 0x2B, 0x13, 255, 0x13))
 
 
-def test_the_bytes_of_a_page_are_those_of_the_manuals() -> None:
+def test_the_bytes_of_a_page_match_the_manuals() -> None:
     page = DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 128, is_turn=True)), "Hi")
     by_name = {kind.name: b"".join(b.data for b in kind.part.encode(kind.part.look(page, 0), None)) for kind in KINDS}
     assert by_name["serlcd-16x2"] == b"\xfe\x80 \xfe\x80 Ann  35>Ben 128\xfe\xc0Hi              "

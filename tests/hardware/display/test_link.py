@@ -1,4 +1,4 @@
-"""A display on a real pty, through real pyserial: unplugged at any byte and replugged, it shows the last page again."""
+"""Tests of displays on a pty with pyserial: after unplugging and replugging they show the last page."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _plugged(port: PtyPort, part: DisplayEncoder, path: Path) -> Iterator[Linked
 
 
 def _seconds_until(port: PtyPort, look: DisplayLook) -> float:
-    """Wait until a person reads *look*, and return how long it took."""
+    """Wait until the display shows *look*, and return the waiting time."""
     return until(lambda: port.screen() == look, seen=lambda: (port.screen(), look))
 
 
@@ -65,7 +65,7 @@ _STILL = tuple(kind for kind in KINDS if kind.name != "segment in turns")
 
 
 def _replug(kind: Kind, folder: Path, times: int, rng: random.Random) -> list[float]:
-    """Unplug and replug at random bytes; how long it took each time until the last page was right."""
+    """Unplug and replug at random bytes, and return the times until the last page was shown."""
     path = folder / "display"
     port = PtyPort(kind.emulate(), path)
     back_s, shown_s = [], []
@@ -83,7 +83,7 @@ def _replug(kind: Kind, folder: Path, times: int, rng: random.Random) -> list[fl
                 shown_s.append(time.perf_counter() - began)
                 port.close()
                 port.plug()
-            else:  # the wire to the adapter was pulled: nobody is told
+            else:  # the display loses power without an error of the port
                 display.show(_page(number))
                 _PAUSE.wait(rng.uniform(0, 0.2))
                 port.lose_power()
@@ -94,12 +94,12 @@ def _replug(kind: Kind, folder: Path, times: int, rng: random.Random) -> list[fl
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", _STILL[1:], ids=lambda kind: kind.name)
-def test_a_display_unplugged_at_a_random_byte_shows_the_last_page_again(kind: Kind, tmp_path: Path) -> None:
+def test_a_display_unplugged_at_any_byte_recovers(kind: Kind, tmp_path: Path) -> None:
     assert max(_replug(kind, tmp_path, 2, random.Random(1))) < _BACK_WITHIN_S
 
 
 @pytest.mark.slow
-def test_a_hundred_times_the_last_page_is_back_within_two_seconds(tmp_path: Path) -> None:
+def test_a_hundred_recoveries_take_less_than_two_seconds_each(tmp_path: Path) -> None:
     back_s: list[float] = []
     for number, kind in enumerate(_STILL):
         folder = tmp_path / str(number)
@@ -111,7 +111,7 @@ def test_a_hundred_times_the_last_page_is_back_within_two_seconds(tmp_path: Path
     assert max(back_s) < _BACK_WITHIN_S
 
 
-def test_a_cut_that_is_asked_for_while_bytes_come_counts_from_the_next(
+def test_a_cut_requested_during_transfer_counts_from_the_next_byte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port, read = PtyPort(EmulatedSerLcd(), tmp_path / "display"), os.read
@@ -137,7 +137,7 @@ def test_a_cut_that_is_asked_for_while_bytes_come_counts_from_the_next(
     port.close()
 
 
-def test_a_display_that_is_not_there_says_so_and_nothing_waits_for_it(tmp_path: Path) -> None:
+def test_a_missing_display_is_reported_without_blocking(tmp_path: Path) -> None:
     path = tmp_path / "display"
     display = LinkedDisplay(SerLcd(), serial_port(str(path), 9600), name="the box")
     began = time.perf_counter()
@@ -156,7 +156,7 @@ def test_a_display_that_is_not_there_says_so_and_nothing_waits_for_it(tmp_path: 
     port.close()
 
 
-def test_only_the_newest_of_many_pages_is_sent(tmp_path: Path) -> None:
+def test_only_the_newest_page_is_sent(tmp_path: Path) -> None:
     port = PtyPort(EmulatedSerLcd(), tmp_path / "display")
     with _plugged(port, SerLcd(), tmp_path / "display") as display:
         for number in range(2000):
@@ -165,7 +165,7 @@ def test_only_the_newest_of_many_pages_is_sent(tmp_path: Path) -> None:
         assert port.received_bytes < 400
 
 
-def test_the_last_page_is_shown_before_a_display_is_closed(tmp_path: Path) -> None:
+def test_closing_shows_the_last_page_first(tmp_path: Path) -> None:
     port = PtyPort(EmulatedSerLcd(), tmp_path / "display")
     with _plugged(port, SerLcd(), tmp_path / "display") as display:
         display.show(_page(1))
@@ -181,7 +181,7 @@ def test_the_last_page_is_shown_before_a_display_is_closed(tmp_path: Path) -> No
     [(SerLcd(backlight=Rgb(0, 80, 0)), EmulatedSerLcd(), 3), (Segment(seat=0, brightness=40), EmulatedSegment(), 1)],
     ids=["serlcd", "segment"],
 )
-def test_what_is_kept_in_eeprom_is_told_once_however_often_it_is_replugged(
+def test_eeprom_settings_are_written_once(
     part: DisplayEncoder, emulated: EmulatedSerLcd | EmulatedSegment, writes: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "display"
@@ -202,16 +202,16 @@ def test_what_is_kept_in_eeprom_is_told_once_however_often_it_is_replugged(
     assert emulated.backlight == (0, 80, 0) if isinstance(emulated, EmulatedSerLcd) else emulated.brightness == 40
 
 
-class _Silent(Nextion):
-    """A Nextion to which nothing is sent again of itself."""
+class _WithoutRefresh(Nextion):
+    """A Nextion driver without periodic refresh."""
 
     @property
     def wire(self) -> WireTiming:
         return replace(super().wire, refresh_ns=None)
 
 
-def test_a_nextion_that_says_it_has_started_gets_the_page_at_once(tmp_path: Path) -> None:
-    port, part = PtyPort(EmulatedNextion(), tmp_path / "display"), _Silent()
+def test_a_restarted_nextion_gets_the_page_immediately(tmp_path: Path) -> None:
+    port, part = PtyPort(EmulatedNextion(), tmp_path / "display"), _WithoutRefresh()
     with _plugged(port, part, tmp_path / "display") as display:
         display.show(_page(3))
         _seconds_until(port, part.look(_page(3), 0))
@@ -220,7 +220,7 @@ def test_a_nextion_that_says_it_has_started_gets_the_page_at_once(tmp_path: Path
         _seconds_until(port, part.look(_page(3), 0))
 
 
-def test_a_display_behind_a_socket_is_found_again_too() -> None:
+def test_a_display_behind_a_socket_is_reconnected() -> None:
     part = SerLcd()
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(_LONG_S)
@@ -241,7 +241,7 @@ def test_a_display_behind_a_socket_is_found_again_too() -> None:
         display.close()
 
 
-def test_a_port_that_goes_while_it_is_opened_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_lost_during_opening_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = threading.Semaphore(0)
     make = serial.serial_for_url
 

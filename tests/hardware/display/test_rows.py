@@ -1,4 +1,4 @@
-"""Pages are laid out in rows, in several screens where one is too small."""
+"""Tests of laying out pages in rows and screens."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def test_two_players_and_a_message_fit_on_two_rows() -> None:
     assert screens_of(page, 16, 2, ALL) == ((" Ann  35>Ben 120", "Ann scored 15   "),)
 
 
-def test_four_players_have_a_row_each_and_make_room_for_a_message() -> None:
+def test_four_players_share_rows_with_a_message() -> None:
     (alone,) = screens_of(DisplayPage(_FOUR), 20, 4, ALL)
     assert alone == (" Ann              35", ">Ben              40", " Cleo              5", " Dora              0")
-    (beside,) = screens_of(DisplayPage(_FOUR, "Whose spinner?"), 20, 4, ALL)
-    assert beside == (" Ann    35>Ben    40", " Cleo    5 Dora    0", "Whose spinner?      ", " " * 20)
+    (with_message,) = screens_of(DisplayPage(_FOUR, "Whose spinner?"), 20, 4, ALL)
+    assert with_message == (" Ann    35>Ben    40", " Cleo    5 Dora    0", "Whose spinner?      ", " " * 20)
 
 
-def test_what_does_not_fit_is_shown_in_turns() -> None:
+def test_long_pages_alternate_between_screens() -> None:
     page = DisplayPage(_FOUR, "The hand is blocked, Dora leads")
     scores, message, rest = screens_of(page, 16, 2, ALL)
     assert (message, rest) == (("The hand is     ", "blocked, Dora   "), ("leads           ", " " * 16))
@@ -36,7 +36,7 @@ def test_what_does_not_fit_is_shown_in_turns() -> None:
     assert screen_at(page, 16, 2, 7_500_000_000, ALL) == scores
 
 
-def test_provisional_points_have_a_sign_that_the_display_has() -> None:
+def test_provisional_points_have_a_mark() -> None:
     scores = (ScoreLine("Ann", 35, is_provisional=True), ScoreLine("Benedict", 12345, is_provisional=True))
     assert screens_of(DisplayPage(scores), 20, 2, ALL)[0] == (" Ann             *35", " Benedict     *12345")
     assert screens_of(DisplayPage(scores, "Hi"), 16, 2, frozenset(map(chr, range(32, 127))))[0][0] == " Ann ~35 B ~####"
@@ -46,7 +46,7 @@ def test_an_empty_page_is_blank() -> None:
     assert screens_of(DisplayPage(), 16, 2, ALL) == ((" " * 16, " " * 16),)
 
 
-def test_points_that_do_not_fit_are_signs_of_excess_and_never_other_points() -> None:
+def test_points_without_space_are_replaced_by_signs() -> None:
     assert points_text(9999, 4) == "9999"
     assert points_text(10_000, 4) == "####"
     assert points_text(-999, 4) == "-999"
@@ -54,6 +54,6 @@ def test_points_that_do_not_fit_are_signs_of_excess_and_never_other_points() -> 
     assert points_text(10**6000, 4) == "####"
 
 
-def test_a_page_of_too_many_scores_is_refused() -> None:
+def test_a_page_with_too_many_scores_is_refused() -> None:
     with pytest.raises(ValueError, match="at most 16 scores, but got 17"):
         DisplayPage((ScoreLine("x", 0),) * 17)

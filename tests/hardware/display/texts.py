@@ -1,4 +1,4 @@
-"""Texts that people, or somebody who means harm, may write as a name."""
+"""Ordinary and hostile texts for names."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ HOSTILE = (
     "李雷", "Žofie Ångström",
     "ﷺ" * 40, "|" * 300, "x" * 5000, "", " ",
 )  # fmt: skip
-_TELLING = '|\xfe\xff"\\vwxyz\x7f\x80\x81\x82\x00\x08\x12\x1b\r\n~#0+-./ '
+_CONTROLS = '|\xfe\xff"\\vwxyz\x7f\x80\x81\x82\x00\x08\x12\x1b\r\n~#0+-./ '
 
 
 def hostile_text(rng: random.Random) -> str:
-    """Return a text that is hostile, random, or ordinary with something in it that a display obeys."""
+    """Return a hostile, random, or ordinary text with control characters."""
     kind = rng.randrange(4)
     if kind == 0:
         return rng.choice(HOSTILE)
@@ -24,9 +24,9 @@ def hostile_text(rng: random.Random) -> str:
         return "".join(chr(rng.randrange(0x110000)) for _ in range(count))
     if kind == 2:
         return "".join(chr(rng.randrange(256)) for _ in range(count))
-    return "".join(rng.choice((rng.choice(_TELLING), chr(rng.randrange(0x20, 0x7F)))) for _ in range(count))
+    return "".join(rng.choice((rng.choice(_CONTROLS), chr(rng.randrange(0x20, 0x7F)))) for _ in range(count))
 
 
 def hostile_points(rng: random.Random) -> int:
-    """Return points, mostly such as occur."""
+    """Return points, mostly realistic ones."""
     return rng.choice((0, 5, 35, 120, 250, -15, -1, 999, 1000, 9999, 10_000, -10_000, 10**30, rng.randrange(-200, 600)))

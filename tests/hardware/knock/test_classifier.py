@@ -1,4 +1,4 @@
-"""The classifier: stored as arrays, evaluated as scikit-learn does, refused by name when it is none."""
+"""Tests of the knock classifier: evaluation as in scikit-learn, storage, and invalid files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def fitted(labels: NDArray[np.int64]) -> tuple[MLPClassifier, NDArray[np.float32
     rows = np.random.default_rng(1).normal(0, 1, (len(labels), FEATURES)).astype(np.float32)
     network = MLPClassifier(hidden_layer_sizes=(9, 7), max_iter=20, random_state=1)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # it need not be good, only the same
+        warnings.simplefilter("ignore", ConvergenceWarning)  # accuracy does not matter here
         return network.fit(rows, labels), rows
 
 
@@ -38,19 +38,19 @@ def plain(network: MLPClassifier) -> Classifier:
     return as_classifier(network, np.zeros(FEATURES, np.float32), np.ones(FEATURES, np.float32))
 
 
-def test_numpy_gives_what_scikit_learn_gives() -> None:
+def test_the_result_matches_scikit_learn() -> None:
     network, rows = fitted(np.arange(200) % len(SOUNDS))
     assert plain(network).probabilities(rows) == pytest.approx(network.predict_proba(rows), abs=1e-5)
 
 
-def test_a_sound_that_was_never_taught_is_never_likely() -> None:
+def test_untrained_sounds_are_never_likely() -> None:
     network, rows = fitted(np.arange(200) % 3 + 4)
-    said = plain(network).probabilities(rows)
-    assert said[:, 4:7] == pytest.approx(network.predict_proba(rows), abs=1e-5)
-    assert said[:, :4].max() < 1e-4
+    chances = plain(network).probabilities(rows)
+    assert chances[:, 4:7] == pytest.approx(network.predict_proba(rows), abs=1e-5)
+    assert chances[:, :4].max() < 1e-4
 
 
-def test_a_knock_needs_its_least_probability() -> None:
+def test_a_knock_needs_a_minimum_probability() -> None:
     network, _ = fitted(np.arange(100) % len(SOUNDS))
     strict = replace(plain(network), least_knock=0.7)
     chances = np.full(len(SOUNDS), 0.3 / (len(SOUNDS) - 1), np.float32)
@@ -72,7 +72,7 @@ def stored(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_is_saved_is_loaded(stored: Path) -> None:
+def test_a_classifier_round_trips_through_a_file(stored: Path) -> None:
     network, rows = fitted(np.arange(100) % len(SOUNDS))
     loaded = load_classifier(stored)
     assert (loaded.least_knock, loaded.notes) == (0.6, {"seed": 3})
@@ -103,21 +103,21 @@ WRONG: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("kind", WRONG)
-def test_a_wrong_file_is_named(kind: str, stored: Path) -> None:
+def test_an_invalid_file_is_reported_by_name(kind: str, stored: Path) -> None:
     WRONG[kind](stored)
     with pytest.raises(KnockModelError) as caught:
         load_classifier(stored)
     assert str(caught.value).startswith(f"{stored}: ")
 
 
-def test_the_shipped_one_is_small_and_fits() -> None:
+def test_the_shipped_classifier_is_small_and_fits() -> None:
     shipped = load_classifier()
     assert shipped.probabilities(np.zeros((2, FEATURES), np.float32)).shape == (2, len(SOUNDS))
     assert shipped.notes
     assert (ROOT / "hardware" / "models" / "knock.npz").stat().st_size < 100_000
 
 
-def test_no_flipped_bit_changes_it_in_silence(tmp_path: Path) -> None:
+def test_flipped_bits_never_change_the_classifier_silently(tmp_path: Path) -> None:
     content, whole, path = SHIPPED.read_bytes(), load_classifier(), tmp_path / "knock.npz"
     rng, refused = np.random.default_rng(1), 0
     for _ in range(300):
@@ -129,13 +129,13 @@ def test_no_flipped_bit_changes_it_in_silence(tmp_path: Path) -> None:
         except KnockModelError:
             refused += 1
             continue
-        for one, other in zip((*found.weights, *found.biases), (*whole.weights, *whole.biases), strict=True):
-            np.testing.assert_array_equal(one, other)
+        for loaded, original in zip((*found.weights, *found.biases), (*whole.weights, *whole.biases), strict=True):
+            np.testing.assert_array_equal(loaded, original)
         assert found.least_knock == whole.least_knock
     assert refused > 200
 
 
-def test_listening_needs_no_scikit_learn() -> None:
+def test_detection_does_not_import_scikit_learn() -> None:
     code = "import sys, hardware.knock.detector as d; d.KnockDetector(); print('sklearn' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

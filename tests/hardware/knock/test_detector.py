@@ -1,4 +1,4 @@
-"""The knock detector: knocks are found where they are, all else is not one, however the sound is divided."""
+"""Tests of the knock detector: knocks are found at their times, independently of block sizes."""
 
 from __future__ import annotations
 
@@ -17,111 +17,113 @@ from synthetic.training.knock.fit import collect_examples
 from tests.hardware.knock.sounds import RATE_HZ, block, scene, with_hits
 
 
-def heard_in(samples: NDArray[np.float32], *, size: int = 4_000, rate_hz: int = RATE_HZ) -> tuple[ClassifiedSound, ...]:
-    """What is heard in samples that come in blocks of a size."""
+def sounds_in(
+    samples: NDArray[np.float32], *, size: int = 4_000, rate_hz: int = RATE_HZ
+) -> tuple[ClassifiedSound, ...]:
+    """Return the sounds found in samples delivered in blocks of this size."""
     detector = KnockDetector()
-    told: list[ClassifiedSound] = []
+    found: list[ClassifiedSound] = []
     for first in range(0, len(samples), size):
         part = samples[first : first + size]
-        told += detector.feed(block(part, t_ns=first * NS_PER_S // rate_hz, rate_hz=rate_hz))
-    return tuple(told)
+        found += detector.feed(block(part, t_ns=first * NS_PER_S // rate_hz, rate_hz=rate_hz))
+    return tuple(found)
 
 
 def knocks_in(samples: NDArray[np.float32], **how: int) -> list[ClassifiedSound]:
-    return [one for one in heard_in(samples, **how) if one.kind is Sound.KNOCK]
+    return [sound for sound in sounds_in(samples, **how) if sound.kind is Sound.KNOCK]
 
 
 KNOCKS_S = (0.6, 1.5, 2.4)
 
 
-def test_knocks_are_heard_when_they_happen() -> None:
+def test_knocks_are_found_at_their_times() -> None:
     found = [
-        min(abs(one.t_ns / NS_PER_S - t_s) for t_s in KNOCKS_S)
+        min(abs(knock.t_ns / NS_PER_S - t_s) for t_s in KNOCKS_S)
         for seed in range(12)
-        for one in knocks_in(with_hits(Sound.KNOCK, KNOCKS_S, seed=seed))
+        for knock in knocks_in(with_hits(Sound.KNOCK, KNOCKS_S, seed=seed))
     ]
     assert len(found) >= 0.95 * 12 * len(KNOCKS_S)
     assert max(found) < 0.020
 
 
 @pytest.mark.parametrize(("kind", "most"), [(Sound.TILE, 0), (Sound.SLAM, 0), (Sound.NAIL_TIP, 0.15)])
-def test_what_is_no_knock_is_none(kind: Sound, most: float) -> None:
-    said = [knocks_in(with_hits(kind, KNOCKS_S, seed=seed)) for seed in range(8)]
-    assert sum(map(len, said)) <= most * 8 * len(KNOCKS_S)
-    assert any(heard_in(with_hits(kind, KNOCKS_S, seed=seed)) for seed in range(8))
+def test_other_sounds_are_not_knocks(kind: Sound, most: float) -> None:
+    knocks = [knocks_in(with_hits(kind, KNOCKS_S, seed=seed)) for seed in range(8)]
+    assert sum(map(len, knocks)) <= most * 8 * len(KNOCKS_S)
+    assert any(sounds_in(with_hits(kind, KNOCKS_S, seed=seed)) for seed in range(8))
 
 
 @pytest.mark.slow
-def test_modelled_tables_that_nobody_learned_from_are_heard_well() -> None:
+def test_knocks_on_unseen_modelled_tables_are_found() -> None:
     examples = collect_examples(500, 24, lambda share: None)
-    is_said = load_classifier().probabilities(examples.features)[:, 0] >= load_classifier().least_knock
+    is_knock = load_classifier().probabilities(examples.features)[:, 0] >= load_classifier().least_knock
     is_tile = np.isin(examples.sounds, [SOUNDS.index(kind) for kind in (Sound.TILE, Sound.SLAM, Sound.SHUFFLE)])
-    assert (is_said & (examples.sounds == 0)).sum() >= 0.92 * examples.knocks
+    assert (is_knock & (examples.sounds == 0)).sum() >= 0.92 * examples.knocks
     assert is_tile.sum() > 60
-    assert is_said[is_tile].mean() <= 0.02
+    assert is_knock[is_tile].mean() <= 0.02
 
 
 @pytest.mark.parametrize(
     ("name", "least", "most"),
     [("knuckle", 0.95, 1.0), ("pad", 0.0, 0.1), ("nail-tap", 0.0, 0.1), ("nail-tip-tap", 0.0, 0.1)],
 )
-def test_real_taps_are_told_from_knocks(name: str, least: float, most: float, shared_data: Path) -> None:
+def test_real_taps_are_distinguished_from_knocks(name: str, least: float, most: float, shared_data: Path) -> None:
     detector = KnockDetector()
     blocks = list(read_wav(shared_data / "knock" / f"taps-{name}-train.wav"))
-    said = sum(one.kind is Sound.KNOCK for block in blocks for one in detector.feed(block))
-    assert least * 30 <= said <= most * 30
+    knocks = sum(sound.kind is Sound.KNOCK for block in blocks for sound in detector.feed(block))
+    assert least * 30 <= knocks <= most * 30
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 7, 160, 511, 512, 513, 4096, 100_000])
-def test_the_size_of_blocks_changes_nothing(size: int) -> None:
+def test_the_block_size_has_no_effect(size: int) -> None:
     samples = scene(1).samples[: 4 * RATE_HZ]
-    whole = heard_in(samples, size=len(samples))
+    whole = sounds_in(samples, size=len(samples))
     assert len(whole) >= 2
-    assert heard_in(samples, size=size) == whole
+    assert sounds_in(samples, size=size) == whole
 
 
 @pytest.mark.parametrize("rate_hz", [8_000, 11_025, 22_050, 44_100, 48_000, 96_000])
 @pytest.mark.parametrize("size", [100, 4_410])
-def test_the_size_of_blocks_changes_nothing_at_other_rates(rate_hz: int, size: int) -> None:
+def test_the_block_size_has_no_effect_at_other_rates(rate_hz: int, size: int) -> None:
     samples = np.random.default_rng(2).normal(0, 0.001, 2 * rate_hz).astype(np.float32)
     samples[rate_hz : rate_hz + 30] += 0.5
-    whole = heard_in(samples, size=len(samples), rate_hz=rate_hz)
+    whole = sounds_in(samples, size=len(samples), rate_hz=rate_hz)
     assert len(whole) == 1
-    assert heard_in(samples, size=size, rate_hz=rate_hz) == whole
+    assert sounds_in(samples, size=size, rate_hz=rate_hz) == whole
     assert whole[0].t_ns == pytest.approx(NS_PER_S, abs=2_000_000)
 
 
-def test_whole_numbers_and_floats_are_heard_alike() -> None:
+def test_integer_and_float_samples_give_the_same_result() -> None:
     samples = np.round(scene(1).samples[: 3 * RATE_HZ] * 32768)
     as_int, as_float = KnockDetector(), KnockDetector()
-    told = as_int.feed(block(np.clip(samples, -32768, 32767).astype(np.int16)))
-    assert told
-    assert as_float.feed(block(np.clip(samples / 32768, -1, 32767 / 32768).astype(np.float32))) == told
+    sounds = as_int.feed(block(np.clip(samples, -32768, 32767).astype(np.int16)))
+    assert sounds
+    assert as_float.feed(block(np.clip(samples / 32768, -1, 32767 / 32768).astype(np.float32))) == sounds
 
 
 def test_a_double_knock_is_counted_as_a_row() -> None:
     rows = [
-        tuple(one.in_row for one in knocks_in(with_hits(Sound.KNOCK, (0.6, 0.85, 2.5), seed=seed)))
+        tuple(knock.in_row for knock in knocks_in(with_hits(Sound.KNOCK, (0.6, 0.85, 2.5), seed=seed)))
         for seed in range(10)
     ]
     assert rows.count((1, 2, 1)) >= 6
 
 
-def test_a_quieter_room_hears_the_same_knocks_at_another_level() -> None:
+def test_quieter_recordings_give_the_same_knocks() -> None:
     samples = with_hits(Sound.KNOCK, KNOCKS_S, seed=1)
     loud, quiet = knocks_in(samples), knocks_in((samples / 8).astype(np.float32))
-    assert [one.t_ns for one in loud] == [one.t_ns for one in quiet]
-    assert [one.strength / 8 for one in loud] == pytest.approx([one.strength for one in quiet])
+    assert [knock.t_ns for knock in loud] == [knock.t_ns for knock in quiet]
+    assert [knock.strength / 8 for knock in loud] == pytest.approx([knock.strength for knock in quiet])
 
 
-def test_noise_that_grows_slowly_is_no_sound() -> None:
+def test_slowly_growing_noise_is_ignored() -> None:
     rng = np.random.default_rng(4)
     samples = rng.normal(0, 1, 8 * RATE_HZ) * np.geomspace(0.0005, 0.05, 8 * RATE_HZ)
-    assert heard_in(samples.astype(np.float32)) == ()
+    assert sounds_in(samples.astype(np.float32)) == ()
 
 
-def test_times_are_those_of_the_blocks_and_a_gap_begins_anew() -> None:
+def test_times_follow_the_blocks_across_a_gap() -> None:
     samples = with_hits(Sound.KNOCK, (0.6,), seed=1)
     detector = KnockDetector(seat=2)
     (early,) = detector.feed(block(samples, t_ns=50 * NS_PER_S))
@@ -132,35 +134,35 @@ def test_times_are_those_of_the_blocks_and_a_gap_begins_anew() -> None:
     assert late.seat == 2
 
 
-def test_a_clock_that_drifts_is_followed() -> None:
+def test_a_drifting_clock_is_followed() -> None:
     detector = KnockDetector()
-    told: list[ClassifiedSound] = []
+    sounds: list[ClassifiedSound] = []
     samples = with_hits(Sound.KNOCK, (28.5,), seed=1)
     for first in range(0, len(samples), 1_600):
         t_ns = round(first * NS_PER_S / RATE_HZ * 1.0005)  # 15 ms in half a minute
-        told += detector.feed(block(samples[first : first + 1_600], t_ns=t_ns))
-    assert told[-1].t_ns == pytest.approx(28.5 * 1.0005 * NS_PER_S, abs=8_000_000)
+        sounds += detector.feed(block(samples[first : first + 1_600], t_ns=t_ns))
+    assert sounds[-1].t_ns == pytest.approx(28.5 * 1.0005 * NS_PER_S, abs=8_000_000)
 
 
-def test_a_second_microphone_at_another_rate_begins_anew() -> None:
+def test_a_change_of_the_sample_rate_restarts_the_detector() -> None:
     detector = KnockDetector()
     assert detector.feed(block(np.zeros(1_000, np.float32))) == ()
     assert detector.feed(block(np.zeros(1_000, np.float32), t_ns=62_500_000, rate_hz=48_000)) == ()
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e38])
-def test_broken_samples_do_no_harm(value: float) -> None:
+def test_invalid_samples_are_harmless(value: float) -> None:
     samples = with_hits(Sound.KNOCK, (0.6,), seed=1)
     samples[1000:1100] = value
     with np.errstate(over="ignore", invalid="ignore"):
-        for one in heard_in(samples):
-            assert 0 <= one.strength <= 1
+        for sound in sounds_in(samples):
+            assert 0 <= sound.strength <= 1
 
 
 def test_blocks_of_another_shape_or_kind_are_refused() -> None:
     for samples in (np.zeros((2, 2), np.float32), np.zeros(4, np.float64), np.zeros(4, np.int32)):
         with pytest.raises(ValueError, match="samples must be float32 or int16"):
-            SoundBlock(samples, 0)  # type: ignore[arg-type]  # that is what is refused
+            SoundBlock(samples, 0)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="rate_hz must be 4000 to 384000, but got 100"):
         SoundBlock(np.zeros(4, np.float32), 0, 100)
 

@@ -1,4 +1,4 @@
-"""One contract for all knock sensors, and what is special to each: lost sound, unplugged parts, pulses and levels."""
+"""Tests of all knock sensors: the common contract, lost sound, unplugged parts, pulses and levels."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MS = 1_000_000
 
 
 class Clock:
-    """Stands still until it is told."""
+    """A clock that only advances on request."""
 
     def __init__(self) -> None:
         self.t_ns = 10 * NS_PER_S
@@ -43,11 +43,11 @@ class Clock:
 
 
 class PortAudioError(Exception):
-    """As sounddevice has it."""
+    """The error of sounddevice."""
 
 
 class Stream:
-    """An open stream of the library."""
+    """An open stream of the fake library."""
 
     def __init__(self, callback: Callable[..., None]) -> None:
         self.callback, self.active = callback, False
@@ -60,7 +60,7 @@ class Stream:
 
 
 class Library:
-    """As much of sounddevice as the adapter uses, with one microphone that can be pulled out."""
+    """The parts of sounddevice used by the adapter, with a removable microphone."""
 
     PortAudioError = PortAudioError
 
@@ -68,12 +68,12 @@ class Library:
         self.is_plugged_in = True
         self.is_listed = True
         self.streams: list[Stream] = []
-        self.asked: dict[str, Any] = {}
+        self.options: dict[str, Any] = {}
 
-    def InputStream(self, *, callback: Callable[..., None], **asked: Any) -> Stream:  # noqa: N802 - its name there
+    def InputStream(self, *, callback: Callable[..., None], **options: Any) -> Stream:  # noqa: N802 - external name
         if not self.is_listed:
             raise PortAudioError("Error querying device -1")
-        self.asked = asked
+        self.options = options
         self.streams.append(Stream(callback))
         return self.streams[-1]
 
@@ -84,7 +84,7 @@ class Library:
         self.is_listed = self.is_plugged_in
 
     def hear(self, samples: np.ndarray, clock: Clock, *, overflow: bool = False) -> None:
-        """Give the samples as PortAudio does, in blocks of 64 ms that end now."""
+        """Deliver the samples like PortAudio, in blocks of 64 ms that end now."""
         for first in range(0, len(samples), 1_024):
             part = samples[first : first + 1_024]
             clock.t_ns += len(part) * NS_PER_S // 16_000
@@ -93,7 +93,7 @@ class Library:
 
 
 class Spi:
-    """As much of spidev as the adapter uses; what is written is checked, what is read is told before."""
+    """The parts of spidev used by the adapter. Writes are checked, and reads return preset levels."""
 
     def __init__(self) -> None:
         self.level = 20
@@ -103,7 +103,7 @@ class Spi:
         self.max_speed_hz = 0
         self.is_open = False
 
-    def SpiDev(self) -> Spi:  # noqa: N802 - its name there
+    def SpiDev(self) -> Spi:  # noqa: N802 - external name
         return self
 
     def open(self, bus: int, chip: int) -> None:
@@ -150,7 +150,7 @@ SENSORS: dict[str, Made] = {
 
 @pytest.fixture(params=list(SENSORS))
 def sensor(request: pytest.FixtureRequest, clock: Clock, tmp_path: Path) -> KnockSensor:
-    """Each sensor in turn."""
+    """Return each sensor in turn."""
     return SENSORS[request.param](clock, tmp_path)
 
 
@@ -160,7 +160,7 @@ def test_a_sensor_is_started_read_and_closed(sensor: KnockSensor) -> None:
     sensor.close()
 
 
-def test_a_sensor_is_read_only_while_it_is_open(sensor: KnockSensor) -> None:
+def test_a_sensor_can_only_be_read_while_open(sensor: KnockSensor) -> None:
     with pytest.raises(KnockError, match="not started"):
         sensor.read()
     sensor.start()
@@ -169,7 +169,7 @@ def test_a_sensor_is_read_only_while_it_is_open(sensor: KnockSensor) -> None:
         sensor.read()
 
 
-def test_a_sensor_is_started_once(sensor: KnockSensor) -> None:
+def test_a_sensor_can_only_be_started_once(sensor: KnockSensor) -> None:
     sensor.start()
     with pytest.raises(KnockError, match="started again"):
         sensor.start()
@@ -178,13 +178,13 @@ def test_a_sensor_is_started_once(sensor: KnockSensor) -> None:
         sensor.start()
 
 
-def test_closing_again_or_before_the_start_does_nothing(sensor: KnockSensor) -> None:
+def test_closing_again_or_before_the_start_is_harmless(sensor: KnockSensor) -> None:
     sensor.close()
     sensor.close()
 
 
 @pytest.mark.parametrize("kind", list(SENSORS))
-def test_a_sensor_that_works_has_no_problem(kind: str, clock: Clock, tmp_path: Path) -> None:
+def test_a_working_sensor_has_no_problem(kind: str, clock: Clock, tmp_path: Path) -> None:
     sensor = SENSORS[kind](clock, tmp_path)
     sensor.start()
     assert (sensor.state.problem, sensor.state.lost) == (None, 0)
@@ -196,7 +196,7 @@ def knocking(seed: int = 1) -> np.ndarray:
 
 
 class TestFake:
-    def test_it_hears_what_it_is_told(self) -> None:
+    def test_it_returns_given_sounds(self) -> None:
         fake = FakeKnockSensor()
         fake.start()
         knock = ClassifiedSound(5, 1, 0.5, 0.9)
@@ -204,21 +204,21 @@ class TestFake:
         assert fake.read() == (knock,)
         assert fake.read() == ()
 
-    def test_time_does_not_run_backwards(self) -> None:
+    def test_times_must_not_decrease(self) -> None:
         fake = FakeKnockSensor()
         fake.start()
         fake.hear(ClassifiedSound(5, None, 0.5, 0.9))
         with pytest.raises(KnockError, match="4 ns came after 5 ns"):
             fake.hear(ClassifiedSound(4, None, 0.5, 0.9))
 
-    def test_a_knock_that_nobody_read_fails_at_the_end(self) -> None:
+    def test_an_unread_knock_fails_on_closing(self) -> None:
         fake = FakeKnockSensor()
         fake.start()
         fake.hear(ClassifiedSound(5, None, 0.5, 0.9))
         with pytest.raises(KnockError, match="1 sounds were never read"):
             fake.close()
 
-    def test_what_is_unplugged_hears_nothing(self) -> None:
+    def test_an_unplugged_sensor_accepts_no_sounds(self) -> None:
         fake = FakeKnockSensor()
         fake.start()
         fake.unplug("pulled out")
@@ -236,26 +236,26 @@ class TestMicrophone:
         sensor.start()
         return sensor, library
 
-    def test_a_knock_has_the_time_of_the_clock_when_it_was_taken(self, clock: Clock) -> None:
+    def test_a_knock_has_its_recording_time(self, clock: Clock) -> None:
         sensor, library = self.started(clock)
         library.hear(knocking(), clock)
         (knock,) = sensor.read()
         assert knock.kind is Sound.KNOCK
         assert knock.t_ns == pytest.approx(10.6 * NS_PER_S, abs=20 * MS)
-        assert library.asked == {
+        assert library.options == {
             "samplerate": 16_000, "blocksize": 1_024, "latency": 0.2, "device": "USB", "channels": 1, "dtype": "float32"
         }  # fmt: skip
 
-    def test_sound_that_was_lost_is_counted(self, clock: Clock) -> None:
+    def test_lost_sound_is_counted(self, clock: Clock) -> None:
         sensor, library = self.started(clock)
         library.hear(np.zeros(2_048, np.float32), clock, overflow=True)
         assert sensor.state.lost == 2
         library.hear(np.zeros(1_024 * 70, np.float32), clock)
-        assert sensor.state.lost == 2 + 8  # 64 wait, two of them from before
+        assert sensor.state.lost == 2 + 8  # the queue holds 64, with two from before
 
-    def test_sound_that_never_came_is_missed_by_the_clock_and_said(self, clock: Clock) -> None:
+    def test_missing_sound_is_detected_by_the_clock(self, clock: Clock) -> None:
         sensor, library = self.started(clock)
-        for _ in range(150):  # blocks of 64 ms; every third is lost, and no driver says so
+        for _ in range(150):  # blocks of 64 ms; every third is lost without a driver error
             library.hear(np.zeros(2_048, np.float32), clock)
             clock.t_ns += 64 * MS
             sensor.read()
@@ -268,16 +268,16 @@ class TestMicrophone:
             sensor.read()
         assert sensor.state.trouble is None
 
-    def test_sound_that_nobody_takes_is_missing_too(self, clock: Clock) -> None:
+    def test_unread_sound_counts_as_missing(self, clock: Clock) -> None:
         sensor, library = self.started(clock)
-        library.hear(np.zeros(16_000 * 8, np.float32), clock)  # 64 blocks of 125 wait
+        library.hear(np.zeros(16_000 * 8, np.float32), clock)  # the queue holds 64 of 125 blocks
         assert "it loses sound, 49%" in str(sensor.state.warning)  # 61 of 124
 
-    def test_the_buffer_holds_more_than_one_block(self, clock: Clock) -> None:
+    def test_the_buffer_holds_several_blocks(self, clock: Clock) -> None:
         _, library = self.started(clock)
-        assert library.asked["latency"] * library.asked["samplerate"] >= 3 * library.asked["blocksize"]
+        assert library.options["latency"] * library.options["samplerate"] >= 3 * library.options["blocksize"]
 
-    def test_one_that_is_unplugged_is_said_and_found_again(self, clock: Clock) -> None:
+    def test_an_unplugged_microphone_is_reported_and_reopened(self, clock: Clock) -> None:
         sensor, library = self.started(clock)
         library.is_plugged_in = False
         library.streams[0].active = False
@@ -294,14 +294,14 @@ class TestMicrophone:
         library.hear(knocking(), clock)
         assert len(sensor.read()) == 1
 
-    def test_one_that_falls_silent_without_a_word_counts_as_unplugged(self, clock: Clock) -> None:
+    def test_a_silently_stopped_microphone_counts_as_unplugged(self, clock: Clock) -> None:
         sensor, library = self.started(clock)
         clock.t_ns += 3 * NS_PER_S
         sensor.read()
         assert "unplugged" in str(sensor.state.problem)
         assert not library.streams[0].active
 
-    def test_one_that_is_missing_at_the_start_stops_nothing(self, clock: Clock) -> None:
+    def test_a_missing_microphone_at_the_start_is_only_a_problem(self, clock: Clock) -> None:
         library = Library()
         library.is_listed = library.is_plugged_in = False
         sensor = MicrophoneKnockSensor(clock=clock, library=lambda: library)
@@ -310,14 +310,14 @@ class TestMicrophone:
         assert sensor.read() == ()
         sensor.close()
 
-    def test_closing_gives_it_back(self, clock: Clock) -> None:
+    def test_closing_releases_the_microphone(self, clock: Clock) -> None:
         sensor, library = self.started(clock)
         sensor.close()
         assert not library.streams[0].active
 
 
 class TestFile:
-    def test_it_is_heard_at_the_pace_of_the_clock(self, clock: Clock, tmp_path: Path) -> None:
+    def test_the_file_plays_at_the_pace_of_the_clock(self, clock: Clock, tmp_path: Path) -> None:
         sensor = WavKnockSensor(write_wav(tmp_path / "a.wav", knocking()), clock=clock)
         sensor.start()
         clock.t_ns += NS_PER_S // 2
@@ -330,7 +330,7 @@ class TestFile:
         assert sensor.read() == ()
         assert str(sensor.state.problem).endswith("a.wav: at its end")
 
-    def test_a_missing_or_wrong_file_is_a_problem_and_no_error(self, clock: Clock, tmp_path: Path) -> None:
+    def test_a_missing_or_invalid_file_is_only_a_problem(self, clock: Clock, tmp_path: Path) -> None:
         for data, words in ((None, "No such file"), (b"text", "expected a WAV file")):
             path = tmp_path / "b.wav"
             if data is not None:
@@ -352,12 +352,12 @@ class TestPin:
             pin.drive_high()
             pin.drive_low()
         clock.t_ns += 30 * MS
-        heard = sensor.read()
-        assert [(one.t_ns // MS - 10_000, one.in_row) for one in heard] == [(500, 1), (835, 2), (2835, 1)]
-        assert {one.seat for one in heard} == {3}
+        sounds = sensor.read()
+        assert [(sound.t_ns // MS - 10_000, sound.in_row) for sound in sounds] == [(500, 1), (835, 2), (2835, 1)]
+        assert {sound.seat for sound in sounds} == {3}
         sensor.close()
 
-    def test_closing_gives_the_pin_back(self, clock: Clock) -> None:
+    def test_closing_releases_the_pin(self, clock: Clock) -> None:
         factory = mock_pins()
         for _ in range(2):
             sensor = PinKnockSensor((17,), clock=clock, pin_factory=factory)
@@ -365,7 +365,7 @@ class TestPin:
             assert sensor.state.problem is None
             sensor.close()
 
-    def test_a_pin_that_another_has_is_said_and_asked_for_again(self, clock: Clock) -> None:
+    def test_a_busy_pin_is_reported_and_retried(self, clock: Clock) -> None:
         factory = mock_pins()
         first, second = (PinKnockSensor((17,), clock=clock, pin_factory=factory) for _ in range(2))
         first.start()
@@ -377,30 +377,30 @@ class TestPin:
         assert second.state.problem is None
         second.close()
 
-    def test_the_error_of_gpiozero_is_the_one_that_is_caught(self) -> None:
+    def test_the_caught_error_is_that_of_gpiozero(self) -> None:
         import gpiozero
 
         assert gpiozero.GPIOZeroError is GPIOZeroError
 
 
 class TestSpi:
-    def test_the_bytes_are_those_of_the_data_sheet(self) -> None:
+    def test_the_bytes_match_the_data_sheet(self) -> None:
         assert read_command(0) == [1, 0x80, 0]
         assert read_command(7) == [1, 0xF0, 0]
         assert parse_level([255, 0xFB, 0xFF]) == 1023
         assert parse_level([0, 0xFC, 0x05]) == 5
 
-    def test_a_channel_that_is_none_is_refused(self, clock: Clock) -> None:
+    def test_an_invalid_channel_is_refused(self, clock: Clock) -> None:
         with pytest.raises(ValueError, match="channel must be 0 to 7, but got 8"):
             SpiKnockSensor((0, 8), clock=clock)
 
-    def test_it_polls_says_what_fails_and_begins_anew(self) -> None:
+    def test_it_polls_reports_failures_and_recovers(self) -> None:
         spi = Spi()
         sensor = SpiKnockSensor((3,), clock=time.perf_counter_ns, library=lambda: spi)
         sensor.start()
         soon(lambda: spi.reads > 3)
         spi.level = 600
-        soon(lambda: any(one.strength == pytest.approx(600 / 1023) for one in sensor.read()))
+        soon(lambda: any(sound.strength == pytest.approx(600 / 1023) for sound in sensor.read()))
         spi.is_there = False
         soon(lambda: sensor.state.problem is not None)
         assert sensor.state.problem == "SPI 0.0 cannot be read: Input/output error"
@@ -412,60 +412,60 @@ class TestSpi:
 
 class TestPeaks:
     def levels(self, *hits: tuple[int, int], rest: int = 20) -> list[ClassifiedSound]:
-        """What is found at 500 levels a second; each hit is a time in ms and a height that falls by half in 20 ms."""
+        """Return the sounds found at 500 levels per second. Hits are (time in ms, height) and halve every 20 ms."""
         finder, row = PeakFinder(full_level=1023), HitMerger([None])
         found: list[ClassifiedSound | None] = []
         for t_ms in range(0, 3_000, 2):
             held = [height * 0.5 ** ((t_ms - at_ms) / 20) for at_ms, height in hits if t_ms >= at_ms]
             hit = finder.feed(t_ms * MS, round(min(1023, rest + max(held, default=0))))
             found += [row.until(t_ms * MS), None if hit is None else row.feed(hit)]
-        return [one for one in found if one is not None]
+        return [finding for finding in found if finding is not None]
 
-    def test_a_hit_has_its_time_and_its_height(self) -> None:
-        (one,) = self.levels((500, 400))
-        assert one.t_ns == 500 * MS
-        assert one.strength == pytest.approx(420 / 1023)
+    def test_a_hit_has_its_time_and_height(self) -> None:
+        (sound,) = self.levels((500, 400))
+        assert sound.t_ns == 500 * MS
+        assert sound.strength == pytest.approx(420 / 1023)
 
-    def test_the_second_of_a_double_knock_is_found_while_the_first_still_fades(self) -> None:
-        assert [one.in_row for one in self.levels((500, 900), (700, 300))] == [1, 2]
+    def test_a_second_hit_is_found_during_the_decay_of_the_first(self) -> None:
+        assert [level.in_row for level in self.levels((500, 900), (700, 300))] == [1, 2]
 
-    def test_what_comes_too_soon_is_the_same_hit(self) -> None:
+    def test_hits_in_quick_succession_are_merged(self) -> None:
         assert len(self.levels((500, 300), (560, 800))) == 1
 
-    def test_a_rest_that_is_high_is_no_hit(self) -> None:
+    def test_a_high_resting_level_is_no_hit(self) -> None:
         assert self.levels(rest=700) == []
 
-    def test_a_weak_one_is_none(self) -> None:
+    def test_a_weak_hit_is_ignored(self) -> None:
         assert self.levels((500, 20)) == []
 
 
 class TestSeveralPiezos:
-    def heard(self, *hits: Hit, seats: tuple[int | None, ...] = (0, 1, 2, 3)) -> list[tuple[int, int | None]]:
-        """When knocks began, in ms, and whose they are."""
+    def merged(self, *hits: Hit, seats: tuple[int | None, ...] = (0, 1, 2, 3)) -> list[tuple[int, int | None]]:
+        """Return the start times in ms and the seats of the knocks."""
         row = HitMerger(seats)
         found = [*(row.feed(hit) for hit in hits), row.until(hits[-1].t_ns + NS_PER_S)]
-        return [(one.t_ns // MS, one.seat) for one in found if one is not None]
+        return [(finding.t_ns // MS, finding.seat) for finding in found if finding is not None]
 
-    def test_the_one_that_felt_it_most_says_whose_it_was_and_the_others_say_nothing(self) -> None:
+    def test_the_strongest_piezo_determines_the_seat(self) -> None:
         hits = (Hit(5 * MS, 1, 0.2), Hit(6 * MS, 2, 0.7), Hit(8 * MS, 0, 0.3), Hit(21 * MS, 3, 0.1))
-        assert self.heard(*hits) == [(5, 2)]
+        assert self.merged(*hits) == [(5, 2)]
 
-    def test_where_all_felt_it_alike_the_first_says_whose_it_was(self) -> None:
-        assert self.heard(Hit(5 * MS, 3), Hit(6 * MS, 2), Hit(7 * MS, 0)) == [(5, 3)]
+    def test_with_equal_strength_the_first_piezo_determines_the_seat(self) -> None:
+        assert self.merged(Hit(5 * MS, 3), Hit(6 * MS, 2), Hit(7 * MS, 0)) == [(5, 3)]
 
-    def test_nobody_can_tell_where_two_felt_it_alike_and_at_once(self) -> None:
-        assert self.heard(Hit(5 * MS, 3), Hit(5 * MS + 100_000, 2)) == [(5, None)]
-        assert self.heard(Hit(5 * MS, 3, 0.5), Hit(5 * MS, 2, 0.4)) == [(5, None)]
+    def test_equal_simultaneous_hits_have_no_seat(self) -> None:
+        assert self.merged(Hit(5 * MS, 3), Hit(5 * MS + 100_000, 2)) == [(5, None)]
+        assert self.merged(Hit(5 * MS, 3, 0.5), Hit(5 * MS, 2, 0.4)) == [(5, None)]
 
-    def test_what_reaches_another_piezo_later_is_no_second_knock(self) -> None:
+    def test_a_late_echo_at_another_piezo_is_no_second_knock(self) -> None:
         hits = (Hit(5 * MS, 1, 0.9), Hit(40 * MS, 0, 0.4), Hit(110 * MS, 2, 0.95), Hit(140 * MS, 0, 0.9))
-        assert self.heard(*hits) == [(5, 1), (140, 0)]
+        assert self.merged(*hits) == [(5, 1), (140, 0)]
 
-    def test_knocks_of_different_seats_follow_each_other(self) -> None:
+    def test_consecutive_knocks_of_different_seats_are_separate(self) -> None:
         hits = (Hit(5 * MS, 1, 0.9), Hit(6 * MS, 0, 0.4), Hit(305 * MS, 0, 0.9), Hit(306 * MS, 1, 0.4))
-        assert self.heard(*hits) == [(5, 1), (305, 0)]
+        assert self.merged(*hits) == [(5, 1), (305, 0)]
 
-    def test_pins_by_seat_tell_whose_knock_it_was(self, clock: Clock) -> None:
+    def test_pins_determine_the_seat(self, clock: Clock) -> None:
         factory = mock_pins()
         sensor = PinKnockSensor((17, 27, 22), clock=clock, pin_factory=factory, seats=(0, 1, 2))
         sensor.start()
@@ -478,7 +478,7 @@ class TestSeveralPiezos:
         assert (knock.t_ns, knock.seat) == (10 * NS_PER_S, 1)
         sensor.close()
 
-    def test_where_one_pin_is_taken_none_is_kept(self, clock: Clock) -> None:
+    def test_a_busy_pin_releases_the_others(self, clock: Clock) -> None:
         factory = mock_pins()
         other = PinKnockSensor((22,), clock=clock, pin_factory=factory)
         other.start()
@@ -488,28 +488,28 @@ class TestSeveralPiezos:
         third = PinKnockSensor((17,), clock=clock, pin_factory=factory)
         third.start()
         assert third.state.problem is None
-        for one in (other, sensor, third):
-            one.close()
+        for each_sensor in (other, sensor, third):
+            each_sensor.close()
 
-    def test_channels_by_seat_tell_whose_knock_it_was(self) -> None:
+    def test_channels_determine_the_seat(self) -> None:
         spi = Spi()
         sensor = SpiKnockSensor((3, 1), clock=time.perf_counter_ns, seats=(0, 1), library=lambda: spi)
         sensor.start()
         soon(lambda: spi.reads > 6)
-        heard: list[ClassifiedSound] = []
+        sounds: list[ClassifiedSound] = []
 
-        def is_heard() -> bool:
-            heard.extend(sensor.read())
-            return bool(heard)
+        def has_sound() -> bool:
+            sounds.extend(sensor.read())
+            return bool(sounds)
 
         spi.levels = {3: 200, 1: 700}
-        soon(is_heard)
+        soon(has_sound)
         sensor.close()
-        assert [one.seat for one in heard] == [1]
-        assert heard[0].strength == pytest.approx(700 / 1023)
+        assert [sound.seat for sound in sounds] == [1]
+        assert sounds[0].strength == pytest.approx(700 / 1023)
 
 
-def test_a_part_is_tried_again_after_longer_and_longer_waits() -> None:
+def test_retries_back_off() -> None:
     back_off, tried = BackOff(), []
     for t_s in range(200):
         if back_off.is_due(t_s * NS_PER_S):
@@ -520,7 +520,7 @@ def test_a_part_is_tried_again_after_longer_and_longer_waits() -> None:
     assert back_off.is_due(0)
 
 
-def test_every_adapter_can_be_imported_without_its_library() -> None:
+def test_adapters_can_be_imported_without_their_libraries() -> None:
     code = """
 import sys
 for name in ("sounddevice", "gpiozero", "spidev"):

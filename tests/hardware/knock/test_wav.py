@@ -1,4 +1,4 @@
-"""WAV files: every form gives the same sound, and a file that is none is refused in plain words."""
+"""Tests of WAV files: all encodings give the same sound, and invalid files are refused."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ FORMS: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_gives_the_same_sound(form: str, tmp_path: Path) -> None:
+def test_all_encodings_give_the_same_sound(form: str, tmp_path: Path) -> None:
     assert read(tmp_path / "a.wav", FORMS[form]).tolist() == WAVE.tolist()
 
 
-def test_three_bytes_are_least_first() -> None:
+def test_three_bytes_are_little_endian() -> None:
     assert three_bytes(np.array([0x123456])) == b"\x56\x34\x12"
 
 
@@ -51,7 +51,7 @@ def test_stereo_is_mixed(tmp_path: Path) -> None:
     ).tolist() == ((WAVE / 4).tolist())
 
 
-def test_the_extensible_form_is_read(tmp_path: Path) -> None:
+def test_the_extensible_format_is_read(tmp_path: Path) -> None:
     form = struct.pack("<HHIIHHHHI", 0xFFFE, 1, 16000, 32000, 2, 16, 22, 16, 4) + struct.pack("<H", 1) + bytes(14)
     data = (WAVE * 32768).astype("<i2").tobytes()
     whole = (
@@ -60,23 +60,23 @@ def test_the_extensible_form_is_read(tmp_path: Path) -> None:
     assert read(tmp_path / "a.wav", whole).tolist() == WAVE.tolist()
 
 
-def test_what_stands_before_the_sound_is_passed_over(tmp_path: Path) -> None:
+def test_chunks_before_the_data_are_skipped(tmp_path: Path) -> None:
     whole = FORMS["16 bits"]
     longer = whole[:36] + b"LIST" + struct.pack("<I", 5) + b"abcde\0" + whole[36:]
     assert read(tmp_path / "a.wav", longer).tolist() == WAVE.tolist()
 
 
-def test_a_length_that_nobody_knew_means_up_to_the_end(tmp_path: Path) -> None:
+def test_an_unknown_length_means_up_to_the_end(tmp_path: Path) -> None:
     whole = FORMS["16 bits"].replace(b"data" + struct.pack("<I", 12), b"data" + b"\xff\xff\xff\xff")
     assert read(tmp_path / "a.wav", whole).tolist() == WAVE.tolist()
 
 
-def test_what_is_no_number_is_silence(tmp_path: Path) -> None:
+def test_invalid_numbers_are_silence(tmp_path: Path) -> None:
     values = np.array([np.nan, np.inf, -np.inf, 1e30, 0.5], "<f4")
     assert read(tmp_path / "a.wav", wav_bytes(values.tobytes(), code=3, bits=32)).tolist() == [0, 0, 0, 1, 0.5]
 
 
-def test_times_follow_the_rate(tmp_path: Path) -> None:
+def test_times_depend_on_the_sample_rate(tmp_path: Path) -> None:
     path = tmp_path / "a.wav"
     path.write_bytes(wav_bytes(bytes(2 * 20_000), rate_hz=8_000))
     blocks = list(read_wav(path))
@@ -84,7 +84,7 @@ def test_times_follow_the_rate(tmp_path: Path) -> None:
     assert sum(len(block.samples) for block in blocks) == 20_000
 
 
-def test_a_file_that_is_cut_gives_what_is_there_and_says_so(tmp_path: Path) -> None:
+def test_a_cut_file_gives_its_samples_and_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.wav"
     path.write_bytes(FORMS["16 bits"][:-5])
     blocks = read_wav(path)
@@ -93,26 +93,26 @@ def test_a_file_that_is_cut_gives_what_is_there_and_says_so(tmp_path: Path) -> N
         next(blocks)
 
 
-@pytest.mark.parametrize("said_bytes", [0xFFFFFFF0, 0xFFFFFFFF])
+@pytest.mark.parametrize("claimed_bytes", [0xFFFFFFF0, 0xFFFFFFFF])
 @pytest.mark.parametrize(
-    ("rate_hz", "there_bytes", "words"),
+    ("rate_hz", "file_bytes", "words"),
     [
         (48_000, 0xFFFFFFF0, "at most 1024 MB of sound, got 4095"),
         (4_000, 200_000_000, "at most 4 hours of sound, got 6.9"),
     ],
 )
-def test_days_of_sound_are_refused_at_once(
-    tmp_path: Path, said_bytes: int, rate_hz: int, there_bytes: int, words: str
+def test_oversized_files_are_refused_immediately(
+    tmp_path: Path, claimed_bytes: int, rate_hz: int, file_bytes: int, words: str
 ) -> None:
     path = tmp_path / "a.wav"
-    path.write_bytes(wav_bytes(b"", rate_hz=rate_hz)[:-4] + struct.pack("<I", said_bytes))
+    path.write_bytes(wav_bytes(b"", rate_hz=rate_hz)[:-4] + struct.pack("<I", claimed_bytes))
     with path.open("r+b") as file:
-        file.truncate(44 + there_bytes)
+        file.truncate(44 + file_bytes)
     with pytest.raises(WavError, match=words):
         next(read_wav(path))
 
 
-def test_a_head_that_says_4_gb_of_a_short_sound_costs_nothing(tmp_path: Path) -> None:
+def test_a_wrong_length_in_the_header_allocates_no_memory(tmp_path: Path) -> None:
     path = tmp_path / "a.wav"
     path.write_bytes(FORMS["16 bits"].replace(b"data" + struct.pack("<I", 12), b"data" + b"\xf0\xff\xff\xff"))
     tracemalloc.start()
@@ -144,7 +144,7 @@ WRONG: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("kind", WRONG)
-def test_what_is_no_wav_file_is_refused_in_words(kind: str, tmp_path: Path) -> None:
+def test_invalid_files_are_refused_with_a_message(kind: str, tmp_path: Path) -> None:
     data, words = WRONG[kind]
     with pytest.raises(WavError, match=words):
         read(tmp_path / "a.wav", data)
@@ -157,7 +157,7 @@ def broken(data: bytes, rng: np.random.Generator) -> bytes:
     return bytes(changed[: int(rng.integers(1, len(changed) + 1))])
 
 
-def test_no_damage_does_more_than_be_refused(tmp_path: Path) -> None:
+def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
     rng, path, refused = np.random.default_rng(3), tmp_path / "a.wav", 0
     for data in list(FORMS.values()) * 40:
         path.write_bytes(broken(data, rng))

@@ -1,4 +1,4 @@
-"""What all LEDs do: none, the fake, gpiozero's on mock pins, and a strip on a bus that is not there."""
+"""Tests of all LED drivers: none, fake, gpiozero on mock pins, and a strip on a fake bus."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HARDWARE = Path(__file__).resolve().parents[3] / "hardware"
 
 
 class Bus:
-    """SPI, as far as a strip needs it."""
+    """A fake SPI bus with the methods used by a strip."""
 
     def __init__(self) -> None:
         self.sent: list[bytes] = []
@@ -56,7 +56,7 @@ def lamps(request: pytest.FixtureRequest) -> Lamps:
     return Lamps(_MADE[request.param]())
 
 
-def test_they_shine_and_have_no_problem(lamps: Lamps) -> None:
+def test_leds_light_up_without_a_problem(lamps: Lamps) -> None:
     assert lamps.count == 2
     for colours in ((_RED, OFF), (OFF, _WHITE), (OFF, OFF)):
         lamps.light(colours)
@@ -64,12 +64,12 @@ def test_they_shine_and_have_no_problem(lamps: Lamps) -> None:
     lamps.close()
 
 
-def test_a_colour_for_each_is_needed(lamps: Lamps) -> None:
+def test_every_led_needs_a_colour(lamps: Lamps) -> None:
     with pytest.raises(LedError, match="expected a colour for each of 2 LEDs, but got 3"):
         lamps.light((_RED, _RED, _RED))
 
 
-def test_closed_leds_may_be_closed_again_but_do_not_shine(lamps: Lamps) -> None:
+def test_closed_leds_can_be_closed_again_but_not_lit(lamps: Lamps) -> None:
     lamps.light((_RED, _WHITE))
     lamps.close()
     lamps.close()
@@ -77,7 +77,7 @@ def test_closed_leds_may_be_closed_again_but_do_not_shine(lamps: Lamps) -> None:
         lamps.light((_RED, OFF))
 
 
-def test_leds_are_dark_at_first_and_when_they_are_let_go() -> None:
+def test_leds_are_dark_at_the_start_and_end() -> None:
     fake = FakeLeds(2)
     lamps = Lamps(fake)
     lamps.light((_RED, _WHITE))
@@ -93,7 +93,7 @@ def test_only_changes_are_sent() -> None:
     assert fake.shown == [(OFF,), (_RED,)]
 
 
-def test_leds_that_fail_are_a_problem_and_shine_again_when_they_can() -> None:
+def test_failing_leds_are_a_problem_and_recover() -> None:
     fake = FakeLeds(1)
     lamps = Lamps(fake)
     problems: list[str | None] = []
@@ -107,7 +107,7 @@ def test_leds_that_fail_are_a_problem_and_shine_again_when_they_can() -> None:
     assert fake.shown[-1] == (_RED,)
 
 
-def test_single_leds_are_on_where_a_colour_is_bright() -> None:
+def test_single_leds_are_on_for_bright_colours() -> None:
     factory = open_pins(PinLibrary.MOCK)
     lamps = Lamps(SingleLeds((5, 6), factory))
     lamps.light((_RED, Rgb(0, 20, 0)))
@@ -123,18 +123,18 @@ def test_three_colours_are_mixed_by_pwm() -> None:
     assert [round(factory.pin(pin).state, 2) for pin in (5, 6, 13)] == [1.0, 0.2, 0.0]
 
 
-def test_a_pin_that_is_in_use_is_named_and_the_others_are_let_go() -> None:
+def test_a_pin_in_use_is_named_and_the_others_are_released() -> None:
     factory = open_pins(PinLibrary.MOCK)
     with pytest.raises(LedError, match=r"LED 1 cannot have its pin: .*5"):
         SingleLeds((5, 5), factory)
     SingleLeds((5, 6), factory)
 
 
-def test_a_strip_sends_green_red_blue_in_three_bits_each() -> None:
+def test_a_strip_encodes_green_red_blue_with_three_bits_per_bit() -> None:
     sent = spi_bytes([Rgb(0x80, 0x01, 0xFF)])
     bits = "".join(f"{byte:08b}" for byte in sent[8:17])
-    told = ["1" if bits[place : place + 3] == "110" else "0" for place in range(0, 72, 3)]
-    values = ["".join(told[begin : begin + 8]) for begin in (0, 8, 16)]
+    decoded = ["1" if bits[place : place + 3] == "110" else "0" for place in range(0, 72, 3)]
+    values = ["".join(decoded[begin : begin + 8]) for begin in (0, 8, 16)]
     assert values == ["00000001", "10000000", "11111111"]
     assert {bits[place : place + 3] for place in range(0, 72, 3)} == {"110", "100"}
     assert sent[:8] == bytes(8)
@@ -142,20 +142,20 @@ def test_a_strip_sends_green_red_blue_in_three_bits_each() -> None:
     assert not any(sent[17:])
 
 
-def test_the_longest_strip_fits_into_one_transfer_of_linux() -> None:
+def test_the_longest_strip_fits_into_a_single_transfer() -> None:
     assert len(spi_bytes([_WHITE] * 300)) <= 4096
     for count, percent in ((0, 30), (301, 30), (1, 101)):
         with pytest.raises(LedError, match="expected 1 to 300 LEDs"):
             Strip(count, Bus(), percent=percent)
 
 
-def test_a_strip_is_no_brighter_than_the_supply_allows() -> None:
+def test_the_brightness_of_a_strip_is_limited() -> None:
     bus = Bus()
     Lamps(Strip(1, bus, percent=50)).light((_WHITE,))
     assert bus.sent[-1] == spi_bytes([Rgb(127, 127, 127)])
 
 
-def test_a_strip_whose_bus_fails_is_a_problem_and_is_dark_when_it_works_again() -> None:
+def test_a_strip_is_dark_after_a_failure_of_its_bus() -> None:
     bus = Bus()
     lamps = Lamps(Strip(1, bus))
     bus.is_broken = True
@@ -168,31 +168,31 @@ def test_a_strip_whose_bus_fails_is_a_problem_and_is_dark_when_it_works_again() 
 
 
 @pytest.mark.parametrize(
-    ("error", "says"),
+    ("error", "message"),
     [(PermissionError(), "group spi"), (FileNotFoundError(2, "No such file"), "switch SPI on with raspi-config")],
 )
-def test_a_bus_that_cannot_be_opened_says_how_to_mend_it(
-    error: OSError, says: str, monkeypatch: pytest.MonkeyPatch
+def test_an_unopenable_bus_is_an_error_with_a_fix(
+    error: OSError, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(bus: int, device: int) -> None:
         raise error
 
     monkeypatch.setitem(sys.modules, "spidev", SimpleNamespace(SpiDev=lambda: SimpleNamespace(open=fails)))
-    with pytest.raises(LedError, match=says):
+    with pytest.raises(LedError, match=message):
         open_spi()
     monkeypatch.setitem(sys.modules, "spidev", None)
     with pytest.raises(LedError, match="sudo apt install python3-spidev"):
         open_spi()
 
 
-def test_a_bus_is_opened_at_the_pace_of_the_strip(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bus_is_opened_at_the_speed_of_the_strip(monkeypatch: pytest.MonkeyPatch) -> None:
     spi = SimpleNamespace(open=lambda bus, device: None)
     monkeypatch.setitem(sys.modules, "spidev", SimpleNamespace(SpiDev=lambda: spi))
     assert open_spi() is spi
     assert (spi.max_speed_hz, spi.mode) == (2_400_000, 0)
 
 
-def test_rpi_ws281x_which_fails_on_a_pi_5_is_imported_nowhere() -> None:
+def test_rpi_ws281x_is_not_imported() -> None:
     imported: set[str] = set()
     for path in _HARDWARE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -202,7 +202,7 @@ def test_rpi_ws281x_which_fails_on_a_pi_5_is_imported_nowhere() -> None:
     assert not imported & {"rpi_ws281x", "neopixel", "board", "RPi.GPIO", "RPi"}
 
 
-def test_the_pin_factory_that_gpiozero_would_guess_is_never_used() -> None:
+def test_the_default_pin_factory_of_gpiozero_is_not_used() -> None:
     before = Device.pin_factory
     Lamps(SingleLeds((5,), open_pins(PinLibrary.MOCK))).close()
     assert Device.pin_factory is before
@@ -216,7 +216,7 @@ def test_the_empty_lgpio_of_python_3_13_is_recognised(monkeypatch: pytest.Monkey
         open_pins(PinLibrary.LGPIO)
 
 
-def test_a_machine_whose_pins_cannot_be_opened_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_pins_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     class LgpioError(Exception):
         pass
 

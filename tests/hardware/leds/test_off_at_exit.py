@@ -1,4 +1,4 @@
-"""All LEDs are off at the end, whatever ends the program."""
+"""Tests of switching off the LEDs at any end of the program."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from hardware.leds.safety import off_at_exit
 _ROOT = Path(__file__).resolve().parents[3]
 _LONG_S = 30.0
 _DARK = spi_bytes([OFF, OFF]).hex()
-# A strip whose bus is a file: each transfer is a line.
+# A strip with a file as its bus. Each line is a transfer.
 _PROGRAM = """
 import ctypes, os, signal, sys, threading
-# What a shell starts in its background is deaf to the one, what nohup starts to the other.
+# Background processes of a shell ignore the first signal, and processes of nohup the second.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from hardware.colour import Rgb
@@ -46,7 +46,7 @@ bus = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 how = sys.argv[2]
 block = off_at_exit(Lamps(Strip(2, Bus(), percent=100)))
 lamps = block.__enter__() if how in ("leaves", "sys.exit") else None
-if lamps is not None:  # never ended by being thrown away either
+if lamps is not None:  # prevents an end by garbage collection
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(block.gen))
 def work(lamps):
     lamps.light((Rgb(9, 9, 9), Rgb(255, 0, 0)))
@@ -70,7 +70,7 @@ else:
 
 
 def _run(tmp_path: Path, how: str, number: signal.Signals | None = None) -> tuple[int, str]:
-    """Run it, kill it if *number* says with what; return the exit code and the last transfer."""
+    """Run the program, optionally send a signal, and return the exit code and the last transfer."""
     bus = tmp_path / "bus"
     command = [sys.executable, "-c", _PROGRAM, str(bus), how]
     with subprocess.Popen(command, cwd=_ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
@@ -86,26 +86,24 @@ def _run(tmp_path: Path, how: str, number: signal.Signals | None = None) -> tupl
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 @pytest.mark.parametrize("how", ["waits", "main", "thread"])
-def test_a_program_that_is_killed_by_a_signal_leaves_no_light_on(
-    how: str, number: signal.Signals, tmp_path: Path
-) -> None:
+def test_a_signal_switches_the_leds_off(how: str, number: signal.Signals, tmp_path: Path) -> None:
     code, last = _run(tmp_path, how, number)
     assert last == _DARK
     assert code == -number
 
 
 @pytest.mark.parametrize(("how", "expected"), [("raises", 1), ("sys.exit", 3), ("leaves", 0), ("ends", 0)])
-def test_a_program_that_ends_by_itself_leaves_no_light_on(how: str, expected: int, tmp_path: Path) -> None:
+def test_a_program_that_ends_switches_the_leds_off(how: str, expected: int, tmp_path: Path) -> None:
     assert _run(tmp_path, how) == (expected, _DARK)
 
 
-def test_a_program_that_cannot_react_leaves_the_light_on(tmp_path: Path) -> None:
+def test_sigkill_leaves_the_leds_on(tmp_path: Path) -> None:
     code, last = _run(tmp_path, "waits", signal.SIGKILL)
     assert last != _DARK
     assert code == -signal.SIGKILL
 
 
-def test_the_handlers_of_others_are_called_and_come_back() -> None:
+def test_other_signal_handlers_are_called_and_restored() -> None:
     called: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _: called.append(number))
     mine = signal.getsignal(signal.SIGTERM)
@@ -121,7 +119,7 @@ def test_the_handlers_of_others_are_called_and_come_back() -> None:
         signal.signal(signal.SIGTERM, before)
 
 
-def test_in_another_thread_the_block_still_turns_them_off() -> None:
+def test_the_leds_are_switched_off_in_other_threads_too() -> None:
     fake = FakeLeds(1)
 
     def use() -> None:

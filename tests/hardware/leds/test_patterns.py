@@ -1,4 +1,4 @@
-"""What the LEDs tell: colours are a function of state and time."""
+"""Tests of the LED patterns, which are functions of state and time."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def _flips(shown: list[bool]) -> int:
     return sum(a != b for a, b in itertools.pairwise(shown))
 
 
-def test_only_the_seat_whose_turn_it_is_shines() -> None:
+def test_only_the_seat_in_turn_is_lit() -> None:
     assert _lit(glow_at(TableState(4, turn=2, mood=Mood.PLAYING), 0)) == [2]
     assert _lit(glow_at(TableState(4, mood=Mood.WAITING), 0)) == []
 
 
-def test_points_flash_at_their_seat_once_for_five_and_then_stop() -> None:
+def test_points_flash_once_per_five_at_their_seat() -> None:
     state = TableState(4, turn=1, mood=Mood.PLAYING, gain=Gain(seat=0, points=15, t_ns=7 * _S))
     lit = [0 in _lit(glow_at(state, 7 * _S + t_ms * _MS)) for t_ms in range(0, 4000, 10)]
     assert (_flips(lit) + 1) // 2 == 3
@@ -40,21 +40,21 @@ def test_points_flash_at_their_seat_once_for_five_and_then_stop() -> None:
     assert _lit(glow_at(state, 6 * _S)) == [1]
 
 
-def test_many_points_do_not_flash_for_ever_and_none_do_not_flash() -> None:
+def test_the_number_of_flashes_is_limited() -> None:
     for points, flashes in ((1000, 6), (0, 0), (-5, 0)):
         state = TableState(2, gain=Gain(0, points, 0))
         lit = [0 in _lit(glow_at(state, t_ms * _MS)) for t_ms in range(0, 9000, 10)]
         assert (_flips(lit) + 1) // 2 == flashes
 
 
-def test_the_moods_can_be_told_apart_without_colour() -> None:
+def test_the_moods_are_distinguishable_without_colour() -> None:
     flips = {mood: _flips([c != OFF for c in _rhythm(TableState(2, mood=mood))]) for mood in Mood}
     assert flips == {Mood.PLAYING: 0, Mood.WAITING: 0, Mood.ASKING: 7, Mood.PROBLEM: 15}
     assert len(set(_rhythm(TableState(2, mood=Mood.PLAYING)))) == 1
     assert len(set(_rhythm(TableState(2, mood=Mood.WAITING)))) > 20
 
 
-def test_a_question_and_a_problem_blink_at_the_seat_they_are_about() -> None:
+def test_questions_and_problems_blink_at_their_seat() -> None:
     asked = glow_at(TableState(3, turn=0, mood=Mood.ASKING, concerns=1), 0)
     assert _lit(asked) == [0, 1]
     assert asked.seats[1] == asked.status
@@ -63,11 +63,11 @@ def test_a_question_and_a_problem_blink_at_the_seat_they_are_about() -> None:
     assert _lit(glow_at(wrong, 300 * _MS)) == []
 
 
-def test_direction_and_spell_have_their_own_lights() -> None:
-    one = glow_at(TableState(3, is_clockwise=True), 0)
-    other = glow_at(TableState(3, is_clockwise=False, is_spell=True), 0)
+def test_direction_and_spell_have_separate_lights() -> None:
+    clockwise = glow_at(TableState(3, is_clockwise=True), 0)
+    counter = glow_at(TableState(3, is_clockwise=False, is_spell=True), 0)
     neither = glow_at(TableState(3), 0)
-    assert [(g.clockwise != OFF, g.counter != OFF, g.spell != OFF) for g in (one, other, neither)] == [
+    assert [(g.clockwise != OFF, g.counter != OFF, g.spell != OFF) for g in (clockwise, counter, neither)] == [
         (True, False, False),
         (False, True, True),
         (False, False, False),
@@ -75,7 +75,7 @@ def test_direction_and_spell_have_their_own_lights() -> None:
     assert len(neither.all) == 3 + 4
 
 
-def test_a_seat_that_is_not_there_is_refused() -> None:
+def test_a_nonexistent_seat_is_refused() -> None:
     with pytest.raises(ValueError, match="expected seats of 0 to 2"):
         TableState(3, turn=3)
 
@@ -88,7 +88,7 @@ def test_a_seat_that_is_not_there_is_refused() -> None:
     points=st.integers(-10, 100),
     begin_s=st.integers(0, 100),
 )
-def test_nothing_flashes_more_than_three_times_in_a_second(
+def test_lights_flash_at_most_three_times_per_second(
     mood: Mood, turn: int | None, concerns: int | None, points: int, begin_s: int
 ) -> None:
     state = TableState(4, turn, mood, concerns, Gain(1, points, begin_s * _S + 137 * _MS))

@@ -1,4 +1,4 @@
-"""All parts of a table: lights and pages go out, presses and knocks come in, and nobody waits for what is broken."""
+"""Tests of all parts of a table together: output, input, and no waiting for broken parts."""
 
 from __future__ import annotations
 
@@ -44,27 +44,27 @@ STOPPED = "it has stopped for good: start the program again"
 _SOON_S = 5.0
 
 
-def all_that_came(parts: Parts, count: int) -> list[object]:
-    """Wait for so many presses and knocks, and return them."""
-    came: list[object] = []
+def read_inputs(parts: Parts, count: int) -> list[object]:
+    """Wait for a number of presses and knocks, and return them."""
+    inputs: list[object] = []
 
     def is_enough() -> bool:
-        came.extend(parts.read())
-        return len(came) >= count
+        inputs.extend(parts.read())
+        return len(inputs) >= count
 
     soon(is_enough)
-    return came
+    return inputs
 
 
 @dataclass
 class Fakes:
-    """Opens fakes, keeps all of them, and fails where it is told to."""
+    """Opens fake parts, keeps them, and fails on request."""
 
     problem: LedError | None = None
     gate: threading.Event = field(default_factory=threading.Event)
     lit: list[FakeLeds] = field(default_factory=list)
     pressed: FakeButtons = field(default_factory=lambda: FakeButtons(("undo",)))
-    heard: FakeKnockSensor = field(default_factory=FakeKnockSensor)
+    sensor: FakeKnockSensor = field(default_factory=FakeKnockSensor)
     shown: FakeDisplay = field(default_factory=FakeDisplay)
     is_unplugged: bool = False
 
@@ -81,8 +81,8 @@ class Fakes:
         return self.pressed
 
     def knock(self, part: KnockSettings) -> KnockSensor:
-        self.heard.start()
-        return self.heard
+        self.sensor.start()
+        return self.sensor
 
     def display(self, part: DisplaySettings) -> ScoreDisplay:
         return self.shown
@@ -97,7 +97,7 @@ def opened(config: HardwareSettings, fakes: Fakes) -> Iterator[Parts]:
         parts.close()
 
 
-def test_lights_and_pages_go_to_every_part() -> None:
+def test_lights_and_pages_are_sent_to_all_parts() -> None:
     fakes = Fakes()
     with opened(ALL, fakes) as parts:
         parts.show(STATE, PAGE)
@@ -107,27 +107,27 @@ def test_lights_and_pages_go_to_every_part() -> None:
     assert fakes.shown.is_closed
 
 
-def test_presses_and_knocks_come_in_once() -> None:
+def test_presses_are_read_once() -> None:
     fakes = Fakes()
     with opened(ALL, fakes) as parts:
         fakes.pressed.press("undo", 7, PressKind.DOUBLE)
-        came = all_that_came(parts, 1)
-        assert came == [ButtonPress("undo", PinPress(7, 7, PressKind.DOUBLE))]
+        inputs = read_inputs(parts, 1)
+        assert inputs == [ButtonPress("undo", PinPress(7, 7, PressKind.DOUBLE))]
         assert parts.read() == ()
 
 
-def test_only_knocks_count_among_sounds() -> None:
+def test_other_sounds_are_ignored() -> None:
     fakes = Fakes()
     with opened(ALL, fakes) as parts:
         tile = ClassifiedSound(5, None, 0.5, 0.9, Sound.TILE, in_row=0)
         knock = ClassifiedSound(6, 1, 0.5, 0.9)
-        soon(lambda: fakes.heard._life._is_started)
-        fakes.heard.hear(tile, knock)
-        came = all_that_came(parts, 1)
-        assert came == [knock]
+        soon(lambda: fakes.sensor._life._is_started)
+        fakes.sensor.hear(tile, knock)
+        inputs = read_inputs(parts, 1)
+        assert inputs == [knock]
 
 
-def test_leds_that_are_unplugged_are_told_and_shine_again_when_they_are_back() -> None:
+def test_unplugged_leds_are_reported_and_recover() -> None:
     fakes = Fakes()
     with opened(ALL, fakes) as parts:
         parts.show(STATE, PAGE)
@@ -145,7 +145,7 @@ def test_leds_that_are_unplugged_are_told_and_shine_again_when_they_are_back() -
         soon(lambda: fakes.lit[-1].shown[-1] == glow_at(replace(STATE, turn=0), 0).all)
 
 
-def test_a_part_that_cannot_be_opened_is_tried_again_less_and_less_often() -> None:
+def test_an_unopenable_part_is_retried_less_and_less_often() -> None:
     fakes = Fakes(problem=LedError("there is no /dev/spidev0.0"))
     with opened(ALL, fakes) as parts:
         soon(lambda: parts.problems == {"hardware.leds": "there is no /dev/spidev0.0"})
@@ -155,7 +155,7 @@ def test_a_part_that_cannot_be_opened_is_tried_again_less_and_less_often() -> No
         assert soon(lambda: parts.problems == {}) > 0.1
 
 
-def test_nobody_waits_for_a_part_that_hangs() -> None:
+def test_a_hanging_part_blocks_no_call() -> None:
     class Hangs(Fakes):
         def leds(self, part: LedsDriver) -> Lamps:
             self.gate.wait(_SOON_S)
@@ -170,13 +170,13 @@ def test_nobody_waits_for_a_part_that_hangs() -> None:
             parts.read()
             assert parts.problems == {}
             longest_s = max(longest_s, time.perf_counter() - began)
-        assert longest_s < 0.05  # microseconds, and what a busy machine takes away
+        assert longest_s < 0.05  # microseconds on an idle machine
         soon(lambda: PAGE in fakes.shown.pages)
         fakes.gate.set()
 
 
 @pytest.mark.slow
-def test_several_parts_that_hang_hold_the_end_up_no_longer_than_one() -> None:
+def test_several_hanging_parts_do_not_add_up_when_closing() -> None:
     class Hangs(Fakes):
         def leds(self, part: LedsDriver) -> Lamps:
             self.gate.wait(60.0)
@@ -192,7 +192,7 @@ def test_several_parts_that_hang_hold_the_end_up_no_longer_than_one() -> None:
     assert fakes.shown.is_closed
 
 
-def test_an_error_that_no_part_should_have_is_a_problem_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_is_a_problem_too(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
     monkeypatch.setattr(threading, "excepthook", lambda args: seen.append(args.exc_type))
 
@@ -205,7 +205,7 @@ def test_an_error_that_no_part_should_have_is_a_problem_too(monkeypatch: pytest.
     assert seen == [ZeroDivisionError]
 
 
-def test_closing_leaves_no_thread_and_may_be_done_twice() -> None:
+def test_closing_leaves_no_thread_and_is_repeatable() -> None:
     with opened(ALL, Fakes()) as parts:
         parts.close()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("part ")]
@@ -224,7 +224,7 @@ ON_PINS = read_hardware(
 )
 
 
-def test_parts_on_mock_pins_shine_and_are_pressed() -> None:
+def test_parts_on_mock_pins() -> None:
     opener = PartOpener(PinLibrary.MOCK, VirtualPanel(()), time.monotonic_ns)
     parts = Parts(ON_PINS, opener, clock=time.monotonic_ns)
     try:
@@ -238,8 +238,8 @@ def test_parts_on_mock_pins_shine_and_are_pressed() -> None:
         threading.Event().wait(0.05)
         factory.pin(23).drive_high()
         factory.pin(17).drive_high()
-        came = all_that_came(parts, 2)
-        assert {type(one).__name__ for one in came} == {"ButtonPress", "ClassifiedSound"}
+        inputs = read_inputs(parts, 2)
+        assert {type(event).__name__ for event in inputs} == {"ButtonPress", "ClassifiedSound"}
         assert parts.problems == {}
     finally:
         parts.close()
@@ -254,7 +254,7 @@ def test_parts_on_mock_pins_shine_and_are_pressed() -> None:
         (LEDS, "spi"),
     ],
 )
-def test_where_there_is_no_pi_the_parts_say_what_is_missing(part: LedsDriver, words: str) -> None:
+def test_without_a_pi_the_parts_report_missing_requirements(part: LedsDriver, words: str) -> None:
     opener = PartOpener(PinLibrary.LGPIO, VirtualPanel(()), time.monotonic_ns)
     parts = Parts(HardwareSettings(leds=(part,)), opener, clock=time.monotonic_ns)
     try:
@@ -264,7 +264,7 @@ def test_where_there_is_no_pi_the_parts_say_what_is_missing(part: LedsDriver, wo
         parts.close()
 
 
-def test_virtual_parts_are_those_of_the_panel() -> None:
+def test_virtual_parts_are_on_the_panel() -> None:
     panel = VirtualPanel(("undo",))
     leds = VirtualLedsSettings(driver="virtual", count=6).named("hardware.leds")
     config = ALL.model_copy(update={"leds": (leds,)})
@@ -274,7 +274,7 @@ def test_virtual_parts_are_those_of_the_panel() -> None:
         soon(lambda: panel.has_button("undo") and panel.hears)
         panel.press("undo", 3)
         panel.knock(4)
-        assert len(all_that_came(parts, 2)) == 2
+        assert len(read_inputs(parts, 2)) == 2
         soon(lambda: bool(panel.look(0).leds) and panel.look(0).leds[0].colours == SHINES)
         soon(lambda: panel.look(0).screen[1] == ">Ben              10")
     finally:

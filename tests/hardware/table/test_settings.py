@@ -1,4 +1,4 @@
-"""The table [hardware]: what it means, and that everything wrong in it is told at once."""
+"""Tests of the table [hardware]: its values, and reporting all errors together."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def problems(text: str) -> tuple[str, ...]:
     return error.value.problems
 
 
-def test_a_table_that_says_nothing_has_no_parts() -> None:
+def test_an_empty_table_has_no_parts() -> None:
     assert read("") == HardwareSettings()
     assert read("[hardware]") == HardwareSettings()
 
@@ -108,7 +108,7 @@ def test_every_part_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "part"),
+    ("lines", "part"),
     [
         ('driver = "microphone"', MicrophoneSettings(driver="microphone")),
         ('driver = "microphone"\ndevice = 2', MicrophoneSettings(driver="microphone", device=2)),
@@ -120,13 +120,13 @@ def test_every_part_is_read() -> None:
         ('driver = "virtual"', VirtualSettings(driver="virtual")),
     ],
 )
-def test_each_kind_of_knock_sensor_is_read(said: str, part: KnockSettings) -> None:
-    assert read(f"[hardware.knock]\n{said}").knock == part.named("hardware.knock")
+def test_each_kind_of_knock_sensor_is_read(lines: str, part: KnockSettings) -> None:
+    assert read(f"[hardware.knock]\n{lines}").knock == part.named("hardware.knock")
     assert read('[hardware.knock]\ndriver = "none"').knock is None
 
 
 @pytest.mark.parametrize(
-    ("said", "wired", "seats"),
+    ("lines", "wired", "seats"),
     [
         ('driver = "piezo-pin"\npin = 17\nseat = 0', (17,), (0,)),
         ('driver = "piezo-pin"\npins = [17, 27, 22]', (17, 27, 22), (0, 1, 2)),
@@ -135,13 +135,13 @@ def test_each_kind_of_knock_sensor_is_read(said: str, part: KnockSettings) -> No
         ('driver = "piezo-spi"\nchannel = 3', (3,), (None,)),
     ],
 )
-def test_each_piezo_is_at_its_seat(said: str, wired: tuple[int, ...], seats: tuple[int | None, ...]) -> None:
-    part = read(f"[hardware.knock]\n{said}").knock
+def test_piezos_are_assigned_to_seats(lines: str, wired: tuple[int, ...], seats: tuple[int | None, ...]) -> None:
+    part = read(f"[hardware.knock]\n{lines}").knock
     assert isinstance(part, PiezoPinSettings | PiezoSpiSettings)
     assert (part.wired, part.seats) == (wired, seats)
 
 
-def test_a_part_that_is_switched_off_keeps_what_is_said_of_it() -> None:
+def test_other_settings_of_a_disabled_part_are_ignored() -> None:
     config = read("""
         [[hardware.leds]]
         driver = "none"
@@ -156,7 +156,7 @@ def test_a_part_that_is_switched_off_keeps_what_is_said_of_it() -> None:
     assert config == HardwareSettings()
 
 
-def test_everything_that_is_wrong_is_told_at_once() -> None:
+def test_all_errors_are_reported_together() -> None:
     assert problems("""
         [hardware]
         pins = "rpigpio"
@@ -243,7 +243,7 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
         ("[hardware.buttons]\ndriver = 'virtual'\ncall = [5]", "[hardware.buttons] call: has no meaning"),
     ],
 )
-def test_each_mistake_says_where_and_what_was_expected(text: str, problem: str) -> None:
+def test_errors_name_the_position_and_the_expected_value(text: str, problem: str) -> None:
     (found,) = problems(text)
     assert problem in found
 
@@ -280,11 +280,11 @@ def test_each_mistake_says_where_and_what_was_expected(text: str, problem: str) 
         ),
     ],
 )
-def test_two_parts_on_one_pin_are_both_named(text: str, problem: str) -> None:
+def test_a_pin_conflict_names_both_parts(text: str, problem: str) -> None:
     assert problems(text) == (problem,)
 
 
-def test_pins_of_spi_and_of_leds_are_listed_with_what_they_do() -> None:
+def test_pins_are_listed_with_their_use() -> None:
     uses = pins_used(read("[[hardware.leds]]\ndriver = 'strip'\nspi = '1.2'\ncount = 5").parts)
     assert uses == (
         PinUse(20, "hardware.leds", "SPI bus 1 MOSI"),
@@ -295,16 +295,16 @@ def test_pins_of_spi_and_of_leds_are_listed_with_what_they_do() -> None:
     assert pins_used(read("[hardware.buttons]\ndriver = 'virtual'").parts) == ()
 
 
-def places(node: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+def value_paths(node: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     """Yield the path to every value in nested tables."""
     inner = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
     for key, value in inner:
         yield (*path, key)
-        yield from places(value, (*path, key))
+        yield from value_paths(value, (*path, key))
 
 
-def refused(table: dict[str, Any]) -> tuple[str, ...]:
-    """Return the problems of a table; none if it is taken."""
+def problems_of(table: dict[str, Any]) -> tuple[str, ...]:
+    """Return the problems of a table, or none if it is valid."""
     try:
         read_hardware(table)
     except ConfigError as error:
@@ -316,7 +316,7 @@ ODD: tuple[object, ...] = (5, True, "strip", "", [], [[1]], {}, {"driver": ["a"]
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_an_odd_value_in_any_place_is_taken_or_refused_in_words(odd: object) -> None:
+def test_an_odd_value_anywhere_is_accepted_or_refused_with_a_message(odd: object) -> None:
     whole = {
         "leds": [{"driver": "single", "pins": [5]}, {"driver": "rgb", "pins": [[7, 8, 9]]}, {"driver": "none"}],
         "buttons": {"driver": "gpio", "call": [10, 11], "next": 12},
@@ -324,10 +324,10 @@ def test_an_odd_value_in_any_place_is_taken_or_refused_in_words(odd: object) -> 
         "displays": [{"driver": "segment", "url": "/dev/ttyUSB0", "seat": 1}],
     }
     assert read_hardware(whole).knock is not None
-    for path in places(whole):
+    for path in value_paths(whole):
         changed = deepcopy(whole)
         node: Any = changed
         for step in path[:-1]:
             node = node[step]
         node[path[-1]] = odd
-        assert all(problem.startswith(("[hardware", "hardware: ")) for problem in refused(changed)), path
+        assert all(problem.startswith(("[hardware", "hardware: ")) for problem in problems_of(changed)), path

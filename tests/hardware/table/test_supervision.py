@@ -1,4 +1,4 @@
-"""A part in a thread of its own: how soon it is opened again, and that it is always closed."""
+"""Tests of supervised parts: reopening after failures, and closing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SOON_S = 5.0
 
 
 class Part:
-    """A part that counts what is done with it."""
+    """A part that counts its calls."""
 
     def __init__(self, *, opens: bool, works_for: int = 0) -> None:
         self.opens, self.works_for = opens, works_for
@@ -41,49 +41,49 @@ class Part:
 
 
 @contextmanager
-def kept(part: Part, *back_off_s: float) -> Iterator[SupervisedPart[list[int]]]:
-    one = SupervisedPart(PartDriver("lamp", part.open, part.use, part.close, 0.0), back_off_s=back_off_s)
+def supervised(part: Part, *back_off_s: float) -> Iterator[SupervisedPart[list[int]]]:
+    supervisor = SupervisedPart(PartDriver("lamp", part.open, part.use, part.close, 0.0), back_off_s=back_off_s)
     try:
-        yield one
+        yield supervisor
     finally:
-        one.close()
+        supervisor.close()
 
 
-def test_a_part_that_is_not_there_is_looked_for_less_and_less_often() -> None:
+def test_a_missing_part_is_retried_less_and_less_often() -> None:
     part = Part(opens=False)
-    with kept(part, 0.001, 0.001, 0.2) as one:
+    with supervised(part, 0.001, 0.001, 0.2) as supervisor:
         threading.Event().wait(0.5)
-        assert (one.name, one.state) == ("lamp", PartState("not there"))
+        assert (supervisor.name, supervisor.state) == ("lamp", PartState("not there"))
     assert 3 <= part.opened <= 6
     assert (part.used, part.closed) == (0, 0)
 
 
-def test_a_part_that_has_worked_is_soon_looked_for_when_it_fails() -> None:
+def test_a_part_that_worked_is_retried_soon() -> None:
     part = Part(opens=True, works_for=1)
-    with kept(part, 0.001, _SOON_S):
+    with supervised(part, 0.001, _SOON_S):
         assert part.enough.wait(_SOON_S)
 
 
-def test_a_part_that_opens_and_never_works_is_looked_for_less_often_too() -> None:
+def test_a_part_that_never_works_is_retried_less_often() -> None:
     part = Part(opens=True)
-    with kept(part, 0.001, 0.001, 0.2):
+    with supervised(part, 0.001, 0.001, 0.2):
         threading.Event().wait(0.5)
     assert 3 <= part.opened <= 6
 
 
-def test_each_part_that_was_opened_is_closed() -> None:
+def test_every_opened_part_is_closed() -> None:
     part = Part(opens=True, works_for=3)
-    with kept(part, 0.001):
+    with supervised(part, 0.001):
         assert part.enough.wait(_SOON_S)
     assert part.closed == part.opened >= 20
 
 
-def test_closing_does_not_wait_for_one_that_hangs_for_ever() -> None:
+def test_closing_does_not_wait_for_a_hanging_part() -> None:
     gate = threading.Event()
     began = time.perf_counter()
-    one = SupervisedPart(
+    supervisor = SupervisedPart(
         PartDriver("lamp", lambda: gate.wait(60.0), lambda is_open: PartState(), lambda is_open: None, 0.01)
     )
-    one.close(0.1)
+    supervisor.close(0.1)
     assert time.perf_counter() - began < _SOON_S
     gate.set()

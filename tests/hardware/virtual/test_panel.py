@@ -1,4 +1,4 @@
-"""The virtual panel: what is shown can be seen on it, what is pressed on it is read, from any thread."""
+"""Tests of the virtual panel: output, presses and knocks, from any thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RED = Rgb(255, 0, 0)
 LEDS = VirtualLedsSettings(driver="virtual", shows=LedsRole.SEATS, count=2)
 
 
-def test_what_was_not_opened_is_not_on_it() -> None:
+def test_unopened_parts_are_not_on_the_panel() -> None:
     panel = VirtualPanel(("undo",))
     assert panel.look(0) == PanelLook((), (), (), frozenset(), hears=False, is_knocked=False)
     assert not panel.has_button("undo")
@@ -33,7 +33,7 @@ def test_what_was_not_opened_is_not_on_it() -> None:
     assert sensor.read() == ()
 
 
-def test_leds_are_seen_as_they_shine_and_dark_at_first() -> None:
+def test_leds_are_dark_until_lit() -> None:
     panel = VirtualPanel(())
     leds = panel.open_leds(LEDS)
     assert panel.look(0).leds == (LedsLook(LedsRole.SEATS, (OFF, OFF)),)
@@ -44,7 +44,7 @@ def test_leds_are_seen_as_they_shine_and_dark_at_first() -> None:
         leds.write((OFF, RED))
 
 
-def test_the_display_shows_names_points_and_what_is_said() -> None:
+def test_the_display_shows_names_points_and_messages() -> None:
     panel = VirtualPanel(())
     panel.open_display().show(DisplayPage((ScoreLine("Ann", 35, is_turn=True), ScoreLine("Ben", 5)), "Ann +15"))
     assert panel.look(0).screen == (
@@ -55,32 +55,34 @@ def test_the_display_shows_names_points_and_what_is_said() -> None:
     )
 
 
-def test_a_press_is_read_and_seen_for_a_moment() -> None:
+def test_a_press_is_read_and_briefly_visible() -> None:
     panel = VirtualPanel(("call 1", "undo"))
     buttons = panel.open_buttons()
     assert panel.has_button("call 1")
     assert not panel.has_button("call 3")
     panel.press("call 1", 5 * S, PressKind.LONG)
-    assert [(one.button, one.press.kind, one.press.t_ns) for one in buttons.read()] == [("call 1", "long", 5 * S)]
+    assert [(pressed.button, pressed.press.kind, pressed.press.t_ns) for pressed in buttons.read()] == [
+        ("call 1", "long", 5 * S)
+    ]
     assert panel.look(5 * S).pressed == {"call 1"}
     assert panel.look(6 * S).pressed == set()
     with pytest.raises(ButtonError, match="no button redeal"):
         panel.press("redeal", 6 * S)
 
 
-def test_a_knock_is_heard_once_and_seen_for_a_moment() -> None:
+def test_a_knock_is_read_once_and_briefly_visible() -> None:
     panel = VirtualPanel(())
     sensor = panel.open_knock()
     sensor.start()
     panel.knock(2 * S, 1, strength=0.25, confidence=0.75)
     panel.knock(1 * S)
-    assert [(one.t_ns, one.seat, one.confidence) for one in sensor.read()] == [(S, None, 1.0), (2 * S, 1, 0.75)]
+    assert [(knock.t_ns, knock.seat, knock.confidence) for knock in sensor.read()] == [(S, None, 1.0), (2 * S, 1, 0.75)]
     assert sensor.read() == ()
     assert panel.look(S).is_knocked
     assert not panel.look(3 * S).is_knocked
 
 
-def test_it_may_be_pressed_and_looked_at_by_several_threads_at_once() -> None:
+def test_the_panel_is_thread_safe() -> None:
     panel = VirtualPanel(("a", "b", "c", "d"))
     buttons = panel.open_buttons()
 
@@ -97,4 +99,4 @@ def test_it_may_be_pressed_and_looked_at_by_several_threads_at_once() -> None:
     read = buttons.read()
     assert len(read) == 2000
     for name in "abcd":
-        assert [one.press.t_ns for one in read if one.button == name] == list(range(500))
+        assert [pressed.press.t_ns for pressed in read if pressed.button == name] == list(range(500))
