@@ -33,12 +33,12 @@ def test_a_match_observed_throughout_is_correct(game: str) -> None:
 def test_a_wrong_hand_is_silent_unless_flagged(is_marked: bool) -> None:
     follower = followed("block", "undisturbed")
     assert follower.found.pop().is_right
-    done = len(follower.stream.steps)
+    step_count = len(follower.stream.steps)
     [*_, seq] = [entry.seq for entry in entries(follower.session.state) if isinstance(entry.action, Reveal)]
     [*_, seat] = [step.event.seat for step in follower.stream.steps if isinstance(step.event, Reveal)]
-    follower._feed(Amend(seq, RevealPips(seat, 99)), follower.t_ns, done)
+    follower._feed(Amend(seq, RevealPips(seat, 99)), follower.t_ns, step_count)
     if is_marked:
-        follower._feed(Inferred((seq,)), follower.t_ns, done)
+        follower._feed(Inferred((seq,)), follower.t_ns, step_count)
     follower._judge(follower.stream.items[-1], 1, list(hands_over(follower.stream.steps)))
     found = follower.found[-1]
     assert not found.is_right

@@ -53,13 +53,13 @@ def seeds() -> dict[str, list[bytes]]:
     square = ((0.0, 0.0), (100.0, 0.0), (100.0, 50.0), (0.0, 50.0))
     zones = TableZones(ZoneSource.GIVEN, seats=(square,), boneyard=square)
     light = LightKept((90.0, 91.0, 92.0), (20.0, 40.0), is_held=True, warnings=("dark",))
-    kept = Calibration(lens=LENS, table=TABLE, zones=zones, light=light)
+    stored = Calibration(lens=LENS, table=TABLE, zones=zones, light=light)
     return {
         "mcap": [recording, recording[: len(recording) // 2]],
         "message": messages,
         "game_record": [_RECORD.encode()],
         "table_toml": [EXAMPLE.read_bytes()],
-        "calibration": [format_calibration(kept).encode(), json.dumps(to_json(kept, Calibration)).encode()],
+        "calibration": [format_calibration(stored).encode(), json.dumps(to_json(stored, Calibration)).encode()],
         "picture": [_encoded(kind) for kind in (".jpg", ".png", ".webp", ".bmp", ".tiff")],
         "wav": [_wav()],
         "backup": [archive.getvalue()],

@@ -16,12 +16,12 @@ NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
 
 @pytest.mark.slow
 def test_patches_follow_from_the_seed_for_any_number_of_processes() -> None:
-    one, two = (draw_doubtful(3, 12, jobs, lambda _: None) for jobs in (1, 2))
-    assert (one.patches == two.patches).all()
-    assert (one.pips == two.pips).all()
-    assert one.patches.shape[1:] == (SIZE * SIZE, 3)
-    assert len(one.patches) == len(one.pips) == len(one.doubtful) == len(one.legible) > 0
-    assert one.doubtful.mean() > 0.5
+    sequential, parallel = (draw_doubtful(3, 12, jobs, lambda _: None) for jobs in (1, 2))
+    assert (sequential.patches == parallel.patches).all()
+    assert (sequential.pips == parallel.pips).all()
+    assert sequential.patches.shape[1:] == (SIZE * SIZE, 3)
+    assert len(sequential.patches) == len(sequential.pips) == len(sequential.doubtful) == len(sequential.legible) > 0
+    assert sequential.doubtful.mean() > 0.5
     assert doubtful_of_table(4, 0).pips.tolist() != doubtful_of_table(3, 0).pips.tolist()
 
 

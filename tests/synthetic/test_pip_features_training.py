@@ -17,11 +17,11 @@ NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
 
 @pytest.mark.slow
 def test_patches_follow_from_the_seed_for_any_number_of_processes() -> None:
-    one, two = (draw_halves(3, 2, jobs, lambda _: None) for jobs in (1, 2))
-    assert (one.patches == two.patches).all()
-    assert (one.pips == two.pips).all()
-    assert one.patches.shape[1:] == (SIZE * SIZE, 3)
-    assert len(one.patches) == len(one.pips) > 0
+    sequential, parallel = (draw_halves(3, 2, jobs, lambda _: None) for jobs in (1, 2))
+    assert (sequential.patches == parallel.patches).all()
+    assert (sequential.pips == parallel.pips).all()
+    assert sequential.patches.shape[1:] == (SIZE * SIZE, 3)
+    assert len(sequential.patches) == len(sequential.pips) > 0
     assert draw_table_halves(4, 0).pips.tolist() != draw_table_halves(3, 0).pips.tolist()
 
 

@@ -40,18 +40,18 @@ def play(
     pause: int = 1,
 ) -> list[Moment]:
     """Return moments of a hand that enters, acts at a point, rests for *pause* frames, and leaves."""
-    way = (1.0, 0.7, 0.4, 0.15, 0.0)
-    there = [Moment(tuple(before), (hand_at(at_mm, side, share),)) for share in way]
+    distances = (1.0, 0.7, 0.4, 0.15, 0.0)
+    approach = [Moment(tuple(before), (hand_at(at_mm, side, share),)) for share in distances]
     rests = [Moment(tuple(after), (hand_at(at_mm, side, 0.02),))] * pause
-    back = [Moment(tuple(after), (hand_at(at_mm, side, share),)) for share in way[-2::-1]]
-    return [*there, *rests, *back]
+    retreat = [Moment(tuple(after), (hand_at(at_mm, side, share),)) for share in distances[-2::-1]]
+    return [*approach, *rests, *retreat]
 
 
 def hand_at(at_mm: tuple[float, float], side: Side, away: float) -> Reach:
     """Return a hand over a point. *away* is the distance: 1 is out of view."""
     heading = _HEADINGS[side] + 0.2
-    back = away * _OUTSIDE_MM
-    tip = (at_mm[0] - back * math.cos(heading), at_mm[1] - back * math.sin(heading))
+    shift_mm = away * _OUTSIDE_MM
+    tip = (at_mm[0] - shift_mm * math.cos(heading), at_mm[1] - shift_mm * math.sin(heading))
     return Reach(tip, heading, 12.0, _SKIN, (90.0, 60.0, 50.0), 0.5, curl=0.6)
 
 

@@ -87,14 +87,14 @@ def missing(truth: Iterable[SeenTile], seen: Iterable[SeenTile]) -> list[SeenTil
 
 def false_positives(truth: Iterable[SeenTile], seen: Iterable[SeenTile]) -> list[SeenTile]:
     """Return detected tiles at places without a true tile."""
-    true = list(truth)
-    return [tile for tile in seen if not any(is_same_place(tile, other) for other in true)]
+    true_tiles = list(truth)
+    return [tile for tile in seen if not any(is_same_place(tile, other) for other in true_tiles)]
 
 
 def joins_missing(truth: Reading, seen: Reading) -> set[frozenset[tuple[int, int | None]]]:
     """Return the true joins that were not read, as pairs of tile and half in the truth."""
-    true = {frozenset([(join.a, join.a_half), (join.b, join.b_half)]) for join in truth.joins}
-    return true - {
+    true_joins = {frozenset([(join.a, join.a_half), (join.b, join.b_half)]) for join in truth.joins}
+    return true_joins - {
         frozenset([_in_truth(truth, seen, join.a, join.a_half), _in_truth(truth, seen, join.b, join.b_half)])
         for join in seen.joins
     }

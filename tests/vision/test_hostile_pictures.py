@@ -76,8 +76,8 @@ def noise(height_px: int, width_px: int) -> NDArray[np.uint8]:
 
 def sized(jpeg: bytes, width_px: int, height_px: int) -> bytes:
     """Return a JPEG file whose header claims another size."""
-    at = jpeg.index(b"\xff\xc0") + 5
-    return jpeg[:at] + struct.pack(">HH", height_px, width_px) + jpeg[at + 4 :]
+    offset = jpeg.index(b"\xff\xc0") + 5
+    return jpeg[:offset] + struct.pack(">HH", height_px, width_px) + jpeg[offset + 4 :]
 
 
 def entry(tag: int, kind: int, count: int, value: int) -> bytes:
@@ -213,8 +213,8 @@ def test_a_corrupted_photograph_is_read_or_rejected(tmp_path: Path) -> None:
         data = bytearray(
             original[: int(rng.integers(len(original) // 2, len(original)))] if rng.random() < 0.2 else original
         )
-        for at in rng.integers(0, len(data), 3):
-            data[at] = rng.integers(0, 256)
+        for offset in rng.integers(0, len(data), 3):
+            data[offset] = rng.integers(0, 256)
         path.write_bytes(data)
         try:
             image = load_picture(path)

@@ -101,7 +101,7 @@ def test_every_unusual_feature_occurs_sometimes_but_not_always() -> None:
         "off their places": [scene.tile.pip_jitter > 0 for scene in scenes()],
         "painted by hand": [bool(scene.more_looks) and is_painted(scene) for scene in scenes()],
         "on paper": [scene.tile.thickness_mm <= 1.5 for scene in scenes()],
-        "prints": [any(thing.kind in PRINTS for thing in scene.clutter) for scene in scenes()],
+        "prints": [any(item.kind in PRINTS for item in scene.clutter) for scene in scenes()],
         "hardly a shadow": [scene.light.shadow < 0.25 for scene in scenes()],
         "far too bright or too dim": [not 0.5 <= scene.light.exposure <= 1.5 for scene in scenes()],
     }

@@ -67,14 +67,14 @@ class Table:
         return current.name
 
     @property
-    def kept(self) -> list[str]:
+    def installed(self) -> list[str]:
         return sorted(path.name for path in (self.opt / "venvs").iterdir())
 
 
 def test_a_good_version_replaces_the_old_one(tmp_path: Path) -> None:
     table = Table(tmp_path)
     table.update()
-    assert (table.runs, table.kept, table.started) == ("new", ["new"], ["new"])
+    assert (table.runs, table.installed, table.started) == ("new", ["new"], ["new"])
 
 
 @pytest.mark.parametrize("failing", ["make", "check"])
@@ -82,14 +82,14 @@ def test_a_version_that_fails_to_install_or_start_never_runs(tmp_path: Path, fai
     table = Table(tmp_path, failing=failing)
     with pytest.raises(UpdateError):
         table.update()
-    assert (table.runs, table.kept, table.started) == ("old", ["old"], [])
+    assert (table.runs, table.installed, table.started) == ("old", ["old"], [])
 
 
 def test_a_version_that_never_becomes_ready_is_rolled_back(tmp_path: Path) -> None:
     table = Table(tmp_path, failing="start")
     with pytest.raises(UpdateError, match="not ready; the previous version is running again"):
         table.update()
-    assert (table.runs, table.kept, table.started) == ("old", ["old"], ["new", "old"])
+    assert (table.runs, table.installed, table.started) == ("old", ["old"], ["new", "old"])
 
 
 def test_after_a_power_cut_a_complete_version_runs_and_the_next_update_works(
@@ -108,7 +108,7 @@ def test_after_a_power_cut_a_complete_version_runs_and_the_next_update_works(
             else:
                 break
         table.update("next")
-        assert (table.runs, table.kept) == ("next", ["next"])
+        assert (table.runs, table.installed) == ("next", ["next"])
     assert len(found) >= 7
     assert found == sorted(found, reverse=True)  # old, and from some step on new
     assert {"old", "new"} == set(found)

@@ -23,7 +23,7 @@ from tests.tallybone.crash.game import Match, NumberReader, match_of, number_in,
 from tests.tallybone.play.test_game import Apart, Script
 from tests.tallybone.serve.served import Served, at_served_table
 from tests.tallybone.serve.test_matches import NEW, act, wait_for_match
-from tests.tallybone.sources.faulty_camera import Fault, Passing, camera_over
+from tests.tallybone.sources.faulty_camera import Fault, FaultyScene, camera_over
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import PATIENCE_S, until
 from vision.arrays import Image
@@ -50,7 +50,7 @@ class Played:
             self.match.rules, (), self.match.players, tile_set=TileSet.AUTO, in_play=False,
             began=datetime(2026, 11, 21, tzinfo=UTC), software="tallybone",
         )  # fmt: skip
-        self.scene = Passing(picture_of(0))
+        self.scene = FaultyScene(picture_of(0))
         self.camera = DeviceCamera("usb:0", camera_over(self.scene, self.folder), self.scene.clock)
         self.recorder = recorder_of(game, RecordingQuota(self.folder / "kept", 10**12), self.notes.append, t_ns=0)
         self._reader, script = NumberReader(self.match.looks), Script()
@@ -67,12 +67,12 @@ class Played:
     def passes(self, seconds: float) -> None:
         """Advance the time and run the loop, twice per picture to keep up with the camera."""
         for _ in range(round(seconds / 0.05)):
-            self.scene.passes(0.05)
+            self.scene.advance(0.05)
             self.live.look()
 
     def sees(self, number: int) -> None:
         """Show picture *number*, and wait until the table has read it."""
-        self.scene.shows(picture_of(number))
+        self.scene.show(picture_of(number))
         for _ in range(BACK_WITHIN_S * 5):
             self.passes(0.2)
             if self.seen == number:
@@ -82,17 +82,17 @@ class Played:
     def has(self, fault: Fault, number: int) -> None:
         """Cause a fault for half a minute, and change the scene to picture *number* in the middle of it."""
         before = self.sitting.session.state.log
-        self.scene.goes_wrong(fault)
+        self.scene.set_fault(fault)
         for _ in range(REPORTED_WITHIN_S * 2):
             self.passes(0.5)
         assert fault.value in self.notes[-1]
         assert self.live.now.eye == "no camera"
         assert not self.live.now.is_healthy
-        self.scene.shows(picture_of(number))
+        self.scene.show(picture_of(number))
         for _ in range(FAULT_S // 5 - 1):
             self.passes(5)
         assert self.sitting.session.state.log == before, "an event was invented"
-        self.scene.goes_wrong(None)
+        self.scene.set_fault(None)
         self.sees(number)
         assert self.notes[-1] == "the camera is back"
         assert self.live.now.is_healthy
@@ -102,7 +102,7 @@ class Played:
 def match(tmp_path: Path) -> Iterator[Played]:
     playing = Played(tmp_path, match_of("bones", 3))
     yield playing
-    playing.scene.ends()
+    playing.scene.run_freely()
     playing.camera.close()
 
 
@@ -157,37 +157,37 @@ def check_healthy(table: Served, client: httpx.Client, *, times_back: int) -> No
 
 
 @pytest.fixture
-def scene() -> Iterator[Passing]:
-    over = Passing(table_image())
+def scene() -> Iterator[FaultyScene]:
+    over = FaultyScene(table_image())
     yield over
-    over.ends()
+    over.run_freely()
 
 
 @pytest.mark.slow
-def test_faults_are_reported_everywhere_and_points_are_still_accepted(scene: Passing, tmp_path: Path) -> None:
+def test_faults_are_reported_everywhere_and_points_are_still_accepted(scene: FaultyScene, tmp_path: Path) -> None:
     served = at_served_table(
         tmp_path, open_device=lambda source, clock: camera_over(scene, tmp_path), clock=scene.clock
     )
     with served as table, table.client() as client:
         assert client.post("/match", json=NEW).status_code == 204
         assert client.post("/login", json={"pin": PIN}).status_code == 204
-        scene.passes(BACK_WITHIN_S)
+        scene.advance(BACK_WITHIN_S)
         wait_for_match(client)
         for number, fault in enumerate(Fault):
             check_healthy(table, client, times_back=number)
-            scene.goes_wrong(fault)
-            scene.passes(REPORTED_WITHIN_S)
+            scene.set_fault(fault)
+            scene.advance(REPORTED_WITHIN_S)
             check_reported(table, client, fault)
             assert act(client, type="points", seat=0, points=5).status_code == 200
-            scene.passes(FAULT_S)
+            scene.advance(FAULT_S)
             check_reported(table, client, fault)
             assert totals(client) == [10 * number + 5, 0]
-            scene.goes_wrong(None)
-            scene.passes(BACK_WITHIN_S)
+            scene.set_fault(None)
+            scene.advance(BACK_WITHIN_S)
             check_healthy(table, client, times_back=number + 1)
             assert act(client, type="points", seat=0, points=5).status_code == 200
             assert totals(client) == [10 * number + 10, 0]
-        scene.ends()
+        scene.run_freely()
     kept = state_of(newest_left(tmp_path / "tallybone" / "sessions")[1]).game
     assert kept is not None
     assert kept.totals == (30, 0)

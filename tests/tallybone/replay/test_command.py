@@ -198,10 +198,10 @@ def test_escapes_control_characters_in_names(tmp_path: Path) -> None:
 
 
 def test_an_image_of_another_size_is_named_and_the_others_are_read(tmp_path: Path) -> None:
-    laid = [lay(3, 5, -70, -40, 20)]
+    tiles = [lay(3, 5, -70, -40, 20)]
     cv2.imwrite(str(tmp_path / "0.png"), table_with([], frame=0).image)
     picture(tmp_path / "1.png")
-    cv2.imwrite(str(tmp_path / "2.png"), table_with(laid, frame=2).image)
+    cv2.imwrite(str(tmp_path / "2.png"), table_with(tiles, frame=2).image)
     run = Run(tmp_path, perception=Perception(reader()))
     assert str(tmp_path / "1.png") in run.err.getvalue()
     assert [line.get("frame") for line in run.lines] == ["2.png", None]
@@ -209,9 +209,9 @@ def test_an_image_of_another_size_is_named_and_the_others_are_read(tmp_path: Pat
 
 
 def test_follows_a_rendered_table_with_the_built_in_reader(tmp_path: Path) -> None:
-    laid = (lay(3, 5, -70, -40, 20), lay(6, 1, 60, 40, 100))
+    tiles = (lay(3, 5, -70, -40, 20), lay(6, 1, 60, 40, 100))
     for count in range(3):
-        cv2.imwrite(str(tmp_path / f"{count:02}.png"), table_with(laid[:count], frame=count).image)
+        cv2.imwrite(str(tmp_path / f"{count:02}.png"), table_with(tiles[:count], frame=count).image)
     out, err = io.StringIO(), io.StringIO()
     assert replay(tmp_path, as_json=True, out=out, err=err) == 0
     *events, last = [json.loads(line) for line in out.getvalue().splitlines()]
@@ -232,8 +232,8 @@ def test_follows_a_rendered_table_with_the_built_in_reader(tmp_path: Path) -> No
     ],
 )
 def test_uses_the_given_tile_set_or_that_of_the_game(tmp_path: Path, settings: ReplaySettings, numbers: int) -> None:
-    for name, laid in (("0.png", ()), ("1.png", (lay(3, 5, -70, -40, 20),))):
-        cv2.imwrite(str(tmp_path / name), table_with(laid, frame=0).image)
+    for name, tiles in (("0.png", ()), ("1.png", (lay(3, 5, -70, -40, 20),))):
+        cv2.imwrite(str(tmp_path / name), table_with(tiles, frame=0).image)
     with opened_replay(tmp_path, settings, print) as run:
         views = [step.view for step in run.steps if step.view is not None]
     (change,) = views[-1].changes

@@ -173,7 +173,7 @@ def test_lines_are_slightly_irregular_and_vary() -> None:
 
 
 def test_some_lines_turn_corners() -> None:
-    turned = 0
+    turn_count = 0
     for seed in SEEDS:
         _, steps = game(seed)
         places = {tile.node: tile.place for tile in steps[-1].laid}
@@ -181,8 +181,8 @@ def test_some_lines_turn_corners() -> None:
         for node in steps[-1].state.game.layout.nodes:
             if node.joins is not None and node.joins.port is Port.E:
                 skew = math.cos(places[node.id].heading_rad - places[node.joins.host].heading_rad)
-                turned += abs(skew) < 0.5
-    assert 20 < turned < 60
+                turn_count += abs(skew) < 0.5
+    assert 20 < turn_count < 60
 
 
 def test_footprint_sides_and_halves() -> None:

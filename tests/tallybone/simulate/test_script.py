@@ -103,13 +103,13 @@ def test_the_true_events_and_the_record_replay_to_the_true_totals(game: tuple[st
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
 def test_a_tile_is_on_the_table_with_its_pips_once_its_play_ends(game: tuple[str, int, str]) -> None:
-    lying: TilesPlan | None = None
+    plan: TilesPlan | None = None
     for item in planned(*game):
         if isinstance(item, TilesPlan):
-            lying = item
+            plan = item
         elif isinstance(item, TrueEvent) and isinstance(item.event, Play):
-            assert lying is not None
-            newest = [tile.placed for tile in lying.tiles if tile.zone is Zone.LAYOUT][-1]
+            assert plan is not None
+            newest = [tile.placed for tile in plan.tiles if tile.zone is Zone.LAYOUT][-1]
             assert newest.pips is not None
             assert sorted(newest.pips) == [item.event.tile.low, item.event.tile.high]
 
@@ -130,13 +130,13 @@ def test_tiles_appear_and_disappear_only_near_a_hand(game: tuple[str, int, str])
 
 def test_removed_tiles_are_taken_out_of_view() -> None:
     settings = simulation_settings("bones", players=4, seed=8, hands=2, difficulty=Difficulty.HARD)
-    simulation, taken = Simulation(settings), 0
+    simulation, removed_count = Simulation(settings), 0
     for before, after in pairwise(item.moment for item in simulation.plan() if isinstance(item, FramePlan)):
-        lies = {tile.pips for tile in after.tiles}
-        removed = [tile for tile in before.moving if tile.pips not in lies] if not after.moving else []
-        taken += len(removed)
+        pips_after = {tile.pips for tile in after.tiles}
+        removed = [tile for tile in before.moving if tile.pips not in pips_after] if not after.moving else []
+        removed_count += len(removed)
         assert not any(simulation.room.seen.holds(tile.center_mm) for tile in removed)
-    assert taken > 10
+    assert removed_count > 10
 
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
@@ -180,8 +180,8 @@ def test_hands_are_revealed_at_the_end_and_cleared_before_the_next() -> None:
     shown = items[first]
     assert isinstance(shown, TrueEvent)
     assert isinstance(shown.event, Reveal)
-    lying = [item for item in items[:first] if isinstance(item, TilesPlan)][-1]
-    open_pips = sorted(tuple(sorted(tile.placed.pips or ())) for tile in lying.tiles if tile.zone is Zone.SEAT)
+    plan = [item for item in items[:first] if isinstance(item, TilesPlan)][-1]
+    open_pips = sorted(tuple(sorted(tile.placed.pips or ())) for tile in plan.tiles if tile.zone is Zone.SEAT)
     assert open_pips == sorted((tile.low, tile.high) for tile in shown.event.tiles)
     assert any(isinstance(item, TilesPlan) and not item.tiles for item in items[first:])
 
@@ -192,8 +192,10 @@ def test_no_tile_is_played_soon_after_a_passing_knock() -> None:
     assert passes
     for knock in passes:
         knock_ns = max(t_ns for t_ns in knocks_ns(items) if t_ns <= knock.t_ns)
-        laid = [item.ended_ns for item in events(items) if isinstance(item.event, Play) and item.ended_ns > knock_ns]
-        assert all(t_ns > knock_ns + KNOCK_WAITS_NS for t_ns in laid)
+        placed_ns = [
+            item.ended_ns for item in events(items) if isinstance(item.event, Play) and item.ended_ns > knock_ns
+        ]
+        assert all(t_ns > knock_ns + KNOCK_WAITS_NS for t_ns in placed_ns)
 
 
 def test_hard_placements_sound_like_knocks() -> None:

@@ -48,18 +48,18 @@ def recorded(path: Path, settings: SimulationSettings, items: int = SHORT) -> Pa
 @pytest.mark.parametrize("difficulty", list(Difficulty), ids=str)
 def test_the_last_image_shows_the_tiles_at_their_true_places(difficulty: Difficulty) -> None:
     simulation = Simulation(settings_of(seed=3, difficulty=difficulty))
-    lying, shot = TilesPlan(0, (), (0.0, 0.0, 0.0)), None
+    tiles_plan, shot = TilesPlan(0, (), (0.0, 0.0, 0.0)), None
     for item in simulation.plan():
         if isinstance(item, TilesPlan):
-            lying = item
+            tiles_plan = item
         elif isinstance(item, FramePlan):
             shot = item
     assert shot is not None
     film = Film(simulation.room.scene, seed=3, margin_px=MARGIN_PX, rng=np.random.default_rng(0))
-    faces_up = [item.placed for item in lying.tiles if item.zone is not Zone.BONEYARD]
+    faces_up = [item.placed for item in tiles_plan.tiles if item.zone is not Zone.BONEYARD]
     assert len(faces_up) > 10
     seen = reader().read(film.picture(shot.moment)).tiles
-    assert missing(film.truth(faces_up, lying.bump), seen) == []
+    assert missing(film.truth(faces_up, tiles_plan.bump), seen) == []
 
 
 def test_zones_contain_their_tiles() -> None:
@@ -68,14 +68,14 @@ def test_zones_contain_their_tiles() -> None:
     zones, width, height = simulation.room.zones, simulation.room.width_px, simulation.room.height_px
     counts: Counter[Zone] = Counter()
     for item in simulation.plan():
-        for lying in item.tiles if isinstance(item, TilesPlan) else ():
-            (tile,) = film.truth([lying.placed], item.bump if isinstance(item, TilesPlan) else (0.0, 0.0, 0.0))
+        for planned_tile in item.tiles if isinstance(item, TilesPlan) else ():
+            (tile,) = film.truth([planned_tile.placed], item.bump if isinstance(item, TilesPlan) else (0.0, 0.0, 0.0))
             x, y = tile.center_px
             is_boneyard, seat = zones.is_boneyard(x / width, y / height), zones.seat_at(x / width, y / height)
-            assert is_boneyard == (lying.zone is Zone.BONEYARD)
-            assert (seat is not None) == (lying.zone is Zone.SEAT)
+            assert is_boneyard == (planned_tile.zone is Zone.BONEYARD)
+            assert (seat is not None) == (planned_tile.zone is Zone.SEAT)
             assert (tile.face is Face.DOWN) == is_boneyard
-            counts[lying.zone] += 1
+            counts[planned_tile.zone] += 1
     assert all(counts[zone] > 0 for zone in Zone)
 
 
@@ -117,16 +117,16 @@ def test_a_recording_contains_the_whole_sitting(tmp_path: Path) -> None:
 def test_watching_a_hand_reports_each_placed_tile_once() -> None:
     watch = Watch(Perception(reader()))
     placed: list[SeenTile] = []
-    true: list[SeenTile] = []
+    true_tiles: list[SeenTile] = []
     for item in Simulation(settings_of(seed=3, difficulty=Difficulty.EASY, look="classic-walnut")).items():
         if isinstance(item, Frame):
             changes = watch.feed(item).changes
             placed += [change.tile for change in changes if change.kind is ChangeKind.PLACED and change.tile.halves]
         elif isinstance(item, TrueTiles):
             truth = [tile_truth.tile for tile_truth in item.tiles if tile_truth.zone is not Zone.BONEYARD]
-            true += [tile for tile in truth if not any(is_same_place(tile, other) for other in true)]
-    assert len(true) > 10
-    for tile in true:
+            true_tiles += [tile for tile in truth if not any(is_same_place(tile, other) for other in true_tiles)]
+    assert len(true_tiles) > 10
+    for tile in true_tiles:
         matches = [other for other in placed if math.dist(other.center_px, tile.center_px) < 10]
         assert len(matches) == 1
         assert is_same(matches[0], tile)

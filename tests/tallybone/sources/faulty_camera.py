@@ -27,7 +27,7 @@ class Fault(Enum):
     GONE = "is it plugged in?"
 
 
-class Passing(Scene):
+class FaultyScene(Scene):
     """A table under a camera, with sensor noise until a fault occurs."""
 
     def __init__(self, image: Pixels) -> None:
@@ -39,29 +39,29 @@ class Passing(Scene):
         self._image, self._last, self._count = image, image, 0
         self._fault: Fault | None = None
         self._stops_ns = self.t_ns
-        self._may_pass = threading.Condition()
+        self._condition = threading.Condition()
         self._is_over = False
 
-    def shows(self, image: Pixels) -> None:
+    def show(self, image: Pixels) -> None:
         """Show another image of the table."""
         self._image = image
 
-    def goes_wrong(self, fault: Fault | None) -> None:
+    def set_fault(self, fault: Fault | None) -> None:
         """Start a fault, or end it with None."""
         self._fault, self.is_plugged = fault, fault is not Fault.GONE
 
-    def passes(self, seconds: float) -> None:
+    def advance(self, seconds: float) -> None:
         """Advance the time, and return once the camera has caught up."""
-        with self._may_pass:
+        with self._condition:
             self._stops_ns += round(seconds * S)
-            self._may_pass.notify_all()
-            assert self._may_pass.wait_for(lambda: self.t_ns >= self._stops_ns, _PATIENCE_S)
+            self._condition.notify_all()
+            assert self._condition.wait_for(lambda: self.t_ns >= self._stops_ns, _PATIENCE_S)
 
-    def ends(self) -> None:
+    def run_freely(self) -> None:
         """Let time advance freely from now on."""
-        with self._may_pass:
+        with self._condition:
             self._is_over = True
-            self._may_pass.notify_all()
+            self._condition.notify_all()
 
     def picture(self) -> Pixels:
         if self._fault is Fault.BLACK:
@@ -73,13 +73,13 @@ class Passing(Scene):
         return self._last
 
     def wait(self, time_ns: int | None = None) -> None:
-        with self._may_pass:
-            self._may_pass.wait_for(lambda: self._is_over or self.t_ns < self._stops_ns)
+        with self._condition:
+            self._condition.wait_for(lambda: self._is_over or self.t_ns < self._stops_ns)
             super().wait(time_ns)
-            self._may_pass.notify_all()
+            self._condition.notify_all()
 
 
-def camera_over(scene: Passing, folder: Path) -> WatchedCamera:
+def camera_over(scene: FaultyScene, folder: Path) -> WatchedCamera:
     """Return a watched camera with its real driver and a fake device."""
     device, path = FakeDevice(scene), folder / "video0"
     device.gives = (*scene.size_px, 10.0, "MJPG")

@@ -109,11 +109,11 @@ def test_records_a_jpeg_byte_for_byte(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_rendered_table_replays_identically_with_the_built_in_reader(tmp_path: Path) -> None:
-    laid = (lay(3, 5, -70, -40, 20), lay(6, 1, 60, 40, 100))
+    tiles = (lay(3, 5, -70, -40, 20), lay(6, 1, 60, 40, 100))
     pictures = tmp_path / "pictures"
     pictures.mkdir()
     for count, suffix in enumerate((".png", ".jpg", ".png")):
-        cv2.imwrite(str(pictures / f"{count:02}{suffix}"), table_with(laid[:count], frame=count).image)
+        cv2.imwrite(str(pictures / f"{count:02}{suffix}"), table_with(tiles[:count], frame=count).image)
     first, second = Run(pictures, record=tmp_path / "a.mcap"), Run(tmp_path / "a.mcap")
     assert first.out == second.out
     assert first.frames == ["01.jpg", "02.png", None]

@@ -165,8 +165,8 @@ def test_a_tile_placed_in_a_video_is_reported_once_after_the_hand_leaves(tmp_pat
 
 @pytest.mark.slow
 def test_starting_in_play_reports_the_first_tiles_as_placed_and_an_empty_start_does_not(tmp_path: Path) -> None:
-    for index, laid in enumerate(((THREE_FIVE,), (THREE_FIVE, SIX_ONE))):
-        cv2.imwrite(str(tmp_path / f"{index}.png"), table_with(laid, frame=index).image)
+    for index, tiles in enumerate(((THREE_FIVE,), (THREE_FIVE, SIX_ONE))):
+        cv2.imwrite(str(tmp_path / f"{index}.png"), table_with(tiles, frame=index).image)
     in_play = Run(tmp_path, start=Start.IN_PLAY)
     assert in_play.events == [("placed", "0.png", 0, [3, 5]), ("placed", "1.png", 1_000_000_000, [1, 6])]
     assert in_play.result["tiles"] == 2

@@ -79,8 +79,8 @@ def test_keeps_the_last_five_versions(tmp_path: Path) -> None:
     path = tmp_path / "table.json"
     for views in range(8):
         save_calibration(Calibration(replace(LENS, views=views)), path)
-    kept = [load_calibration(file) for file in (path, *(earlier_path(path, number) for number in range(1, 6)))]
-    assert [version.lens.views for version in kept if version.lens is not None] == [7, 6, 5, 4, 3, 2]
+    versions = [load_calibration(file) for file in (path, *(earlier_path(path, index) for index in range(1, 6)))]
+    assert [version.lens.views for version in versions if version.lens is not None] == [7, 6, 5, 4, 3, 2]
     assert len(list(tmp_path.iterdir())) == 6
 
 

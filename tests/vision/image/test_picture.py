@@ -104,9 +104,11 @@ def test_reads_one_bit_and_palette_images(tmp_path: Path) -> None:
 def test_limits_the_number_of_scans_by_size(width_px: int, scans: int, most: int) -> None:
     progressive = encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1)
     data = many_scans(progressive, scans - progressive.count(b"\xff\xda"))
-    at = data.index(b"\xff\xc2") + 5
+    offset = data.index(b"\xff\xc2") + 5
     data = (
-        data[:at] + struct.pack(">HH", 3 * width_px // 4 if width_px < 8_000 else width_px, width_px) + data[at + 4 :]
+        data[:offset]
+        + struct.pack(">HH", 3 * width_px // 4 if width_px < 8_000 else width_px, width_px)
+        + data[offset + 4 :]
     )
     assert parse_header(data).width_px == width_px
     with pytest.raises(HeaderError, match=f"at most {most} scans at its size, but the JPEG file has {scans}"):
@@ -160,8 +162,8 @@ def test_random_exif_never_crashes(tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
     for _ in range(200):
         body = bytearray(orientation(6) * 3)
-        for at in rng.integers(0, len(body), 6):
-            body[at] = rng.integers(0, 256)
+        for offset in rng.integers(0, len(body), 6):
+            body[offset] = rng.integers(0, 256)
         image = load_picture(write(tmp_path, "odd.jpg", with_exif(encoded(".jpg"), bytes(body))))
         assert sorted(image.shape) == [3, SCENE_HEIGHT, SCENE_WIDTH]
 
@@ -243,8 +245,8 @@ def test_corrupted_files_load_or_raise_but_never_crash(tmp_path: Path, kind: str
     rng = np.random.default_rng(3)
     for _ in range(150):
         data = bytearray(original)
-        for at in rng.integers(0, min(len(data), 700), 3):
-            data[at] = rng.integers(0, 256)
+        for offset in rng.integers(0, min(len(data), 700), 3):
+            data[offset] = rng.integers(0, 256)
         try:
             image = load_picture(write(tmp_path, "changed", bytes(data)))
         except PictureError:
@@ -262,8 +264,8 @@ def huge_png() -> bytes:
 
 def huge_jpeg() -> bytes:
     data = bytearray(encoded(".jpg"))
-    at = data.index(b"\xff\xc0") + 5
-    data[at : at + 4] = struct.pack(">HH", 65_000, 65_000)
+    offset = data.index(b"\xff\xc0") + 5
+    data[offset : offset + 4] = struct.pack(">HH", 65_000, 65_000)
     return bytes(data)
 
 
@@ -310,8 +312,8 @@ def test_does_not_read_a_huge_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("width", "height"), [(0, 10), (10, 0)])
 def test_rejects_an_image_without_pixels(tmp_path: Path, width: int, height: int) -> None:
     data = bytearray(encoded(".jpg"))
-    at = data.index(b"\xff\xc0") + 5
-    data[at : at + 4] = struct.pack(">HH", height, width)
+    offset = data.index(b"\xff\xc0") + 5
+    data[offset : offset + 4] = struct.pack(">HH", height, width)
     assert f"{width} x {height} pixels" in rejection(write(tmp_path, "flat.jpg", bytes(data)))
 
 
@@ -338,7 +340,7 @@ def test_reads_the_photographs(shared_data: Path) -> None:
 
 def test_png_text_never_reaches_the_decoder() -> None:
     data = text_bomb(3, 1000)
-    kept = needed_to_decode(data, "PNG")
-    assert b"zTXt" not in kept
-    assert kept == png(SCENE_WIDTH, SCENE_HEIGHT)
+    stripped = needed_to_decode(data, "PNG")
+    assert b"zTXt" not in stripped
+    assert stripped == png(SCENE_WIDTH, SCENE_HEIGHT)
     assert needed_to_decode(encoded(".jpg"), "JPEG") == encoded(".jpg")

@@ -89,13 +89,13 @@ def test_in_a_line_without_agreement_an_uncertain_half_keeps_its_number() -> Non
 
 
 def test_a_tile_already_on_the_table_is_not_read_twice() -> None:
-    laid = tiles((sure(3), sure(5)), (half((5, 0.55), (6, 0.4)), sure(3)))
-    assert read(laid).pips.tolist() == [[3, 5], [6, 3]]
+    evidence = tiles((sure(3), sure(5)), (half((5, 0.55), (6, 0.4)), sure(3)))
+    assert read(evidence).pips.tolist() == [[3, 5], [6, 3]]
 
 
 def test_the_more_confident_of_two_rivals_keeps_the_tile() -> None:
-    laid = tiles((sure(3), half((5, 0.7), (6, 0.28))), (half((5, 0.52), (6, 0.46)), sure(3)))
-    assert read(laid).pips.tolist() == [[3, 5], [6, 3]]
+    evidence = tiles((sure(3), half((5, 0.7), (6, 0.28))), (half((5, 0.52), (6, 0.46)), sure(3)))
+    assert read(evidence).pips.tolist() == [[3, 5], [6, 3]]
 
 
 def test_a_confident_second_copy_is_accepted() -> None:
@@ -104,21 +104,21 @@ def test_a_confident_second_copy_is_accepted() -> None:
 
 def test_with_two_sets_a_second_copy_has_no_penalty() -> None:
     seen = [(n, n + 1) for n in range(4)]
-    laid = tiles(
+    evidence = tiles(
         *((sure(a), sure(b)) for a, b in [*seen, *seen]), (sure(0), sure(6)), (sure(0), half((6, 0.55), (5, 0.4)))
     )
-    assert read(laid).pips[-1].tolist() == [0, 6]
+    assert read(evidence).pips[-1].tolist() == [0, 6]
 
 
 def test_an_assumed_set_weighs_less_than_a_given_one() -> None:
-    laid = tiles((sure(3), sure(5)), (half((5, 0.9), (6, 0.08)), sure(3)))
-    assert read(laid, set_is_given=True).pips[1, 0] == 6
-    assert read(laid, set_is_given=False).pips[1, 0] == 5
+    evidence = tiles((sure(3), sure(5)), (half((5, 0.9), (6, 0.08)), sure(3)))
+    assert read(evidence, set_is_given=True).pips[1, 0] == 6
+    assert read(evidence, set_is_given=False).pips[1, 0] == 5
 
 
 def test_face_down_tiles_are_ignored() -> None:
-    laid = tiles((sure(3), sure(5)), (half((5, 0.55), (6, 0.4)), sure(3)))
-    agreed = agree(laid, np.array([False, True]), (), set_is_given=True)
+    evidence = tiles((sure(3), sure(5)), (half((5, 0.55), (6, 0.4)), sure(3)))
+    agreed = agree(evidence, np.array([False, True]), (), set_is_given=True)
     assert agreed.pips[1].tolist() == [5, 3]
 
 
@@ -158,6 +158,6 @@ def test_inference_is_exact_without_cycles(name: str, seed: int, monkeypatch: py
 def test_equal_probabilities_give_equal_readings() -> None:
     chances = np.random.default_rng(3).dirichlet(np.full(COUNT, 0.3), (20, 2)) + 1e-9
     touches = tuple(end_to_end(n, n + 1) for n in range(19))
-    first, again = read(chances, *touches), read(chances.copy(), *touches)
-    assert (first.pips == again.pips).all()
-    assert (first.chances == again.chances).all()
+    first, second = read(chances, *touches), read(chances.copy(), *touches)
+    assert (first.pips == second.pips).all()
+    assert (first.chances == second.chances).all()

@@ -225,8 +225,8 @@ def test_an_empty_table_has_no_tiles(looks: str) -> None:
 
 
 def test_face_down_tiles_have_no_halves() -> None:
-    laid = (PlacedTile(None, (-100, -60), 0.3), PlacedTile(None, (80, 50), 1.4), lay(3, 5, 0, 0, 60))
-    rendered = table_with(laid)
+    tiles = (PlacedTile(None, (-100, -60), 0.3), PlacedTile(None, (80, 50), 1.4), lay(3, 5, 0, 0, 60))
+    rendered = table_with(tiles)
     reading = reader().read(rendered.image)
     assert sorted(tile.face for tile in reading.tiles) == [Face.DOWN, Face.DOWN, Face.UP]
     assert missing(rendered.truth.tiles, reading.tiles) == []

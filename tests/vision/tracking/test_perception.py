@@ -69,15 +69,15 @@ def test_the_first_image_is_the_background_whatever_is_on_it() -> None:
 @pytest.mark.parametrize("looks", [Looks(), pytest.param(WALNUT_TABLE, marks=pytest.mark.slow)], ids=["felt", "walnut"])
 def test_a_placed_tile_is_reported_once(looks: Looks) -> None:
     table = Table(looks)
-    laid: tuple[PlacedTile, ...] = ()
+    tiles: tuple[PlacedTile, ...] = ()
     for tile in (THREE_FIVE, SIX_ONE, DOUBLE_TWO):
-        laid = (*laid, tile)
-        view = table.show(*laid)
+        tiles = (*tiles, tile)
+        view = table.show(*tiles)
         assert kinds(view) == [PLACED]
         assert is_same(table.truth(tile)[0], view.changes[0].tile)
         assert view.changes[0].before is None
-        assert missing(table.truth(*laid), view.tiles) == []
-        assert len(view.tiles) == len(laid)
+        assert missing(table.truth(*tiles), view.tiles) == []
+        assert len(view.tiles) == len(tiles)
 
 
 @pytest.mark.slow
@@ -221,8 +221,8 @@ def test_joins_refer_to_tiles_of_the_view() -> None:
 @pytest.mark.slow
 def test_equal_images_give_equal_views() -> None:
     first, second = Table(), Table()
-    for laid in ((THREE_FIVE,), (THREE_FIVE, SIX_ONE)):
-        assert first.show(*laid) == second.show(*laid)
+    for tiles in ((THREE_FIVE,), (THREE_FIVE, SIX_ONE)):
+        assert first.show(*tiles) == second.show(*tiles)
 
 
 def test_an_image_of_another_size_is_rejected_and_tracking_continues() -> None:
@@ -245,12 +245,12 @@ def test_images_of_a_table_differ_only_by_noise() -> None:
 def test_a_tile_rotated_in_place_is_reported_as_turned() -> None:
     table = Table()
     table.show(THREE_FIVE, SIX_ONE)
-    turned = lay(5, 3, -70, -40, 20)
-    (change,) = table.show(turned, SIX_ONE).changes
+    reversed_tile = lay(5, 3, -70, -40, 20)
+    (change,) = table.show(reversed_tile, SIX_ONE).changes
     assert change.kind is ChangeKind.TURNED
     assert change.before is not None
     assert is_same(table.truth(THREE_FIVE)[0], change.before)
-    assert is_same(table.truth(turned)[0], change.tile)
+    assert is_same(table.truth(reversed_tile)[0], change.tile)
 
 
 @pytest.mark.slow
@@ -307,15 +307,15 @@ class BlindReader(Reader):
 
 
 def blind_perception(reads: int) -> Perception:
-    whole = reader()
+    base = reader()
     return Perception(
         BlindReader(
-            whole.detector,
-            whole.refiner,
-            whole.halves,
-            whole.pips,
-            whole.hard_cases,
-            whole.max_pips,
+            base.detector,
+            base.refiner,
+            base.halves,
+            base.pips,
+            base.hard_cases,
+            base.max_pips,
             blind=[True] * reads,
         )
     )
@@ -360,9 +360,9 @@ class UnsureReader(Reader):
 
 
 def unsure_perception(reads: int, start: Start = Start.EMPTY) -> Perception:
-    whole = reader()
+    base = reader()
     reader_ = UnsureReader(
-        whole.detector, whole.refiner, whole.halves, whole.pips, whole.hard_cases, whole.max_pips, doubts=[True] * reads
+        base.detector, base.refiner, base.halves, base.pips, base.hard_cases, base.max_pips, doubts=[True] * reads
     )
     return Perception(reader_, start)
 
@@ -429,8 +429,8 @@ LINE = (lay(1, 6, -100, 60), lay(6, 3, -49.5, 60), lay(2, 5, -60, -80), lay(5, 4
 
 @pytest.mark.slow
 def test_with_a_given_set_only_changed_regions_are_read_and_other_joins_are_kept() -> None:
-    whole = reader()
-    recording = RecordingReader(whole.detector, whole.refiner, whole.halves, whole.pips, whole.hard_cases, 6)
+    base = reader()
+    recording = RecordingReader(base.detector, base.refiner, base.halves, base.pips, base.hard_cases, 6)
     table = Table(Looks(camera=replace(CAMERA, width_px=900, height_px=640)))
     table.perception = Perception(recording)
     table.show()

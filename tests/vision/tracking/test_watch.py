@@ -109,9 +109,9 @@ def test_a_resting_hand_is_no_tile_and_hides_tiles_only_temporarily() -> None:
     assert missing(sitting.truth(*THREE), sitting.views[-1].tiles) == []
     assert false_positives(sitting.truth(*THREE), sitting.views[-1].tiles) == []
     # A tile under the hand is removed.
-    left = (THREE_FIVE, DOUBLE_TWO)
-    assert sitting.show([Moment(left, (hand,))] * 4) == []
-    (change,) = sitting.show(still(left, 5))
+    remaining = (THREE_FIVE, DOUBLE_TWO)
+    assert sitting.show([Moment(remaining, (hand,))] * 4) == []
+    (change,) = sitting.show(still(remaining, 5))
     assert change.kind is ChangeKind.REMOVED
     assert is_same(sitting.truth(SIX_ONE)[0], change.tile)
 
@@ -157,15 +157,15 @@ def test_a_reaimed_camera_is_followed_from_unmoved_tiles() -> None:
 def test_a_bump_during_a_play_is_detected_and_makes_entry_sides_uncertain() -> None:
     sitting = Sitting()
     sitting.show(still((), 4))
-    laid = play((), (FOUR_NOUGHT,), FOUR_NOUGHT.center_mm, Side.LEFT)
+    moments = play((), (FOUR_NOUGHT,), FOUR_NOUGHT.center_mm, Side.LEFT)
     aimed: Bump = (22.0, -17.0, 1.5)
-    bumped = [replace(moment, bump=aimed) for moment in laid[4:]]
-    (change,) = sitting.show([*laid[:4], *bumped, *still((FOUR_NOUGHT,), 4, aimed)])
+    bumped = [replace(moment, bump=aimed) for moment in moments[4:]]
+    (change,) = sitting.show([*moments[:4], *bumped, *still((FOUR_NOUGHT,), 4, aimed)])
     assert change.kind is ChangeKind.PLACED
     assert is_same(sitting.truth(FOUR_NOUGHT)[0], change.tile)
     (view,) = [view for view in sitting.views if view.changes]
     assert not view.aim.is_straight
-    assert max(came.weight for came in view.came_from) < 0.5
+    assert max(origin.weight for origin in view.came_from) < 0.5
     seen_before = len(sitting.views)
     aside = play((FOUR_NOUGHT,), (FOUR_NOUGHT, SIX_ONE), SIX_ONE.center_mm, Side.BOTTOM)
     after = sitting.show([*(replace(moment, bump=aimed) for moment in aside), *still((FOUR_NOUGHT, SIX_ONE), 4, aimed)])

@@ -29,26 +29,26 @@ def seen(clip: Clip, bump: Bump, moment: Moment | None = None) -> tuple[Anchor, 
     return anchor, image, Alignment.of(clip.film.aim(bump) @ np.linalg.inv(straight))
 
 
-def error_px(found: AlignmentEstimate, true: Alignment) -> float:
-    return found.aim.farthest_px(true, SIZE)
+def error_px(found: AlignmentEstimate, truth: Alignment) -> float:
+    return found.aim.farthest_px(truth, SIZE)
 
 
 @pytest.mark.parametrize("looks", [Looks(camera=CAMERA), WOOD], ids=["felt", "walnut"])
 def test_estimates_a_bump_over_an_empty_table_from_the_grain(looks: Looks) -> None:
     clip = Clip(looks, seed=2)
     for bump in BUMPS:
-        anchor, image, true = seen(clip, bump)
+        anchor, image, truth = seen(clip, bump)
         found = estimate_alignment(anchor, image, STRAIGHT_ON)
         assert found.agreement is Agreement.MOVED
-        assert error_px(found, true) < 0.6
+        assert error_px(found, truth) < 0.6
 
 
 def test_new_tiles_and_a_hand_do_not_disturb_the_estimate() -> None:
     moment = Moment(TILES, (hand_at((90.0, 40.0), Side.RIGHT, 0.1),), gain=0.85)
-    anchor, image, true = seen(Clip(seed=2), (35.0, 20.0, -2.0), moment)
+    anchor, image, truth = seen(Clip(seed=2), (35.0, 20.0, -2.0), moment)
     found = estimate_alignment(anchor, image, STRAIGHT_ON)
     assert found.agreement is Agreement.MOVED
-    assert error_px(found, true) < 0.6
+    assert error_px(found, truth) < 0.6
 
 
 def test_noise_light_hands_and_tiles_are_no_camera_motion() -> None:
@@ -67,9 +67,9 @@ def test_noise_along_the_wood_grain_is_no_camera_motion(seed: int) -> None:
 def test_small_slips_do_not_accumulate_errors() -> None:
     clip, aim = Clip(seed=2), STRAIGHT_ON
     for step in range(1, 9):
-        anchor, image, true = seen(clip, (4.0 * step, -3.0 * step, 0.3 * step))
+        anchor, image, truth = seen(clip, (4.0 * step, -3.0 * step, 0.3 * step))
         aim = estimate_alignment(anchor, image, aim).aim
-        assert aim.farthest_px(true, SIZE) < 0.6
+        assert aim.farthest_px(truth, SIZE) < 0.6
 
 
 def test_a_camera_pointing_elsewhere_does_not_align() -> None:
@@ -86,10 +86,10 @@ def test_a_table_without_grain_does_not_align() -> None:
 def test_renewing_the_anchor_adds_new_objects() -> None:
     clip = Clip(seed=2)
     anchor = Anchor.of(clip.film.picture(Moment()))
-    now = clip.film.picture(Moment(TILES))
+    later = clip.film.picture(Moment(TILES))
     region = np.zeros((54, 96), np.bool_)
     region[:, :48] = True
-    renewed = anchor.renewed(now, region)
-    assert (renewed.grey[:, :470] == Anchor.of(now).grey[:, :470]).all()
+    renewed = anchor.renewed(later, region)
+    assert (renewed.grey[:, :470] == Anchor.of(later).grey[:, :470]).all()
     assert (renewed.grey[:, 490:] == anchor.grey[:, 490:]).all()
-    assert anchor.renewed(now, np.zeros_like(region)) is anchor
+    assert anchor.renewed(later, np.zeros_like(region)) is anchor
