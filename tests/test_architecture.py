@@ -95,7 +95,7 @@ def _exists(name: str) -> bool:
             where = str(path.relative_to(ROOT).with_suffix("")).removesuffix("/__init__")
             if f"/{where}".endswith(f"/{module}"):
                 text = path.read_text(encoding="utf-8")
-                if all(re.search(rf"\b{each}\b", text) for each in inside):
+                if all(re.search(rf"\b{name}\b", text) for name in inside):
                     return True
     return False
 

@@ -209,7 +209,7 @@ def test_command_functions_take_at_most_six_parameters() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 taken = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-                assert len([each for each in taken if each.arg != "self"]) <= 6, f"{path.name}: {node.name}"
+                assert len([argument for argument in taken if argument.arg != "self"]) <= 6, f"{path.name}: {node.name}"
 
 
 def test_every_runtime_dependency_has_a_reason() -> None:

@@ -18,7 +18,7 @@ def page_sizes_mm(pdf: bytes) -> list[tuple[float, float]]:
 
 def contents(pdf: bytes) -> list[str]:
     """Return the operators of each page in order."""
-    return [zlib.decompress(each).decode("ascii") for each in re.findall(rb"stream\n(.*?)\nendstream", pdf, re.DOTALL)]
+    return [zlib.decompress(data).decode("ascii") for data in re.findall(rb"stream\n(.*?)\nendstream", pdf, re.DOTALL)]
 
 
 def picture_of(pdf: bytes, page: int, px_per_mm: float) -> NDArray[np.uint8]:

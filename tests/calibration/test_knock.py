@@ -31,7 +31,7 @@ def test_uncertain_knocks_are_found_with_the_addition() -> None:
     assert kept.weakest > 0.6
     assert kept.margin > 0.5
     new = sounds_of(50, KNOCK, 0.45)
-    assert all(each.chance(kept.addition) > 0.5 for each in new)
+    assert all(sound.chance(kept.addition) > 0.5 for sound in new)
 
 
 def test_the_addition_matches_the_extended_classifier() -> None:

@@ -22,7 +22,7 @@ SHIPPED = load_classifier()
 def sounds(kind: Sound, brighter_db: float, seed: int) -> NDArray[np.float32]:
     """Return the sounds found for twelve hits on a modelled table."""
     samples = apply_response(with_hits(kind, TIMES_S, seed=seed), tilted(brighter_db))
-    return np.stack([each.around for each in SoundFinder().feed(block(samples))])
+    return np.stack([sound.around for sound in SoundFinder().feed(block(samples))])
 
 
 def knocks(around: NDArray[np.float32], brighter_db: float) -> int:

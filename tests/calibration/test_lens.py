@@ -153,5 +153,5 @@ def _grid(left: float, top: float, right: float, low: float) -> Points:
 def _moved(view: LensView, by_px: Points) -> LensView:
     corners = zip(view.corners, by_px.tolist(), strict=True)
     return replace(
-        view, corners=tuple(SeenCorner(each.number, each.x_px + x, each.y_px + y) for each, (x, y) in corners)
+        view, corners=tuple(SeenCorner(corner.number, corner.x_px + x, corner.y_px + y) for corner, (x, y) in corners)
     )

@@ -59,7 +59,10 @@ def best(table: Table, hand: str, seat: Seat | None = None) -> tuple[Suggestion,
 
 def in_order(suggestions: tuple[Suggestion, ...]) -> list[str]:
     """Return each play as "5-4", or "5-4^" for a stack, with its points."""
-    return [f"{each.play.tile}{'^' if isinstance(each.play, Stack) else ''} {each.points}" for each in suggestions]
+    return [
+        f"{suggestion.play.tile}{'^' if isinstance(suggestion.play, Stack) else ''} {suggestion.points}"
+        for suggestion in suggestions
+    ]
 
 
 def outcomes_of(suggestion: Suggestion, kind: type[Outcome]) -> list[Outcome]:
@@ -72,7 +75,7 @@ def outcomes_of(suggestion: Suggestion, kind: type[Outcome]) -> list[Outcome]:
 def test_each_play_has_its_points_and_their_sum() -> None:
     table = Table().play("1-1", "1-6@W", "6-3@W", "1-5@E", "1-2@N")
     found = best(table, "5-4 5-5 2-2")
-    assert [(str(each.play.tile), each.points, str(each.count)) for each in found] == [
+    assert [(str(suggestion.play.tile), suggestion.points, str(suggestion.count)) for suggestion in found] == [
         ("5-5", 15, "3 + 2 + 5 + 5 = 15"),
         ("5-4", 0, "3 + 2 + 4 = 9"),
         ("2-2", 0, "3 + 2 + 2 + 5 = 12"),
@@ -81,7 +84,10 @@ def test_each_play_has_its_points_and_their_sum() -> None:
 
 def test_a_tile_is_suggested_for_every_matching_end() -> None:
     found = best(Table().play("1-3", "3-5@E"), "5-1")
-    assert [(str(each.count), each.points) for each in found] == [("5 + 5 = 10", 10), ("1 + 1 = 2", 0)]
+    assert [(str(suggestion.count), suggestion.points) for suggestion in found] == [
+        ("5 + 5 = 10", 10),
+        ("1 + 1 = 2", 0),
+    ]
 
 
 def test_a_game_without_points_has_no_count() -> None:
@@ -200,8 +206,8 @@ def test_effects_are_described() -> None:
 
 def test_suggests_for_all_seats_while_the_leader_is_unknown() -> None:
     table = Table()
-    assert [each.play.seat for each in best(table, "5-5")] == [A, B]
-    assert [(each.play.seat, each.points) for each in best(table, "5-5", seat=B)] == [(B, 10)]
+    assert [suggestion.play.seat for suggestion in best(table, "5-5")] == [A, B]
+    assert [(suggestion.play.seat, suggestion.points) for suggestion in best(table, "5-5", seat=B)] == [(B, 10)]
 
 
 @pytest.mark.parametrize("state", [State(), replay([MatchStart(BONES, ("A", "B"))])], ids=["no match", "not dealt"])

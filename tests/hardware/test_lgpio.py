@@ -198,7 +198,7 @@ def test_all_parts_return_with_the_chip(chip: Chip) -> None:
     parts = Parts(ON_PINS, PartOpener(PinLibrary.LGPIO, VirtualPanel(()), time.monotonic_ns), clock=lambda: 0)
 
     def is_undone() -> bool:
-        return any(isinstance(each, ButtonPress) and each.button == "undo" for each in parts.read())
+        return any(isinstance(event, ButtonPress) and event.button == "undo" for event in parts.read())
 
     try:
         parts.show(TableState(2, turn=1, mood=Mood.PLAYING), DisplayPage())

@@ -71,7 +71,7 @@ def test_a_failed_write_keeps_earlier_calibrations(tmp_path: Path) -> None:
             with pytest.raises(OSError, match="No space"):
                 save_calibration(calibrated(40.0), path)
             patch.undo()
-    kept = [load_calibration(each) for each in (path, earlier_path(path, 1), earlier_path(path, 2))]
+    kept = [load_calibration(file) for file in (path, earlier_path(path, 1), earlier_path(path, 2))]
     assert kept == [calibrated(30.0), calibrated(20.0), calibrated(10.0)]
 
 

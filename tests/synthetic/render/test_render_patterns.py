@@ -108,8 +108,8 @@ def _spots(pips: tuple[int, int], jitter: float, seed: int) -> NDArray[np.bool_]
 def test_handpainted_pips_stay_on_their_half(pips: int, half: int) -> None:
     for seed in range(20):
         spots = _spots((pips, 0) if half == 0 else (0, pips), 0.14, seed)
-        middle, beyond = spots.shape[1] // 2, round(0.4 * pip_places_mm(PLAIN, pips, half)[1][0] * SCALE)
-        assert not (spots[:, middle + beyond :] if half == 0 else spots[:, : middle - beyond]).any()
+        centre, beyond = spots.shape[1] // 2, round(0.4 * pip_places_mm(PLAIN, pips, half)[1][0] * SCALE)
+        assert not (spots[:, centre + beyond :] if half == 0 else spots[:, : centre - beyond]).any()
         if pips <= 3:  # with more pips, some may touch
             assert cv2.connectedComponents(spots.astype(np.uint8))[0] - 1 == pips, "a pip is off the tile"
 

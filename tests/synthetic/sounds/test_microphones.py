@@ -34,7 +34,7 @@ def test_responses_have_the_nominal_gains(response: Response, gains_db: list[flo
 def test_a_filtered_recording_keeps_its_peak_and_timing() -> None:
     samples = np.zeros(5_000, np.float32)
     samples[3_000:3_004] = 0.3, -0.5, 0.4, -0.1
-    heard = apply_response(samples, tilted(-4.0))
-    assert np.abs(heard).max() == pytest.approx(0.5)
-    assert abs(int(np.abs(heard).argmax()) - 3_001) <= 2
-    assert not np.allclose(heard, samples, atol=0.05)
+    filtered = apply_response(samples, tilted(-4.0))
+    assert np.abs(filtered).max() == pytest.approx(0.5)
+    assert abs(int(np.abs(filtered).argmax()) - 3_001) <= 2
+    assert not np.allclose(filtered, samples, atol=0.05)

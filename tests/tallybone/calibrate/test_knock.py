@@ -63,7 +63,9 @@ def test_a_bright_microphone_is_reported_and_detects_knocks_when_calibrated(
     assert "brighter than most" in output[1].getvalue()
     other = apply_response(knock_sitting(BRIGHT_TABLE, 2, hits=1), tilted(6.0))
     own = block(other[timetable(2)[2].from_s * RATE_HZ :])
-    found = [[each.kind for each in KnockDetector(by).feed(own)].count(Sound.KNOCK) for by in (None, kept.classifier())]
+    found = [
+        [sound.kind for sound in KnockDetector(by).feed(own)].count(Sound.KNOCK) for by in (None, kept.classifier())
+    ]
     assert found[0] <= 7
     assert found[1] >= 9
 
@@ -123,4 +125,4 @@ def _knocks(wav: Path, classifier: Classifier | None) -> int:
     now_ns[0] = 10 * NS_PER_S
     sounds = sensor.read()
     sensor.close()
-    return sum(each.kind is Sound.KNOCK for each in sounds)
+    return sum(sound.kind is Sound.KNOCK for sound in sounds)

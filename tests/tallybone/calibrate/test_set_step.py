@@ -119,7 +119,7 @@ def test_the_step_can_be_skipped_during_learning(tmp_path: Path) -> None:
         assert "% done" in course.view.seen[0]
         course.press(SKIP)
         assert course.is_over
-        assert [each.name for each in threading.enumerate() if each.name == "tile set"] == []
+        assert [thread.name for thread in threading.enumerate() if thread.name == "tile set"] == []
     assert not (tmp_path / "c.json").exists()
 
 

@@ -243,9 +243,9 @@ def test_a_display_shows_a_score(site: Path, table: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("kind", [KNOCK], indirect=True)
 def test_a_sensor_hears_a_knock(site: Path, table: Path, tmp_path: Path) -> None:
-    heard = run(site, PLAYED, str(table), str(tmp_path / "never"))
-    assert heard.stderr == ""
-    assert heard.stdout == "[('knock', 1, 0.5)]\n"
+    done = run(site, PLAYED, str(table), str(tmp_path / "never"))
+    assert done.stderr == ""
+    assert done.stdout == "[('knock', 1, 0.5)]\n"
 
 
 def test_the_doctor_checks_the_driver_and_its_library(kind: Kind, site: Path, table: Path) -> None:

@@ -32,8 +32,8 @@ ENDED = "the video has ended"
 @pytest.fixture(name="film")
 def a_film_that_ends_with_a_question(tmp_path: Path) -> Path:
     """Return a recording whose last sound may have been Ben's knock."""
-    heard: tuple[ByHand, ...] = (NewHand(), Play(Seat(0), Tile(5, 5)), KnockHeard(confidence=0.3))
-    inputs = [Timed(item, (at + 1) * SECOND) for at, item in enumerate(heard)]
+    hand_inputs: tuple[ByHand, ...] = (NewHand(), Play(Seat(0), Tile(5, 5)), KnockHeard(confidence=0.3))
+    inputs = [Timed(item, (at + 1) * SECOND) for at, item in enumerate(hand_inputs)]
     frames = [Frame(GREY, at * SECOND // 5) for at in range(1, 41)]
     return write_recording(tmp_path / "film.mcap", sorted((*frames, *inputs), key=lambda item: item.t_ns))
 

@@ -25,7 +25,7 @@ def state_with(*points: int) -> State:
 
 def problems_of(kept: State, *shown: int) -> list[str]:
     match = Match("bones", ("Ann", "Ben"), (), (), (), state_with(5, 10, 15))
-    return list(wrong_with(match, kept, tuple((0, each) for each in shown)))
+    return list(wrong_with(match, kept, tuple((0, points) for points in shown)))
 
 
 def run_bench(folder: Path, *options: str) -> str:

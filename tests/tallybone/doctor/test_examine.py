@@ -128,7 +128,9 @@ def test_recipients_are_tested_and_named_without_secrets() -> None:
     mqtt = MqttSettings(broker=Broker(host="hub", port=1883), place=TableIdentity())
     table = TableFile("none", beyond=BeyondSettings(mqtt, (hook,)))
     probes = FakeProbes(unreached={"mqtt://hub:1883": "no broker answers at mqtt://hub:1883"})
-    found = [each for each in examine(table, Path("/recordings"), probes) if each.part in ("broker", "webhook")]
+    found = [
+        finding for finding in examine(table, Path("/recordings"), probes) if finding.part in ("broker", "webhook")
+    ]
     assert [(finding.part, finding.grade, finding.words) for finding in found] == [
         ("broker", Grade.PROBLEM, "no broker answers at mqtt://hub:1883"),
         ("webhook", Grade.OK, "https://lights.local"),

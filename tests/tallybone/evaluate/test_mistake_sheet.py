@@ -31,9 +31,9 @@ def test_a_mistake_in_a_large_image_is_smoothed_when_reduced() -> None:
     image = np.zeros((2000, 2000, 3), np.uint8)
     image[::2] = 255
     wide = Mistake(MistakeKind.MISSED, "", (((100.0, 100.0), (1900.0, 100.0), (1900.0, 1900.0), (100.0, 1900.0)),))
-    middle = crop_mistake(image, wide)[100:130, 100:130]
-    assert abs(int(middle.mean()) - 127) < 3
-    assert int(middle.max()) - int(middle.min()) < 30
+    centre = crop_mistake(image, wide)[100:130, 100:130]
+    assert abs(int(centre.mean()) - 127) < 3
+    assert int(centre.max()) - int(centre.min()) < 30
 
 
 def cells(count: int, source: str = "a") -> list[Cell]:

@@ -54,7 +54,7 @@ def test_a_table_publishes_scores_events_and_availability(broker: RealBroker) ->
             table.follow(shown(10, 0, plays=(played(1, points=10),)), 1)
             until_broker(lambda: len(subscriber.events) == 3)
             until_broker(
-                lambda: subscriber.newest.keys() >= {f"{TOPIC}/{each}" for each in ("scores", "state", "health")}
+                lambda: subscriber.newest.keys() >= {f"{TOPIC}/{name}" for name in ("scores", "state", "health")}
             )
             assert subscriber.newest[f"{TOPIC}/availability"] == b"online"
             assert [json.loads(event)["event"] for event in subscriber.events] == ["match_began", "play", "points"]
@@ -64,7 +64,7 @@ def test_a_table_publishes_scores_events_and_availability(broker: RealBroker) ->
 
 
 def test_late_subscribers_get_the_state_but_no_old_events(broker: RealBroker) -> None:
-    standing = {f"{TOPIC}/{each}" for each in ("scores", "state", "availability")}
+    standing = {f"{TOPIC}/{name}" for name in ("scores", "state", "availability")}
     with table_at(broker.url) as table:
         with subscribed(broker) as first:
             table.follow(shown(10, 0), 1)
@@ -93,7 +93,7 @@ def test_a_restarted_broker_gets_the_state_of_the_match(broker: RealBroker) -> N
         broker.start()
         with subscribed(broker) as after:
             until_broker(lambda: after.newest.get(f"{TOPIC}/availability") == b"online", 90)
-            until_broker(lambda: after.newest.keys() >= {f"{TOPIC}/{each}" for each in ("scores", "state", "health")})
+            until_broker(lambda: after.newest.keys() >= {f"{TOPIC}/{name}" for name in ("scores", "state", "health")})
             assert json.loads(after.newest[f"{TOPIC}/scores"])["players"][0]["total"] == 100
 
 

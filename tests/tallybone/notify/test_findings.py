@@ -124,8 +124,8 @@ def test_a_killed_broker_is_reported_at_health_until_its_return(tmp_path: Path) 
 @pytest.mark.skipif(MOSQUITTO is None, reason=WHY_NOT)
 def test_the_doctor_connects_to_each_recipient(tmp_path: Path) -> None:
     port = free_port()
-    nobody = PROBES.broker(Broker(host="127.0.0.1", port=port))
-    assert nobody == f"no broker answers at mqtt://127.0.0.1:{port}"
+    problem = PROBES.broker(Broker(host="127.0.0.1", port=port))
+    assert problem == f"no broker answers at mqtt://127.0.0.1:{port}"
     with real_broker(tmp_path, "allow_anonymous false") as broker, webhook_server() as receiver:
         refused = PROBES.broker(Broker(host="127.0.0.1", port=broker.port))
         assert refused == f"{broker.url} requires a user: set user and password_file"

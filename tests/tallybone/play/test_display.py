@@ -80,9 +80,9 @@ def test_a_question_is_shown_with_its_numbered_answers() -> None:
 
 def test_the_newest_event_is_at_the_top() -> None:
     display, console = board(rows=40)
-    dealt, said = feed(SESSION, Press(Button.NEXT))
+    dealt, announcements = feed(SESSION, Press(Button.NEXT))
     display.happened(OPENING)
-    display.happened(Step(1, dealt, said))
+    display.happened(Step(1, dealt, announcements))
     lines = drawn(display, now(dealt), console)
     first = next(at for at, line in enumerate(lines) if "match: Ann, Ben" in line)
     assert any("hand 1" in line for line in lines[4:first])

@@ -58,7 +58,7 @@ class Layout:
         data = path.read_bytes()
         (index_byte,) = struct.unpack_from("<Q", data, len(data) - _FOOTER_BYTES + 9)
         with path.open("rb") as file:
-            pieces = [each for each in scan(file, len(data)) if isinstance(each, RawRecord)]
+            pieces = [piece for piece in scan(file, len(data)) if isinstance(piece, RawRecord)]
         return cls(data, tuple(piece.start_byte for piece in pieces if piece.opcode == Opcode.CHUNK), index_byte)
 
     def damaged(self, kind: Kind, rng: random.Random) -> bytes:
@@ -170,7 +170,7 @@ def _resumed(path: Path) -> Read:
 def _ends_early(records: RecordingFile) -> bool:
     """Return whether a recording only ends early, as after a power cut. The match then resumes from the end."""
     damage = [record for record in records if isinstance(record, Damage)]
-    return bool(damage) and all(each.problem.startswith("the file ends") for each in damage)
+    return bool(damage) and all(part.problem.startswith("the file ends") for part in damage)
 
 
 READERS: Mapping[str, Callable[[Path], Read]] = {

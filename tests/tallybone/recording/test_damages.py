@@ -43,8 +43,8 @@ def test_events_with_zeroed_heads_are_reported_as_lost(game: Path, tmp_path: Pat
     first = layout.chunks[events[0]]
     assert f"{path}: bytes {first} to " in run.err
     assert "no record of a kind that belongs there (0x00); " in run.err
-    lost = [each for each in records_on(path, (Topic.EVENT,)) if isinstance(each, Damage)]
-    assert sum(each.lost or 0 for each in lost) == len(events)
+    lost = [damage for damage in records_on(path, (Topic.EVENT,)) if isinstance(damage, Damage)]
+    assert sum(damage.lost or 0 for damage in lost) == len(events)
 
 
 @pytest.mark.parametrize("reader", READERS)

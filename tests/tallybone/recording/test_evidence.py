@@ -20,8 +20,8 @@ PLAY, QUESTION = Evidence(12, 5, b"\xff\xd8\xff"), Evidence("the 5-4 / the 6-4",
 
 def test_crops_are_read_as_written(tmp_path: Path) -> None:
     with RecordingWriter(tmp_path / "a.mcap", START) as writer:
-        for each in (PLAY, QUESTION):
-            write_evidence(writer, each)
+        for evidence in (PLAY, QUESTION):
+            write_evidence(writer, evidence)
     records = records_of(tmp_path / "a.mcap")
     assert records[0] == RecordedMessage(0, 5, Topic.EVIDENCE, {"seq": 12, "jpeg": "/9j/"})
     assert records[1].payload == {"topic": "the 5-4 / the 6-4", "jpeg": "/9g="}
@@ -47,7 +47,7 @@ def test_a_resumed_match_has_the_crops_of_the_previous_recording(tmp_path: Path)
         write_left(writer, left, 4)
         write_evidence(writer, replace(PLAY, jpeg=b"\xff\xd8\xfe"))
     evidence = left_in(read_recording(path)).evidence
-    assert [(each.of, each.jpeg) for each in evidence] == [(QUESTION.of, QUESTION.jpeg), (12, b"\xff\xd8\xfe")]
+    assert [(crop.of, crop.jpeg) for crop in evidence] == [(QUESTION.of, QUESTION.jpeg), (12, b"\xff\xd8\xfe")]
 
 
 def test_the_oldest_crops_are_dropped() -> None:

@@ -38,12 +38,12 @@ def with_index(path: Path, change: Callable[[Index], None]) -> None:
 
 
 def without(opcode: Opcode) -> Callable[[Index], None]:
-    return lambda index: index.remove(next(each for each in index if each[0] == opcode))
+    return lambda index: index.remove(next(record for record in index if record[0] == opcode))
 
 
 def with_number(opcode: Opcode, at: int, form: str, value: int) -> Callable[[Index], None]:
     """Replace a number in the first record of a kind."""
-    return lambda index: struct.pack_into(form, next(each for each in index if each[0] == opcode), at, value)
+    return lambda index: struct.pack_into(form, next(record for record in index if record[0] == opcode), at, value)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_reading_backwards_from_chunks_of_several_records(tmp_path: Path) -> Non
         writer = Writer(file)
         writer.start(PROFILE, "other")
         schema = writer.register_schema("any", "jsonschema", b"{}")
-        event, outcome = (writer.register_channel(each.path, "json", schema) for each in (Topic.EVENT, Topic.OUTCOME))
+        event, outcome = (writer.register_channel(topic.path, "json", schema) for topic in (Topic.EVENT, Topic.OUTCOME))
         for number in range(6):
             writer.add_message(outcome if number % 2 else event, number, b"{}", number, number)
         writer.finish()
     with path.open("rb") as file:
-        assert [each.number for each in EndIndex.read(file).last(Topic.OUTCOME)] == [5, 3, 1]
+        assert [message.number for message in EndIndex.read(file).last(Topic.OUTCOME)] == [5, 3, 1]

@@ -30,7 +30,7 @@ from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, n
 
 def pieces_of(path: Path) -> list[RawRecord]:
     with path.open("rb") as file:
-        return [each for each in scan(file, path.stat().st_size) if isinstance(each, RawRecord)]
+        return [piece for piece in scan(file, path.stat().st_size) if isinstance(piece, RawRecord)]
 
 
 def chunks_of(path: Path) -> list[RawRecord]:
@@ -108,7 +108,7 @@ def test_a_removed_chunk_is_reported(tmp_path: Path) -> None:
     data, chunks = path.read_bytes(), chunks_of(path)
     path.write_bytes(data[: chunks[3].start_byte] + data[chunks[5].start_byte :])
     assert numbers(records_of(path)) == [0, 1, 2, 5, 6, 7, 8]
-    assert next((each.problem, each.lost) for each in damage_of(path)) == ("records are missing", 2)
+    assert next((damage.problem, damage.lost) for damage in damage_of(path)) == ("records are missing", 2)
 
 
 @pytest.mark.slow
@@ -126,10 +126,10 @@ def test_a_flipped_bit_never_changes_a_record_and_is_always_reported(tmp_path: P
         except RecordingError:
             assert place < len(MCAP0_MAGIC)
             continue
-        found = [each for each in recording if isinstance(each, RecordedMessage)]
+        found = [record for record in recording if isinstance(record, RecordedMessage)]
         assert recording.start in (START, None)
         assert len(found) >= len(everything) - 1, place
-        assert [each for each in everything if each in found] == found, place
+        assert [record for record in everything if record in found] == found, place
         assert damage_of(path), place
 
 
@@ -147,7 +147,7 @@ def test_many_changed_bytes_never_create_a_record(tmp_path: Path) -> None:
             found = records_of(path)
         except RecordingError:
             continue
-        assert [each for each in everything if each in found] == found
+        assert [record for record in everything if record in found] == found
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_invalid_json_is_damage_and_unknown_topics_are_ignored(tmp_path: Path) -
             writer.add_message(channel, number, text, number, number)
         writer.finish()
     assert [record.payload for record in records_of(path)] == [{"a": 1}]
-    assert [each.problem[:33] for each in damage_of(path)] == [
+    assert [damage.problem[:33] for damage in damage_of(path)] == [
         f"record {number} on {Topic.EVENT.path} cannot be read: "[:33] for number in (1, 2, 3)
     ]
     found = list(records_on(path, (Topic.EVENT,)))
@@ -325,7 +325,7 @@ def test_a_recording_cut_in_its_index_has_all_records(tmp_path: Path) -> None:
     first = 9 + int.from_bytes(layout.data[layout.index_byte + 1 : layout.index_byte + 9], "little")
     os.truncate(path, layout.index_byte + first)
     assert records_of(path) == everything
-    assert [str(each) for each in damage_of(path)] == [
+    assert [str(damage) for damage in damage_of(path)] == [
         f"byte {layout.index_byte + first}: the file ends within its index"
     ]
 

@@ -94,7 +94,7 @@ def test_damage_affects_only_its_record(tmp_path: Path) -> None:
                 except RecordingError:
                     continue
         assert len(kept) >= 8
-        assert all(each in expected for each in kept)
+        assert all(record in expected for record in kept)
 
 
 @pytest.mark.parametrize("is_growing", [True, False])
@@ -112,14 +112,14 @@ def test_a_changed_byte_of_an_unclosed_recording_affects_one_record(tmp_path: Pa
                 whereabouts_in(path, is_growing=is_growing)
             continue
         found = whereabouts_in(path, is_growing=is_growing)
-        problems, kept = [str(each) for each in found.damage], []
+        problems, kept = [str(part) for part in found.damage], []
         with path.open("rb") as file:
             for place in range(len(found)):
                 try:
                     kept.append(found.read(file, place))
                 except RecordingError as error:
                     problems.append(str(error))
-        assert [each for each in expected if each in kept] == kept, at
+        assert [record for record in expected if record in kept] == kept, at
         if is_growing and offset in (1, 2, 3) and not problems:
             continue  # a possible length beyond the end of the file, so the record may still be growing
         assert len(kept) >= 8, at
@@ -133,7 +133,7 @@ def test_an_unclosed_recording_is_reported_once(tmp_path: Path) -> None:
     with path.open("rb") as file:
         for _ in range(2):
             found.go_on(file, is_growing=False)
-    assert [each.problem for each in found.damage] == ["the file ends without its index: the recording was not closed"]
+    assert [part.problem for part in found.damage] == ["the file ends without its index: the recording was not closed"]
 
 
 def test_a_repacked_recording_is_refused(tmp_path: Path) -> None:

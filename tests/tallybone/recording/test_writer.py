@@ -261,7 +261,9 @@ def test_all_acknowledged_records_survive_a_kill(tmp_path: Path, seed: int) -> N
     ]
     assert found[: acknowledged + 1] == list(range(acknowledged + 1))
     assert len(found) <= acknowledged + 2
-    assert all("without its index" in each.problem or "middle of a record" in each.problem for each in damage_of(path))
+    assert all(
+        "without its index" in damage.problem or "middle of a record" in damage.problem for damage in damage_of(path)
+    )
 
 
 @pytest.mark.slow

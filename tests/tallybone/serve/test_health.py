@@ -32,7 +32,7 @@ PARTS = read_hardware({"buttons": VIRTUAL, "knock": VIRTUAL, "displays": [VIRTUA
 
 
 @dataclass
-class World:
+class FakeEnvironment:
     """State of the table, as set by a test."""
 
     camera: Finding = SEEN
@@ -86,36 +86,38 @@ def test_a_failed_part_is_distinguished_from_a_working_one_of_its_kind() -> None
 
 
 def test_a_camera_without_pictures_is_a_problem_with_its_reason() -> None:
-    health = World(camera=camera_found("", "usb:0 gives no pictures"), seen_ns=None).health()
+    health = FakeEnvironment(camera=camera_found("", "usb:0 gives no pictures"), seen_ns=None).health()
     assert (health.findings[0].grade, health.findings[0].words) == (Grade.PROBLEM, "usb:0 gives no pictures")
     assert health.picture_age_s is None
 
 
 def test_the_age_of_the_last_picture_is_reported() -> None:
-    assert World(seen_ns=3 * SECOND, t_ns=5 * SECOND).health().picture_age_s == 2.0
+    assert FakeEnvironment(seen_ns=3 * SECOND, t_ns=5 * SECOND).health().picture_age_s == 2.0
 
 
 def test_heat_power_and_space_are_graded_like_in_the_doctor() -> None:
-    assert {World().grades()[part] for part in ("heat", "power", "recordings")} == {Grade.OK}
-    hot = World(machine=replace(COOL, temperature_c=85.0, throttled=0x1), disk=Disk("sessions", free_bytes=GB // 4))
+    assert {FakeEnvironment().grades()[part] for part in ("heat", "power", "recordings")} == {Grade.OK}
+    hot = FakeEnvironment(
+        machine=replace(COOL, temperature_c=85.0, throttled=0x1), disk=Disk("sessions", free_bytes=GB // 4)
+    )
     assert {hot.grades()[part] for part in ("heat", "power", "recordings")} == {Grade.PROBLEM}
-    unknown = World(machine=replace(COOL, temperature_c=None, throttled=None))
+    unknown = FakeEnvironment(machine=replace(COOL, temperature_c=None, throttled=None))
     assert {unknown.grades()[part] for part in ("heat", "power")} == {Grade.ABSENT}
 
 
 def test_the_machine_is_examined_at_most_every_five_seconds() -> None:
-    world = World()
-    monitor = world.monitor()
+    environment = FakeEnvironment()
+    monitor = environment.monitor()
     for _ in range(20):
         monitor.now()
-        world.t_ns += SECOND // 2
-    assert world.looks == 2
+        environment.t_ns += SECOND // 2
+    assert environment.looks == 2
 
 
 def test_a_failed_recording_is_a_problem() -> None:
-    assert "recording" not in World().grades()
-    assert World(recording="recorded in x.mcap").grades()["recording"] is Grade.OK
-    assert World(recording=NOT_RECORDED).grades()["recording"] is Grade.PROBLEM
+    assert "recording" not in FakeEnvironment().grades()
+    assert FakeEnvironment(recording="recorded in x.mcap").grades()["recording"] is Grade.OK
+    assert FakeEnvironment(recording=NOT_RECORDED).grades()["recording"] is Grade.PROBLEM
 
 
 @pytest.mark.parametrize("language", ["es", "pt", "fr"])
@@ -126,8 +128,8 @@ def test_findings_are_translated(language: str) -> None:
     silent = replace(hot, memory_mb=None, temperature_c=None, throttled=None, is_clock_set=None)
     full, tight = replace(ROOMY, free_bytes=1), replace(ROOMY, free_bytes=GB)
     for machine, disk in ((COOL, ROOMY), (hot, full), (warm, tight), (silent, replace(ROOMY, kind="tmpfs"))):
-        world = World(machine=machine, disk=disk, recording=NOT_RECORDED)
-        for finding in world.health().findings:
+        environment = FakeEnvironment(machine=machine, disk=disk, recording=NOT_RECORDED)
+        for finding in environment.health().findings:
             foreign = ("usb:0: settled", "no such port", "")
             for text in (finding.part, finding.words, finding.mend):
                 is_known = isinstance(text, Phrase) and text.key in catalogue(language)

@@ -339,7 +339,7 @@ def test_anyone_can_see_the_health_of_the_table(resting: Served) -> None:
         assert {"LEDs", "buttons", "knock", "display", "recordings", "heat", "power", "memory", "clock"} <= set(parts)
         assert shown["version"]
         spanish = client.get("/health", params={"lang": "es"}).json()["findings"]
-        assert [each["part"] for each in spanish[:2]] == ["cámara", "LED"]
+        assert [finding["part"] for finding in spanish[:2]] == ["cámara", "LED"]
         assert spanish[1]["words"] == "ninguno en table.toml"
 
 

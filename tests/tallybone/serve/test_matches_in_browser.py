@@ -102,7 +102,7 @@ def test_options_without_effect_are_not_offered(browser: Browser, table: Served)
 def test_the_match_view_fits_the_screen(browser: Browser, table: Served, size: tuple[int, int]) -> None:
     with at_match(browser, table, size) as viewer:
         viewer.page.locator("#begin").wait_for()
-        viewer.page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+        viewer.page.evaluate("document.querySelectorAll('details').forEach(element => { element.open = true; })")
         assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
 
 

@@ -43,18 +43,18 @@ def panel(client: httpx.Client) -> dict[str, Any]:
 
 
 def test_without_a_match_the_display_shows_the_pin_to_insiders_only(table: Served) -> None:
-    with table.client() as client, table.client(knows_pin=False) as anybody:
+    with table.client() as client, table.client(knows_pin=False) as guest:
         until(lambda: PIN in " ".join(panel(client)["screen"]))
-        assert anybody.get("/panel").status_code == 401
+        assert guest.get("/panel").status_code == 401
 
 
 def test_no_answer_contains_the_pin(table: Served) -> None:
-    with table.client() as client, table.client(knows_pin=False) as anybody:
+    with table.client() as client, table.client(knows_pin=False) as guest:
         client.post("/match", json=NEW)
         wait_for_match(client)
         paths = ("state", "events", "me", "plays?hand=1", "match", "games", "health", "settings", "parts/test", "panel")
         for path in (*paths, "openapi.json"):
-            assert PIN not in anybody.get(f"/{path}").text
+            assert PIN not in guest.get(f"/{path}").text
 
 
 def test_the_panel_works_in_a_match(table: Served) -> None:
@@ -116,9 +116,9 @@ def test_a_parts_test_and_a_match_exclude_each_other(table: Served) -> None:
 
 @pytest.mark.parametrize("path", ["parts/test", "parts/test/answer", "panel"])
 def test_parts_need_the_pin(table: Served, path: str) -> None:
-    with table.client(knows_pin=False) as anybody, table.client() as client:
+    with table.client(knows_pin=False) as guest, table.client() as client:
         body = {"key": "y"} if path.endswith("answer") else {"button": "next"}
-        assert anybody.post(f"/{path}", json=body).status_code == 401
+        assert guest.post(f"/{path}", json=body).status_code == 401
         assert client.post(f"/{path}", json=body, headers={"origin": "http://evil.example"}).status_code == 403
         assert state(client)["running"] is False
 

@@ -45,7 +45,9 @@ def loaded_modules() -> list[str]:
 def test_modules_not_needed_at_the_start_are_not_loaded(loaded: list[str]) -> None:
     assert "tallybone.serve.setup" in loaded
     assert "vision.reader.reader" in loaded
-    assert [each for each in loaded if each in LATER or each.startswith(tuple(f"{name}." for name in LATER))] == []
+    assert [
+        module for module in loaded if module in LATER or module.startswith(tuple(f"{name}." for name in LATER))
+    ] == []
 
 
 def test_the_number_of_loaded_modules_is_bounded(loaded: list[str]) -> None:

@@ -82,14 +82,14 @@ def systemd(tmp_path: Path) -> Iterator[Callable[[], str]]:
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     listening.bind(str(tmp_path / "notify"))
     listening.settimeout(0)
-    heard: list[str] = []
+    received: list[str] = []
 
     def all_heard() -> str:
         while True:
             try:
-                heard.append(listening.recv(4096).decode())
+                received.append(listening.recv(4096).decode())
             except BlockingIOError:
-                return "\n".join(heard)
+                return "\n".join(received)
 
     yield all_heard
     listening.close()

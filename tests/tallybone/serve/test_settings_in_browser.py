@@ -58,7 +58,7 @@ def test_a_second_phone_is_paired_with_a_code(browser: Browser, table: Served) -
         with visiting(browser, address) as second:
             second.page.locator("#toast", has_text="You are in").wait_for()
             assert "pair" not in second.page.url
-            assert second.page.evaluate("fetch('/api/v1/me').then(one => one.json())")["controls"] is True
+            assert second.page.evaluate("fetch('/api/v1/me').then(response => response.json())")["controls"] is True
             assert second.page.locator("#view-table").is_visible()
 
 

@@ -68,15 +68,15 @@ def pictures(table: Served) -> Iterator[None]:
 
 
 def test_nothing_is_stored_at_first(table: Served) -> None:
-    with table.client(knows_pin=False) as anybody:
-        listing = stored(anybody)
+    with table.client(knows_pin=False) as guest:
+        listing = stored(guest)
         assert (listing["camera"], listing["written_at"], listing["known"], listing["earlier"]) == (
             "usb:0",
             None,
             [],
             [],
         )
-        assert anybody.get("/calibration").status_code == 404
+        assert guest.get("/calibration").status_code == 404
 
 
 def test_a_calibration_is_started_followed_and_ended(table: Served) -> None:
@@ -102,7 +102,7 @@ def test_a_calibration_is_stored_and_used_by_the_next_match(table: Served) -> No
         assert listing["earlier"][0]["parts"] == ["lens", "table"]
         client.post("/match", json=NEW)
         wait_for_match(client)
-        messages = [each["words"] for each in client.get("/events").json()]
+        messages = [event["words"] for event in client.get("/events").json()]
         assert any("is used: the zones of 2 seats" in words for words in messages), messages
 
 
@@ -166,8 +166,8 @@ def test_without_a_camera_calibration_is_refused_with_the_reason(table: Served) 
 @pytest.mark.parametrize("path", ["calibration", "calibration/end", "calibration/check", "calibration/restore"])
 def test_calibration_needs_the_pin(table: Served, path: str) -> None:
     body = {"number": 1} if path.endswith("restore") else {}
-    with table.client(knows_pin=False) as anybody, table.client() as client:
-        assert anybody.post(f"/{path}", json=body).status_code == 401
+    with table.client(knows_pin=False) as guest, table.client() as client:
+        assert guest.post(f"/{path}", json=body).status_code == 401
         assert client.post(f"/{path}", json=body, headers={"origin": "http://evil.example"}).status_code == 403
         assert stored(client)["is_running"] is False
 

@@ -27,7 +27,7 @@ class Listening:
     def clock(self) -> int:
         return self.now_ns
 
-    def heard(self) -> list[str]:
+    def received(self) -> list[str]:
         """Return the lines received since the last call."""
         lines: list[str] = []
         while True:
@@ -52,29 +52,29 @@ def environment(tmp_path: Path, *, watchdog: bool = True) -> dict[str, str]:
 def test_a_table_is_ready_after_signs_of_page_and_camera(systemd: Listening, tmp_path: Path) -> None:
     with notifying(environment(tmp_path, watchdog=False), systemd.clock, 7) as notifier:
         notifier.turn()
-        assert systemd.heard() == []
+        assert systemd.received() == []
         notifier.seen(Sign.PAGE)
         notifier.turn()
-        assert systemd.heard() == []
+        assert systemd.received() == []
         notifier.seen(Sign.CAMERA)
         notifier.turn()
         notifier.turn()
-        assert systemd.heard() == ["READY=1"]
-    assert systemd.heard() == ["STOPPING=1"]
+        assert systemd.received() == ["READY=1"]
+    assert systemd.received() == ["STOPPING=1"]
 
 
 def test_an_abstract_socket_is_supported() -> None:
     listening = Listening(b"\0tallybone-notify-test")
     with notifying({"NOTIFY_SOCKET": "@tallybone-notify-test"}, listening.clock, 7):
         pass
-    assert listening.heard() == ["STOPPING=1"]
+    assert listening.received() == ["STOPPING=1"]
     listening.socket.close()
 
 
 def test_the_end_is_sent_after_an_error(systemd: Listening, tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), notifying(environment(tmp_path), systemd.clock, 7):
         raise ZeroDivisionError
-    assert systemd.heard() == ["STOPPING=1"]
+    assert systemd.received() == ["STOPPING=1"]
 
 
 def test_an_invalid_socket_is_an_error() -> None:
@@ -98,7 +98,7 @@ def test_the_watchdog_is_fed_four_times_per_interval(systemd: Listening, tmp_pat
             notifier.seen(Sign.PAGE)
             notifier.seen(Sign.CAMERA)
             notifier.turn()
-            fed_s += [second] * systemd.heard().count("WATCHDOG=1")
+            fed_s += [second] * systemd.received().count("WATCHDOG=1")
     assert fed_s == [0, 8, 16, 24, 32, 40, 48, 56]
 
 
@@ -114,7 +114,7 @@ def test_the_watchdog_is_not_fed_while_a_sign_is_missing(
                 if each is not sign or second < 10:
                     notifier.seen(each)
             notifier.turn()
-            fed_s += [second] * systemd.heard().count("WATCHDOG=1")
+            fed_s += [second] * systemd.received().count("WATCHDOG=1")
     assert fed_s == [0, 8, 16, 24]  # the last sign came at 9 s and is valid for 15 s
     assert [record.getMessage() for record in caplog.records] == [f"no watchdog message to systemd: {sign.value}"]
 
@@ -126,7 +126,7 @@ def test_the_watchdog_is_fed_again_once_the_sign_returns(systemd: Listening, tmp
             for sign in signs:
                 notifier.seen(sign)
             notifier.turn()
-    assert systemd.heard() == ["READY=1", "WATCHDOG=1", "WATCHDOG=1", "STOPPING=1"]
+    assert systemd.received() == ["READY=1", "WATCHDOG=1", "WATCHDOG=1", "STOPPING=1"]
 
 
 def test_a_stalled_loop_does_not_feed_the_watchdog(systemd: Listening, tmp_path: Path) -> None:
@@ -135,14 +135,14 @@ def test_a_stalled_loop_does_not_feed_the_watchdog(systemd: Listening, tmp_path:
             systemd.now_ns = second * S
             notifier.seen(Sign.PAGE)
             notifier.seen(Sign.CAMERA)
-    assert systemd.heard() == ["STOPPING=1"]
+    assert systemd.received() == ["STOPPING=1"]
 
 
 def test_the_watchdog_is_not_fed_before_the_table_is_ready(systemd: Listening, tmp_path: Path) -> None:
     with notifying(environment(tmp_path), systemd.clock, 7) as notifier:
         notifier.seen(Sign.PAGE)
         notifier.turn()
-    assert systemd.heard() == ["STOPPING=1"]
+    assert systemd.received() == ["STOPPING=1"]
 
 
 def test_a_status_is_sent_once(systemd: Listening, tmp_path: Path) -> None:
@@ -150,14 +150,14 @@ def test_a_status_is_sent_once(systemd: Listening, tmp_path: Path) -> None:
         for words in ("no match", "no match", "bones: Ann, Ben"):
             notifier.say(words)
             notifier.turn()
-    assert systemd.heard() == ["STATUS=no match", "STATUS=bones: Ann, Ben", "STOPPING=1"]
+    assert systemd.received() == ["STATUS=no match", "STATUS=bones: Ann, Ben", "STOPPING=1"]
 
 
 def test_names_cannot_inject_messages(systemd: Listening, tmp_path: Path) -> None:
     with notifying(environment(tmp_path), systemd.clock, 7) as notifier:
         notifier.say("Ann\nREADY=1\nMAINPID=1\x1b[31m" + "x" * 5000)
         notifier.turn()
-        (line,) = systemd.heard()
+        (line,) = systemd.received()
     assert line.startswith("STATUS=Ann READY=1 MAINPID=1 [31mxxx")
     assert len(line) == len("STATUS=") + 200
 

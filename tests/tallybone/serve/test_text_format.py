@@ -53,7 +53,7 @@ def test_label_values_are_escaped(part: str) -> None:
             text_of(replace(SEEN, health=replace(SEEN.health, findings=(ok(part, ""),))))
         )
     }
-    assert [each.value for each in found["tallybone_part_up"]] == [1]
+    assert [sample.value for sample in found["tallybone_part_up"]] == [1]
 
 
 def test_missing_values_are_omitted() -> None:

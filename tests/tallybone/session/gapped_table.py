@@ -65,7 +65,7 @@ class GappedTable(ZonedTable):
         step = self.steps[number]
         is_blind = number in self.gap
         if is_blind and not self.is_blind:
-            self.lay_before = self.lying
+            self.lay_before = self.tiles_on_table
         elif self.is_blind and not is_blind:
             self._see_again(self.steps[number - 1])
         self.is_blind = is_blind
@@ -87,7 +87,7 @@ class GappedTable(ZonedTable):
         return (truth & now).total()
 
     @property
-    def lying(self) -> tuple[SeenTile, ...]:
+    def tiles_on_table(self) -> tuple[SeenTile, ...]:
         return (*self.reader.tiles, *self.yard, *self.open)
 
     def feed(self, event: Input, after_s: float = 5.0) -> None:
@@ -121,8 +121,8 @@ class GappedTable(ZonedTable):
             now = self.session
             self.session = Session.resumed(now.state, now.places, t_ns=self.t_ns, zones=self.zones)
         before = self.lay_before
-        gone = [Change(ChangeKind.REMOVED, tile) for tile in before if tile not in self.lying]
-        come = [Change(ChangeKind.PLACED, tile) for tile in self.lying if tile not in before]
+        gone = [Change(ChangeKind.REMOVED, tile) for tile in before if tile not in self.tiles_on_table]
+        come = [Change(ChangeKind.PLACED, tile) for tile in self.tiles_on_table if tile not in before]
         for changes in ([*gone, *come], []):
             self.show(changes, ())
             self._answer(last)

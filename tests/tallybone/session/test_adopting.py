@@ -183,7 +183,7 @@ def test_tiles_of_two_hands_are_not_mixed() -> None:
     first, second, third = seen((3, 5), (0, 0)), seen((5, 4), (2, 0)), seen((4, 4), (3.5, 0), 90)
     others = seen((6, 6), (0, 4), 90), seen((6, 1), (1.5, 4))
     session = line(first, second, third)
-    changes = (*(Change(ChangeKind.REMOVED, each) for each in (first, second, third)),)
+    changes = (*(Change(ChangeKind.REMOVED, tile) for tile in (first, second, third)),)
     session, _ = feed(
         session, TableView(others, (), (*changes, *(Change(ChangeKind.PLACED, other) for other in others)))
     )

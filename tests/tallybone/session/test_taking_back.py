@@ -131,8 +131,8 @@ def test_an_answered_amendment_is_undone() -> None:
 
 def test_removed_plays_return_with_their_positions() -> None:
     session = line(FIRST, seen((5, 4), (2, 0)), LATER)
-    middle = session.places.known[1].tile
-    gone, announcements = feed(session, TableView((FIRST, LATER), (), (Change(ChangeKind.REMOVED, middle),)))
+    second = session.places.known[1].tile
+    gone, announcements = feed(session, TableView((FIRST, LATER), (), (Change(ChangeKind.REMOVED, second),)))
     assert questions(announcements) == ["the 5-4 was removed: does it still count?"]
     without, _ = feed(gone, Answer(1))
     assert effective_tiles(without) == ["5-3"]

@@ -91,9 +91,9 @@ def _in_program(path: Path, name: str) -> Iterator[Text]:
 
 def _in_scripts() -> Iterator[Text]:
     for path in files("*.js"):
-        for single, one, many in _CALL.findall(path.read_text()):
+        for text, singular, many in _CALL.findall(path.read_text()):
             plural = json.loads(many) if many else ""
-            yield Text(json.loads(single or one), plural, str(path.relative_to(ROOT)))
+            yield Text(json.loads(text or singular), plural, str(path.relative_to(ROOT)))
 
 
 def _in_pages() -> Iterator[Text]:

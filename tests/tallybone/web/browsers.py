@@ -100,7 +100,7 @@ class Viewer:
     def wait_for_totals(self, *totals: int) -> None:
         """Wait until the page shows these totals."""
         self.page.wait_for_function(
-            "wanted => [...document.querySelectorAll('.total')].map(one => one.innerText).join() === wanted",
+            "wanted => [...document.querySelectorAll('.total')].map(element => element.innerText).join() === wanted",
             arg=",".join(str(total) for total in totals),
         )
 

@@ -43,7 +43,7 @@ def table() -> Iterator[TrueTable]:
 
 
 @pytest.fixture
-def anybody(table: TrueTable) -> Iterator[httpx.Client]:
+def guest(table: TrueTable) -> Iterator[httpx.Client]:
     """Return a client without the PIN."""
     with httpx.Client(base_url=table.page.url) as client:
         yield client

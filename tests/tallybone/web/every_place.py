@@ -57,7 +57,7 @@ class Place:
 
 def _all_open(page: Page) -> None:
     page.locator("#begin").wait_for()
-    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    page.evaluate("document.querySelectorAll('details').forEach(element => { element.open = true; })")
     page.locator("#option-hand").fill("many")
     page.locator("#option-hand").press("Tab")
 

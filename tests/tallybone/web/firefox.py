@@ -88,10 +88,10 @@ class FirefoxPage:
         self.wait_for(f"document.querySelector({json.dumps(selector)})?.getClientRects().length > 0")
         left, top = self.evaluate(
             f"""(async () => {{
-              const one = document.querySelector({json.dumps(selector)});
-              one.scrollIntoView({{ block: "center" }});
+              const element = document.querySelector({json.dumps(selector)});
+              element.scrollIntoView({{ block: "center" }});
               await new Promise(requestAnimationFrame);
-              const {{ x, y, width, height }} = one.getBoundingClientRect();
+              const {{ x, y, width, height }} = element.getBoundingClientRect();
               return [Math.round(x + width / 2), Math.round(y + height / 2)];
             }})()"""
         )

@@ -267,7 +267,7 @@ def test_axe_finds_nothing_in_the_stored_calibrations(browser: Browser, tmp_path
 
 def corners_of(page: Page) -> list[tuple[int, int]]:
     """Return the corners of the edited zone in percent, from their labels for screen readers."""
-    labels = page.locator(".handle").evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
+    labels = page.locator(".handle").evaluate_all("all => all.map(element => element.getAttribute('aria-label'))")
     numbers = [[int(word) for word in label.partition(":")[2].split() if word.isdecimal()] for label in labels]
     return [(x, y) for x, y in numbers]
 

@@ -43,7 +43,7 @@ def insider(table: Calibrated) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def anybody(table: Calibrated) -> Iterator[httpx.Client]:
+def guest(table: Calibrated) -> Iterator[httpx.Client]:
     with table.client(knows_pin=False) as client:
         yield client
 
@@ -69,22 +69,22 @@ def press(client: httpx.Client, press: str) -> httpx.Response:
 
 
 def test_anyone_can_see_the_state(fresh: Calibrated) -> None:
-    with fresh.client(knows_pin=False) as anybody:
-        state = once(anybody, lambda state: state["picture"])
+    with fresh.client(knows_pin=False) as guest:
+        state = once(guest, lambda state: state["picture"])
     assert (state["camera"], state["stage"], state["step"]) == ("usb:0", "before", "lens")
     assert [step["name"] for step in state["steps"]] == ["lens", "table", "zones", "light", "set"]
     assert state["choices"] == [{"press": "go_on", "words": "save"}, {"press": "again", "words": "repeat"}]
     assert (state["picture"]["width_px"], state["picture"]["height_px"]) == (1280, 720)
 
 
-def test_the_announced_picture_can_be_fetched(anybody: httpx.Client) -> None:
-    number = once(anybody, lambda state: state["picture"])["picture"]["number"]
-    answer = anybody.get("/calibration/picture.jpg", params={"number": number, "width": "320"})
+def test_the_announced_picture_can_be_fetched(guest: httpx.Client) -> None:
+    number = once(guest, lambda state: state["picture"])["picture"]["number"]
+    answer = guest.get("/calibration/picture.jpg", params={"number": number, "width": "320"})
     image = cv2.imdecode(np.frombuffer(answer.content, np.uint8), cv2.IMREAD_COLOR)
     assert image is not None
     assert image.shape == (180, 320, 3)
-    assert anybody.get("/calibration/picture.jpg", params={"number": number + 1000}).status_code == 404
-    assert anybody.get("/calibration/picture.jpg", params={"number": number, "width": "99999"}).status_code == 422
+    assert guest.get("/calibration/picture.jpg", params={"number": number + 1000}).status_code == 404
+    assert guest.get("/calibration/picture.jpg", params={"number": number, "width": "99999"}).status_code == 422
 
 
 def test_a_step_is_done_accepted_and_kept(fresh: Calibrated) -> None:
@@ -162,18 +162,18 @@ def test_a_finished_calibration_lists_its_results(insider: httpx.Client) -> None
     ],
 )
 def test_changes_need_the_pin_and_the_same_origin(
-    anybody: httpx.Client, insider: httpx.Client, method: str, path: str, body: dict[str, Any]
+    guest: httpx.Client, insider: httpx.Client, method: str, path: str, body: dict[str, Any]
 ) -> None:
     insider.post("/calibration/step", json={"step": "table"})
-    before = shown(anybody)["step"]
-    assert anybody.request(method, path, json=body).status_code == 401
+    before = shown(guest)["step"]
+    assert guest.request(method, path, json=body).status_code == 401
     foreign = {"Origin": "http://elsewhere.example"}
     assert insider.request(method, path, json=body, headers=foreign).status_code == 403
     assert insider.request(method, path, json={**body, "x": "y" * 5000}).status_code == 413
     assert insider.request(method, path, content=b"{", headers={"Content-Type": "application/json"}).status_code == 422
     assert insider.request(method, path, content=b"step=zones").status_code == 415
     assert insider.request(method, path, json={**body, "more": 1}).status_code == 422
-    assert shown(anybody)["step"] == before
+    assert shown(guest)["step"] == before
 
 
 @pytest.mark.parametrize(

@@ -27,13 +27,13 @@ from tests.tallybone.web.every_place import (
 pytestmark = pytest.mark.slow
 CONTRAST = {"runOnly": ["color-contrast"]}
 _CUT = """() => [...document.querySelectorAll("button, h1, h2, h3, a, label")]
-  .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1)
-  .filter((one) => !one.closest(".unseen, .skip") && getComputedStyle(one).display !== "inline")
-  .map((one) => one.outerHTML.slice(0, 120))"""
+  .filter((element) => element.checkVisibility() && element.scrollWidth > element.clientWidth + 1)
+  .filter((element) => !element.closest(".unseen, .skip") && getComputedStyle(element).display !== "inline")
+  .map((element) => element.outerHTML.slice(0, 120))"""
 
 _SILENT = """() => [...document.querySelectorAll("button:disabled, input:disabled, select:disabled")]
-  .filter((one) => one.checkVisibility() && !one.querySelector("small") && !one.hasAttribute("aria-describedby"))
-  .map((one) => one.outerHTML.slice(0, 120))"""
+  .filter((item) => item.checkVisibility() && !item.querySelector("small") && !item.hasAttribute("aria-describedby"))
+  .map((item) => item.outerHTML.slice(0, 120))"""
 
 
 @pytest.fixture(scope="module", name="addresses")

@@ -27,8 +27,10 @@ def wait_for_crop(viewer: Viewer, where: str) -> str:
     """Wait until a crop is drawn and return its URL path."""
     crop = viewer.page.locator(f"{where} .crop")
     crop.wait_for()
-    viewer.page.wait_for_function("one => one.complete && one.naturalWidth > 100", arg=crop.element_handle())
-    return str(crop.evaluate("one => one.src")).partition("/api/v1/")[2]
+    viewer.page.wait_for_function(
+        "element => element.complete && element.naturalWidth > 100", arg=crop.element_handle()
+    )
+    return str(crop.evaluate("element => element.src")).partition("/api/v1/")[2]
 
 
 def test_plays_of_a_finished_hand_and_its_recording_show_evidence(browser: Browser, tmp_path: Path) -> None:

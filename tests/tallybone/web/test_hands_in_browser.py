@@ -55,7 +55,7 @@ def test_a_play_of_an_earlier_hand_can_be_corrected(browser: Browser, table: Tru
         page.locator("#sheet").get_by_role("button", name="Save").click()
         viewer.log_in()
         page.wait_for_function(
-            "was => [...document.querySelectorAll('.total')].map(one => one.innerText).join() !== was",
+            "was => [...document.querySelectorAll('.total')].map(element => element.innerText).join() !== was",
             arg=",".join(str(total) for total in before),
         )
         assert sum(totals_of(table)) == sum(before) + 5

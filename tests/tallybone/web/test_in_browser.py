@@ -304,9 +304,9 @@ def test_text_of_twice_the_size_fits_on_a_tablet(browser: Browser, table: TrueTa
         assert viewer.page.evaluate("document.documentElement.scrollWidth") <= TABLET[0]
         viewer.page.locator("#play-list .play").first.click()
         assert viewer.page.evaluate("document.querySelector('#sheet').scrollWidth") <= TABLET[0]
-        cut = "(one) => one.scrollWidth > one.clientWidth + 1"
+        cut = "(element) => element.scrollWidth > element.clientWidth + 1"
         keys = "[...document.querySelectorAll('#controls button')]"
-        assert viewer.page.evaluate(f"{keys}.filter({cut}).map((one) => one.innerText)") == []
+        assert viewer.page.evaluate(f"{keys}.filter({cut}).map((element) => element.innerText)") == []
 
 
 def test_text_of_twice_the_size_is_stacked_on_a_small_phone(browser: Browser, table: TrueTable) -> None:
@@ -316,13 +316,13 @@ def test_text_of_twice_the_size_is_stacked_on_a_small_phone(browser: Browser, ta
         page.evaluate("document.documentElement.style.fontSize = '200%'")
         page.locator("html[data-large]").wait_for(state="attached")
         assert page.evaluate("document.documentElement.scrollWidth") <= NARROW[0]
-        names = page.locator(".player .name").evaluate_all("all => all.map(one => one.offsetWidth)")
+        names = page.locator(".player .name").evaluate_all("all => all.map(element => element.offsetWidth)")
         assert min(names) > 40, "each name is visible"
         for opener in ("#play-list .play", ".player .seat", "#more", "#still-out", "#buttons [data-press=undo]"):
             page.locator(opener).first.click()
             sheet = page.locator("dialog[open]")
             sheet.wait_for()
-            assert sheet.evaluate("one => one.scrollWidth <= one.clientWidth"), opener
+            assert sheet.evaluate("element => element.scrollWidth <= element.clientWidth"), opener
             sheet.locator(".cross").click()
         page.evaluate("document.documentElement.style.fontSize = ''")
         page.locator("html:not([data-large])").wait_for(state="attached")
@@ -337,8 +337,10 @@ def test_nothing_moves_with_reduced_motion(browser: Browser) -> None:
         viewer.log_in()
         viewer.toast()
         assert viewer.page.evaluate("document.getAnimations().length") == 0
-        styles = "[...document.querySelectorAll('*')].map((one) => getComputedStyle(one))"
-        moving = f"{styles}.filter((one) => one.animationName !== 'none' || one.transitionDuration !== '0s').length"
+        styles = "[...document.querySelectorAll('*')].map((element) => getComputedStyle(element))"
+        moving = (
+            f"{styles}.filter((style) => style.animationName !== 'none' || style.transitionDuration !== '0s').length"
+        )
         assert viewer.page.evaluate(moving) == 0
 
 
@@ -363,7 +365,9 @@ def test_a_television_has_no_controls_and_is_readable_from_four_metres(browser: 
 
 
 def font_px(viewer: Viewer, selector: str) -> float:
-    size = viewer.page.evaluate("one => parseFloat(getComputedStyle(document.querySelector(one)).fontSize)", selector)
+    size = viewer.page.evaluate(
+        "selector => parseFloat(getComputedStyle(document.querySelector(selector)).fontSize)", selector
+    )
     return float(size)
 
 
@@ -389,7 +393,7 @@ def test_the_page_is_at_most_200_kilobytes_and_loads_nothing_external(browser: B
         assert all(path.startswith(table.page.url.rstrip("/")) for path in viewer.fetched)
         weight = viewer.page.evaluate(
             "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]"
-            ".reduce((sum, one) => sum + one.transferSize, 0)"
+            ".reduce((sum, entry) => sum + entry.transferSize, 0)"
         )
         assert 20 * KILOBYTE < weight <= 200 * KILOBYTE
         assert viewer.complaints == []

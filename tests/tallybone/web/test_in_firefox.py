@@ -17,7 +17,7 @@ pytestmark = [
 ]
 
 _IS_LIVE = "document.documentElement.dataset.link === 'live' && document.querySelector('.player') !== null"
-_TOTALS = "[...document.querySelectorAll('.total')].map((one) => Number(one.textContent))"
+_TOTALS = "[...document.querySelectorAll('.total')].map((element) => Number(element.textContent))"
 
 
 @pytest.fixture(name="begun", scope="module")

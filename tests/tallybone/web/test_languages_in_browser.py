@@ -21,14 +21,14 @@ PHONE, TABLET, TELEVISION, NARROW = (360, 740), (1024, 768), (1920, 1080), (320,
 LANGUAGES = ("es", "pt", "fr")
 # A fake synthesizer that records its input and has the voices of a common phone.
 SYNTHESIZER = """
-window.heard = [];
+window.spoken = [];
 const voices = [["en-GB", true], ["es-ES", false], ["es-MX", true], ["pt_BR", true]].map(
   ([lang, localService]) => ({ lang, localService, name: lang }));
 window.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; } };
 Object.defineProperty(window, "speechSynthesis", { value: {
   getVoices: () => voices,
-  cancel: () => window.heard.push("silence"),
-  speak: (said) => window.heard.push([said.text, said.lang, said.voice && said.voice.lang]),
+  cancel: () => window.spoken.push("silence"),
+  speak: (utterance) => window.spoken.push([utterance.text, utterance.lang, utterance.voice && utterance.voice.lang]),
 }});
 """
 
@@ -107,9 +107,9 @@ def texts_of(viewer: Viewer) -> set[str]:
     """Return the texts and labels with letters, including those of the sheets."""
     viewer.page.locator("#more").click()
     texts = viewer.page.evaluate(
-        """() => [...document.querySelectorAll("body :not(noscript)")].flatMap((one) => [
-          ...[...one.childNodes].filter((node) => node.nodeType === 3).map((node) => node.textContent.trim()),
-          one.getAttribute("aria-label") ?? "", one.getAttribute("alt") ?? ""])"""
+        """() => [...document.querySelectorAll("body :not(noscript)")].flatMap((element) => [
+          ...[...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.textContent.trim()),
+          element.getAttribute("aria-label") ?? "", element.getAttribute("alt") ?? ""])"""
     )
     return {text for text in texts if any(letter.isalpha() for letter in text)}
 
@@ -119,31 +119,31 @@ def test_longer_words_still_fit(browser: Browser, table: TrueTable, language: st
     for size, path in ((NARROW, "/?"), (PHONE, "/?"), (TELEVISION, "/?display&")):
         with viewing(browser, table, size, path=f"{path}lang={language}") as viewer:
             assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
-            cut = "(one) => one.scrollWidth > one.clientWidth + 1"
+            cut = "(element) => element.scrollWidth > element.clientWidth + 1"
             keys = "[...document.querySelectorAll('#controls button')]"
-            assert viewer.page.evaluate(f"{keys}.filter({cut}).map((one) => one.innerText)") == []
+            assert viewer.page.evaluate(f"{keys}.filter({cut}).map((element) => element.innerText)") == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_axe_finds_nothing_in_any_language(browser: Browser, table: TrueTable, language: str) -> None:
     with viewing(browser, table, path=f"/?lang={language}") as viewer:
         viewer.page.evaluate(AXE.read_text())
-        assert viewer.page.evaluate("axe.run().then(found => found.violations.map(one => one.id))") == []
+        assert viewer.page.evaluate("axe.run().then(found => found.violations.map(violation => violation.id))") == []
 
 
 def test_nothing_is_spoken_until_somebody_switches_it_on(browser: Browser) -> None:
     with served() as table, viewing(browser, table, script=SYNTHESIZER) as viewer:
         table.play(5)
         viewer.page.locator("#last .what", has_text="plays").wait_for()
-        assert heard(viewer) == []
+        assert spoken_texts(viewer) == []
 
 
 def test_points_and_turns_are_spoken_in_order_by_a_voice_of_the_language(browser: Browser) -> None:
     with served() as table, viewing(browser, table, path="/?lang=es", script=SYNTHESIZER) as viewer:
         viewer.page.locator("#voice").check()
         play_slowly(table, 8)
-        viewer.page.wait_for_function("() => window.heard.filter((one) => one !== 'silence').length >= 4")
-        spoken = heard(viewer)
+        viewer.page.wait_for_function("() => window.spoken.filter((entry) => entry !== 'silence').length >= 4")
+        spoken = spoken_texts(viewer)
         assert all(before == "silence" for before in spoken[0::2]), "newer speech cancels older speech"
         assert [(utterance[1], utterance[2]) for utterance in spoken[1::2]] == [("es", "es-MX")] * (len(spoken) // 2)
         texts = [utterance[0] for utterance in spoken[1::2]]
@@ -151,15 +151,15 @@ def test_points_and_turns_are_spoken_in_order_by_a_voice_of_the_language(browser
         assert all(" = " not in text for text in texts), "sums are not spoken"
         assert any(text.endswith((": juega o roba", ": juega o pasa")) for text in texts)
         viewer.page.locator("#voice").uncheck()
-        assert heard(viewer)[-1] == "silence"
-        count = len(heard(viewer))
+        assert spoken_texts(viewer)[-1] == "silence"
+        count = len(spoken_texts(viewer))
         table.play(2)
         viewer.page.wait_for_timeout(500)
-        assert len(heard(viewer)) == count
+        assert len(spoken_texts(viewer)) == count
 
 
-def heard(viewer: Viewer) -> list[str | list[str]]:
-    found: list[str | list[str]] = viewer.page.evaluate("window.heard")
+def spoken_texts(viewer: Viewer) -> list[str | list[str]]:
+    found: list[str | list[str]] = viewer.page.evaluate("window.spoken")
     return found
 
 
@@ -167,5 +167,5 @@ def test_without_a_voice_of_the_language_the_browser_chooses(browser: Browser) -
     with served() as table, viewing(browser, table, path="/?lang=fr", script=SYNTHESIZER) as viewer:
         viewer.page.locator("#voice").check()
         play_slowly(table, 4)
-        viewer.page.wait_for_function("() => window.heard.length >= 2")
-        assert heard(viewer)[1][1:] == ["fr", None]
+        viewer.page.wait_for_function("() => window.spoken.length >= 2")
+        assert spoken_texts(viewer)[1][1:] == ["fr", None]

@@ -92,12 +92,12 @@ def test_guesses_from_ever_new_addresses_are_bounded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("2001:db8::1:2:3:4", "2001:db8::9:8:7:6"), ("::ffff:10.0.0.1", "10.0.0.1")]
+    ("address", "other"), [("2001:db8::1:2:3:4", "2001:db8::9:8:7:6"), ("::ffff:10.0.0.1", "10.0.0.1")]
 )
-def test_addresses_that_a_remote_visitor_can_choose_freely_count_as_one(one: str, other: str) -> None:
+def test_freely_chosen_addresses_of_a_visitor_count_as_the_same(address: str, other: str) -> None:
     table, _ = access()
-    guess_from(table, [one])
-    assert table.wait_s(other) == table.wait_s(one) > 0
+    guess_from(table, [address])
+    assert table.wait_s(other) == table.wait_s(address) > 0
 
 
 def test_another_device_in_the_same_local_ipv6_network_can_log_in() -> None:

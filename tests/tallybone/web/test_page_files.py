@@ -26,8 +26,8 @@ def a_table() -> Iterator[TrueTable]:
         yield table
 
 
-@pytest.fixture(name="anybody")
-def somebody(table: TrueTable) -> Iterator[httpx.Client]:
+@pytest.fixture(name="guest")
+def guest_client(table: TrueTable) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=table.page.url) as client:
         yield client
 
@@ -40,45 +40,45 @@ def embedded_snapshot(client: httpx.Client) -> dict[str, object]:
     return snapshot
 
 
-def test_a_first_load_is_three_files_and_small(anybody: httpx.Client) -> None:
-    page = anybody.get("/", headers={"accept-encoding": "gzip"})
+def test_a_first_load_is_three_files_and_small(guest: httpx.Client) -> None:
+    page = guest.get("/", headers={"accept-encoding": "gzip"})
     addresses = ADDRESS.findall(page.text)
     assert [address.rpartition("/")[2] for address in addresses] == ["icon.svg", "page.css", "page.js"]
-    answers = [anybody.get(f"/{address}", headers={"accept-encoding": "gzip"}) for address in addresses]
+    answers = [guest.get(f"/{address}", headers={"accept-encoding": "gzip"}) for address in addresses]
     assert all(answer.headers["content-encoding"] == "gzip" for answer in (page, *answers))
     assert sum(int(answer.headers["content-length"]) for answer in (page, *answers)) < 45_000
 
 
-def test_a_second_load_only_fetches_the_page(anybody: httpx.Client) -> None:
-    page = anybody.get("/")
+def test_a_second_load_only_fetches_the_page(guest: httpx.Client) -> None:
+    page = guest.get("/")
     assert page.headers["cache-control"] == "no-store"
     for address in ADDRESS.findall(page.text):
-        assert "immutable" in anybody.get(f"/{address}").headers["cache-control"]
-    assert anybody.get("/icon.svg").status_code == 404, "only hashed addresses may be cached forever"
+        assert "immutable" in guest.get(f"/{address}").headers["cache-control"]
+    assert guest.get("/icon.svg").status_code == 404, "only hashed addresses may be cached forever"
 
 
-def test_clients_without_gzip_get_plain_files(anybody: httpx.Client) -> None:
-    for address in ("", *ADDRESS.findall(anybody.get("/").text)):
-        packed = anybody.get(f"/{address}", headers={"accept-encoding": "gzip"})
-        plain = anybody.get(f"/{address}", headers={"accept-encoding": "identity"})
+def test_clients_without_gzip_get_plain_files(guest: httpx.Client) -> None:
+    for address in ("", *ADDRESS.findall(guest.get("/").text)):
+        packed = guest.get(f"/{address}", headers={"accept-encoding": "gzip"})
+        plain = guest.get(f"/{address}", headers={"accept-encoding": "identity"})
         assert "content-encoding" not in plain.headers
         assert plain.headers["content-type"] == packed.headers["content-type"]
         assert plain.text == packed.text
 
 
-def test_the_page_embeds_the_current_state(table: TrueTable, anybody: httpx.Client) -> None:
-    assert embedded_snapshot(anybody) == {"type": "snapshot", **anybody.get("/api/v1/state").json()}
-    before = embedded_snapshot(anybody)["version"]
+def test_the_page_embeds_the_current_state(table: TrueTable, guest: httpx.Client) -> None:
+    assert embedded_snapshot(guest) == {"type": "snapshot", **guest.get("/api/v1/state").json()}
+    before = embedded_snapshot(guest)["version"]
     table.play(9)
-    assert embedded_snapshot(anybody)["version"] != before
+    assert embedded_snapshot(guest)["version"] != before
 
 
-def test_names_cannot_break_out_of_the_embedded_snapshot(anybody: httpx.Client) -> None:
-    text = anybody.get("/").text
+def test_names_cannot_break_out_of_the_embedded_snapshot(guest: httpx.Client) -> None:
+    text = guest.get("/").text
     assert "alert(1)" in text
     assert EVIL not in text
     assert text.count("<script") == text.count("</script>") == 2
-    assert EVIL[:35] in str(embedded_snapshot(anybody)["players"])
+    assert EVIL[:35] in str(embedded_snapshot(guest)["players"])
 
 
 @pytest.mark.parametrize(
@@ -97,19 +97,19 @@ def test_names_cannot_break_out_of_the_embedded_snapshot(anybody: httpx.Client) 
     ],
 )
 def test_the_page_uses_the_requested_language(
-    anybody: httpx.Client, path: str, headers: dict[str, str], language: str
+    guest: httpx.Client, path: str, headers: dict[str, str], language: str
 ) -> None:
-    assert f'<html lang="{language}">' in anybody.get(path, headers=headers).text
+    assert f'<html lang="{language}">' in guest.get(path, headers=headers).text
 
 
-def test_the_page_is_read_only(anybody: httpx.Client) -> None:
-    assert anybody.head("/").status_code == 200
-    assert anybody.put("/", json={}).status_code == 405
+def test_the_page_is_read_only(guest: httpx.Client) -> None:
+    assert guest.head("/").status_code == 200
+    assert guest.put("/", json={}).status_code == 405
 
 
-def test_only_the_files_of_the_page_are_served(anybody: httpx.Client) -> None:
+def test_only_the_files_of_the_page_are_served(guest: httpx.Client) -> None:
     for path in ("main.js", "say.js", "static/main.js", "0123456789abcdef/page.js", "app.py", "../app.py"):
-        assert anybody.get(f"/{path}").status_code == 404, path
+        assert guest.get(f"/{path}").status_code == 404, path
 
 
 def test_different_contents_have_different_addresses() -> None:

@@ -100,9 +100,9 @@ def test_refuses_content_types_that_a_foreign_form_can_send(insider: httpx.Clien
     assert answer.status_code == 415
 
 
-def test_every_answer_has_security_headers(anybody: httpx.Client) -> None:
+def test_every_answer_has_security_headers(guest: httpx.Client) -> None:
     for path in ("/", f"{API}/state", f"{API}/nothing", f"{API}/picture.jpg"):
-        headers = anybody.get(path).headers
+        headers = guest.get(path).headers
         assert headers["content-security-policy"].startswith("default-src 'self'; img-src 'self' blob: data:;")
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
@@ -404,11 +404,11 @@ def test_an_occupied_or_invalid_port_is_an_error(table: TrueTable) -> None:
         listen_on("127.0.0.1:http")
 
 
-def test_the_schema_names_every_path(anybody: httpx.Client) -> None:
-    paths = anybody.get(f"{API}/openapi.json").json()["paths"]
+def test_the_schema_names_every_path(guest: httpx.Client) -> None:
+    paths = guest.get(f"{API}/openapi.json").json()["paths"]
     assert {path.removeprefix(API) for path in paths} >= {"/state", "/events", "/login", "/logout", "/me", "/actions"}
 
 
-def test_other_methods_are_refused(anybody: httpx.Client) -> None:
-    assert anybody.put(f"{API}/actions", json={}).status_code == 405
-    assert anybody.get(f"{API}/actions").status_code in (404, 405)
+def test_other_methods_are_refused(guest: httpx.Client) -> None:
+    assert guest.put(f"{API}/actions", json={}).status_code == 405
+    assert guest.get(f"{API}/actions").status_code in (404, 405)

@@ -59,8 +59,8 @@ def totals(snapshot: dict[str, object]) -> list[int]:
     return [player["total"] for player in players]
 
 
-def test_the_snapshot_matches_the_game(table: TrueTable, anybody: httpx.Client) -> None:
-    shown = state(anybody)
+def test_the_snapshot_matches_the_game(table: TrueTable, guest: httpx.Client) -> None:
+    shown = state(guest)
     game = table.live.session.state.game
     assert game is not None
     assert tuple(totals(shown)) == game.totals
@@ -70,7 +70,7 @@ def test_the_snapshot_matches_the_game(table: TrueTable, anybody: httpx.Client) 
     assert shown["last"]["words"] == "Ben plays 4-1: 4 + 4 = 8"  # type: ignore[index]
 
 
-def test_each_viewer_gets_the_state_in_their_language(table: TrueTable, anybody: httpx.Client) -> None:
+def test_each_viewer_gets_the_state_in_their_language(table: TrueTable, guest: httpx.Client) -> None:
     url = table.page.url.replace("http", "ws") + f"{API}/live?lang=es"
     with connect(url, compression=None, proxy=None) as socket, viewer(table) as other:
         spanish, english = receive(socket), receive(other)
@@ -78,15 +78,15 @@ def test_each_viewer_gets_the_state_in_their_language(table: TrueTable, anybody:
     assert spanish["last"]["words"] == "Ben juega 4-1: 4 + 4 = 8"  # type: ignore[index]
     assert spanish["last"]["what"] == "Ben juega 4-1"  # type: ignore[index]
     assert spanish["waits_for"] == "Ann: juega o roba"
-    assert anybody.get(f"{API}/state?lang=es").json() == {key: value for key, value in spanish.items() if key != "type"}
+    assert guest.get(f"{API}/state?lang=es").json() == {key: value for key, value in spanish.items() if key != "type"}
     assert totals(spanish) == totals(english)
 
 
-def test_every_sentence_is_translated(anybody: httpx.Client) -> None:
+def test_every_sentence_is_translated(guest: httpx.Client) -> None:
     def sentences(language: str) -> list[str]:
-        announced = anybody.get(f"{API}/events?lang={language}").json()
-        plays = anybody.get(f"{API}/plays?hand=1&lang={language}").json()
-        shown = anybody.get(f"{API}/state?lang={language}").json()
+        announced = guest.get(f"{API}/events?lang={language}").json()
+        plays = guest.get(f"{API}/plays?hand=1&lang={language}").json()
+        shown = guest.get(f"{API}/state?lang={language}").json()
         return [*(line["words"] for line in (*announced, *plays)), shown["waits_for"], shown["eye"]["words"]]
 
     english = sentences("en")
@@ -103,13 +103,13 @@ def test_errors_are_in_the_requested_language(insider: httpx.Client) -> None:
     assert insider.post(f"{API}/actions?lang=../x", json=action).json() == {"error": "nobody sits at seat 9"}
 
 
-def test_viewing_needs_no_pin_but_actions_do(anybody: httpx.Client) -> None:
+def test_viewing_needs_no_pin_but_actions_do(guest: httpx.Client) -> None:
     for path in ("state", "events", "plays?hand=1", "picture.jpg", "tiles/3.jpg", "me", "openapi.json"):
-        assert anybody.get(f"{API}/{path}").status_code == 200
-    before = state(anybody)
-    assert do(anybody, type="press", button="undo").status_code == 401
-    assert anybody.get(f"{API}/me").json() == {"controls": False, "name": ""}
-    assert state(anybody) == before
+        assert guest.get(f"{API}/{path}").status_code == 200
+    before = state(guest)
+    assert do(guest, type="press", button="undo").status_code == 401
+    assert guest.get(f"{API}/me").json() == {"controls": False, "name": ""}
+    assert state(guest) == before
 
 
 def test_a_correction_and_its_undo_reach_all_viewers(table: TrueTable, insider: httpx.Client) -> None:
@@ -154,29 +154,29 @@ def test_a_logout_ends_control(table: TrueTable) -> None:
         assert httpx.get(f"{table.page.url}{API}/me", cookies=kept).json()["controls"] is False
 
 
-def test_events_are_numbered_in_order(anybody: httpx.Client) -> None:
-    events = anybody.get(f"{API}/events").json()
+def test_events_are_numbered_in_order(guest: httpx.Client) -> None:
+    events = guest.get(f"{API}/events").json()
     assert [event["id"] for event in events] == list(range(1, len(events) + 1))
-    assert anybody.get(f"{API}/events", params={"after": 5}).json() == events[5:]
+    assert guest.get(f"{API}/events", params={"after": 5}).json() == events[5:]
 
 
-def test_a_picture_has_the_requested_width_and_is_cached(anybody: httpx.Client) -> None:
-    answer = anybody.get(f"{API}/picture.jpg?width=320")
+def test_a_picture_has_the_requested_width_and_is_cached(guest: httpx.Client) -> None:
+    answer = guest.get(f"{API}/picture.jpg?width=320")
     image = cv2.imdecode(np.frombuffer(answer.content, np.uint8), cv2.IMREAD_COLOR)
     assert image is not None
     assert image.shape == (180, 320, 3)
-    again = anybody.get(f"{API}/picture.jpg?width=320", headers={"if-none-match": answer.headers["etag"]})
+    again = guest.get(f"{API}/picture.jpg?width=320", headers={"if-none-match": answer.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
-    assert anybody.get(f"{API}/picture.jpg?width=5000").status_code == 422
+    assert guest.get(f"{API}/picture.jpg?width=5000").status_code == 422
 
 
-def test_a_crop_shows_the_tile_with_its_inner_half_on_the_left(table: TrueTable, anybody: httpx.Client) -> None:
-    answer = anybody.get(f"{API}/tiles/4.jpg")
+def test_a_crop_shows_the_tile_with_its_inner_half_on_the_left(table: TrueTable, guest: httpx.Client) -> None:
+    answer = guest.get(f"{API}/tiles/4.jpg")
     image = cv2.imdecode(np.frombuffer(answer.content, np.uint8), cv2.IMREAD_COLOR)
     assert image is not None
     assert image.shape == (120, 240, 3)
     assert image[15:105, 20:220].mean() > 150, "ivory, not felt"
-    assert anybody.get(f"{API}/tiles/99.jpg").status_code == 404
+    assert guest.get(f"{API}/tiles/99.jpg").status_code == 404
 
 
 def test_a_ping_is_answered(table: TrueTable) -> None:

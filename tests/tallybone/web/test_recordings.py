@@ -72,7 +72,7 @@ def folder(bones: tuple[Path, Session], tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def anybody(folder: Path) -> Visitor:
+def guest(folder: Path) -> Visitor:
     return Visitor(folder)
 
 
@@ -96,21 +96,21 @@ def test_the_list_is_newest_first_and_marks_running_recordings(folder: Path, bon
 def test_two_hundred_recordings_are_listed_quickly(folder: Path) -> None:
     for number in range(200):
         os.link(folder / "bones.mcap", folder / f"{number}.mcap")
-    anybody = Visitor(folder)
-    assert len(anybody.get("/recordings").json()["recordings"]) == 201
+    guest = Visitor(folder)
+    assert len(guest.get("/recordings").json()["recordings"]) == 201
     began_s = time.process_time()
-    assert len(anybody.get("/recordings").json()["recordings"]) == 201
+    assert len(guest.get("/recordings").json()["recordings"]) == 201
     assert time.process_time() - began_s < 0.2
 
 
 def test_a_missing_folder_has_no_recordings(tmp_path: Path) -> None:
-    anybody = Visitor(tmp_path / "none")
-    assert anybody.get("/recordings").json() == {"recordings": [], "others": [], "size_bytes": 0}
-    assert anybody.get("/recordings/a.mcap").status_code == 404
+    guest = Visitor(tmp_path / "none")
+    assert guest.get("/recordings").json() == {"recordings": [], "others": [], "size_bytes": 0}
+    assert guest.get("/recordings/a.mcap").status_code == 404
 
 
-def test_a_recording_lists_every_step(anybody: Visitor, bones: tuple[Path, Session]) -> None:
-    shown = anybody.get("/recordings/bones.mcap").json()
+def test_a_recording_lists_every_step(guest: Visitor, bones: tuple[Path, Session]) -> None:
+    shown = guest.get("/recordings/bones.mcap").json()
     log = bones[1].state.log
     assert (shown["game"], shown["target"], shown["hands"], shown["players"]) == ("bones", 150, 2, ["Ann", "Ben"])
     assert len(shown["steps"]) == len(log) - 1
@@ -128,54 +128,54 @@ def test_a_recording_lists_every_step(anybody: Visitor, bones: tuple[Path, Sessi
         assert frames["t_ms"][step["frame"]] <= step["t_ms"] <= shown["length_ms"]
 
 
-def test_a_step_shows_the_state_at_that_time(anybody: Visitor, bones: tuple[Path, Session]) -> None:
-    steps = anybody.get("/recordings/bones.mcap").json()["steps"]
-    last = anybody.get(f"/recordings/bones.mcap/steps/{len(steps) - 1}").json()
+def test_a_step_shows_the_state_at_that_time(guest: Visitor, bones: tuple[Path, Session]) -> None:
+    steps = guest.get("/recordings/bones.mcap").json()["steps"]
+    last = guest.get(f"/recordings/bones.mcap/steps/{len(steps) - 1}").json()
     game = bones[1].state.game
     assert game is not None
     assert tuple(player["total"] for player in last["players"]) == game.totals
     assert [tile["seq"] for tile in last["layout"]["tiles"]] == [node.id for node in game.layout.nodes]
     assert last["layout"]["picture_px"] == [1280, 720]
-    assert anybody.get(f"/recordings/bones.mcap/steps/{len(steps)}").status_code == 404
+    assert guest.get(f"/recordings/bones.mcap/steps/{len(steps)}").status_code == 404
 
 
-def test_pictures_are_served_unchanged(anybody: Visitor, bones: tuple[Path, Session]) -> None:
+def test_pictures_are_served_unchanged(guest: Visitor, bones: tuple[Path, Session]) -> None:
     pictures = [record.payload.jpeg for record in records_of(bones[0]) if record.topic is Topic.CAMERA]  # type: ignore[union-attr]
     for number in (0, 7, len(pictures) - 1):
-        answer = anybody.get(f"/recordings/bones.mcap/frames/{number}.jpg")
+        answer = guest.get(f"/recordings/bones.mcap/frames/{number}.jpg")
         assert answer.content == pictures[number]
-        again = anybody.get(
+        again = guest.get(
             f"/recordings/bones.mcap/frames/{number}.jpg", headers={"if-none-match": answer.headers["etag"]}
         )
         assert (again.status_code, again.content) == (304, b"")
-    assert anybody.get(f"/recordings/bones.mcap/frames/{len(pictures)}.jpg").status_code == 404
+    assert guest.get(f"/recordings/bones.mcap/frames/{len(pictures)}.jpg").status_code == 404
 
 
 def test_a_growing_recording_is_reread(bones: tuple[Path, Session], tmp_path: Path) -> None:
-    anybody, path = Visitor(tmp_path), tmp_path / "now.mcap"
+    guest, path = Visitor(tmp_path), tmp_path / "now.mcap"
     with RecordingWriter(path, start_of()) as writer:
         for number in range(3):
             writer.write(Topic.EVENT, number, {"is": "new_hand"} if not number else {"is": "lead", "seat": number - 1})
-            shown = anybody.get("/recordings/now.mcap").json()
+            shown = guest.get("/recordings/now.mcap").json()
             assert (len(shown["steps"]), shown["running"]) == (number + 1, True)
-    assert anybody.get("/recordings/now.mcap").json()["running"] is False
+    assert guest.get("/recordings/now.mcap").json()["running"] is False
 
 
-def test_rescoring_by_other_rules_lists_the_differences(anybody: Visitor) -> None:
-    same = anybody.ask("POST", "/recordings/bones.mcap/rescore", json={}).json()
+def test_rescoring_by_other_rules_lists_the_differences(guest: Visitor) -> None:
+    same = guest.ask("POST", "/recordings/bones.mcap/rescore", json={}).json()
     assert (same["differences"], same["count"], same["before"]) == ([], 0, same["now"])
-    shorter = anybody.ask("POST", "/recordings/bones.mcap/rescore", json={"options": ["target=20"]}).json()
+    shorter = guest.ask("POST", "/recordings/bones.mcap/rescore", json={"options": ["target=20"]}).json()
     assert shorter["now"]["winner"] is not None
-    draw = anybody.ask("POST", "/recordings/bones.mcap/rescore", json={"rules": "draw"}).json()
+    draw = guest.ask("POST", "/recordings/bones.mcap/rescore", json={"rules": "draw"}).json()
     assert draw["game"] == "draw"
     assert draw["differences"][0] == "0:04 recorded: Ann plays 5-5, 10 points; now: Ann plays 5-5, 0 points"
     assert draw["before"] == same["before"]
     for wrong in ({"rules": "nonsense"}, {"options": ["x=y"]}, {"options": ["=" * 80]}, {"rules": "free"}, {"more": 1}):
-        assert anybody.ask("POST", "/recordings/bones.mcap/rescore", json=wrong).status_code == 422, wrong
+        assert guest.ask("POST", "/recordings/bones.mcap/rescore", json=wrong).status_code == 422, wrong
 
 
-def test_a_recording_is_exported_to_files(anybody: Visitor, bones: tuple[Path, Session]) -> None:
-    given = {kind: anybody.get(f"/recordings/bones.mcap/export.{kind}") for kind in ("dgr", "csv", "json")}
+def test_a_recording_is_exported_to_files(guest: Visitor, bones: tuple[Path, Session]) -> None:
+    given = {kind: guest.get(f"/recordings/bones.mcap/export.{kind}") for kind in ("dgr", "csv", "json")}
     assert all(answer.status_code == 200 for answer in given.values())
     assert given["dgr"].headers["content-disposition"] == 'attachment; filename="bones.dgr"'
     assert '[Date "2026-11-21"]' in given["dgr"].text
@@ -183,13 +183,13 @@ def test_a_recording_is_exported_to_files(anybody: Visitor, bones: tuple[Path, S
     assert rows[1][:5] == ["0:04", "1", "1", "Ann", "5-5"]
     assert tuple(int(total) for total in rows[-1][-2:]) <= bones[1].state.game.totals  # type: ignore[union-attr]
     assert given["json"].json()["result"]["plays"] == len(rows) - 1
-    assert anybody.get("/recordings/bones.mcap/export.mp4").status_code == 422
+    assert guest.get("/recordings/bones.mcap/export.mp4").status_code == 422
 
 
 def test_deleting_and_restoring_need_the_pin(folder: Path) -> None:
-    anybody, insider = Visitor(folder), Visitor(folder, knows_pin=True)
-    assert anybody.ask("DELETE", "/recordings/bones.mcap", headers=JSON).status_code == 401
-    assert anybody.ask("POST", "/recordings/bones.mcap/restore", headers=JSON).status_code == 401
+    guest, insider = Visitor(folder), Visitor(folder, knows_pin=True)
+    assert guest.ask("DELETE", "/recordings/bones.mcap", headers=JSON).status_code == 401
+    assert guest.ask("POST", "/recordings/bones.mcap/restore", headers=JSON).status_code == 401
     assert insider.ask("DELETE", "/recordings/bones.mcap", headers=JSON).status_code == 204
     assert insider.get("/recordings").json()["recordings"] == []
     assert insider.get("/recordings/bones.mcap").status_code == 404
@@ -230,24 +230,24 @@ def test_deleted_recordings_are_pruned_first(folder: Path) -> None:
 
 def test_a_recording_of_another_game_is_shown(tmp_path: Path) -> None:
     record_game(tmp_path / "a.mcap", rules=profile("super"), players=("Ann", "Ben", "Cleo"))
-    anybody = Visitor(tmp_path)
-    shown = anybody.get("/recordings/a.mcap").json()
+    guest = Visitor(tmp_path)
+    shown = guest.get("/recordings/a.mcap").json()
     assert shown["complaints"] == []
     for number in range(len(shown["steps"])):
-        assert anybody.get(f"/recordings/a.mcap/steps/{number}").status_code == 200
+        assert guest.get(f"/recordings/a.mcap/steps/{number}").status_code == 200
 
 
 def test_statistics_of_one_game_and_of_all_games(folder: Path, bones: tuple[Path, Session]) -> None:
-    anybody = Visitor(folder)
-    game = anybody.get("/recordings/bones.mcap/statistics").json()
+    guest = Visitor(folder)
+    game = guest.get("/recordings/bones.mcap/statistics").json()
     assert tuple(game["paid"][-1]["totals"]) == bones[1].state.game.totals  # type: ignore[union-attr]
     os.link(folder / "bones.mcap", folder / "again.mcap")
     (folder / "letter.mcap").write_text("no recording")
-    everything = anybody.get("/statistics").json()
+    everything = guest.get("/statistics").json()
     assert (everything["games"], everything["left"]) == (2, 0)
     assert [player["name"] for player in everything["players"]] == ["Ann", "Ben"]
     assert everything["players"][0]["points"] == 2 * game["paid"][-1]["totals"][0]
-    assert anybody.get("/recordings/none.mcap/statistics").status_code == 404
+    assert guest.get("/recordings/none.mcap/statistics").status_code == 404
 
 
 def test_a_continued_game_is_counted_once(folder: Path) -> None:
@@ -260,10 +260,10 @@ def test_a_continued_game_is_counted_once(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["export.dgr", "export.csv", "export.json", "hand/1.html", "frames/0.jpg"])
-def test_content_types_are_as_described(anybody: Visitor, path: str) -> None:
-    described = anybody.get("/openapi.json").json()["paths"]
+def test_content_types_are_as_described(guest: Visitor, path: str) -> None:
+    described = guest.get("/openapi.json").json()["paths"]
     template = re.sub(r"export\..*", "export.{kind}", re.sub(r"\d+", "{number}", path))
     answers = described[f"{API}/recordings/{{name}}/{template}"]["get"]["responses"]
-    answer = anybody.get(f"/recordings/bones.mcap/{path}")
+    answer = guest.get(f"/recordings/bones.mcap/{path}")
     assert answer.status_code == 200
     assert answer.headers["content-type"].partition(";")[0] in answers["200"]["content"]

@@ -160,7 +160,7 @@ def test_a_shared_hand_opens_from_a_disk(browser: Browser, table: TrueTable, tmp
         page.keyboard.press("ArrowRight")
     page.locator(".says", has_text="5-1").wait_for()
     assert page.locator(".felt .tile").count() == 2
-    assert page.locator(".recorded").evaluate("one => one.naturalWidth") > 300
+    assert page.locator(".recorded").evaluate("element => element.naturalWidth") > 300
     page.get_by_role("button", name="Step back").click()
     assert page.locator(".felt .tile").count() == 1
     assert page.locator("img").count() == 1

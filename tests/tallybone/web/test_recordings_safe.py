@@ -90,9 +90,9 @@ def test_no_path_escapes_the_folder(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("number", ["-1", "1e9", "9" * 30, "0x1", "NaN", "%00", "1.5", "١"])
 def test_malformed_numbers_are_refused(folder: Path, number: str) -> None:
-    anybody = Visitor(folder)
+    guest = Visitor(folder)
     for path in (f"/steps/{number}", f"/frames/{number}.jpg", f"/hand/{number}.html"):
-        assert anybody.get(f"/recordings/bones.mcap{path}").status_code in (200, 404, 422)
+        assert guest.get(f"/recordings/bones.mcap{path}").status_code in (200, 404, 422)
 
 
 @pytest.mark.parametrize(
@@ -106,35 +106,35 @@ def test_malformed_requests_are_refused(folder: Path, body: bytes) -> None:
 @pytest.mark.slow
 def test_a_truncated_file_is_handled(bones: tuple[Path, Session], tmp_path: Path) -> None:
     whole = bones[0].read_bytes()
-    anybody = Visitor(tmp_path)
+    guest = Visitor(tmp_path)
     for size_bytes in (0, 1, 7, 8, 9, 50, 300, 700, *random.Random(1).sample(range(1000, len(whole)), 8)):
         (tmp_path / "a.mcap").write_bytes(whole[:size_bytes])
-        assert statuses(anybody, "a.mcap") <= {200, 404, 422}
+        assert statuses(guest, "a.mcap") <= {200, 404, 422}
 
 
 @pytest.mark.slow
 def test_a_corrupted_file_is_handled(bones: tuple[Path, Session], tmp_path: Path) -> None:
     whole, dice = bones[0].read_bytes(), random.Random(2)
-    anybody = Visitor(tmp_path)
+    guest = Visitor(tmp_path)
     for _ in range(15):
         data = bytearray(whole)
         for at in dice.sample(range(8, 60_000), 5):
             data[at] = dice.randrange(256)
         (tmp_path / "a.mcap").write_bytes(data)
-        assert statuses(anybody, "a.mcap") <= {200, 404, 422}
+        assert statuses(guest, "a.mcap") <= {200, 404, 422}
 
 
 def test_a_replaced_file_is_reread(bones: tuple[Path, Session], tmp_path: Path) -> None:
-    anybody, path = Visitor(tmp_path), tmp_path / "a.mcap"
+    guest, path = Visitor(tmp_path), tmp_path / "a.mcap"
     path.write_bytes(bones[0].read_bytes())
-    assert len(anybody.get("/recordings/a.mcap").json()["steps"]) > 50
+    assert len(guest.get("/recordings/a.mcap").json()["steps"]) > 50
     path.unlink()
     write(path)
-    assert anybody.get("/recordings/a.mcap").json()["steps"] == []
+    assert guest.get("/recordings/a.mcap").json()["steps"] == []
     path.write_bytes(b"\0" * 100)
-    assert statuses(anybody, "a.mcap") <= {200, 404, 422}
+    assert statuses(guest, "a.mcap") <= {200, 404, 422}
     path.unlink()
-    assert statuses(anybody, "a.mcap") == {200, 404}
+    assert statuses(guest, "a.mcap") == {200, 404}
 
 
 def test_hostile_metadata_is_handled(tmp_path: Path) -> None:
@@ -147,11 +147,11 @@ def test_hostile_metadata_is_handled(tmp_path: Path) -> None:
     with RecordingWriter(tmp_path / "a.mcap", hostile) as writer:
         writer.frame(2**62, jpeg(1))
         writer.write(Topic.OUTCOME, 2**63 - 1, {"totals": [10**4000], "event": "match_over", "winner": -1})
-    anybody = Visitor(tmp_path)
-    (listed,) = anybody.get("/recordings").json()["recordings"]
+    guest = Visitor(tmp_path)
+    (listed,) = guest.get("/recordings").json()["recordings"]
     assert (listed["totals"], listed["winner"], len(listed["players"])) == (None, None, 16)
     assert max(len(name) for name in listed["players"]) <= 40
-    assert statuses(anybody, "a.mcap") <= {200, 404, 422}
+    assert statuses(guest, "a.mcap") <= {200, 404, 422}
 
 
 @pytest.mark.slow
@@ -175,7 +175,7 @@ def test_malformed_events_are_handled(tmp_path: Path) -> None:
         [1, 2],
         {"low": 1, "high": 6},
     )
-    anybody = Visitor(tmp_path)
+    guest = Visitor(tmp_path)
     for number in range(12):
         with RecordingWriter(tmp_path / f"{number}.mcap", start_of(BONES)) as writer:
             writer.write(Topic.EVENT, 1, {"is": "new_hand"})
@@ -185,19 +185,19 @@ def test_malformed_events_are_handled(tmp_path: Path) -> None:
                 writer.write(Topic.EVENT, t_ns, {"is": dice.choice(names), **content})
                 writer.write(Topic.OUTCOME, t_ns, {"event": "played", "node": dice.choice((1, 9, 10**9, -1, "x"))})
                 writer.write(Topic.TABLE, t_ns, {"places": dice.choice(values), "picture": dice.choice(values)})
-        assert statuses(anybody, f"{number}.mcap") <= {200, 404, 422}
+        assert statuses(guest, f"{number}.mcap") <= {200, 404, 422}
 
 
 @pytest.mark.slow
 def test_repeated_requests_use_no_more_memory(folder: Path) -> None:
     for number in range(12):
         os.link(folder / "bones.mcap", folder / f"{number}.mcap")
-    anybody = Visitor(folder)
+    guest = Visitor(folder)
 
     def request_all() -> None:
         for number in range(12):
-            anybody.get(f"/recordings/{number}.mcap/steps/5")
-            anybody.get(f"/recordings/{number}.mcap/frames/5.jpg")
+            guest.get(f"/recordings/{number}.mcap/steps/5")
+            guest.get(f"/recordings/{number}.mcap/frames/5.jpg")
 
     request_all()
     tracemalloc.start()

@@ -29,14 +29,14 @@ def embedded_in(page: str) -> dict[str, object]:
 
 
 @pytest.fixture
-def anybody(bones: tuple[Path, Session], tmp_path: Path) -> Visitor:
+def guest(bones: tuple[Path, Session], tmp_path: Path) -> Visitor:
     os.link(bones[0], tmp_path / "bones.mcap")
     return Visitor(tmp_path)
 
 
-def test_a_hand_contains_its_steps_layouts_and_pictures(anybody: Visitor) -> None:
-    steps = [step for step in anybody.get("/recordings/bones.mcap").json()["steps"] if step["hand"] == 2]
-    answer = anybody.get("/recordings/bones.mcap/hand/2.html")
+def test_a_hand_contains_its_steps_layouts_and_pictures(guest: Visitor) -> None:
+    steps = [step for step in guest.get("/recordings/bones.mcap").json()["steps"] if step["hand"] == 2]
+    answer = guest.get("/recordings/bones.mcap/hand/2.html")
     assert answer.headers["content-disposition"] == 'attachment; filename="bones-hand-2.html"'
     content = embedded_in(answer.text)
     assert [step["step"] for step in content["steps"]] == steps  # type: ignore[attr-defined]  # JSON
@@ -45,15 +45,15 @@ def test_a_hand_contains_its_steps_layouts_and_pictures(anybody: Visitor) -> Non
     assert 50_000 < len(answer.content) <= 2_000_000
 
 
-def test_pictures_can_be_left_out(anybody: Visitor) -> None:
-    answer = anybody.get("/recordings/bones.mcap/hand/1.html?pictures=without")
+def test_pictures_can_be_left_out(guest: Visitor) -> None:
+    answer = guest.get("/recordings/bones.mcap/hand/1.html?pictures=without")
     assert set(embedded_in(answer.text)["pictures"]) == {None}  # type: ignore[call-overload]
-    assert anybody.get("/recordings/bones.mcap/hand/3.html").status_code == 404
-    assert anybody.get("/recordings/bones.mcap/hand/1.html?pictures=maybe").status_code == 422
+    assert guest.get("/recordings/bones.mcap/hand/3.html").status_code == 404
+    assert guest.get("/recordings/bones.mcap/hand/1.html?pictures=maybe").status_code == 422
 
 
-def test_the_file_is_self_contained(anybody: Visitor) -> None:
-    page = anybody.get("/recordings/bones.mcap/hand/1.html?pictures=without").text
+def test_the_file_is_self_contained(guest: Visitor) -> None:
+    page = guest.get("/recordings/bones.mcap/hand/1.html?pictures=without").text
     assert "import " not in re.sub(r"//.*", "", page.split("<script>")[1])
     assert not re.search(r"""(?:src|href)\s*=\s*["']|url\(|@import|https?://(?!www\.w3\.org/2000/svg)""", page)
     assert "default-src &#x27;none&#x27;" in page

@@ -103,9 +103,11 @@ def test_no_text_is_cut_off_or_overlaps(browser: Browser, state: PageState) -> N
 def test_finds_a_name_that_is_cut_off(browser: Browser) -> None:
     with at(STATES[0]) as table, viewing(browser, table, SIZES[0]) as viewer:
         names, totals = viewer.page.locator(".player .name"), viewer.page.locator(".player .total")
-        names.evaluate_all("all => all.forEach(one => { one.style.cssText = 'max-width: 3rem; overflow: hidden'; })")
+        names.evaluate_all(
+            "all => all.forEach(element => { element.style.cssText = 'max-width: 3rem; overflow: hidden'; })"
+        )
         assert sum(fault.startswith("broken name") for fault in faults(viewer)) == len(NAMES)
-        names.evaluate_all("all => all.forEach(one => { one.style.whiteSpace = 'nowrap'; })")
+        names.evaluate_all("all => all.forEach(element => { element.style.whiteSpace = 'nowrap'; })")
         assert sum(fault.startswith("cut name") for fault in faults(viewer)) == len(NAMES)
-        totals.evaluate_all("all => all.forEach(one => { one.style.translate = '-12rem -0.5rem'; })")
+        totals.evaluate_all("all => all.forEach(element => { element.style.translate = '-12rem -0.5rem'; })")
         assert any(fault.startswith("over ") for fault in faults(viewer))

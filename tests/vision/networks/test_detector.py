@@ -61,8 +61,8 @@ def test_finds_large_tiles() -> None:
     cut = rendered.image[max(0, y - 45) : y + 45, max(0, x - 60) : x + 60]
     large = np.asarray(cv2.resize(cut, None, fx=6, fy=6, interpolation=cv2.INTER_CUBIC), np.uint8)
     found = detector().find(build_pyramid(large))
-    middle = (np.array([x - max(0, x - 60), y - max(0, y - 45)]) + 0.5) * 6
-    near = np.linalg.norm(found.poses[:, :2] - middle, axis=1) < 60
+    centre = (np.array([x - max(0, x - 60), y - max(0, y - 45)]) + 0.5) * 6
+    near = np.linalg.norm(found.poses[:, :2] - centre, axis=1) < 60
     assert found.likely[near].max(initial=0) > 0.3
 
 
