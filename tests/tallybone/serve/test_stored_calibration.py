@@ -131,8 +131,8 @@ def test_an_earlier_calibration_is_restored(table: Served) -> None:
     with table.client() as client:
         assert stored(client)["known"][0] == "Lens: not measured; an estimate is used."
         assert client.post("/calibration/restore", json={"number": 1}).status_code == 204
-        assert stored(client)["known"][0].startswith("Lens: for pictures of 1280 x 720")
-        assert stored(client, "es")["known"][0].startswith("Objetivo: para imágenes de 1280 x 720")
+        assert stored(client)["known"][0].startswith("Lens: 1280 x 720")
+        assert stored(client, "es")["known"][0].startswith("Objetivo: 1280 x 720")
         missing = client.post("/calibration/restore", json={"number": 5})
         assert (missing.status_code, "no more than" in missing.json()["error"]) == (422, True)
         assert client.post("/calibration/restore", json={"number": 6}).status_code == 422

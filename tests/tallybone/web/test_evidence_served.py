@@ -113,6 +113,6 @@ def test_a_play_names_the_rule_that_pays_its_count(game: str, paid: set[str]) ->
     scored = [play for play in plays if play["points"] and play["kind"] == "play"]
     assert all(play["rule"] is not None for play in scored)
     assert all(play["sum"].endswith(("5", "0")) for play in scored)
-    assert game != "bones" or "una jugada anota si su cuenta es múltiplo de esto: 5" in {
+    assert game != "bones" or "una jugada anota si su cuenta es múltiplo de este número: 5" in {
         play["rule"] for play in spanish
     }

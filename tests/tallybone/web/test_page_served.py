@@ -99,7 +99,7 @@ def test_every_sentence_is_translated(guest: httpx.Client) -> None:
 def test_errors_are_in_the_requested_language(insider: httpx.Client) -> None:
     action = {"action": {"type": "press", "button": "knock", "seat": 9}}
     answer = insider.post(f"{API}/actions?lang=fr", json=action)
-    assert answer.json() == {"error": "personne n'est à la place 9"}
+    assert answer.json() == {"error": "personne n’est à la place 9"}
     assert insider.post(f"{API}/actions?lang=../x", json=action).json() == {"error": "nobody sits at seat 9"}
 
 
