@@ -46,7 +46,7 @@ def test_only_the_latest_image_is_queued_and_delivered_once(device: FakeCamera) 
     assert not camera.is_over
 
 
-def test_an_image_within_the_minimum_interval_is_counted_but_not_taken(device: FakeCamera) -> None:
+def test_an_image_before_the_requested_time_is_counted_but_not_taken(device: FakeCamera) -> None:
     camera = DeviceCamera("usb:0", device, Clock())
     device.show(_picture(50, 3))
     assert camera.take(5) is None
