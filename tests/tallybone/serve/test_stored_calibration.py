@@ -98,7 +98,7 @@ def test_a_calibration_is_stored_and_used_by_the_next_match(table: Served) -> No
         calibrate_two_zones(client)
         end(client)
         listing = stored(client)
-        assert any(words.startswith("Zones by the mat: seat 1, seat 2, boneyard") for words in listing["known"])
+        assert any(words.startswith("Zones (source: the mat): seat 1, seat 2, boneyard") for words in listing["known"])
         assert listing["earlier"][0]["parts"] == ["lens", "table"]
         client.post("/match", json=NEW)
         wait_for_match(client)
@@ -111,7 +111,7 @@ def test_calibration_match_and_parts_test_exclude_each_other(table: Served) -> N
         begin(client)
         for path, body in (("match", NEW), ("match/goes_on", {}), ("parts/test", {}), ("calibration", {})):
             refused = client.post(f"/{path}", json=body)
-            assert (refused.status_code, "being calibrated" in refused.json()["error"]) == (409, True), path
+            assert (refused.status_code, "a calibration is running" in refused.json()["error"]) == (409, True), path
         assert client.post("/calibration/check", json={}).status_code == 409
         assert client.post("/calibration/restore", json={"number": 1}).status_code == 409
         end(client)
