@@ -53,7 +53,7 @@ def make_folder(folder: Path, option: str) -> None:
     except OSError as error:
         where = f" in {folder.parent}" if isinstance(error, FileNotFoundError) else ""
         why = "" if isinstance(error, FileNotFoundError) else f": {reason_of(error)}"
-        raise OSError(f"{option} {folder}: the folder cannot be made{where}{why}") from error
+        raise OSError(f"{option} {folder}: cannot create the folder{where}{why}") from error
 
 
 def write_durably(path: Path, text: str, *, mode: int = 0o644, before: Callable[[], object] = lambda: None) -> None:
@@ -110,7 +110,7 @@ def require_free(path: Path, *, is_forced: bool) -> None:
         ExportError: If the file exists and must not be replaced, or its folder does not exist or is not writable.
     """
     if path.is_dir() or (path.exists() and not is_forced):
-        raise ExportError(f"{path}: it is there already; --force writes over a file")
+        raise ExportError(f"{path}: the file exists; use --force to overwrite it")
     if not path.parent.is_dir():
         raise ExportError(f"{path}: there is no folder {path.parent}")
     try:
@@ -118,7 +118,7 @@ def require_free(path: Path, *, is_forced: bool) -> None:
             pass
     except OSError as error:
         why = "" if isinstance(error, FileNotFoundError) else f": {reason_of(error)}"
-        raise ExportError(f"{path}: no file can be written in {path.parent}{why}") from error
+        raise ExportError(f"{path}: cannot write files in {path.parent}{why}") from error
 
 
 @contextmanager

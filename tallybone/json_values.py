@@ -121,7 +121,7 @@ def _read_object(data: Mapping[str, object], kind: Any, where: str) -> Any:
     known_fields = fields_of(cls)
     unknown = sorted(set(data) - set(known_fields) - {_TAG} - GONE.get(cls.__name__, frozenset()))
     if unknown:
-        raise JsonValueError(f"{where or tag_of(cls)}: {unknown[0]!r} is nothing that a {tag_of(cls)} has")
+        raise JsonValueError(f"{where or tag_of(cls)}: {unknown[0]!r} is not a field of {tag_of(cls)}")
     lacking = [name for name, (each, _) in known_fields.items() if name not in data and not _has_default(each)]
     if lacking:
         raise JsonValueError(f"{where or tag_of(cls)}: a {tag_of(cls)} needs {lacking[0]!r}")

@@ -49,7 +49,7 @@ class Output:
         errors = _lasting(err or sys.stderr, lambda _: None)
 
         def complain(why: str) -> None:
-            errors.write(f"tallybone {command}: stdout takes nothing more: {why}; {command} goes on\n")
+            errors.write(f"tallybone {command}: cannot write to stdout: {why}; {command} goes on\n")
             errors.flush()
 
         return cls(command, _lasting(out or sys.stdout, complain), errors)

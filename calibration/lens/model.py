@@ -67,7 +67,7 @@ class Lens:
         across, down = width_px / self.width_px, height_px / self.height_px
         if abs(across / down - 1) > 0.01:
             raise ValueError(
-                f"the lens is known for pictures of {self.width_px} x {self.height_px}, which have another shape than"
+                f"the lens is known for pictures of {self.width_px} x {self.height_px}, whose aspect ratio differs from"
                 f" {width_px} x {height_px}"
             )
         center_px = ((self.center_px[0] + 0.5) * across - 0.5, (self.center_px[1] + 0.5) * down - 0.5)

@@ -37,7 +37,7 @@ def _corner_sheet(paper: Paper) -> Sheet:
         shapes.append(Text((x_mm + 2, y_mm + BLOCK_MM - 1.2), _NAMES[block], 3.0))
     instructions = (
         "Corners of the table: cut along the dashed lines. Lay each flat in its corner, this way up,",
-        "as seen from seat 1. They need not lie exactly. Or use the mat, which has them already.",
+        "as seen from seat 1. Their exact place does not matter. The mat already includes them.",
     )
     shapes += [Text((left_mm, 11.0 + 5 * at), line, 3.6) for at, line in enumerate(instructions)]
     return Sheet(paper.short_mm, paper.long_mm, (*shapes, *_foot(paper.long_mm, left_mm)))
@@ -86,6 +86,6 @@ def _foot(height_mm: float, left_mm: float, name: str = "") -> tuple[Shape, ...]
         LineSegment((left_mm + at, y_mm - (2.5 if at % 50 == 0 else 1.2)), (left_mm + at, y_mm), 0.2)
         for at in range(0, round(RULER_MM) + 1, 10)
     ]
-    label = f"This line must be {RULER_MM:.0f} mm long: print at 100 %, not fitted.  {name}".strip()
+    label = f"This line must be {RULER_MM:.0f} mm long: print at 100 %, not scaled to fit.  {name}".strip()
     ruler = LineSegment((left_mm, y_mm), (left_mm + RULER_MM, y_mm), 0.2)
     return (ruler, *ticks, Text((left_mm + RULER_MM + 4, y_mm), label, 2.8))

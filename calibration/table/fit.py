@@ -207,8 +207,8 @@ def _table(
     if plane.error_px > _MOST_ERROR_PX[source] or plane.fitting < _LEAST_FITTING:
         targets = {"markers": "the corner blocks", "tiles": "the tiles", "corners": "the corners"}[source]
         raise RefusedError(
-            f"{targets} do not lie on one plane with the sizes that they should have: {plane.error_px:.1f} px off, and"
-            f" {100 * plane.fitting:.0f} % of the points fit; are they flat, and is it the right size and lens?"
+            f"{targets} do not fit one plane with their known sizes: {plane.error_px:.1f} px off, and"
+            f" {100 * plane.fitting:.0f} % of the points fit; check that they are flat, and check size and lens"
         )
     (origin, right), axes = frame, plane.axes()
     x_axis = right.real * axes[0] + right.imag * axes[1]

@@ -135,14 +135,14 @@ def custom_set_of(stored: StoredSet) -> CustomSet | None:
         RefusedError: If the weights are damaged, or are for other models.
     """
     if stored.eye != reader_checksum():
-        raise RefusedError("the tile set was learned with another version of the eye; calibrate it anew")
+        raise RefusedError("the tile set was learned with another version of the reader; calibrate it anew")
     if not stored.weights:
         return None
     try:
         weights = np.frombuffer(base64.b64decode(stored.weights, validate=True), np.float16).astype(np.float64)
         return CustomSet(weights.reshape(FEATURES + PICTURE_FEATURES + 1, stored.max_pips + 1), stored.believed)
     except (binascii.Error, ValueError) as error:
-        raise RefusedError(f"what was learned of the tile set is damaged ({error}); calibrate it anew") from None
+        raise RefusedError(f"the learned tile set is damaged ({error}); calibrate it anew") from None
 
 
 def custom_reader(reader: Reader, stored: StoredSet) -> Reader:

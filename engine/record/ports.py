@@ -32,7 +32,7 @@ def find_spot(layout: Layout, rules: Rules, move: TileMove) -> FoundSpot:
     """Return the spot where a tile is laid. It may be covered or closed if the record names such a port."""
     tile = move.tile
     if not layout.nodes:
-        return FoundSpot(None, f"nothing lies at {move.port} yet, this is the first tile" if move.port else None)
+        return FoundSpot(None, f"there is nothing at {move.port}: this is the first tile" if move.port else None)
     if move.port is None:
         return _unwritten(layout, tile, move.inner) if rules.refereed else FoundSpot(None)
     named, colon, port = move.port.partition(":")
@@ -107,7 +107,7 @@ def _unwritten(layout: Layout, tile: Tile, inner: int) -> FoundSpot:
     if len(fitting) != 1:
         return FoundSpot(None)
     (end,) = fitting
-    return FoundSpot(end.spot, f"it is not written where the {tile} lies, only {end.arm} fits")
+    return FoundSpot(end.spot, f"the place of the {tile} is missing, and only {end.arm} fits")
 
 
 def _beside(layout: Layout, named: str, port: Port) -> Spot:

@@ -67,7 +67,7 @@ def _paid(game: Game) -> Iterator[str]:
     for seat, scores in enumerate(game.scores):
         before = () if game.hand is None else game.hand.scores_before[seat]
         if scores[: len(before)] != before:
-            raise EngineError("points that were given by hand within a hand cannot be written in a position")
+            raise EngineError("a position cannot contain points added by hand during a hand")
         since = "".join(f"{points:+}" for points in scores[len(before) :])
         yield SEATS[seat] + "".join(f"{points:+}" for points in before) + ("|" + since if since else "")
 
@@ -271,7 +271,7 @@ class _PositionReader:
     def _paid(self, letter: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the scores of a seat before the current hand, and since."""
         text = self.words.pop(letter, None)
-        _require(text is not None, f"what {letter} was paid, such as {letter}+10-5, or {letter} alone")
+        _require(text is not None, f"the points that {letter} got, such as {letter}+10-5, or {letter} alone")
         before, _, since = (text or "").partition("|")
         return _payments(before), _payments(since)
 

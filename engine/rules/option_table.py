@@ -328,7 +328,7 @@ _FIVE_UP = (("spinner", "all"), ("branch_order", "sides_first"), ("spinner_count
 _THREES = (("unit", "3"), ("round_to", "3"), ("bonus_divisor", "3"))
 
 PRESETS: tuple[Preset, ...] = (
-    Preset("scoring", "points", "points as the game pays them"),
+    Preset("scoring", "points", "points as the game scores them"),
     Preset("scoring", "cribbage", "pegged on a cribbage board", (("play_divisor", "5"), ("target", "61"))),
     Preset("variation", "all_threes", "multiples of three instead of five", _THREES, ("allfives",)),
     Preset("variation", "five_up", "every double is a spinner", _FIVE_UP),
@@ -344,7 +344,7 @@ PRESETS: tuple[Preset, ...] = (
         (*_DOUBLE_LEAD, ("no_double", "highest_tile")),
     ),
     Preset("confirm_after_next_play", "yes", "a win counts after the next play", (("match_end", "after_next_play"),)),
-    Preset("confirm_after_next_play", "no", "a win stands at once", (("match_end", "immediate"),)),
+    Preset("confirm_after_next_play", "no", "a win counts at once", (("match_end", "immediate"),)),
     Preset("spell_lapses", "yes", "a spell that nobody can break ends", (("spell_deadlock", "lapses"),)),
     Preset("spell_lapses", "no", "a spell that nobody can break blocks", (("spell_deadlock", "blocked"),)),
 )

@@ -160,4 +160,4 @@ class FakeButtons(VirtualButtons):
 def refuse_if_closed(*, is_closed: bool) -> None:
     """Raise ButtonError if the buttons are closed."""
     if is_closed:
-        raise ButtonError("the buttons were closed: nothing can be read from them any more")
+        raise ButtonError("the buttons are closed and cannot be read")

@@ -44,7 +44,7 @@ class CameraRequest:
             if not 160 <= length_px <= most or length_px % 2:
                 raise ValueError(f"{name} of pictures: expected an even number from 160 to {most}, got {length_px}")
         if not 1 <= self.per_s <= 120:
-            raise ValueError(f"pictures a second: expected 1 to 120, got {self.per_s:g}")
+            raise ValueError(f"pictures per second: expected 1 to 120, got {self.per_s:g}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,8 @@ class Light(StrEnum):
 class Blind(Enum):
     """Reason why pictures show nothing new. The value is the message about it."""
 
-    BLACK = "shows nothing but black: is its lens covered, or the light off?"
-    SAME = "shows the same picture again and again: it hangs; if it does not come back, unplug it and plug it in again"
+    BLACK = "shows only black: is its lens covered, or the light off?"
+    SAME = "is frozen and repeats the same picture; if it does not recover, unplug it and plug it in again"
 
 
 class CameraDevice(Protocol):

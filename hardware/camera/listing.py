@@ -91,7 +91,9 @@ def find_cameras(
             problems.append(str(error))
     listed = nodes()
     cameras += _video4linux_cameras(listed, lasting)
-    problems += [f"{path} may not be used: sudo usermod -aG video $USER, then log in again" for path in listed.refused]
+    problems += [
+        f"{path}: permission denied: run sudo usermod -aG video $USER, then log in again" for path in listed.refused
+    ]
     return FoundCameras(tuple(cameras), tuple(problems))
 
 

@@ -105,7 +105,7 @@ def _with_option(request: CameraRequest, option: str) -> CameraRequest:
         return replace(request, width_px=int(match[1]), height_px=int(match[2]))
     if key == "rate" and value.isdecimal():
         return replace(request, per_s=float(value))
-    raise ValueError(f"expected size=1280x720 or rate=20 behind the comma, got {option or 'nothing'}")
+    raise ValueError(f"expected size=1280x720 or rate=20 after the comma, got {option or 'nothing'}")
 
 
 class CameraPath:
@@ -134,7 +134,7 @@ class CameraPath:
         path = self._find()
         if path is None:
             raise CameraError(
-                f"{self._name}: there is no such camera: is it plugged in? `tallybone cameras` lists them"
+                f"{self._name}: no such camera: check that it is plugged in; `tallybone cameras` lists all"
             )
         self._known = self._lasting(path)
         return path

@@ -121,7 +121,7 @@ class PicameraFeed:
         except AttributeError as error:
             # libcamera does not support two streams for this camera, and picamera2 fails on the missing configuration.
             raise CameraError(
-                f"{self._name}: libcamera gives it one stream, and two are needed. If `tallybone cameras` also lists it"
+                f"{self._name}: libcamera provides one stream, but two are needed. If `tallybone cameras` also lists it"
                 " under a name in /dev, use that"
             ) from error
         main, small = camera.camera_configuration()["main"], camera.camera_configuration()["lores"]
@@ -164,7 +164,7 @@ class PicameraFeed:
         try:
             return self._camera.wait(job, timeout=_HANGS_S)
         except TimeoutError:
-            raise CameraError(f"{self._name} gives no pictures: is its cable loose?") from None
+            raise CameraError(f"{self._name} sends no pictures: check its cable") from None
 
     def _exposure_start_ns(self, metadata: dict[str, Any]) -> int:
         """Return the start of the exposure. The sensor's timestamp is its end."""

@@ -35,16 +35,16 @@ def import_advice(error: Exception, packages: Path = _SYSTEM_PACKAGES) -> str:
     """Return advice on a failed import. *packages* is the directory in which apt installs Python packages."""
     if isinstance(error, ValueError):  # "numpy.dtype size changed": Bookworm's packages are built for numpy 1
         return (
-            f"picamera2 and numpy to go together, and here they do not ({error}). On Raspberry Pi OS 12 (Bookworm):"
+            f"compatible versions of picamera2 and numpy, but they are not ({error}). On Raspberry Pi OS 12 (Bookworm):"
             " pip install --upgrade simplejpeg, in this venv"
         )
     name = (getattr(error, "name", None) or "picamera2").partition(".")[0]
     package = {"libcamera": "python3-libcamera", "picamera2": APT_PACKAGE}.get(name)
     if package is None:
-        return f"picamera2, which does not start ({error}): sudo apt install --reinstall {APT_PACKAGE}"
+        return f"picamera2, which fails to start ({error}): sudo apt install --reinstall {APT_PACKAGE}"
     if (packages / name).exists() and sys.prefix != sys.base_prefix:
         return (
-            f"{name}, which is installed but not seen by this venv: make it again with"
+            f"{name}, which is installed but not visible to this venv: recreate it with"
             " python3 -m venv --system-site-packages .venv"
         )
     return f"{name}: sudo apt install {package}, and a venv made with --system-site-packages"
@@ -59,7 +59,7 @@ def open_picamera(library: Any, number: int) -> Any:
     name = f"pi:{number}"
     if number >= (count := len(ribbon_cameras(library))):
         cameras = "there is no camera" if count == 0 else f"there are {count} cameras, counted from 0,"
-        raise CameraError(f"{name}: {cameras} on this Pi's ribbon cables: is it pushed in on both ends, the power off?")
+        raise CameraError(f"{name}: {cameras} on this Pi's ribbon cables: power off and check both ends of the cable")
     _require_memory(library, name)
     try:
         return library.Picamera2(number)
@@ -85,7 +85,7 @@ def _require_memory(library: Any, name: str) -> None:
         allocator()
     except (RuntimeError, OSError) as error:
         raise CameraError(
-            f"{name}: there is no memory for its pictures ({error}): is the user in the group of the devices in"
+            f"{name}: no memory for its pictures ({error}): is the user in the group of the devices in"
             " /dev/dma_heap? `ls -l /dev/dma_heap` says which, and has to list linux,cma or vidbuf_cached"
         ) from error
 

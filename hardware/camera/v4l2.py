@@ -60,7 +60,7 @@ class V4l2Feed:
         self._video = opens(path)
         if not self._video.isOpened():
             self._video.release()
-            raise CameraError(f"{name}: it cannot be opened: is it a camera?")
+            raise CameraError(f"{name}: cannot open it: check that it is a camera")
         self._mode = self._negotiate(request)
         self._period_ns = round(NS_PER_S / self._mode.per_s)
         self._grabbed_ns: int | None = None
@@ -91,7 +91,7 @@ class V4l2Feed:
                 picture: Pixels = np.asarray(image, np.uint8)
                 small = cv2.resize(picture, _GREY_PX, interpolation=cv2.INTER_NEAREST)
                 return Picture(t_ns, picture, np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2GRAY), np.uint8))
-        raise CameraError(f"{self._name} gives damaged pictures only: try another cable, or another USB port")
+        raise CameraError(f"{self._name} sends only damaged pictures: try another cable or USB port")
 
     def hold_light(self) -> None:
         """Lock exposure, white balance and focus at their current values."""
@@ -138,7 +138,7 @@ class V4l2Feed:
         for _ in range(_MOST_STALE):
             before_ns = self._clocks.game()
             if not self._video.grab():
-                raise CameraError(f"{self._name} gives no pictures any more: is it plugged in?")
+                raise CameraError(f"{self._name} stopped sending pictures: check that it is plugged in")
             now_ns = self._clocks.game()
             age_ns = self._age_ns()
             t_ns = now_ns - (age_ns or 0)

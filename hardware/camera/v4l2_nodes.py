@@ -138,10 +138,10 @@ def require_usable(path: Path, name: str, ioctl: Ioctl = fcntl.ioctl) -> None:
         fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
     except FileNotFoundError:
         raise CameraError(
-            f"{name}: there is no such camera: is it plugged in? `tallybone cameras` lists them"
+            f"{name}: no such camera: check that it is plugged in; `tallybone cameras` lists all"
         ) from None
     except PermissionError:
-        raise CameraError(f"{name}: it may not be used: sudo usermod -aG video $USER, then log in again") from None
+        raise CameraError(f"{name}: permission denied: run sudo usermod -aG video $USER, then log in again") from None
     except OSError as error:
         raise CameraError(f"{name}: it cannot be opened ({error.strerror})") from None
     try:

@@ -128,7 +128,7 @@ class WatchedCamera:
     def _problem(self) -> str | None:
         if self._clock() - self._last_ns < _SILENT_NS:
             return None
-        return self._reason or _with_consequence(f"{self._name} gives no pictures: is it plugged in?")
+        return self._reason or _with_consequence(f"{self._name} sends no pictures: check that it is plugged in")
 
     def _run(self, feed: Feed | None) -> None:
         """Use the camera until it is closed, and reopen it after failures."""

@@ -11,7 +11,7 @@ Lax = Strict(strict=False)
 """Allows conversion from the TOML type, for values that TOML can only express as a list or string."""
 NonEmpty = Annotated[str, Field(min_length=1)]
 Percent = Annotated[int, Field(ge=0, le=100)]
-SeatIndex = Annotated[int, Field(ge=0, le=15, description="whose side of the table, from 0")]
+SeatIndex = Annotated[int, Field(ge=0, le=15, description="seat, from 0")]
 # Pins 0 and 1 are reserved for the ID EEPROM of HAT boards.
 Pin = Annotated[int, Field(ge=2, le=27, title="BCM pins")]
 Pins = Annotated[tuple[Pin, ...], Lax, Field(title="a list of pins")]

@@ -156,5 +156,5 @@ class ByDriver:
         kinds = (*self._registry.drivers(), self._virtual)
         keys = {key: (Any, Field(None, exclude=True)) for kind in kinds for key in kind.model_fields}
         fields: dict[str, Any] = {**keys, "driver": (Literal["none"], ...)}
-        off = create_model(self._off, __base__=PartSettings, __doc__="Switched off; the other keys may stay.", **fields)
+        off = create_model(self._off, __base__=PartSettings, __doc__="Switched off; other keys are ignored.", **fields)
         return build.generate_schema(Annotated[Union[(*kinds, off)], Field(discriminator="driver")])

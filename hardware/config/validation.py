@@ -162,9 +162,9 @@ class _Fault:
         name = ".".join(step for step in self.path if isinstance(step, str))
         if self.kind == "missing":
             meaning = self.leaf.get("description")
-            return f"has to be said{f': {meaning}' if meaning else ''}", ""
+            return f"is required{f': {meaning}' if meaning else ''}", ""
         if self.kind == "union_tag_not_found":
-            return f"expected {_expected(self.leaf)}, but nothing is said", ""
+            return f"expected {_expected(self.leaf)}, but it is missing", ""
         if self.kind == "extra_forbidden":
             return self._unknown(), ""
         if self.kind in ("value_error", _AT_KEY):

@@ -81,4 +81,4 @@ class FakeDisplay:
 def refuse_if_closed(*, is_closed: bool) -> None:
     """Raise DisplayError if the display is closed."""
     if is_closed:
-        raise DisplayError("the display was closed: nothing can be shown on it any more")
+        raise DisplayError("the display is closed")

@@ -66,8 +66,8 @@ class DisplayDriver(PartSettings):
 class SerialDisplay(DisplayDriver):
     """A display on a serial port."""
 
-    url: Annotated[NonEmpty, Field(description="the path of its port, or a URL of pyserial")]
-    baud: Annotated[int, Field(ge=1200, le=1_000_000, description="bits a second that it is set to")] = 9600
+    url: Annotated[NonEmpty, Field(description="path of its port, or a URL of pyserial")]
+    baud: Annotated[int, Field(ge=1200, le=1_000_000, description="bits per second that it is set to")] = 9600
 
     libraries = (NeededLibrary("serial", "pyserial", "score displays", probe="serial_for_url"),)
 

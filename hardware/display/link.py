@@ -155,5 +155,7 @@ class LinkedDisplay:
 
     def _problem(self, error: OSError) -> str:
         if isinstance(error, PermissionError) or error.errno == errno.EACCES:
-            return f"the display on {self._name} may not be used: add this user to the group dialout, and log in again"
-        return f"the display on {self._name} does not answer: is it plugged in? ({error})"
+            return (
+                f"the display on {self._name}: permission denied: add this user to the group dialout, and log in again"
+            )
+        return f"the display on {self._name} does not respond: check that it is plugged in ({error})"

@@ -41,9 +41,9 @@ class PiezoDriver(KnockDriver):
         if several not in info.data:
             return value  # reported already
         if value is not None and info.data[several] is not None:
-            raise ValueError(f"is said by {several} too, which are one for each seat")
+            raise ValueError(f"is also given by {several}, one for each seat")
         if value is None and info.data[several] is None and info.field_name == "pin":
-            raise ValueError("has to be said")
+            raise ValueError("is required")
         return value
 
 

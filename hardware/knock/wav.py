@@ -58,7 +58,7 @@ class WavForm:
         if not 1 <= self.channels <= _MOST_CHANNELS:
             raise WavError(f"expected 1 to {_MOST_CHANNELS} channels, got {self.channels}")
         if not 4_000 <= self.rate_hz <= 384_000:
-            raise WavError(f"expected 4000 to 384000 samples a second, got {self.rate_hz}")
+            raise WavError(f"expected 4000 to 384000 samples per second, got {self.rate_hz}")
 
 
 def read_wav(path: Path) -> Iterator[SoundBlock]:
@@ -102,7 +102,7 @@ def _require_whole(form: WavForm, frames: int) -> None:
         return
     expected = form.sound_bytes // (form.sample_bytes * form.channels)
     if frames < expected:
-        raise WavError(f"the file is cut: expected {expected} samples, got {frames}")
+        raise WavError(f"the file is truncated: expected {expected} samples, got {frames}")
 
 
 def read_header(file: BinaryIO) -> WavForm:
@@ -113,13 +113,13 @@ def read_header(file: BinaryIO) -> WavForm:
     """
     head = file.read(12)
     if len(head) < 12 or head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
-        raise WavError("expected a WAV file (RIFF ... WAVE), but it begins otherwise")
+        raise WavError("expected a WAV file (RIFF ... WAVE), but the file starts differently")
     fields: tuple[int, int, int, int] | None = None
     read_bytes = 12
     while True:
         head = file.read(8)
         if len(head) < 8:
-            raise WavError("the file holds no sound: it ends before its data")
+            raise WavError("the file has no sound: it ends before its data")
         name, length = struct.unpack("<4sI", head)
         if name == b"data":
             break
@@ -130,7 +130,7 @@ def read_header(file: BinaryIO) -> WavForm:
         if name == b"fmt ":
             fields = _parse_format(body[:length])
     if fields is None:
-        raise WavError("the file does not say how its sound is written (no fmt chunk)")
+        raise WavError("the file does not describe its sound (no fmt chunk)")
     code, channels, rate_hz, bits = fields
     if code not in (_PCM, _FLOAT):
         raise WavError(f"expected plain samples (format 1 or 3), got format {code}; convert it to PCM")

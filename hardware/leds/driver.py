@@ -14,7 +14,7 @@ from hardware.leds.shown import LEAST_FOR_ALL, LEDS_FOR, LedsRole
 from hardware.libraries.pin_factory import OpenPins
 
 LedCount = Annotated[int, Field(ge=1, le=300)]
-Shows = Annotated[LedsRole, Lax, Field(description="what the LEDs are for")]
+Shows = Annotated[LedsRole, Lax, Field(description="purpose of the LEDs")]
 
 
 class LedsDriver(PartSettings):

@@ -64,7 +64,7 @@ class Lamps:
             raise LedError(f"expected a colour for each of {self._driver.count} LEDs, but got {len(colours)}")
         with self._lock:
             if self._is_closed:
-                raise LedError("the LEDs were closed: their colours cannot be set")
+                raise LedError("the LEDs are closed")
             self._send(colours)
 
     def close(self) -> None:
@@ -88,7 +88,7 @@ class Lamps:
             self._driver.write(colours)
         except OSError as error:
             self._shown = None
-            self._state = PartState(f"the LEDs do not answer ({error}): are they wired, is SPI switched on?")
+            self._state = PartState(f"the LEDs do not respond ({error}): check their wiring, and that SPI is enabled")
         else:
             self._shown, self._state = colours, PartState()
 

@@ -72,7 +72,7 @@ def open_pins(library: PinLibrary) -> Any:
     except OSError as error:
         raise PinError(f"lgpio does not start ({error}): can this user write into /tmp?") from error
     if not hasattr(lgpio, "gpiochip_open"):
-        raise PinError(f"the lgpio that pip has installed is empty: {_APT}")
+        raise PinError(f"the lgpio installed by pip is an empty package: {_APT}")
     try:
         return LGPIOFactory()
     except (GPIOZeroError, lgpio.error, OSError) as error:

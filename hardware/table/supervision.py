@@ -67,7 +67,7 @@ class SupervisedPart(Generic[DeviceT]):
             self._supervise()
         finally:
             if not self._stops.is_set():  # An unexpected exception ends the thread, and is reported here.
-                self.state = PartState("it has stopped for good: start the program again")
+                self.state = PartState("it has stopped permanently: restart the program")
 
     def _supervise(self) -> None:
         failures = 0

@@ -52,7 +52,7 @@ class VirtualLeds:
             LedError: If the LEDs were released.
         """
         if self._is_released:
-            raise LedError("the virtual LEDs were let go: they cannot be set")
+            raise LedError("the virtual LEDs are closed")
         self._colours = colours
 
     def require_connected(self) -> None:
@@ -131,7 +131,7 @@ class VirtualLedsSettings(LedsDriver):
     """LEDs on the panel of the terminal or the page."""
 
     driver: Literal["virtual"]
-    count: Annotated[LedCount | None, Field(description="how many; else as many as they are for")] = None
+    count: Annotated[LedCount | None, Field(description="number of LEDs; default: as many as needed")] = None
     shows: Shows = LedsRole.ALL
 
     @property

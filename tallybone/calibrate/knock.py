@@ -89,15 +89,18 @@ def print_knock(result: KnockCalibration, output: Output) -> None:
     """Print figures on the separation of knocks and tiles."""
     output.say(about_knock(result))
     if result.margin < 0:
-        output.say("Attention: some tiles sound more like a knock than the weakest knock. The eye has to help.")
+        output.say(
+            "Warning: some tile sounds resemble a knock more than the weakest knock does, so the camera must confirm"
+            " passes."
+        )
     if result.brighter_db:
         how = "brighter" if result.brighter_db > 0 else "duller"
         output.say(
-            f"The microphone is {abs(result.brighter_db):.0f} dB in each octave {how} than most: that is reckoned with."
+            f"The microphone is {abs(result.brighter_db):.0f} dB in each octave {how} than most; this is compensated."
         )
     if result.strengths:
         loud = ", ".join(f"seat {at + 1} {strength:.2f}" for at, strength in enumerate(result.strengths))
-        output.say(f"How loud they were, of 1: {loud}.")
+        output.say(f"Loudness, 0 to 1: {loud}.")
 
 
 def _read_file(wav: Path) -> list[JudgedSound]:

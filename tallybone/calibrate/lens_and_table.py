@@ -101,7 +101,7 @@ def calibrate_lens(
     except (CalibrationError, VisionError, OSError) as error:
         return output.complain(error)
     if before.table is not None:
-        output.say("The table was measured through the lens as it was known before: measure it again.")
+        output.say("The table was measured with the previous lens: measure it again.")
     output.say(f"Written to {into}")
     return 0
 
@@ -128,14 +128,14 @@ def calibrate_table(
         return output.complain(error)
     _print_table(table, lens, output)
     if zones is not None and zones == before.zones:
-        output.say("The zones lie as they did before, from the middle of the table: look at them.")
+        output.say("The zones keep their distances from the centre of the table: check them.")
     output.say(f"Written to {into}")
     return 0
 
 
 def _view(path: Path, output: Output) -> LensView:
     view = find_view(load_image(path))
-    words = f"{len(view.corners)} corners of the board" if view.is_useful else "too little of the board is seen"
+    words = f"{len(view.corners)} corners of the board" if view.is_useful else "too little of the board is visible"
     output.say(f"{path}: {words}")
     return view
 
@@ -169,11 +169,11 @@ def _measure_table(image: Image, lens: Lens, given: TableGiven, read_tiles: Read
     size = None if given.tile is None else TileSize(*given.tile, thickness_mm)
     if not markers and size is not None:
         tiles = read_tiles(image)
-        output.say(f"{len(tiles)} tiles are seen.")
+        output.say(f"{len(tiles)} tiles are visible.")
         return table_from_tiles(tiles, lens, size)
     blocks = len({marker.block for marker in markers})
     output.say(
-        f"{len(markers)} of {BLOCKS * MARKERS_PER_BLOCK} markers are seen, of {blocks} of {BLOCKS} corner blocks."
+        f"{len(markers)} of {BLOCKS * MARKERS_PER_BLOCK} markers are visible, on {blocks} of {BLOCKS} corner blocks."
     )
     table = table_from_markers(markers, lens, thickness_mm=thickness_mm, print_scale=given.ruler_mm / 100)
     if size is not None:
@@ -185,17 +185,17 @@ def _compare_scales(table: Table, lens: Lens, size: TileSize, tiles: Sequence[Se
     """Print a comparison of tile lengths, measured by the markers, with their true length, to check the print scale."""
     apart = [tile for tile in tiles if not is_on_block(tile, table, lens)]
     if len(apart) < _LEAST_TILES:
-        output.say(f"Fewer than {_LEAST_TILES} tiles are seen, so the scale of the print is not checked.")
+        output.say(f"Fewer than {_LEAST_TILES} tiles are visible, so the scale of the print was not checked.")
         return
     length_mm = tile_length_mm(apart, table, lens)
-    words = f"By the markers {len(apart)} tiles are {length_mm:.1f} mm long, and should be {size.length_mm:.1f} mm"
+    words = f"By the markers, {len(apart)} tiles measure {length_mm:.1f} mm and should measure {size.length_mm:.1f} mm"
     if abs(length_mm / size.length_mm - 1) <= _SCALE_DIFFERS:
         output.say(f"{words}: the scale is right.")
         return
     percent = 100 * size.length_mm / length_mm
     output.say(
-        f"Attention: {words}. The sheets seem to be printed at {percent:.0f} %. Measure the printed line of 100 mm, and"
-        f" print again at 100 %, or say --ruler {percent:.0f}."
+        f"Warning: {words}. The sheets seem to be printed at {percent:.0f} %. Measure the printed line of 100 mm, then"
+        f" print again at 100 % or use --ruler {percent:.0f}."
     )
 
 
@@ -206,13 +206,17 @@ def is_on_block(tile: SeenTile, table: Table, lens: Lens) -> bool:
 
 
 def _print_lens(lens: Lens, output: Output) -> None:
-    words = f"The lens sees {math.degrees(lens.width_rad):.1f} degrees across, focal length {lens.focal_px[0]:.0f} px"
+    words = f"The lens covers {math.degrees(lens.width_rad):.1f} degrees, focal length {lens.focal_px[0]:.0f} px"
     if lens.error_px is None:
-        output.say(f"{words}, as its data sheet says. Measuring it is more exact.")
+        output.say(f"{words}, from its data sheet. Measuring it is more accurate.")
         return
     output.say(
-        f"{words}. Corners lie {lens.error_px:.2f} px from where they should, in {lens.views} views."
-        + ("" if lens.error_px <= GOOD_ERROR_PX else " Below 0.3 px would be good: is the board flat and in focus?")
+        f"{words}. Mean corner error {lens.error_px:.2f} px in {lens.views} views."
+        + (
+            ""
+            if lens.error_px <= GOOD_ERROR_PX
+            else " A good error is below 0.3 px: check that the board is flat and in focus."
+        )
     )
 
 
@@ -224,19 +228,19 @@ def _print_table(table: Table, lens: Lens, output: Output) -> None:
     }
     sure_mm = max(0.1, table.doubt * HALF_TABLE_MM)
     output.say(
-        f"Measured by {ways[table.source]}: the camera is {table.height_mm:.0f} mm over the cloth, tilted by"
-        f" {math.degrees(table.tilt_rad):.1f} degrees. The scale is sure to {sure_mm:.1f} mm over"
-        f" {HALF_TABLE_MM:.0f} mm. Tiles are taken to be {table.thickness_mm:g} mm thick."
+        f"Measured from {ways[table.source]}: the camera is {table.height_mm:.0f} mm above the cloth, tilted by"
+        f" {math.degrees(table.tilt_rad):.1f} degrees. The scale is accurate to {sure_mm:.1f} mm over"
+        f" {HALF_TABLE_MM:.0f} mm. Assumed thickness of tiles: {table.thickness_mm:g} mm."
     )
     if table.source is TableSource.MARKERS and table.error_px > _FLAT_ERROR_PX:
         output.say(
-            f"Attention: the markers lie {table.error_px:.1f} px from where they should. Is all paper flat, and is this"
-            " the camera whose lens was measured, in the same mode?"
+            f"Warning: the markers are {table.error_px:.1f} px off. Check that all paper is flat, and that this is the"
+            " camera whose lens was measured, in the same mode."
         )
     if lens.source is not LensSource.MEASURED:
         output.say(
-            f"The lens is {'a guess' if lens.source is LensSource.GUESS else 'that of the data sheet'}: places may be"
-            " some millimetres off. `tallybone calibrate lens` makes them exact."
+            f"The lens is {'an estimate' if lens.source is LensSource.GUESS else 'that of the data sheet'}: positions"
+            " may be some millimetres off. `tallybone calibrate lens` removes the error."
         )
 
 

@@ -95,9 +95,9 @@ def print_light(seen: LightSeen, output: Output) -> None:
     """Print the state of the light, and its warnings."""
     if seen.kept.is_held is not None:
         output.say(
-            "Exposure and white balance are held; a game holds them alike."
+            "Exposure and white balance are locked; a game locks them in the same way."
             if seen.kept.is_held
-            else "This camera cannot hold exposure and white balance: a hand over the table changes its colours."
+            else "This camera cannot lock exposure and white balance: a hand over the table changes its colours."
         )
     if seen.kept.contrast is not None:
         low, high = seen.kept.contrast
@@ -106,15 +106,13 @@ def print_light(seen: LightSeen, output: Output) -> None:
             f" ({LEAST_CONTRAST:.0f} are needed)."
         )
     else:
-        output.say(
-            "Neither tiles nor markers are seen: lay open tiles all over the table to have their contrast checked."
-        )
+        output.say("No tiles or markers are visible: lay tiles face up all over the table to check their contrast.")
     if seen.found.is_bright:
         output.say(
-            "Most tiles are pure white in parts. They can be read; with less light or exposure glare shows better."
+            "Most tiles are partly overexposed. They can be read, but less light or exposure would reveal glare."
         )
     for warning in seen.found.warnings:
-        output.say(f"Attention: {warning}")
+        output.say(f"Warning: {warning}")
     if not seen.found.warnings:
         output.say("The light is good.")
 

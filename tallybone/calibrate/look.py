@@ -152,4 +152,4 @@ def wait_for_picture(look: CalibrationCamera, clock: Clock, *, pause: Callable[[
         if image is not None:
             return image
         pause(_POLL_S)
-    raise CameraError(look.problem or f"the camera gives no picture within {_LONGEST_S:.0f} seconds")
+    raise CameraError(look.problem or f"the camera sent no picture within {_LONGEST_S:.0f} seconds")

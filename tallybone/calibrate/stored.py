@@ -75,13 +75,13 @@ def check(
             image = wait_for_picture(look, clock)
             findings, light = compare_with_picture(image, calibration, read_tiles or detect_tiles, tile_mm)
         for finding in findings:
-            output.say(finding.words if finding.grade is Grade.OK else f"Attention: {finding.words}")
+            output.say(finding.words if finding.grade is Grade.OK else f"Warning: {finding.words}")
         if annotate is not None:
             output.say(f"Drawn into {write_drawn(annotate, _ANNOTATED, _drawn(image, calibration, light))}")
     except (CalibrationError, VisionError, OSError) as error:
         return output.complain(error)
     is_well = all(finding.grade is Grade.OK for finding in findings)
-    output.say("All is well." if is_well else "Not all is well.")
+    output.say("All checks passed." if is_well else "Some checks failed.")
     return 0 if is_well else 1
 
 
@@ -139,7 +139,7 @@ def _drawn(image: Image, calibration: Calibration, light: LightSeen) -> Image:
 
 def _stored(path: Path) -> Calibration:
     if not path.exists():
-        raise CalibrationFileError(f"{path}: nothing is stored; `tallybone calibrate guide` leads through it")
+        raise CalibrationFileError(f"{path}: there is no calibration; run `tallybone calibrate guide`")
     return load_calibration(path)
 
 
@@ -170,7 +170,7 @@ def restore(path: Path, number: int, *, output: Output | None = None) -> int:
         calibration = restore_calibration(path, number)
     except (CalibrationError, OSError) as error:
         return output.complain(error)
-    output.say(f"{path}: number {number} is back. What was there is kept as number 1.")
+    output.say(f"{path}: number {number} was restored. The previous calibration is now number 1.")
     print_calibration(calibration, output)
     return 0
 
@@ -181,7 +181,7 @@ def print_calibration(calibration: Calibration, output: Output) -> None:
         output.say(words)
     missing = [name for name in _STEPS if name not in calibrated_parts(calibration)]
     if missing:
-        output.say(f"Not done yet: {', '.join(f'`tallybone calibrate {name}`' for name in missing)}.")
+        output.say(f"Not yet calibrated: {', '.join(f'`tallybone calibrate {name}`' for name in missing)}.")
 
 
 def age(passed_s: float) -> str:

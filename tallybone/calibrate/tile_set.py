@@ -111,8 +111,8 @@ def _print_set(stored: LearnedSet, learned: LearningResult, output: Output) -> N
     backs = sum(picture.backs for picture in learned.seen)
     of_set = "" if stored.is_too_doubtful else f" of a set to double-{stored.max_pips}"
     output.say(
-        f"{len(stored.tiles)} tiles{of_set} are seen face up"
-        + (f", and {backs} face down: turn them over to have them learned too." if backs else ".")
+        f"{len(stored.tiles)} tiles{of_set} are visible face up"
+        + (f", and {backs} face down: turn them over to learn them too." if backs else ".")
     )
     look = stored.look
     size = "" if look.size_mm is None else f", {look.size_mm[0]:g} x {look.size_mm[1]:g} mm"
@@ -132,7 +132,7 @@ def _print_tiles(stored: LearnedSet, learned: LearningResult, output: Output) ->
     unseen = [str(number) for number, rgb in enumerate(look.pips_rgb, 1) if rgb is None]
     if unseen:
         output.say(
-            f"Attention: hardly unlike the face: {', '.join(unseen)}. More light, or light from the side, helps."
+            f"Warning: low contrast between pips and face: {', '.join(unseen)}. Use more light, or light from the side."
         )
     count = stored.count
     if count.missing:
@@ -140,35 +140,35 @@ def _print_tiles(stored: LearnedSet, learned: LearningResult, output: Output) ->
         more = f" and {len(count.missing) - _MOST_NAMED} more" if len(count.missing) > _MOST_NAMED else ""
         output.say(f"Missing: {named}{more}")
     if count.twice:
-        output.say("There twice: " + ", ".join(f"{high}-{low}" for low, high in count.twice))
+        output.say("Found twice: " + ", ".join(f"{high}-{low}" for low, high in count.twice))
     _print_doubts(learned, output)
 
 
 def _print_doubts(learned: LearningResult, output: Output) -> None:
     if not learned.doubtful:
         return
-    output.say("In doubt, by their number on the picture that --annotate draws:")
+    output.say("Unsure, by their number in the picture that --annotate draws:")
     for at in learned.doubtful:
         first, second = learned.pips[at].tolist()
-        output.say(f"  {at + 1}: taken for {first}-{second}")
+        output.say(f"  {at + 1}: read as {first}-{second}")
     at = learned.doubtful[0] + 1
-    output.say(f"Where that is wrong, say it, such as --tiles '{at}=6-5'")
+    output.say(f"Correct wrong ones, such as --tiles '{at}=6-5'")
 
 
 def _print_how_sure(stored: LearnedSet, output: Output) -> None:
     if stored.is_too_doubtful:
         output.say(
-            f"{stored.doubtful} of them are in doubt, too many to learn from: say what they are, by their number on the"
-            " picture that --annotate draws, such as --tiles '3=6-5', or take a picture in better light. Where signs"
-            " stand for the numbers, say what each double is."
+            f"{stored.doubtful} of them are unsure, too many to learn from: correct them by their number in the picture"
+            " that --annotate draws, such as --tiles '3=6-5', or use better light. If your tiles show symbols instead"
+            " of pips, enter the value of each double."
         )
         return
     before, after = (100 * share for share in stored.misread)
-    words = f"Of the halves of tiles kept back, in worse light, {before:.1f} % are misread by the eye as it is shipped"
+    words = f"Misread halves of held-out tiles in worse light: {before:.1f} % as shipped"
     if stored.weights:
-        output.say(f"{words}, {after:.1f} % with what was learned.")
+        output.say(f"{words}, {after:.1f} % after learning.")
     else:
-        output.say(f"{words}, {after:.1f} % with what was learned: that is no better, so it is not used.")
+        output.say(f"{words}, {after:.1f} % after learning: no improvement, so it is not used.")
 
 
 def _hex(rgb: tuple[int, int, int]) -> str:

@@ -57,7 +57,7 @@ def with_zones(zones: TableZones, drawn: tuple[EditableZone, ...], table: Table,
     known = [name for name, _ in zones.named()]
     for zone in drawn:
         if zone.name not in known:
-            raise RefusedError(f"there is no zone {zone.name}")
+            raise RefusedError(f"unknown zone {zone.name}")
     given = {zone.name: _on_table(zone, table, lens) for zone in drawn}
     outlines = {name: given.get(name, outline) for name, outline in zones.named()}
     seats = tuple(outlines[name] for name in known if name.startswith("seat"))

@@ -88,8 +88,8 @@ def _derived(before: Calibration, table: Table, given: ZonesGiven) -> TableZones
     if given.boneyard is not None or given.layout is not None or given.seat_outlines:
         return TableZones(ZoneSource.GIVEN)
     raise RefusedError(
-        "the table was measured without corner blocks, so nobody knows where it ends: say its size, such as"
-        " --size 800x600, or the zones themselves"
+        "the table was measured without corner blocks, so its size is unknown: give it, such as --size 800x600, or give"
+        " the zones"
     )
 
 
@@ -99,6 +99,6 @@ def _with_given(zones: TableZones, given: ZonesGiven) -> TableZones:
     seats = list(zones.seats)
     for seat, outline in sorted(given.seat_outlines, key=lambda numbered: numbered[0]):
         if not 0 <= seat <= len(seats):
-            raise RefusedError(f"seat {seat + 1}: there are {len(seats)} seats; say the others first")
+            raise RefusedError(f"seat {seat + 1}: there are {len(seats)} seats; define the others first")
         seats[seat : seat + 1] = [outline]
     return TableZones(ZoneSource.GIVEN, tuple(seats), given.boneyard or zones.boneyard, given.layout or zones.layout)

@@ -125,16 +125,16 @@ def guide_board(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: s
 def _print_end(calibration: Calibration, settings: GuideSettings, output: Output) -> None:
     print_calibration(calibration, output)
     if not settings.into.exists():
-        output.say("Nothing was kept.")
+        output.say("Nothing was saved.")
         return
     if settings.source.partition(":")[0] == SIMULATED:
         output.say(
-            f"Kept in {settings.into}, for trying: simulated matches have other tables. A camera of your own:"
+            f"Saved in {settings.into}, for testing: simulated matches have other tables. With your own camera:"
             " tallybone calibrate guide --camera usb:0"
         )
         return
     play = f"--camera {settings.source}" if is_device(settings.source) else f"--calibration {settings.into}"
-    output.say(f"Kept in {settings.into}. Play with it: tallybone play {play}")
+    output.say(f"Saved in {settings.into}. To play: tallybone play {play}")
 
 
 def _page_on(

@@ -151,5 +151,5 @@ def _why(error: OSError | EngineError | UnicodeDecodeError) -> str:
     from tallybone.files import reason_of
 
     if isinstance(error, UnicodeDecodeError):
-        return f"expected a text in UTF-8, but byte {error.start} is none"
+        return f"expected a text in UTF-8, but byte {error.start} is invalid"
     return reason_of(error) if isinstance(error, OSError) else str(error)

@@ -148,7 +148,7 @@ def summary(findings: tuple[Finding, ...]) -> str:
     counts = Counter(finding.grade for finding in findings)
     problems, warnings = counts[Grade.PROBLEM], counts[Grade.WARNING]
     if not problems and not warnings:
-        return "All is well."
+        return "All checks passed."
     said = [_counted(number, word) for number, word in ((problems, "problem"), (warnings, "warning")) if number]
     hint = "\nFix the first one first: it may cause the others." if problems > 1 else ""
     return f"{' and '.join(said)}.{hint}"

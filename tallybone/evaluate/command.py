@@ -165,15 +165,15 @@ class _PhotoRun:
             output.write(json.dumps(report, allow_nan=False))
             return
         if evaluation is None:
-            output.write("No picture was judged")
+            output.write("No picture was evaluated")
             return
         print_evaluation(output.console, evaluation)
         for path in sheets:
             output.say(f"Drawn: {path}")
         if len(sheets) > 1:
-            output.write(f"A sheet holds {MOST_CELLS} mistakes.")
+            output.write(f"A sheet has room for {MOST_CELLS} mistakes.")
         if wants_sheet and not self.cells:
-            output.write("There is nothing to draw on a sheet.")
+            output.write("There are no mistakes to draw.")
 
 
 def _cells(photo: PhotoJudged, image: Image) -> list[Cell]:
@@ -225,5 +225,5 @@ def evaluate_sessions(
     elif batch.judged:
         print_batch(output.console, batch)
     else:
-        output.write("No recording was judged")
+        output.write("No recording was evaluated")
     return output.exit_code

@@ -141,7 +141,7 @@ def _load_json(path: Path) -> object:
     except OSError as error:
         raise LabelError(f"it cannot be opened: {reason_of(error)}") from error
     except UnicodeDecodeError as error:
-        raise LabelError(f"expected UTF-8 text, but byte {error.start} is none") from error
+        raise LabelError(f"expected UTF-8 text, but byte {error.start} is invalid") from error
     except json.JSONDecodeError as error:
         raise LabelError(f"line {error.lineno}, column {error.colno}: expected JSON: {error.msg}") from error
     except ValueError as error:  # a number with more digits than Python converts
@@ -210,7 +210,7 @@ def _tile(value: object, where: str) -> TileLabel:
         raise LabelError(f"{where}.halves: expected 2 halves, got {len(halves)}")
     (ax, ay), (bx, by) = (half.center_px for half in halves)
     if math.dist((ax, ay), (bx, by)) < 1:
-        raise LabelError(f"{where}.halves: expected the centres of two halves, but both lie at {ax:g}, {ay:g}")
+        raise LabelError(f"{where}.halves: expected the centres of two halves, but both are at {ax:g}, {ay:g}")
     return TileLabel(label_face, ((ax + bx) / 2, (ay + by) / 2), halves)
 
 
@@ -235,7 +235,7 @@ def _end(value: object, where: str, tiles: Sequence[TileLabel]) -> tuple[int, in
     if not _is_index(tile, len(tiles)) or not (half is None or _is_index(half, 2)):
         raise LabelError(f"{where}: expected a tile of this picture and its half (0, 1 or null), {_got(value)}")
     if not tiles[tile].halves:
-        raise LabelError(f"{where}: expected a tile that lies face up, but tile {tile} is {tiles[tile].face}")
+        raise LabelError(f"{where}: expected a tile that is face up, but tile {tile} is {tiles[tile].face}")
     if half is None and len({labelled.pips for labelled in tiles[tile].halves}) != 1:
         raise LabelError(f"{where}: expected half 0 or 1, got null, but tile {tile} is no double")
     return tile, half

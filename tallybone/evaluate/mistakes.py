@@ -77,7 +77,7 @@ def mistakes_in(photo: PhotoJudged) -> tuple[Mistake, ...]:
 def _tiles(photo: PhotoJudged) -> Iterator[Mistake]:
     for tile in photo.tiles:
         if tile.seen is None:
-            words = f"missed {_name(tile.label)}{'' if tile.is_silent else ', said to be unsure'}"
+            words = f"missed {_name(tile.label)}{'' if tile.is_silent else ', reported as unsure'}"
             yield Mistake(MistakeKind.MISSED, words, (_outline(tile.label),))
         elif words := _misread(tile):
             yield Mistake(MistakeKind.MISREAD, words, (tile.seen.corners_px,))
@@ -85,7 +85,7 @@ def _tiles(photo: PhotoJudged) -> Iterator[Mistake]:
         sure = min(half.confidence for half in spare.halves)
         yield Mistake(MistakeKind.SPARE, f"spare {_name(spare)} ({sure:.2f})", (spare.corners_px,))
     for spare in photo.unsure_spare:
-        yield Mistake(MistakeKind.SPARE_UNSURE, "said to be unsure, but no tile", (spare.corners_px,))
+        yield Mistake(MistakeKind.SPARE_UNSURE, "reported as unsure, but not a tile", (spare.corners_px,))
 
 
 def _backs(photo: PhotoJudged) -> Iterator[Mistake]:

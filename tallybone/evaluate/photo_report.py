@@ -124,7 +124,7 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
     print_table(console, "Tiles by source, in per cent", _tiles(sources))
     if overall.backs or overall.backs_spare or overall.joins:
         print_table(console, "Face-down tiles and joins by source", _rest(sources))
-    print_table(console, "Missed, and misread as if it were sure", _hidden(sources))
+    print_table(console, "Missed, and misread with high confidence", _hidden(sources))
     print_table(console, "By the size of a half in pixels", _tiles(evaluation.sizes, by_picture=False))
     for title, groups in (("By look", evaluation.looks), ("By kind of picture", evaluation.kinds)):
         if groups:
@@ -155,10 +155,10 @@ def _print_scenes(console: Console, scenes: Mapping[str, PhotoCounts]) -> None:
 
 
 def _print_reliability(console: Console, evaluation: Evaluation) -> None:
-    print_table(console, "Confidence: is it right as often as it says?", _reliability(evaluation.reliability))
+    print_table(console, "Calibration of confidence", _reliability(evaluation.reliability))
     for each in evaluation.reliability:
         if each.low >= _SURE and each.claims:
-            console.print(f"Said with {_SURE} or more: {percent(each.share_right)} % are right")
+            console.print(f"Confidence {_SURE} or more: {percent(each.share_right)} % are right")
     error = expected_calibration_error(evaluation.reliability)
     if error is not None:
         console.print(f"Expected calibration error: {error:.4f} (a half of a spare tile counts as wrong)")

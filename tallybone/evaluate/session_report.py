@@ -152,9 +152,9 @@ def wrong_in(session: SessionJudged) -> Iterator[WrongPlay]:
             if not play.is_wholly_right:
                 yield WrongPlay(hand.closed_ns, str(play), hand.is_flagged)
         for spare in hand.spare:
-            yield WrongPlay(hand.closed_ns, f"hand {hand.number}: {spare} was never laid", hand.is_flagged)
+            yield WrongPlay(hand.closed_ns, f"hand {hand.number}: {spare} was never played", hand.is_flagged)
         if hand.seen is None:
-            yield WrongPlay(hand.closed_ns, f"hand {hand.number}: nobody noticed that it was played", hand.is_flagged)
+            yield WrongPlay(hand.closed_ns, f"hand {hand.number}: it was missed entirely", hand.is_flagged)
         elif not (hand.are_totals_right and hand.is_end_right):
             yield WrongPlay(hand.closed_ns, f"hand {hand.number}: {_end(hand)}", hand.is_flagged)
 
@@ -162,7 +162,7 @@ def wrong_in(session: SessionJudged) -> Iterator[WrongPlay]:
 def _end(hand: HandJudged) -> str:
     assert hand.seen is not None  # checked by the caller
     ended, scored = (
-        "it is not over" if end.over is None else f"{end.over.ending.value}, {end.over.result.points} points"
+        "it is not finished" if end.over is None else f"{end.over.ending.value}, {end.over.result.points} points"
         for end in (hand.truth, hand.seen)
     )
     return f"{_points(hand.truth.gained)} to gain, {ended}; scored: {_points(hand.seen.gained)}, {scored}"

@@ -187,7 +187,7 @@ def judge_session(path: Path, *, perception: Perception | None = None) -> Sessio
     results = ReplayResults(truth)
     with opened_replay(path, ReplaySettings(), complaints.append, perception=perception, through=players.among) as run:
         if run.match is None:
-            raise TruthError(f"{path}: no game is played there")
+            raise TruthError(f"{path}: it contains no game")
         for step in run.steps:
             results.add(step, players.observe(step))
         results.leave_hand(results.session, results.session.state)

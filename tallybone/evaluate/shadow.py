@@ -145,7 +145,7 @@ def shadow_of(recordings: Sequence[Path], sheet: Path, complain: Callable[[str],
             _require_same(sheet, start, match)
         results.add(step, 0.0)
     if match is None:
-        raise SheetMismatchError(f"{recordings[-1]}: expected a match, but no score was kept")
+        raise SheetMismatchError(f"{recordings[-1]}: expected a match, but it has no score")
     results.leave_hand(results.session, results.session.state)
     asked, answered, corrections = _count_inputs(recordings, complain)
     true_game, game = truth.states[-1].game, results.session.state.game

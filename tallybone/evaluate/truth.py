@@ -108,7 +108,7 @@ def read_truth(path: Path) -> Truth:
         except (JsonValueError, KeyError, TypeError, ValueError) as error:
             raise TruthError(f"{path}: record {record.number}: the truth cannot be read: {error}") from error
     if not events:
-        raise TruthError(f"{path}: it does not say what really happened; `tallybone simulate` makes recordings that do")
+        raise TruthError(f"{path}: it has no ground truth; `tallybone simulate` makes recordings with it")
     return Truth(
         tuple(events),
         tuple(accumulate(events, lambda state, event: apply(state, event.event)[0], initial=State()))[1:],

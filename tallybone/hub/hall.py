@@ -40,7 +40,7 @@ _HEARD = ("availability", "scores", "state")
 _AT_ONCE = 200
 _MARKS_KEPT = 600
 
-_ABOUT = "All tables of a club or a tournament, as they tell a broker how they stand. Everybody may look."
+_ABOUT = "All tables of a club or a tournament, from the broker to which they publish their state. Everybody can watch."
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Hall:
         except JunkError as error:
             self.junk += 1
             if self.junk == 1:
-                log.warning("ignored a message that no table sends, on topic %r: %s", topic[:80], error)
+                log.warning("ignored an invalid message on topic %r: %s", topic[:80], error)
             return
         if isinstance(news, Scores):
             self._results.take(table, news)

@@ -90,7 +90,7 @@ def heard(prefix: str, topic: str, payload: bytes) -> tuple[str, TableNews]:
     head, what = f"{prefix}/v{VERSION}/", topic.rpartition("/")[2]
     table = topic.removeprefix(head).removesuffix(f"/{what}")
     if topic != f"{head}{table}/{what}" or not _TABLE.fullmatch(table):
-        raise JunkError("this is no topic of a table")
+        raise JunkError("not a topic of a table")
     if not payload:
         return table, Gone()
     if what == "availability":
@@ -102,16 +102,16 @@ def heard(prefix: str, topic: str, payload: bytes) -> tuple[str, TableNews]:
         return table, scores_of(data, table)
     if what == "state":
         return table, _state(data)
-    raise JunkError("this is no topic of a table")
+    raise JunkError("not a topic of a table")
 
 
 def _object(payload: bytes) -> Mapping[str, Any]:
     if len(payload) > MOST_BYTES:
-        raise JunkError("this is too large")
+        raise JunkError("too large")
     try:
         data = json.loads(payload)
     except (ValueError, RecursionError):
-        raise JunkError("this is no JSON") from None
+        raise JunkError("not JSON") from None
     if not isinstance(data, dict) or data.get("v") != VERSION:
         raise JunkError(f"expected an object of version {VERSION}")
     return data

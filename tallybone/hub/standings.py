@@ -53,7 +53,7 @@ class Standing:
 
 
 def match_result(table: str, scores: Scores) -> MatchResult | None:
-    """Return the result of a table's match, or None if it is not over."""
+    """Return the result of a table's match, or None if it is not finished."""
     if not scores.over or scores.winner is None or scores.match is None:
         return None
     team = scores.players[scores.winner].team
@@ -178,7 +178,7 @@ class Results:
             self._lines += 2 * len(lines)
             self.problem = None
         except OSError as error:
-            self.problem = f"results are not kept: {error}"
+            self.problem = f"results cannot be saved: {error}"
             log.warning("%s", self.problem)
 
 

@@ -103,7 +103,7 @@ def with_own_tiles(game: MatchPlan, used: Used, reader: Reader) -> tuple[MatchPl
         try:
             custom = recorded_set(learned, reader)
         except RefusedError as error:
-            words.append(f"What was learned of the tiles is not used: {error}.")
+            words.append(f"The learned tile set is not used: {error}.")
     if custom is not None:
         reader = as_recorded(reader, custom, words.append)
         words += () if words else (_OWN_TILES,)

@@ -20,8 +20,8 @@ USUAL = "table"
 # Minimum visible share of a zone. Below it, tiles may be missed, so the players are warned.
 _ENOUGH = 0.7
 _FOR_TRYING = (
-    "What was calibrated with the simulated camera is not used: each simulated match has another table, other tiles and"
-    " another camera, and its zones are known. With a camera that is plugged in a calibration is used by its matches."
+    "The calibration of the simulated camera is not used: each simulated match has its own table, tiles, camera and"
+    " zones. Matches with a real camera use their calibration."
 )
 _KNOCKS = "Knocks are distinguished from tiles as calibrated at this table."
 
@@ -110,7 +110,7 @@ def zones_in_picture(calibration: Calibration, players: int) -> tuple[Zones, tup
     yard = None if zones.boneyard is None else show_zone(zones.boneyard, table, lens)
     hidden = [f"seat {at + 1}" for at, zone in enumerate(shown) if zone.visible < _ENOUGH]
     hidden += ["the boneyard"] if yard is not None and yard.visible < _ENOUGH else []
-    words = () if not hidden else (f"The picture shows only a part of the zone of {', '.join(hidden)}.",)
+    words = () if not hidden else (f"The picture shows only part of the zone of {', '.join(hidden)}.",)
     return Zones(seats, (yard.shares or None) if yard is not None else None), words
 
 
@@ -124,13 +124,15 @@ def _use(calibration: Calibration, path: Path, players: int, size_px: tuple[int,
     projected = zones_in_picture(calibration, players)
     if projected is None:
         lacking = [name for name in ("lens", "table", "zones") if getattr(calibration, name) is None]
-        return Used(None, (f"The calibration {path} says nothing of {' and '.join(lacking)}: no zones are used.",))
+        return Used(None, (f"The calibration {path} has no {' and '.join(lacking)}: no zones are used.",))
     zones, hidden = projected
     parts = [f"the zones of {len(zones.seats)} seats"] if zones.seats else []
     parts += ["the boneyard"] if zones.boneyard is not None else []
-    words = [f"The calibration {path} is used: {' and '.join(parts) or 'it has no zone in the picture'}."]
+    words = [f"Using the calibration {path}: {' and '.join(parts) or 'no zone is in the picture'}."]
     if calibration.zones is not None and calibration.zones.seats and not zones.seats:
-        words.append(f"It is for {len(calibration.zones.seats)} seats, and {players} play: their zones are not used.")
+        words.append(
+            f"It has {len(calibration.zones.seats)} seats for {players} players: the zones of seats are not used."
+        )
     return Used(zones, (*words, *hidden))
 
 

@@ -39,18 +39,18 @@ KNOCKS = "b"
 _COUNTED = {"p": "pips left in the hand", "e": "correct the total"}
 _MAX_DIGITS = 3
 _HINTS = {
-    Phase.DEAL: "space: the hand is dealt    ? help  q quit",
-    Phase.REVEAL: "p: type in the pips left in each hand    u undo  ? help  q quit",
+    Phase.DEAL: "space: hand is dealt    ? help  q quit",
+    Phase.REVEAL: "p: enter the pips left in each hand    u undo  ? help  q quit",
 }
-_ASKED = "1-9: answer  s the first    lay the next tile if you like, it waits    ? help  q quit"
-FOOTER = "space next  k knock  d draw  c call  u undo  s stands  p pips  ? help  q quit"
+_ASKED = "1-9: answer  s first answer    play may go on meanwhile    ? help  q quit"
+FOOTER = "space next  k knock  d draw  c call  u undo  s accept  p pips  ? help  q quit"
 HELP = (
-    "space  next: deal a hand, or another leads    1-9  answer the question",
-    "k  knock      d  draw       c  call points    o  done, I do not play again",
-    "K D C O and then 1-9: the same for that player, not for whose turn it is",
-    "u  undo       s  it stands  h  hand is over   r  redeal     t  tile on its copy",
-    "p  and then 1-9 and a number and Enter: pips left in that hand; e: that total",
-    "q  quit       ?  this help on and off       a  the table is right as it lies",
+    "space  a hand was dealt, or another player leads    1-9  answer the question",
+    "k  knock      d  draw       c  call points    o  end turn after an extra turn",
+    "K D C O then 1-9: the same for another player",
+    "u  undo    s  accept    h  hand is over    r  redeal    t  stack on same tile",
+    "p, 1-9, a number and Enter: pips left in that hand; e: that total",
+    "q  quit       ?  show or hide help          a  use the layout on the table",
 )
 """Help for the keys."""
 
@@ -113,7 +113,7 @@ def _first(key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
     if key == KNOCKS:
         return Keys(), KnockHeard()
     if key == "q":
-        return Keys(key, "leave the game? q or y: yes, any other key: no (--resume goes on with it)"), None
+        return Keys(key, "quit? q or y: yes, any other key: no (resume later with --resume)"), None
     if key in _COUNTED:
         return Keys(key, f"{_COUNTED[key]}: who? {_names(session)}"), None
     if key in OF_A_SEAT:

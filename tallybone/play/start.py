@@ -31,7 +31,7 @@ from vision.image.picture import decode_picture
 from vision.reader.reader import Reader
 from vision.tracking.perception import Perception, Start
 
-_NO_START = "what it says of its sitting is damaged"
+_NO_START = "its match data is damaged"
 _MAX_NAME = 60
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
@@ -270,7 +270,7 @@ def newest_left(folder: Path, *, most: int | None = None) -> tuple[Path, Left]:
                 return recording.path, replace(left, passed_over=tuple(newer))
         if recording.start is not None:
             continued.add(recording.start.continues)
-    raise RecordingError(f"{folder}: there is no recording of a match that is not over")
+    raise RecordingError(f"{folder}: there is no recording of an unfinished match")
 
 
 def _idle(path: Path) -> list[RecordingFile]:

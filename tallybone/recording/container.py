@@ -85,7 +85,7 @@ def scan(file: BinaryIO, size_bytes: int) -> Iterator[RawRecord | Damage]:
             is_whole = False
             resume = next_start(file, at + 1, size_bytes)
             is_too_long = resume < size_bytes and record.startswith(CUT)
-            yield Damage(at, resume, "a record that claims to be longer than the file" if is_too_long else record)
+            yield Damage(at, resume, "a record claims to be longer than the file" if is_too_long else record)
             at = resume
             continue
         if record.opcode == Opcode.DATA_END:
@@ -107,14 +107,14 @@ def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcod
         return f"{CUT} at byte {at}"
     opcode, length = RECORD_HEAD.unpack(head)
     if opcode not in allowed:
-        return f"no record of a kind that belongs there (0x{opcode:02x})"
+        return f"no record of an expected kind (0x{opcode:02x})"
     if length > MAX_RECORD_BYTES:
-        return f"a record that claims {length} bytes, at most {MAX_RECORD_BYTES} are read"
+        return f"a record claims {length} bytes, at most {MAX_RECORD_BYTES} are read"
     if at + RECORD_HEAD.size + length > size_bytes:
         return f"{CUT} at byte {at}"
     begin = file.read(min(length, _BEGIN_BYTES))
     if not _is_consistent(opcode, begin, length):  # checked first, because a damaged record may seem large
-        return "a record whose lengths do not fit each other"
+        return "a record with inconsistent lengths"
     content = begin + file.read(length - len(begin))
     if len(content) < length:
         return f"{CUT} at byte {at}"
@@ -180,7 +180,7 @@ def _check_index(file: BinaryIO, start_byte: int, size_bytes: int) -> Iterator[R
             if len(magic) < len(MCAP0_MAGIC):
                 break
             if record.content[16:] != expected or magic != MCAP0_MAGIC:
-                yield Damage(start_byte, size_bytes, "the index is damaged: its checksum does not fit")
+                yield Damage(start_byte, size_bytes, "the index is damaged: wrong checksum")
             elif statistics is not None:
                 yield statistics
             return
@@ -220,7 +220,7 @@ def messages_in(content: bytes, paths: dict[int, str]) -> tuple[ChannelMessage, 
         chunk: Chunk = Chunk.read(ReadDataStream(BytesIO(content)))
         data = _decompressed(chunk)
         if zlib.crc32(data) != chunk.uncompressed_crc:
-            raise ChunkError("the checksum of a chunk does not fit")
+            raise ChunkError("the checksum of a chunk is wrong")
         return _messages(data, paths)
     except (McapError, struct.error, UnicodeDecodeError, EOFError) as error:
         raise ChunkError(f"a chunk cannot be read: {str(error) or type(error).__name__}") from error
@@ -270,7 +270,7 @@ def _messages(data: bytes, paths: dict[int, str]) -> tuple[ChannelMessage, ...]:
         opcode, length = RECORD_HEAD.unpack_from(data, at)
         at += RECORD_HEAD.size
         if at + length > len(data):
-            raise EOFError("a record in it does not end")
+            raise EOFError("a record in it is incomplete")
         stream = ReadDataStream(BytesIO(data[at : at + length]))
         at += length
         if opcode == Opcode.CHANNEL:
@@ -279,7 +279,7 @@ def _messages(data: bytes, paths: dict[int, str]) -> tuple[ChannelMessage, ...]:
         elif opcode == Opcode.MESSAGE:
             message: Message = Message.read(stream, length)
             if message.channel_id not in paths:
-                raise ChunkError(f"a message is of channel {message.channel_id}, which nothing describes")
+                raise ChunkError(f"a message is of channel {message.channel_id}, which is not defined")
             path = paths[message.channel_id]
             messages.append(ChannelMessage(path, message.sequence, message.log_time, message.data))
     return tuple(messages)

@@ -17,7 +17,7 @@ MAX_BYTES = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A crop of the picture from which a play or a question was read.
+    """Crop of the picture behind a play or question.
 
     Attributes:
         of: Number of the action in the match log, or topic of the question.

@@ -132,7 +132,7 @@ def set_aside(path: Path) -> None:
         except BlockingIOError:
             raise RecordingError("it is being recorded: end the match first") from None
         if moved.exists():
-            raise RecordingError("a recording of that name was deleted this week already")
+            raise RecordingError("a recording of that name was already deleted this week")
         path.rename(moved)
     os.utime(moved)  # start of its week
     now_s = moved.stat().st_mtime
@@ -160,5 +160,5 @@ def put_back(folder: Path, name: str) -> Path:
         raise FileNotFoundError(name)
     restored = folder / path.name
     if restored.exists():
-        raise RecordingError("there is another of that name now")
+        raise RecordingError("another recording has that name now")
     return path.rename(restored)

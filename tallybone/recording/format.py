@@ -46,12 +46,12 @@ class Topic(Enum):
     CAMERA = ("/camera", "A picture that perception consumed.", ())
     BUTTON = ("/button", "A button was pressed or let go.", ())
     KNOCK = ("/knock", "A knock on the table was heard.", ())
-    CORRECTION = ("/correction", "Somebody put something right at the page.", ())
-    EVENT = ("/event", "An event that was fed to the rules.", ())
-    OUTCOME = ("/outcome", "What followed from it; `totals` are the points by seat.", (("totals", "integer"),))
-    TRUTH = ("/truth", "What really happened, where it is known: simulated tables.", ())
-    TABLE = ("/table", "What lay on the table after a look that changed something, or after an event.", ())
-    EVIDENCE = ("/evidence", "A crop of the picture from which a play or a question was read.", ())
+    CORRECTION = ("/correction", "A correction from the page.", ())
+    EVENT = ("/event", "An event passed to the rules.", ())
+    OUTCOME = ("/outcome", "Its outcomes; `totals` are the points by seat.", (("totals", "integer"),))
+    TRUTH = ("/truth", "Ground truth, for simulated tables.", ())
+    TABLE = ("/table", "Tiles on the table after a change or an event.", ())
+    EVIDENCE = ("/evidence", "Crop of the picture behind a play or question.", ())
 
     def __init__(self, path: str, meaning: str, lists: tuple[tuple[str, str], ...]) -> None:
         """Set the attributes. *lists* are the names of list fields, each with the type of its items."""
@@ -97,7 +97,7 @@ def topic_at(path: str) -> Topic | None:
     """Return the topic of the channel with this name, or None if it is unknown.
 
     >>> topic_at("/event")
-    <Topic.EVENT: ('/event', 'An event that was fed to the rules.', ())>
+    <Topic.EVENT: ('/event', 'An event passed to the rules.', ())>
     """
     return next((topic for topic in Topic if topic.path == path), None)
 
@@ -186,7 +186,7 @@ class SittingStart:
         """
         rest = {name: value for name, value in fields.items() if name != _CRC}
         if fields.get(_CRC) != _checksum(rest):
-            raise ValueError("its checksum does not fit")
+            raise ValueError("wrong checksum")
         if rest.get("format") != FORMAT_VERSION:
             raise VersionError(f"it has format {rest.get('format')}; this version reads format {FORMAT_VERSION}")
         try:
@@ -275,7 +275,7 @@ def _read_varint(data: bytes, at: int) -> tuple[int, int]:
         at, shift = at + 1, shift + 7
         if byte < 128:
             return value, at
-    raise ValueError(f"a number in {IMAGE_SCHEMA_NAME} does not end")
+    raise ValueError(f"a number in {IMAGE_SCHEMA_NAME} is incomplete")
 
 
 def _number(field: int, value: int) -> bytes:

@@ -39,7 +39,7 @@ class IndexDamageError(ValueError):
     def __init__(self, problem: str, start_byte: int, end_byte: int) -> None:
         """Create the error for a problem in a range of bytes."""
         super().__init__(problem)
-        self.damage = Damage(start_byte, end_byte, f"the index is of no use: {problem}")
+        self.damage = Damage(start_byte, end_byte, f"the index cannot be used: {problem}")
 
 
 class ChunkEntry(NamedTuple):
@@ -125,7 +125,7 @@ class EndIndex:
         if counted is None or len(paths) != counted.channel_count:
             raise IndexDamageError("it does not count the records of each channel", start, end)
         if sum(counted.channel_message_counts.values()) != counted.message_count:
-            raise IndexDamageError("its counts do not fit each other", start, end)
+            raise IndexDamageError("its counts are inconsistent", start, end)
         return cls(file, start, end, paths, counted)
 
     @property
@@ -208,14 +208,14 @@ class EndIndex:
         """Return the messages of a chunk, after checking the chunk against its entry."""
         start, end = entry.start_byte, entry.end_byte
         if end > self.start_byte:
-            raise IndexDamageError("it leads out of the data", self.start_byte, self.end_byte)
+            raise IndexDamageError("it points outside the data", self.start_byte, self.end_byte)
         piece = record_at(self.file, start, self.start_byte, _CHUNK_ONLY)
         try:
             if isinstance(piece, str) or piece.end_byte != end:
-                raise ChunkError(piece if isinstance(piece, str) else "its length is another")
+                raise ChunkError(piece if isinstance(piece, str) else "its length differs")
             messages = messages_in(piece.content, dict(self.paths))
             if not all(entry.from_ns <= message.t_ns <= entry.until_ns for message in messages):
-                raise ChunkError("it was made at another time")
+                raise ChunkError("its times differ")
         except ChunkError as error:
             raise IndexDamageError(f"it does not match a chunk: {error}", start, end) from error
         return messages
@@ -243,7 +243,7 @@ class EndIndex:
         for at in range(end - length, first - 1, -length):
             _, opcode, content = next(_records(self.file, at, at + length), (at, 0, b""))
             if opcode != Opcode.CHUNK_INDEX:
-                raise IndexDamageError("its entries do not fit each other", at, at + length)
+                raise IndexDamageError("its entries are inconsistent", at, at + length)
             yield _entry(content, at)
 
     def _ends_entries(self, at: int) -> bool:
@@ -261,12 +261,12 @@ def _index_bounds(file: BinaryIO) -> tuple[int, int]:
         raise IndexDamageError("the file does not end with it", max(0, end), size_bytes)
     opcode, length, start, _, expected = _FOOTER.unpack_from(footer)
     if (opcode, length) != (Opcode.FOOTER, _FOOTER_BYTES) or not 0 < start <= end or end - start > _MAX_INDEX_BYTES:
-        raise IndexDamageError("nothing says where it begins", end, size_bytes)
+        raise IndexDamageError("its start is unknown", end, size_bytes)
     crc = 0
     for at in range(start, end, _WINDOW_BYTES):
         crc = zlib.crc32(os.pread(fd, min(_WINDOW_BYTES, end - at), at), crc)
     if zlib.crc32(footer[: _FOOTER.size - 4], crc) != expected:
-        raise IndexDamageError("its checksum does not fit", start, size_bytes)
+        raise IndexDamageError("wrong checksum", start, size_bytes)
     return start, end
 
 
@@ -278,7 +278,7 @@ def _records(file: BinaryIO, start_byte: int, end_byte: int) -> Iterator[tuple[i
             window, window_at = _window(file, at, end_byte, RECORD_HEAD.size), at
         opcode, length = RECORD_HEAD.unpack_from(window, at - window_at)
         if opcode not in IN_SUMMARY:
-            raise IndexDamageError(f"it has a record of a kind that does not belong there (0x{opcode:02x})", at, at)
+            raise IndexDamageError(f"it has a record of an unexpected kind (0x{opcode:02x})", at, at)
         begin, after = at + RECORD_HEAD.size, at + RECORD_HEAD.size + length
         if after > window_at + len(window):
             window, window_at = _window(file, begin, end_byte, length), begin
@@ -302,14 +302,14 @@ def _entry(content: bytes, at: int) -> ChunkEntry:
     try:
         return ChunkEntry.parse(content)
     except (ValueError, struct.error) as error:
-        raise IndexDamageError("the lengths in a record of it do not fit", at, at + len(content)) from error
+        raise IndexDamageError("a record in it has inconsistent lengths", at, at + len(content)) from error
 
 
 def _parsed(kind: type[_Record], content: bytes, at: int) -> _Record:
     try:
         record: _Record = kind.read(ReadDataStream(BytesIO(content)))
     except (McapError, struct.error, UnicodeDecodeError) as error:
-        raise IndexDamageError("the lengths in a record of it do not fit", at, at + len(content)) from error
+        raise IndexDamageError("a record in it has inconsistent lengths", at, at + len(content)) from error
     return record
 
 

@@ -57,7 +57,7 @@ def as_recorded(reader: Reader, recorded: RecordedSet, complain: Callable[[str],
     try:
         return custom_reader(reader, recorded)
     except RefusedError as error:
-        complain(f"What was learned of the tiles is not used: {error}.")
+        complain(f"The learned tile set is not used: {error}.")
         return reader
 
 

@@ -101,7 +101,7 @@ def _read_start(path: Path, file: BinaryIO) -> SittingStart | None:
     magic = file.read(len(MCAP0_MAGIC))
     if magic != MCAP0_MAGIC:
         cut = bool(magic) and MCAP0_MAGIC.startswith(magic)
-        problem = "it is empty" if not magic else "it ends within its first bytes" if cut else "it is no MCAP file"
+        problem = "it is empty" if not magic else "it ends within its first bytes" if cut else "it is not an MCAP file"
         raise RecordingError(f"{path}: expected a recording, but {problem}")
     is_ours = False
     for piece in scan(file, os.fstat(file.fileno()).st_size):
@@ -121,9 +121,7 @@ def _read_start(path: Path, file: BinaryIO) -> SittingStart | None:
         else:
             break
     if not is_ours:
-        raise RecordingError(
-            f"{path}: expected a recording, but it is an MCAP file of something else, or cut to nothing"
-        )
+        raise RecordingError(f"{path}: expected a recording, but it is another kind of MCAP file, or empty")
     return None
 
 
@@ -151,7 +149,7 @@ def _pieces_of(file: BinaryIO) -> Iterator[tuple[int, ChannelMessage] | Damage]:
                 try:
                     _start_in(piece.content)
                 except ValueError as error:
-                    problem = f"what it says of its sitting cannot be read: {error}"
+                    problem = f"its match data cannot be read: {error}"
             case Opcode.HEADER if _profile(piece.content) != PROFILE:
                 problem = "its header is damaged"
             case Opcode.STATISTICS if not is_known:

@@ -59,10 +59,10 @@ def left_in(recording: RecordingFile) -> Left:
         RecordingError: If its metadata or head is damaged, or a record cannot be parsed.
     """
     if recording.start is None:
-        raise RecordingError(f"{recording.path}: it cannot be continued: what it says of its sitting is damaged")
+        raise RecordingError(f"{recording.path}: it cannot be continued: its match data is damaged")
     gathered = _gathered(recording.start, recording, recording.path)
     if recording.start.continues is not None and not gathered.has_head:
-        raise RecordingError(f"{recording.path}: it cannot be continued: it ends before its sitting went on")
+        raise RecordingError(f"{recording.path}: it cannot be continued: it ends before the match was resumed")
     return _with_pictures(gathered, recording)
 
 
@@ -189,11 +189,11 @@ def _with_pictures(gathered: _Gathered, records: Iterable[RecordedMessage | Dama
 def _head(records: Iterator[RecordedMessage | Damage], path: Path) -> Iterator[RecordedMessage]:
     for record in records:
         if isinstance(record, Damage):
-            raise RecordingError(f"{path}: the state of its sitting is damaged: {record}")
+            raise RecordingError(f"{path}: its match state is damaged: {record}")
         yield record
         if _ends_head(record):
             return
-    raise RecordingError(f"{path}: it ends before its sitting went on")
+    raise RecordingError(f"{path}: it ends before the match was resumed")
 
 
 def _ends_head(record: RecordedMessage) -> bool:

@@ -38,7 +38,7 @@ _INDEX = struct.Struct("<BQHIQ")  # opcode, length, channel, length of the rest,
 _INDEX_BYTES = 31  # length of an index of one message
 _ONE_MESSAGE = 16
 _MAX_NS = 2**63 - 1
-_OTHER_TOOL = "it was packed anew by another tool: `tallybone replay` can read it"
+_OTHER_TOOL = "it was rewritten by another tool: `tallybone replay` can read it"
 _TOPICS: Mapping[int, Topic] = {topic.number: topic for topic in Topic}
 
 
@@ -108,7 +108,7 @@ class Whereabouts:
             problem = record_at(file, self.end_byte, size_bytes, IN_DATA)
             if is_growing and _ends_early(file, self.end_byte, size_bytes):
                 return
-            problem = problem if isinstance(problem, str) else "a record without its end"
+            problem = problem if isinstance(problem, str) else "an incomplete record"
             resume = next_start(file, self.end_byte + 1, size_bytes)
             self._note(Damage(self.end_byte, resume, problem))
             self.end_byte = resume
@@ -129,14 +129,14 @@ class Whereabouts:
                 (channel,) = entry.channels
                 topic = topics_by_id.get(channel)
                 if max(entry.start_byte, entry.from_ns) > _MAX_NS:
-                    raise IndexDamageError("it has numbers that no recording has", index.start_byte, index.end_byte)
+                    raise IndexDamageError("it has impossible numbers", index.start_byte, index.end_byte)
                 if topic is not None:  # unknown topics may come from a later version
                     starts.append(entry.start_byte)
                     times.append(entry.from_ns)
                     topics.append(topic.number)
             known = len(self)
             if (starts[:known], times[:known], topics[:known]) != (self._starts, self._times, self._topics):
-                raise IndexDamageError("it does not agree with the records", index.start_byte, index.end_byte)
+                raise IndexDamageError("it contradicts the records", index.start_byte, index.end_byte)
         except IndexDamageError as error:
             self._doubt = error.damage
             return False
@@ -214,7 +214,7 @@ class Whereabouts:
         except (ChunkError, ValueError, RecursionError) as error:
             raise RecordingError(f"record {place} is damaged: {error}") from error
         if len(records) != 1 or (records[0].topic, records[0].t_ns) != (topic, self._times[place]):
-            raise RecordingError(f"record {place} is damaged: it is not what was said of it")
+            raise RecordingError(f"record {place} is damaged: it differs from the index")
         return records[0]
 
 

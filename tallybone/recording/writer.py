@@ -67,7 +67,7 @@ class RecordingWriter:
         try:
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
         except OSError as error:
-            raise RecordingError(f"{path}: the recording cannot be made: {reason_of(error)}") from error
+            raise RecordingError(f"{path}: cannot create the recording: {reason_of(error)}") from error
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX)
             head = MCAP0_MAGIC + _bytes_of(Header(profile=PROFILE, library=start.software))
@@ -211,9 +211,9 @@ class RecordingWriter:
 
     def _failure(self, error: OSError) -> RecordingError:
         is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        reason = "there is no room left" if is_full else error.strerror
+        reason = "the disk is full" if is_full else error.strerror
         kept = f"the earlier part is kept ({self._contents.records} records)"
-        return RecordingError(f"{self._path}: the recording cannot go on: {reason}; {kept}")
+        return RecordingError(f"{self._path}: the recording stopped: {reason}; {kept}")
 
 
 def _bytes_of(record: McapRecord) -> bytes:

@@ -80,7 +80,7 @@ class Exports:
         """Write all files except videos.
 
         Raises:
-            ExportError: If a game record is requested but no score was kept, or a file exists already.
+            ExportError: If a game record is requested but it has no score, or a file exists already.
             OSError: If a file cannot be written.
         """
         for path in self._files.paths:
@@ -110,7 +110,7 @@ def exporting(files: ExportFiles, *, has_pictures: bool) -> Iterator[Exports]:
         if path.suffix.lower() not in (*TEXTS, VIDEO):
             raise ExportError(f"{path}: expected a name that ends in {', '.join(TEXTS)} or {VIDEO}")
         if path.suffix.lower() == VIDEO and not has_pictures:
-            raise ExportError(f"{path}: a video needs pictures, so not with --log-only")
+            raise ExportError(f"{path}: a video needs pictures: omit --log-only")
         require_free(path, is_forced=files.is_forced)
     with ExitStack() as stack:
         paths = [path for path in files.paths if path.suffix.lower() == VIDEO]
@@ -127,7 +127,7 @@ def game_record(transcript: Transcript, start: SittingStart | None) -> str:
         ExportError: If no score was kept.
     """
     if transcript.state.game is None:
-        raise ExportError("expected a game for the record, but no score was kept")
+        raise ExportError("expected a game for the record, but it has no score")
     record = record_of(transcript.state)
     if start is not None:
         record = replace(record, tags=(*record.tags, Tag("Date", f"{start.started_at:%Y-%m-%d}")))

@@ -67,7 +67,7 @@ def logged_steps(path: Path, overrides: GameOverrides, complain: Callable[[str],
     if match is None:
         is_damaged = overrides.rules is None and read_recording(path).start is None
         damaged = "its metadata is damaged: give --rules and --players"
-        complain(f"{path}: expected a game, but {damaged if is_damaged else 'no score was kept in it'}")
+        complain(f"{path}: expected a game, but {damaged if is_damaged else 'it has no score'}")
         return
     events = log[1:] if log and isinstance(log[0].event, MatchStart) else log
     yield from judged(match, events, first_ns(path, INPUT_TOPICS))

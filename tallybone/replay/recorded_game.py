@@ -174,7 +174,7 @@ class RecordedGame:
                 return record if is_sane(record.fact.get("node"), MAX_STEPS) else None
             if is_sane(record.fact):
                 return record
-            self._complain(f"record {place} has numbers that no game has")
+            self._complain(f"record {place} has impossible numbers")
         except (RecordingError, RecursionError) as error:
             self._complain(str(error))
         return None
@@ -203,7 +203,7 @@ class RecordedGame:
         game = self.state.game
         totals = () if game is None else game.totals
         if any(abs(total) > MAX_NUMBER for total in totals):
-            self._stop("the points are more than anybody ever had")
+            self._stop("the points are impossibly high")
             return
         hand = 0 if game is None or game.hand is None else game.hand.number
         since_ns = max(0, logged.t_ns - self.start_ns)
@@ -270,7 +270,7 @@ def transcript_of(game: RecordedGame, match: MatchStart | None = None) -> Transc
     """
     match = match or game.match
     if match is None:
-        raise NoGameError("no score was kept in this recording")
+        raise NoGameError("this recording has no score")
     log = [logged for logged in game.log[: len(game.steps) + 1] if not isinstance(logged.event, MatchStart)]
     steps = judged(match, log, game.start_ns)
     transcript = Transcript()

@@ -72,7 +72,7 @@ class Video:
             ExportError: If there was no picture.
         """
         if self._writer is None:
-            raise ExportError(f"{self._path.name}: there was no picture for a video")
+            raise ExportError(f"{self._path.name}: there are no pictures for a video")
         self._writer.release()
 
     def _load(self, shot: Shot) -> Image:
@@ -97,7 +97,7 @@ class Video:
             size = (frame.shape[1], frame.shape[0])
             self._writer = cv2.VideoWriter(str(self._path), cv2.VideoWriter.fourcc(*"mp4v"), _FPS, size)
             if not self._writer.isOpened():
-                raise ExportError(f"{self._path.name}: this OpenCV cannot write a video")
+                raise ExportError(f"{self._path.name}: this OpenCV build cannot write videos")
         return self._writer
 
 

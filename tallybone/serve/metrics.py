@@ -42,7 +42,7 @@ class Verdict:
     reasons: tuple[str, ...]
 
 
-_NOT_WELL: dict[int | str, dict[str, Any]] = {503: {"model": Verdict, "description": "Something does not work"}}
+_NOT_WELL: dict[int | str, dict[str, Any]] = {503: {"model": Verdict, "description": "Something is not working"}}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,27 +142,27 @@ def _families(seen: Observed) -> Iterator["Metric"]:
     """Yield the metrics of a table. Families of missing parts have no samples."""
     from prometheus_client.core import GaugeMetricFamily
 
-    yield _labelled("info", "The version that runs.", "version", {seen.health.version: 1})
+    yield _labelled("info", "Running version.", "version", {seen.health.version: 1})
     yield from _of_game(seen)
     yield from _of_health(seen.health)
     yield _gauge("recordings_free_bytes", "Free space for recordings.", seen.free_bytes)
     yield from _of_machine(seen.machine)
-    yield GaugeMetricFamily("process_threads", "Threads of the program.", value=threading.active_count())
+    yield GaugeMetricFamily("process_threads", "Number of threads.", value=threading.active_count())
 
 
 def _of_game(seen: Observed) -> Iterator["Metric"]:
     counts = seen.counts
-    yield _counter("frames_taken", "Pictures that the camera of a match gave.", counts.pictures_taken)
-    yield _counter("frames_seen", "Pictures that were read.", counts.pictures_seen)
+    yield _counter("frames_taken", "Pictures from the camera of a match.", counts.pictures_taken)
+    yield _counter("frames_seen", "Pictures read.", counts.pictures_seen)
     dropped = max(0, counts.pictures_taken - counts.pictures_seen)
     yield _counter("frames_dropped", "Pictures skipped: a newer one was read, or none was due.", dropped)
     yield _histogram({stage.value: counts.times[stage] for stage in PipelineStage})
-    yield _counter("questions", "Questions that the table asked.", counts.questions)
+    yield _counter("questions", "Questions asked.", counts.questions)
     yield _counter("corrections", "Corrections and undos by hand.", counts.corrections)
     yield _counter("inputs", "Button presses, knocks and inputs by hand.", counts.inputs)
     yield _counter("watchdog_feeds", "Keep-alive messages to systemd.", counts.watchdog_feeds)
-    yield _gauge("viewers", "Viewers of the page now.", seen.viewers)
-    yield _gauge("match_played", "1 while there is a match.", int(seen.is_played))
+    yield _gauge("viewers", "Current viewers of the page.", seen.viewers)
+    yield _gauge("match_played", "1 during a match.", int(seen.is_played))
 
 
 def _of_health(health: Health) -> Iterator["Metric"]:
@@ -171,16 +171,16 @@ def _of_health(health: Health) -> Iterator["Metric"]:
     for finding in health.findings:
         if finding.grade is not Grade.ABSENT:
             works[finding.part] = works.get(finding.part, True) and finding.grade is not Grade.PROBLEM
-    yield _labelled("part_up", "1 for a part that works, 0 for one that has a problem.", "part", works)
+    yield _labelled("part_up", "1 if the part works, 0 if it has a problem.", "part", works)
     yield _gauge("picture_age_seconds", "Age of the camera's last picture.", health.picture_age_s)
 
 
 def _of_machine(machine: Machine) -> Iterator["Metric"]:
     bits = machine.throttled
     yield _gauge("temperature_celsius", "Of the processor.", machine.temperature_c)
-    about = "1 while a Pi's supply or heat holds it back."
+    about = "1 while a Pi is throttled by its supply or heat."
     yield _labelled("power_limited", about, "limit", {} if bits is None else _limits(bits))
-    about = "1 if that has been so since it started."
+    about = "1 if it has been throttled since it started."
     yield _labelled("power_limited_since_start", about, "limit", {} if bits is None else _limits(bits >> _SINCE_START))
 
 

@@ -149,9 +149,9 @@ class RestoreCalibration:
 class PlainRequest(Enum):
     """A request without parameters."""
 
-    RESUME_MATCH = "the newest match that is not over goes on"
-    END_MATCH = "the match ends; it may go on another time"
-    TEST_PARTS = "the parts of the table are tested, one after the other"
+    RESUME_MATCH = "the newest unfinished match resumes"
+    END_MATCH = "the match ends; it can be resumed"
+    TEST_PARTS = "the parts of the table are tested in turn"
     CALIBRATE = "camera and table are calibrated, step by step"
     CHECK_CALIBRATION = "a picture is compared with the stored calibration"
 

@@ -206,7 +206,7 @@ class Walk:
     def leds(self, part: str, lamps: Lamps, *, has_colours: bool) -> PartResult:
         """Blink each LED and ask whether it is visible."""
         looks = "goes red, green and blue" if has_colours else "goes on and off"
-        self._begin(part, f"each {looks}. y seen, n not, a again from 1, s skip")
+        self._begin(part, f"each {looks}. y seen, n not seen, a again from 1, s skip")
         unseen: list[int] = []
         number = 0
         while number < lamps.count:
@@ -224,13 +224,13 @@ class Walk:
         if lamps.state.problem is not None:
             return PartResult(part, PartVerdict.FAILED, lamps.state.problem)
         if unseen:
-            words = f"not seen: {', '.join(map(str, unseen))}; legs swapped, or a wire off?"
+            words = f"not seen: {', '.join(map(str, unseen))}; check for swapped legs or a loose wire"
             return PartResult(part, PartVerdict.FAILED, words)
         return PartResult(part, PartVerdict.WELL, f"{lamps.count} seen")
 
     def buttons(self, part: str, buttons: Buttons, pins: Mapping[str, int]) -> PartResult:
         """Ask for each button, and check which one is pressed."""
-        self._begin(part, "press each when it is named. n nothing happens, s skip it")
+        self._begin(part, "press each when asked. n nothing happens, s skip")
         odd: list[str] = []
         skipped = 0
         for name in buttons.names:
@@ -251,7 +251,7 @@ class Walk:
             return PartResult(part, PartVerdict.FAILED, "; ".join(odd))
         if skipped:
             return PartResult(part, PartVerdict.SKIPPED, f"{skipped} of {len(buttons.names)} skipped")
-        return PartResult(part, PartVerdict.WELL, f"all {len(buttons.names)} came as they should")
+        return PartResult(part, PartVerdict.WELL, f"all {len(buttons.names)} arrived correctly")
 
     def _came(self, buttons: Buttons, name: str, prompt: str, others: list[str]) -> bool:
         """Return True if the button was pressed. Other buttons are reported and added to *others*."""
@@ -259,14 +259,14 @@ class Walk:
             if pressed.button == name:
                 self._write(f"{pressed.press.kind}\n")
                 return True
-            self._write(f"that was {pressed.button}: are their wires swapped?\n")
+            self._write(f"that was {pressed.button}: check for swapped wires\n")
             self._write(prompt)
             others += [] if pressed.button in others else [pressed.button]
         return False
 
     def knock(self, part: str, sensor: KnockSensor, now_ns: int) -> PartResult:
         """Ask for three knocks, and report the strength of each."""
-        self._begin(part, f"knock {_KNOCKS} times, as in a game. n it does not hear me, s skip")
+        self._begin(part, f"knock {_KNOCKS} times, as in a game. n not heard, s skip")
         strengths: list[float] = []
 
         def heard() -> bool:
@@ -296,7 +296,7 @@ class Walk:
         if answer == "s":
             return PartResult(part, PartVerdict.SKIPPED, "skipped")
         if answer == "n":
-            words = display.state.problem or "not seen; its speed (baud), or RX and TX swapped?"
+            words = display.state.problem or "not seen: check its speed (baud), and RX and TX"
             return PartResult(part, PartVerdict.FAILED, words)
         return PartResult(part, PartVerdict.WELL, "seen")
 

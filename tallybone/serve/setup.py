@@ -158,7 +158,7 @@ def _finish_restore(state: Path) -> str | None:
         if finish_at_start(state):
             log.info("finished or undid an interrupted restore state=%s", state)
     except OSError as error:
-        return f"A restore was cut off and cannot be finished: {error}"
+        return f"An interrupted restore cannot be finished: {error}"
     return None
 
 

@@ -25,8 +25,8 @@ _MOST_STATUS = 200
 class Sign(Enum):
     """Sign of life of a table, besides its main loop. The value is logged if it is missing."""
 
-    CAMERA = "no pictures come, and the camera does not say why"
-    PAGE = "the page's thread does not answer"
+    CAMERA = "no pictures arrive, and the camera reports no reason"
+    PAGE = "the page's thread does not respond"
 
 
 @dataclass(frozen=True, slots=True)

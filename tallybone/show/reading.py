@@ -79,13 +79,13 @@ def _describe_contact(reading: Reading, contact: Contact) -> str:
     """Describe a join, as `the 4 of tile 1 meets the side of tile 2`, or another contact of two tiles."""
     ends = ((contact.a, contact.a_half), (contact.b, contact.b_half))
     first, second = (_describe_end(reading, *end) for end in ends)
-    return f"{first} meets {second}" if isinstance(contact, Join) else f"{first} touches {second}, which is no join"
+    return f"{first} meets {second}" if isinstance(contact, Join) else f"{first} touches {second}, which is not a join"
 
 
 def _describe_changed(reading: Reading) -> list[str]:
     """Describe the halves whose reading changed because of their neighbours or the set."""
     return [
-        f"the {half.pips} of tile {number} ({format_pips(tile)}) would by itself be read as {half.alone.pips}"
+        f"the {half.pips} of tile {number} ({format_pips(tile)}) by itself would be read as {half.alone.pips}"
         for number, tile in enumerate(reading.tiles, start=1)
         for half in tile.halves
         if half.alone.pips != half.pips

@@ -107,7 +107,7 @@ def _print_all(console: Console) -> None:
         words = WORDS[rules.name]
         table.add_row(_INDENT + rules.name, *_facts(rules), f"{words.elsewhere}. {words.what}")
     console.print(table)
-    console.print("tallybone rules GAME says what holds in one.")
+    console.print("Run tallybone rules GAME for the options of one game.")
     for group in Group:
         console.print()
         console.print(f"Options: {group.value}", style="bold")
@@ -117,7 +117,7 @@ def _print_all(console: Console) -> None:
             _add_option(table, option)
         console.print(table)
     console.print()
-    console.print("Shortcuts, each for several options; an option that is given itself goes first", style="bold")
+    console.print("Shortcuts for several options; an option given by itself takes precedence", style="bold")
     for preset in PRESETS:
         only = f" (only in {', '.join(preset.games)})" if preset.games else ""
         options = " ".join(f"{key}={value}" for key, value in preset.options)
@@ -174,10 +174,10 @@ def _print_game(console: Console, rules: Rules) -> None:
             console.print()
     if changed:
         options_text = " ".join(f"{key}={value}" for key, value in changed.items())
-        console.print("* not as usual in this game. In a game record:", markup=False)
+        console.print("* differs from the default of this game. In a game record:", markup=False)
         console.print(f'[Rules "{rules.name}"] [Options "{options_text}"]', markup=False, soft_wrap=True)
     else:
-        console.print("tallybone rules lists what each option can be.")
+        console.print("Run tallybone rules for the values of each option.")
 
 
 def _add_value(table: Table, option: Option, rules: Rules, known: Rules | None) -> None:

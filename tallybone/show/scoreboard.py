@@ -135,7 +135,7 @@ def _title(board: Board) -> str:
     game = board.game
     target = "" if game.rules.target is None else f" to {game.rules.target}"
     hand = "" if game.hand is None else f", hand {game.hand.number}, {game.hand.boneyard} in the boneyard"
-    reason = "; ~ provisional: some plays were not seen" if board.is_provisional else ""
+    reason = "; ~ provisional: Tallybone did not see every play" if board.is_provisional else ""
     return f" {game.rules.name}{target}{hand}{reason}"
 
 

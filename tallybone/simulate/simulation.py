@@ -78,7 +78,7 @@ def simulation_settings(
         EngineError: If the number of players, an option or the look is invalid, with a message for the user.
     """
     if look not in (BY_SEED, *LOOKS):
-        raise EngineError(f'no look is called "{look}"; known: {", ".join((BY_SEED, *LOOKS))}')
+        raise EngineError(f'unknown look "{look}"; known: {", ".join((BY_SEED, *LOOKS))}')
     if not 1 <= players <= len(_NAMES):
         raise EngineError(f"players: expected 1 to {len(_NAMES)}, got {players}")
     rules = with_options(profile(game), options)

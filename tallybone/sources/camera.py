@@ -216,5 +216,5 @@ def _at_rest(items: Iterator[Shown]) -> Iterator[Shown]:
 def _jpeg_of(image: Image, where: str) -> bytes:
     done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
     if not done:
-        raise PictureError(f"{where}: a picture cannot be written as a JPEG")
+        raise PictureError(f"{where}: a picture cannot be encoded as JPEG")
     return data.tobytes()

@@ -107,7 +107,7 @@ def shots_of_video(path: Path) -> Iterator[Shot]:
     finally:
         video.release()
     if number == 0:
-        raise PictureError(f"{path}: expected a video, but there is no picture in it")
+        raise PictureError(f"{path}: expected a video, but it has no pictures")
 
 
 def recorded(shot: Shot, writer: RecordingWriter) -> Shot:
@@ -143,5 +143,5 @@ def _shot_of_image(t_ns: int, name: str, where: str, image: Image) -> Shot:
 def _encoded(image: Image, where: str) -> bytes:
     done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
     if not done:
-        raise PictureError(f"{where}: it cannot be written as a JPEG")
+        raise PictureError(f"{where}: it cannot be encoded as JPEG")
     return data.tobytes()

@@ -256,7 +256,7 @@ def match_of(overrides: GameOverrides, start: SittingStart | None) -> MatchStart
     options = parse_options(" ".join(overrides.options))
     if name == NO_GAME:
         if options:
-            raise OptionsError([f"{next(iter(options))}: without rules there is nothing to agree on; give --rules too"])
+            raise OptionsError([f"{next(iter(options))}: options need a game: give --rules too"])
         return None
     rules = with_options(profile(name), (dict(base.options) if base else {}) | options)
     players = overrides.players or (start.players if start is not None else ()) or _nameless(rules)

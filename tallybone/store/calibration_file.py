@@ -94,7 +94,7 @@ def load_calibration(path: Path) -> Calibration:
     except FileNotFoundError:
         return Calibration()
     except UnicodeDecodeError:
-        raise CalibrationFileError(f"{path}: this is no calibration, or it is damaged") from None
+        raise CalibrationFileError(f"{path}: not a calibration, or damaged") from None
     except (ValueError, RecursionError) as error:
         raise CalibrationFileError(f"{path}: {error}") from None
 
@@ -107,11 +107,11 @@ def parse_calibration(text: str) -> Calibration:
     """
     data = json.loads(text)
     if not isinstance(data, dict) or not isinstance(data.get("calibration"), dict):
-        raise JsonValueError("this is no calibration")
+        raise JsonValueError("not a calibration")
     if data.get("version") != VERSION:
-        raise JsonValueError(f"expected version {VERSION}, got {data.get('version')!r}; calibrate anew")
+        raise JsonValueError(f"expected version {VERSION}, got {data.get('version')!r}; calibrate again")
     if data.get("sha256") != _checksum(data["calibration"]):
-        raise JsonValueError("its checksum is wrong: it was damaged or changed by hand; calibrate anew")
+        raise JsonValueError("its checksum is wrong: it was damaged or edited by hand; calibrate again")
     return from_json(data["calibration"], Calibration, "calibration")
 
 

@@ -78,7 +78,7 @@ def load_house(path: Path) -> tuple[HouseSettings, str | None]:
     except FileNotFoundError:
         return HouseSettings(), None
     except (OSError, ValueError, JsonValueError, RecursionError) as error:
-        return HouseSettings(), f"{path}: the settings of the table cannot be read, so that it has none: {error}"
+        return HouseSettings(), f"{path}: the settings of the table cannot be read; defaults are used: {error}"
 
 
 def save_house(house: HouseSettings, path: Path) -> None:

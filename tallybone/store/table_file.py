@@ -27,7 +27,7 @@ USUAL_CAMERA = "usb:0"
 USUAL_TABLE = "table"
 _MOST_URL = 1000
 _PORTS = {"mqtt": 1883, "mqtts": 8883}
-_BROKER_URL = "mqtt://HOST[:PORT], or mqtts:// for one that encrypts"
+_BROKER_URL = "mqtt://HOST[:PORT], or mqtts:// with TLS"
 _MOST_BYTES = 4096
 
 
@@ -70,7 +70,7 @@ def keep_from_others(path: Path) -> Path:
     except OSError as error:
         raise SecretFileError(f"{path}: {error.strerror}") from None
     if not stat.S_ISREG(mode):
-        raise SecretFileError(f"{path}: this is no file")
+        raise SecretFileError(f"{path}: this is not a file")
     if mode & (stat.S_IRWXO):
         raise SecretFileError(f"{path}: others can read it; chmod 600 {path}")
     return path
@@ -206,7 +206,7 @@ def _broker_url(url: str) -> str:
     except ValueError:
         raise ValueError(f"expected {_BROKER_URL}") from None
     if parts.username is not None or parts.password is not None:
-        raise ValueError("a password in an address is seen by many: say user and password_file")
+        raise ValueError("a password in an address is not secret: use user and password_file")
     if parts.scheme not in _PORTS or not parts.hostname or parts.path.strip("/") or parts.query or parts.fragment:
         raise ValueError(f"expected {_BROKER_URL}, got {url}")
     return url
@@ -237,10 +237,10 @@ _Topics = Annotated[
         # Levels of plain letters, so that no pattern of the broker is among them.
         pattern=r"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$",
         title="levels of letters, digits, . - and _, as club/tables",
-        description="the beginning of all topics",
+        description="prefix of all topics",
     ),
 ]
-_A_NAME = 'names of machines, as ["score.club.example"]'
+_A_NAME = 'host names, such as ["score.club.example"]'
 _HostNames = Annotated[
     tuple[
         Annotated[
@@ -251,14 +251,14 @@ _HostNames = Annotated[
         ...,
     ],
     Lax,
-    Field(title=_A_NAME, description="further names by which the page may be opened"),
+    Field(title=_A_NAME, description="additional host names of the page"),
 ]
 
 
 class CameraSettings(SettingsTable):
     """The table [camera]."""
 
-    url: Annotated[NonEmpty, Field(description="the camera, as --camera of tallybone play takes it")] = USUAL_CAMERA
+    url: Annotated[NonEmpty, Field(description="camera, as in --camera of tallybone play")] = USUAL_CAMERA
 
 
 class PageSettings(SettingsTable):
@@ -275,12 +275,14 @@ class BrokerSettings(SettingsTable):
         Field(description=_BROKER_URL, json_schema_extra={"pattern": "^mqtts?://[^/?#@]+/?$"}),
         AfterValidator(_broker_url),
     ]
-    user: Annotated[NonEmpty | None, Field(description="the name of the user")] = None
-    password_file: Annotated[_SecretFile | None, Field(description="the file with the password of the user")] = None
-    ca_file: Annotated[_ExistingFile | None, Field(description="who vouches for the broker; else the system")] = None
-    cert_file: Annotated[_ExistingFile | None, Field(description="the certificate of this table")] = None
+    user: Annotated[NonEmpty | None, Field(description="user name")] = None
+    password_file: Annotated[_SecretFile | None, Field(description="file with the user's password")] = None
+    ca_file: Annotated[
+        _ExistingFile | None, Field(description="CA certificate of the broker; default: the system's")
+    ] = None
+    cert_file: Annotated[_ExistingFile | None, Field(description="certificate of this table")] = None
     key_file: Annotated[
-        Annotated[NonEmpty, AfterValidator(_private)] | None, Field(description="the key of the certificate")
+        Annotated[NonEmpty, AfterValidator(_private)] | None, Field(description="key of the certificate")
     ] = None
 
     @field_validator("password_file")
@@ -306,7 +308,7 @@ class BrokerSettings(SettingsTable):
             self.connection.tls()
         except OSError as error:
             key = "ca_file" if self.cert_file is None else "cert_file"
-            raise fault_at(key, f"this is not what TLS needs ({error.strerror or error})") from None
+            raise fault_at(key, f"not usable for TLS ({error.strerror or error})") from None
         return self
 
     @property
@@ -335,12 +337,12 @@ class HubSettings(BrokerSettings):
 class TopicSettings(BrokerSettings):
     """The table [mqtt]."""
 
-    table: Annotated[_TableId, Field(description='what this table is called in topics, as "table-3"')]
-    name: Annotated[NonEmpty | None, Field(description="the name for people; else that in topics")] = None
+    table: Annotated[_TableId, Field(description='name of this table in topics, such as "table-3"')]
+    name: Annotated[NonEmpty | None, Field(description="display name; default: the name in topics")] = None
     tournament: Annotated[NonEmpty | None, Field(description="the name of the event")] = None
     prefix: _Topics = "tallybone"
-    discovery: Annotated[bool, Field(description="whether Home Assistant finds the table by itself")] = False
-    discovery_prefix: Annotated[_Topics, Field(description="the beginning of its topics")] = "homeassistant"
+    discovery: Annotated[bool, Field(description="announce the table to Home Assistant")] = False
+    discovery_prefix: Annotated[_Topics, Field(description="prefix of its topics")] = "homeassistant"
 
     @property
     def topics(self) -> MqttSettings:
@@ -359,15 +361,17 @@ class WebhookSettings(SettingsTable):
 
     url: Annotated[
         NonEmpty,
-        Field(description="the address that events are sent to", json_schema_extra={"pattern": "^https?://[!-~]+$"}),
+        Field(description="address that receives events", json_schema_extra={"pattern": "^https?://[!-~]+$"}),
         AfterValidator(_web_address),
     ]
     events: Annotated[
         tuple[Annotated[EventKind, Lax], ...], Lax, Field(min_length=1, title="a list of events", description="which")
     ] = tuple(EventKind)
-    secret_file: Annotated[_SecretFile | None, Field(description="the file with the key of the signature")] = None
-    ca_file: Annotated[_ExistingFile | None, Field(description="who vouches for the address; else the system")] = None
-    table: Annotated[_TableId | None, Field(description="which table this is, if not that of [mqtt]")] = None
+    secret_file: Annotated[_SecretFile | None, Field(description="file with the key of the signature")] = None
+    ca_file: Annotated[
+        _ExistingFile | None, Field(description="CA certificate of the address; default: the system's")
+    ] = None
+    table: Annotated[_TableId | None, Field(description="name of this table; default: as in [mqtt]")] = None
 
     @property
     def webhook(self) -> Webhook:

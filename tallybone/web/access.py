@@ -45,7 +45,7 @@ _HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
-_TOO_LARGE = "that is too large"
+_TOO_LARGE = "too large"
 _MOST_SHOWN = 80
 _KNOWN_HTTP = ("1.0", "1.1")
 _OWN_SITES = ("", "same-origin", "none")
@@ -288,11 +288,11 @@ class Guard:
         host = headers.get("host")
         # Browsers always send it, and only browsers are affected by DNS rebinding.
         if host is not None and not self._hosts.knows(host):
-            known = f"open it by its address, as http://192.168.1.7:8080, or add the name to {self._hosts.told_by}"
+            known = f"open it by its address, such as http://192.168.1.7:8080, or add the name to {self._hosts.told_by}"
             return 421, f"this table does not go by the name {plain(host, _MOST_SHOWN)}: {known}"
         changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD", "OPTIONS")
         if changes and not _is_own_page(headers):
-            return 403, "this page is not of this table"
+            return 403, "the request comes from another site"
         return None if scope["type"] == "websocket" else _problem_with_body(headers, changes=changes)
 
 
@@ -332,7 +332,7 @@ def _problem_with_body(headers: Mapping[str, str], *, changes: bool) -> tuple[in
         return 413, _TOO_LARGE
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if changes and kind != "application/json":
-        return 415, "say it as application/json"
+        return 415, "use the content type application/json"
     return None
 
 

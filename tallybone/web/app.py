@@ -92,7 +92,7 @@ def make_app(
     """
     making = asyncio.Lock()  # Only one worker thread at a time for viewers.
     routers = (game_routes(feed, making), picture_routes(feed, pictures, making), author_routes(feed, access), *more)
-    about = "A domino table keeps its score. Everybody may look; who knows the table's PIN may put right."
+    about = "A domino table keeps its score. Everybody can watch; viewers with the table's PIN can make corrections."
     return guarded(routers, about, static, language=language, snapshot=feed.first, hosts=hosts)
 
 

@@ -97,12 +97,12 @@ class Crowd:
         for group, most in shares.items():
             others = (other for other in self._waiting if group in self._groups[other])
             if self._counts[group] >= most and not self._make_room(others):
-                log.warning("%s has %d connections in use: further ones are refused", group, self._counts[group])
+                log.warning("%s has %d connections in use: rejecting more", group, self._counts[group])
                 line.abort()
                 return False
         most = limits.most_of_others if shares else limits.most
         if len(self._groups) >= most and not self._make_room(self._waiting):
-            log.warning("all %d connections are in use: further ones are refused", most)
+            log.warning("all %d connections are in use: rejecting more", most)
             line.abort()
             return False
         self._groups[line] = tuple(shares)
@@ -114,9 +114,9 @@ class Crowd:
         """Refuse the visitor of a connection for a minute, unless it is this machine itself."""
         visitor = self._visitor_of(line)
         if visitor == _THIS_MACHINE:  # a proxy on it forwards all visitors
-            log.warning("this machine sends too much on a WebSocket: it is closed")
+            log.warning("this computer sends too much on a WebSocket: closed")
             return
-        log.warning("%s sends too much on a WebSocket: it is refused for a minute", visitor)
+        log.warning("%s sends too much on a WebSocket: blocked for a minute", visitor)
         self._refused.pop(visitor, None)
         self._refused[visitor] = asyncio.get_running_loop().time() + _REFUSED_S
         if len(self._refused) > _MOST_REFUSED:
@@ -162,7 +162,7 @@ class Crowd:
         elif unsent != before:
             self._unread[line] = (unsent, now_s)
         elif now_s - since_s >= self._limits.unread_within_s:
-            log.warning("%s does not read its answers: a connection is closed", self._visitor_of(line))
+            log.warning("%s does not read its responses: closed a connection", self._visitor_of(line))
             self._break_off(line)
 
     def _visitor_of(self, line: asyncio.Transport) -> str:
@@ -208,5 +208,5 @@ class SeldomFilter(logging.Filter):
             self._last.clear()
         self._last[fault] = (now_ns, 0)
         if left_out:
-            record.msg, record.args = f"{record.getMessage()} ({left_out} more like it since the last one)", ()
+            record.msg, record.args = f"{record.getMessage()} ({left_out} similar since the last one)", ()
         return True

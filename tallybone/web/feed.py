@@ -283,7 +283,7 @@ class LiveFeed:
         return tuple(words for words in reversed(self._told) if words.id > number)
 
     def plays_of(self, hand: int) -> tuple[PlayShown, ...]:
-        """Return the actions of a hand, numbered from 1. Empty if there is no such hand."""
+        """Return the actions of a hand, numbered from 1. Empty if no such hand."""
         hands, game = self._story.hands(), self._story.state.game
         if game is None or hand > len(hands):
             return ()

@@ -169,7 +169,7 @@ def faults_of(error: EngineError) -> tuple[FaultShown, ...]:
 def _refereed(game: str) -> Rules:
     rules = profile(game)
     if not rules.refereed:
-        raise EngineError(f"{game} is no game to keep the score of")
+        raise EngineError(f"{game} is not a game with a score")
     return rules
 
 

@@ -99,16 +99,16 @@ class OneAtATime:
         """Return the result of *work*.
 
         Raises:
-            HTTPException: 503 if the queue is full, 404 if there is no such recording, 422 for any other error of it.
+            HTTPException: 503 if the queue is full, 404 if no such recording, 422 for any other error of it.
         """
         if self._waiting >= _MOST_WAITING:
-            raise HTTPException(503, "too much is asked of the table at once", {"Retry-After": "2"})
+            raise HTTPException(503, "too many requests: try again in a moment", {"Retry-After": "2"})
         self._waiting += 1
         try:
             async with self._lock:
                 return await asyncio.to_thread(work)
         except (NoRecordingError, FileNotFoundError):
-            raise HTTPException(404, "there is no such recording") from None
+            raise HTTPException(404, "no such recording") from None
         except OptionsError as error:
             raise HTTPException(422, plain("; ".join(error.faults))) from None
         except (EngineError, OSError) as error:
@@ -205,7 +205,7 @@ def moment_of(one: OpenRecording, number: int) -> MomentShown:
     """Return the match and layout after a step of a recording."""
     game = one.game
     if number >= len(game.steps):
-        raise HTTPException(404, "there is no such step")
+        raise HTTPException(404, "no such step")
     zones = Zones() if game.start is None else game.start.zones
     with one.path.open("rb") as file:
         places = game.places_after(number, file)
@@ -216,7 +216,7 @@ def frame_of(one: OpenRecording, number: int) -> bytes:
     """Return an image of a recording as JPEG."""
     place = one.game.frame_place(number)
     if place is None:
-        raise HTTPException(404, "there is no such picture")
+        raise HTTPException(404, "no such picture")
     with one.path.open("rb") as file:
         payload = one.game.found.read(file, place).payload
     assert isinstance(payload, ImageMessage)  # the topic is CAMERA
@@ -228,7 +228,7 @@ def step_crop(one: OpenRecording, number: int) -> bytes:
     with one.path.open("rb") as file:
         found = one.game.crop_of(number, file)
     if found is None:
-        raise HTTPException(404, "there is no such picture")
+        raise HTTPException(404, "no such picture")
     return found.jpeg
 
 
@@ -399,7 +399,7 @@ def _hand(one: OpenRecording, number: int, *, has_pictures: bool) -> bytes:
     told = steps_of(one)
     own = [at for at, step in enumerate(told.steps) if step.hand == number][:MOST_STEPS]
     if not own:
-        raise HTTPException(404, "there is no such hand")
+        raise HTTPException(404, "no such hand")
     steps = [told.steps[at] for at in own]
     jpegs = [_jpeg(one, step) if has_pictures else None for step in steps]
     title = f"{told.game}, hand {number}: {', '.join(told.players)}"

@@ -30,10 +30,10 @@ _SAY_FAULTS = ("uvicorn.error", "asyncio", "tallybone.web.crowd")
 
 
 _BIND_FAULTS = {
-    errno.EADDRINUSE: f"another program uses this port; end it, or choose another port, such as {USUAL_PORT + 1}",
+    errno.EADDRINUSE: f"another program uses this port; stop it, or choose another port, such as {USUAL_PORT + 1}",
     errno.EACCES: f"this user may not use this port; choose one above 1023, such as {USUAL_PORT}",
-    errno.EADDRNOTAVAIL: "this machine has no such address; omit it to serve the whole network",
-    socket.EAI_NONAME: "there is no such address; omit it to serve the whole network",
+    errno.EADDRNOTAVAIL: "this computer has no such address; omit it to serve all interfaces",
+    socket.EAI_NONAME: "no such address; omit it to serve all interfaces",
 }
 
 

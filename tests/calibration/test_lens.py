@@ -66,7 +66,7 @@ def test_a_lens_scales_to_half_the_picture_size(measured: Lens) -> None:
     half = measured.at(SIZE_PX[0] // 2, SIZE_PX[1] // 2)
     # The centre of pixel 10 in the small picture is between pixels 20 and 21 of the large one.
     assert half.to_rays(np.array([[10.0, 30.0]])) == pytest.approx(measured.to_rays(np.array([[20.5, 60.5]])), abs=1e-9)
-    with pytest.raises(ValueError, match="another shape"):
+    with pytest.raises(ValueError, match="whose aspect ratio differs"):
         measured.at(640, 480)
 
 

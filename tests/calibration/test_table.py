@@ -104,7 +104,7 @@ def test_two_tiles_are_too_few() -> None:
 
 def test_tiles_of_several_sizes_are_refused() -> None:
     tiles = [_grown(tile, 1 + 0.3 * at) for at, tile in enumerate(_tiles(6))]
-    with pytest.raises(RefusedError, match="the tiles do not lie on one plane"):
+    with pytest.raises(RefusedError, match="the tiles do not fit one plane"):
         table_from_tiles(tiles, LENS, SIZE)
 
 

@@ -148,7 +148,7 @@ def test_a_larger_set_is_read_without_the_learned_set(kept: LearnedSet, reader: 
 
 def test_another_reader_version_relearns_from_the_stored_tiles(kept: LearnedSet, reader: Reader) -> None:
     older = replace(kept, eye="another", weights="")
-    with pytest.raises(RefusedError, match="another version of the eye"):
+    with pytest.raises(RefusedError, match="another version of the reader"):
         custom_set_of(older)
     again = refitted(older, reader)
     assert again.eye == kept.eye

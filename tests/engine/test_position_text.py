@@ -138,7 +138,7 @@ TEXT = format_position(dealt(CUTTHROAT, "6-6 5-5", "5-6 4-1", "3-2 2-1", "1-0 2-
         ('"cutthroat"', '"chess"', 'no game is called "chess"'),
         (" lead A", " play A", "tiles in laid"),
         (" lead A", " reveal A", "one of deal, lead, play, match_over"),
-        (" A B", " A", "what B was paid"),
+        (" A B", " A", "the points that B got"),
         (" A B", " A+x B", "docs/reference/positions.md"),
         (" A B", " A  B", "one blank"),
         ("#1 ", "", "the number of a hand"),

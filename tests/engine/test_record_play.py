@@ -213,7 +213,7 @@ def test_a_wrong_lead_is_refused_by_strict_rules_unless_accepted() -> None:
 @pytest.mark.parametrize(
     ("moves", "problem"),
     [
-        ("A: 5-5@W", "nothing lies at W yet, this is the first tile"),
+        ("A: 5-5@W", "there is nothing at W: this is the first tile"),
         ("A: 5-5 B: 5-1@N", "the spinner needs a tile on both sides first"),
         ("A: 5-5 B: 6-1@E", "the 6-1 does not fit there: that end needs a 5"),
         ("A: 5-5 B: 1-5@E", "turn the 5-1 round: the 5 must touch the layout"),
@@ -222,7 +222,7 @@ def test_a_wrong_lead_is_refused_by_strict_rules_unless_accepted() -> None:
         ("A: 5-5 B: 5-1@3", "5-1: the 5-5 has no such side"),
         ("A: 5-5 B: 5-1@*", "5-1: the 5-5 has no such side"),
         ("A: 5-5 B: 5-1@6-6:W", "5-1: the tile it should touch is not on the table"),
-        ("A: 5-4 B: 5-1", "it is not written where the 5-1 lies, only W fits"),
+        ("A: 5-4 B: 5-1", "the place of the 5-1 is missing, and only W fits"),
         ("A: 5-5 B: 5-1", "5-1: it must touch the layout"),
         ("A: 5-5 B: 5-1'@W", "5-1' is written, but there is only one set"),
         ("A: 5-5 B: 5-4@W A: 4-4@W B: 4-3@4-4:N", "only the first double branches: that is the 5-5, not the 4-4"),

@@ -102,5 +102,5 @@ def test_renamed_fields_keep_their_names_in_files() -> None:
     assert to_json(around, Around) == {"right": 2, "wrong": 1}
     read: Around = from_json({"right": 2, "wrong": 1}, Around)
     assert read == around
-    with pytest.raises(JsonValueError, match="'came_from_own' is nothing that a around has"):
+    with pytest.raises(JsonValueError, match="'came_from_own' is not a field of around"):
         from_json({"came_from_own": 2}, Around)

@@ -60,7 +60,7 @@ def parse_header(data: bytes) -> Header:
     try:
         header = _parse(data)
     except (struct.error, IndexError):
-        raise HeaderError("the file ends within its header") from None
+        raise HeaderError("the file is truncated in its header") from None
     if header.width_px <= 0 or header.height_px <= 0:
         raise HeaderError(f"its {header.kind} header says {header.width_px} x {header.height_px} pixels")
     return header
@@ -112,7 +112,7 @@ def _parse(data: bytes) -> Header:
         return Header("TIFF", *tiff_size_px(data))
     if data[4:8] == b"ftyp" and data[8:12] in _HEIF_BRANDS:
         raise HeaderError(f"it is HEIC; save it as {FORMATS} (on the phone: camera format 'most compatible')")
-    raise HeaderError(f"it is not a picture that can be read: expected {FORMATS}")
+    raise HeaderError(f"not a readable picture: expected {FORMATS}")
 
 
 def _parse_jpeg(data: bytes) -> Header:

@@ -110,5 +110,5 @@ def _decode(data: bytes, kind: str, name: str) -> Image:
     except cv2.error as error:
         raise PictureError(f"{name}: its {kind} data cannot be decoded: {error.err}") from error
     if image is None:
-        raise PictureError(f"{name}: its {kind} data cannot be decoded: it is damaged or of a rare kind")
+        raise PictureError(f"{name}: its {kind} data cannot be decoded: it is damaged or uses a rare format")
     return np.ascontiguousarray(image, dtype=np.uint8)

@@ -99,7 +99,7 @@ def nextion_problem(open_at: Callable[[int], BytePort], baud: int, wait: Callabl
     for rate in (baud, *(other for other in BAUDS if other != baud)):
         if _answers(open_at(rate), rate, wait):
             return "" if rate == baud else f"it talks at {rate} baud: write baud = {rate} in table.toml"
-    return "it does not answer: its TX is not wired, or this is no Nextion"
+    return "no response: its TX is not wired, or it is not a Nextion"
 
 
 def _answers(port: BytePort, baud: int, wait: Callable[[float], object]) -> bool:

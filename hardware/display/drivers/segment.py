@@ -135,8 +135,10 @@ class SegmentDriver(SerialDisplay):
     """A SparkFun OpenSegment or Serial 7-Segment Display."""
 
     driver: Literal["segment"]
-    seat: Annotated[SeatIndex | None, Field(description="whose points, from 0; else all in turns")] = None
-    brightness: Annotated[Percent | None, Field(description="else it stays as it is")] = None
+    seat: Annotated[
+        SeatIndex | None, Field(description="seat whose points are shown, from 0; default: all in turn")
+    ] = None
+    brightness: Annotated[Percent | None, Field(description="default: unchanged")] = None
 
     emulations = (DisplayEmulation("segment", "Serial 7-Segment", _emulated, _draw),)
 

@@ -118,7 +118,7 @@ class SerLcdDriver(SerialDisplay):
     """A SparkFun SerLCD."""
 
     driver: Literal["serlcd-16x2", "serlcd-20x4"]
-    backlight: Annotated[Shades | None, Field(description="else it stays as it is")] = None
+    backlight: Annotated[Shades | None, Field(description="default: unchanged")] = None
 
     emulations = (
         DisplayEmulation("serlcd", "SerLCD 16x2", partial(_emulated, 16, 2)),

@@ -76,8 +76,8 @@ class MicrophoneKnockSensor:
         """State of the microphone, with a warning if it loses 5 % of the audio or more."""
         missing = self._arrivals.missing
         warning = (
-            f"it loses sound, {missing:.0%} in the last ten seconds, and knocks with it: is the computer busy, or the"
-            " USB hub weak? Plug the microphone into the computer itself"
+            f"sound is lost, {missing:.0%} in the last ten seconds, and knocks with it: the computer is busy or the USB"
+            " hub is weak; plug the microphone directly into the computer"
         )
         return replace(self._device.state, warning=None if missing < _LOSES_FROM else warning)
 
@@ -103,7 +103,7 @@ class MicrophoneKnockSensor:
     def _check_stream(self) -> None:
         now_ns = self._clock()
         if self._stream is not None and (not self._stream.active or now_ns - self._last_ns > _SILENT_NS):
-            self._fail("the microphone sends no sound: is it unplugged?")
+            self._fail("the microphone sends no sound: check that it is plugged in")
         if self._stream is None and self._device.is_due():
             self._open()
 
@@ -178,7 +178,7 @@ class MicrophoneSettings(KnockDriver):
     driver: Literal["microphone"]
     device: Annotated[
         Annotated[int, Field(ge=0, le=1000)] | NonEmpty | None,
-        Field(title="a number of 0 to 1000, or a part of a name", description="which; else the system's own choice"),
+        Field(title="a number of 0 to 1000, or a part of a name", description="device; default: the system's choice"),
     ] = None
     wire: Annotated[MicrophoneWire, Lax, Field(description="how it is connected")] = MicrophoneWire.USB
 

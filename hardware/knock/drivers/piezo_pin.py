@@ -118,7 +118,7 @@ class PiezoPinSettings(PiezoDriver):
 
     driver: Literal["piezo-pin"]
     pins: Annotated[Pins | None, Field(description="one for each seat, BCM")] = None
-    pin: Annotated[Pin | None, Field(description="the only one, BCM")] = None
+    pin: Annotated[Pin | None, Field(description="a single pin, BCM")] = None
     seat: SeatIndex | None = None
 
     @property

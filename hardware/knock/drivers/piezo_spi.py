@@ -159,7 +159,7 @@ class PiezoSpiSettings(PiezoDriver):
         | None,
         Field(description="one for each seat"),
     ] = None
-    channel: Annotated[Channel | None, Field(description="the only one, else 0")] = None
+    channel: Annotated[Channel | None, Field(description="a single channel; default: 0")] = None
     seat: SeatIndex | None = None
     spi: SpiChip = SpiPort()
 

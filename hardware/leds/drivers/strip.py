@@ -111,9 +111,9 @@ def open_spi(bus: int = 0, device: int = 0) -> Spi:
     try:
         spi.open(bus, device)  # type: ignore[attr-defined] # not part of `Spi`: tests pass an open device
     except PermissionError:
-        raise LedError(f"/dev/spidev{bus}.{device} may not be used: add this user to the group spi") from None
+        raise LedError(f"/dev/spidev{bus}.{device}: permission denied: add this user to the group spi") from None
     except OSError as error:
-        raise LedError(f"there is no /dev/spidev{bus}.{device} ({error}): switch SPI on with raspi-config") from None
+        raise LedError(f"there is no /dev/spidev{bus}.{device} ({error}): enable SPI with raspi-config") from None
     spi.max_speed_hz = SPI_HZ  # type: ignore[attr-defined] # as above
     spi.mode = 0  # type: ignore[attr-defined] # as above
     return spi
@@ -123,7 +123,7 @@ class StripSettings(LedsDriver):
     """A WS2812 strip on SPI."""
 
     driver: Literal["strip"]
-    count: Annotated[LedCount, Field(description="how many LEDs it has")]
+    count: Annotated[LedCount, Field(description="number of LEDs")]
     spi: SpiChip = SpiPort()
     percent: Annotated[Percent, Field(description="brightness")] = 30
     shows: Shows = LedsRole.SEATS

@@ -123,7 +123,7 @@ def parts_test_routes(access: Access, test: PartsTest, desk: Requests) -> APIRou
     async def answer(said: Annotated[Answer, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
         """Answer the current question of the parts test. 409 if this answer is not accepted now."""
         if not test.answer(said.key):
-            raise HTTPException(409, "that is not asked now")
+            raise HTTPException(409, "this is not the current question")
         return Response(status_code=204)
 
     return router

@@ -86,7 +86,7 @@ def test_each_press_is_read_once_in_order(table: Table) -> None:
 def test_closed_buttons_cannot_be_read_but_closed_again(table: Table) -> None:
     table.buttons.close()
     table.buttons.close()
-    with pytest.raises(ButtonError, match="were closed"):
+    with pytest.raises(ButtonError, match="are closed"):
         table.buttons.read()
 
 

@@ -63,4 +63,4 @@ def test_a_missing_library_is_a_problem_only_on_a_pi(board: Path, tmp_path: Path
 
 def test_an_inaccessible_device_is_a_problem_with_a_fix(board: Path) -> None:
     found = find_cameras(lambda: Nodes((), (Path("/dev/video0"),)), lambda: FakeLibrary(Scene(), ()), board=board)
-    assert found.problems == ("/dev/video0 may not be used: sudo usermod -aG video $USER, then log in again",)
+    assert found.problems == ("/dev/video0: permission denied: run sudo usermod -aG video $USER, then log in again",)

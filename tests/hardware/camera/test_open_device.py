@@ -30,12 +30,12 @@ def test_parses_a_camera_setting(text: str, location: str | None, request_: Came
         ("pi:", "expected pi:0, usb:0, a path such as /dev/video0, or none"),
         ("usb:front", "expected pi:0"),
         ("game.mcap", "expected pi:0"),
-        ("pi:0,size=1920", "expected size=1280x720 or rate=20 behind the comma, got size=1920"),
+        ("pi:0,size=1920", "expected size=1280x720 or rate=20 after the comma, got size=1920"),
         ("pi:0,", "got nothing"),
         ("pi:0,colour=red", "got colour=red"),
         ("usb:0,size=1281x720", "width of pictures: expected an even number from 160 to 8192, got 1281"),
         ("usb:0,size=1280x20", "height of pictures: expected an even number from 160 to 6144, got 20"),
-        ("usb:0,rate=500", "pictures a second: expected 1 to 120, got 500"),
+        ("usb:0,rate=500", "pictures per second: expected 1 to 120, got 500"),
     ],
 )
 def test_an_invalid_setting_reports_the_expected_form(text: str, error: str) -> None:
@@ -52,5 +52,5 @@ def test_files_and_simulated_tables_are_not_devices(text: str) -> None:
 def test_opens_a_camera_by_its_setting_or_names_a_missing_one() -> None:
     assert isinstance(open_device("none", lambda: 0), NoCamera)
     for text in ("usb:977", "/dev/video977"):
-        with pytest.raises(CameraError, match=f"{text}: there is no such camera: is it plugged in"):
+        with pytest.raises(CameraError, match=f"{text}: no such camera: check that it is plugged in"):
             open_device(text, lambda: 0)

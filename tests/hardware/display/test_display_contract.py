@@ -74,7 +74,7 @@ def test_a_closed_display_can_be_closed_again_but_shows_nothing(display: ScoreDi
     display.show(_PAGE)
     display.close()
     display.close()
-    with pytest.raises(DisplayError, match="was closed"):
+    with pytest.raises(DisplayError, match="is closed"):
         display.show(_PAGE)
 
 

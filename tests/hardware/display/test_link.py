@@ -147,7 +147,7 @@ def test_a_missing_display_is_reported_without_blocking(tmp_path: Path) -> None:
     while display.state.problem is None:
         assert time.perf_counter() - began < _LONG_S
     assert not display.state.works
-    assert display.state.problem.startswith("the display on the box does not answer: is it plugged in?")
+    assert display.state.problem.startswith("the display on the box does not respond: check that it is plugged in")
     port = PtyPort(EmulatedSerLcd(), path)
     port.plug()
     _seconds_until(port, SerLcd().look(_page(999), 0))

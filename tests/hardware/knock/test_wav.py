@@ -89,7 +89,7 @@ def test_a_cut_file_gives_its_samples_and_an_error(tmp_path: Path) -> None:
     path.write_bytes(FORMS["16 bits"][:-5])
     blocks = read_wav(path)
     assert next(blocks).samples.tolist() == WAVE[:3].tolist()
-    with pytest.raises(WavError, match="the file is cut: expected 6 samples, got 3"):
+    with pytest.raises(WavError, match="the file is truncated: expected 6 samples, got 3"):
         next(blocks)
 
 
@@ -116,7 +116,7 @@ def test_a_wrong_length_in_the_header_allocates_no_memory(tmp_path: Path) -> Non
     path = tmp_path / "a.wav"
     path.write_bytes(FORMS["16 bits"].replace(b"data" + struct.pack("<I", 12), b"data" + b"\xf0\xff\xff\xff"))
     tracemalloc.start()
-    with pytest.raises(WavError, match="the file is cut: expected 2147483640 samples, got 6"):
+    with pytest.raises(WavError, match="the file is truncated: expected 2147483640 samples, got 6"):
         list(read_wav(path))
     peak_bytes = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -124,10 +124,10 @@ def test_a_wrong_length_in_the_header_allocates_no_memory(tmp_path: Path) -> Non
 
 
 WRONG: dict[str, tuple[bytes, str]] = {
-    "empty": (b"", "begins otherwise"),
-    "text": (b"this is no sound at all", "begins otherwise"),
+    "empty": (b"", "starts differently"),
+    "text": (b"this is no sound at all", "starts differently"),
     "only a head": (FORMS["16 bits"][:30], "expected a fmt chunk"),
-    "no data": (FORMS["16 bits"][:36], "holds no sound"),
+    "no data": (FORMS["16 bits"][:36], "has no sound"),
     "no form": (b"RIFF\0\0\0\0WAVEdata\0\0\0\0", "no fmt chunk"),
     "compressed": (wav_bytes(b"\0\0", code=85), "got format 85"),
     "12 bytes a sample": (wav_bytes(b"\0" * 12, bits=96), "got 96"),

@@ -73,7 +73,7 @@ def test_closed_leds_can_be_closed_again_but_not_lit(lamps: Lamps) -> None:
     lamps.light((_RED, _WHITE))
     lamps.close()
     lamps.close()
-    with pytest.raises(LedError, match="were closed"):
+    with pytest.raises(LedError, match="are closed"):
         lamps.light((_RED, OFF))
 
 
@@ -103,7 +103,7 @@ def test_failing_leds_are_a_problem_and_recover() -> None:
     fake.plug()
     lamps.light((_RED,))
     problems.append(lamps.state.problem)
-    assert problems == ["the LEDs do not answer (unplugged): are they wired, is SPI switched on?", None]
+    assert problems == ["the LEDs do not respond (unplugged): check their wiring, and that SPI is enabled", None]
     assert fake.shown[-1] == (_RED,)
 
 
@@ -169,7 +169,7 @@ def test_a_strip_is_dark_after_a_failure_of_its_bus() -> None:
 
 @pytest.mark.parametrize(
     ("error", "message"),
-    [(PermissionError(), "group spi"), (FileNotFoundError(2, "No such file"), "switch SPI on with raspi-config")],
+    [(PermissionError(), "group spi"), (FileNotFoundError(2, "No such file"), "enable SPI with raspi-config")],
 )
 def test_an_unopenable_bus_is_an_error_with_a_fix(
     error: OSError, message: str, monkeypatch: pytest.MonkeyPatch
@@ -212,7 +212,9 @@ def test_the_empty_lgpio_of_python_3_13_is_recognised(monkeypatch: pytest.Monkey
     factory: Any = SimpleNamespace(LGPIOFactory=None)
     monkeypatch.setitem(sys.modules, "lgpio", SimpleNamespace())
     monkeypatch.setitem(sys.modules, "gpiozero.pins.lgpio", factory)
-    with pytest.raises(PinError, match="the lgpio that pip has installed is empty: sudo apt install python3-lgpio"):
+    with pytest.raises(
+        PinError, match="the lgpio installed by pip is an empty package: sudo apt install python3-lgpio"
+    ):
         open_pins(PinLibrary.LGPIO)
 
 

@@ -40,7 +40,7 @@ ALL = HardwareSettings(leds=(LEDS,), buttons=VIRTUAL, knock=VIRTUAL, displays=(V
 STATE = TableState(2, turn=1, mood=Mood.PLAYING)
 PAGE = DisplayPage((ScoreLine("Ann", 5), ScoreLine("Ben", 10, is_turn=True)), "Ann +5")
 SHINES = glow_at(STATE, 0).all
-STOPPED = "it has stopped for good: start the program again"
+STOPPED = "it has stopped permanently: restart the program"
 _SOON_S = 5.0
 
 
@@ -137,7 +137,7 @@ def test_unplugged_leds_are_reported_and_recover() -> None:
         parts.show(replace(STATE, turn=0), PAGE)
         soon(lambda: bool(parts.problems))
         problems = parts.problems
-        assert problems["hardware.leds"].startswith("the LEDs do not answer")
+        assert problems["hardware.leds"].startswith("the LEDs do not respond")
         soon(lambda: len(fakes.lit) >= 2)
         assert parts.problems == problems
         fakes.is_unplugged = False

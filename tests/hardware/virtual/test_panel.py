@@ -40,7 +40,7 @@ def test_leds_are_dark_until_lit() -> None:
     leds.write((RED, OFF))
     assert panel.look(0).leds == (LedsLook(LedsRole.SEATS, (RED, OFF)),)
     leds.release()
-    with pytest.raises(LedError, match="let go"):
+    with pytest.raises(LedError, match="are closed"):
         leds.write((OFF, RED))
 
 

@@ -79,7 +79,7 @@ def test_too_few_pictures_are_refused_with_the_missing_views(tmp_path: Path) -> 
     path = write_picture(tmp_path, "0.png", np.full((90, 160, 3), 99, np.uint8))
     output, out, err = captured_output()
     assert calibrate_lens([path], tmp_path / "c.json", output=output) == 1
-    assert "too little of the board is seen" in out.getvalue()
+    assert "too little of the board is visible" in out.getvalue()
     assert "Still missing: Tilt the right side" in out.getvalue()
     assert "0 of 1 pictures" in err.getvalue()
     assert not (tmp_path / "c.json").exists()
@@ -113,8 +113,8 @@ def test_a_table_can_be_measured_with_a_guessed_lens(tmp_path: Path, table_pictu
     found = load_calibration(tmp_path / "c.json").table
     assert found is not None
     assert found.source is TableSource.MARKERS
-    assert "16 of 16 markers are seen, of 4 of 4 corner blocks" in out.getvalue()
-    assert "The lens is a guess" in out.getvalue()
+    assert "16 of 16 markers are visible, on 4 of 4 corner blocks" in out.getvalue()
+    assert "The lens is an estimate" in out.getvalue()
     lens = load_calibration(tmp_path / "c.json").lens
     assert lens is not None
     assert lens.source is LensSource.GUESS
@@ -130,7 +130,7 @@ def test_squares_of_corner_blocks_are_not_tiles(tmp_path: Path, table_picture: P
     output, out, _ = captured_output()
     given = TableGiven(tile=(48.0, 24.0), ruler_mm=95)
     assert calibrate_table(table_picture, tmp_path / "c.json", given, read_tiles=lambda _: false, output=output) == 0
-    assert "the scale of the print is not checked" in out.getvalue()
+    assert "the scale of the print was not checked" in out.getvalue()
 
 
 def _outline(points: np.ndarray) -> SeenTile:
@@ -144,11 +144,11 @@ def test_a_lens_of_another_camera_is_detected(tmp_path: Path, table_picture: Pat
     save_calibration(Calibration(bent), tmp_path / "c.json")
     output, out, err = captured_output()
     calibrate_table(table_picture, tmp_path / "c.json", TableGiven(ruler_mm=95), output=output)
-    assert "Attention: the markers lie" in out.getvalue() or "do not lie on one plane" in err.getvalue()
+    assert "Warning: the markers are" in out.getvalue() or "do not fit one plane" in err.getvalue()
     save_calibration(Calibration(LENS), tmp_path / "c.json")
     right, corrected_out, _ = captured_output()
     assert calibrate_table(table_picture, tmp_path / "c.json", TableGiven(ruler_mm=95), output=right) == 0
-    assert "Attention" not in corrected_out.getvalue()
+    assert "Warning" not in corrected_out.getvalue()
 
 
 def test_tiles_are_enough_without_markers(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_tiles_are_enough_without_markers(tmp_path: Path) -> None:
     output, out, _ = captured_output()
     given = TableGiven(tile=(48.0, 24.0), thickness_mm=CLASSIC.thickness_mm)
     assert calibrate_table(path, tmp_path / "c.json", given, read_tiles=tiles, output=output) == 0
-    assert "Measured by the tiles" in out.getvalue()
+    assert "Measured from the tiles" in out.getvalue()
     nothing, _, err = captured_output()
     assert calibrate_table(path, tmp_path / "c.json", TableGiven(), output=nothing) == 1
     assert "0 of the 4 corner blocks are visible" in err.getvalue()

@@ -49,7 +49,7 @@ def test_a_camera_without_pictures_reports_the_reason() -> None:
     look = DeviceLook(camera)
     with pytest.raises(CameraError, match="within 15 seconds"):
         wait_for_picture(look, clock, pause=clock.pause)
-    camera.unplug("usb:0 gives no pictures: is it plugged in?")
+    camera.unplug("usb:0 sends no pictures: check that it is plugged in")
     with pytest.raises(CameraError, match="plugged in"):
         wait_for_picture(look, clock, pause=clock.pause)
 

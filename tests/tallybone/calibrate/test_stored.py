@@ -83,7 +83,7 @@ def test_an_earlier_calibration_is_restored_and_the_newer_kept(tmp_path: Path) -
     assert (lens.views, before.views) == (1, 3)
     assert path.stat().st_mtime == DAY_S
     assert earlier_path(path, 1).stat().st_mtime == 3 * DAY_S
-    assert "number 2 is back" in out.getvalue()
+    assert "number 2 was restored" in out.getvalue()
 
 
 def test_missing_and_damaged_calibrations_are_not_restored(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_picture_of_the_unchanged_table_is_ok(measured: Path, picture: Path, t
     code = check(str(picture), measured, annotate=tmp_path / "out", read_tiles=no_tiles, output=output)
     assert (code, err.getvalue()) == (0, "")
     assert "have not moved" in out.getvalue()
-    assert "All is well" in out.getvalue()
+    assert "All checks passed" in out.getvalue()
     assert load_picture(tmp_path / "out" / "check.png").shape == (1296, 2304, 3)
 
 
@@ -112,7 +112,7 @@ def test_a_moved_camera_is_detected(measured: Path, tmp_path: Path) -> None:
     output, out, _ = captured_output()
     assert check(str(pushed), measured, read_tiles=no_tiles, output=output) == 1
     assert "moved by" in out.getvalue()
-    assert "Not all is well" in out.getvalue()
+    assert "Some checks failed" in out.getvalue()
 
 
 def test_another_camera_mode_and_a_dark_picture_are_detected(measured: Path, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_invalid_zones_are_refused_with_the_reason(corners: tuple[tuple[float, f
 
 
 def test_an_unknown_zone_cannot_be_drawn() -> None:
-    with pytest.raises(RefusedError, match="there is no zone seat 5"):
+    with pytest.raises(RefusedError, match="unknown zone seat 5"):
         drawn("seat 5", *SQUARE)
 
 

@@ -98,7 +98,7 @@ def test_skipped_steps_are_not_stored(tmp_path: Path) -> None:
     assert not into.exists()
     assert out.count(": skipped\n") == 4  # the last one is in the summary
     assert "Lens: not measured" in out
-    assert "Nothing was kept" in out
+    assert "Nothing was saved" in out
 
 
 def test_a_guessed_lens_is_calibrated_again(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_with_a_page_the_guide_shows_its_address_and_runs_until_quit(tmp_path: P
     assert (code, err.getvalue()) == (0, "")
     assert "/#calibrate  PIN 123456" in out.getvalue()
     assert "Calibration of simulated\nq: end" in out.getvalue()
-    assert "Nothing was kept" in out.getvalue()
+    assert "Nothing was saved" in out.getvalue()
 
 
 def test_a_page_that_cannot_be_served_is_an_error(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_swapped_buttons_are_reported(table_user: tuple[Table, TableUser, int], 
     table.answers["  next (GPIO 24)"] = person.types("n")
     code, summary = walk(table, keys, tmp_path)
     assert code == 1
-    assert "  call 1 (GPIO 17): that was call 2: are their wires swapped?\n" in table.getvalue()
+    assert "  call 1 (GPIO 17): that was call 2: check for swapped wires\n" in table.getvalue()
     assert summary[1].split(None, 2)[2] == "call 1: call 2 came first; call 2: call 1 came; next: nothing came"
 
 
@@ -168,7 +168,7 @@ def test_an_unseen_led_and_a_dark_display_fail(table_user: tuple[Table, TableUse
     code, summary = walk(table, keys, tmp_path)
     assert code == 1
     assert summary[0].startswith("failed   LEDs (seats)          not seen: 2;")
-    assert summary[3].startswith("failed   display segment       not seen;")
+    assert summary[3].startswith("failed   display segment       not seen: check")
 
 
 def test_leds_can_be_repeated_from_the_first(table_user: tuple[Table, TableUser, int], tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_buttons_that_fail_during_the_test_are_reported(
     table.answers["  call 2 (GPIO 27)"] = table.buttons_.close
     code, summary = walk(table, keys, tmp_path)
     assert code == 1
-    assert summary[1].startswith("failed   buttons               the buttons were closed")
+    assert summary[1].startswith("failed   buttons               the buttons are closed")
     assert [line.split(None, 1)[0] for line in summary] == ["ok", "failed", "ok", "ok"]
 
 
@@ -268,7 +268,7 @@ def test_a_press_on_a_mock_pin_is_recognised(
     path = tmp_path / "table.toml"
     path.write_text('[hardware]\npins = "mock"\n[hardware.buttons]\ndriver = "gpio"\nnext = 24\n')
     assert walk_through(path, fd=keys, out=table) == 0
-    assert table.getvalue().endswith("ok       buttons               all 1 came as they should\n")
+    assert table.getvalue().endswith("ok       buttons               all 1 arrived correctly\n")
 
 
 def test_an_invalid_table_or_one_without_parts_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -68,7 +68,7 @@ def test_an_invalid_wav_file_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"no sound")
     code, out, err = run_listen(path, as_json=True)
     assert (code, out) == (1, "")
-    assert err.endswith("a\\x1b.wav: expected a WAV file (RIFF ... WAVE), but it begins otherwise\n")
+    assert err.endswith("a\\x1b.wav: expected a WAV file (RIFF ... WAVE), but the file starts differently\n")
     code, _, err = run_listen(tmp_path / "nowhere.wav")
     assert code == 1
     assert "nowhere.wav: there is no such file or folder" in err
@@ -79,4 +79,4 @@ def test_a_truncated_file_is_used_up_to_its_end(knocks: Path) -> None:
     code, out, err = run_listen(knocks, as_json=True)
     assert code == 1
     assert out.count("\n") == 2
-    assert "the file is cut" in err
+    assert "the file is truncated" in err

@@ -162,8 +162,8 @@ def test_the_table_describes_tiles_pips_uncertainty_and_joins(run: Outcome, tmp_
     assert "50 %" in text
     assert "down" in text
     assert "the 4 of tile 1 (6|4?3) meets the side of tile 2 (4|4)" in text
-    assert "the 2 of tile 4 (2|0) touches the 4 of tile 2 (4|4), which is no join" in text
-    assert "the 4 of tile 1 (6|4?3) would by itself be read as 3" in text
+    assert "the 2 of tile 4 (2|0) touches the 4 of tile 2 (4|4), which is not a join" in text
+    assert "the 4 of tile 1 (6|4?3) by itself would be read as 3" in text
     assert "unsure" in text
     assert "3 tiles face up, 1 face down, 1 that cannot be read, 1 join, 1 contact" in text
     assert run.code == 0

@@ -122,7 +122,7 @@ def test_the_sheet_of_sixteen_players_fits(game: Path) -> None:
     [
         ('[DGR "1"]\n#1\nA: 5-5 =10  Z9', 'line 3, column 13: expected a move such as "5-3@W" or a seat'),
         ('[DGR "1"]\n[Rules "chess"]', 'line 2, column 2: no game is called "chess"; the games are bones'),
-        (b"\xff\xfe", "expected a text in UTF-8, but byte 0 is none"),
+        (b"\xff\xfe", "expected a text in UTF-8, but byte 0 is invalid"),
         (b"\x00" * 2_000_000, "line 1, column 1: expected at most 300000 characters"),
     ],
 )

@@ -50,7 +50,7 @@ def test_an_invalid_or_occupied_address_is_an_error(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         at = f"127.0.0.1:{taken.getsockname()[1]}"
         assert (
-            f"page at {at}: another program uses this port; end it, or choose another"
+            f"page at {at}: another program uses this port; stop it, or choose another"
             in run_serve(tmp_path, ServeOptions(at=at, camera="none"))[2]
         )
 
@@ -60,7 +60,7 @@ def test_a_folder_that_cannot_be_created_is_reported_at_the_start(tmp_path: Path
     options = ServeOptions(at="127.0.0.1:0", camera="none", record=str(tmp_path / "file"))
     code, out, err = run_serve(tmp_path, options)
     assert (code, out) == (1, "")
-    assert err.endswith("the folder cannot be made: there is a file of that name\n")
+    assert err.endswith("cannot create the folder: there is a file of that name\n")
 
 
 def test_all_errors_of_a_configuration_are_reported(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_an_existing_file_is_not_overwritten(tmp_path: Path) -> None:
     path, err = tmp_path / "a.mcap", io.StringIO()
     path.write_bytes(b"mine")
     assert simulate(path, simulation_settings("bones", players=2, seed=1), err=err) == 1
-    assert err.getvalue() == f"tallybone simulate: {path}: the recording cannot be made: there is a file of that name\n"
+    assert err.getvalue() == f"tallybone simulate: {path}: cannot create the recording: there is a file of that name\n"
     assert path.read_bytes() == b"mine"
 
 
@@ -52,7 +52,7 @@ def test_an_existing_file_is_not_overwritten(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("--rules", "twoset"), "twoset is for 4 to 6 players, got 2"),
-        (("--looks", "pink"), "no look is called"),
+        (("--looks", "pink"), "unknown look"),
         (("--options", "sets=7"), "sets"),
         (("--difficulty", "very"), "difficulty"),
     ],

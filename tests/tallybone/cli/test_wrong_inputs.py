@@ -17,9 +17,9 @@ WRONG = [
     ("replay nosuch", 1, "nosuch: expected a recording (.mcap), a video"),
     ("replay empty", 1, "empty: expected pictures"),
     ("replay text.txt", 1, "text.txt: expected a recording"),
-    ("replay bad.mcap", 1, "bad.mcap: expected a recording, but it is no MCAP file"),
+    ("replay bad.mcap", 1, "bad.mcap: expected a recording, but it is not an MCAP file"),
     ("replay nosuch.mcap --log-only", 1, "nosuch.mcap: expected a recording, but there is no such file"),
-    ("replay empty --export /proc/z.mp4", 1, "/proc/z.mp4: no file can be written in /proc"),
+    ("replay empty --export /proc/z.mp4", 1, "/proc/z.mp4: cannot write files in /proc"),
     ("replay empty --export x.xyz", 1, "x.xyz: expected a name that ends in"),
     ("replay nosuch --jobs 2", 1, "nosuch: there is no such file or folder"),
     ("replay nosuch --rules bonse", 2, 'no game is called "bonse", did you mean bones?'),
@@ -39,21 +39,21 @@ WRONG = [
     ("play --options target=x", 2, 'got "x"'),
     ("play --fps 0", 2, "expected a number greater than or equal to 1, got '0'"),
     ("play --camera nosuch --serve 99999", 1, "page at 99999: expected a port"),
-    ("play --camera nosuch --serve 192.0.2.77:0", 1, "page at 192.0.2.77:0: this machine has no such address"),
-    ("play --record /proc/x", 1, "--record /proc/x: the folder cannot be made in /proc"),
-    ("play --record text.txt", 1, "--record text.txt: the folder cannot be made: there is a file of that name"),
+    ("play --camera nosuch --serve 192.0.2.77:0", 1, "page at 192.0.2.77:0: this computer has no such address"),
+    ("play --record /proc/x", 1, "--record /proc/x: cannot create the folder in /proc"),
+    ("play --record text.txt", 1, "--record text.txt: cannot create the folder: there is a file of that name"),
     ("play --resume-from nosuch.mcap", 1, "nosuch.mcap: expected a recording, but there is no such file"),
     ("serve --config nosuch.toml", 1, "nosuch.toml: there is no such file or folder"),
     ("serve --at abc:x", 1, "page at abc:x: expected a port"),
-    ("hub --broker foo", 2, "broker: expected mqtt://HOST[:PORT], or mqtts:// for one that encrypts, got foo"),
+    ("hub --broker foo", 2, "broker: expected mqtt://HOST[:PORT], or mqtts:// with TLS, got foo"),
     ("read nosuch.jpg", 1, "nosuch.jpg: there is no such file"),
-    ("read bad.jpg", 1, "bad.jpg: it is not a picture that can be read"),
-    ("read bad.jpg --annotate /proc/x", 1, "--annotate /proc/x: the folder cannot be made in /proc"),
+    ("read bad.jpg", 1, "bad.jpg: not a readable picture"),
+    ("read bad.jpg --annotate /proc/x", 1, "--annotate /proc/x: cannot create the folder in /proc"),
     ("read bad.jpg --annotate text.txt", 2, "'text.txt' is a file"),
     ("evaluate nosuch nosuch", 1, "nosuch: it cannot be opened"),
     ("evaluate nosuch.mcap", 1, "nosuch.mcap: expected a recording, but there is no such file"),
     ("demo --seed x", 2, "expected a whole number, got 'x'"),
-    ("simulate --out /proc/x.mcap", 1, "/proc/x.mcap: the recording cannot be made"),
+    ("simulate --out /proc/x.mcap", 1, "/proc/x.mcap: cannot create the recording"),
     ("simulate --out y.mcap --options foo=1", 2, "foo: unknown option"),
     ("rules chess", 2, 'no game is called "chess"; the games are bones'),
     ("rules bones target=x", 2, 'target: expected 1 or more, or none, got "x"'),
@@ -66,7 +66,7 @@ WRONG = [
     ("emulate-display serlcd --at text.txt", 1, "--at text.txt: the port cannot be made there: there is a file"),
     ("restore nosuch.tar", 1, "nosuch.tar: there is no such file or folder"),
     ("restore text.txt", 1, "the backup is truncated"),
-    ("backup /proc/x.tar", 1, "/proc/x.tar: no file can be written in /proc"),
+    ("backup /proc/x.tar", 1, "/proc/x.tar: cannot write files in /proc"),
     ("calibrate lens nosuch.jpg", 1, "nosuch.jpg: there is no such file"),
     ("calibrate print --out empty", 1, "--out empty: cannot save: expected a file, but it is a folder"),
     ("calibrate set bad.jpg --tiles x", 2, "got 'x'"),
@@ -129,4 +129,6 @@ def test_an_occupied_port_is_reported_before_the_camera_is_opened(
         where = f"127.0.0.1:{taken.getsockname()[1]}"
         code, err = run(f"play --camera nosuch --serve {where}", capfd)
     assert code == 1
-    assert err.startswith(f"tallybone play: page at {where}: another program uses this port; end it, or choose another")
+    assert err.startswith(
+        f"tallybone play: page at {where}: another program uses this port; stop it, or choose another"
+    )

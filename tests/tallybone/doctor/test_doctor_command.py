@@ -33,7 +33,7 @@ def table(folder: Path, text: str = TABLE) -> Path:
 def test_a_table_without_faults_exits_with_0(tmp_path: Path) -> None:
     probes = FakeProbes()
     code, out = run_doctor(table(tmp_path), probes)
-    assert (code, out.splitlines()[-1]) == (0, "All is well.")
+    assert (code, out.splitlines()[-1]) == (0, "All checks passed.")
     assert probes.tested == ["camera simulated:seed=3", "buttons"]
 
 

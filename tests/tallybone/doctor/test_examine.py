@@ -90,7 +90,7 @@ def test_held_noisy_and_busy_parts_are_explained() -> None:
     noisy = check_opened("knock", PartTrial(details="piezo-pin", hits=8))
     assert (noisy.grade, "trimmer" in noisy.mend) == (Grade.WARNING, True)
     assert check_opened("knock", PartTrial(details="piezo-pin", hits=1)).grade is Grade.OK
-    assert check_opened("display", PartTrial(doubt="it does not answer")).grade is Grade.WARNING
+    assert check_opened("display", PartTrial(doubt="no response")).grade is Grade.WARNING
     assert "Is a game running?" in check_opened("LEDs", PartTrial("LED 0 cannot have its pin: 'GPIO busy'")).mend
 
 
@@ -112,7 +112,7 @@ def test_control_characters_in_names_are_escaped() -> None:
 def test_only_problems_make_the_result_negative() -> None:
     found = (ok("a", "b"), warning("c", "d"), warning("e", "f"))
     assert (is_well(found), summary(found)) == (True, "2 warnings.")
-    assert (is_well(found[:1]), summary(found[:1])) == (True, "All is well.")
+    assert (is_well(found[:1]), summary(found[:1])) == (True, "All checks passed.")
     worse = (*found, problem("g", "h"))
     assert (is_well(worse), summary(worse)) == (False, "1 problem and 2 warnings.")
 

@@ -43,7 +43,7 @@ class FakeNextion:
 
 @pytest.mark.parametrize(
     ("baud", "doubt"),
-    [(9600, ""), (115_200, "it talks at 115200 baud: write baud = 115200 in table.toml"), (1, "it does not answer")],
+    [(9600, ""), (115_200, "it talks at 115200 baud: write baud = 115200 in table.toml"), (1, "no response")],
 )
 def test_a_nextion_answers_at_its_speed(baud: int, doubt: str) -> None:
     nextion = FakeNextion(baud)

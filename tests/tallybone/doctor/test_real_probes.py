@@ -102,7 +102,7 @@ def test_a_piezo_on_a_pin_is_opened() -> None:
 def test_a_display_shows_a_message_or_reports_an_error(tmp_path: Path) -> None:
     path = tmp_path / "display"
     (part,) = read_hardware({"displays": [{"driver": "serlcd-20x4", "url": str(path)}]}).displays
-    assert "does not answer" in RealProbes(wait_for).display(part).trouble
+    assert "does not respond" in RealProbes(wait_for).display(part).trouble
     port = PtyPort(EmulatedSerLcd(20, 4, baud=9600), path)
     port.plug()
     try:

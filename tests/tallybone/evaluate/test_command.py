@@ -123,7 +123,7 @@ def test_no_sheet_is_written_without_mistakes(album: Album, tmp_path: Path) -> N
     sheet = tmp_path / "sheet.jpg"
     assert album.evaluate(sheet=sheet) == 0
     assert not sheet.exists()
-    assert "nothing to draw" in album.out
+    assert "no mistakes to draw" in album.out
 
 
 def invalid_labels(album: Album) -> Iterator[str]:

@@ -83,7 +83,7 @@ def test_the_source_is_the_first_folder() -> None:
         (("tiles", 0, "halves", 1, "c"), [100, 50.5], "tiles[0].halves: expected the centres of two halves, but both"),
         (("joins",), [[[0, 1], [5, 0]]], "joins[0][1]: expected a tile of this picture and its half (0, 1 or null)"),
         (("joins",), [[[0, None], [1, 0]]], "joins[0][0]: expected half 0 or 1, got null, but tile 0 is no double"),
-        (("joins",), [[[0, 1], [2, 0]]], "joins[0][1]: expected a tile that lies face up, but tile 2 is down"),
+        (("joins",), [[[0, 1], [2, 0]]], "joins[0][1]: expected a tile that is face up, but tile 2 is down"),
         (("joins",), [[[0, 1], [0, 0]]], "joins[0]: expected two ends of two tiles"),
         (("ignore",), [[5, 0, 1, 9]], "ignore[0]: expected left before right and top before bottom, got [5, 0, 1, 9]"),
         (("ignore",), [[5, 0, 1, 9, "x"]], "ignore[0]: expected left, top, right and bottom in pixels"),

@@ -91,9 +91,9 @@ def test_a_tile_below_an_unsure_object_is_missed_but_not_silent() -> None:
     counts = count_photo(photo)
     assert (counts.found, counts.silent, counts.unsure_false) == (0, 1, 1)
     assert [mistake.words for mistake in mistakes_in(photo)] == [
-        "missed 2-5, said to be unsure",
+        "missed 2-5, reported as unsure",
         "missed 1-1",
-        "said to be unsure, but no tile",
+        "reported as unsure, but not a tile",
     ]
 
 

@@ -87,7 +87,7 @@ def test_a_misread_tile_counts_for_the_reader(session: tuple[Path, tuple[TableVi
 def test_rejects_a_recording_without_truth(tmp_path: Path) -> None:
     path = tmp_path / "game.mcap"
     record_game(path)
-    with pytest.raises(TruthError, match="does not say what really happened"):
+    with pytest.raises(TruthError, match="has no ground truth"):
         read_truth(path)
 
 

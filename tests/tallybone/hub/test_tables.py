@@ -200,8 +200,8 @@ def test_an_unwritable_folder_loses_only_the_file(caplog: pytest.LogCaptureFixtu
     results = Results(tmp_path / "file" / "results.jsonl")
     results.take("t1", over(150, 40, winner=0))
     assert len(tuple(results)) == 1
-    assert "results are not kept" in caplog.text
-    assert "results are not kept" in str(results.problem)
+    assert "results cannot be saved" in caplog.text
+    assert "results cannot be saved" in str(results.problem)
     (tmp_path / "file").unlink()
     results.take("t2", over(150, 40, winner=0))
     assert not results.problem, "results must be stored again"

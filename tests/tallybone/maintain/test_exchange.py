@@ -44,7 +44,7 @@ class Table:
         folder.mkdir()
         self.step()
         if self.failing == "make":
-            raise UpdateError("no room")
+            raise UpdateError("the disk is full")
         (folder / "whole").touch()
 
     def check(self, folder: Path) -> None:

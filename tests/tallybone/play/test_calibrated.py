@@ -105,7 +105,7 @@ def test_pictures_of_another_shape_use_no_calibration(tmp_path: Path) -> None:
 def test_missing_parts_of_a_calibration_are_reported(tmp_path: Path) -> None:
     used = use_of(written(tmp_path / "c.json", Calibration(LENS)), 2, None, is_named=False)
     assert used.zones is None
-    assert "says nothing of table and zones" in used.words[0]
+    assert "has no table and zones" in used.words[0]
 
 
 def test_a_damaged_file_is_an_error_only_if_named(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_game_records_the_zones_of_its_calibration(tmp_path: Path) -> None:
         PlayOptions(camera=str(video), players="Ann,Ben", record=str(folder), speed=0, calibration=path)
     )
     assert code == 0, err
-    assert "c.json is used: the zones of 2 seats and the boneyard" in (out + err).replace("\n", " ")
+    assert "c.json: the zones of 2 seats and the boneyard" in (out + err).replace("\n", " ")
     (recording,) = folder.iterdir()
     start = read_recording(recording).start
     assert start is not None
@@ -155,7 +155,7 @@ def test_a_simulated_match_ignores_a_stored_calibration(tmp_path: Path) -> None:
     same, used = with_calibration(game, camera, "simulated:seed=3", None, environment=environment, home=tmp_path)
     assert same.start.zones is not None
     assert (same, used.zones) == (game, None)
-    assert "each simulated match has another table" in used.words[0]
+    assert "each simulated match has its own table" in used.words[0]
 
 
 def test_a_learned_set_is_used_in_a_game_and_its_replay(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_resumed_match_keeps_its_tile_set() -> None:
     game = replace(began, start=start, left=Left(start))
     _, same, words = with_own_tiles(game, Used(None, ()), reader)
     assert same is reader
-    assert "another version of the eye" in words[0]
+    assert "another version of the reader" in words[0]
     _, plain, messages = with_own_tiles(
         replace(began, left=Left(began.start)),
         Used(None, (), Calibration(set=five_everywhere(reader_checksum()))),

@@ -71,7 +71,7 @@ def test_a_finished_match_is_not_resumed_from_its_earlier_recordings(tmp_path: P
     first = begun(tmp_path, 2026)
     second = begun(tmp_path, 1970, continues=first.name)
     begun(tmp_path, 2000, over=True, continues=second.name)
-    with pytest.raises(RecordingError, match="not over"):
+    with pytest.raises(RecordingError, match="unfinished match"):
         newest_left(tmp_path)
 
 

@@ -36,11 +36,11 @@ def test_a_reconnected_display_shows_the_current_score(tmp_path: Path) -> None:
             until(lambda: port.screen()[0].split()[-2:] == ["Ann", "5"])
             port.close()
             until(lambda: "display: the display on" in health(table)[1])
-            until(lambda: "is it plugged in?" in " ".join(client.get("/state").json()["problems"]))
+            until(lambda: "check that it is plugged in" in " ".join(client.get("/state").json()["problems"]))
             for _ in range(4):
                 assert act(client, type="points", seat=0, points=10).status_code == 200
             _PAUSE.wait(_AWAY_S)
-            assert table.out.getvalue().count("is it plugged in?") == 1, "reported once"
+            assert table.out.getvalue().count("check that it is plugged in") == 1, "reported once"
             port.plug()
             until(lambda: port.screen()[0].split()[-2:] == ["Ann", "45"])
             until(lambda: "hardware.displays works again" in table.out.getvalue())

@@ -157,7 +157,7 @@ def test_a_slow_machine_is_reported_until_it_catches_up() -> None:
     assert seconds(15, read_per_s=10) == ()
     assert script.notes == [words, "this computer is fast enough again"]
     assert seconds(15, read_per_s=2) == (words,)
-    script.problem = "usb:0: is it plugged in?"
+    script.problem = "usb:0: check that it is plugged in"
     game.look()
     assert game.now.parts == ()
     assert script.notes[3:] == [script.problem], "the pace is unknown"

@@ -109,7 +109,7 @@ def test_the_board_with_the_panel_fills_the_terminal_and_no_line_is_too_long(
 def test_a_broken_part_is_in_the_footer_once() -> None:
     console = Console(file=StringIO(), width=80, height=24, no_color=True)
     display = BoardDisplay(console, time.monotonic_ns)
-    problem = "hardware.displays: the display on /dev/ttyUSB0 does not answer: is it plugged in?"
+    problem = "hardware.displays: the display on /dev/ttyUSB0 does not respond: check that it is plugged in"
     display.note(problem)
     lines = drawn(display, replace(now(), parts=(problem,)), console)
     assert len(lines) == 24

@@ -30,7 +30,7 @@ from tests.waiting import soon
 
 SESSION, SAID = opened(BONES, ("Ann", "Ben"))
 NOW = LiveState(SESSION, (1280, 720), "settled", "recorded in a.mcap", is_healthy=True)
-LCD = {"hardware.displays": "is it plugged in?"}
+LCD = {"hardware.displays": "check that it is plugged in"}
 _SOON_S = 5.0
 
 
@@ -77,20 +77,20 @@ def test_a_failed_part_is_reported_once_and_shown_until_it_works_again() -> None
     table = Table()
     game, shown = game_at(table, Script())
     game.show()
-    for words in ("the LEDs do not answer", "the LEDs do not answer (again)"):
+    for words in ("the LEDs do not respond", "the LEDs do not respond (again)"):
         table.failing = {"hardware.leds": words} | LCD
         game.show()
         game.show()
-    assert shown.notes == ["hardware.leds: the LEDs do not answer", "hardware.displays: is it plugged in?"]
+    assert shown.notes == ["hardware.leds: the LEDs do not respond", "hardware.displays: check that it is plugged in"]
     assert shown.shown is not None
     assert shown.shown.parts == (
-        "hardware.leds: the LEDs do not answer (again)",
-        "hardware.displays: is it plugged in?",
+        "hardware.leds: the LEDs do not respond (again)",
+        "hardware.displays: check that it is plugged in",
     )
     table.failing = LCD
     game.show()
     assert shown.notes[2:] == ["hardware.leds works again"]
-    assert list(shown.shown.parts) == ["hardware.displays: is it plugged in?"]
+    assert list(shown.shown.parts) == ["hardware.displays: check that it is plugged in"]
 
 
 def test_lights_and_pages_follow_the_game() -> None:

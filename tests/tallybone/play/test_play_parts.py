@@ -57,7 +57,7 @@ def test_missing_parts_are_reported_and_the_game_is_played(tmp_path: Path) -> No
     assert code == 0
     assert json.loads(out.splitlines()[0])["event"] == "match_started"
     assert err.count("hardware.displays: the display on") == 1
-    assert "is it plugged in?" in err
+    assert "check that it is plugged in" in err
 
 
 @contextmanager

@@ -77,7 +77,7 @@ def test_a_full_disk_is_reported_once_and_keeps_the_recorded_part(
         keeps.happened(Step(4, SESSION, view=SETTLED))
     keeps.close()
     (note,) = notes
-    assert "no room" in note
+    assert "the disk is full" in note
     assert "WITHOUT a recording" in note
     assert not is_whole(keeps)
     assert "RECORDING STOPPED" in keeps.words

@@ -56,7 +56,7 @@ def test_the_newest_unfinished_match_is_resumed(tmp_path: Path) -> None:
 def test_a_continued_recording_is_not_resumed(tmp_path: Path) -> None:
     first = write(tmp_path / "first.mcap", 1)
     second = write(tmp_path / "second.mcap", 2, over=True, continues=first.name)
-    with pytest.raises(RecordingError, match="not over"):
+    with pytest.raises(RecordingError, match="unfinished match"):
         newest_left(tmp_path)
     # The second is truncated within its head, so the first is used.
     data = second.read_bytes()
@@ -70,8 +70,8 @@ def test_a_later_unreadable_recording_is_named(tmp_path: Path) -> None:
     os.utime(older, (0, 0))
     whole = later.read_bytes()
     for spoiled, why in (
-        (bytes(512) + whole[512:], "it is no MCAP file"),
-        (whole.replace(b'["Ann", "Ben"]', b'["Ann", "Bzn"]'), "what it says of its sitting is damaged"),
+        (bytes(512) + whole[512:], "it is not an MCAP file"),
+        (whole.replace(b'["Ann", "Ben"]', b'["Ann", "Bzn"]'), "its match data is damaged"),
     ):
         later.write_bytes(spoiled)
         path, left = newest_left(tmp_path)

@@ -54,7 +54,7 @@ def survive_disk_faults(disk: Path) -> None:
     fill(disk / "filling")
     full.go_on(3, points=10)
     assert full.recorder.words == "RECORDING STOPPED"
-    assert "there is no room left" in full.notes[0]
+    assert "the disk is full" in full.notes[0]
     (disk / "filling").unlink()
     full.go_on(6)
     assert full.notes[-1] == AGAIN

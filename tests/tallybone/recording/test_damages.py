@@ -42,7 +42,7 @@ def test_events_with_zeroed_heads_are_reported_as_lost(game: Path, tmp_path: Pat
     assert run.code == 1
     first = layout.chunks[events[0]]
     assert f"{path}: bytes {first} to " in run.err
-    assert "no record of a kind that belongs there (0x00); " in run.err
+    assert "no record of an expected kind (0x00); " in run.err
     lost = [damage for damage in records_on(path, (Topic.EVENT,)) if isinstance(damage, Damage)]
     assert sum(damage.lost or 0 for damage in lost) == len(events)
 

@@ -157,9 +157,9 @@ def test_a_deleted_recording_can_be_restored(tmp_path: Path) -> None:
     assert recording_files(tmp_path) == []
     assert next_number(tmp_path) == START.number + 1
     write_large(tmp_path, 1)
-    with pytest.raises(RecordingError, match="deleted this week already"):
+    with pytest.raises(RecordingError, match="already deleted this week"):
         set_aside(first)
-    with pytest.raises(RecordingError, match="another of that name now"):
+    with pytest.raises(RecordingError, match="another recording has that name now"):
         put_back(tmp_path, first.name)
     first.unlink()
     assert put_back(tmp_path, first.name) == first

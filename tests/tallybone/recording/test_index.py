@@ -51,16 +51,16 @@ def with_number(opcode: Opcode, at: int, form: str, value: int) -> Callable[[Ind
     [
         (without(Opcode.STATISTICS), "does not count the records of each channel"),
         (without(Opcode.CHUNK_INDEX), "counts 9 chunks, but leads to 8"),
-        (with_number(Opcode.STATISTICS, _HEAD_BYTES, "<Q", 10), "its counts do not fit each other"),
-        (with_number(Opcode.STATISTICS, 0, "<B", Opcode.MESSAGE), "a kind that does not belong there"),
-        (with_number(Opcode.CHANNEL, _HEAD_BYTES + 4, "<I", 9999), "the lengths in a record of it do not fit"),
+        (with_number(Opcode.STATISTICS, _HEAD_BYTES, "<Q", 10), "its counts are inconsistent"),
+        (with_number(Opcode.STATISTICS, 0, "<B", Opcode.MESSAGE), "an unexpected kind"),
+        (with_number(Opcode.CHANNEL, _HEAD_BYTES + 4, "<I", 9999), "a record in it has inconsistent lengths"),
         (lambda index: index.append(bytearray(b"\x08")), "ends in the middle of a record"),
         (with_number(Opcode.CHUNK_INDEX, 1, "<Q", 1 << 40), "ends in the middle of a record"),
-        (with_number(Opcode.CHUNK_INDEX, FROM_NS, "<Q", 1 << 60), "it was made at another time"),
-        (with_number(Opcode.CHUNK_INDEX, _START, "<Q", 1 << 40), "leads out of the data"),
-        (with_number(Opcode.CHUNK_INDEX, _LENGTH, "<Q", 60), "its length is another"),
-        (with_number(Opcode.CHUNK_INDEX, _CHANNELS_BYTES, "<I", 9), "the lengths in a record of it do not fit"),
-        (with_number(Opcode.CHUNK_INDEX, _NAME_BYTES, "<I", 9), "the lengths in a record of it do not fit"),
+        (with_number(Opcode.CHUNK_INDEX, FROM_NS, "<Q", 1 << 60), "its times differ"),
+        (with_number(Opcode.CHUNK_INDEX, _START, "<Q", 1 << 40), "points outside the data"),
+        (with_number(Opcode.CHUNK_INDEX, _LENGTH, "<Q", 60), "its length differs"),
+        (with_number(Opcode.CHUNK_INDEX, _CHANNELS_BYTES, "<I", 9), "a record in it has inconsistent lengths"),
+        (with_number(Opcode.CHUNK_INDEX, _NAME_BYTES, "<I", 9), "a record in it has inconsistent lengths"),
     ],
 )
 def test_a_wrong_index_is_reported_and_not_used(tmp_path: Path, change: Callable[[Index], None], problem: str) -> None:
@@ -77,12 +77,12 @@ def test_a_wrong_index_is_reported_and_not_used(tmp_path: Path, change: Callable
 def test_an_inconsistent_index_is_not_read_backwards(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     with_index(path, lambda index: index[-7].__setitem__(0, Opcode.METADATA_INDEX))
-    with path.open("rb") as file, pytest.raises(IndexDamageError, match="its entries do not fit each other"):
+    with path.open("rb") as file, pytest.raises(IndexDamageError, match="its entries are inconsistent"):
         list(EndIndex.read(file).last(Topic.OUTCOME))
 
 
 @pytest.mark.parametrize(
-    ("from_the_end", "problem"), [(-_FOOTER_BYTES + 16, "nothing says where it begins"), (-60, "its checksum")]
+    ("from_the_end", "problem"), [(-_FOOTER_BYTES + 16, "its start is unknown"), (-60, "wrong checksum")]
 )
 def test_an_index_without_valid_checksum_or_offset_is_not_used(tmp_path: Path, from_the_end: int, problem: str) -> None:
     path = write(tmp_path / "a.mcap")

@@ -37,7 +37,7 @@ def test_a_damaged_recorded_set_is_reported_and_not_used(reader: Reader) -> None
     assert complaints == []
     assert as_recorded(reader, replace(good, weights="AAAA"), complaints.append) is reader
     assert len(complaints) == 1
-    assert complaints[0].startswith("What was learned of the tiles is not used: ")
+    assert complaints[0].startswith("The learned tile set is not used: ")
 
 
 def test_a_photo_is_read_with_the_calibrated_set(tmp_path: Path) -> None:

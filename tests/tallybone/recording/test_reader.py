@@ -155,11 +155,11 @@ def test_many_changed_bytes_never_create_a_record(tmp_path: Path) -> None:
     [
         (b"", "it is empty"),
         (MCAP0_MAGIC[:5], "ends within"),
-        (b"no recording at all", "no MCAP file"),
-        (MCAP0_MAGIC, "something else, or cut to nothing"),
-        (MCAP0_MAGIC + bytes(5000), "something else, or cut to nothing"),
-        (MCAP0_MAGIC + random.Random(6).randbytes(300_000), "something else, or cut to nothing"),
-        (MCAP0_MAGIC + b"\x06\xff\xff\xff\xff\x03\0\0\0" + b"\x06" * 3000, "something else, or cut to nothing"),
+        (b"no recording at all", "not an MCAP file"),
+        (MCAP0_MAGIC, "another kind of MCAP file, or empty"),
+        (MCAP0_MAGIC + bytes(5000), "another kind of MCAP file, or empty"),
+        (MCAP0_MAGIC + random.Random(6).randbytes(300_000), "another kind of MCAP file, or empty"),
+        (MCAP0_MAGIC + b"\x06\xff\xff\xff\xff\x03\0\0\0" + b"\x06" * 3000, "another kind of MCAP file, or empty"),
     ],
 )
 def test_invalid_files_are_reported_by_name(tmp_path: Path, data: bytes, problem: str) -> None:
@@ -245,7 +245,7 @@ def test_a_foreign_mcap_file_is_refused(tmp_path: Path) -> None:
         writer = Writer(file)
         writer.start("ros2", "other")
         writer.finish()
-    with pytest.raises(RecordingError, match="something else"):
+    with pytest.raises(RecordingError, match="another kind"):
         read_recording(path)
 
 
@@ -304,7 +304,7 @@ def test_a_chunk_shorter_than_its_head_affects_only_itself(tmp_path: Path) -> No
     everything, chunk = records_of(path), chunks_of(path)[4]
     overwrite(path, chunk.start_byte + 1, struct.pack("<Q", 20))
     assert records_of(path) == everything[:4] + everything[5:]
-    assert damage_of(path)[0].problem == "a record whose lengths do not fit each other"
+    assert damage_of(path)[0].problem == "a record with inconsistent lengths"
 
 
 def test_reading_continues_after_megabytes_of_damage(tmp_path: Path) -> None:
@@ -333,8 +333,8 @@ def test_a_recording_cut_in_its_index_has_all_records(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("records", "problem"),
     [
-        (struct.pack("<BQ", Opcode.MESSAGE, 100), "a record in it does not end"),
-        (struct.pack("<BQHIQQ", Opcode.MESSAGE, 22, 5, 0, 1, 1), "a message is of channel 5, which nothing describes"),
+        (struct.pack("<BQ", Opcode.MESSAGE, 100), "a record in it is incomplete"),
+        (struct.pack("<BQHIQQ", Opcode.MESSAGE, 22, 5, 0, 1, 1), "a message is of channel 5, which is not defined"),
     ],
 )
 def test_a_chunk_with_valid_checksum_and_wrong_records_is_damage(tmp_path: Path, records: bytes, problem: str) -> None:
@@ -374,10 +374,10 @@ def test_a_recording_with_damaged_metadata_gives_its_records(tmp_path: Path) -> 
     path.write_bytes(path.read_bytes().replace(b'["Ann", "Bob"]', b'["Ann", "Rob"]'))
     damage, *found = records_on(path, (Topic.EVENT,))
     assert found == everything
-    assert "what it says of its sitting cannot be read: its checksum does not fit" in str(damage)
-    with pytest.raises(RecordingError, match="what it says of its sitting is damaged"):
+    assert "its match data cannot be read: wrong checksum" in str(damage)
+    with pytest.raises(RecordingError, match="its match data is damaged"):
         left_in(read_recording(path))
-    assert survey(path).facts.damage[0].problem.startswith("what it says of its sitting cannot be read")
+    assert survey(path).facts.damage[0].problem.startswith("its match data cannot be read")
 
 
 def test_both_readers_agree_on_an_undamaged_file(tmp_path: Path) -> None:

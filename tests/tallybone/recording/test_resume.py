@@ -119,7 +119,7 @@ def test_a_cut_head_is_refused(tmp_path: Path) -> None:
         write_left(writer, WHOLE, 50)
     data = path.read_bytes()
     cut.write_bytes(data[: data.index(b'"continued"')])
-    with pytest.raises(RecordingError, match="ends before its sitting went on"):
+    with pytest.raises(RecordingError, match="ends before the match was resumed"):
         left_in(read_recording(cut))
     with pytest.raises(RecordingError):
         left_in_head(START, iter(read_recording(cut)), cut)
@@ -128,7 +128,7 @@ def test_a_cut_head_is_refused(tmp_path: Path) -> None:
 def test_a_closed_recording_with_a_missing_head_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     RecordingWriter(path, replace(START, continues="before.mcap")).close()
-    with pytest.raises(RecordingError, match="it ends before its sitting went on"):
+    with pytest.raises(RecordingError, match="it ends before the match was resumed"):
         left_in_head(START, iter(read_recording(path)), path)
 
 

@@ -150,7 +150,7 @@ def test_a_failed_sync_of_the_index_is_reported_and_keeps_the_records(
     writer = RecordingWriter(tmp_path / "a.mcap", START)
     writer.frame(1, jpeg(1))
     monkeypatch.setattr(os, "fsync", broken)
-    with pytest.raises(RecordingError, match=r"cannot go on: Input/output error; .*\(1 records\)"):
+    with pytest.raises(RecordingError, match=r"the recording stopped: Input/output error; .*\(1 records\)"):
         writer.close()
     writer.close()  # closing again has no effect
     assert numbers(records_of(tmp_path / "a.mcap")) == [0]
@@ -189,7 +189,7 @@ def test_writing_continues_after_a_full_disk(tmp_path: Path, monkeypatch: pytest
         writer.write(Topic.EVENT, 1, {})
         whole = path.read_bytes()
         room[0] = 100
-        with pytest.raises(RecordingError, match=r"a\.mcap: .*no room left.*1 records"):
+        with pytest.raises(RecordingError, match=r"a\.mcap: .*the disk is full.*1 records"):
             writer.frame(2, jpeg(2))
         assert path.read_bytes() == whole
         room[0] = 10**9
@@ -221,7 +221,7 @@ def test_a_file_at_its_size_limit_is_readable(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     done = subprocess.run([sys.executable, "-c", _WRITE_UNTIL_LIMIT, path], capture_output=True, text=True, check=True)
     written, message = done.stdout.split("|")
-    assert "no room left" in message
+    assert "the disk is full" in message
     assert len(records_of(path)) == int(written) > 5
     (damage,) = damage_of(path)
     assert "without its index" in damage.problem

@@ -136,4 +136,4 @@ def test_images_without_a_game_have_no_score(tmp_path: Path) -> None:
         writer.frame(0, jpeg(0))
     run = Run(tmp_path / "a.mcap")
     assert run.code == 1
-    assert "no score was kept" in run.err
+    assert "it has no score" in run.err

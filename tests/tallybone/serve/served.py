@@ -59,7 +59,7 @@ class Plugs:
 
     def open(self, source: str, clock: Clock) -> FakeCamera:
         if self.device is None:
-            raise CameraError(f"{source}: there is no such camera: is it plugged in?")
+            raise CameraError(f"{source}: no such camera: check that it is plugged in?")
         return self.device
 
     def show(self, level: int = 90) -> None:

@@ -184,11 +184,11 @@ def test_a_missing_camera_is_reported_and_prevents_a_match(tmp_path: Path) -> No
     plugs = Plugs(None)
     with at_served_table(tmp_path, plugs=plugs) as table, table.client() as client:
         until(lambda: client.get("/state").json()["problems"])
-        assert client.get("/state").json()["problems"] == ["usb:0: there is no such camera: is it plugged in?"]
+        assert client.get("/state").json()["problems"] == ["usb:0: no such camera: check that it is plugged in?"]
         refused = client.post("/match", json=NEW)
         assert (refused.status_code, refused.json()["error"]) == (
             422,
-            "usb:0: there is no such camera: is it plugged in?",
+            "usb:0: no such camera: check that it is plugged in?",
         )
         assert client.get("/me").json()["controls"] is True, "a failed start logs nobody out"
         plugs.device = Plugs().device

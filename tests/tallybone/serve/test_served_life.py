@@ -116,7 +116,7 @@ def test_a_table_is_ready_once_it_has_a_page_and_a_picture(systemd: Callable[[],
 def test_a_table_without_a_camera_is_ready_and_fed(systemd: Callable[[], str], tmp_path: Path) -> None:
     with at_served_table(tmp_path, plugs=Plugs(None), environment=watched(tmp_path)):
         until(lambda: systemd().count("WATCHDOG=1") >= 3)
-        assert "is it plugged in?" in systemd()
+        assert "check that it is plugged in" in systemd()
 
 
 def test_a_table_configured_without_a_camera_is_ready_and_fed(systemd: Callable[[], str], tmp_path: Path) -> None:

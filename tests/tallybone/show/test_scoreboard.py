@@ -143,7 +143,7 @@ def test_totals_are_marked_if_plays_were_missed() -> None:
     board = boards(2)[-1]
     (ann, ben) = board.game.totals
     text = printed(replace(board, is_provisional=True), 100, 23, in_color=False)
-    for word in (f"  ~{ann} ", f"  ~{ben} ", "; ~ provisional: some plays were not seen"):
+    for word in (f"  ~{ann} ", f"  ~{ben} ", "; ~ provisional: Tallybone did not see every play"):
         assert word in text
     assert "~" not in printed(board, 100, 23, in_color=False)
 

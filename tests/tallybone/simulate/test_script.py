@@ -246,7 +246,7 @@ def test_a_hand_without_a_zone_is_revealed_by_its_sum() -> None:
 def test_rejects_unplayable_settings_with_clear_messages() -> None:
     with pytest.raises(EngineError, match="twoset is for 4 to 6 players, got 2"):
         simulation_settings("twoset", players=2, seed=1)
-    with pytest.raises(EngineError, match='no look is called "pink"; known: seed, classic-felt'):
+    with pytest.raises(EngineError, match='unknown look "pink"; known: seed, classic-felt'):
         simulation_settings("bones", players=2, seed=1, look="pink")
     with pytest.raises(EngineError, match="players: expected 1 to 8, got 9"):
         simulation_settings("draw", players=9, seed=1)

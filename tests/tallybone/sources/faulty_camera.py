@@ -24,7 +24,7 @@ class Fault(Enum):
 
     FREEZES = "shows the same picture again and again"
     BLACK = "shows nothing but black"
-    GONE = "is it plugged in?"
+    GONE = "check that it is plugged in"
 
 
 class FaultyScene(Scene):

@@ -56,7 +56,7 @@ def test_every_problem_is_reported_with_the_file_name(tmp_path: Path) -> None:
         f"{path}: [camera] rate: is not known; expected url",
         f"{path}: [hardware.knock] driver: expected microphone, piezo-pin, piezo-spi, wav, virtual or none,"
         ' but got "piezo"; did you mean piezo-spi?',
-        f'{path}: [page] names: expected names of machines, as ["score.club.example"], but got "a b"',
+        f'{path}: [page] names: expected host names, such as ["score.club.example"], but got "a b"',
         f"{path}: camra: is not known; did you mean camera?",
     )
 

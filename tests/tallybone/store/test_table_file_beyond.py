@@ -125,7 +125,7 @@ def test_reports_all_errors_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["mqtt://tom:sesame@club", "mqtt://:sesame@club"])
 def test_rejects_a_password_in_the_url_without_showing_it(tmp_path: Path, url: str) -> None:
     (error,) = problems(tmp_path, f'[mqtt]\nbroker = "{url}"\ntable = "a"\n')
-    assert "say user and password_file" in error
+    assert "use user and password_file" in error
     assert "sesame" not in error
 
 
@@ -134,7 +134,7 @@ def test_rejects_a_password_in_the_url_without_showing_it(tmp_path: Path, url: s
 )
 def test_rejects_invalid_broker_urls(tmp_path: Path, url: str) -> None:
     (error,) = problems(tmp_path, f'[mqtt]\nbroker = "{url}"\ntable = "a"\n')
-    assert error.startswith("[mqtt] broker: expected mqtt://HOST[:PORT], or mqtts:// for one that encrypts")
+    assert error.startswith("[mqtt] broker: expected mqtt://HOST[:PORT], or mqtts:// with TLS")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_accepts_only_web_addresses_for_webhooks(tmp_path: Path, url: str) -> No
 def test_tls_files_are_checked_at_once(tmp_path: Path) -> None:
     path = secret(tmp_path, "no certificate\n")
     text = f'[mqtt]\nbroker = "mqtts://a"\ntable = "a"\nca_file = "{path}"\n'
-    assert problems(tmp_path, text)[0].startswith("[mqtt] ca_file: this is not what TLS needs")
+    assert problems(tmp_path, text)[0].startswith("[mqtt] ca_file: not usable for TLS")
     text = f'[mqtt]\nbroker = "mqtt://a"\ntable = "a"\nca_file = "{path}"\nkey_file = "{path}"\n'
     assert [problem.partition(": ")[0] for problem in problems(tmp_path, text)] == [
         "[mqtt] ca_file",

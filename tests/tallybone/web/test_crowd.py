@@ -143,7 +143,7 @@ def test_flooding_a_websocket_blocks_an_address_for_a_while(frames: bytes, caplo
             other.send("ping")
             assert other.recv(10) == '{"type":"pong"}'
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == [
-        "127.0.0.2 sends too much on a WebSocket: it is refused for a minute"
+        "127.0.0.2 sends too much on a WebSocket: blocked for a minute"
     ]
 
 
@@ -210,7 +210,7 @@ def test_a_client_that_does_not_read_its_answers_is_disconnected(caplog: pytest.
             stalled_connection(stack, "127.0.0.2", url)
         until(lambda: not can_request(url, "127.0.0.3"))
         until(lambda: can_request(url, "127.0.0.3"))
-    assert "127.0.0.2 does not read its answers: a connection is closed" in [
+    assert "127.0.0.2 does not read its responses: closed a connection" in [
         record.getMessage() for record in caplog.records
     ]
 
@@ -254,7 +254,7 @@ def test_the_connections_of_one_address_are_limited(caplog: pytest.LogCaptureFix
         with httpx.Client() as client:
             assert client.get(f"{url}{API}/me").status_code == 200
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == [
-        "127.0.0.2 has 10 connections in use: further ones are refused"
+        "127.0.0.2 has 10 connections in use: rejecting more"
     ]
 
 
@@ -267,7 +267,7 @@ def test_refuses_and_logs_when_all_connections_are_in_use(caplog: pytest.LogCapt
             with pytest.raises(httpx.TransportError):
                 httpx.get(f"{url}{API}/me")
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == [
-        "all 12 connections are in use: further ones are refused"
+        "all 12 connections are in use: rejecting more"
     ]
 
 
@@ -288,7 +288,7 @@ def test_a_repeated_fault_is_logged_once_a_minute_with_its_count() -> None:
     assert logged("broke", error=ValueError("2")) is None
     assert logged("broke", error=KeyError("2")) == "broke"
     clock.t_ns += 60_000_000_000
-    assert logged("from %s", "c") == "from c (1 more like it since the last one)"
+    assert logged("from %s", "c") == "from c (1 similar since the last one)"
     for at in range(5000):
         logged(f"always another {at}")
     assert seldom.known <= 1000

@@ -90,7 +90,7 @@ def test_the_list_is_newest_first_and_marks_running_recordings(folder: Path, bon
     records = records_of(bones[0])
     assert old["length_ms"] == (records[-1].t_ns - records[0].t_ns) // 1_000_000
     assert old["size_bytes"] == bones[0].stat().st_size
-    assert listing["others"] == ["letter.mcap: expected a recording, but it is no MCAP file"]
+    assert listing["others"] == ["letter.mcap: expected a recording, but it is not an MCAP file"]
 
 
 def test_two_hundred_recordings_are_listed_quickly(folder: Path) -> None:

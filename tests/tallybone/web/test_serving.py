@@ -154,6 +154,6 @@ def test_an_occupied_port_is_named_in_the_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(
-            OSError, match=f"page at 127.0.0.1:{port}: another program uses this port; end it, or choose another"
+            OSError, match=f"page at 127.0.0.1:{port}: another program uses this port; stop it, or choose another"
         ):
             serving.listen_on(f"127.0.0.1:{port}")
