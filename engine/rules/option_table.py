@@ -135,7 +135,7 @@ _HAND_MODE = Choice(
     (
         (HandMode.PIPS, "1 point for each pip; the lightest hand wins a block"),
         (HandMode.SIMPLE, "1 point for each tile; the fewest tiles win a block"),
-        (HandMode.ADVANCED, "1 point for each pip, player by player; the fewest tiles win a block"),
+        (HandMode.ADVANCED, "1 point for each pip, compared with each opponent; the fewest tiles win a block"),
     )
 )
 _TIE = Choice(
@@ -235,10 +235,19 @@ OPTIONS: tuple[Option, ...] = (
     Option("branch_order", _LA, "opening of a spinner's tips", _BRANCH_ORDER, "branch_order", ("spinner",)),
     Option("spinner_count", _LA, "count of a spinner", _SPINNER_COUNT, "spinner_count", ("spinner", "unit")),
     Option(
-        "unit", _P, "a play scores if its count is a multiple of this", Number(1, None, "plays do not score"), "unit"
+        "unit",
+        _P,
+        "a play scores if its count is a multiple of this number",
+        Number(1, None, "plays do not score"),
+        "unit",
     ),
     Option(
-        "play_divisor", _P, "the points of a play are its count divided by this", Number(1), "play_divisor", ("unit",)
+        "play_divisor",
+        _P,
+        "the points of a play are its count divided by this number",
+        Number(1),
+        "play_divisor",
+        ("unit",),
     ),
     Option(
         "call_required", _P, "points count only if called before the next play", _YES_NO, "call_required", ("unit",)
@@ -264,7 +273,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "round_to",
         _H,
-        "the total is rounded to the nearest multiple of this",
+        "the total is rounded to the nearest multiple of this number",
         Number(1, None, "the total is not rounded"),
         "hand_points.round_to",
     ),
@@ -279,7 +288,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "bonus_divisor",
         _H,
-        "the points of a hand are the total divided by this",
+        "the points of a hand are the total divided by this number",
         Number(1),
         "hand_points.bonus_divisor",
     ),

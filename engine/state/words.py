@@ -165,7 +165,7 @@ def _of_the_match(
 
 def _to_do(turn: Turn, players: Sequence[str]) -> Phrase:
     """Describe the task of the player to move, or how the leader is decided."""
-    name = _LEADER.get(turn.must, phrase("roll call")) if turn.seat is None else players[turn.seat]
+    name = _LEADER.get(turn.must, phrase("all players")) if turn.seat is None else players[turn.seat]
     if turn.must is Must.DRAW_A_DOUBLE and turn.extra:
         return phrase("{name}: if you drew a double, lead it; otherwise the next player draws", name=name)
     return phrase("{name}: {what}", name=name, what=_MUST[turn.must])

@@ -83,7 +83,7 @@ def test_a_redeal_names_its_reason() -> None:
     assert descriptions(Table(BONES).feed(Redeal(RedealReason.NO_DOUBLE))) == [
         "nobody has a double: everybody draws a new hand",
         "hand 1, 14 tiles in the boneyard",
-        "roll call: lead the highest double",
+        "all players: lead the highest double",
     ]
 
 

@@ -49,7 +49,7 @@ function rowOf(player, key, isProvisional) {
 
 function aboutOf(table) {
   const parts = [];
-  if (table.changed !== null) parts.push(say("last report {time}", { time: timeOf(table.changed) }));
+  if (table.changed !== null) parts.push(say("last heard from at {time}", { time: timeOf(table.changed) }));
   if (table.game !== "") {
     parts.push(table.target === null ? table.game : say("{game} to {target}", { game: table.game, target: table.target }));
   }

@@ -177,7 +177,7 @@ def _drawn_less(
         tiles=tiles_text(yard.count),
         name=name,
     )
-    choices = (phrase("{name} put them back", name=name), phrase("no, {name} drew them", name=name))
+    choices = (phrase("{name} put the tiles back", name=name), phrase("no, {name} drew the tiles", name=name))
     counts = Resolution((), _with(places, replace(yard, agreed=agreed + back, missing=yard.missing - back)))
     return Question(Ambiguity(None, words, holds_up=False, choices=choices), (without, counts))
 

@@ -123,7 +123,7 @@ def ask_about(places: Places, state: State, known: Known, other: Amended) -> Que
     assert reread is not None  # an amendment does not move the tile
     amended = Resolution((other.event,), other.places.with_known(replace(reread, is_settled=True)))
     choices = (the_tile(node.tile), the_tile(play.tile))
-    words = phrase("is the {tile} on the table {tiles}?", tile=node.tile, tiles=either(choices))
+    words = phrase("is the tile read as {tile} really {tiles}?", tile=node.tile, tiles=either(choices))
     ambiguity = Ambiguity(known.tile, words, holds_up=True, choices=choices)
     return Question(ambiguity, (unchanged, amended))
 
@@ -233,8 +233,8 @@ def ask_about_undone(places: Places) -> Resolution | Question:
     If the players play on without an answer, the tiles count again.
     """
     tiles = listed([the_tile(seen_name(tile)) for tile in places.undone])
-    words = phrase("still on the table: {tiles}. Play again, or remove from the table?", tiles=tiles)
-    choices = (phrase("play again"), phrase("remove from the table"))
+    words = phrase("still on the table: {tiles}. Count it again, or take it off the table?", tiles=tiles)
+    choices = (phrase("count it again"), phrase("take it off the table"))
     # Give them consecutive looks, in their earlier order and before all tiles laid since.
     first = min((waiting.look for waiting in places.waiting), default=places.looks) - len(places.undone)
     again = tuple(Waiting(tile, first + at) for at, tile in enumerate(places.undone))

@@ -76,7 +76,7 @@ export class MatchForm {
     const [id, seat, marked] = [held?.id, held?.dataset.seat, [held?.selectionStart ?? null, held?.selectionEnd ?? null]];
     this.fields.replaceChildren(...this.parts());
     this.button.disabled = this.isBusy;
-    write(this.button, this.isBusy ? say("Start") : say("Start the match"));
+    write(this.button, this.isBusy ? say("Starting") : say("Start the match"));
     if (focus !== null) focusSeat(this.root, focus);
     else if (seat !== undefined) goOnAt(this.root.querySelector(`[data-seat="${seat}"]`), marked);
     else if (id) goOnAt(this.root.querySelector(`#${CSS.escape(id)}`), marked);

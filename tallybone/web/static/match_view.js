@@ -90,7 +90,7 @@ export class MatchView {
 
   async begin(usual, pressed) {
     pressed.disabled = true;
-    write(pressed, say("Start"));
+    write(pressed, say("Starting"));
     const answer = await send("match", usual);
     pressed.disabled = false;
     write(pressed, say("Start again"));

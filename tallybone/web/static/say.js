@@ -40,7 +40,7 @@ export function later(english) {
 /** Return a text with a capital first letter, unless it starts with a name. */
 export function sentence(text, names) {
   const isName = names.some((name) => name !== "" && text.startsWith(name));
-  return isName ? text : text.charAt(0).toUpperCase() + text.slice(1);
+  return isName ? text : text.replace(/^[¿¡]?./u, (start) => start.toUpperCase());
 }
 
 /**

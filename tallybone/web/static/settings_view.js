@@ -65,7 +65,7 @@ function houseForm(settings, usual, toast) {
     ),
     wrong,
     settings.has_password
-      ? make("button", { type: "submit", id: "keep-settings", class: "primary" }, say("Keep"))
+      ? make("button", { type: "submit", id: "keep-settings", class: "primary" }, say("Save"))
       : make("p", { class: "about" }, say("To change these settings, first set a password on the table's computer: tallybone serve --set-password")),
   );
   form.addEventListener("submit", async (event) => {

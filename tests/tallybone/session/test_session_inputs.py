@@ -369,7 +369,7 @@ def test_an_unanswered_question_stops_blocking_when_play_continues() -> None:
 def undone() -> Session:
     session, _ = feed(led(), placed(NEXT, before=(FIRST,)), t_ns=2 * SECOND_NS)
     session, announcements = feed(session, Press(Button.UNDO), t_ns=3 * SECOND_NS)
-    assert "still on the table: the 5-4. Play again, or remove from the table?" in questions(announcements)
+    assert "still on the table: the 5-4. Count it again, or take it off the table?" in questions(announcements)
     return session
 
 

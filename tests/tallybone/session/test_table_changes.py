@@ -193,7 +193,7 @@ def test_an_ambiguous_course_raises_a_question() -> None:
     read_wrong = chances(seen((5, 6), (2, 0)), half_1={6: 0.99, 4: 0.01})
     session, _ = lay(line(seen((3, 5), (0, 0))), read_wrong)
     session, announcements = lay(session, seen((4, 1), (4, 0)))
-    assert questions(announcements) == ["is the 6-5 on the table the 6-5 or the 5-4?"]
+    assert questions(announcements) == ["is the tile read as 6-5 really the 6-5 or the 5-4?"]
     right, _ = feed(session, Answer(1))
     assert right.state.game is not None
     assert [str(tile) for tile in right.state.game.layout.tiles] == ["5-3", "5-4", "4-1"]

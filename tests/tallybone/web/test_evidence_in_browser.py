@@ -20,7 +20,7 @@ from tests.tallybone.web.true_table import file_recorder
 pytestmark = pytest.mark.slow
 
 PHONE, TELEVISION = (360, 740), (1920, 1080)
-RULE = "Rule: a play scores if its count is a multiple of this: 5"
+RULE = "Rule: a play scores if its count is a multiple of this number: 5"
 
 
 def wait_for_crop(viewer: Viewer, where: str) -> str:

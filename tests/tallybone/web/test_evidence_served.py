@@ -21,7 +21,7 @@ from tests.tallybone.web.true_table import file_recorder
 from tests.waiting import until
 
 API = "/api/v1"
-FIVES = "a play scores if its count is a multiple of this: 5"
+FIVES = "a play scores if its count is a multiple of this number: 5"
 
 
 def is_picture(answer: httpx.Response) -> bool:
