@@ -54,7 +54,7 @@ def _compile_constructors(frozen: Any, init_fields: tuple[Field[Any], ...]) -> t
     ]
     check = ("_self.__post_init__()",) if hasattr(frozen, "__post_init__") else ()
     finish = ("_self.__class__ = _frozen", *check, "return _self")
-    exec("\n    ".join((*lines, *finish)), names)  # Safe: it contains only field names of this package.
+    exec("\n    ".join((*lines, *finish)), names)  # Safe: the source contains only field names of this package.
     copy = [
         "def _changed(_old, _changes):",
         "_self = _new(_mutable)",

@@ -24,7 +24,7 @@ def no_playable_tile(hand: Hand, rules: Rules, verb: str) -> Claim:
 
 
 def kept_deal(rules: Rules) -> tuple[Claim, ...]:
-    """Return the claim of a player who does not ask for a redeal, which limits their doubles.
+    """Return the claim made by not asking for a redeal: the player does not hold too many doubles.
 
     Empty if the rules have no redeal for doubles.
     """
@@ -47,9 +47,9 @@ def no_double(rules: Rules) -> Claim:
 
 
 def add_claim(claims: tuple[tuple[Claim, ...], ...], seat: int, claim: Claim) -> tuple[tuple[Claim, ...], ...]:
-    """Return *claims* with a new one of *seat*, replacing an older one of the same content.
+    """Return *claims* with *claim* added for *seat*, replacing an older claim of the same content.
 
-    The newest is the strictest, because the player has drawn the fewest tiles since. Replacing keeps the list short.
+    The newer claim is stricter, because the player has drawn fewer tiles since. Replacing keeps the list short.
     """
     content = (claim.denied, claim.broken, claim.words, claim.numbers)
     others = (old for old in claims[seat] if (old.denied, old.broken, old.words, old.numbers) != content)
@@ -61,7 +61,8 @@ def after_draw(
 ) -> tuple[tuple[Claim, ...], ...]:
     """Return *claims* after *seat* drew *tiles* tiles.
 
-    Tiles drawn unseen may be any that it has denied. If *faces* were seen, only those are no longer denied.
+    Each unseen tile may be one that the player has denied holding. If *faces* were seen, the player's claims stop
+    denying exactly those tiles.
     """
     unseen, seen = (0 if faces else tiles), 0
     for tile in faces:
@@ -73,8 +74,8 @@ def after_draw(
 def after_play(claims: tuple[tuple[Claim, ...], ...], seat: int, tile: Tile) -> tuple[tuple[Claim, ...], ...]:
     """Return *claims* after *seat* laid *tile*.
 
-    If it had denied the tile, it may have drawn it since. The draw then came after the last claim that denies it, and
-    so after all earlier claims. Each of them allows one tile less.
+    If the player had denied holding *tile*, it may have been drawn since. The draw then came after the last claim that
+    denies *tile* and allows a drawn one. That claim and all earlier ones allow one tile less.
     """
     explained = (at for at, claim in enumerate(claims[seat]) if claim.denied & tile.bit and claim.allowed)
     last = max(explained, default=-1)

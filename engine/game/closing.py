@@ -52,7 +52,10 @@ def abandon_hand(game: Game, hand: Hand) -> GameUpdate:
 
 
 def forfeit(hand: Hand) -> tuple[Hand, tuple[Outcome, ...]]:
-    """Return the hand without uncalled points. They are kept as `lapsed`, for a late call that players accept."""
+    """Return the hand without uncalled points, and `Forfeited` if there were any.
+
+    The points are kept as `lapsed`, for a late call that players accept.
+    """
     chance = hand.chance
     if chance is None or chance.called:
         return hand, ()
@@ -60,7 +63,10 @@ def forfeit(hand: Hand) -> tuple[Hand, tuple[Outcome, ...]]:
 
 
 def count_hand(game: Game, hand: Hand) -> GameUpdate:
-    """Return the match after the hand is counted and its winner scores. Ends the match if the rules say so."""
+    """Return the match after the hand is counted and its winner scores. Ends the match if the rules say so.
+
+    Without a target, the winner of the first hand wins the match. A hand without a winner does not end it.
+    """
     holdings = tuple(holding for holding in hand.holdings if holding is not None)
     assert hand.ending is not None  # the phase is REVEAL
     result = settle(holdings, hand.out, game.rules.hand_points, partners_mode(game))
@@ -84,7 +90,7 @@ def partners_mode(game: Game) -> PartnersMode | None:
 
 
 def pay(game: Game, seat: Seat, points: int, reason: Reason, because: str) -> GameUpdate:
-    """Return the match after *seat* scores *points*. Ends it at the target if the rules check totals immediately."""
+    """Return the match after *seat* scores *points*. It ends at the target if the rules check totals immediately."""
     if points == 0:
         return game, ()
     scores = tuple([(*old, points) if at == seat else old for at, old in enumerate(game.scores)])
@@ -96,7 +102,7 @@ def pay(game: Game, seat: Seat, points: int, reason: Reason, because: str) -> Ga
 
 
 def leader_wins(game: Game) -> GameUpdate:
-    """Return the match, won by the side with the highest total if that meets the target. A tie continues the match."""
+    """Return the match, won by the side with the highest total if that meets the target. Unchanged after a tie."""
     leaders = _leaders(game)
     if len(leaders) != 1 or not _is_enough(game, game.side_total(leaders[0])):
         return game, ()

@@ -69,7 +69,10 @@ def end_spell(hand: Hand) -> HandUpdate:
 
 
 def _break_spell(hand: Hand, laid: Node) -> HandUpdate:
-    """Return the hand without its spell if *laid* breaks it: it covers the arm's end, or starts the last arm."""
+    """Return the hand, without its spell if *laid* breaks the spell.
+
+    A tile breaks the spell on an arm by covering that arm's end, and the spell on the starter by taking its last arm.
+    """
     spell = hand.course.spell
     if spell is None:
         return hand, ()

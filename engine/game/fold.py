@@ -76,7 +76,10 @@ def apply(state: State, event: Event) -> tuple[State, tuple[Outcome, ...]]:
 
 
 def problem_with(state: State, event: Event) -> Problem | None:
-    """Return the most severe problem with *event*, or None. Its weight determines whether the event would count."""
+    """Return the most severe problem with *event*, or None. Its weight determines whether the event would count.
+
+    `Inferred` and `Confirmed` never have a problem. Other revisions have one only if their action is not in force.
+    """
     if not isinstance(event, _REVISIONS):
         return next(iter(problems_with(state.game, event)), None)
     if isinstance(event, _MARKS) or any(entry.seq == event.seq for entry in entries(state)):
@@ -151,7 +154,7 @@ def _revise(state: State, event: Revision) -> tuple[State, tuple[Outcome, ...]]:
         return replace(state, log=log), (Irregular(state.next_seq, problem, stands=False),)
     kept = entries(State(log))
     inferred = tuple(entry.seq for entry in kept if entry.inferred)
-    if isinstance(event, _MARKS):  # They change no score, so no replay is needed.
+    if isinstance(event, _MARKS):  # Marks change no score, so no replay is needed.
         return replace(state, log=log, inferred=inferred), ()
     since = next((at for at, entry in enumerate(kept) if entry.seq in (event.seq, state.next_seq)), len(kept))
     game, irregular, reported = _refold(state.start, kept, since)

@@ -54,7 +54,7 @@ _WITHOUT_SEAT = (Redeal, HandEnd, Abandon, Boneyard)
 
 
 def problems_with(game: Game | None, action: Action) -> tuple[Problem, ...]:
-    """Return all problems of *action*, most severe first. Empty if there are none."""
+    """Return all problems with *action*, most severe first. Empty if there are none."""
     if game is not None and game.hand is not None:
         game, _, _ = with_implied_pass(game, game.hand, action)
     if isinstance(action, Play) and game is not None and game.hand is not None and 0 <= action.seat < len(game.players):
@@ -69,7 +69,7 @@ def problems_with(game: Game | None, action: Action) -> tuple[Problem, ...]:
 
 
 def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
-    """Return the problems of *action*, in no particular order."""
+    """Return the problems with *action*, in no particular order."""
     if isinstance(action, MatchStart):
         return _judge_start(game, action)
     if game is None:
@@ -88,7 +88,7 @@ def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
 
 
 def _judge_in_hand(game: Game, hand: Hand, action: InHand) -> Iterable[Problem]:
-    """Return the problems of an action during a hand."""
+    """Return the problems with an action during a hand."""
     if not game.rules.refereed and not isinstance(action, Play):
         return (impossible(ProblemKind.NOT_NOW, phrase("no game is being played")),)
     match action:
@@ -181,7 +181,7 @@ def _judge_redeal(game: Game, hand: Hand, action: Redeal) -> Iterator[Problem]:
 
 
 def _instead_of_redeal(rules: Rules, hand: Hand) -> Iterator[Problem]:
-    """Yield the problem of a redeal for lack of a double if the rules provide another remedy."""
+    """Yield the problem with a redeal for lack of a double if the rules provide another remedy."""
     no_double, lead = rules.no_double, hand.lead
     if no_double is NoDouble.HIGHEST_TILE and lead in (LeadTile.HIGHEST_DOUBLE, LeadTile.RACE):
         yield illegal(

@@ -16,7 +16,7 @@ from engine.tiles import Tile
 
 
 def play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
-    """Return the problems of a play.
+    """Return the problems with a play.
 
     Most plays have none, so cheap comparisons decide whether to run the expensive checks.
     """
@@ -54,7 +54,7 @@ def play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
 
 
 def stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
-    """Yield the problems of a stack."""
+    """Yield the problems with a stack."""
     if game.phase is not Phase.PLAY:
         yield not_now(game.phase)
         return
@@ -92,7 +92,7 @@ def stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
 
 
 def _unavailable(game: Game, tile: Tile) -> Problem:
-    """Return the problem of a *tile* that nobody can hold: it is not in the set, or used up."""
+    """Return the problem with a *tile* that is not in the set or has all its copies on the table."""
     rules = game.rules
     if tile.high > rules.max_pips:
         return illegal(ProblemKind.NOT_IN_SET, not_in_set(rules.max_pips, tile))
@@ -123,7 +123,7 @@ def _lead_problems(game: Game, hand: Hand, tile: Tile) -> Iterator[Problem]:
 
 
 def _end_problems(hand: Hand, end: OpenEnd, action: Play) -> Iterator[Problem]:
-    """Yield the problems of a play at an open end."""
+    """Yield the problems with a play at an open end."""
     if not end.playable:
         yield illegal(ProblemKind.TIP_CLOSED, phrase("the spinner needs a tile on both sides first"))
     yield from _number_problems(end.number, end.fits, action)
@@ -147,7 +147,7 @@ def _number_problems(number: int, fits: int, action: Play) -> Iterator[Problem]:
 
 
 def _closed_problems(game: Game, at: Spot, action: Play) -> Iterator[Problem]:
-    """Yield the problems of a play at a port that is no open end."""
+    """Yield the problems with a play at a port that is no open end."""
     host = game.layout.find(at.host)
     assert host is not None  # checked by obstacle()
     spinner = game.layout.spinner

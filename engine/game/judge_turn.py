@@ -29,7 +29,7 @@ def unfinished_draw_problems(rules: Rules, hand: Hand) -> Iterator[Problem]:
 
 
 def draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
-    """Yield the problems of a draw."""
+    """Yield the problems with a draw."""
     if game.phase is not Phase.PLAY and game.phase is not Phase.LEAD:
         yield not_now(game.phase)
         return
@@ -63,7 +63,7 @@ def owes(hand: Hand, action: Draw) -> bool:
 
 
 def boneyard_problems(game: Game, hand: Hand, action: Boneyard) -> Iterator[Problem]:
-    """Yield the problems of a count of the boneyard."""
+    """Yield the problems with a count of the boneyard. A count below the expected one is judged as a draw."""
     if game.phase is not Phase.PLAY and game.phase is not Phase.LEAD:
         yield not_now(game.phase)
     elif action.tiles > hand.boneyard:
@@ -75,7 +75,7 @@ def boneyard_problems(game: Game, hand: Hand, action: Boneyard) -> Iterator[Prob
 
 
 def knock_problems(game: Game, hand: Hand, action: Knock) -> Iterator[Problem]:
-    """Yield the problems of a knock."""
+    """Yield the problems with a knock."""
     if game.phase is Phase.LEAD and hand.lead is LeadTile.ANY_DOUBLE:
         yield from _as_doubtful(turn_problems(game, hand, action.seat))
         return
@@ -90,7 +90,7 @@ def knock_problems(game: Game, hand: Hand, action: Knock) -> Iterator[Problem]:
 
 
 def decline_problems(game: Game, hand: Hand, action: Decline) -> Iterator[Problem]:
-    """Yield the problems of declining an extra turn."""
+    """Yield the problems with declining an extra turn."""
     if game.phase is not Phase.PLAY:
         yield not_now(game.phase)
     elif not hand.course.extra:
@@ -100,7 +100,7 @@ def decline_problems(game: Game, hand: Hand, action: Decline) -> Iterator[Proble
 
 
 def call_problems(game: Game, hand: Hand, action: Call) -> Iterator[Problem]:
-    """Yield the problems of a call. See docs/reference/rules.md A3-5."""
+    """Yield the problems with a call. See docs/reference/rules.md A3-5."""
     if game.phase not in (Phase.PLAY, Phase.REVEAL):
         yield not_now(game.phase)
         return
@@ -129,7 +129,7 @@ def call_problems(game: Game, hand: Hand, action: Call) -> Iterator[Problem]:
 
 
 def _two_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
-    """Yield the problem of a draw in a game where players draw two tiles."""
+    """Yield the problem with a draw in a game where players draw two tiles."""
     name = game.players[action.seat]
     limit = 1 if game.phase is Phase.LEAD else TILES_PER_DRAW
     if hand.course.extra:
@@ -144,6 +144,6 @@ def _two_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
 
 
 def _as_doubtful(problems: Iterator[Problem]) -> Iterator[Problem]:
-    """Yield *problems* as doubtful. Unlike a play, these actions leave no evidence on the table of who made them."""
+    """Yield *problems* as doubtful. Unlike a play, a knock or decline leaves no evidence of who made it."""
     for problem in problems:
         yield doubtful(problem.kind, problem.words)

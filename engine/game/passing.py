@@ -38,7 +38,11 @@ def with_implied_pass(game: Game, hand: Hand, action: Action) -> tuple[Game, Han
 
 
 def draw(game: Game, hand: Hand, action: Draw) -> GameUpdate:
-    """Return the match after a draw. Unless draws are voluntary, it claims that the player could not play."""
+    """Return the match after a draw. Unless draws are voluntary, drawing claims that the player could not play.
+
+    A forced draw has already been counted, so it only settles what the seat owes. If no tile fits and none is left to
+    draw, the hand ends.
+    """
     seat, left = action.seat, max(0, hand.boneyard - action.tiles)
     if owes(hand, action):
         owed = tuple(number - action.tiles if at == seat else number for at, number in enumerate(hand.course.owed))
@@ -62,7 +66,7 @@ def _claims_of_a_draw(game: Game, hand: Hand, action: Draw) -> tuple[tuple[Claim
         return after_draw(claims, seat, action.tiles, action.faces)
     if game.phase is Phase.LEAD:
         return after_draw(add_claim(claims, seat, no_double(game.rules)), seat, action.tiles, action.faces)
-    if hand.course.drawn:  # The second of two tiles is mandatory: it makes no claim about the first.
+    if hand.course.drawn:  # The second of two tiles is mandatory, so it is no claim that the first did not fit.
         return after_draw(claims, seat, action.tiles, action.faces)
     # Of several tiles drawn, only the last can be playable, but each draw renews the claim. See
     # docs/reference/rules.md 2.6.
@@ -72,7 +76,7 @@ def _claims_of_a_draw(game: Game, hand: Hand, action: Draw) -> tuple[tuple[Claim
 
 
 def knock(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
-    """Return the match after a knock. The hand ends if all players have knocked in succession."""
+    """Return the match after a knock. If all players have knocked in succession, the hand ends or a spell lapses."""
     if game.phase is Phase.LEAD:
         return _without_lead(game, hand, seat)
     claims = hand.claims

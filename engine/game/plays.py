@@ -107,7 +107,7 @@ def grant(game: Game, chance: Chance) -> GameUpdate:
 def _laid(game: Game, hand: Hand, seat: Seat, tile: Tile, layout: Layout) -> tuple[Hand, tuple[Outcome, ...]]:
     """Return the hand after *seat* laid *tile*, and `Forfeited` if the previous points were not called in time.
 
-    Effects are not applied here: the turn passes to the left.
+    The effects of the tile are not applied here, so the turn simply passes to the left.
     """
     lost: tuple[Outcome, ...] = ()
     if hand.chance is not None:
@@ -140,7 +140,7 @@ def _laid(game: Game, hand: Hand, seat: Seat, tile: Tile, layout: Layout) -> tup
 
 
 def _in_play(game: Game, hand: Hand) -> Game:
-    """Return the match in the phase PLAY. It runs at every play, so it avoids the slower `changed`."""
+    """Return the match in the phase PLAY. Called at every play, so it avoids the slower `changed`."""
     return Game(game.rules, game.players, Phase.PLAY, game.scores, hand, game.hand_winner, game.winner)
 
 
@@ -159,7 +159,10 @@ def _score(game: Game, hand: Hand, chance: Chance) -> GameUpdate:
 def _after_lead(
     claims: tuple[tuple[Claim, ...], ...], lead: LeadTile, led: Tile, rules: Rules
 ) -> tuple[tuple[Claim, ...], ...]:
-    """Return the claims after a roll call that ended with *led*: nobody holds a tile that comes before it."""
+    """Return the claims after a roll call that ended with *led*: nobody holds a tile that is called earlier.
+
+    Other leads add no claims.
+    """
     if lead not in (LeadTile.HIGHEST_DOUBLE, LeadTile.RACE):
         return claims
     if led.is_double:
@@ -175,7 +178,10 @@ def _after_lead(
 
 
 def _after_tile(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
-    """Return the match after a scored tile takes effect. Ends the hand if it is over, else passes the turn."""
+    """Return the match after a scored tile takes effect. Ends the hand if it is over, else passes the turn.
+
+    If no tile fits but some can be drawn, the rules end the hand, report `Blocked` or let play go on.
+    """
     rules = game.rules
     if hand.sizes[seat] == 0:
         return _out(game, hand, seat)

@@ -38,7 +38,7 @@ def legal_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None
 
     Args:
         state: State of the match.
-        tiles: A player's hand, or the tile that the camera sees.
+        tiles: A player's hand, or the tile that the camera sees. Duplicates are ignored.
         seat: Seat that plays. None for the seat to move, or for every seat while the leader is unknown.
     """
     game = state.game
@@ -73,7 +73,10 @@ def legal_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None
 
 
 def legal_stacks(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None) -> tuple[Stack, ...]:
-    """Return every legal stack of *tiles*. Takes the arguments of `legal_plays`."""
+    """Return every legal stack of *tiles*. Takes the arguments of `legal_plays`.
+
+    Empty unless the last play scored, its points were called, and another seat made it.
+    """
     game = state.game
     if game is None or game.hand is None or game.phase is not Phase.PLAY or not game.rules.cutthroat:
         return ()
@@ -89,7 +92,7 @@ def legal_stacks(state: State, tiles: Iterable[Tile], *, seat: Seat | None = Non
 
 
 def is_stackable(hand: Hand, node: Node) -> bool:
-    """Return True if a copy can be stacked on *node*: it has an open end and no copy on it.
+    """Return True if a copy can be stacked on *node*, which needs an open end and no stacked copy yet.
 
     See docs/reference/rules.md A3-8.
     """
@@ -105,7 +108,7 @@ def copies_left(game: Game, tile: Tile) -> int:
 
 
 def unseen(game: Game) -> tuple[Tile, ...]:
-    """Return all tiles in hands and boneyard, from 0-0 upwards. A tile appears once for each copy."""
+    """Return all tiles that are not on the table, from 0-0 upwards. A tile appears once for each copy."""
     return tuple(tile for tile in full_set(game.rules.max_pips) for _ in range(max(0, copies_left(game, tile))))
 
 

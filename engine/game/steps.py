@@ -54,7 +54,10 @@ _LEAD_TILES = {
 
 
 def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
-    """Return the match after *action* and the outcomes. The next turn is the last outcome."""
+    """Return the match after *action* and the outcomes.
+
+    The last outcome is the next turn, if anyone is to move. `MatchStart`, `MatchClose` and `Adjust` never report it.
+    """
     if isinstance(action, MatchStart):
         return _start(action)
     assert game is not None  # the judge rejects other actions before a match
@@ -74,7 +77,7 @@ def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
 
 
 def _in_hand(game: Game, hand: Hand, seq: Seq, action: InHand) -> GameUpdate:
-    """Return the match after an *action* during a hand. A pass that it implies is applied first."""
+    """Return the match after an *action* during a hand. A pass that the action implies is applied first."""
     game, hand, implied = with_implied_pass(game, hand, action)
     return prepend(implied, _act(game, hand, seq, action))
 
@@ -181,7 +184,10 @@ def _lead_tile(rules: Rules, rule: LeadRule) -> LeadTile:
 
 
 def _call(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
-    """Return the match after called points are scored. Includes points called late that players accepted."""
+    """Return the match after *seat* scores the points that it calls.
+
+    These are the points of its last play, or forfeited points if the players accepted the late call.
+    """
     chance = hand.chance
     if chance is not None and not chance.called and chance.seat == seat:
         return credit(game, hand, chance)

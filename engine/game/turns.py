@@ -8,7 +8,7 @@ from engine.state.outcomes import Must, Outcome, Skipped, Turn
 from engine.value import changed
 
 TILES_PER_DRAW = 2
-"""Tiles in a draw where the rules are to draw two."""
+"""Number of tiles in a draw under `Drawing.TWO`."""
 
 
 def turn(game: Game) -> Turn | None:
@@ -58,7 +58,7 @@ def is_exempt(rules: Rules, hand: Hand) -> bool:
 
 
 def is_optional(game: Game, hand: Hand) -> bool:
-    """Return True if the next player may already act. Acting ends the current turn."""
+    """Return True if the next player may already act. Their action then ends the current turn."""
     course = hand.course
     if course.extra:
         return True
@@ -66,7 +66,7 @@ def is_optional(game: Game, hand: Hand) -> bool:
 
 
 def next_seat(game: Game, hand: Hand) -> Seat | None:
-    """Return the seat that moves next, or None while the current one is unknown."""
+    """Return the seat that moves next, or None while the seat to move is unknown."""
     return None if hand.turn is None else pass_turn(hand, hand.turn, len(game.players))[0].turn
 
 

@@ -1,4 +1,4 @@
-"""Estimate the probability that each seat can play, from the unseen tiles and its claims.
+"""Estimate the probability that each seat can play, from the unseen tiles and the seat's claims.
 
 Each seat is modelled independently. Its n tiles come from the pool of unseen tiles, with copies distinguished, and
 every combination that agrees with its claims is equally likely. Each knock, draw or passed lead is a claim
@@ -40,8 +40,8 @@ class NumberChance:
 
     Attributes:
         number: Number at one or more open ends.
-        out: Number of unseen tiles that fit it.
-        held: For each seat, probability from 0 to 1 that it holds a tile that fits.
+        out: Number of unseen tiles that have *number*.
+        held: For each seat, probability from 0 to 1 that it holds a tile with *number*.
     """
 
     number: int
@@ -54,8 +54,9 @@ class SeatChance:
     """Probability that a seat can play.
 
     Attributes:
-        can_play: Probability from 0 to 1 that it holds a tile for any open end. 0 or 1 for a known hand.
-        consistent: Whether its claims can all be true. If not, the older of two contradictory claims was ignored.
+        can_play: Probability from 0 to 1 that the seat holds a tile for any open end. 0 or 1 for a known hand.
+        consistent: Whether the seat's claims and number of tiles are possible. Of contradictory claims, the older was
+            ignored.
     """
 
     can_play: float

@@ -38,7 +38,8 @@ from engine.state.problems import Problem, Weight
 from engine.tiles import Tile, full_set
 from engine.value import changed, value
 
-_MOST_SHUFFLES = 10_000  # The rarest lead, 18-18 for two players with one tile each, takes 95 deals on average.
+# Deals tried before giving up. The rarest lead, 18-18 for two players with one tile each, takes 95 deals on average.
+_MOST_SHUFFLES = 10_000
 
 
 class IllegalMove(EngineError):  # noqa: N818 - the usual term in games
@@ -179,7 +180,7 @@ class Table:
             rng: Random generator that shuffles, and draws lots for the lead.
 
         Raises:
-            EngineError: If no deal is due, or none of 10,000 deals can be played.
+            EngineError: If no deal is due, *rng* is not a `Random`, or none of 10,000 deals can be played.
         """
         if not isinstance(rng, Random):
             raise EngineError(f"rng must be a random.Random, such as Random(5), but got {rng!r}")
@@ -203,7 +204,8 @@ class Table:
             leader: Seat that leads, unless the tiles or the previous hand determine it.
 
         Raises:
-            EngineError: If no deal is due, the tiles are not a deal of the game, or the deal requires a redeal.
+            EngineError: If no deal is due, *leader* is not a seat, the tiles are not a deal of the game, or the deal
+                requires a redeal.
         """
         self._require_seat("leader", leader)
         held = tuple(tuple(hand) for hand in hands)
@@ -366,7 +368,7 @@ def perft(table: Table, depth: int) -> int:
 
 
 def _is_like_one_of(move: LegalMove | HandEnd, moves: Sequence[LegalMove]) -> bool:
-    """Return True if one of *moves* has the same player and tile. The spot has been checked already."""
+    """Return True if *move* is a play and *moves* has one of the same seat and tile. Its spot was checked already."""
     return isinstance(move, Play) and any(
         isinstance(other, Play) and (other.seat, other.tile) == (move.seat, move.tile) for other in moves
     )

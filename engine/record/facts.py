@@ -27,7 +27,7 @@ class MadeMove:
 
     Attributes:
         at: Index among the moves of the hand.
-        seat: Seat that made it.
+        seat: Seat that made the move.
         letter: Letter of that seat.
         place: Place of the turn in the record.
         move: The move, as written.
@@ -93,11 +93,11 @@ class HandMoves:
         return cls(tuple(found), tuple(shows), tuple(bonuses), lead_stands)
 
     def shown_from(self, made: MadeMove) -> tuple[Seat, ...]:
-        """Return the seats that show their tiles in *made* or later."""
+        """Return the seats that show their tiles or pips in *made* or later."""
         return tuple(Seat(seat) for seat, last in enumerate(self.last_shows) if last >= made.at)
 
     def shows_follow(self, made: MadeMove) -> bool:
-        """Return True if any player shows tiles after *made*."""
+        """Return True if any player shows tiles or pips after *made*."""
         return max(self.last_shows) > made.at
 
     def bonus_follows(self, made: MadeMove, seat: Seat) -> bool:
@@ -111,13 +111,13 @@ class HandFacts:
 
     Attributes:
         player: Seat that laid the last tile.
-        scored: Points that it scored for the tile.
-        victim: Seat that lost points to it. None if nobody did.
+        scored: Points that *player* scored with the tile.
+        victim: Seat that lost points to *player*. None if nobody did.
         loss: Points that the victim lost.
-        lost: Seat that forfeited points because of this tile, and the points. None if nobody did.
-        bonus: Winner of the hand and its points. None until the hand is counted.
-        held: Winner and points of a counted hand that the lines do not include yet, because the record has them later.
-        promised: Seats and points for the hand that the record has before the hand is counted.
+        lost: Seat that forfeited points because of the last tile, and the points. None if nobody did.
+        bonus: Winner of the hand and the points won. None until the hand is counted.
+        held: Winner and points of a counted hand, left out of the lines' totals until the record states them.
+        promised: Seats, and points for the hand, that the record states before the hand is counted.
     """
 
     player: Seat | None = None
@@ -174,7 +174,10 @@ class HandFacts:
         return None if points == scored else f"={points} is written, but the play scores {scored}"
 
     def forfeited_problem(self, game: Game, seat: Seat, points: int) -> str | None:
-        """Return the problem with `~points`, or None. It may precede or follow the tile that ends the time to call."""
+        """Return the problem with `~points`, or None.
+
+        A record may have `~points` before or after the tile that ends the time to call.
+        """
         if not game.rules.call_required:
             return f"~{points} is written, but points count by themselves in this game"
         chance = None if game.hand is None else game.hand.chance

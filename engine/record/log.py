@@ -127,7 +127,7 @@ class RecordTable:
             action: The action.
             is_accepted: Whether the players accepted it. Its problems are then not reported.
             trusted: Weights of problems despite which the action counts and is reported. They never excuse a late call.
-            seq: Number by which later actions refer to it. None for its index in *log*.
+            seq: Number by which later actions refer to this one. None for its index in *log*.
         """
         seq = Seq(len(self.log)) if seq is None else seq
         self.log.append(action)
@@ -211,9 +211,9 @@ class _Hand:
     def name_lead(self, seat: Seat, *, is_accepted: bool) -> None:
         """Set the seat that leads.
 
-        A record names the lead before all moves. Knocks before the lead are removed because they would pass it on. The
-        lead is then marked as accepted, as it may be another seat's turn. A count of the boneyard before the lead
-        becomes part of the deal. After the lead it would be a draw by that seat.
+        A record names the lead before all moves. Knocks before the lead are removed because they would pass the lead
+        on. The lead is then marked as accepted, as it may be another seat's turn. A count of the boneyard before the
+        lead becomes part of the deal. After the lead, the count would be a draw by that seat.
         """
         kept: list[tuple[Seat, Move]] = []
         is_left_out = False
@@ -249,7 +249,7 @@ class _Hand:
         return RecordHand(self.number, tuple(keys), written, closed=self.end is not None, end=self.end or "")
 
     def _is_redundant(self, at: int) -> bool:
-        """Return True if the move is a note on the end of the hand that is implied by the hands shown after it."""
+        """Return True if the move at index *at* is a note "out" or "end" that the hands shown after it imply."""
         seat, move = self.moves[at]
         after = self.moves[at + 1 :]
         if not isinstance(move, NoteMove) or move.text not in ("out", "end"):
@@ -326,7 +326,7 @@ class _Writing:
 
 
 def _seat_of(before: Game, action: Action, outcomes: tuple[Outcome, ...]) -> Seat:
-    """Return the seat of an action. If it belongs to no seat, return the seat to move, or 0."""
+    """Return the seat of an action. If it belongs to no seat, return the seat to move, or 0 if there is none."""
     if isinstance(action, Boneyard):
         drew = [outcome.seat for outcome in outcomes if isinstance(outcome, Drew)]
         if drew:
@@ -337,7 +337,7 @@ def _seat_of(before: Game, action: Action, outcomes: tuple[Outcome, ...]) -> Sea
 
 
 def _moves(before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ...]) -> tuple[Move, ...]:
-    """Return the moves that represent an action."""
+    """Return the moves that represent an action. Empty if the tags or the first line of a hand imply it."""
     match action:
         case Play():
             return (_tile_move(before, game, action),)

@@ -125,7 +125,7 @@ def _seat_name(player: str) -> str:
 
 
 def _place_of(record: Record, name: str) -> Place:
-    """Return the place of a tag, or of the tag DGR if it is missing."""
+    """Return the place of the tag *name*. If it is missing, return that of the tag DGR, or NOWHERE."""
     places = {tag.name: tag.place for tag in record.tags}
     return places.get(name, places.get("DGR", NOWHERE))
 

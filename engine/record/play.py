@@ -105,7 +105,7 @@ class RecordResult:
         totals: Points of each seat.
         winner: Letter of the winner. None if there is none.
         over: Whether the match is over.
-        problems: Number of moves with a problem.
+        problems: Number of moves with a problem, plus 1 if a problem was found after the last move.
         reason: Description of the state of the match.
     """
 
@@ -123,7 +123,7 @@ class PlayedRecord:
 
     Attributes:
         opening: Rules and players.
-        lines: A line for each move, in order. Notes without an effect have none.
+        lines: A line for each move, in order. Notes without an effect have no line.
         result: State of the match at the end.
         log: Events of the match, for `engine.game.fold.replay`.
     """
@@ -145,7 +145,7 @@ def play_record(record: Record, *, strict: bool = False) -> PlayedRecord:
 
     Raises:
         RecordError: If the record is inconsistent (an unknown game or option, a seat without a player), or has too many
-            moves, tiles on the table or open ends.
+            moves, bonuses, tiles on the table or open ends.
     """
     playing = _Playing(opening_of(record, strict=strict))
     playing.table.take(playing.opening.start)
@@ -330,7 +330,8 @@ class _Playing:
     def _lay_open(self, made: MadeMove, action: Reveal | RevealPips) -> ActionOutcome:
         """Show a player's tiles.
 
-        This ends a hand that is still in play. If exactly one player shows no tiles later, that player is out.
+        Showing tiles ends a hand that is still in play. If exactly one player shows nothing in this or a later move,
+        that player is out.
         """
         game, hand, before = self.game, self.game.hand, ActionOutcome()
         if hand is not None and game.phase is Phase.PLAY:
@@ -343,7 +344,10 @@ class _Playing:
         return ActionOutcome((*before.outcomes, *taken.outcomes), (*before.problems, *taken.problems), taken.stands)
 
     def _take_bonus(self, made: MadeMove, points: int) -> ActionOutcome:
-        """Compare `+20` with the points for the hand. If it cannot be counted, score the points as written."""
+        """Compare `+20` with the points for the hand. If the hand cannot be counted, score the points as written.
+
+        If tiles are shown later in the record, the comparison is made when the hand is counted.
+        """
         seat = made.seat
         outcomes: tuple[Outcome, ...] = ()
         if self.facts.bonus is None and not self.moves.shows_follow(made):

@@ -20,7 +20,7 @@ class FoundSpot:
     """Result of resolving a written port.
 
     Attributes:
-        spot: The spot. None for the first tile, and if the record gives no port and it is ambiguous.
+        spot: The spot. None for the first tile, and if the record gives no port and the tile does not fit exactly one.
         remark: Problem with the written port, as text. None if there is none.
     """
 
@@ -29,7 +29,7 @@ class FoundSpot:
 
 
 def find_spot(layout: Layout, rules: Rules, move: TileMove) -> FoundSpot:
-    """Return the spot where a tile is laid. It may be covered or closed if the record names such a port."""
+    """Return the spot where a tile is laid. The spot may be covered or closed if the record names such a port."""
     tile = move.tile
     if not layout.nodes:
         return FoundSpot(None, f"there is nothing at {move.port}: this is the first tile" if move.port else None)
@@ -69,6 +69,8 @@ def find_stacked(layout: Layout, move: StackMove) -> NodeId:
 
 def port_of_play(layout: Layout, rules: Rules, play: Play, inner: int) -> str | None:
     """Return the shortest port that names the spot of *play*, or None for the first tile.
+
+    If every port is ambiguous, return the last one tried.
 
     Args:
         layout: Layout before the play.
@@ -113,7 +115,8 @@ def _unwritten(layout: Layout, tile: Tile, inner: int) -> FoundSpot:
 def _beside(layout: Layout, named: str, port: Port) -> Spot:
     """Return the free side of the tile *named*, at *port* or opposite.
 
-    Of two copies, prefer the one with an open end. A name with ' means the later copy.
+    Of two copies, prefer the one with an open end. A name with ' means the later copy. If neither side is free, or the
+    tile is not on the table, return a spot that the judge rejects.
     """
     tile = Tile.parse(named.removesuffix("'"))
     nodes = [node for node in layout.nodes if node.tile == tile]
@@ -142,7 +145,10 @@ def _new_arm(layout: Layout) -> Spot:
 
 
 def _closed(layout: Layout, port: Port) -> Spot:
-    """Return the spot at *port* if no end is open there. A tip is that of the spinner, or else of the first double."""
+    """Return the spot at *port*, where no end is open.
+
+    A tip belongs to the spinner or else the first double, any other port to the first tile.
+    """
     doubles = [node for node in layout.nodes if node.tile.is_double] if port in TIPS else []
     host = next((node for node in doubles if node.branches), (doubles or layout.nodes)[0])
     return Spot(host.id, port)

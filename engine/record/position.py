@@ -26,8 +26,8 @@ from engine.state.settle import Holding
 from engine.tiles import Tile, set_bits
 from engine.value import changed
 
-MOST_CHARACTERS = 20_000  # A double-eighteen set with every tile laid takes 4,000.
-_SHOWN = 20  # Texts quoted in a message are cut to this length.
+MOST_CHARACTERS = 20_000  # Longer texts are rejected. A double-eighteen set with every tile laid takes 4,000.
+_SHOWN = 20  # Texts quoted in a message are cut to this many characters.
 _TAGS = re.compile(r'(?:\[[A-Za-z]\w*+ "(?:[^"\\\n]|\\["\\])*+"\] )+')
 _WORD = re.compile(r"[A-Za-z]+<[^<>]*>|[^ <>]+")
 _NAME = re.compile(r"[A-P](?=[+|-]|\Z)|[A-P]<|[a-z]+[<=]|#|[a-z_]+\Z")
@@ -174,7 +174,7 @@ def parse_position(text: str) -> Table:
 
 
 def _words(text: str) -> dict[str, str]:
-    """Split *text* into words. Returns the rest of each by its name, such as "turn=", "yard<", "#", "A" or "again"."""
+    """Return the rest of each word of *text* by the word's name, such as "turn=", "yard<", "#", "A" or "again"."""
     found = _WORD.findall(text)
     if " ".join(found) != text:
         raise EngineError("expected words with one blank between them after the tags")
@@ -336,7 +336,7 @@ class _PositionReader:
             self._number("without="),
             owed,
         )
-        return NO_COURSE if course == NO_COURSE else course  # It is compared by identity.
+        return NO_COURSE if course == NO_COURSE else course  # Other code compares with `is NO_COURSE`.
 
     def _chance(self, layout: Layout) -> Chance | None:
         """Return the points of the last play, which were called and may be stolen, or None."""

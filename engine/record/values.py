@@ -1,6 +1,6 @@
 """Values of a game record (DGR): tags, hands, turns, moves and notes.
 
-They represent the text of a record. The game may be illegal.
+The values represent the text of a record. Its moves may be illegal.
 """
 
 import re
@@ -106,7 +106,7 @@ class RecordTile(_Tiled):
 
 @dataclass(frozen=True, slots=True)
 class TileMove(_Tiled):
-    """`6-3@W`: a tile laid at *port*, which is None for the first tile of the hand."""
+    """`6-3@W`: a tile laid at *port*, which is None for the first tile of the hand or if no port is written."""
 
     port: str | None = None
 
@@ -131,7 +131,7 @@ class StackMove(_Tiled):
 
 @dataclass(frozen=True, slots=True)
 class DrawMove(_Placed):
-    """`d`, `d2!`, `d<2-0>`: tiles drawn. *forced* means by another's play. *tiles* are the known ones, or None."""
+    """`d`, `d2!`, `d<2-0>`: tiles drawn. *forced* means that another tile forced it. *tiles* are those known."""
 
     count: int = 1
     forced: bool = field(default=False, kw_only=True)
@@ -391,7 +391,7 @@ def action_of(note: NoteMove, seat: Seat) -> Action | None:
 
 
 def note_of(action: Action) -> NoteMove | None:
-    """Return the note for *action*, or None if it is not written as a note.
+    """Return the note for *action*, or None if it is not written as a note or adjusts by more than 999,999 points.
 
     >>> note_of(Adjust(Seat(1), -5, "peeked"))
     NoteMove(text='points=-5 peeked')

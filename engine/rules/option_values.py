@@ -97,7 +97,7 @@ class Option:
 
 
 def read_value(option: Option, text: str, rules: Rules) -> dict[str, Any]:
-    """Parse the value of an option. Returns the fields of `Rules` that it sets.
+    """Parse the value of an option. Returns the fields of `Rules` that the value sets.
 
     Raises:
         EngineError: If the value is not allowed. The message states what was expected.
@@ -148,7 +148,7 @@ def value_text(rules: Rules, option: Option) -> str:
 
 
 def value_meaning(rules: Rules, option: Option) -> str:
-    """Return the explanation of an option's value in *rules*."""
+    """Return the explanation of an option's value in *rules*, or that of the option if the value has none."""
     value = field_of(rules, option.field)
     match option.values:
         case Choice(meanings):
@@ -243,7 +243,8 @@ def _read_players(option: Option, text: str) -> dict[str, Any]:
 def _read_deal(option: Option, text: str, rules: Rules) -> dict[str, Any]:
     """Parse a deal.
 
-    "7" is for any number of players, "2:7,3:5" only for 2 and 3, and "7,3:5" for any number except 3.
+    "7" deals 7 tiles each to any number of players, and "7,3:5" 7 each except to 3 players. "2:7,3:5" changes only the
+    deals for 2 and 3 players.
     """
     first, *rest = re.split(r"[,/]", text.strip())
     base = int(first) if _NUMBER.fullmatch(first) else None

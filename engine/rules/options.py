@@ -83,6 +83,7 @@ class _ChosenValue:
 def parse_options(text: str) -> dict[str, str]:
     """Parse the pairs of an Options tag, separated by blanks, commas or semicolons.
 
+    After a comma, a part without "=" continues the previous value.
     >>> parse_options("target=150, hand=2:7,3:5,4:5 cutthroat=1")
     {'target': '150', 'hand': '2:7,3:5,4:5', 'cutthroat': '1'}
 
@@ -148,8 +149,9 @@ def with_options(rules: Rules, values: Mapping[str, str] | str) -> Rules:
 
 
 def changed_options(rules: Rules) -> dict[str, str]:
-    """Return the options in which *rules* differ from their profile, in the format of `with_options`.
+    """Return the options that turn the profile of *rules* into *rules*, in the format of `with_options`.
 
+    An option with its profile's value is included if a changed option would otherwise change it.
     >>> changed_options(with_options(profile("allfives"), {"scoring": "cribbage"}))
     {'play_divisor': '5', 'target': '61'}
 
@@ -195,7 +197,7 @@ def _names() -> dict[str, Option]:
             names.setdefault(name, option)
             if owner:
                 names.setdefault(f"{owner}.{name}", option)
-    names.pop("seats_min")  # It is only one of the two fields that `players` sets.
+    names.pop("seats_min")  # `seats_min` is only one of the two fields that `players` sets.
     return names
 
 

@@ -160,7 +160,8 @@ def profile(name: str) -> Rules:
     ('allfives', 'bones', 'twoset')
 
     Raises:
-        EngineError: If there is no such game. The message suggests a name and lists all games.
+        EngineError: If there is no such game, or *name* is only a variation of `allfives`. The message says what to use
+            instead.
     """
     key, known = _key(name), {rules.name: rules for rules in PROFILES}
     if key in _VARIATIONS:

@@ -169,15 +169,16 @@ class HandPoints:
     """Points for winning a hand.
 
     Attributes:
-        subtract_own: Subtract the winner's own pips from the opponents' total.
+        subtract_own: Subtract the winner's own pips from the opponents' total. Only in mode PIPS, and not if pairs
+            compare their totals.
         round_to: Round the total to the nearest multiple of this. None for no rounding.
-        round_each: Round each opponent's pips before adding them, instead of rounding the total.
+        round_each: Round each opponent's pips before adding them. The total is rounded too.
         bonus_divisor: Divide the rounded total by this, rounding down.
         tie: Tie-break in a blocked hand.
         tie_order: Order of tiles for the tie-break by the lightest tile.
         mode: PIPS: the pips of all opponents. SIMPLE: 1 point per tile. ADVANCED: pips, compared player by player. In
             the last two, the player with the fewest tiles wins a blocked hand.
-        signed: Whether an opponent with less than the winner reduces the points.
+        signed: Whether an opponent with fewer pips or tiles than the winner reduces the points. Ignored in mode PIPS.
     """
 
     subtract_own: bool = False

@@ -72,8 +72,8 @@ class Play:
         seat: Seat that laid it.
         tile: The tile.
         at: Spot that it was attached to. None for the first tile of the hand.
-        inner: Number against the host, or on the west side of the first tile. None for the matching number, or the
-            smaller one of the first tile.
+        inner: Number against the host, or on the west side of the first tile. None for the number that matches the
+            host, or for the smaller number of the first tile.
     """
 
     seat: Seat
@@ -245,7 +245,7 @@ class Amend:
 
 @value
 class Insert:
-    """A missed *action* is inserted before the one at *seq*. Its id is the log index of this event."""
+    """A missed *action* is inserted before the one at *seq*. The log index of this event becomes its id."""
 
     seq: Seq
     action: Action

@@ -28,7 +28,7 @@ class Claim:
         denied: Bit mask of the tiles that the claim denies, without those that the player was seen to draw later.
         allowed: Number of denied tiles that the player may still show without breaking the claim: tiles drawn unseen
             since, and, for a kept deal, the doubles that do not require a redeal.
-        broken: Kind of problem if the player shows one more.
+        broken: Kind of problem if the player shows more denied tiles than allowed.
         words: Description of how the claim was made.
         numbers: Numbers at the open ends when the claim was made.
     """

@@ -151,7 +151,7 @@ class Layout:
     def end_at(self, at: Spot) -> OpenEnd | None:
         """Return the open end at a port, or None if there is none.
 
-        For an arm of a starter beyond the sixth, return its first free arm.
+        For arm 7 or 8 of a starter, return the starter's first free arm.
         """
         for end in self.ends:
             if end.spot.host == at.host and end.spot.port is at.port:

@@ -57,7 +57,7 @@ class MatchStarted:
 
 @value
 class HandStarted:
-    """A hand was dealt. *number* counts from 1, *boneyard* is its number of tiles."""
+    """A hand was dealt. *number* counts from 1, *boneyard* is the number of tiles left to draw."""
 
     number: int
     boneyard: int
@@ -192,7 +192,8 @@ class Passed:
 
     Attributes:
         seat: Seat that knocked.
-        in_succession: Number of knocks since the last play, including this one.
+        in_succession: Number of knocks since the last play, including this one. Before the lead, number of players who
+            have declared that they have no double.
         instead_of_leading: Whether the knock declares that they have no double to lead.
     """
 

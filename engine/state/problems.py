@@ -108,7 +108,7 @@ def noted(kind: ProblemKind, words: str) -> Problem:
 
 
 def not_now(phase: str) -> Problem:
-    """Return the problem of an action in the wrong *phase*. Its words name the expected step."""
+    """Return the problem with an action in the wrong *phase*. Its words name the expected step."""
     return impossible(ProblemKind.NOT_NOW, _WAITS[phase])
 
 
@@ -131,5 +131,5 @@ def the_tile(tile: object) -> Phrase:
 
 
 def not_in_set(max_pips: int, tile: Tile) -> Phrase:
-    """Return the reason for a tile that is not in the set."""
+    """Return the message about a tile that is not in the set."""
     return phrase("a {set} set has no {tile}", set=set_name(max_pips), tile=tile)
