@@ -78,7 +78,7 @@ def heard_db(plate: Plate, place: tuple[float, float]) -> list[float]:
 
 
 def main() -> None:
-    """Print the table of docs/start/wiring.md."""
+    """Print the positions; docs/start/wiring.md has the main figures."""
     plates = [Plate(*size, is_free) for size in SIZES_M for is_free in (True, False)]
     grid = np.linspace(0.05, 0.5, 10)
     best = [max(min(heard_db(plate, (x, y))) for x in grid for y in grid) for plate in plates]
