@@ -84,6 +84,7 @@ def parse_options(text: str) -> dict[str, str]:
     """Parse the pairs of an Options tag, separated by blanks, commas or semicolons.
 
     After a comma, a part without "=" continues the previous value.
+
     >>> parse_options("target=150, hand=2:7,3:5,4:5 cutthroat=1")
     {'target': '150', 'hand': '2:7,3:5,4:5', 'cutthroat': '1'}
 
@@ -152,6 +153,7 @@ def changed_options(rules: Rules) -> dict[str, str]:
     """Return the options that turn the profile of *rules* into *rules*, in the format of `with_options`.
 
     An option with its profile's value is included if a changed option would otherwise change it.
+
     >>> changed_options(with_options(profile("allfives"), {"scoring": "cribbage"}))
     {'play_divisor': '5', 'target': '61'}
 

@@ -15,7 +15,7 @@ from vision.arrays import Points
 from vision.geometry.odds import log_odds
 from vision.geometry.poses import Poses, sides_px, to_image
 
-# Only poses above this confidence determine the plane, or the best one if there are none.
+# Only poses of at least this confidence determine the plane, or the most confident ones if none reaches it.
 _SURE = 0.8
 # Spread of the residuals of a real tile (log lengths, cosine of the angle) in the first and last iteration.
 _FIRST_SPREAD, _LAST_SPREAD = 0.3, 0.07
@@ -28,18 +28,18 @@ _FARTHEST = np.array([2.0, 1.5, 1.5, 1.2, 1.2])
 # Offsets for the numerical Jacobian: none, then a small step in each parameter.
 _STEP = 1e-5
 _TRIED = np.vstack([np.zeros(5), _STEP * np.eye(5)])
-# Residuals up to _FREE are not penalised. Beyond it, each tenth costs this much in log odds.
+# Residuals up to _FREE are not penalised. Beyond it, each tenth costs _DOUBT_PER_TENTH in log odds.
 _FREE, _DOUBT_PER_TENTH = 0.12, 2.0
 _EDGE_MIDDLES_UV = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plane:
-    """Homography from the image to the table, in units of a half's side. It preserves directions as far as possible.
+    """Homography from the image to the table, in units of a half's side. It contains no rotation.
 
     Attributes:
         homography: Shape (3, 3), image to table.
-        support: Number of confident tiles that agree with it.
+        support: Number of confident tiles whose size and shape fit the plane.
     """
 
     homography: NDArray[np.float64]
@@ -81,7 +81,7 @@ class Plane:
 def find_plane(poses: Poses, probabilities: NDArray[np.float64], size_px: tuple[int, int]) -> Plane:
     """Return the plane on which the confident poses are 2:1 and of equal size.
 
-    With few tiles it stays close to that of a camera straight above.
+    With few tiles, the plane stays close to one that a camera sees from straight above.
 
     Args:
         poses: Shape (N, 6), with N at least 1.

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from vision.geometry.poses import Poses, corners, require_poses, sides_px
 
-# Neighbours may appear to overlap slightly, because poses are inexact and tile sides are visible in oblique views.
+# Poses that overlap by more than this share of the smaller one exclude each other. Neighbours may appear to overlap
+# slightly, because poses are inexact and tile sides are visible in oblique views.
 _MOST_OVERLAP = 0.15
 # Larger clusters of overlapping poses are solved greedily, because exact search could take too long.
 _EXACT_UP_TO = 16
@@ -59,6 +60,8 @@ def _first_in_cell(poses: Poses, side: NDArray[np.float64], theta: NDArray[np.fl
 
 def select_tiles(poses: Poses, scores: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the indices of non-overlapping poses with the highest total score, sorted.
+
+    Clusters of more than 16 overlapping poses are solved greedily, so their total may not be the highest.
 
     Args:
         poses: Shape (N, 6).

@@ -10,7 +10,7 @@ SETS = {6: 0.6, 9: 0.14, 12: 0.18, 15: 0.05, 18: 0.03}
 # Probability that a half is misread despite high confidence, because of glare or an unknown tile design. Of 41,600
 # halves of rendered tables with a confidence of 0.99 or more, one in 3000 was misread.
 _MISREAD = 0.0005
-# Less likely sets are excluded.
+# Sets with a posterior probability below this are excluded.
 _EXCLUDED_BELOW = 1e-3
 
 
@@ -18,8 +18,8 @@ def numbers_in_play(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the prior probability of each number of pips on this table, shape (K,), with a sum of 1.
 
     All numbers in a set are about equally common. Many halves without a high number indicate a small set, and a single
-    confident high number indicates a large one. In between, numbers that only the larger set has are less likely. K is
-    the highest number in any set that is not excluded, plus 1.
+    confident high number indicates a large one. Without such evidence, numbers that only larger sets have are less
+    likely. K is the highest number in any set that is not excluded, plus 1.
 
     Args:
         probabilities: Probabilities of 0 to 18 pips for each half, shape (N, 19).

@@ -104,7 +104,7 @@ class _Pen:
         self._polygon(tile.corners_px, SKY, width_px=side_px * 0.05)
 
     def join(self, a: SeenTile, a_half: int | None, b: SeenTile, b_half: int | None) -> None:
-        """Draw a line with dots at both ends between two halves, or to the centre of a crosswise double."""
+        """Draw a line with a dot at each end between two halves. A half of None means the centre of the tile."""
         ends = (_end(a, a_half), _end(b, b_half))
         side_px = min(_half_px(a), _half_px(b))
         # Shorten the line so that it does not cover the numbers.
@@ -114,7 +114,7 @@ class _Pen:
             self._dot(point, PURPLE, radius_px=side_px * 0.08)
 
     def pips(self, half: Half, *, side_px: float) -> None:
-        """Write the number of pips on a half, or both numbers if it is uncertain."""
+        """Write the number of pips on a half, or its two most likely numbers if it is uncertain."""
         color, most_wide = (YELLOW, 0.66) if half.is_sure else (ORANGE, 0.86)
         self._write(half.written, half.center_px, color, side_px=side_px, most_wide_px=side_px * most_wide)
 
@@ -144,7 +144,7 @@ class _Pen:
         self._stamp(glyphs, corner, color)
 
     def _stamp(self, mask: GreyImage, corner: tuple[int, int], color: Bgr) -> None:
-        """Blend a colour in through a mask of 0..255, as far as it lies in the picture."""
+        """Blend in a colour through an opacity mask, 0 to 255. Parts outside the image are dropped."""
         (x, y), (height, width) = corner, mask.shape
         left, top = max(x, 0), max(y, 0)
         part = self.canvas[top : max(y + height, 0), left : max(x + width, 0)]

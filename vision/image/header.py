@@ -26,7 +26,8 @@ _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEIF_BRANDS = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"})
 # Chunks for pixels, colours and orientation.
 _PNG_NEEDED = frozenset({b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND", b"eXIf"})
-# Images have at most a few hundred segments or chunks. 80 megapixels in PNG chunks of 8 kB would have 30,000.
+# Files with more segments or chunks are rejected. Images have at most a few hundred. 80 megapixels in PNG chunks of 8
+# kB would have 30,000.
 _MOST_PARTS = 1 << 18
 # libjpeg writes 10 scans. Each is decoded over the whole image even if its data is tiny, which takes 0.05 to 0.35 s at
 # 80 megapixels. The limits allow 10 scans for the largest image, and more than any encoder writes at 12 megapixels.
@@ -74,7 +75,7 @@ def require_whole(data: bytes, kind: str) -> None:
         kind: Format from `parse_header`.
 
     Raises:
-        HeaderError: If it is truncated, or a checksum does not match.
+        HeaderError: If the file is truncated or damaged, or has too many scans or other parts.
     """
     try:
         _WHOLE[kind](data)
@@ -83,7 +84,7 @@ def require_whole(data: bytes, kind: str) -> None:
 
 
 def needed_to_decode(data: bytes, kind: str) -> bytes:
-    """Return an image file without chunks that are not needed for decoding.
+    """Return a PNG file without the chunks that are not needed for decoding, or a file of another format unchanged.
 
     A PNG file of 2 MB can contain compressed texts of 2 GB, all of which libpng would keep in memory.
 

@@ -57,7 +57,8 @@ class Level:
 def build_pyramid(image: Image) -> tuple[Level, ...]:
     """Return up to 5 levels: at most 1280 px, then 640 px if that is smaller, then halved repeatedly.
 
-    A dim image is brightened first. Sizes refer to the longer side.
+    A dim image is brightened first. Sizes refer to the longer side. There is no second or later level whose shorter
+    side would be less than 40 px.
 
     Args:
         image: Shape (H, W, 3), BGR.
@@ -99,7 +100,7 @@ def _shrunk(image: Image, width: int, height: int) -> Image:
 
 
 def _gain(image: Image) -> float:
-    """Return the gain that brightens a dim image to normal contrast. 1 or less for a well-lit image."""
+    """Return the gain that brightens a dim image to normal contrast, at most 3. 1 or less for a well-lit image."""
     blue, green, red = cv2.split(np.ascontiguousarray(image[::4, ::4]))
     white = float(np.percentile(cv2.max(cv2.max(blue, green), red), 99))
     return min(_WHITE / max(white, 1.0), _MOST_GAIN)

@@ -11,20 +11,20 @@ _PARTS = ((273, 279), (324, 325))  # Offsets and byte counts, of strips and of t
 _WANTED = frozenset({_WIDTH, _HEIGHT, _DEPTH_BITS, _CHANNELS, _TILE_WIDTH, _TILE_HEIGHT, *_PARTS[0], *_PARTS[1]})
 _INTEGER_TYPES = {1: "B", 3: "H", 4: "I"}  # BYTE, SHORT, LONG: the types of sizes and offsets.
 _TYPE_BYTES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8}
-# The decoder keeps every tag, and several may share the same bytes. The two tables of 80 megapixels in rows of 80 need
-# 8 MB.
+# Maximum total size of all tags. The decoder keeps every tag, and several may share the same bytes. The two tables of
+# 80 megapixels in rows of 80 need 8 MB.
 _MOST_TAG_BYTES = 32 * 1024 * 1024
-# 16 bits each of red, green, blue and alpha.
+# Maximum number of bits per pixel: 16 each of red, green, blue and alpha.
 _MOST_PIXEL_BITS = 64
-# A tile may be larger than the image. Common sizes are 64 to 1024.
+# Maximum side of a tile, which may be larger than the image. Common sizes are 64 to 1024.
 _LARGEST_TILE_PX = 4096
 
 
 def tiff_size_px(data: bytes) -> tuple[int, int]:
-    """Return width and height of the first image in a TIFF file.
+    """Return width and height of the first image in a TIFF file, 0 if they are missing.
 
     Raises:
-        HeaderError: If it would need excessive memory to decode.
+        HeaderError: If decoding the file would need excessive memory, or a tag is repeated.
         struct.error, IndexError: If the file is truncated.
     """
     tags = _tags(data)
@@ -47,7 +47,7 @@ def require_whole_tiff(data: bytes) -> None:
 
 
 def _tags(data: bytes) -> dict[int, tuple[int, ...]]:
-    """Return the wanted tags of the first image. Empty tags are omitted."""
+    """Return the wanted tags of the first image. Tags that are empty or not integers are omitted."""
     order = "<" if data[:2] == b"II" else ">"
     (at,) = struct.unpack_from(order + "I", data, 4)
     (entries,) = struct.unpack_from(order + "H", data, at)

@@ -27,7 +27,8 @@ def find_joins(
 ) -> tuple[tuple[Join, ...], tuple[Contact, ...]]:
     """Split touches into joins and accidental contacts. Each pair of tiles appears at most once.
 
-    The end of a half has one neighbour, the nearest with its number. Its sides can have another.
+    The end of a half joins at most one tile, the nearest with a fitting number. The sides of the half together join at
+    most one more.
 
     Args:
         touches: Touches between face-up tiles, nearest first.

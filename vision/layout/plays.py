@@ -53,7 +53,10 @@ def play_posterior(likely: float | NDArray[np.float64], agree: NDArray[np.float6
 
 
 def likelihood_ratio(touch: Touch, chances: NDArray[np.float64]) -> float:
-    """Return the likelihood ratio of the numbers in a play to an accidental touch, 0 to K (or K * K at a double)."""
+    """Return the factor by which the numbers are likelier if the touch is a play than if it is accidental.
+
+    The factor is 0 to K, or 0 to K * K at the side of a double.
+    """
     count = chances.shape[-1]
     near = chances[touch.a, touch.a_half]
     if is_at_side(touch):

@@ -21,7 +21,8 @@ _MOST_OVERHANG = 0.1
 _MOST_SKEW_RAD = np.radians(25)
 # Minimum angle from square at which a tile counts as leaning.
 _LEAST_LEAN_RAD = np.radians(12)
-# A leaning end must point at its neighbour: the point this far beyond the gap must lie on it, or nearly so.
+# A leaning end must point at its neighbour: the point this far beyond the gap must lie on the neighbour or at most
+# _MOST_OVERHANG beside it.
 _POINTS_INTO = 0.25
 # Maximum distance from the middle of a side that counts as its middle. At corners people lay tiles as close as 0.18.
 _MIDDLE = 0.12
@@ -46,9 +47,9 @@ class Touch:
         a, a_half: Index of tile a, and its half with that end.
         b, b_half: Index of tile b, and its nearest half.
         meeting: Position of the end against b.
-        gap: Gap in sides. Negative if they appear to overlap.
+        gap: Gap between the tiles in sides. Negative if they appear to overlap.
         edge: Edge of b: -1 or 1 for a long side, 0 for an end.
-        off_middle: Distance from the centre of b along its long axis, in sides.
+        off_middle: Distance of the end of a from the centre of b, along the long axis of b, in sides.
     """
 
     a: int

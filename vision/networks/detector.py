@@ -23,17 +23,18 @@ _MULTIPLE_PX = 32
 # Minimum confidence and maximum number of proposals.
 _MIN_CONFIDENCE = 0.2
 _MAX_PROPOSALS = 300
-# If at least this share of the likely tiles is smaller than this, a finer level is searched around them, with a margin
-# in sides. Small tiles often have neighbours that were missed.
+# If at least _SMALL_SHARE of the likely tiles have a side below _SMALL_SIDE_PX, a finer level is searched around those
+# tiles, with a margin of _AROUND_SMALL sides. Small tiles often have neighbours that were missed.
 _SMALL_SIDE_PX, _SMALL_SHARE, _AROUND_SMALL = 12.0, 0.2, 6.0
-# A focus that covers at most this share of the image is searched at a level on which tiles have at least this side,
-# with a margin in sides. Without it, a tile with a side of 11 px was missed for 22 s.
+# A focus that covers at most _MOST_IN_FOCUS of the image is searched at a level on which tiles have a side of at least
+# _EASY_SIDE_PX, with a margin of _AROUND_FOCUS sides. Without a focus, a tile with a side of 11 px was missed for 22 s.
 _EASY_SIDE_PX, _AROUND_FOCUS, _MOST_IN_FOCUS = 14.0, 3.0, 0.3
 # Number of coarser levels that are searched too. In a close-up, only they show a whole tile. The number of likely tiles
 # at 640 px cannot distinguish a close-up from a full table, because large pips look like a dozen small tiles.
 _COARSER_LEVELS = 2
-# If a tile is found at several levels, prefer the one with sides of 20 to 30 px, where poses are most accurate. Without
-# this preference, 2 of 656 photographed tiles were misread or lost.
+# If a tile is found at several levels, prefer the level on which its side is 20 to 30 px, where poses are most
+# accurate: each octave outside this range costs _LOST_PER_OCTAVE of confidence. Without this, 2 of 656 photographed
+# tiles were misread or lost.
 _BEST_SIDE_PX, _LOST_PER_OCTAVE = (20.0, 30.0), 0.3
 _LIKELY = 0.4
 
@@ -193,7 +194,7 @@ def _cut(level: Level, focus: Focus) -> tuple[int, int, int, int]:
 
 
 def _peaks(heat: NDArray[np.float32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return rows and columns of local maxima above the minimum confidence, best first."""
+    """Return rows and columns of at most 300 local maxima above the minimum confidence, best first."""
     around = cv2.dilate(heat, np.ones((3, 3), np.uint8))
     rows, columns = np.nonzero((heat >= around) & (heat > _MIN_CONFIDENCE))
     best = np.argsort(-heat[rows, columns], kind="stable")[:_MAX_PROPOSALS]

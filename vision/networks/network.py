@@ -16,15 +16,15 @@ _CHECKSUM = ".sha256"
 def load_network(path: Path | None, *, shipped: str) -> cv2.dnn.Net:
     """Load a network from a file, or from the package.
 
-    A checksum file must be beside it, as written by `write_checksum`. OpenCV does not notice damaged weights, so tiles
-    would be misread silently.
+    A checksum file, as written by `write_checksum`, must be beside the network. OpenCV does not notice damaged weights,
+    so tiles would be misread silently.
 
     Args:
         path: ONNX file. None for the one in the package.
         shipped: Name of the file in the package.
 
     Raises:
-        ModelError: If the file is missing, damaged or not a network.
+        ModelError: If the file or its checksum is missing, or the file is damaged or not a network.
     """
     folder = resources.files("vision").joinpath("models") if path is None else path.parent
     name = shipped if path is None else path.name

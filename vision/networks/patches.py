@@ -20,7 +20,8 @@ _LARGE_DIFFERENCE = 120.0
 # In 8-bit Lab, OpenCV scales lightness to 0 to 255, but not a and b.
 _LAB_SCALES = (100 / 255, 1.0, 1.0)
 _MOST_ROWS = 30000  # cv2.remap is limited to 32767 rows.
-# If more than this share of a patch is saturated, its gain is reduced until the same quantile has this brightness.
+# If more than _BURNT_OUT of a patch is saturated in a brightened image, its gain is reduced until only that share of
+# its samples is brighter than _BRIGHT_ENOUGH.
 _BURNT_OUT, _BRIGHT_ENOUGH = 0.01, 250
 
 

@@ -16,7 +16,7 @@ from vision.networks.patches import contrasts, half_grid, sample
 _SHIPPED = "pip_features.onnx"
 # Number of features per half.
 FEATURES = 64
-# Side in samples of a small three-channel image of each half. It adds colour, which the network ignores.
+# Side in samples of a small three-channel image of each half. The image adds colour, which the network ignores.
 _PICTURE = 8
 PICTURE_FEATURES = 3 * _PICTURE**2
 

@@ -58,7 +58,7 @@ class TileSheet:
         return upright_poses(corners + (np.array(_CELL_PX) - 1) / 2, np.zeros(self.count), 2 * sides, sides)
 
     def joined(self, other: TileSheet) -> TileSheet:
-        """Return a sheet with the tiles of both, those of *other* last."""
+        """Return a sheet with the tiles of both sheets, those of *other* last."""
         return _laid_out(np.concatenate([cut_cells(self), cut_cells(other)]))
 
 

@@ -27,7 +27,7 @@ _CONVERGED = 1e-3
 _DECIDED = 0.9999
 
 
-# Log probability that used for impossible numbers.
+# Log probability used for impossible numbers.
 _NEVER = -20.0
 # Index of a touch that binds both halves of a tile, as a double, instead of half 0 or 1.
 _AS_DOUBLE = 2
@@ -38,7 +38,7 @@ class JointReading:
     """Joint reading of all tiles.
 
     Attributes:
-        pips: Most probable consistent numbers, shape (N, 2).
+        pips: Most probable consistent numbers, shape (N, 2). 0 for face-down tiles.
         chances: Marginal probability of each number for each half, given all tiles, shape (N, 2, K).
         plays: Posterior probability that each touch is a play, shape (T,).
     """
@@ -53,8 +53,8 @@ def agree(
 ) -> JointReading:
     """Read all tiles jointly, by loopy belief propagation along the touches.
 
-    It is exact if the plays form no ring. The constraint that each tile exists once is approximated from the beliefs
-    about all other tiles.
+    The result is exact if the plays form no ring. The constraint that each tile exists once is approximated from the
+    beliefs about all other tiles.
 
     Args:
         chances: Probability of each number for each half alone, shape (N, 2, K). All above 0.
@@ -135,7 +135,7 @@ class _Beliefs:
         before = self._beliefs
         links, from_a, from_b = self._links, *self._cavity()
         likely, agree = links.likely[:, None], links.strength(self._evidence.shape[-1])
-        # Messages to a double are relative to its not being a double.
+        # Messages to a double are relative to the case that the tile is no double.
         other = np.where(links.at_b == _AS_DOUBLE, 1 - links.likely, 1.0)[:, None]
         self._to_b = (1 - likely + likely * agree * from_a) / other
         self._to_a = 1 - likely + likely * agree * from_b
@@ -156,7 +156,7 @@ class _Beliefs:
         return play_posterior(self._links.likely, agree)
 
     def _cavity(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the marginals at both ends of each touch without its own message, shape (T, K) each."""
+        """Return the marginals at each end of each touch, without the message of that touch, shape (T, K) each."""
         links, marginals = self._links, self.marginals()
         cavity = []
         for tile, at, message in ((links.a, links.at_a, self._to_a), (links.b, links.at_b, self._to_b)):
@@ -209,7 +209,7 @@ class _Beliefs:
         return pips
 
     def _decided_messages(self, tile: int, pips: NDArray[np.int64], decided: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the log messages from decided tiles, minus those from the beliefs about them, shape (3, K)."""
+        """Return the log messages that *tile* receives from decided tiles, minus its current ones, shape (3, K)."""
         links, change = self._links, np.zeros((3, self._evidence.shape[-1]))
         strength = links.strength(self._evidence.shape[-1])[:, 0]
         for i in np.nonzero((links.a == tile) & decided[links.b])[0]:

@@ -38,8 +38,8 @@ _SHIFTS = ((0.03, 0, 0, 0, 0, 0), (-0.03, 0, 0, 0, 0, 0), (0, 0.06, 0, 0, 0, 0),
 # added back. Averaging reduces the log loss of 1778 such candidates from 0.275 to 0.267.
 _IN_DOUBT, _SHIFT_LOSS = 3.0, 0.25
 
-# Distances in sides. Tiles closer than the first may be parallel neighbours. Closer than the second along the tile, or
-# half of it across, it is the same tile.
+# Distances between centres, in sides. Tiles closer than _NEIGHBOURS may be parallel neighbours. A candidate within
+# _WITHIN along a tile, and within half of that across it, is that tile itself.
 _NEIGHBOURS, _WITHIN = 2.2, 0.8
 
 Looks = tuple[Poses, NDArray[np.float64]]
@@ -72,15 +72,15 @@ class Candidates:
         """Return the best set of non-overlapping candidates, without considering pips.
 
         Candidates are dropped here if they are not *plausible*, hopeless after the first refinement, overlapped by a
-        better one, or below the thresholds *spare* and *spare_apart*. They are refined twice, without and then with
-        the table plane, which determines the size and shape of tiles.
+        better one, or below the thresholds *spare* and *spare_apart*. All are refined without the table plane. Those
+        that are not confident are then refined again on it, because it determines the size and shape of tiles.
 
         Args:
             levels: Pyramid of the image.
             plausible: Filter for poses that can be tiles. None for all.
             focus: Region that changed, as for `Detector.find`.
             spare: Log odds below 0 at which a candidate is still selected, as its pips may confirm it.
-            spare_apart: Log odds below 0 at which more candidates are added if they overlap none of those.
+            spare_apart: Log odds below 0 at which a candidate is added if it overlaps no selected one.
 
         Returns:
             Poses, shape (N, 6), probabilities of no tile, face up and face down, (N, 3), and log odds of being a tile,
@@ -110,7 +110,7 @@ class Candidates:
     def _align_with_neighbours(
         self, levels: tuple[Level, ...], plane: Plane, proposed: Poses, odds: NDArray[np.float64], seen: Looks
     ) -> Looks:
-        """Try the direction of a confident neighbour for doubtful candidates, and keep it if it fits better.
+        """Refine doubtful candidates in the direction of the nearest confident one, and keep better results.
 
         In rows and blocks, the pips of two neighbours can look like a tile across them, which the detector proposes.
 
@@ -229,7 +229,7 @@ def shifted_poses(poses: Poses) -> list[Poses]:
 
 
 def _refiner_odds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weighted log odds of the refiner that each is a tile, to be added to those of the detector.
+    """Return the refiner's weighted log odds that each pose is a tile, shape (N,), to be added to the detector's.
 
     They include the log probability of the more likely face, because a tile with an ambiguous face cannot be reported.
     """

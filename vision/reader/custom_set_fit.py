@@ -23,8 +23,8 @@ from vision.reader.custom_set import CustomSet, builtin_logs, weighted_features
 _VIEWS = 60
 _FOLDS = 4
 _STEPS = 80
-# Stronger regularisation of image weights, because there are three times as many, and the minimum spread by which a
-# pixel is standardised, in the scale of `vision.networks.patches.contrasts`.
+# Factor of the regularisation in the regression with images, which has four times as many weights, and the minimum
+# spread by which a pixel is standardised, in the scale of `vision.networks.patches.contrasts`.
 _PICTURES_RESTRAINED, _LEAST_SPREAD = 3.0, 0.02
 # Random pose error of the views, in sides, as in `synthetic.training`.
 _SPREAD = 0.05
@@ -43,8 +43,8 @@ class Restraint:
     believed: float
 
 
-# With images, a weight below 1 for the built-in classifier is worse. The last one stays close to it, for sets that it
-# already reads well.
+# With images, a weight below 1 for the built-in classifier is worse. The last regularisation stays close to the
+# classifier, for sets that it already reads well.
 RESTRAINTS: tuple[Restraint, ...] = (
     Restraint(0.001, 1.0),
     Restraint(0.01, 1.0),
@@ -100,7 +100,7 @@ def look(
         head: Built-in pip classifier.
         max_pips: Highest number in the set.
         rng: Random generator for the simulated views.
-        views: Number of views.
+        views: Number of views, including the original.
         progress: Called before each view with the fraction done.
     """
     seen, logs = [], []

@@ -32,8 +32,9 @@ from vision.reading import Face, Guess, Half, PointPx, Reading, SeenTile
 # tile. The weight is three quarters of that fitted to 3435 candidates of rendered tables, because with the full weight
 # half a tile beside cloth becomes a tile.
 _PIPS_WEIGHT, _MAX_PIPS_BONUS = 0.15, 0.9
-# In an image of tiles only, the minimum log odds are relaxed to this distance below 0, and to this distance below the
-# median. This finds 803 of 840 tiles with symbols (761 without) and 1720 of 1740 with pips (1722).
+# In an image of tiles only, the minimum log odds are _RELAXED_BELOW_MEDIAN below the median of the positive ones, but
+# at most 0 and at least _RELAXED_BELOW_ZERO below 0. This finds 803 of 840 tiles with symbols (761 without) and 1720 of
+# 1740 with pips (1722).
 _RELAXED_BELOW_ZERO, _RELAXED_BELOW_MEDIAN = 2.0, 5.0
 # Tiles with a half below this confidence are classified again at shifted poses. This reduces the misreads among 3342
 # halves of rendered tables from 1.8 to 1.5 %.
@@ -41,7 +42,7 @@ _RECHECK_SHIFTED_BELOW = 0.99
 # Halves below this confidence go to the hard-case classifier. Of 44,484 halves of rendered tables, 103 are misread, and
 # 110 with a limit of 0.99.
 _HARD_CASE_BELOW = 0.998
-# Minimum log odds for a tile to be used in estimating the set. If none reaches it, half of the maximum.
+# Minimum log odds for a tile to be used in estimating the set, or half of the maximum log odds if that is lower.
 _SURE_TILE = 1.5
 # Weights of the log probabilities of the pip classifier and the hard-case classifier, or of a custom set, which is more
 # reliable, and the hard-case classifier. The errors of the first pair are correlated, so the weights sum to 1. These
@@ -185,7 +186,7 @@ class Reader:
     def _limit_to_set(
         self, chances: NDArray[np.float64], odds: NDArray[np.float64], faces: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Apply the prior of the set to probabilities of pips, and drop numbers that it does not have.
+        """Apply the prior of the set to probabilities of pips, and drop numbers that the set does not have.
 
         The set is estimated only from confident tiles, because a patterned cloth can have more false candidates than
         there are tiles, and only from face-up tiles, because a boneyard would look like many blanks.

@@ -17,7 +17,7 @@ def looks_like_a_tile(odds: NDArray[np.float64], faces: NDArray[np.int64]) -> ND
     """Return a mask of the rejected candidates to report as unsure, shape (N,).
 
     Args:
-        odds: Log odds of each being a tile, shape (N,).
+        odds: Log odds of each being a tile, shape (N,). -inf for a candidate that was accepted as a tile.
         faces: Visible side of each, `refiner.UP` or `DOWN`, shape (N,).
     """
     return np.asarray(odds > np.where(faces == DOWN, _REPORT_DOWN, _REPORT_UP))

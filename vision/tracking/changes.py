@@ -34,7 +34,7 @@ class TablePicture:
 
     Attributes:
         small: Shape (h, w, 3), BGR, at most 640 px long.
-        scale: Size of its pixel in full-resolution pixels.
+        scale: Size of a pixel of *small* in full-resolution pixels.
     """
 
     small: Image

@@ -13,13 +13,14 @@ from vision.reading import Join, SeenTile
 from vision.tracking.changes import PictureDifference
 from vision.tracking.tracks import Track, in_place_of, poses_of
 
-# A tile appeared or disappeared if more than this share of both its halves changed.
+# A tile appeared or disappeared if more than this share of each of its halves changed.
 _TOUCHED = 0.25
-# A tile may show other pips, because it was turned or stacked, if more than this share of a half changed.
+# A tile may show other pips, because it was turned or stacked, if more than this share of either half changed.
 _DIFFERS = 0.03
 # A tile that overlaps a known one by more than this is not a new tile beside it.
 _MOST_OVERLAP = 0.2
-# A tile is ignored if more than this share of a half is covered.
+# If more than this share of either half is covered, a known tile is neither reread nor removed, and a new one is not
+# added before it has been seen twice.
 _HIDDEN = 0.1
 
 
@@ -92,7 +93,7 @@ def match_tracks(
 
 
 def touched(tiles: tuple[SeenTile, ...], change: PictureDifference) -> list[bool]:
-    """Return for each tile whether the image changed at both its halves."""
+    """Return for each tile whether the image changed at each of its halves."""
     return [bool(share > _TOUCHED) for share in change.share(poses_of(tiles))]
 
 

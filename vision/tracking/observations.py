@@ -18,8 +18,8 @@ from vision.tracking.settle import Stillness
 
 # Maximum number of small images kept: the last ten seconds at 20 frames per second, 3 MB.
 _MOST_FRAMES = 200
-# Two images show the same at a place if they differ by less than this share of the change that the tile caused. Tiles
-# with a change below this many grey levels, or with fewer points, are not dated.
+# Two images show the same at a place if they differ by less than _ALIKE of the change that the tile caused. Tiles with
+# a change below _LEAST_CHANGE grey levels, or with fewer than _LEAST_POINTS points, are not dated.
 _ALIKE, _LEAST_CHANGE, _LEAST_POINTS = 0.3, 12.0, 6
 # Part of a tile that is compared, as a fraction of its sides, because pixels at its edges are mixed with the table.
 _INNER = 0.8

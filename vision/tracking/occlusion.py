@@ -12,20 +12,22 @@ from vision.reading import SeenTile
 from vision.tracking.changes import PictureDifference
 from vision.tracking.tracks import side_px
 
-# A hand covers at least the area of this many tiles, and tiles explain less than this share of it.
+# A changed region is a hand if it has at least the area of _LEAST_TILES tiles, and tiles explain less than
+# _MOST_EXPLAINED of it.
 _LEAST_TILES, _MOST_EXPLAINED = 2.5, 0.5
 # Size of a tile with its shadow, relative to its face.
 _WITH_SHADOW = 1.35
 # Minimum size of an unexplained change that may be a missed tile: in tile areas, or in pixels if no tile is known.
 _LEAST_OVERLOOKED, _LEAST_OVERLOOKED_PX = 0.4, 60
-# Thin changes beside tiles are ignored. They come from light, or from tiles that were nudged.
+# Changes narrower than this are ignored. They come from light, or from tiles that were nudged.
 _RIM_PX = 3
-# Gaps in the outline of a hand that are closed, and margin around it, in pixels of the small image.
+# Sides of the squares, in pixels of the small image, with which gaps in the outline of a hand are closed, and with
+# which it is then dilated.
 _JOINED_PX, _MARGIN_PX = 9, 7
 
 
 def covered(change: PictureDifference, tiles: Sequence[SeenTile]) -> Mask:
-    """Return a mask of the regions covered by hands, of the same shape as `change.mask`. Empty without tiles.
+    """Return a mask of the regions covered by hands, of the same shape as `change.mask`. All False without tiles.
 
     Args:
         change: Difference from the previous image.
@@ -49,7 +51,9 @@ def covered(change: PictureDifference, tiles: Sequence[SeenTile]) -> Mask:
 
 
 def overlooked(change: PictureDifference, tiles: Sequence[SeenTile], hidden: Mask) -> Mask:
-    """Return a mask of unexplained changes as large as a tile, of the same shape as `change.mask`.
+    """Return a mask of unexplained changes that may be a missed tile, of the same shape as `change.mask`.
+
+    Changes smaller than 0.4 of a tile are omitted. The mask has a margin of 3 px.
 
     Args:
         change: Difference from the previous image.

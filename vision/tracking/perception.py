@@ -40,9 +40,10 @@ _NEW_TO_TABLE = 0.4
 _MAY_BE_AIMED_ANEW, _MOST_TOUCHED = 0.3, 0.6
 # If this share of the image has changed after alignment, the table is lost.
 _NOT_THE_TABLE = 0.5
-# A known tile is lost if more than this share of a half is outside the image.
+# The table is lost if more than this share of either half of a known tile is outside the image.
 _OUT_OF_SIGHT = 0.5
-# Margin in pixels of the small image around changes, within which the reference is updated: shadows and soft edges.
+# Side of the square, in pixels of the small image, with which changes are dilated before the reference is updated
+# there, to include shadows and soft edges.
 _CHANGED_AROUND_PX = 9
 # An unexplained change is reread this many times. Then it becomes part of the table.
 _MOST_OVERLOOKED = 5
@@ -129,6 +130,8 @@ class Perception:
     def feed(self, image: Image) -> TableView:
         """Return the state of the table after an image without motion.
 
+        If the table is not recognised, or tiles are out of sight, `TableView.lost` is set and no change is reported.
+
         Args:
             image: Shape (H, W, 3), BGR, of the same size as the previous images.
 
@@ -170,6 +173,8 @@ class Perception:
     def is_aimed_elsewhere(self, image: Image) -> bool:
         """Return True if the camera has moved since the last image. Used to detect slow motion that the gate misses.
 
+        False as long as no alignment was found from the texture of the table.
+
         Args:
             image: Shape (H, W, 3), BGR.
         """
@@ -178,7 +183,7 @@ class Perception:
         return estimate_alignment(self._anchor, image, self._aim).agreement is Agreement.MOVED
 
     def look_again(self, image: Image) -> TableView:
-        """Reread the pips of all face-up tiles, and return the table.
+        """Reread all face-up tiles, update those that are unsure, and return the table.
 
         Args:
             image: Shape (H, W, 3), BGR, without motion since the last image that was fed.
@@ -235,7 +240,7 @@ class Perception:
         return True, None
 
     def _misses_tiles(self, change: PictureDifference, unseen: NDArray[np.bool_]) -> bool:
-        """Return True if known tiles are outside the image."""
+        """Return True if more than half of either half of a known tile is outside the image."""
         poses = poses_of(tuple(track.tile for track in self._tracks))
         return bool(unseen.any()) and bool((change.halves_within(unseen, poses) > _OUT_OF_SIGHT).any())
 

@@ -18,8 +18,8 @@ Cells = NDArray[np.bool_]
 WIDTH_PX, HEIGHT_PX = 640, 360
 _WIDTH, _HEIGHT, _CELL = 160, 90, 5
 _COLUMNS, _ROWS = _WIDTH // _CELL, _HEIGHT // _CELL
-# The table is settled after this time without motion. A hand that releases a tile pauses for about half as long. It is
-# slightly less than two frames at 10 per second, or three at 20, because frame times jitter.
+# The table is settled after this time without motion. A hand that releases a tile pauses for about half as long. The
+# time is slightly less than two frames at 10 per second, or three at 20, because frame times jitter.
 _SETTLED_NS = 145_000_000
 # With a resting hand, the table counts as settled only after this time, because the hand usually moves on soon.
 _PATIENCE_NS = 1_000_000_000
@@ -36,7 +36,7 @@ _EXPOSURE_LEFT = 0.25
 _MOVED_POINTS, _COVERED_POINTS = 3, 8
 # Minimum share of the image that a hand covers.
 _LEAST_HAND = 0.025
-# Maximum difference between rows due to flickering light.
+# Maximum relative deviation of the gain of a row from that of the image, due to flickering light.
 _MOST_FLICKER = 0.1
 _DARK = np.float32(8.0)
 
@@ -70,9 +70,9 @@ class Stillness:
         is_settled: Whether nothing has moved for 0.145 s, or for 1 s if a hand rests over the table.
         still_since_ns: Time of the last image with motion, or of the first image.
         moved_since_ns: Start of the latest motion. None if there was none.
-        moved: Mask of the cells that moved during it, shape (18, 32).
+        moved: Mask of the cells that moved during the latest motion, shape (18, 32).
         covered: Mask of the cells covered by a large object that extends over the border, shape (18, 32).
-        came_from: Sides over which moving objects entered, largest share first.
+        came_from: Sides over which moving objects entered during the latest motion, largest share first.
         points: The reduced image that is compared, shape (90, 160).
     """
 
@@ -155,6 +155,8 @@ class SettleGate:
     def follow_camera(self, motion: Motion, width_px: int) -> None:
         """Apply a camera motion to the stored image of the uncovered table, so that only hands count as covering it.
 
+        Does nothing unless the table is covered, because the image is otherwise replaced once the table is still.
+
         Args:
             motion: Image motion, shape (2, 3), in full-resolution pixels.
             width_px: Width of the full-resolution image.
@@ -233,9 +235,10 @@ def _motion(before: FloatImage, now: FloatImage) -> Cells:
 
 
 def _cover(table: FloatImage, now: FloatImage) -> Cells:
-    """Return a mask of the points that differ from the table and its neighbouring points, shape (90, 160).
+    """Return a mask of the points that differ from the table, shape (90, 160).
 
-    Neighbours are considered so that a small bump of the camera does not count.
+    A point must also differ from the neighbouring points of the table, so that a small bump of the camera does not
+    count.
     """
     predicted = _relight(table, now)
     least = max(_LEAST_COVER, _COVER_SIGMAS * _noise(now - predicted)) + _EXPOSURE_LEFT * np.abs(predicted - table)

@@ -14,7 +14,10 @@ _MOVED_AT_MOST = 6.0
 
 
 def kept(kept_tile: KeptTile) -> tuple[Track, tuple[Change, ...]]:
-    """Return the updated track of a tile that stayed in place, and its changes: turned, stacked, removed or reread."""
+    """Return the updated track of a tile that stayed in place, and its change, if any.
+
+    The tile may have been turned, reread, removed from a stack, or covered by a stacked one.
+    """
     old, seen = kept_tile.track, kept_tile.seen
     if seen is None:
         return old, ()

@@ -52,7 +52,7 @@ class TableView:
 
     Attributes:
         tiles: Known tiles, including those that a hand covers at the moment.
-        joins: Pairs of them that touch as in a play.
+        joins: Pairs of *tiles* that touch as in a play.
         changes: Changes since the previous view.
         is_settled: True if nothing moves and the table is not lost. Otherwise nothing is read.
         moved_since_ns: Start of the motion that ended with this view or is still going on. None if there was none.

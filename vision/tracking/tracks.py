@@ -43,7 +43,7 @@ class Track:
 
     @property
     def is_unsure(self) -> bool:
-        """True if another reading could improve it."""
+        """True if another reading could improve the pips."""
         return self.looks < _ENOUGH_LOOKS and any(half.confidence < _SURE for half in self.tile.halves)
 
 
@@ -109,7 +109,7 @@ def corner_distance(a: SeenTile, b: SeenTile) -> float:
 
 
 def in_place_of(tile: SeenTile, others: Sequence[SeenTile]) -> int | None:
-    """Return the index of the tile in *others* at the same place, or None."""
+    """Return the index of the nearest of *others*, or None if no corner match is within half a side."""
     x, y = tile.center_px
     reach = SAME_PLACE * side_px(tile)
     # Centres are never farther apart than corners. This test excludes nearly all tiles in a tenth of the time.

@@ -23,8 +23,8 @@ class Unread:
     Attributes:
         once: Objects seen for the first time in the last image. They may be a hand.
         still: Objects seen at the same place at least twice.
-        is_due: Whether another image should be read soon, to decide which of *once* stay. It is not requested twice in
-            a row, so that flickering detections cause no further reads.
+        is_due: Whether another image should be read soon, to decide which of *once* stay. Never True twice in a row, so
+            that flickering detections cause no further reads.
     """
 
     once: tuple[SeenTile, ...] = ()

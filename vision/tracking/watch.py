@@ -63,7 +63,7 @@ class Eye(Protocol):
 class Watch:
     """Tracks a table through all frames of a camera.
 
-    An `Eye` reads the table once when motion has stopped, and again as long as this improves the reading.
+    An `Eye` reads the table once when motion has stopped, and again as long as another image can improve the result.
     """
 
     def __init__(self, eye: Eye) -> None:

@@ -77,7 +77,7 @@ class Alignment:
 
         Args:
             shape: Height and width of the mask.
-            scale: Size of its pixel in full-resolution pixels.
+            scale: Size of a pixel of the mask in full-resolution pixels.
         """
         nothing = np.zeros(shape, np.bool_)
         if self.is_straight:

@@ -36,7 +36,8 @@ _TURNS_DEG, _REFINED_GUESSES = np.arange(-15.0, 15.25, 0.5), 4
 _ROUNDS = 3
 # Minimum correlation of the detail in agreeing patches: 0.3 to 0.6 for correct motions, below 0.1 for wrong ones.
 _LEAST_LIKENESS = 0.15
-# The camera has not moved if no corner of the image moved by more than this, in full-resolution pixels.
+# The camera has not moved if no corner of the image moved by more than this, in full-resolution pixels: in the usual
+# comparison, and in the final estimate.
 _SUSPECT_PX, _LEAST_MOVE_PX = 1.0, 1.25
 
 
@@ -54,7 +55,7 @@ class AlignmentEstimate:
 
     Attributes:
         agreement: Kind of result.
-        aim: Estimated alignment, or the previous one if the patches do not agree.
+        aim: Estimated alignment if the camera has moved, otherwise the previous one.
         parts: Number of patches that agree.
     """
 
@@ -69,8 +70,8 @@ class Anchor:
 
     Attributes:
         grey: Grey image, shape (h, w), at most 1280 px long.
-        scale: Size of its pixel in full-resolution pixels.
-        usual: Its fine detail at the usual resolution.
+        scale: Size of a pixel of *grey* in full-resolution pixels.
+        usual: Fine detail of *grey* at the usual resolution.
     """
 
     grey: GreyImage
@@ -175,7 +176,7 @@ class _PicturePair:
         return None if likeness < _LEAST_LIKENESS else _Fit(motion, int(agreed.sum()), likeness)
 
     def guesses(self) -> Iterator[Motion]:
-        """Yield the most likely motions of the whole image, from a global search over rotations."""
+        """Yield at most four likely motions of the whole image, best first, from a global search over rotations."""
         height, width = self.before.shape
         window = cv2.createHanningWindow((width, height), cv2.CV_32F)
         found: list[tuple[float, Motion]] = []

@@ -22,8 +22,8 @@ _LEAST_TILES, _LEAST_SHARE = 3, 0.5
 def find_motion(before: Sequence[SeenTile], after: Sequence[SeenTile]) -> Motion | None:
     """Return the image motion, shape (2, 3), that explains the new positions of most tiles.
 
-    Every pair of equal tiles gives a hypothesis. The one with which most tiles agree is fitted to all of them. None if
-    fewer than three tiles, or less than half of the known ones, agree.
+    Every pair of equal tiles gives a hypothesis. The motion is fitted to the tiles that agree with the best hypothesis.
+    None if fewer than three, or less than half of the known ones, agree with it. Face-down tiles are ignored.
 
     Args:
         before: Known tiles, at their previous positions.
