@@ -144,7 +144,7 @@ def _about_light(light: LightKept | None) -> Phrase:
         False: phrase("not locked: the camera cannot"),
         None: phrase("from a single picture"),
     }[light.is_held]
-    # The warnings were stored in words.
+    # The warnings are stored as finished text, so they are shown as they are.
     good = listed(light.warnings, " ") if light.warnings else phrase("Good.")
     if light.contrast is None:
         return phrase("Light: {held}. {good}", held=held, good=good)

@@ -33,7 +33,8 @@ from vision.image.picture import load_picture
 from vision.reading import PointPx, SeenTile
 
 ReadTiles = Callable[[Image], Sequence[SeenTile]]
-# Maximum error of flat markers. With a measured lens it is 0.2 px.
+# Above this error, the user is warned that the paper may not lie flat. With flat paper and a measured lens, the error
+# is about 0.2 px.
 _FLAT_ERROR_PX = 0.4
 # Maximum difference in scale. Tiles are measured to 0.5 %, and a print fitted to the page is off by 3 to 6 %.
 _SCALE_DIFFERS = 0.02

@@ -34,7 +34,7 @@ from vision.tracking.tracks import moved_tile
 # Reasons for the points of a play. A bonus belongs to the whole hand and is part of its totals.
 _OF_PLAYS = (Reason.PLAY, Reason.STEAL)
 
-# Maximum distance of a tile of the reading from the true tile, in sides of a half.
+# Maximum distance between the centres of a detected tile and the true tile, in sides of a half.
 _SAME_PLACE = 0.5
 
 

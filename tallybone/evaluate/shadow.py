@@ -126,11 +126,14 @@ def compare_with_sheet(
 
 
 def shadow_of(recordings: Sequence[Path], sheet: Path, complain: Callable[[str], object]) -> Shadow:
-    """Compare a live score with its sheet.
+    """Compare the live score of a match with its score sheet.
+
+    *recordings* are all recordings of the match, in order. The score is that of the last.
 
     Raises:
         EngineError: If the sheet is invalid, or its game does not exist.
-        RecordingError: If a recording is invalid, or the sheet belongs to another match.
+        UnicodeDecodeError: If the sheet is not UTF-8.
+        RecordingError: If a recording is invalid or has no score, or the sheet has other rules or players.
         OSError: If a file cannot be read.
     """
     truth = _truth_of(sheet)

@@ -39,7 +39,7 @@ MOST_PACKET = 64 * 1024
 """Maximum size of a packet from the broker. The largest of a table has a few thousand bytes."""
 _MOST_WAITING = 20_000
 _ANSWERS_WITHIN_S = 8.0
-# Reason codes of MQTT 3.1.1 and 5 for a wrong user or password.
+# Reason codes of MQTT 3.1.1 and 5 for a wrong user or password, or a user without permission.
 _REFUSED = frozenset({4, 5, 134, 135})
 
 _ENDS_WITHIN_S = 2.0
@@ -86,7 +86,7 @@ class BrokerConnection:
         code = getattr(getattr(error, "rc", None), "value", getattr(error, "rc", None))
         cause = error.__context__ or error  # aiomqtt converts errors to text and hides the original.
         if code in _REFUSED:
-            # The user name is omitted, because everybody can read this at /health.
+            # The user name is omitted, because anyone can read this message at /health.
             if broker.user is None:
                 return phrase("{broker} requires a user: set user and password_file", broker=broker.words)
             return phrase("{broker} rejected the user: check user and password_file", broker=broker.words)

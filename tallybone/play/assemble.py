@@ -27,7 +27,7 @@ class PreparedMatch:
 
     Attributes:
         game: The match, with the zones and tile set of its table.
-        reader: Reader for this tile set.
+        reader: Reader for the tile set of the match.
         words: Sentences to show at the start.
         knocks: Knock classifier of the table, or None for the shipped one.
     """
@@ -61,7 +61,7 @@ def set_up(
 
     Raises:
         EngineError: If a calibration is named for a resumed match.
-        CalibrationError: If the named file is damaged.
+        CalibrationError: If the named file is damaged or missing.
         OSError: If the named file cannot be read.
         VisionError: If a recorded source has no picture, or the models cannot be loaded.
     """
@@ -76,7 +76,8 @@ def with_calibration(
 ) -> tuple[MatchPlan, Used]:
     """Return the match with the zones of its calibration, and the parts of the calibration that it uses.
 
-    *file* is the calibration file named by the user, or None. The other arguments and the errors are those of `set_up`.
+    *file* is the calibration file named by the user, or None. The other arguments are those of `set_up`, and so are the
+    errors, except those of the models.
     """
     if game.left is not None:
         if file is not None:
@@ -95,7 +96,7 @@ def with_own_tiles(game: MatchPlan, used: Used, reader: Reader) -> tuple[MatchPl
     """Return the match with the custom tile set of its calibration, a reader for it, and sentences for the players.
 
     A resumed match keeps its tile set, regardless of later calibrations. A set that cannot be used is ignored, and a
-    sentence says so.
+    sentence tells the players.
     """
     words: list[str] = []
     custom, learned = game.start.own_set, used.calibration.set

@@ -17,7 +17,7 @@ from vision.tracking.settle import Side
 USUAL = "table"
 """Name of a table's calibration if no camera is named."""
 
-# Minimum visible share of a zone. Below it, tiles may be missed, so the players are warned.
+# Minimum share of a zone in the picture. Below it, tiles may be missed, so the players are warned.
 _ENOUGH = 0.7
 _FOR_TRYING = (
     "The calibration of the simulated camera is not used: each simulated match has its own table, tiles, camera and"
@@ -31,7 +31,7 @@ class Used:
     """The parts of a calibration that a game uses.
 
     Attributes:
-        zones: Zones in the picture, or None if the calibration has none that can be used.
+        zones: Zones in the picture, or None if the calibration has no usable zones.
         words: Sentences for the players.
         calibration: The whole calibration. Empty if it is not used.
     """
@@ -43,6 +43,8 @@ class Used:
 
 def stored_for(source: str, named: Path | None, environment: Mapping[str, str], home: Path) -> Path | None:
     """Return the path of the calibration file for a game, or None.
+
+    A named file need not exist. Otherwise the file of the camera is preferred to that of the table.
 
     Args:
         source: The camera, in the form for `tallybone play --camera`.
@@ -59,7 +61,7 @@ def stored_for(source: str, named: Path | None, environment: Mapping[str, str], 
 
 
 def words_of_unused(source: str, environment: Mapping[str, str], home: Path) -> tuple[str, ...]:
-    """Explain why a stored calibration is not used by a simulated match. Empty for other cameras, and if there is none.
+    """Explain why a simulated match does not use the stored calibration. Empty for other cameras, and without a file.
 
     The arguments are those of `stored_for`.
     """
@@ -75,10 +77,10 @@ def use_of(path: Path, players: int, size_px: tuple[int, int] | None, *, is_name
         path: The file.
         players: Number of players.
         size_px: Width and height of the camera's pictures, or None if not known yet.
-        is_named: Whether the user named the file. Otherwise a file that cannot be used is only reported.
+        is_named: Whether the user named the file. If not, `Used.words` reports an unusable file instead of an error.
 
     Raises:
-        CalibrationError: If the named file is damaged.
+        CalibrationError: If the named file is damaged or missing.
         OSError: If the named file cannot be read.
     """
     try:
@@ -95,7 +97,7 @@ def use_of(path: Path, players: int, size_px: tuple[int, int] | None, *, is_name
 
 
 def zones_in_picture(calibration: Calibration, players: int) -> tuple[Zones, tuple[str, ...]] | None:
-    """Return the zones in the picture, and a warning about those that are only partly visible.
+    """Return the zones in the picture, and up to one sentence that warns of zones that are only partly visible.
 
     None if the calibration lacks the lens, the table or the zones.
     """
@@ -137,7 +139,7 @@ def _use(calibration: Calibration, path: Path, players: int, size_px: tuple[int,
 
 
 def _seat(shown: ZoneInView, middle: tuple[float, ...], center: tuple[float, ...]) -> SeatZone:
-    """Return the zone of a seat. If it is not visible, the zone has a side but no area."""
+    """Return the zone of a seat. If it is outside the picture, the zone has a side but no area."""
     across, down = middle[0] - center[0], middle[1] - center[1]
     if abs(across) > abs(down):
         side = Side.RIGHT if across > 0 else Side.LEFT

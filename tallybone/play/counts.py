@@ -19,13 +19,13 @@ from vision.tracking.table_view import TableView
 from vision.tracking.watch import Eye, Frame, Watch
 
 BOUNDS_S = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-"""Upper bounds of the histogram for stage times: from a settle check without motion to a read on the slowest Pi."""
+"""Upper bounds of the stage times' histogram, from a settle check without motion to a read on the slowest Pi."""
 
 _NS_PER_S = 1_000_000_000
-# Window of the mean pace, which is updated every second.
+# Length of the window over which the pace is averaged, in seconds. The mean is updated every second.
 _PACE_S = 10
-# Shares of the wanted pictures below which a machine is too slow, and above which it is fast enough again. Two pictures
-# are needed to detect that nothing moves, which takes half a second at four pictures a second.
+# A machine is too slow if it reads less than the first share of the wanted pictures, and fast enough again at the
+# second. Two pictures are needed to detect that nothing moves, which takes half a second at four pictures a second.
 _TOO_SLOW, _FAST_AGAIN = 0.4, 0.6
 _CORRECTIONS = (Undo, Amend, Insert, Remove, ItStands)
 
@@ -63,7 +63,7 @@ class MeanPace:
 
     Attributes:
         read_per_s: Pictures read per second.
-        wanted_per_s: Pictures per second from the camera, or the configured maximum if it is lower.
+        wanted_per_s: Pictures per second from the camera, or the configured maximum if the maximum is lower.
         behind_s: Mean time from the capture of a picture to the end of its processing.
         is_too_slow: Whether too few pictures are read.
     """
@@ -89,7 +89,7 @@ class MeanPace:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """Sums at a time: pictures from the camera, pictures read, and their delays."""
+    """Totals at *t_ns*: pictures from the camera, pictures read, and the summed delay of those."""
 
     t_ns: int
     given: int
@@ -101,7 +101,7 @@ class PaceMeter:
     """Measures if a match keeps up with its camera."""
 
     def __init__(self, most_per_s: float) -> None:
-        """Expect up to *most_per_s* pictures a second, or fewer if the camera gives fewer."""
+        """Expect *most_per_s* pictures a second to be read, or fewer if the camera gives fewer."""
         self._most_per_s = most_per_s
         self._sums: deque[_Sums] = deque(maxlen=_PACE_S + 1)
         self._read = self._behind_ns = 0
@@ -118,7 +118,7 @@ class PaceMeter:
         self._mean = None
 
     def at(self, t_ns: int, given: int) -> MeanPace | None:
-        """Return the pace at *t_ns*, or None during the first ten seconds.
+        """Return the mean pace at *t_ns*, or None during the first ten seconds after a start or restart.
 
         *given* is the number of pictures from the camera so far.
         """
@@ -143,13 +143,14 @@ class Counts:
 
     Attributes:
         pictures_taken: Pictures from the camera during matches.
-        pictures_seen: Pictures that were processed. The others were dropped in favour of newer ones.
+        pictures_seen: Pictures that were processed. The others could not be read, or were dropped in favour of newer
+            ones.
         questions: Questions to the players.
         corrections: Corrections: amended, inserted, removed, accepted and undone actions.
         inputs: Presses, knocks and other inputs besides pictures.
         times: Durations of each stage.
         watchdog_feeds: Number of watchdog signals to systemd.
-        pace: Pace of the current match. None without a match, and during its first ten seconds.
+        pace: Mean pace of the current match. None without a match, and during its first ten seconds.
     """
 
     pictures_taken: int = 0
@@ -172,7 +173,7 @@ class MeasuredSitting(Sitting):
         super().__init__(self._timed_look, session)
 
     def feed(self, item: Frame | ByHand, t_ns: int) -> Step:
-        """Process the next frame or other input, and return its effects."""
+        """Process the next frame or other input, count and time it, and return its effects."""
         counts, eye = self._counts, self._eye
         eye.took_s, began_s = 0.0, perf_counter()
         step = super().feed(item, t_ns)
@@ -196,7 +197,7 @@ class MeasuredSitting(Sitting):
 
 
 class _MeasuredEye:
-    """Reads settled pictures, and sums up the time since *took_s* was reset."""
+    """Reads settled pictures, and adds the time that reading takes to *took_s*."""
 
     def __init__(self, eye: Eye) -> None:
         self._eye = eye

@@ -18,12 +18,12 @@ from vision.reading import PointPx, SeenTile
 from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
 
 _TileOutline = tuple[PointPx, ...]
-# Margin around the outlined tiles, in lengths of the first tile. It shows the tiles at both of its ends.
+# Margin around the outlined tiles, in lengths of the first tile. It is wide enough to show adjacent tiles.
 _MARGIN_TILES = 1.0
 _MAX_PX = 320
 _QUALITIES = (80, 60, 40)
 MAX_CROP_BYTES = 20_000
-"""Maximum size of a crop. On rendered tables, crops usually have 6 kB, and 8 kB at most."""
+"""Maximum size of a crop. Larger ones are dropped. On rendered tables, crops usually have 6 kB, and 8 kB at most."""
 _DARK, _BRIGHT = (20, 20, 20), (80, 220, 255)
 
 
@@ -31,18 +31,18 @@ class Cutter:
     """Cuts a crop for each new tile of the layout, each stack, and each question about tiles."""
 
     def __init__(self, session: Session) -> None:
-        """Start from *session*. There are no crops of its earlier plays."""
+        """Start from *session*. Plays made before are not cropped."""
         self._image: Image | None = None
         self._t_ns, self._aim = 0, STRAIGHT_ON
         self._nodes = {int(known.node) for known in session.places.known}
         self._asked: frozenset[str] = frozenset()
 
     def after(self, step: Step, image: Image | None = None) -> tuple[Evidence, ...]:
-        """Return the new crops after an input, cut from the last settled picture.
+        """Return the new crops after an input, cut from the last settled picture. Empty before the first one.
 
         Args:
             step: Effects of the input.
-            image: The picture, if the input is one, shape (H, W, 3), BGR. It is kept until the next settled one.
+            image: The picture, if the input is one, shape (H, W, 3), BGR. A settled picture is kept for later inputs.
         """
         view = step.view
         if image is not None and view is not None and view.is_settled:
@@ -70,7 +70,7 @@ class Cutter:
                 yield seq, (known.tile.corners_px,)
 
     def _of_questions(self, session: Session) -> Iterator[tuple[str, tuple[_TileOutline, ...]]]:
-        """Yield new questions by topic, with the outlines of their tiles."""
+        """Yield new topics of questions, each with the outline of its tile, or of all waiting tiles without one."""
         questions = {plain(str(question.ambiguity.topic)): question.ambiguity for question in session.questions}
         for topic, asked in questions.items():
             waiting = (tile.tile for tile in session.places.waiting)
@@ -82,14 +82,14 @@ class Cutter:
 
 
 def crop(image: Image, outlines: tuple[_TileOutline, ...], aim: Alignment = STRAIGHT_ON) -> bytes | None:
-    """Return a JPEG of outlined tiles and their surroundings.
+    """Return a JPEG of outlined tiles and their surroundings, at most _MAX_PX wide and high.
 
     None if no tile is in the picture, or if the JPEG is larger than MAX_CROP_BYTES at the lowest quality.
 
     Args:
         image: The picture, shape (H, W, 3), BGR.
         outlines: Corners of each tile, in pixels of the first picture.
-        aim: Current alignment of the camera.
+        aim: Alignment of the camera in *image*, relative to the first picture.
     """
     motion = aim.motion
     height, width = image.shape[:2]

@@ -29,7 +29,7 @@ from tallybone.session.sitting import Step
 from tallybone.show.scoreboard import Board, draw_board, plain_line, summarize
 from tallybone.terminal import Output, format_totals, printable
 
-# Interval for redrawing if only the camera's pace changes.
+# Redraw interval when only status changes, such as the camera's frame rate.
 _REDRAW_NS = 250_000_000
 # Maximum number of failing parts listed at the bottom.
 _MAX_PARTS = 3
@@ -37,7 +37,7 @@ _MAX_PARTS = 3
 _REDRAW_LEDS_NS = 100_000_000
 _MAX_EARLIER = 8
 _GOES_ON = "the match goes on"
-# Minimum height of the terminal in lines, and number of earlier announcements that it shows.
+# Minimum height of the terminal in lines without the panel, and number of earlier announcements shown from this height.
 _EARLIER = ((40, 6), (30, 4), (22, 2), (0, 0))
 _PLAIN_COLUMNS = 120
 
@@ -54,7 +54,8 @@ _AFTER_SEATS = (*_LABELS[LedsRole.STATUS], *_LABELS[LedsRole.DIRECTION], *_LABEL
 _ROW_OF_BUTTONS = 6
 Labelled = tuple[str, Rgb]
 
-# Lines that the board and the panel need, without answers and notes: seven around the table and four for the table.
+# Minimum number of lines, without answers and notes, for the panel to be shown: seven around the table, four for the
+# table and the panel.
 _MIN_ROWS_WITH_PANEL = 11 + PANEL_ROWS
 
 
@@ -64,7 +65,7 @@ def display_for(
 ) -> Iterator[Listener]:
     """Yield the display for a game: JSON lines, a scoreboard, or plain lines if the terminal cannot redraw.
 
-    The scoreboard includes the virtual parts of *panel*.
+    The scoreboard shows the virtual parts of *panel*, if the terminal is high enough. The other displays do not.
     """
     if as_json:
         yield JsonDisplay(output)
@@ -88,7 +89,7 @@ class JsonDisplay(Listener):
     output: Output
 
     def happened(self, step: Step) -> None:
-        """Print the announcements without buffering."""
+        """Print the announcements as JSON, one a line."""
         for line in step.lines:
             self.output.write(json.dumps(line, allow_nan=False))
 
@@ -129,11 +130,11 @@ class PlainDisplay(Listener):
             _print(self.console, f"     {_GOES_ON}  ({totals})")
 
     def show(self, now: LiveState) -> None:
-        """Keep the state for the end."""
+        """Keep the state for the final board."""
         self.now = now
 
     def typed(self, prompt: str, *, wants_help: bool) -> None:
-        """Print the prompt, or the help."""
+        """Print the prompt, or the help if *wants_help*."""
         for line in HELP if wants_help else (prompt,) if prompt else ():
             _print(self.console, f"     {line}")
 
@@ -142,7 +143,7 @@ class PlainDisplay(Listener):
         _print(self.console, f"     {words}")
 
     def finish(self) -> None:
-        """Draw the final board."""
+        """Print the final board, unless no match was shown."""
         if self.now is not None and self.now.session.state.game is not None:
             columns = min(self.console.width, _PLAIN_COLUMNS)
             board = _board(self.now, self.now.session.state.game)
@@ -183,7 +184,7 @@ class BoardDisplay(Listener):
         self.noted, self.is_stale = words, True
 
     def typed(self, prompt: str, *, wants_help: bool) -> None:
-        """Show the prompt, or the help."""
+        """Show the prompt if any, or the help if *wants_help*, in place of the key hints."""
         self.prompt, self.wants_help, self.is_stale = prompt, wants_help, True
 
     def show(self, now: LiveState) -> None:
@@ -217,12 +218,12 @@ class BoardDisplay(Listener):
         return draw_board(board, columns=size.width, rows=rows, in_color=in_color)
 
     def _look(self) -> PanelLook | None:
-        """Return the state of the virtual parts, or None if there are none."""
+        """Return the state of the virtual panel, or None if it has no parts."""
         look = None if self.panel is None else self.panel.look(self.clock())
         return None if look is None or not (look.leds or look.screen or look.buttons or look.hears) else look
 
     def _notes(self, now: LiveState) -> tuple[Text, ...]:
-        """Return the lines at the bottom: a note or the recording and page, failing parts, and the keys."""
+        """Return the bottom lines: a note or the recording and page, up to _MAX_PARTS failing parts, and the keys."""
         noted = "" if self.noted in now.parts else self.noted
         words = noted or "    ".join(filter(None, (now.recording, now.page)))
         style = "bold red" if noted or not now.is_healthy else "dim"
@@ -235,7 +236,7 @@ class BoardDisplay(Listener):
 
 
 def _choices(now: LiveState) -> int:
-    """Return the number of answers shown."""
+    """Return the number of choices of the open question, 0 without a question."""
     asked = now.session.open_question
     return 0 if asked is None else len(asked.choices)
 
@@ -276,7 +277,7 @@ def draw_panel(look: PanelLook, players: Sequence[str], *, in_color: bool = True
 
 
 def _screen(rows: Sequence[str]) -> list[Text]:
-    """Return the virtual display in a box, with a margin."""
+    """Return the lines of the virtual display in a box with a margin, or blank lines if there is none."""
     if not rows:
         return [Text(" ")] * PANEL_ROWS
     edge = "─" * COLUMNS
@@ -327,7 +328,7 @@ def _dots(leds: Sequence[Labelled], in_color: bool) -> Text:  # noqa: FBT001 - p
 
 
 def _buttons(look: PanelLook, seats: int) -> Iterator[Text]:
-    """Yield lines for the shared buttons, six a line, for those of the seats, and for the knock sensor."""
+    """Yield lines for the shared buttons, six a line, for the seats' own buttons, and for the knock sensor, if any."""
     shared = [
         (key, press)
         for key, press in SHARED.items()

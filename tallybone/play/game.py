@@ -33,7 +33,7 @@ from vision.tracking.watch import Frame
 _NS_PER_S = 1_000_000_000
 _MAX_TIMES = 20
 
-# Time for which a choice is shown on a small display. After it, the call button calls again.
+# Time for which a choice is shown on a small display. Afterwards, the call button no longer confirms the choice.
 SHOWN_NS = 20_000_000_000
 ButtonMeaning: TypeAlias = Press | Answer | None
 
@@ -49,7 +49,7 @@ class LiveState:
         recording: Status of the recording, as text.
         is_healthy: Whether camera and recording work.
         parts: Problems of the other parts, and of a machine that is too slow, as text.
-        view: Last view of the table, or None before the first picture.
+        view: Last view of the table, or None before the first readable picture.
         page: Address of the page, as text. "" if there is none.
         chosen: Index of the choice that is shown, to be confirmed with a button. None if no choice is shown.
     """
@@ -71,7 +71,7 @@ class Listener:
     __slots__ = ()
 
     def picture(self, jpeg: bytes, t_ns: int) -> None:
-        """Receive a picture before it is processed, and its time."""
+        """Receive a picture, possibly unreadable, before it is processed, and its time."""
 
     def happened(self, step: Step) -> None:
         """Receive a step with announcements."""
@@ -83,7 +83,7 @@ class Listener:
         """Receive the session of a resumed match."""
 
     def show(self, now: LiveState) -> None:
-        """Show the state of the game. Called often."""
+        """Show the state of the game. Called after every input, and up to 100 times a second without any."""
 
     def note(self, words: str) -> None:
         """Show a note to the players."""
@@ -135,11 +135,14 @@ class Listeners(Listener):
 
 
 class Pressable:
-    """The parts of a table that a game can press, and their problems. This base class has no parts."""
+    """Parts of a table whose buttons a game can simulate, and their problems. This base class has no parts."""
 
     @property
     def is_pressed(self) -> bool:
-        """True after a simulated press, until it has been read."""
+        """True from a simulated press until the game reads an input or a short delay has passed.
+
+        Meanwhile, later items from the camera wait.
+        """
         return False
 
     @property
@@ -148,7 +151,7 @@ class Pressable:
         return {}
 
     def pressed(self, item: ByHand) -> bool:
-        """Press the virtual part for *item*. Return False if there is none."""
+        """Press the virtual part for *item*. Return False if there is no such part."""
         return False
 
 
@@ -177,7 +180,7 @@ class LiveGame:
             recorder: Records inputs and results.
             listener: Receives pictures, results and states.
             clock: Monotonic clock, in nanoseconds.
-            most_per_s: Maximum number of pictures per second to process. Twice as many during motion.
+            most_per_s: Maximum number of pictures per second to process. During motion, twice as many are processed.
             parts: Parts that simulated players press. By default none.
             page: Address of the page, as text. "" if there is none.
             counts: Counters of the table.
@@ -209,8 +212,8 @@ class LiveGame:
     ) -> None:
         """Run until the game is stopped or ends.
 
-        The game ends after the last picture and press, unless it is endless. An open question keeps it running if it
-        can be answered.
+        The game ends after the last picture and press, unless it is endless. An open question keeps the game running if
+        a page or terminal can answer questions.
 
         Args:
             keys: Waits for keys, up to a number of seconds, and handles them. Returns False to leave the game.
@@ -250,7 +253,7 @@ class LiveGame:
         return phrase("the video has ended, but no hand was dealt: try `tallybone replay`, which detects deals")
 
     def look(self) -> bool:
-        """Process the next item from the camera if it is due. Return True if there was one."""
+        """Process the next item from the camera if it is due. Return True if the camera may have more items at once."""
         # While a simulated press is pending, later items wait.
         due_ns = self._limiter.due_ns(is_moving=self._is_moving)
         item = None if self._parts.is_pressed else self._answered() or self._camera.take(due_ns)
@@ -269,11 +272,11 @@ class LiveGame:
                 return False
 
     def _answered(self) -> RecordedInput | None:
-        """Return the answer of simulated players, or None."""
+        """Return the answer of simulated players to an open question, or None."""
         return self._camera.answer(self.session) if isinstance(self._camera, PlayedCamera) else None
 
     def show(self) -> None:
-        """Show the state of the game. Note once that a part fails or works again."""
+        """Show the state of the game. When a part fails or works again, add a note once."""
         problems = self._parts.problems
         for part, words in problems.items():
             if part not in self._failing:
@@ -284,7 +287,7 @@ class LiveGame:
         self._listener.show(self.now)
 
     def pressed(self, item: ByHand, t_ns: int | None = None, *, is_held: bool = False) -> None:
-        """Process an input from the parts of the table. A button may answer the question or only show a choice."""
+        """Process an input from parts or keys. If a question is open, a button may answer it or only show a choice."""
         at_ns = self._camera.now_ns() if t_ns is None else t_ns
         meant: ByHand | None = item
         if isinstance(item, Press):
@@ -307,7 +310,7 @@ class LiveGame:
         return step
 
     def _feed_recorded(self, recorded: RecordedInput) -> bool:
-        """Process a recorded input. Return False if it was pressed on a part and will be read from there.
+        """Process a recorded input. Return False if it was pressed on a virtual part and will be read from there.
 
         An input that cannot be parsed is reported and left out.
         """
@@ -338,7 +341,10 @@ class LiveGame:
         )
 
     def _is_due(self, t_ns: int) -> bool:
-        """Return True if a picture is to be fed: it is newer than the last input, and not above the maximum rate."""
+        """Return True if a picture is to be fed.
+
+        It must be newer than the last input, except the first picture, and allowed by the rate limit.
+        """
         if t_ns <= self._t_ns and self._view is not None:
             return False
         return self._limiter.is_due(t_ns, is_moving=self._is_moving)
@@ -388,7 +394,7 @@ class LiveGame:
             self._problem = problem
 
     def _measure(self) -> None:
-        """Measure the pace. Report once that the machine is too slow, and once that it is fast enough again."""
+        """Measure the pace. Report each change to too slow, and back to fast enough, once."""
         if self._problem is not None:
             self._pace.restart()
         pace = self._counts.pace = self._pace.at(self._clock(), self._camera.pictures)
@@ -417,7 +423,7 @@ class LiveGame:
 
 
 def view_words(view: TableView) -> Phrase:
-    """Return the status of a view as text: lost, covered, settled or moving."""
+    """Return the status of a view as text: lost, a hand in view (if settled), settled or moving."""
     if view.lost is not None:
         return phrase("TABLE LOST: put the camera back")
     if view.is_covered and view.is_settled:
@@ -432,7 +438,7 @@ class Choosing:
     Attributes:
         topic: Topic of the question, or None if no choice is shown.
         choice: Index of the choice.
-        until_ns: Time at which it is no longer shown.
+        until_ns: Time at which the display stops showing the choice.
     """
 
     topic: str | None = None
@@ -440,7 +446,7 @@ class Choosing:
     until_ns: int = 0
 
     def shown(self, session: Session, t_ns: int) -> int | None:
-        """Return the index of the choice that is shown. None if there is none, or another question is asked now."""
+        """Return the index of the choice that is shown. None if no choice is shown, or the question has changed."""
         asked = _asked(session)
         is_shown = asked is not None and asked.topic == self.topic and t_ns < self.until_ns
         return self.choice if is_shown else None
@@ -450,11 +456,11 @@ class Choosing:
     ) -> tuple[Choosing, ButtonMeaning]:
         """Return the choice to show after a press, and the input that the press means.
 
-        The input is None if the press only shows another choice.
+        The input is None if the press only shows another choice. Without an open question, it is the press itself.
 
         Args:
             press: The press.
-            session: The session before it.
+            session: The session before the press.
             t_ns: Time of the press.
             is_held: Whether the button was held. A held `next` always shows a choice, even if it could deal or lead.
         """
@@ -475,7 +481,7 @@ class Choosing:
 
 
 def choice_words(asked: Ambiguity, shown: int) -> Phrase:
-    """Return the choice at index *shown* as text for a display.
+    """Return the choice at index *shown* as text for a display. A single choice has neither a number nor "Next".
 
     >>> choice_words(Ambiguity(None, "is this the 5-4 or the 6-4?", holds_up=True, choices=("the 5-4", "the 6-4")), 1)
     '2/2 the 6-4? Call: yes. Next: another answer.'

@@ -35,7 +35,7 @@ SHARED = {
 OF_A_SEAT = {"K": Button.KNOCK, "C": Button.CALL, "D": Button.DRAW, "O": Button.DONE}
 KNOCKS = "b"
 """Key for a knock on the table, if the knock sensor is virtual."""
-# Letters that are followed by a seat and a number.
+# Letters that are followed by the key of a seat and by a number, with the prompt for each.
 _COUNTED = {"p": "pips left in the hand", "e": "correct the total"}
 _MAX_DIGITS = 3
 _HINTS = {
@@ -81,7 +81,7 @@ class Keys:
     prompt: str = ""
 
     def after(self, key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
-        """Return the state after another key, and the meaning of the keys. None if they are incomplete or invalid."""
+        """Return the state after another key, and the meaning of the keys, None if they are incomplete or invalid."""
         if not self.waiting:
             return _first(key, session)
         if self.waiting == "q":
@@ -105,7 +105,7 @@ def footer(session: Session) -> str:
 
 
 def _first(key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
-    """Return the state after a first key, and its meaning if it is complete."""
+    """Return the state after a first key, and its meaning, None if more keys must follow or the key is invalid."""
     if key in SHARED:
         return Keys(), Press(SHARED[key])
     if key == "?":
@@ -137,7 +137,7 @@ def _number(waiting: str, key: str, session: Session) -> tuple[Keys, KeyMeaning 
 
 
 def _counted(letter: str, seat: Seat, number: int, session: Session) -> KeyMeaning | None:
-    """Return the event for a number typed for a player, or None if a total is already correct."""
+    """Return the event for a number of pips or a total typed for a player, or None if the total is already correct."""
     game = session.state.game
     if letter == "p":
         return RevealPips(seat, number)
@@ -185,14 +185,14 @@ class Keyboard:
     def pressed(self, wait_s: float) -> str:
         """Return the keys since the last call, waiting up to *wait_s* seconds. "" if there are none.
 
-        Ignores escape sequences, such as arrow keys, and all keys after them.
+        Ignores escape sequences, such as arrow keys, and all keys read together with and after one.
         """
         ready, _, _ = select.select([] if self.is_over else [self._fd], [], [], wait_s)
         if not ready:
             return ""
         try:
             data = os.read(self._fd, _MAX_BYTES)
-        except OSError:  # the terminal was closed
+        except OSError:  # The terminal was closed.
             data = b""
         self.is_over = not data
         return data.decode(errors="ignore").partition(_ESCAPE)[0]

@@ -14,12 +14,12 @@ from vision.tracking.tracks import in_place_of
 
 _FOUND = phrase("the table is recognized again")
 _BACK = phrase("the camera is back in its original position")
-# Movement of a corner of the picture since the last report, from which the camera is reported as moved.
+# Minimum movement of a corner of the picture since the last report for the camera to be reported as moved.
 _REPORTED_PX = 2.0
-# Share of the table outside the picture above which the players are asked to restore the camera.
+# Above this share of the original view outside the current picture, the players are asked to put the camera back.
 _MUCH_UNSEEN = 0.05
 _GRID = (36, 64)
-# Maximum number of remembered questions about unreadable objects.
+# Maximum number of unreadable objects that are remembered, to ask about each only once.
 _MAX_ASKED = 100
 WHAT_IS_THIS = phrase("is this a tile? It cannot be read: move it a little, or take it away")
 
@@ -48,7 +48,7 @@ class CameraNews:
         self._reported = STRAIGHT_ON
 
     def news(self, view: TableView | None) -> CameraNote | None:
-        """Return a note about a view of the table, or None if there is nothing new."""
+        """Return a note if the camera pose was lost, found again or shifted in a view of the table, or None."""
         if view is None:
             return None
         if (view.lost is not None) != self._is_lost:
@@ -65,7 +65,7 @@ class CameraNews:
 
 
 def words_of(aim: Alignment, size_px: tuple[int, int]) -> str:
-    """Describe the movement of the camera since the start.
+    """Describe the movement of the camera since the start, or its return to the original position.
 
     >>> words_of(Alignment((1.0, 0.0, 12.0, 0.0, 1.0, -5.0)), (1280, 720))
     'the camera moved by 13 pixels; positions were corrected, the game goes on'

@@ -25,9 +25,9 @@ from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import ByHand, Step
 from tallybone.show.scoreboard import describe_pending, summarize
 
-# Time for which score displays show the first message.
+# Time for which score displays show the first message, unless a question is open.
 _FIRST_NS = 60_000_000_000
-# Maximum time until a simulated press on the panel has been read.
+# Maximum time for which the game waits to read a simulated press on the panel.
 _PRESS_DELAY_NS = 200_000_000
 # Meanings of a call button. A long press knocks and a double press draws, so a player needs only one button.
 _OF_CALLS = {PressKind.SHORT: Button.CALL, PressKind.LONG: Button.KNOCK, PressKind.DOUBLE: Button.DRAW}
@@ -35,7 +35,7 @@ _OF_CALLS = {PressKind.SHORT: Button.CALL, PressKind.LONG: Button.KNOCK, PressKi
 
 @dataclass(frozen=True, slots=True)
 class FromTable:
-    """A press or knock at the table, its age, and whether the button was held."""
+    """A press or knock at the table, the time since it happened, and whether the button was held."""
 
     item: ByHand
     ago_ns: int
@@ -46,7 +46,7 @@ class LiveParts(Pressable):
     """Open parts of a table, and the panel with its virtual parts."""
 
     def __init__(self, parts: Parts, panel: VirtualPanel, seats: int, clock: Clock) -> None:
-        """Use *parts* for a game of *seats* players. *panel* has the virtual parts among them."""
+        """Use *parts* for a game of *seats* players. *panel* has the virtual ones among the parts."""
         self.panel = panel
         self._parts, self._seats, self._clock = parts, seats, clock
         self._pressed_ns: int | None = None
@@ -71,7 +71,7 @@ class LiveParts(Pressable):
         return self._pressed_ns is not None and self._clock() - self._pressed_ns < _PRESS_DELAY_NS
 
     def pressed(self, item: ByHand) -> bool:
-        """Simulate a press or knock on the panel. Return False if it has no part for it."""
+        """Simulate a press or knock on the panel. Return False if the panel has no part for *item*."""
         match item:
             case Press() if self.panel.has_button(configured_name(item)):
                 self.panel.press(configured_name(item), self._clock())
@@ -92,7 +92,7 @@ class LiveParts(Pressable):
         return LiveParts(self._parts, self.panel, seats, self._clock)
 
     def rest(self, message: str) -> None:
-        """Show the state without a game on LEDs and displays, with a *message*."""
+        """Show on the LEDs that no game is running, and *message* on the score displays."""
         self._parts.show(TableState(self._seats), DisplayPage(message=message))
 
     @property
@@ -124,7 +124,7 @@ def open_parts(
 
 
 def with_panel(config: HardwareSettings, seats: int) -> HardwareSettings:
-    """Return settings with virtual LEDs and display added, and virtual buttons and knock sensor if there are none."""
+    """Return settings with virtual LEDs and display added, and a virtual kind of buttons or knock sensor if unset."""
     leds = VirtualLedsSettings(driver="virtual", count=seats + LEAST_FOR_ALL - 1).named("the panel's LEDs")
     part = VirtualSettings(driver="virtual")
     parts = {
@@ -147,7 +147,7 @@ class ShownOnParts(Listener):
         self._gain: Gain | None = None
 
     def happened(self, step: Step) -> None:
-        """Keep the announcements as text, and flash new points."""
+        """Keep the last announcements, as text, and the last points, to be shown."""
         game = step.session.state.game
         self._last = ("" if game is None else summarize(step.announcements, game.players)) or self._last
         self._gain = gain_of(step.announcements, self._clock()) or self._gain
@@ -209,7 +209,7 @@ def page_of(session: Session, last: str, *, chosen: int | None = None) -> Displa
 
 
 def gain_of(announcements: Sequence[Announcement], t_ns: int) -> Gain | None:
-    """Return the last positive points in some announcements, or None."""
+    """Return the last positive points among *announcements*, or None."""
     gains = [
         Gain(item.seat, item.points, t_ns) for item in announcements if isinstance(item, Scored) and item.points > 0
     ]
@@ -232,13 +232,16 @@ def _is_mistake(session: Session) -> bool:
 
 
 def _last_seat(session: Session) -> int | None:
-    """Return the seat of the last event, or None if it has none."""
+    """Return the seat of the last event, or None if it is not a play, knock, draw, call or end of a turn."""
     last = session.state.log[-1]
     return last.seat if isinstance(last, Play | Knock | Draw | Call | Decline) else None
 
 
 def _message(session: Session, game: Game, last: str, chosen: int | None) -> str:
-    """Return the question if any, else the last announcements during a hand, else the next expected action."""
+    """Return the message for the score displays.
+
+    The open question or its choice shown, else during a hand the last announcements, else the next expected action.
+    """
     asked = session.open_question
     if asked is not None:
         return asked.words if chosen is None else choice_words(asked, chosen)
@@ -256,7 +259,7 @@ def configured_name(press: Press) -> str:
 
 
 def buttons_of(seats: int) -> dict[str, Press]:
-    """Return all possible buttons of a table with *seats* seats, by name."""
+    """Return all possible buttons of a table with *seats* seats, shared ones first, by name."""
     own = (Press(Button(button), Seat(seat)) for seat in range(seats) for button in SEAT_BUTTONS)
     return {configured_name(press): press for press in (*(Press(button) for button in Button), *own)}
 

@@ -23,17 +23,18 @@ from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Step
 
-# Growth of the recording, absolute and as a share of the quota, after which the folder is pruned again.
+# The folder is pruned again after the recording has grown by this size or by this share of the quota, whichever is
+# less.
 _GROWN_BYTES, _GROWN_SHARE = 32_000_000, 0.05
 _CHECK_EVERY = 50  # pictures
 NOT_RECORDED = phrase("RECORDING STOPPED")
 """Status of a recorder that cannot write any more."""
 
 _RETRY_NS = 5_000_000_000
-# Minimum free space for a new recording. With less, it would fail at once.
+# Minimum free space for a new recording. With less, writing would fail at once.
 _MIN_FREE_BYTES = 8_000_000
-# Free space below which an earlier file of the match is deleted if it has at least this size. Between two checks a
-# recording grows by about 10 MB.
+# If the disk has less free space than this, the match goes on in a new file and its previous file is deleted, if that
+# has at least this size. Between two checks a recording grows by about 10 MB.
 _LOW_FREE_BYTES = 32_000_000
 
 
@@ -59,7 +60,7 @@ class Recorder:
 
     @property
     def is_whole(self) -> bool:
-        """True if everything that should be recorded is."""
+        """True if recording works, or nothing is to be recorded."""
         return True
 
     def close(self) -> None:
@@ -68,7 +69,7 @@ class Recorder:
 
 @dataclass(frozen=True, slots=True)
 class RecordingQuota:
-    """Maximum size of all recordings in a folder. The oldest are deleted first."""
+    """Maximum size of all recordings in a folder, in bytes. The oldest recordings are deleted first."""
 
     folder: Path
     keep_bytes: int
@@ -77,7 +78,8 @@ class RecordingQuota:
 class FileRecorder(Recorder):
     """Records a game in a file, and keeps the folder within its quota.
 
-    The first settled picture is always referenced by a TABLE record, because a resumed sitting needs the empty table.
+    If the first settled picture causes no changes or events, a TABLE record refers to it, because a resumed sitting
+    needs the empty table.
     """
 
     def __init__(
@@ -96,7 +98,7 @@ class FileRecorder(Recorder):
             writer: Writer of the file.
             room: Quota of the folder.
             complain: Receives error messages.
-            settled: Number of the last settled picture in the file, or None.
+            settled: Record number of the last settled picture in the file, or None.
         """
         self._path, self._writer, self._room, self._complain = path, writer, room, complain
         self._is_open = True
@@ -118,7 +120,7 @@ class FileRecorder(Recorder):
 
     @property
     def is_whole(self) -> bool:
-        """True if the whole game so far is in the file."""
+        """True while no write has failed, so the whole game so far is in the file."""
         return self._is_open
 
     def frame(self, t_ns: int, jpeg: bytes, name: str | None) -> None:
@@ -148,7 +150,7 @@ class FileRecorder(Recorder):
         self._write(lambda: write_evidence(self._writer, evidence))
 
     def close(self) -> None:
-        """Write the index and close the file."""
+        """Write the index and close the file. An error is reported to *complain*."""
         if self._is_open:
             self._is_open = False
             try:
@@ -157,7 +159,7 @@ class FileRecorder(Recorder):
                 self._complain(str(error))
 
     def give_up(self) -> None:
-        """Delete the file, because another one contains the whole game."""
+        """Delete the file, because another contains all scores of the game."""
         self._is_open = False
         self._writer.abandon()
 
@@ -170,7 +172,7 @@ class FileRecorder(Recorder):
             return 0
 
     def _write(self, write: Callable[[], None]) -> None:
-        """Call *write*. If it fails, report the error and close the file."""
+        """Call *write* if the file is open. If that fails, report the error and close the file."""
         if not self._is_open:
             return
         try:
@@ -182,7 +184,7 @@ class FileRecorder(Recorder):
                 self._writer.close()
 
     def _make_room(self) -> None:
-        """Prune the folder if this recording has grown enough since the last time."""
+        """Prune the folder if this recording has grown enough since the folder was last pruned."""
         size_bytes = self.size_bytes if self._is_open else 0
         least_bytes = min(_GROWN_BYTES, int(_GROWN_SHARE * self._room.keep_bytes))
         if size_bytes - self._pruned_at_bytes >= least_bytes:
@@ -197,7 +199,7 @@ class FileRecorder(Recorder):
 
 
 BeginRecording: TypeAlias = Callable[[Left | None, str | None, int], FileRecorder]
-"""Function that starts a recording, given its head or None, the name of the recording it continues, and the time."""
+"""Function that starts a recording, given its head, the name of the recording before, and the time."""
 
 
 class LastingRecorder(Recorder):
@@ -271,7 +273,7 @@ class LastingRecorder(Recorder):
             self._file.evidence(evidence)
 
     def close(self) -> None:
-        """Close the current file."""
+        """Close the current file, if any."""
         if self._file is not None:
             self._file.close()
 
@@ -286,7 +288,7 @@ class LastingRecorder(Recorder):
         self._left = replace(left, tiles=view.tiles, empty=empty, last=self._jpeg, aim=view.aim)
 
     def _retry(self, t_ns: int) -> None:
-        """If recording has failed and a retry is due, start another file."""
+        """If recording has failed and a retry is due, start another file. Frees a nearly full disk if possible."""
         is_due = self._tried_ns is None or t_ns - self._tried_ns >= _RETRY_NS
         if self.is_whole or not is_due:
             return
@@ -296,7 +298,7 @@ class LastingRecorder(Recorder):
             self._complain(phrase("recording again, with all scores"))
 
     def _replace_large_file(self, t_ns: int) -> None:
-        """On a disk that is nearly full, start another file and delete the previous one, if that is large."""
+        """Start another file and delete the previous one, if it is large enough to free space on a nearly full disk."""
         before = self._file
         if before is not None and before.size_bytes >= _LOW_FREE_BYTES and self._begin_again(t_ns):
             before.give_up()
@@ -323,7 +325,7 @@ class LastingRecorder(Recorder):
             return 0
 
     def _now(self) -> Left:
-        """Return the current state of the game."""
+        """Return the current state of the game, without crops if the disk is nearly full."""
         session = self._session
         if session is None:
             return self._left

@@ -43,7 +43,7 @@ class MatchPlan:
     Attributes:
         start: Metadata for its recording.
         rules: Rules with all changed options.
-        left: State of a resumed match, or None.
+        left: State of a resumed match, or None for a new match.
     """
 
     start: SittingStart
@@ -52,7 +52,7 @@ class MatchPlan:
 
     @property
     def max_pips(self) -> int:
-        """Highest number of pips of the tile set on the table. By default that of the game."""
+        """Highest number of pips on a half in the tile set on the table. By default that of the game."""
         return TileSet.named(self.start.tile_set).max_pips or self.rules.max_pips
 
 
@@ -66,7 +66,7 @@ def open_camera(source: str, game: MatchPlan, clock: Clock, *, speed: float = 1.
         speed: Speed of a recorded or simulated source.
 
     Raises:
-        OSError: If there is no such camera.
+        OSError: If there is no such camera or file.
         VisionError: If the source has no pictures.
     """
     if source.partition(":")[0] == SIMULATED:
@@ -113,11 +113,11 @@ def new_game(
 
 
 def resumed_game(recording: Path | None, folder: Path, *, began: datetime, software: str) -> MatchPlan:
-    """Return the match of a recording to resume. By default the newest match in a folder that is not over.
+    """Return the match of a recording to resume. By default, the newest unfinished match in *folder*.
 
     Raises:
-        RecordingError: If there is none, or the recording is too damaged to be resumed.
-        EngineError: If this version has no such game.
+        RecordingError: If there is no such match, or the recording is too damaged to be resumed.
+        EngineError: If this version does not have the game, or rejects one of its options.
     """
     path, left = newest_left(folder) if recording is None else (recording, left_in(read_recording(recording)))
     start = replace(left.start, started_at=began, software=software, pictures=Pictures.MOVING, continues=path.name)
@@ -127,7 +127,7 @@ def resumed_game(recording: Path | None, folder: Path, *, began: datetime, softw
 def sitting_of(
     game: MatchPlan, reader: Reader, *, t_ns: int, counts: Counts | None = None
 ) -> tuple[Sitting, tuple[Announcement, ...]]:
-    """Return the sitting of a match, which updates *counts*, and its first announcements. Empty if resumed.
+    """Return the sitting of a match, which updates *counts*, and its first announcements: none if resumed.
 
     Raises:
         EngineError: If the rules do not allow this number of players.
@@ -182,7 +182,7 @@ def recorder_of(
 
 
 def _new_path(folder: Path, start: SittingStart) -> Path:
-    """Return a path for a new recording, named by its start time and players."""
+    """Return an unused path for a new recording, named by its start time and players."""
     players = "-".join(_NOT_IN_NAMES.sub("", name.lower()) for name in start.players)[:_MAX_NAME].strip("-")
     stem = "-".join(filter(None, (f"{start.started_at:%Y-%m-%dT%H-%M-%S}", players)))
     paths = [folder / f"{stem}{SUFFIX}", *(folder / f"{stem}-{number}{SUFFIX}" for number in range(2, 1000))]
@@ -193,7 +193,7 @@ def rules_of(start: SittingStart) -> Rules:
     """Return the rules of a sitting.
 
     Raises:
-        EngineError: If this version has no such game.
+        EngineError: If this version does not have the game, or rejects one of its options.
     """
     return with_options(profile(start.rules), dict(start.options))
 
@@ -239,10 +239,10 @@ def newest_left(folder: Path, *, most: int | None = None) -> tuple[Path, Left]:
 
     Args:
         folder: Folder of the recordings.
-        most: Maximum number of recordings to read, which takes long. None for no limit.
+        most: Number of newest recordings to search, because reading takes long. None for no limit.
 
     Raises:
-        RecordingError: If there is none.
+        RecordingError: If there is no such recording.
         OSError: If the folder cannot be read.
     """
     recordings: list[RecordingFile] = []
@@ -259,7 +259,7 @@ def newest_left(folder: Path, *, most: int | None = None) -> tuple[Path, Left]:
             try:
                 left = left_in(recording)
             except RecordingError as error:
-                # If it was only cut too early, the recording that it continues has the same content.
+                # If this recording was only cut off too early, the recording that it continues has the same content.
                 if any(isinstance(piece, Damage) and not piece.is_cut for piece in recording):
                     unread[recording.path] = str(error)
                 continue

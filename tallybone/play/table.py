@@ -39,7 +39,7 @@ class Page(Protocol):
 
 
 class NoPage:
-    """Substitute for a game without a page."""
+    """Implementation of `Page` for a game without a page."""
 
     words = pin_words = ""
     listener = Listener()
@@ -96,7 +96,7 @@ class LiveTable:
         return self._sitting.session
 
     def run(self, shown: Listener, typed: Typed, is_stopped: Callable[[], bool], *, has_terminal: bool = False) -> None:
-        """Run until a person ends the game, or its pictures end and no open question can be answered.
+        """Run until a person ends the game or the program, or the pictures end and no open question can be answered.
 
         Args:
             shown: Listener for the terminal.
@@ -144,7 +144,10 @@ class LiveTable:
             recorder.close()
 
     def _see_to(self, typed: Typed, wait_s: float, live: LiveGame, listener: Listener) -> bool:
-        """Process inputs of the parts, the page and the keyboard, after waiting for keys. Return False to end."""
+        """Process inputs of the parts, the page and the keyboard. Return False to end the game.
+
+        Waits up to *wait_s* seconds for keys, after the parts and the page.
+        """
         around = self._around
         for pressed in around.parts.read():
             live.pressed(pressed.item, around.camera.now_ns() - pressed.ago_ns, is_held=pressed.is_held)

@@ -25,12 +25,12 @@ from tallybone.recording.format import CUT, METADATA_NAME, NOT_CLOSED, Damage
 DATA_CHANGED = "data between the records was changed"
 """Problem of a file with a wrong checksum over its data, although every record can be found."""
 MAX_RECORD_BYTES = 64 << 20
-"""Maximum size of a record: a JPEG of 80 megapixels has about 40 MB, so a larger length means damage."""
+"""Maximum size of a record. A JPEG of 80 megapixels has about 40 MB, so a larger length means damage."""
 RECORD_HEAD = struct.Struct("<BQ")
 """Opcode of a record, and length of its content."""
 _CHUNK_HEAD = struct.Struct("<QQQII")  # start and end time, size, checksum, length of the compression's name
 _FOOTER_BYTES = 20
-_NO_CRC = bytes(4)  # checksum of the data section in a file rewritten by another program
+_NO_CRC = bytes(4)  # stands for "no checksum of the data section", in files rewritten by other programs
 _WINDOW_BYTES = 1 << 20
 # Metadata of the sitting, a chunk with a known compression, or the end of the data. The lookahead allows a match at
 # every byte.
@@ -71,7 +71,7 @@ class RawRecord:
 
 
 def scan(file: BinaryIO, size_bytes: int) -> Iterator[RawRecord | Damage]:
-    """Yield the records of the data section, and damage. Of an intact index, yield only the statistics record.
+    """Yield the records of the data section, and damage. From an intact index, yield only the statistics record.
 
     Args:
         file: An MCAP file whose magic has been checked.
@@ -122,7 +122,7 @@ def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcod
 
 
 def _is_consistent(opcode: int, begin: bytes, length: int) -> bool:
-    """Check the length of a record against the lengths in its first bytes, if its kind has any."""
+    """Check the length of a record against the lengths in its first bytes. True for kinds without such lengths."""
     match opcode:
         case Opcode.CHUNK:
             if len(begin) < _CHUNK_HEAD.size + 8:
@@ -164,7 +164,7 @@ def next_start(file: BinaryIO, at: int, size_bytes: int) -> int:
 
 
 def _check_index(file: BinaryIO, start_byte: int, size_bytes: int) -> Iterator[RawRecord | Damage]:
-    """Yield the damage after the data section, or the statistics record if there is none."""
+    """Yield the damage after the data section or, if there is no damage, the statistics record."""
     at, crc = start_byte, 0
     statistics: RawRecord | None = None
     while at < size_bytes:
@@ -197,7 +197,7 @@ class ChunkError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ChannelMessage:
-    """A message with the name of its channel. *sequence* counts all messages of the file from 0."""
+    """A message with the name of its channel. *sequence* is its number among all messages of the file, from 0."""
 
     path: str
     sequence: int
@@ -210,11 +210,12 @@ def messages_in(content: bytes, paths: dict[int, str]) -> tuple[ChannelMessage, 
 
     Args:
         content: Content of the chunk record, without opcode and length.
-        paths: Names of the known channels by id. Those of this chunk are added. Chunks written by Tallybone are
-            self-contained.
+        paths: Names of the known channels by id, to which this function adds the channels of the chunk. Chunks written
+            by Tallybone are self-contained.
 
     Raises:
-        ChunkError: If its checksum does not match, or it cannot be parsed.
+        ChunkError: If the checksum does not match, or the chunk is too large, compressed in an unknown way or cannot be
+            parsed.
     """
     try:
         chunk: Chunk = Chunk.read(ReadDataStream(BytesIO(content)))

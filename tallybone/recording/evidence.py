@@ -12,7 +12,7 @@ from tallybone.recording.reader import RecordedMessage
 from tallybone.recording.writer import RecordingWriter
 
 MAX_BYTES = 4_000_000
-"""Maximum size of all crops of a match, about 500 plays, in memory and at the head of a recording."""
+"""Maximum size of all crops of a match, in memory and at the head of a recording. It is enough for about 500 plays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Crops:
             self.add(crop)
 
     def add(self, crop: Evidence) -> None:
-        """Add a crop. It replaces another of the same action or question."""
+        """Add a crop. It replaces an earlier crop of the same action or question."""
         self._drop(crop.of)
         self._crops[crop.of] = crop
         self._bytes += len(crop.jpeg)
@@ -65,14 +65,14 @@ def write_evidence(writer: RecordingWriter, crop: Evidence) -> None:
     """Write a crop, without waiting for the disk.
 
     Raises:
-        RecordingError: If it cannot be written.
+        RecordingError: If the crop cannot be written.
     """
     name = "seq" if isinstance(crop.of, int) else "topic"
     writer.write(Topic.EVIDENCE, crop.t_ns, {name: crop.of, "jpeg": b64encode(crop.jpeg).decode("ascii")})
 
 
 def evidence_of(record: RecordedMessage) -> Evidence | None:
-    """Return the crop in a record. None if there is none or it is damaged, because crops are only shown."""
+    """Return the crop in a record. None if there is no crop or it is damaged: crops are only for display."""
     seq, topic, jpeg = (record.fact.get(name) for name in ("seq", "topic", "jpeg"))
     of = seq if seq is not None else topic
     if isinstance(of, bool) or not isinstance(of, int | str) or not isinstance(jpeg, str):

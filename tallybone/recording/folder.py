@@ -18,7 +18,7 @@ SUFFIX = ".mcap"
 FOLDER = "deleted"
 """Folder for deleted recordings, inside the folder of recordings."""
 KEPT_S = 7 * 24 * 3600
-# Apparent age of a deleted recording that can only be due to a jump of the wall clock. Its week starts again.
+# A deleted recording that seems at least this old shows that the wall clock has jumped. Its week starts again.
 _JUMPED_S = 90 * 24 * 3600
 
 
@@ -33,7 +33,7 @@ def default_folder(environment: Mapping[str, str], home: Path) -> Path:
 
 
 def recordings_in(folder: Path) -> tuple[list[Survey], list[RecordingError]]:
-    """Return the recordings of a folder, oldest first, and an error for each file that is not a valid recording.
+    """Return the recordings of a folder, oldest first, and an error for each .mcap file that is not a recording.
 
     Raises:
         OSError: If the folder does not exist.
@@ -49,10 +49,10 @@ def recordings_in(folder: Path) -> tuple[list[Survey], list[RecordingError]]:
 
 
 def prune(folder: Path, *, keep_bytes: int) -> tuple[Path, ...]:
-    """Delete the oldest recordings until the rest take at most *keep_bytes*, and return the deleted files.
+    """Delete the oldest recordings until the rest take at most *keep_bytes*, if possible. Return the deleted files.
 
-    Recordings that a user has deleted go first. A recording that is still being written counts, but is never deleted.
-    Other files neither count nor are deleted.
+    Recordings that a user has deleted go first, and count too. A recording that is still being written counts, but is
+    never deleted. Other files neither count nor are deleted.
 
     Raises:
         OSError: If the folder does not exist, or a recording cannot be deleted.
@@ -91,8 +91,8 @@ def recording_files(folder: Path) -> list[Path]:
 def age_key(path: Path, start: SittingStart | None) -> tuple[int, float, str]:
     """Return a key that sorts recordings by age, by number first, because the wall clock can jump by years.
 
-    Recordings without a number come first, sorted by their start. If that is damaged, the time of the last change is
-    used.
+    Recordings without a number come first, sorted by their start. Without metadata (*start* is None), the time of the
+    file's last change is used.
     """
     if start is None:
         return 0, path.stat().st_mtime, path.name
@@ -117,11 +117,11 @@ def _with_deleted(folder: Path) -> Iterator[RecordingFile]:
 
 
 def set_aside(path: Path) -> None:
-    """Move a recording to the deleted ones, and remove those that were deleted more than a week ago.
+    """Move a recording to the folder of deleted ones, and remove all files in it that are there for over a week.
 
     Raises:
-        RecordingError: If it is still being written, or a recording of its name has been deleted already.
-        OSError: If it cannot be moved.
+        RecordingError: If the recording is still being written, or the folder has a deleted one of that name.
+        OSError: If the recording cannot be moved.
     """
     deleted = path.parent / FOLDER
     deleted.mkdir(exist_ok=True)

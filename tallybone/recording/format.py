@@ -28,7 +28,7 @@ _CRC = "crc32"  # MCAP has checksums for chunks, but not for metadata
 
 IMAGE_SCHEMA_NAME = "foxglove.CompressedImage"
 UNNAMED = "camera"
-"""Name in the file of a picture without a name, because Foxglove needs one."""
+"""Name that is written for a picture without a name, because Foxglove needs one."""
 _NS_PER_S = 1_000_000_000
 _VARINT, _BYTES = 0, 2  # wire types
 _TIMESTAMP, _DATA, _FORMAT, _FRAME_ID = 1, 2, 3, 4  # numbers of the fields
@@ -61,7 +61,7 @@ class Topic(Enum):
 
     @property
     def is_synced(self) -> bool:
-        """True if each record is synced to the disk before the write returns.
+        """True if each record on the topic is synced to the disk before the write returns.
 
         A sync of every picture would wear out an SD card. Outcomes can be derived from the other records, and crops are
         only shown. TABLE is the last record of an input, so after its sync all results of the input are safe and may be
@@ -71,7 +71,7 @@ class Topic(Enum):
 
     @cached_property
     def number(self) -> int:
-        """Id of its channel and schema in every recording, from 1."""
+        """Id of the topic's channel and schema in every recording, from 1."""
         return list(Topic).index(self) + 1
 
     @cached_property
@@ -118,7 +118,7 @@ class SittingStart:
     """Metadata of a sitting, written before its first picture.
 
     Attributes:
-        started_at: Wall-clock time with its time zone. Only shown, because this clock can jump.
+        started_at: Wall-clock time with its time zone. Mainly for display, because this clock can jump.
         players: Names by seat.
         rules: Name of the game, or "free" for no rules.
         options: Names and values of changed rule options.
@@ -154,7 +154,7 @@ class SittingStart:
             raise ValueError(f"started_at needs a time zone, got {self.started_at}")
 
     def format(self) -> dict[str, str]:
-        """Return the metadata as names and values, with a checksum."""
+        """Return the metadata as names and values, with a checksum. Some are omitted if they have their defaults."""
         fields = {
             "format": FORMAT_VERSION,
             "started_at": self.started_at.isoformat(),
@@ -165,7 +165,7 @@ class SittingStart:
             "seed": "" if self.seed is None else str(self.seed),
             "software": self.software,
         }
-        later = {  # added to the format later, and omitted if they have their default
+        later = {  # added to the format later, and omitted if they have their defaults
             "pictures": None if self.pictures is Pictures.SETTLED else self.pictures.value,
             "zones": self.zones.format() if self.zones else None,
             "own_set": None if self.own_set is None else json.dumps(to_json(self.own_set, RecordedSet)),
@@ -181,8 +181,8 @@ class SittingStart:
         """Parse names and values written by `format`.
 
         Raises:
-            VersionError: If they have another format version.
-            ValueError: If they are damaged.
+            VersionError: If the metadata has another format version.
+            ValueError: If the metadata is damaged.
         """
         rest = {name: value for name, value in fields.items() if name != _CRC}
         if fields.get(_CRC) != _checksum(rest):
@@ -239,7 +239,7 @@ class ImageMessage:
         """Return the picture in a protobuf message.
 
         Raises:
-            ValueError: If the message is damaged, or not of a JPEG.
+            ValueError: If the message is damaged, or its picture is not a JPEG.
         """
         fields: dict[int, bytes] = {}
         at = 0
@@ -309,12 +309,12 @@ IMAGE_SCHEMA = _file(
     + _field(b"format", _FORMAT, _STRING),
     imports=_STAMP_FILE,
 )
-"""File descriptors of the message and its imports, in the form that MCAP requires."""
+"""Protobuf file descriptors of the picture message and its import, in the form that MCAP requires."""
 
 
 _ENDS = "the file ends"
 NOT_CLOSED = f"{_ENDS} without its index: the recording was not closed"
-"""Problem of a file that ends after its last record, as after a power cut."""
+"""Problem of a file that ends after a whole record but without an index, as after a power cut."""
 CUT = f"{_ENDS} in the middle of a record"
 """Problem of a file that ends within its last record."""
 
@@ -328,11 +328,11 @@ class Damage:
     """A part of a file that cannot be used.
 
     Attributes:
-        start_byte: Offset of its first byte.
+        start_byte: Offset of the first unusable byte.
         end_byte: Offset of the next usable byte. Equal to *start_byte* if data is missing.
         problem: Description of the fault.
-        after_ns: Time of the record before it, or None.
-        before_ns: Time of the record after it, or None.
+        after_ns: Time of the last record before the damage, or None.
+        before_ns: Time of the next record after the damage, or None.
         lost: Number of records missing between these two. None if unknown, because no record follows.
     """
 

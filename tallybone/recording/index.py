@@ -21,7 +21,7 @@ from tallybone.recording.container import IN_SUMMARY, RECORD_HEAD, ChannelMessag
 from tallybone.recording.format import Damage, Topic, topic_at
 from tallybone.recording.reader import RecordedMessage, read_recording, record_in
 
-_MAX_INDEX_BYTES = 256 << 20  # three million records
+_MAX_INDEX_BYTES = 256 << 20  # enough for three million records
 _WINDOW_BYTES = 64 << 10
 _FOOTER = struct.Struct("<BQQQI")
 _FOOTER_BYTES = _FOOTER.size - 9  # excludes opcode and length
@@ -50,7 +50,7 @@ class ChunkEntry(NamedTuple):
         until_ns: Time of its last message.
         start_byte: Offset of the chunk.
         end_byte: Offset of the end of the chunk.
-        channels: Ids of the channels with messages in it. Empty if the entry does not list them.
+        channels: Ids of the channels with messages in the chunk. Empty if the entry does not list them.
         indexes_bytes: Length of its message indexes, which follow the chunk.
         compression: Name of its compression, "" for none.
     """
@@ -70,7 +70,7 @@ class ChunkEntry(NamedTuple):
         This takes a tenth of the time of the package `mcap`. A page waits for thousands of entries.
 
         Raises:
-            ValueError, struct.error: If the lengths in it are inconsistent.
+            ValueError, struct.error: If the lengths in *content* are inconsistent.
         """
         from_ns, until_ns, start, length, channels_bytes = _ENTRY.unpack_from(content)
         rest = _ENTRY.size + channels_bytes
@@ -109,7 +109,7 @@ class EndIndex:
 
         Raises:
             IndexDamageError: If the file has no intact index.
-            OSError: If it cannot be read.
+            OSError: If the file cannot be read.
         """
         start, end = _index_bounds(file)
         paths: dict[int, str] = {}
@@ -142,7 +142,7 @@ class EndIndex:
 
         Raises:
             IndexDamageError: If an entry cannot be parsed, or their number differs from the count.
-            OSError: If it cannot be read.
+            OSError: If the file cannot be read.
         """
         count = 0
         for at, opcode, content in _records(self.file, self.start_byte, self.end_byte):
@@ -157,7 +157,8 @@ class EndIndex:
         """Return the time of the first record on any of the given topics, or 0 if there is none.
 
         Raises:
-            IndexDamageError: If an entry before it is damaged.
+            IndexDamageError: If an entry before that record is damaged, or there is no such record and the entries do
+                not match their count.
             OSError: If it cannot be read.
         """
         channels = self._channels(topics)
@@ -167,7 +168,7 @@ class EndIndex:
         """Return the records on the given topics, in feeding order.
 
         Raises:
-            IndexDamageError: If any of them contradicts the index.
+            IndexDamageError: If a record or its chunk contradicts the index, or cannot be parsed.
             OSError: If it cannot be read.
         """
         channels = self._channels(topics)
@@ -190,7 +191,7 @@ class EndIndex:
         """Yield the records on a topic, last first.
 
         Raises:
-            IndexDamageError: If one of them contradicts the index.
+            IndexDamageError: If a record or its chunk contradicts the index, or cannot be parsed.
             OSError: If it cannot be read.
         """
         channels = self._channels((topic,))
@@ -230,7 +231,7 @@ class EndIndex:
         return record
 
     def _entries_backwards(self) -> Iterator[ChunkEntry]:
-        """Yield the entries, last first. If all have the same length, the earlier ones are not read until needed."""
+        """Yield the entries, last first. If all have the same length, each is only read when it is needed."""
         records = _records(self.file, self.start_byte, self.end_byte)
         first, length = next(
             ((at, RECORD_HEAD.size + len(content)) for at, opcode, content in records if opcode == Opcode.CHUNK_INDEX),
@@ -287,10 +288,10 @@ def _records(file: BinaryIO, start_byte: int, end_byte: int) -> Iterator[tuple[i
 
 
 def _window(file: BinaryIO, at: int, end_byte: int, least_bytes: int) -> bytes:
-    """Read at least *least_bytes* bytes from offset *at*, and at most a window that ends before *end_byte*.
+    """Read at least *least_bytes* bytes from offset *at*, and more up to the size of a window, but not past *end_byte*.
 
     Raises:
-        IndexDamageError: If there are fewer bytes.
+        IndexDamageError: If there are fewer than *least_bytes* bytes.
     """
     window = os.pread(file.fileno(), min(max(least_bytes, _WINDOW_BYTES), end_byte - at), at)
     if len(window) < least_bytes:
@@ -324,7 +325,7 @@ def records_on(path: Path, topics: Collection[Topic]) -> Iterator[RecordedMessag
     """
     recording = read_recording(path)
     doubt: Damage | None = None
-    if recording.start is not None:  # if it is damaged, read the whole file to locate the damage
+    if recording.start is not None:  # if the metadata is damaged, read the whole file to locate the damage
         try:
             with path.open("rb") as file:
                 records = EndIndex.read(file).on(topics)
@@ -346,7 +347,7 @@ def records_on(path: Path, topics: Collection[Topic]) -> Iterator[RecordedMessag
 def first_ns(path: Path, topics: Collection[Topic]) -> int:
     """Return the time of the first record on any of the given topics, or 0 if there is none.
 
-    Does not report damage. The result is correct if `records_on` reports none.
+    Does not report damage. The result is correct if `records_on` reports no damage.
 
     Raises:
         RecordingError: If the file cannot be opened, or is not a recording of this version.

@@ -30,11 +30,11 @@ def write_input(writer: RecordingWriter, item: ByHand, t_ns: int, *, by: str = "
     Args:
         writer: The recording.
         item: The input.
-        t_ns: Its time in nanoseconds of a monotonic clock.
-        by: Name of its author at the page, for information only.
+        t_ns: Time of the input, in nanoseconds of a monotonic clock.
+        by: Name of its author at the page, for information only. "" if unknown.
 
     Raises:
-        RecordingError: If it cannot be written.
+        RecordingError: If the input cannot be written.
     """
     topic = Topic.BUTTON if isinstance(item, Press) else Topic.CORRECTION
     if isinstance(item, KnockHeard):
@@ -46,7 +46,7 @@ def input_of(record: RecordedMessage) -> ByHand | None:
     """Return the press, knock, answer or correction in a record, or None for a record on another topic.
 
     Raises:
-        JsonValueError: If it cannot be parsed, for example because a later version wrote it.
+        JsonValueError: If the record cannot be parsed, for example because a later version wrote it.
     """
     kind = _INPUTS.get(record.topic)
     fact = {name: value for name, value in record.fact.items() if name != _BY}
@@ -70,10 +70,10 @@ def write_step(writer: RecordingWriter, step: Step, *, picture: int | None = Non
     Args:
         writer: The recording.
         step: The results.
-        picture: Number of the picture's record, if the input is a frame.
+        picture: Record number of the last settled picture, or None.
 
     Raises:
-        RecordingError: If they cannot be written.
+        RecordingError: If the results cannot be written.
     """
     for event in step.events:
         writer.write(Topic.EVENT, step.t_ns, to_json(event, Event))
@@ -84,7 +84,7 @@ def write_step(writer: RecordingWriter, step: Step, *, picture: int | None = Non
 
 
 def write_table(writer: RecordingWriter, step: Step, *, picture: int | None = None) -> None:
-    """Write the tracked layout. After a frame, include its tiles and the number of its picture.
+    """Write the tracked layout. After a frame, include the tiles of its view, *picture* and the camera alignment.
 
     Raises:
         RecordingError: If it cannot be written.
@@ -100,7 +100,7 @@ def aim_line(aim: Alignment) -> dict[str, Any]:
 
 
 def aim_of_record(record: RecordedMessage) -> Alignment:
-    """Return the camera alignment in a record on `Topic.TABLE`.
+    """Return the camera alignment in a record on `Topic.TABLE`. Without one, the camera has not moved.
 
     Raises:
         JsonValueError: If it cannot be parsed.

@@ -23,10 +23,10 @@ class RecordedSet:
     """A custom tile set in a recording: its learned weights, without the pictures of its tiles.
 
     Attributes:
-        max_pips: Highest number of pips, 6 to 18.
+        max_pips: Highest number of pips on a half, 6 to 18.
         eye: Identifier of the pip features and classifiers to which the weights apply.
         weights: Weights of `vision.reader.custom_set.CustomSet` as float16 in base64, row by row.
-        believed: Weight of the shipped classifier beside them, 0 to 1.
+        believed: Weight of the shipped classifier relative to *weights*, 0 to 1.
     """
 
     max_pips: int
@@ -38,7 +38,7 @@ class RecordedSet:
 def recorded_set(learned: LearnedSet, reader: Reader) -> RecordedSet | None:
     """Return a learned set in the form for recordings.
 
-    None if the reader has no fixed tile set or a larger one than *learned*, or if there are no weights.
+    None if the reader has no fixed tile set or one larger than *learned*, or if *learned* has no weights.
 
     Raises:
         RefusedError: If the learned set is damaged.
@@ -65,7 +65,7 @@ def shipped_reader(tile_set: TileSet, calibration: Path | None = None) -> ReadPi
     """Return a function that reads pictures with the shipped models, and with the custom tile set of *calibration*.
 
     Raises:
-        CalibrationError: If no set was learned, or the calibration file is damaged.
+        CalibrationError: If no set was learned, or the calibration file or its set is damaged.
         ModelError: If a model file is missing or has another version.
         OSError: If the calibration file cannot be read.
     """

@@ -42,7 +42,7 @@ class RecordedMessage:
     Attributes:
         number: Number among all records of the file, from 0.
         t_ns: Time in nanoseconds of a monotonic clock.
-        topic: Its topic.
+        topic: Channel of the record.
         payload: An ImageMessage on CAMERA, else a JSON object.
     """
 
@@ -80,7 +80,7 @@ class RecordingFile:
 
 
 def read_recording(path: Path) -> RecordingFile:
-    """Open a recording, which may be cut, damaged, or still being written.
+    """Open a recording, which may be cut off, damaged, or still being written.
 
     Raises:
         RecordingError: If the file cannot be opened, or is not a recording of this version.
@@ -164,7 +164,8 @@ def _pieces_of(file: BinaryIO) -> Iterator[tuple[int, ChannelMessage] | Damage]:
 def _with_gaps(pieces: Iterable[tuple[int, ChannelMessage] | Damage]) -> Iterator[RecordedMessage | Damage]:
     """Yield the records, and damage with its times and the number of lost records.
 
-    Damage is held back until the next record. Its number shows how many records were lost.
+    Damage is held back until the next record, whose number shows how many records were lost. Records on unknown topics
+    are left out.
     """
     waiting: list[Damage] = []
     expected, last_ns = 0, None
@@ -197,7 +198,7 @@ def _with_gaps(pieces: Iterable[tuple[int, ChannelMessage] | Damage]) -> Iterato
 def whole_only(pieces: Iterable[_Whole | Damage], path: Path, complain: Callable[[str], object]) -> Iterator[_Whole]:
     """Yield everything except damage, which is passed to *complain*.
 
-    At the end, *complain* also gets advice, unless the file only ends early.
+    If anything other than a cut-off end is damaged, *complain* finally gets the number of damaged places and advice.
     """
     damaged = 0
     for piece in pieces:
@@ -216,7 +217,7 @@ def record_in(message: ChannelMessage) -> RecordedMessage | None:
     """Return the record in a message, or None if its topic is unknown.
 
     Raises:
-        ValueError: If it is not a picture or JSON object.
+        ValueError: If its payload is not a picture or JSON object.
         RecursionError: If its JSON is nested too deeply.
     """
     topic = topic_at(message.path)

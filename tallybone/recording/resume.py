@@ -17,7 +17,7 @@ from tallybone.session.referee import Places
 from vision.reading import SeenTile
 from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
 
-# Field in the last record of the head. The sitting continues after it.
+# Field in the last record of the head. The sitting continues after this record.
 _HEAD_ENDS = "continued"
 
 
@@ -34,9 +34,9 @@ class Left:
         last: Picture of *tiles* as a JPEG. None if no view was settled.
         damage: Damage in the recording, other than an early end.
         t_ns: Time of the last record.
-        aim: Alignment of the camera.
+        aim: Last alignment of the camera.
         passed_over: Reasons why newer recordings were not used.
-        evidence: Crops of the pictures from which plays and questions were read.
+        evidence: Crops of the pictures from which plays and questions were read, oldest first, as limited by `Crops`.
     """
 
     start: SittingStart
@@ -53,7 +53,7 @@ class Left:
 
 
 def left_in(recording: RecordingFile) -> Left:
-    """Return the state at the end of a recording, which may have been cut anywhere.
+    """Return the state at the end of a recording, which may have been cut off anywhere.
 
     Raises:
         RecordingError: If its metadata or head is damaged, or a record cannot be parsed.
@@ -77,7 +77,7 @@ def left_in_head(start: SittingStart, records: Iterator[RecordedMessage | Damage
 
 
 def write_left(writer: RecordingWriter, left: Left, t_ns: int) -> int | None:
-    """Write the state of a sitting as the head of a recording. It is synced to the disk before this returns.
+    """Write the state of a sitting as the head of a recording. The head is synced to the disk before this returns.
 
     Returns:
         The number of the last picture's record, or None if there is no picture.
@@ -105,8 +105,9 @@ def write_left(writer: RecordingWriter, left: Left, t_ns: int) -> int | None:
 class _Gathered:
     """State of a sitting according to the records so far.
 
-    The results of an input end with a TABLE record and are shown after it. Later events were never shown, so they are
-    left out. Their input is fed again. *shown* is the number of events before the last TABLE record.
+    The results of an input end with a TABLE record and are shown after that is written. Events after the last TABLE
+    record were never shown, so they are left out, and their input is fed again. *shown* is the number of events before
+    the last TABLE record.
     """
 
     start: SittingStart
@@ -163,7 +164,10 @@ def _gathered(start: SittingStart, records: Iterable[RecordedMessage | Damage], 
 
 
 def _with_pictures(gathered: _Gathered, records: Iterable[RecordedMessage | Damage]) -> Left:
-    """Return the state with its pictures from a second pass, because a sitting has too many to keep in memory."""
+    """Return the state with its pictures from a second pass over *records*.
+
+    All pictures of a sitting would need too much memory.
+    """
     needed = {gathered.empty, gathered.last} - {None}
     pictures: dict[int, bytes] = {}
     for record in records if needed else ():

@@ -14,7 +14,7 @@ from tallybone.recording.index import EndIndex, IndexDamageError
 from tallybone.recording.reader import RecordedMessage, RecordingFile, read_recording
 from tallybone.recording.whereabouts import Whereabouts
 
-# Maximum number of last outcomes to search for totals. Nearly every outcome has them.
+# Maximum number of last outcomes to search for totals. Nearly every outcome has totals.
 _MAX_OUTCOMES = 50
 
 
@@ -25,7 +25,7 @@ class Facts:
     Attributes:
         frames: Number of pictures.
         length_ns: Time from the first record to the last.
-        totals: Last totals by seat, or None.
+        totals: Last totals by seat, or None if no recent outcome has any.
         damage: Damage that is visible without decoding the records.
         winner: Seat that won the match, or None.
     """
@@ -64,7 +64,7 @@ def survey(path: Path) -> Survey:
 
 
 def is_running(file: BinaryIO) -> bool:
-    """Check whether a program is still writing the recording, from its file lock."""
+    """Check whether a program is still writing the recording, by its lock on the file."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -84,14 +84,14 @@ def _facts_of_index(file: BinaryIO) -> Facts | None:
 
 
 def _facts_of_records(recording: RecordingFile, file: BinaryIO, *, is_growing: bool) -> Facts:
-    """Return the figures from the headers of the records. If another tool has rewritten the file, read all of it."""
+    """Return the figures from the headers of the records. A file that another tool has rewritten is read as a whole."""
     records = Whereabouts()
     try:
         records.go_on(file, is_growing=is_growing)
     except RecordingError:
         return _facts_of_all(recording)
     damage = list(records.damage)
-    if recording.start is None:  # the first other damage is that of the metadata
+    if recording.start is None:  # the first damage that the headers do not show is that of the metadata
         damage += islice((piece for piece in recording if isinstance(piece, Damage) and piece not in damage), 1)
     totals, winner = _result(_outcomes_at(records, file, damage))
     return Facts(len(records.of(Topic.CAMERA)), records.last_ns - records.first_ns, totals, tuple(damage), winner)
@@ -107,7 +107,7 @@ def _outcomes_at(records: Whereabouts, file: BinaryIO, damage: list[Damage]) -> 
 
 
 def _facts_of_all(recording: RecordingFile) -> Facts:
-    """Return the figures, except the winner, from a full read of the recording."""
+    """Return the figures, except the winner, by reading the whole recording."""
     frames, totals = 0, None
     times: list[int] = []
     damage: list[Damage] = []
@@ -122,7 +122,10 @@ def _facts_of_all(recording: RecordingFile) -> Facts:
 
 
 def _result(outcomes: Iterable[RecordedMessage]) -> tuple[tuple[int, ...] | None, int | None]:
-    """Return the last totals, and the winner of the match at that time. *outcomes* are in reverse order."""
+    """Return the last totals, and the winner if the match was over then. *outcomes* are in reverse order.
+
+    Only the last _MAX_OUTCOMES are searched.
+    """
     winner: int | None = None
     is_over = False
     for outcome in islice(outcomes, _MAX_OUTCOMES):

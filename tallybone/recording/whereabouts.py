@@ -1,6 +1,6 @@
 """Locate the records of a recording from its index or from record headers, without decoding them.
 
-A record takes five microseconds and 17 bytes of memory, regardless of the size of its picture.
+Locating a record takes five microseconds and 17 bytes of memory, regardless of the size of its picture.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ from tallybone.recording.index import EndIndex, IndexDamageError
 from tallybone.recording.reader import RecordedMessage, record_in
 
 MAX_TEXT_BYTES = 4 << 20
-"""Maximum size of a record that is not a picture. The table of an uncertain double-eighteen takes a tenth of it."""
-_MAX_RECORDS = 2_000_000  # two days at ten pictures a second, 34 MB
+"""Maximum size of a record that is not a picture.
+
+A TABLE record of an uncertain double-eighteen takes a tenth of it.
+"""
+_MAX_RECORDS = 2_000_000  # two days at ten pictures a second, 34 MB. Later records are not located.
 _MAX_DAMAGE = 20
 _CHUNK = struct.Struct("<BQQQQII")  # opcode, length, start and end time, size, checksum, length of compression's name
 _SCHEMA = struct.Struct("<QBQH")  # length of the records in a chunk; opcode, length and id of the first
@@ -57,7 +60,10 @@ class Whereabouts:
 
     @property
     def damage(self) -> tuple[Damage, ...]:
-        """Damage found so far. Damage inside a record is found when it is read."""
+        """Up to _MAX_DAMAGE damaged places found so far.
+
+        Damage inside a record is only found when the record is read.
+        """
         return tuple(self._damage)
 
     @property
@@ -93,7 +99,8 @@ class Whereabouts:
     def go_on(self, file: BinaryIO, *, is_growing: bool) -> None:
         """Locate the records after the known part of the file. A growing file may end within a record.
 
-        For a closed file the index is used, because it has a checksum and the headers of records do not.
+        For a closed file the index is used if it is intact, because it has a checksum and the headers of records do
+        not.
 
         Raises:
             RecordingError: If another tool has rewritten the file.
@@ -118,7 +125,7 @@ class Whereabouts:
             self._note(Damage(size_bytes, size_bytes, NOT_CLOSED))
 
     def _take_index(self, file: BinaryIO) -> bool:
-        """Use the offsets in the index. Return False if it is damaged or contradicts the headers read so far."""
+        """Use the offsets in the index. Return False if the index is damaged or contradicts the headers read so far."""
         starts, times, topics = array("q"), array("q"), array("B")
         try:
             index = EndIndex.read(file)
@@ -150,7 +157,7 @@ class Whereabouts:
             self._damage.append(damage)
 
     def _step(self, file: BinaryIO, size_bytes: int) -> bool:
-        """Process the record at the end of the known part. Return False if it is damaged or incomplete."""
+        """Process the record at the end of the known part. Return False if the record is damaged or incomplete."""
         at = self.end_byte
         head = os.pread(file.fileno(), _CHUNK.size + _SCHEMA.size, at)
         if len(head) < RECORD_HEAD.size:
@@ -197,7 +204,8 @@ class Whereabouts:
         """Read and decode a record.
 
         Raises:
-            RecordingError: If it is damaged or does not match its header.
+            RecordingError: If it is damaged, does not match its header, or is larger than MAX_TEXT_BYTES and not a
+                picture.
             OSError: If it cannot be read.
         """
         at, topic = self._starts[place], _TOPICS[self._topics[place]]

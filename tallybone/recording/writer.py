@@ -3,8 +3,8 @@
 A chunk is self-contained: it has a message, its schema and channel, and a checksum over all three. Damage to the file
 therefore costs only the records that it hits, and a power cut costs nothing that was buffered.
 
-The index takes 83 bytes of memory a record, or 12 MB for four hours at ten pictures a second. As Python objects it
-would take 150 MB.
+The index takes 83 bytes of memory a record, or 12 MB for four hours at ten pictures a second. Stored as Python objects,
+it would take 150 MB.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from tallybone.recording.format import METADATA_NAME, PROFILE, ImageMessage, Rec
 
 _ROOM_BYTES = 4096  # for schema, channel and headers in addition to the payload
 _MAX_NS = 2**63 - 1
-# The pictures show people, so other users of the machine cannot read them.
+# The pictures show people, so other users of the machine may not read the file.
 _MODE = 0o640
 
 
@@ -82,19 +82,19 @@ class RecordingWriter:
 
     @property
     def records(self) -> int:
-        """Number of records so far, which is the number of the next."""
+        """Number of records so far, which is also the number of the next record."""
         return self._contents.records
 
     def frame(self, t_ns: int, jpeg: bytes, *, name: str | None = None) -> None:
         """Write a picture.
 
         Args:
-            t_ns: Its time in nanoseconds of a monotonic clock, not negative.
+            t_ns: Time of the picture in nanoseconds of a monotonic clock, not negative.
             jpeg: The JPEG file exactly as decoded for perception.
-            name: Its name at its source, or None.
+            name: Name of the picture at its source, or None.
 
         Raises:
-            RecordingError: If it cannot be written, or is larger than MAX_RECORD_BYTES.
+            RecordingError: If it cannot be written, or is larger than a little less than MAX_RECORD_BYTES.
         """
         self._write(Topic.CAMERA, t_ns, ImageMessage(jpeg, name).encode(t_ns))
 
@@ -103,10 +103,10 @@ class RecordingWriter:
 
         Args:
             topic: Its topic.
-            t_ns: Its time in nanoseconds of a monotonic clock, not negative.
+            t_ns: Time of the record in nanoseconds of a monotonic clock, not negative.
             fact: Its JSON object.
-            is_waited_for: False to skip the sync, if other records follow before anything is shown. Syncing an SD card
-                is slow.
+            is_waited_for: Whether to sync if the topic requires it. False if other records follow before anything is
+                shown, because syncing an SD card is slow.
 
         Raises:
             RecordingError: If it cannot be written.
@@ -193,7 +193,7 @@ class RecordingWriter:
         self._contents.add_record(topic, t_ns, _bytes_of(entry))
 
     def _append(self, data: bytes) -> None:
-        """Append all of *data*, or restore the previous end of the file."""
+        """Append all of *data*. If that fails, restore the previous end of the file and raise RecordingError."""
         if self._fd < 0:
             raise ValueError(f"{self._path}: the recording is closed")
         try:
@@ -223,7 +223,7 @@ def _bytes_of(record: McapRecord) -> bytes:
 
 
 class Contents:
-    """Index of the records so far."""
+    """Index of the records written so far."""
 
     def __init__(self) -> None:
         self._chunks = bytearray()
@@ -233,7 +233,7 @@ class Contents:
 
     @property
     def records(self) -> int:
-        """Number of records so far, which is the number of the next."""
+        """Number of records so far, which is also the number of the next record."""
         return self._counts.total()
 
     def add_metadata(self, name: str, start_byte: int, length_bytes: int) -> None:

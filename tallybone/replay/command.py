@@ -1,4 +1,4 @@
-"""Implement `tallybone replay`: follow a table again, and print changes of the table or the game with its score."""
+"""Implement `tallybone replay`: process recorded input again, and print changes of the table or the game."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def replay_log(
     Args:
         path: The recording.
         settings: Game and rules. By default those of the recording.
-        from_ns: Start time of the output, since the first event.
+        from_ns: Print events from this time on, in nanoseconds since the first input.
         as_json: As for `replay`.
         exports: As for `replay`.
         out: As for `replay`.
@@ -134,7 +134,7 @@ def compare(
 
     def work(output: Output) -> int:
         recorded = recorded_facts(path, output.complain)
-        starts_ns: set[int] = set()  # time of the first item, and 0 for the step before it
+        starts_ns: set[int] = set()  # time of the first item, and 0 for the step before that item
         through = partial(progress, output)
         with opened_replay(path, settings, output.complain, perception=perception, through=through) as run:
             steps = passing(run.steps, lambda step: starts_ns.add(step.t_ns - step.since_ns))
@@ -153,7 +153,7 @@ def compare(
 
 
 def _print(steps: Iterable[ReplayStep], output: Output, *, has_game: bool, as_json: bool, from_ns: int) -> Tally:
-    """Print the steps from *from_ns* on, and return the tally of all steps."""
+    """Print the steps from *from_ns* after the first input on, and return the tally of all steps."""
     tally, news, narrate = Tally(), News(), narrator_for(has_game=has_game, as_json=as_json)
     for step in steps:
         tally.add(step)

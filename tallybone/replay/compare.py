@@ -41,14 +41,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A difference between recording and replay. *recorded* or *now* is None if the fact is missing there."""
+    """A difference between recording and replay. *recorded* is None for an additional fact, *now* for a missing one."""
 
     recorded: Fact | None
     now: Fact | None
 
     @property
     def t_ns(self) -> int:
-        """Time of the recorded fact, or if there is none, of the replayed one."""
+        """Time of the recorded fact, or of the replayed one if no fact was recorded."""
         fact = self.recorded or self.now
         assert fact is not None
         return fact.t_ns
@@ -71,7 +71,7 @@ def recorded_facts(path: Path, complain: Callable[[str], object]) -> list[Fact]:
 
     Raises:
         RecordingError: If the file is not a recording.
-        OSError: If it cannot be read.
+        OSError: If the file cannot be read.
     """
     facts: list[Fact] = []
     for record in whole_only(records_on(path, (Topic.EVENT, Topic.OUTCOME)), path, complain):
@@ -93,7 +93,7 @@ def replayed_facts(steps: Iterable[ReplayStep]) -> Iterator[Fact]:
 
 
 def differences(recorded: Sequence[Fact], now: Sequence[Fact]) -> list[Difference]:
-    """Return the differences in order. A fact that replaces another is a single difference."""
+    """Return the differences in order. A fact in place of a recorded one is a single difference."""
     if recorded == now:
         return []
     found: list[Difference] = []
@@ -104,7 +104,7 @@ def differences(recorded: Sequence[Fact], now: Sequence[Fact]) -> list[Differenc
 
 
 def by_play(facts: Iterable[Fact]) -> list[Fact]:
-    """Return the plays with their points, which can be compared under different rules."""
+    """Return the plays and stacks with their points, which can be compared under different rules."""
     plays: list[Fact] = []
     for fact in facts:
         fields = fact.fields
@@ -148,7 +148,7 @@ def _outcome_fact(line: Mapping[str, Any]) -> Fact:
 
 
 def _is_start(fact: Fact) -> bool:
-    """Return True for the start of a match, which a recording has in its metadata and not in its log."""
+    """Return True for the start of a match. It is not compared, because recordings have it in their metadata only."""
     return fact.fields.get("is") == tag_of(MatchStart) or fact.fields.get("event") == tag_of(MatchStarted)
 
 

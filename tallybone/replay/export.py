@@ -65,7 +65,7 @@ class Exports:
         self._transcript = Transcript()
 
     def through(self, items: Iterator[Item]) -> Iterable[Item]:
-        """Yield the items, while the videos keep their pictures."""
+        """Return the items for the replay, changed so that videos keep each picture when it is loaded."""
         for video in self._videos:
             items = video.through(items)
         return items
@@ -80,7 +80,7 @@ class Exports:
         """Write all files except videos.
 
         Raises:
-            ExportError: If a game record is requested but it has no score, or a file exists already.
+            ExportError: If a game record is requested but no score was kept, or a file exists and must not be replaced.
             OSError: If a file cannot be written.
         """
         for path in self._files.paths:
@@ -102,7 +102,8 @@ def exporting(files: ExportFiles, *, has_pictures: bool) -> Iterator[Exports]:
     """Yield the exporter for a replay. Videos get their final names only if no error occurs.
 
     Raises:
-        ExportError: If a file exists already, or its suffix is unknown.
+        ExportError: If a file exists and must not be replaced, its folder is missing or not writable, its suffix is
+            unknown, or a video is requested without pictures.
     """
     from tallybone.replay.video import Video  # imported late, because pages never draw videos
 
@@ -135,7 +136,7 @@ def game_record(transcript: Transcript, start: SittingStart | None) -> str:
 
 
 def plays_table(transcript: Transcript) -> str:
-    """Return a CSV table with a row of headings, and a row for each play in force at the end."""
+    """Return a CSV table with a row of headings, and a row for each play and stack in force at the end."""
     players = () if transcript.state.game is None else transcript.state.game.players
     rows: list[tuple[str | int, ...]] = [(*_COLUMNS, *(f"total {name}" for name in players))]
     for play in transcript.plays:
@@ -147,7 +148,7 @@ def plays_table(transcript: Transcript) -> str:
 
 
 def format_csv(rows: Iterable[Iterable[str | int]]) -> str:
-    r"""Return rows as a CSV file. Texts are escaped against interpretation as formulas.
+    r"""Return rows as a CSV file. Texts that a spreadsheet would take for a formula are escaped with an apostrophe.
 
     >>> format_csv([("Ann", 5), ("=1+1", -5)])
     "Ann,5\n'=1+1,-5\n"
@@ -181,14 +182,14 @@ class ExportedPlay:
     """A play or stack that is in force at the end.
 
     Attributes:
-        since_ns: Time at which it was seen, since the start.
+        since_ns: Time at which it was recorded, in nanoseconds since the start.
         hand: Number of its hand, from 1.
         seat: Seat of its player.
         tile: Name of its tile.
         at: Port and tile that it joins, or tile that it is stacked on. Empty for the first tile of a hand.
-        count: Sum of the open ends after it, or None if they are not counted.
-        points: Points for the play, paid at once or when called.
-        totals: Totals by seat after it.
+        count: Sum of the open ends after it, or None if the rules do not count them.
+        points: Points of its player for it, scored at once or when called.
+        totals: Totals by seat after it and its points.
     """
 
     since_ns: int

@@ -85,7 +85,7 @@ def figures_of(game: RecordedGame) -> GameFigures:
     """Return the figures of a recorded game.
 
     Raises:
-        NoGameError: If no score was kept.
+        NoGameError: If no score was kept, or the log cannot be scored.
     """
     transcript = transcript_of(game)
     assert transcript.state.game is not None  # checked by `transcript_of`
@@ -146,7 +146,7 @@ class _Counted:
 
     @property
     def _hand(self) -> HandFigures:
-        """The current hand. Outcomes before the first hand belong to it."""
+        """The current hand. Outcomes before the first hand count for the first."""
         if not self.hands:
             self.hands.append(self._empty(1))
         return self.hands[-1]
@@ -168,15 +168,15 @@ class PlayerFigures:
     """Figures of a player over all games.
 
     Attributes:
-        name: Name as typed. Different spellings are different players.
+        name: Name as entered. Different spellings are different players.
         games: Number of matches.
         won: Number of matches won.
         hands: Number of hands.
         plays: Number of plays and stacks.
         knocks: Number of knocks.
-        points: Sum of all points.
+        points: Sum of all points, including those for hands.
         play_points: Points for plays.
-        best: Maximum points for a play.
+        best: Most points for a single play, 0 if no play is among the best of its game.
     """
 
     name: str

@@ -27,7 +27,7 @@ Narrator: TypeAlias = Callable[[ReplayStep, tuple[Note, ...]], Iterator[str]]
 
 
 def narrator_for(*, has_game: bool, as_json: bool) -> Narrator:
-    """Return the narrator for a replay."""
+    """Return the narrator for a replay: JSON lines, sentences about the game, or without one about the table."""
     return _json_lines if as_json else _game_sentences if has_game else _table_sentences
 
 
@@ -50,7 +50,7 @@ def _table_sentences(step: ReplayStep, notes: tuple[Note, ...]) -> Iterator[str]
 
 
 def _game_sentences(step: ReplayStep, notes: tuple[Note, ...]) -> Iterator[str]:
-    """Yield a sentence for each note, play and other announcement, with its time since the start."""
+    """Yield a sentence for each note, play and other announcement but turns, with its time since the start."""
     time = clock_time(step.since_ns)
     for note in notes:
         yield f"{time} {_sentence(note)}"
@@ -81,7 +81,7 @@ def format_note(note: Note, step: ReplayStep) -> str:
 
 
 def _sentence(note: Note) -> str:
-    """Return a note as a sentence, with the position of the tile if it is about one."""
+    """Return a note as a sentence. A note about a tile ends with its position in pixels."""
     if isinstance(note, CameraNote):
         return note.words
     x, y = note.tile.center_px
@@ -115,9 +115,9 @@ def _tile(tile: SeenTile) -> dict[str, object]:
 
 
 def sentences_of(effects: Step) -> Iterator[str]:
-    """Yield the announcements of a step as sentences, without those of the next turn.
+    """Yield the announcements of a step as sentences, except announcements of turns.
 
-    A play and its points are a single sentence. A question ends with its choices.
+    A play, the count of open ends and its points are a single sentence. A question ends with its choices.
     """
     game = effects.session.state.game
     players = () if game is None else game.players
@@ -149,8 +149,8 @@ class Score:
     """Score of a match.
 
     Attributes:
-        hands: Number of hands that were counted.
-        totals: Names and totals by seat. If players share a name, it includes the number of the seat.
+        hands: Number of hands that are over.
+        totals: Names and totals by seat. A name that players share is followed by the number of the seat.
         winner: Name of the winner, or None.
         plays: Number of tiles played or stacked in all hands.
         problems: Number of irregular actions that the players have not accepted.
@@ -198,7 +198,7 @@ class Score:
 
 
 class Tally:
-    """Counts the pictures, changes and questions of a replay."""
+    """Counts the pictures, changes and questions of a replay, and keeps its last session."""
 
     def __init__(self) -> None:
         """Start before the first step."""
@@ -226,9 +226,9 @@ class Tally:
 
     @property
     def result(self) -> dict[str, Any]:
-        """The result for JSON: pictures, changes of each kind, and tiles on the table at the end.
+        """The result for JSON: numbers of pictures, of changes of each kind, and of tiles on the table at the end.
 
-        With a game, also its score and the number of questions.
+        With a game, also its score, and the numbers of questions asked and still open.
         """
         changes = {kind.value: self._changes[kind.value] for kind in ChangeKind}
         table = {"frames": self._frames, **changes, "tiles": self._tiles, "unsure": self._unsure}
@@ -238,7 +238,7 @@ class Tally:
 
     @property
     def words(self) -> str:
-        """The result for people."""
+        """The result as text: the score or, without a game, the numbers of pictures, changes and tiles."""
         if self.session is not None:
             return self.score.words
         placed, moved, removed = (self._changes[kind] for kind in ("placed", "moved", "removed"))

@@ -18,7 +18,7 @@ from tallybone.session.sitting import Step
 from tallybone.sources.source import GameOverrides, match_of
 
 INPUT_TOPICS = (Topic.CAMERA, Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
-"""Topics of inputs. The time of a replay starts at the first record on any of these."""
+"""Topics of inputs. The time of a replay starts at the first record on any of these topics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Logged:
     Attributes:
         t_ns: Time at which it was added, in nanoseconds of a monotonic clock.
         event: The event.
-        name: Number of the node that it placed, which is its index in the log. None if it placed none.
+        name: Number of the node that the event placed, which is its index in the log. None for an event without a tile.
     """
 
     t_ns: int
@@ -55,7 +55,9 @@ def log_in(records: Iterable[RecordedMessage | Damage], path: Path, complain: Ca
 def logged_steps(path: Path, overrides: GameOverrides, complain: Callable[[str], object]) -> Iterator[ReplayStep]:
     """Yield a step for each event of the log of a recording, with *overrides* of its game.
 
-    If events are lost, the others keep their indexes in the log, because nodes are numbered by them.
+    Yields nothing, and complains, if no score was kept.
+
+    If events are lost, later ones keep their indexes in the log as far as known, because nodes are numbered by index.
 
     Raises:
         EngineError: If there is no such game.
@@ -84,7 +86,7 @@ def judged(match: MatchStart, log: Iterable[Logged], start_ns: int) -> Iterator[
 
 
 def applied(state: State, logged: Logged) -> tuple[State, tuple[Outcome, ...]]:
-    """Return the state and outcomes after an event of the log. It keeps its index even if earlier events are lost."""
+    """Return the state and outcomes after an event of the log. Its index, if known, is kept even if events are lost."""
     return apply(state if logged.name is None else _padded(state, logged.name), logged.event)
 
 
@@ -102,7 +104,7 @@ def match_in(overrides: GameOverrides, start: SittingStart | None, log: Sequence
 
 
 def _padded(state: State, length: int) -> State:
-    """Return the state with events without effect in place of lost ones, up to this *length* of the log."""
+    """Return the state with its log filled up to *length* with events without effect, in place of lost ones."""
     lost = (ItStands(Seq(at)) for at in range(len(state.log), length))
     return replace(state, log=(*state.log, *lost))
 

@@ -28,7 +28,7 @@ class ReplayedRecording:
     """Result of the replay of a recording.
 
     Attributes:
-        result: Figures for JSON, or None if it could not be replayed.
+        result: Figures for JSON, or None if the recording could not be replayed.
         words: Result for people.
         problems: Problems of the recording and its replay.
     """
@@ -45,7 +45,7 @@ Spread: TypeAlias = Callable[[Task, Sequence[Path]], Iterator[ReplayedRecording]
 
 
 class SpreadError(OSError):
-    """The package for parallel work is not installed."""
+    """A package for parallel or distributed work is not installed."""
 
     def __init__(self, missing: ModuleNotFoundError, extra: str) -> None:
         """Create the error, with the *extra* of Tallybone that installs the package."""
@@ -62,7 +62,7 @@ def replay_many(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Replay all recordings of a folder. Print a line for each, in the order of their names, and one for all.
+    """Replay all recordings of a folder. Print a line for each, in the order of their names, and one with the sums.
 
     Args:
         folder: Folder of the recordings.
@@ -74,7 +74,7 @@ def replay_many(
         err: Stream for progress and errors. By default stderr.
 
     Returns:
-        The exit code: 0, or 1 if any recording had problems.
+        The exit code: 0, or 1 if any recording had problems, or there is none.
     """
     task = partial(replay_quietly, settings=settings or ReplaySettings(), is_log_only=is_log_only)
 
@@ -99,7 +99,7 @@ def replay_many(
 
 
 def replay_quietly(path: Path, *, settings: ReplaySettings, is_log_only: bool) -> ReplayedRecording:
-    """Replay a recording without output. Errors become problems of the result."""
+    """Replay a recording without output. Errors are listed in the problems of the result."""
     problems: list[str] = []
     tally = Tally()
     try:
@@ -116,7 +116,7 @@ def replay_quietly(path: Path, *, settings: ReplaySettings, is_log_only: bool) -
 
 
 def over_cores(jobs: int) -> Spread:
-    """Return a function that distributes work over *jobs* processes of this machine."""
+    """Return a function that distributes work over *jobs* processes of this machine, or runs it in this one for 1."""
 
     def spread(task: Task, paths: Sequence[Path]) -> Iterator[ReplayedRecording]:
         if jobs == 1:
@@ -158,7 +158,7 @@ def _failed(path: Path, error: BaseException, problems: Sequence[str]) -> Replay
 
 
 def _sum(recordings: Sequence[ReplayedRecording]) -> dict[str, int]:
-    """Return the sums over all recordings, and the number that failed or had problems."""
+    """Return the sums over all recordings, and the numbers that failed, and that were replayed with problems."""
     results = [recording.result for recording in recordings if recording.result is not None]
     return {
         "recordings": len(recordings),

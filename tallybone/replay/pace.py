@@ -24,7 +24,7 @@ class Pace:
     """Start time and speed of a replay.
 
     Attributes:
-        from_ns: Time since the first item. Earlier items are fed at full speed and not printed.
+        from_ns: Start, in nanoseconds since the first item. Earlier items are fed at full speed and not printed.
         speed: 1 for real time, 2 for twice as fast, None for full speed.
     """
 
@@ -40,7 +40,7 @@ class Pace:
 def at_pace(
     items: Iterable[Item], pace: Pace, clock_ns: Callable[[], int], wait: Callable[[float], object]
 ) -> Iterator[Item]:
-    """Yield items at the times given by *pace*.
+    """Yield items at the times given by *pace*. Damage is yielded at once.
 
     Args:
         items: Items of a source.
@@ -83,13 +83,13 @@ def parse_time(text: str) -> int:
 
 
 def progress(output: Output, source: Source, items: Iterator[Item]) -> Iterable[Item]:
-    """Yield the items, and show the progress of the replay in a terminal."""
+    """Yield the items, and show the progress of the replay if the error stream is a terminal."""
     console = output.err_console
     return track(items, "Replaying", source.count, console=console, transient=True, disable=not console.is_terminal)
 
 
 def run_command(work: Callable[[Output], int], out: TextIO | None = None, err: TextIO | None = None) -> int:
-    """Run *work* with an output, and return the exit code: 1 after any error, 2 for an invalid game or option.
+    """Run *work* with an output, and return the exit code: 1 after any complaint, 2 for an invalid game or option.
 
     Args:
         work: Prints, and returns an exit code.

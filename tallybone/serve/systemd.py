@@ -88,7 +88,7 @@ class Life:
 
 
 def plain_status(words: str) -> str:
-    r"""Return a text as a single line, so that names of players cannot inject other messages.
+    r"""Return a text as one line of at most 200 printable characters, so players' names cannot inject other messages.
 
     >>> plain_status("Ann\nREADY=1 leads")
     'Ann READY=1 leads'

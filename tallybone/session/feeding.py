@@ -47,22 +47,23 @@ from vision.tracking.table_view import TableView
 
 # Confidence below which a knock becomes a question: a wrong or missed pass shifts every later turn.
 SURE_KNOCK = 0.6
-# Time after a tile in which sounds are ignored. A hand may touch the table again as it leaves.
+# Time after a new tile in which knocks are ignored. A hand may touch the table again as it leaves.
 TILE_ECHOES_NS = 300_000_000
-# Time after which an unchanged table counts as a second look.
+# At a table with zones, an unchanged view counts as a second look after this time, once.
 LINGERS_NS = 2_000_000_000
 # Time without a settled view, due to missing pictures or an obstructed table, after which the order of actions is
 # unknown.
 BLIND_NS = 6_000_000_000
-# Time without a picture in which a whole hand may have been played.
+# After this time without a picture, a whole hand may have been played unseen.
 A_HAND_NS = 40_000_000_000
 # Maximum time that a press waits for the next look while something moves.
 PRESS_WAITS_NS = 3_000_000_000
 # Maximum time between a seen draw and a press that means the same draw.
 ONE_DRAW_NS = 3_000_000_000
-# Maximum number of looks and knocks after an answer that can be withdrawn. All are processed again, up to 19 ms a look.
+# After more looks and knocks than this, an answer can no longer be withdrawn. A withdrawal processes all of them again,
+# at up to 19 ms a look.
 MAX_SINCE = 30
-# Number of consecutive unchanged looks to keep after an answer, because a count has to be seen twice.
+# Of consecutive unchanged looks after an answer, only the first and the last are kept. A count has to be seen twice.
 _ALIKE = 2
 
 
@@ -70,7 +71,7 @@ def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Se
     """Return the session after the next input, and the announcements for the players.
 
     Args:
-        session: The session before it.
+        session: The session before the input.
         event: A view, knock, press, answer or withdrawal of an answer, or an event entered by hand.
         t_ns: Its time in nanoseconds of a monotonic clock. None for the time of the previous input.
     """
@@ -83,7 +84,11 @@ def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Se
 
 
 def _withdrawable(before: Session, event: Input, after: Session) -> Answered | None:
-    """Return the answer that can be withdrawn after an input: the last one, until another input changes the match."""
+    """Return the answer that can be withdrawn after an input, or None.
+
+    It is the last answer, until an input other than views and knocks changes the match, or more than MAX_SINCE views
+    and knocks have followed.
+    """
     answered = before.answered
     match event:
         case Answer() if _resolution_of(before, event) is not None:
@@ -98,16 +103,16 @@ def _withdrawable(before: Session, event: Input, after: Session) -> Answered | N
 
 
 def _without_alike(since: tuple[tuple[Sensed, int], ...], event: Sensed) -> tuple[tuple[Sensed, int], ...]:
-    """Return the views and knocks, without the last if it, the one before it and *event* are unchanged looks."""
+    """Return the views and knocks, without the last if the last two and *event* are all views without changes."""
     last = [*(sensed for sensed, _ in since[-_ALIKE:]), event]
     is_alike = len(last) > _ALIKE and all(isinstance(sensed, TableView) and not sensed.changes for sensed in last)
     return since[:-1] if is_alike else since
 
 
 def _withdrawn(session: Session, back: AnswerBack) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session before the last answer, after processing all later looks and knocks again.
+    """Return the session without its last answer, after processing all later looks and knocks again.
 
-    Unchanged if *back* does not match that answer.
+    The session is unchanged if *back* does not match that answer.
     """
     answered = session.answered
     if answered is None or answered.log != back.log:
@@ -173,11 +178,12 @@ def _queue_press(session: Session, press: Press | Call | Knock | Draw | Decline)
 
 
 def _release_presses(session: Session, *, is_asked: bool = False) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after queued presses that need not wait for another look.
+    """Apply the queued presses that need not wait for another look.
 
-    At a table at rest a press is applied at once. One that only a play still to be seen would make legal waits for a
-    look that shows something new, up to PRESS_WAITS_NS. Before another input by hand (*is_asked*), every legal press
-    is applied.
+    At a table at rest, a press is applied at once. If only a play that has not been seen yet would make it legal, it
+    waits for a look that shows something new, up to PRESS_WAITS_NS. Before another input by hand (*is_asked*), legal
+    presses are applied up to the first that is not. No press is applied during a gap or while a question holds up the
+    game.
     """
     places = session.places
     is_unknown = session.blind_ns is not None or places.unseen is not None
@@ -210,14 +216,17 @@ def _release_presses(session: Session, *, is_asked: bool = False) -> tuple[Sessi
 
 
 def _may_be_early(problem: Problem | None) -> bool:
-    """Check whether a play still to be seen may solve the problem: another player's turn, or points to call."""
+    """Check whether a play that has not been seen yet may solve the problem: a wrong turn, or an impossible action."""
     if problem is None:
         return False
     return problem.weight is Weight.IMPOSSIBLE or problem.kind is ProblemKind.WRONG_SEAT
 
 
 def _update_view_times(session: Session, view: TableView | None) -> Session:
-    """Return the session with its times of views updated, and *blind_ns* set after BLIND_NS without a settled one."""
+    """Return the session with the times of its views updated.
+
+    After BLIND_NS without a settled view, *blind_ns* is set to the time of the last one.
+    """
     last_ns = session.viewed_ns
     is_blind = session.blind_ns is None and last_ns is not None and session.t_ns - last_ns >= BLIND_NS
     blind_ns = last_ns if is_blind else session.blind_ns
@@ -241,12 +250,12 @@ def _is_trusted(view: TableView) -> bool:
 
 
 def _ends_blindness(session: Session, view: TableView) -> bool:
-    """Check whether a view is the first trusted one after a blind time."""
+    """Check whether a view is the first trusted one after a time without settled views."""
     return session.blind_ns is not None and _is_trusted(view)
 
 
 def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
-    """Apply every due resolution. Return the session and the announcements, with each question only once."""
+    """Apply every due resolution. Return the session and the announcements, with only those questions that are new."""
     announcements: tuple[Announcement, ...] = ()
     while isinstance(verdict := decide(session.places, session.state), Resolution):
         session, more = _apply_resolution(session, verdict)
@@ -275,7 +284,7 @@ def _apply_entered(session: Session, event: Event) -> tuple[Session, tuple[Annou
     state, announcements = apply(session.state, event)
     is_hidden = session.viewed_ns is not None and session.t_ns - session.viewed_ns >= PRESS_WAITS_NS
     is_ended = _in_play(session.state) and not _in_play(state)
-    if is_ended and (is_hidden or session.places.unseen is not None):  # some actions may have been missed
+    if is_ended and (is_hidden or session.places.unseen is not None):  # Some actions may have been missed.
         state, _ = apply(state, Inferred((session.state.next_seq,)))
     # A new deal begins with an empty table.
     is_dealt = isinstance(event, NewHand | Redeal)
@@ -293,7 +302,7 @@ def _in_play(state: State) -> bool:
 
 
 def _resolution_of(session: Session, answer: Answer) -> Resolution | None:
-    """Return the decision chosen by an answer, or None if it matches no open question."""
+    """Return the resolution chosen by an answer, or None if it matches no open question with that choice."""
     questions = [
         question
         for question in session.questions
@@ -305,7 +314,7 @@ def _resolution_of(session: Session, answer: Answer) -> Resolution | None:
 
 
 def _is_unchanged(session: Session, view: TableView) -> bool:
-    """Check that a view shows nothing new, as for nearly every frame of a camera."""
+    """Check that a view shows nothing new, or is not settled and has no changes. This holds for nearly every frame."""
     if view.changes:
         return False
     if not view.is_settled:
@@ -322,7 +331,7 @@ def _is_unchanged(session: Session, view: TableView) -> bool:
 
 
 def _pass_time(session: Session, view: TableView) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after a view that shows nothing new. Only time has passed."""
+    """Return the session after a view that shows nothing new: apply knocks and presses that have waited long enough."""
     if _ends_blindness(session, view):  # and nothing has changed
         session = replace(session, blind_ns=None)
     announcements: tuple[Announcement, ...] = ()
@@ -335,7 +344,7 @@ def _pass_time(session: Session, view: TableView) -> tuple[Session, tuple[Announ
 
 
 def _parts(session: Session, view: TableView) -> SortedView:
-    """Return a view, split by zones."""
+    """Return a view with its tiles sorted by zone. Without zones, all of them belong to the layout."""
     if not session.zones:
         return SortedView(view)
     layout = tuple(known.place for known in session.places.known)
@@ -345,7 +354,7 @@ def _parts(session: Session, view: TableView) -> SortedView:
 
 
 def _after_look(session: Session, view: TableView, parts: SortedView | None) -> Session:
-    """Return the session after one more look at the table."""
+    """Return the session after a look at the table: a view that shows something new."""
     assert parts is not None  # set for every view
     laid_ns = session.t_ns if parts.placed else session.laid_ns
     places = observe(session.places, parts)
@@ -367,7 +376,7 @@ def _after_look(session: Session, view: TableView, parts: SortedView | None) -> 
 
 
 def _perhaps_another_hand(state: State) -> State:
-    """Before the lead, return the match with its last deal marked as inferred, because it may have been replaced."""
+    """Return the match. Before the lead, its last deal is marked as inferred: another may have been dealt since."""
     if state.game is None or state.game.phase is not Phase.LEAD:
         return state
     dealt = [entry.seq for entry in entries(state) if isinstance(entry.action, NewHand | Redeal)]
@@ -375,14 +384,17 @@ def _perhaps_another_hand(state: State) -> State:
 
 
 def _is_drawn(session: Session, press: Press) -> bool:
-    """Check whether a press for a draw means a draw that was just seen."""
+    """Check whether a press for a draw means a draw that was seen within the last ONE_DRAW_NS."""
     if session.drawn is None or session.t_ns - session.drawn[1] > ONE_DRAW_NS:
         return False
     return press.seat is None or press.seat == session.drawn[0]
 
 
 def _queue_knock(session: Session, knock: KnockHeard) -> Session:
-    """Return the session after a knock, which waits until it is known not to be a tile."""
+    """Return the session with a knock queued until it is known not to be a tile.
+
+    Knocks outside play, and soon after a tile was laid, are dropped.
+    """
     is_echo = session.laid_ns is not None and session.t_ns - session.laid_ns < TILE_ECHOES_NS
     if not _in_play(session.state) or is_echo:
         return session
@@ -392,10 +404,10 @@ def _queue_knock(session: Session, knock: KnockHeard) -> Session:
 def _after_knocks(
     session: Session, parts: SortedView | None, view: TableView | None
 ) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after waiting knocks that are now known to be passes or tiles, before it sees *parts*.
+    """Return the session after the waiting knocks that are now known to be passes or tiles, before processing *parts*.
 
-    While a question holds up the game the turn is unknown, so knocks keep waiting. Knocks of a blind time are
-    explained together with the first view after it.
+    While a question holds up the game the turn is unknown, so knocks keep waiting. Knocks during a time without settled
+    views are explained together with the first view after it.
     """
     if session.blind_ns is not None or (view is None and not session.is_at_rest):
         return session, ()
@@ -412,7 +424,7 @@ def _after_knocks(
 
 
 def _is_drawing(session: Session, parts: SortedView) -> bool:
-    """Check whether a hand has taken a tile from the boneyard."""
+    """Check whether a hand has taken a tile from the boneyard, in a game with draws."""
     game = session.state.game
     draws = game is not None and game.rules.draw is not Drawing.NONE
     return draws and parts.is_by_hand and parts.boneyard < session.places.around.yard.count
@@ -421,8 +433,8 @@ def _is_drawing(session: Session, parts: SortedView) -> bool:
 def _apply_knock(session: Session, heard: PendingKnock) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after a knock that was not a tile.
 
-    A confident knock is a pass, unless the player has to draw first. An unsure one is ignored if a pass is illegal.
-    Otherwise the referee asks.
+    A confident knock is a pass, unless the player has to draw first. An unsure knock is ignored if a pass is illegal.
+    Otherwise the referee asks whether the player knocked. A knock without a known seat counts for the player to move.
     """
     game = session.state.game
     turn = None if game is None or game.hand is None else game.hand.turn

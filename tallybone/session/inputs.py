@@ -46,7 +46,7 @@ class Button(StrEnum):
     TABLE = "table"
 
 
-# Events of the buttons that exist for each player as well as for the whole table.
+# Events of the buttons that may exist once per player as well as once for the whole table.
 _BY_SEAT: dict[Button, Callable[[Seat], Event]] = {
     Button.KNOCK: Knock,
     Button.CALL: Call,
@@ -57,7 +57,7 @@ _BY_SEAT: dict[Button, Callable[[Seat], Event]] = {
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A press of a button. *seat* is its player, or None for a shared button."""
+    """A press of a button. *seat* is the player whose button it is, or None for a shared button."""
 
     button: Button
     seat: Seat | None = None
@@ -68,9 +68,9 @@ class KnockHeard:
     """A knock on the table, or a tile put down hard.
 
     Attributes:
-        seat: Seat from whose side it came, or None if unknown.
+        seat: Seat from whose side the knock came, or None if unknown.
         strength: Strength relative to a typical knock.
-        confidence: Probability from 0 to 1 that it was on the table, rather than a door or a dropped glass.
+        confidence: Probability from 0 to 1 that the sound was a knock on the table, not a door or a dropped glass.
     """
 
     seat: Seat | None = None
@@ -102,7 +102,7 @@ class AnswerBack:
     """Withdrawal of the last answer. The question is asked again.
 
     Attributes:
-        log: Length of the match log when it was answered.
+        log: Length of the match log before the answer.
     """
 
     log: int
@@ -111,7 +111,8 @@ class AnswerBack:
 def event_of(press: Press, state: State) -> Event | None:
     """Return the event that a press means in this state of the match.
 
-    None if it has no meaning now. Also None for `Button.STACK` and `Button.TABLE`, which are not events of the rules.
+    None if the button has no meaning now. Also None for `Button.STACK` and `Button.TABLE`, which are not events of the
+    rules.
     """
     game = state.game
     match press.button:
@@ -135,7 +136,10 @@ def event_of(press: Press, state: State) -> Event | None:
 
 
 def _seat_meant(button: Button, game: Game) -> Seat | None:
-    """Return the seat that a shared button means: the seat to move, or for a call the one that can call points."""
+    """Return the seat that a shared button means: the seat to move, or for a call the one that can call points.
+
+    None if there is no such seat.
+    """
     hand = game.hand
     if hand is None:
         return None
@@ -146,13 +150,13 @@ def _seat_meant(button: Button, game: Game) -> Seat | None:
 
 
 def _undone(state: State) -> Undo | None:
-    """Return the undo of the last action, or None if there is nothing but the start of the match."""
+    """Return the undo of the last action in force, or None if that is the start of the match."""
     kept = entries(state)
     return None if not kept or isinstance(kept[-1].action, MatchStart) else Undo(Seq(kept[-1].seq))
 
 
 def _next(game: Game) -> Event | None:
-    """Return the event of the "next" button: a new hand, or during the lead the next seat as leader, or None."""
+    """Return the event of the "next" button: a new hand, or before the lead the next seat as leader. Otherwise None."""
     hand = game.hand
     match game.phase:
         case Phase.DEAL:

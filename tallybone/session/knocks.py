@@ -8,10 +8,10 @@ from engine import Seat
 from tallybone.session.inputs import KnockHeard
 from vision.tracking.table_view import TableView
 
-# Time for which a knock is undecided. A tile put down hard sounds the same, but is detected within this time, after the
-# hand has left and the view has settled.
+# Minimum time for which a knock stays undecided. A tile put down hard sounds the same, but is detected within this
+# time, after the hand has left and the view has settled.
 KNOCK_WAITS_NS = 2_000_000_000
-# Maximum time between two knocks that are a single pass.
+# Two knocks from the same seat that are less than this apart are a single pass.
 ONE_KNOCK_NS = 700_000_000
 
 
@@ -31,7 +31,7 @@ class PendingKnock:
 
 
 def joined(waiting: tuple[PendingKnock, ...], knock: KnockHeard, t_ns: int) -> tuple[PendingKnock, ...]:
-    """Return the waiting knocks after another one. The second of a double knock can only raise the confidence."""
+    """Return the waiting knocks after another knock. The second of a double knock can only raise the confidence."""
     if waiting and waiting[-1].seat == knock.seat and t_ns - waiting[-1].t_ns < ONE_KNOCK_NS:
         double = replace(waiting[-1], confidence=max(waiting[-1].confidence, knock.confidence))
         return (*waiting[:-1], double)
@@ -60,8 +60,8 @@ def passes_among(
 def _may_be_tile(heard: PendingKnock, view: TableView | None, *, t_ns: int, is_laid: bool) -> bool:
     """Return True if a knock may have been a tile put down hard.
 
-    This applies to every recent knock, and to every knock since motion began until the next settled view. It applies to
-    all knocks while the camera pose is lost.
+    This is so for every knock within the last KNOCK_WAITS_NS, and for every knock since motion began until a settled
+    view shows no new tile. While the camera pose is lost, it is so for all knocks.
     """
     if view is not None and view.lost is not None:
         return True

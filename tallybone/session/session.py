@@ -29,16 +29,16 @@ class Session:
         t_ns: Time of the last event.
         laid_ns: Time at which the last new tile was seen, or None.
         heard: Knocks that are not classified yet.
-        zones: Zones of boneyard and open hands. They do not change during a sitting.
+        zones: Zones of boneyard and open hands, fixed during a sitting.
         seen: Last look at the table, or None before the first.
         looked_ns: Time of that look. None once the unchanged table has been counted as a second look.
-        drawn: Seat and time of the last draw that was seen, or None.
+        drawn: Seat and time of the last draw that the camera saw, or None.
         answered: Answer that can be withdrawn, or None.
         viewed_ns: Time of the last settled view, or None before the first.
-        blind_ns: Start of the current long time without a settled view, or None.
+        blind_ns: Start of the current gap of at least BLIND_NS without a settled view, or None.
         is_at_rest: The last view showed the table at rest, with nobody in front.
         shown_ns: Time of the last view, settled or not, or None before the first.
-        is_hand_missed: No view came for so long that a whole hand may have been played.
+        is_hand_missed: No view came for at least A_HAND_NS, so a whole hand may have been played.
     """
 
     state: State = field(default_factory=State)
@@ -60,7 +60,7 @@ class Session:
 
     @classmethod
     def resumed(cls, state: State, places: Places, *, t_ns: int = 0, zones: Zones | None = None) -> Session:
-        """Return the session of a stored match and its places. The time since then is a gap."""
+        """Return the session of a stored match and its places. The time since it was stored is a gap."""
         unseen = replace(places.unseen or Unseen(places.looks + 1), is_deaf=True)
         places = replace(places, unseen=unseen)
         verdict = decide(places, state)
@@ -78,8 +78,8 @@ class Answered:
     """An answer that can still be withdrawn.
 
     Attributes:
-        before: State of the sitting before it.
-        since: Views and knocks after it, each with its time.
+        before: State of the sitting before the answer.
+        since: Views and knocks after the answer, each with its time. Some unchanged views are omitted.
     """
 
     before: Session
@@ -87,5 +87,5 @@ class Answered:
 
     @property
     def log(self) -> int:
-        """Length of the log of the match at that time."""
+        """Length of the match log before the answer."""
         return len(self.before.state.log)

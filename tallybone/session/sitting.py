@@ -90,7 +90,7 @@ def opened(
 
 
 def announcement_line(announcement: Announcement, t_ns: int, state: State) -> dict[str, Any]:
-    """Return an announcement for JSON: time, kind, words for the players, its own fields, and the totals by seat.
+    """Return an announcement for JSON: time, kind, text for the players, its own fields, and the totals by seat.
 
     "provisional" is true while the totals rely on inferred actions that the players have not confirmed. A question is
     the event "unclear", with its choices.

@@ -39,13 +39,12 @@ _FINAL = (MatchStart, NewHand, Redeal, Abandon)
 
 
 def back_to(state: State, length: int) -> tuple[State, tuple[Outcome, ...], dict[Seq, Seq]]:
-    """Restore the match to the state in which its log had this *length*.
+    """Restore the match to the state that it had when its log had this *length*.
 
-    Returns:
-        The match, the announcements, and the new numbers of the actions that were repeated, by their old ones.
+    Returns the match, the announcements, and the new event numbers of the repeated actions, by their old numbers.
     """
     then, now = entries_of(State(state.log[:length])), entries_of(state)
-    # Common beginning of both histories, by number. Its actions may differ.
+    # Longest beginning with the same event numbers in both histories. The actions may differ.
     common = list(takewhile(lambda pair: pair[0].seq == pair[1].seq, zip(then, now, strict=False)))
     kept = len(common)
     events: list[Event] = [Undo(now[kept].seq)] if kept < len(now) else []
@@ -68,7 +67,7 @@ def restored(old: Entry, now: Entry) -> tuple[Event, ...]:
 
 
 def repeated(entries: Iterable[Entry], next_seq: int) -> tuple[tuple[Event, ...], dict[Seq, Seq]]:
-    """Return events that repeat actions from *next_seq* on, and their new numbers by their old ones.
+    """Return events, numbered from *next_seq*, that repeat actions, and the actions' new numbers by their old ones.
 
     Plays and stacks on repeated tiles refer to the new numbers.
     """
@@ -81,7 +80,7 @@ def repeated(entries: Iterable[Entry], next_seq: int) -> tuple[tuple[Event, ...]
 
 
 def marks_of(entry: Entry, seq: Seq) -> tuple[Event, ...]:
-    """Return events that accept the action at *seq* and mark it as inferred, each if *entry* is."""
+    """Return events that accept the action at *seq* and mark it as inferred, each only if *entry* has that mark."""
     accepted = (ItStands(seq),) if entry.accepted else ()
     return (*accepted, Inferred((seq,))) if entry.inferred else accepted
 
@@ -124,7 +123,7 @@ def renamed(places: Places, names: Mapping[Seq, Seq], next_seq: Seq) -> Places:
 
 
 def reversal_events(state: State, at: int) -> tuple[Event, ...]:
-    """Return events that reverse the event at index *at* of the log. Empty if that is no longer possible."""
+    """Return events that reverse the event at index *at* of the log. Empty if that is not possible."""
     if not 0 <= at < len(state.log):
         return ()
     event, before, now = state.log[at], entries_of(State(state.log[:at])), entries_of(state)
@@ -149,7 +148,7 @@ def reversal_events(state: State, at: int) -> tuple[Event, ...]:
 
 
 def _redone(before: tuple[Entry, ...], since: int, next_seq: int) -> tuple[Event, ...]:
-    """Return events that repeat the actions from *since* on."""
+    """Return events that repeat the actions of *before* from number *since* on."""
     undone = next((at for at, entry in enumerate(before) if entry.seq == since), len(before))
     return repeated(before[undone:], next_seq)[0]
 

@@ -21,9 +21,10 @@ Quad = tuple[Point, Point, Point, Point]
 _MAX_GAP, _MAX_SLIP, _MAX_SKEW_RAD = 0.75, 0.85, math.radians(40)
 # Standard deviations of gap, slip and skew of a joined tile.
 _GAP, _SLIP, _SKEW_RAD = 0.2, 0.3, math.radians(12)
-# Maximum angle between the first tile of an arm and the direction to the centre of its starter.
+# Maximum angle between the direction from the first tile of an arm to its touching edge, and from there to the centre
+# of the starter.
 _MAX_LEAN_RAD = math.radians(75)
-# Costs of rare shapes: an elbow, a line that folds back on itself, a double in line.
+# Costs of rare shapes: an elbow, a line that folds back on itself, a double whose long axis runs along the line.
 _ELBOW_COST, _FOLD_COST, _INLINE_DOUBLE_COST = 0.3, 1.5, 1.0
 
 
@@ -66,7 +67,7 @@ class Footprint:
 
     @property
     def reach(self) -> Point:
-        """Half of its extent along and across the line, in sides of a half."""
+        """Half of the tile's extent along and across the line, in sides of a half."""
         return (1.0, 0.5) if self.lies_along else (0.5, 1.0)
 
     @property
@@ -121,7 +122,7 @@ class Laid:
 
 
 def edges_at(place: Footprint, port: Port, *, is_double: bool, bends: tuple[Port, ...] = ()) -> tuple[Edge, ...]:
-    """Return the edges at which a tile can touch a port, the end of the line first.
+    """Return the edges at which a tile can touch a port, the edge at the end of the line first.
 
     Args:
         place: Place of the host.
@@ -252,7 +253,7 @@ def footprint_of(tile: SeenTile) -> Footprint:
 
 
 def turns(tile: SeenTile, *, is_double: bool) -> Iterator[Orientation]:
-    """Yield every direction in which a tile can be joined."""
+    """Yield every direction in which a tile can be joined, once for each edge that can touch."""
     seen = footprint_of(tile)
     ways = [(seen, 0), (seen.reversed(), 1)]
     if is_double:
@@ -293,7 +294,7 @@ def misfit(host: Footprint, end: Edge, turn: Orientation, *, is_double: bool) ->
 
 
 def misfit_at_starter(starter: Footprint, turn: Orientation, *, is_double: bool) -> float | None:
-    """Return the misfit of the first tile of an arm, as in `misfit`, but only by its gap to the starter."""
+    """Return the misfit of the first tile of an arm, as in `misfit`, but from its gap to the starter and shape only."""
     place, (a, c) = turn.place, turn.edge.outward
     middle = place.at(*turn.edge.middle)
     outward = _minus(place.at(a, c), place.center)
@@ -352,7 +353,7 @@ def leading(tile: SeenTile, *, is_double: bool) -> Joint:
 
 
 def joints(layout: Layout, laid: Iterable[Laid], tile: SeenTile, *, is_double: bool) -> tuple[Joint, ...]:
-    """Return the best joint of a tile for each port and each of its halves."""
+    """Return the best joint of a tile for each uncovered port of *laid* and each half, if within reach."""
     if not layout.nodes:
         return (leading(tile, is_double=is_double),)
     ways = tuple(turns(tile, is_double=is_double))
@@ -367,7 +368,10 @@ def joints(layout: Layout, laid: Iterable[Laid], tile: SeenTile, *, is_double: b
 def joints_at(
     node: Node, place: Footprint, covered: Sequence[Port], ways: Iterable[Orientation], *, is_double: bool
 ) -> tuple[Joint, ...]:
-    """Return the best joint for each uncovered port of a host and each half, even if the rules keep the port closed."""
+    """Return the best joint for each uncovered port of a host and each half, even if the rules keep the port closed.
+
+    Ports that the tile does not reach are omitted.
+    """
     best: dict[tuple[Port, int], Joint] = {}
     for port, turn, cost in _contacts(node, place, covered, tuple(ways), is_double=is_double):
         inner_half = 0 if is_double else turn.inner_half
@@ -381,7 +385,7 @@ def joints_at(
 def _contacts(
     node: Node, place: Footprint, covered: Sequence[Port], ways: Sequence[Orientation], *, is_double: bool
 ) -> Iterator[tuple[Port, Orientation, float | None]]:
-    """Yield every uncovered port with every direction of the tile and the misfit."""
+    """Yield every uncovered port with every direction of the tile and the misfit, or None if they do not join."""
     if node.is_starter:
         # A tile that touches the starter anywhere begins a new arm. Arms are numbered in the order in which they begin.
         free = [port for port in node.ports if port not in covered]

@@ -17,8 +17,8 @@ from vision.tracking.table_view import Change, ChangeKind, TableView
 Outline = tuple[tuple[float, float], ...]
 """Corners of a closed polygon, in shares of the picture's width and height, 0 to 1."""
 _BOX = tuple[float, float, float, float]
-# Left, top, right and bottom, in the same shares. In a picture 85 cm wide a strip is 6 cm deep, enough for an upright
-# tile of 5 cm.
+# Left, top, right and bottom, in shares of the picture's width and height. In a picture 85 cm wide a strip is 6 cm
+# deep, enough for an upright tile of 5 cm.
 _BONEYARD: _BOX = (0.74, 0.0, 1.0, 0.34)
 _STRIPS: dict[Side, _BOX] = {
     Side.BOTTOM: (0.12, 0.87, 0.88, 1.0),
@@ -31,14 +31,14 @@ _SITTING = {
     3: (Side.BOTTOM, Side.LEFT, Side.TOP),
     4: (Side.BOTTOM, Side.LEFT, Side.TOP, Side.RIGHT),
 }
-# Maximum distance between two sightings of the same tile, in sides of a half. A tile of the layout stays one, even in a
-# zone.
+# Maximum distance between the centres of two sightings of the same tile, in sides of a half. A tile of the layout
+# remains one, even inside a zone.
 _SAME_PLACE = 0.5
-# Maximum distance between the centres of two joined tiles, in sides of a half, including the gap that people leave.
+# Maximum distance between the centres of two joined tiles, in sides of a half, including a gap between them.
 _JOINED = 2.6
 # Maximum distance by which a drawing hand pushes other tiles of the boneyard, in diagonals of a tile.
 _PUSHED = 2.0
-# Minimum share of the motion at a side for hands to have come from that side only.
+# Minimum share of the motion at one side of the picture for hands to have come from that side only.
 _ALONE = 0.9
 
 
@@ -160,10 +160,10 @@ class SortedView:
         layout: Tiles outside all zones, and their changes.
         boneyard: Number of tiles in the boneyard.
         strays: Number of face-down tiles outside all zones.
-        found: Number of tiles that appeared in the boneyard while others were taken far from them. They were hidden or
-            missed before.
+        found: Number of tiles that appeared in the boneyard while others were taken elsewhere in it. They were hidden
+            or missed before.
         hands: Open tiles in each seat's zone.
-        is_by_hand: Whether a hand came in before this view.
+        is_by_hand: Whether a hand reached over the table before this view.
         came_from: Seats at the only side from which hands came. Empty if they came from several sides, or none came.
     """
 
@@ -182,7 +182,7 @@ class SortedView:
 
 
 def split(view: TableView, zones: Zones, layout: Sequence[Footprint], *, may_join: bool) -> SortedView:
-    """Return a view, sorted by zones.
+    """Return a view, sorted by zones. Face-down tiles in a seat's zone are omitted.
 
     Args:
         view: View of the table.

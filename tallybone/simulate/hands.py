@@ -84,7 +84,7 @@ def reach_for(
     staying = max(1, round(_STAYING * frames)) if stay is None else stay
     going = max(2, frames - coming - max(1, round(_STAYING * frames)))
     heading = math.atan2(at_mm[1] - start_mm[1], at_mm[0] - start_mm[0])
-    # Start farther away for widely spread tiles, to bring all of them from outside the picture.
+    # Start farther away if the tiles are widely spread, so that all of them begin or end outside the picture.
     wide_mm = max((math.dist(tile.center_mm, at_mm) for tile in (*brings, *takes)), default=0.0)
     start_mm = (start_mm[0] - wide_mm * math.cos(heading), start_mm[1] - wide_mm * math.sin(heading))
     over = (at_mm[0] + _OVER_MM * math.cos(heading), at_mm[1] + _OVER_MM * math.sin(heading))

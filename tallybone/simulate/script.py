@@ -36,7 +36,7 @@ from tallybone.simulate.items import Planned, TrueEvent, TrueRecord, Zone
 from tallybone.simulate.pushes import CameraPush, LayoutPositions, PushTime
 from tallybone.simulate.stage import TableStage
 
-# Time with an empty table before the first hand, and with the remaining tiles after the last.
+# Time with an empty table before the first hand, and after the last hand with its tiles still on the table.
 _BEFORE_S, _AFTER_S = 1.5, 2.5
 # Pause after a knock. A tile played sooner could explain the knock (session.knocks.KNOCK_WAITS_NS).
 _AFTER_KNOCK_S = (2.3, 3.2)

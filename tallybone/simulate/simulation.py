@@ -47,7 +47,7 @@ class SimulationSettings:
     pushes: tuple[CameraPush, ...] = ()
 
     def __post_init__(self) -> None:
-        """Reject a game that cannot be dealt to the players."""
+        """Reject rules that do not allow this number of players."""
         if problems := deal_problems(self.rules, len(self.players)):
             raise EngineError("; ".join(problems))
 

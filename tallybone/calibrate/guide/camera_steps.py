@@ -236,7 +236,7 @@ def _about(table: Table) -> str:
 
 
 def _grid(table: Table, lens: Lens) -> tuple[Drawn, ...]:
-    """Return grid lines every 10 cm between the corner blocks, or around the centre of the table without blocks."""
+    """Return grid lines every 10 cm between the corner blocks or, if there are none, around the table's centre."""
     half_mm = HALF_TABLE_MM / 2
     xs = [mark.x_mm for mark in table.marks] or [-half_mm, half_mm]
     ys = [mark.y_mm for mark in table.marks] or [-half_mm, half_mm]

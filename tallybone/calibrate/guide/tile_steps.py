@@ -225,7 +225,7 @@ class LightStep(GuideStep):
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """Handling of light by the camera."""
+        """Report whether the camera has locked exposure and white balance, as a line of text."""
         return (phrase("Exposure and white balance: {state}.", state=_LIGHTS[self._look.light]),)
 
     def result(self) -> StepResult:

@@ -176,7 +176,7 @@ def _planned(setting: MatchSetting) -> MatchPlan | tuple[FaultShown, ...]:
 
 
 def setting_of(said: NewMatch) -> tuple[MatchSetting | None, tuple[FaultShown, ...]]:
-    """Return the settings of a match, or None and its problems."""
+    """Return the settings of a match and no problems, or None and the problems."""
     players = tuple(plain(name, MOST_NAME).strip() for name in said.players)
     faults = _faults_of(said, players)
     if faults:

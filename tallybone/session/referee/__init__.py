@@ -81,8 +81,8 @@ def decide(places: Places, state: State) -> Resolution | tuple[Question, ...]:
 def follow_changes(places: Places, state: State, *, is_undone: bool = False) -> Places:
     """Return the places after events have changed the plays of the match.
 
-    Tiles without a play any more are dismissed. If *is_undone*, a person has undone the play, so the players are asked
-    about them. A play entered by hand is matched with a tile on the table.
+    Tiles whose plays are no longer in force are dismissed. If *is_undone*, a person has undone the plays, so the
+    players are asked about these tiles instead. A play entered by hand is matched with a tile on the table.
     """
     nodes = () if state.game is None else state.game.layout.nodes
     names = {node.id for node in nodes}
@@ -99,7 +99,7 @@ def follow_changes(places: Places, state: State, *, is_undone: bool = False) -> 
 
 
 def forgotten(places: Places, state: State) -> Places:
-    """Return the places after an undo. Between hands, dismiss waiting tiles, or they would start the deal again."""
+    """Return the places after an undo. Between hands, dismiss the waiting tiles, or they would cause the deal again."""
     if state.game is None or state.game.phase in (Phase.LEAD, Phase.PLAY):
         return places
     left = (*places.undone, *(waiting.tile for waiting in places.waiting))
@@ -109,8 +109,8 @@ def forgotten(places: Places, state: State) -> Places:
 def _with_tile_of(places: Places, state: State, node: Node, *, is_only: bool) -> Places:
     """Return the places after matching a play entered by hand with a tile on the table, if possible.
 
-    The tile must be the only one with these numbers. If there is none and *is_only*, so no other play lacks a tile, it
-    is the only waiting tile.
+    The tile must be the only waiting, undone or dismissed one with the numbers of the play. If no tile has these
+    numbers and *is_only* (no other play lacks a tile), a single waiting tile is taken.
     """
     waiting = tuple(other.tile for other in places.waiting)
     idle = (*places.undone, *places.dismissed)
@@ -126,7 +126,7 @@ def _with_tile_of(places: Places, state: State, node: Node, *, is_only: bool) ->
 
 
 def _verdicts(places: Places, state: State) -> Iterator[Resolution | Question | None]:
-    """Yield a verdict or None on each piece of evidence, in the order in which they must be resolved."""
+    """Yield a verdict, or None if there is nothing to decide, on each piece of evidence, in the order of resolution."""
     game = state.game
     if game is None:
         return
@@ -176,7 +176,7 @@ def _in_order(places: Places, state: State) -> Iterator[Resolution | Question | 
     """Yield verdicts on waiting tiles and on the boneyard, in the order in which they were seen."""
     unseen, waiting = places.unseen, sorted(places.waiting, key=_look_of)
     if unseen is not None and unseen.look <= places.looks and all(tile.look >= unseen.look for tile in waiting):
-        if not places.is_swept:  # if it is, the waiting tiles belong to another hand
+        if not places.is_swept:  # if the layout is gone, the waiting tiles belong to another hand
             yield caught_up(places, state)
         return
     drawn_at = places.around.yard.since

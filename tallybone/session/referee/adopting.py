@@ -87,7 +87,7 @@ def _ask_which_hand(places: Places, state: State, game: Game) -> Question:
 
 
 def _ended(state: State, game: Game) -> tuple[Event, ...] | None:
-    """Return events that end the current hand, empty if it is over. None if they would end the match."""
+    """Return events that end the current hand, empty if no hand is in progress. None if they would end the match."""
     return () if game.phase in (Phase.DEAL, Phase.MATCH_OVER) else ended_unseen(state)
 
 
@@ -112,7 +112,8 @@ def _ask_how_it_ended(places: Places, state: State, game: Game) -> Question:
 def _reopened(state: State) -> tuple[Event, ...]:
     """Return events that undo the end of the last hand. Empty if no hand has ended.
 
-    If its last play went out, that play is kept if one more dealt tile for its player keeps the hand in play.
+    If the hand ended because its last play went out, the play is kept and its player gets one more dealt tile, provided
+    that the hand is then in play.
     """
     done, later = entries(state), tuple[Event, ...]()
     for last in reversed(done):
@@ -154,21 +155,24 @@ def _adopted(places: Places, state: State) -> Resolution:
     course = courses(start, unseen, is_long=True)[0]
     idle = tuple(waiting.tile for waiting in course.left)
     around = course.places.around
-    # Adopt the boneyard and the leader as well.
+    # Adopt the boneyard's count and the leader without further questions.
     around = replace(around, yard=replace(around.yard, agreed=None), lead_by_side=None, is_lead_doubted=False)
     after_it = replace(course.places, waiting=(), dismissed=idle, around=around)
     return Resolution((*events, *course.actions), after_it, is_inferred=bool(course.actions))
 
 
 def _removals(places: Places, state: State) -> tuple[Event, ...]:
-    """Return events that take back the plays of missing tiles and of all tiles joined to them."""
+    """Return events that take back the plays of missing tiles and of all tiles joined to them.
+
+    If that would make other plays irregular, return an undo of the first of these plays and everything after it.
+    """
     present = {known.node for known in _placed(places, state).known}
     gone: list[NodeId] = []
     for node in _layout(state).nodes:
         if node.id not in present or (node.joins is not None and node.joins.host in gone):
             gone.append(node.id)
     removals = tuple(Remove(Seq(node)) for node in reversed(gone))
-    # If that makes other plays irregular, undo everything since the first and explain it again.
+    # If that makes other plays irregular, undo everything since the first and explain the remaining tiles again.
     is_consistent = len(after(state, removals).irregular) <= len(state.irregular)
     return removals if is_consistent else (Undo(Seq(gone[0])),)
 
@@ -176,7 +180,7 @@ def _removals(places: Places, state: State) -> tuple[Event, ...]:
 def _placed(places: Places, state: State) -> Places:
     """Return the places with the tiles of the layout that are on the table, without doubts. All other tiles wait.
 
-    A missing tile is found again if exactly one other tile has its numbers.
+    A missing tile is relocated if exactly one other tile has its numbers.
     """
     left = list(_all_tiles(places))
     tiles: list[Known] = []
@@ -196,7 +200,7 @@ def _placed(places: Places, state: State) -> Places:
 
 
 def _all_tiles(places: Places) -> tuple[Waiting, ...]:
-    """Return all open tiles on the table as waiting ones, in the order in which they were seen."""
+    """Return all face-up tiles on the table as waiting ones: first those of the layout, then those that waited."""
     first = min((waiting.look for waiting in places.waiting), default=places.looks) - len(places.known)
     known = (Waiting(known.tile, first + at) for at, known in enumerate(places.known) if not known.is_missing)
     idle = (Waiting(tile, places.looks) for tile in (*places.undone, *places.dismissed))

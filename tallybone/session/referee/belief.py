@@ -29,9 +29,10 @@ from tallybone.session.referee.places import Places
 from tallybone.session.touching import Footprint, Joint, halves_of, joints
 from vision.reading import Half, SeenTile
 
-# Minimum probability of a misread half, shared by all other numbers. It keeps the rules relevant at any confidence.
+# Minimum probability that a half is misread, shared by all other numbers. It keeps the rules relevant at any
+# confidence.
 _MIN_ERROR = 0.001
-# Log odds to the likeliest number below which a number is ignored, unless an open end needs it.
+# Log odds of a number to the likeliest one below which the number is ignored, unless an open end needs it.
 _PLAUSIBLE = math.log(0.0002)
 # Log odds of irregular plays, compared with legal ones. ALREADY_USED and NOT_IN_SET are misreadings rather than fouls,
 # so their weights reflect the reliability of readings.
@@ -41,20 +42,22 @@ _BY_KIND = {
     ProblemKind.NOT_IN_SET: math.log(0.0001),
     ProblemKind.WRONG_SEAT: math.log(0.02),
 }
-# A rejected play contradicts a tile that is on the table, so its history is nearly impossible.
+# Log odds of a rejected play and of another rejected action. A rejected play contradicts a tile that is on the table,
+# so a history with one is nearly impossible.
 _REJECTED_PLAY, _REJECTED = math.log(1e-8), math.log(0.005)
 NEVER = -math.inf
-# Prior counts: hands from another player's side, and all hands. People reach across and play for one another.
+# Prior counts of hands that came from another player's side, and of all hands. People reach across and play for one
+# another.
 _WRONG_SIDES, _SIDES = 1.0, 20.0
 # Number of other sides that share the probability of a hand from a wrong side.
 _OTHER_SIDES = 3.0
 
-# Share of the total weight from which an explanation is accepted without a question.
+# Minimum share of the total weight for an explanation to be accepted without a question.
 SURE = 0.9
 
 
 def log_chances(half: Half, max_pips: int) -> tuple[float, ...]:
-    """Return the log probability of each number from 0 to *max_pips* for a half, ignoring its neighbours.
+    """Return the log probability of each number from 0 to *max_pips* for a half, regardless of the tiles next to it.
 
     >>> [round(math.exp(chance), 3) for chance in log_chances(Half(1, 0.8, (0.0, 0.0)), 2)]
     [0.1, 0.8, 0.1]
@@ -111,7 +114,7 @@ def log_unseen(copies: int) -> float:
 
 
 def log_history(state: State) -> float:
-    """Return the log weight of the match under the rules, ignoring actions that the players have accepted."""
+    """Return the log weight of the match under the rules: 0, or less for irregular actions that are not accepted."""
     accepted = {event.seq for event in state.log if isinstance(event, ItStands)}
     total = 0.0
     for step in history(state):
@@ -144,7 +147,7 @@ def _log_odds(kind: ProblemKind, weight: Weight) -> float:
 
 
 def _log_cost(fault: Irregular, *, is_play: bool) -> float:
-    """Return the log weight of an irregularity."""
+    """Return the log weight of an irregular action: by its problem if it is in force, else a fixed one."""
     if not fault.stands:
         return _REJECTED_PLAY if is_play else _REJECTED
     return _log_odds(fault.problem.kind, fault.problem.weight)
@@ -172,7 +175,7 @@ def ways_of(places: Places, state: State, tile: SeenTile, *, is_doubted: bool = 
         places: The tracked layout.
         state: The match before the play.
         tile: The tile as read.
-        is_doubted: Allow any number on one of its halves, because the tile cannot be as read.
+        is_doubted: Allow any number on either half, but not on both, because the tile cannot be as read.
     """
     game = state.game
     if game is None or game.hand is None or game.hand.turn is None:
@@ -184,7 +187,7 @@ def ways_of(places: Places, state: State, tile: SeenTile, *, is_doubted: bool = 
 
 
 def _ways(places: Places, state: State, game: Game, seat: Seat, tile: SeenTile, *, is_doubted: bool) -> Iterator[Way]:
-    """Yield every possible play of a tile by *seat*, each once."""
+    """Yield every possible play of a tile by *seat* with likely numbers, including impossible ones."""
     chances = [log_chances(half, game.rules.max_pips) for half in halves_of(tile)]
     likely = [plausible(half_chances) for half_chances in chances]
     every = frozenset(range(game.rules.max_pips + 1))

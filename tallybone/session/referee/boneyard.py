@@ -43,19 +43,20 @@ from tallybone.session.referee.places import Places, Unseen, Waiting, Yard, clea
 from tallybone.session.referee.questions import Ambiguity, Question, Resolution
 from tallybone.session.referee.seats import who_acted
 
-# Maximum number of tiles drawn at once. More are believed only if two looks agree.
+# Maximum number of tiles drawn at once that a single look proves. For more, two looks must agree.
 _MAX_AT_ONCE = 2
 # Share of the layout below which the table is being cleared, so a smaller boneyard is not a draw.
 _CLEARED = 0.5
-# Number of open tiles between two hands from which the players are asked about a new hand.
+# Minimum number of face-up tiles between two hands for the players to be asked about a new hand.
 _NEW_HAND_TILES = 2
-# Maximum number of face-down tiles outside the boneyard. More are there only during shuffling and dealing.
+# Above this number of face-down tiles outside the boneyard, no deal is recognised, because players are still shuffling
+# or dealing.
 _MAX_STRAYS = 2
 # Share of the boneyard that must be detected to recognise a deal on an otherwise empty table. Adjacent backs are easily
 # missed, up to 2 of 7 in simulated rows. An early deal is harmless: draws count only from the first tile.
 _DETECTED = 0.5
 
-# Maximum loss in log weight for crediting a guessed draw to another player. It excludes illegal corrections.
+# Maximum loss in log weight when a guessed draw is credited to another player. It excludes illegal corrections.
 _MAX_LOSS = 4.0
 
 
@@ -79,14 +80,14 @@ def judge_yard(places: Places, state: State) -> Resolution | Question | None:
 def _taken(places: Places, state: State, hand: Hand, yard: Yard, agreed: int) -> Resolution | None:
     """Return draws for the tiles gone from the boneyard, or None until their number is certain.
 
-    One look is enough after a hand came in, for up to _MAX_AT_ONCE tiles. Otherwise two looks must agree.
+    One look is enough for up to _MAX_AT_ONCE tiles if a hand had come in before it. Otherwise two looks must agree.
     """
     gone = agreed - yard.count
     if hand.turn is None or (yard.looks < 2 and not (yard.is_by_hand and gone <= _MAX_AT_ONCE)):
         return None
     counted = max(0, agreed - (hand.boneyard - yard.missing))
     if yard.came_from == (hand.turn,) and not _owed(hand, hand.turn):
-        # Forced draws of other players may still be pending, but draws by button have been made.
+        # Other players may not have taken their forced draws yet, but tiles drawn by button have been taken.
         pressed = max(0, counted - sum(hand.course.owed))
         # Largest number of the other tiles that the player to move may have drawn voluntarily.
         own = (tiles for tiles in range(gone - pressed, 0, -1) if problem_of(state, Draw(hand.turn, tiles)) is None)
@@ -100,7 +101,10 @@ def _taken(places: Places, state: State, hand: Hand, yard: Yard, agreed: int) ->
 
 
 def _drawn(places: Places, state: State, draw: Draw) -> Draw | Insert:
-    """Return the event for a draw. It is inserted before a knock that came before the draw was certain."""
+    """Return the event for a draw, credited to the likeliest player.
+
+    If a knock came before the draw was certain, the draw is inserted before the knock and credited to its player.
+    """
     yard = places.around.yard
     later = next((entry for entry in entries(state) if entry.seq >= yard.seq), None)
     if later is not None and isinstance(later.action, Knock):
@@ -110,7 +114,7 @@ def _drawn(places: Places, state: State, draw: Draw) -> Draw | Insert:
 
 
 def _confirmed(hand: Hand, yard: Yard, tiles: int) -> tuple[Draw, ...]:
-    """Return forced draws for *tiles* tiles, first of the seats that the hand came from, then in order of turn."""
+    """Return forced draws of up to *tiles* tiles, first by the seats that the hand came from, then in order of turn."""
     seats = len(hand.sizes)
     first = 0 if hand.turn is None else hand.turn
     around = [Seat((first + away * hand.course.direction) % seats) for away in range(seats)]
@@ -130,8 +134,8 @@ def _owed(hand: Hand, seat: Seat) -> int:
 def _put_back(places: Places, state: State, hand: Hand, yard: Yard, agreed: int) -> Resolution | Question | None:
     """Return a verdict on a boneyard that has grown.
 
-    The cause is an undone draw, a tile that was not detected before, or a draw inferred by mistake. Else the players
-    are asked.
+    The cause is an undone draw, a tile that was not detected before, or a draw inferred by mistake. Otherwise the
+    players are told that the count is wrong.
     """
     more = yard.count - agreed
     expected = hand.boneyard - yard.missing
@@ -153,10 +157,10 @@ def _put_back(places: Places, state: State, hand: Hand, yard: Yard, agreed: int)
 def _drawn_less(
     places: Places, state: State, yard: Yard, drawn: tuple[Seq, Draw], more: int
 ) -> Resolution | Question | None:
-    """Remove the last inferred draw or reduce it by *more* tiles.
+    """Remove the last inferred draw, or reduce it by *more* tiles.
 
-    Returns a question if two looks had shown the smaller boneyard and the game has gone on. Returns None until the
-    larger one is as certain.
+    If two looks had shown the smaller boneyard, returns None until the larger one is as certain, and then a question if
+    the game has gone on since the draw.
     """
     (seq, draw), agreed = drawn, yard.agreed
     assert agreed is not None  # set before any draw is inferred
@@ -183,9 +187,9 @@ def _drawn_less(
 
 
 def judge_guessed(places: Places, state: State) -> Resolution | None:
-    """Credit a guessed draw to another player if one has more tiles than expected, or return None.
+    """Credit tiles of a guessed draw to a player who has more tiles than recorded, or return None.
 
-    That player shows more tiles than they should have, or plays on after they should be out.
+    This player shows more tiles than the rules expect, or plays on although they should be out.
     """
     game, around = state.game, places.around
     if game is None or game.hand is None or game.phase not in (Phase.PLAY, Phase.REVEAL):
@@ -196,7 +200,7 @@ def judge_guessed(places: Places, state: State) -> Resolution | None:
     short = next((Seat(at) for at, size in enumerate(sizes) if shown[at] > size), plays_on)
     if short is None:
         return None
-    # If this player plays on, the other keeps at least one tile: only one player can be out.
+    # If this player plays on, the one whose draw is reduced keeps at least one tile: only one player can be out.
     least = int(shown[short] <= sizes[short])
     options: list[tuple[float, tuple[Event, ...]]] = []
     for seq, draw in _guessed(state, around.yard.caused):
@@ -228,9 +232,10 @@ def _guessed(state: State, seen: tuple[Seq, ...]) -> list[tuple[Seq, Draw]]:
 
 
 def _transfers(state: State, seq: Seq, draw: Draw, numbers: Iterable[int], to: Seat) -> Iterator[tuple[Event, ...]]:
-    """Yield the corrections that move each number of tiles of the draw at *seq* to another player.
+    """Yield corrections that move a number of tiles of the draw at *seq* to the player *to*, for each of *numbers*.
 
-    That player draws them before either of their two plays that are nearest to the draw.
+    For each number there is a correction for each of the two plays of *to* that are nearest to the draw: the new draw
+    is inserted before that play.
     """
     in_force = entries(state)
     place = next(at for at, entry in enumerate(in_force) if entry.seq == seq)
@@ -253,9 +258,9 @@ def _with(places: Places, yard: Yard) -> Places:
 
 
 def judge_deal(places: Places, state: State) -> Resolution | Question | None:
-    """Return the deal of a new hand, a question about it, or None if there is no sign of one.
+    """Return the deal of a new hand, a question about it, or None if there is no sign of a deal.
 
-    If the layout is gone and other tiles are there, the current hand has ended unseen.
+    If the layout is gone and other tiles are on the table, the current hand has ended unseen.
     """
     game, around = state.game, places.around
     if game is None or not around.is_seen or any(around.open_counts) or around.strays > _MAX_STRAYS:
@@ -274,7 +279,10 @@ def judge_deal(places: Places, state: State) -> Resolution | Question | None:
 
 
 def _dealt(places: Places, state: State, game: Game) -> Resolution | None:
-    """Return the deal that the table shows without doubt, or None."""
+    """Return the deal that the table shows without doubt, or None.
+
+    If the end of the current hand was not seen, it is added before the deal.
+    """
     around = places.around
     # Without a target score, every hand is a match.
     is_over = game.phase is Phase.DEAL or (game.phase is Phase.MATCH_OVER and game.rules.target is None)
@@ -296,7 +304,7 @@ def _dealt(places: Places, state: State, game: Game) -> Resolution | None:
 
 
 def _is_moved(places: Places) -> bool:
-    """Return True if most waiting tiles belong to the layout, so it was pushed rather than cleared.
+    """Return True if more than half of the layout's tiles wait elsewhere, so the layout was pushed rather than cleared.
 
     The leading tile is ignored, because the same double may lead every hand.
     """
@@ -311,7 +319,7 @@ def _fresh(places: Places) -> Places:
 
 
 def _of_new_hand(places: Places) -> tuple[Waiting, ...]:
-    """Return the tiles of the new hand: those that wait, and those in the places of tiles of the previous hand."""
+    """Return the tiles of the new hand: those that wait, and those in the exact places of the previous hand's tiles."""
     if not places.is_swept or places.around.is_cleared:
         return places.waiting
     look = min((waiting.look for waiting in places.waiting), default=places.looks)
@@ -321,7 +329,7 @@ def _of_new_hand(places: Places) -> tuple[Waiting, ...]:
 def ended_unseen(state: State) -> tuple[Event, ...] | None:
     """Return events that close the current hand, whose end was not seen. None if they would end the match.
 
-    If a player is out, the other hands count 0. Otherwise the hand is abandoned.
+    If a player is out, the hands that have not been shown count 0. Otherwise the hand is abandoned.
     """
     game = state.game
     assert game is not None  # checked by the callers
@@ -345,9 +353,9 @@ def after(state: State, events: Iterable[Event]) -> State:
 
 
 def _in_a_gap(deal: Resolution, unseen: Unseen, state: State) -> Resolution:
-    """Return a deal inside a gap.
+    """Return a deal inside a gap: tiles missing from its full boneyard count as drawn.
 
-    Tiles missing from its full boneyard count as drawn. Knocks and presses of the gap are dropped.
+    Knocks and presses of the gap are dropped.
     """
     game, yard = after(state, deal.events).game, deal.places.around.yard
     if game is not None and game.hand is not None and yard.looks:
@@ -358,7 +366,7 @@ def _in_a_gap(deal: Resolution, unseen: Unseen, state: State) -> Resolution:
 
 
 def _is_laid_out(places: Places, game: Game, *, is_first: bool) -> bool:
-    """Return True if a new boneyard of plausible size is on an otherwise empty table."""
+    """Return True if a new boneyard of plausible size lies on a table without tiles outside the zones."""
     around, seats = places.around, len(game.players)
     whole = game.rules.tiles - game.rules.dealt(seats) * seats
     is_new = is_first or around.was_empty

@@ -23,13 +23,15 @@ from tallybone.session.referee.questions import Ambiguity, Question, Resolution
 
 # Maximum number of beginnings to offer beside "something else", and minimum share of each.
 _MAX_CHOICES, _MIN_SHARE = 6, 0.01
-# Factor for log weights in the choice of a question. They are unreliable: most courses are not followed to the end.
+# Factor for the courses' log weights when a question is chosen. They are unreliable: most courses are not followed to
+# the end.
 _TRUST = 0.5
-# Maximum number of tiles to ask about, after an unwatched gap and in a single look.
+# Maximum number of tiles to ask about, after an unwatched gap and in a single look. With more, the likeliest course is
+# taken.
 _MAX_ASKED, _MAX_AT_ONCE = 8, 4
-# Maximum number of actions that are listed for confirmation.
+# Maximum number of actions listed in a request for confirmation. With more, it gives only the number of tiles.
 _MAX_LISTED = 4
-# Share from which a gap with one play, or the order of tiles in a look, is as certain as if it had been watched.
+# Minimum share of a course for a gap with one play, or the order of tiles in a look, to need no confirmation.
 _CERTAIN = 0.98
 
 
@@ -39,7 +41,7 @@ class _Group:
 
     Attributes:
         courses: Courses, likeliest first, each with its share of the total weight.
-        prefix: Longest common beginning of their actions that are asked about.
+        prefix: Longest beginning that the courses' lists of actions to ask about (`UnseenCourse.asked`) have in common.
     """
 
     courses: tuple[tuple[UnseenCourse, float], ...]
@@ -59,7 +61,7 @@ class _Group:
 
     @property
     def whole(self) -> UnseenCourse | None:
-        """The likeliest course if the prefix is all of it, or None if there is more to ask."""
+        """The likeliest course if it is whole and all courses end with the prefix, or None if there is more to ask."""
         best = self.courses[0][0]
         return best if best.is_whole and all(course.asked == self.prefix for course, _ in self.courses) else None
 
@@ -115,8 +117,8 @@ def caught_up(places: Places, state: State) -> Resolution | Question | None:
     likeliest = ranked[results.index(best)]
     if unseen.is_watched and likeliest.is_whole and not likeliest.actions:
         return None
-    # Ask again once the players have rejected a choice. Once they have accepted one, the likeliest course must be
-    # certain to be taken without asking. Neither applies to long gaps and unanswered questions.
+    # After the players have rejected a choice, always ask. After they have accepted one, the likeliest course needs a
+    # larger share to be taken without asking. Neither applies to long gaps and unanswered questions.
     enough = _CERTAIN if unseen.begun else SURE
     if is_long or (result_shares[best] >= enough and likeliest.is_whole and not unseen.not_so):
         is_plain = unseen.is_watched or sum(isinstance(action, Play) for action in likeliest.actions) <= 1
@@ -127,7 +129,7 @@ def caught_up(places: Places, state: State) -> Resolution | Question | None:
 
 
 def ask_to_confirm(places: Places, state: State) -> Question:
-    """Return a question to confirm the inferred actions."""
+    """Return a question to confirm all inferred actions at once, with a single answer."""
     assert state.game is not None  # checked by the caller
     marked = [entry.action for entry in entries(state) if entry.inferred]
     actions = [action for action in marked if isinstance(action, ByTurn)]
@@ -168,7 +170,7 @@ def _entropy(offered: Sequence[_Group]) -> float:
 
 
 def _ask(places: Places, unseen: Unseen, game: Game, offered: Sequence[_Group]) -> Question:
-    """Return a question that offers the beginnings of the groups, and "something else"."""
+    """Return a question that offers the groups' beginnings, without the confirmed actions, and "something else"."""
     answers: dict[str, Resolution] = {}
     not_so, known = unseen.not_so, len(unseen.begun)
     for group in offered:
@@ -192,7 +194,7 @@ def _ask(places: Places, unseen: Unseen, game: Game, offered: Sequence[_Group]) 
 
 
 def _in_words(game: Game, actions: Iterable[ByTurn]) -> Phrase:
-    """Return the plays and passes as text, in order. If there are none, the draws and leads."""
+    """Return the plays and passes as text, in order. If there are none, the draws and leads, or "nothing happened"."""
     shown: list[Phrase] = []
     # The first play implies the leader, and draws do not matter beside plays.
     others: list[Phrase] = []

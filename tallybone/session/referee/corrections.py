@@ -45,10 +45,10 @@ from tallybone.session.touching import Joint, Laid, halves_of, joints_at, leadin
 
 # Maximum number of other readings of a tile to try. Each requires a replay of the match.
 _MAX_READINGS = 4
-# Minimum log odds of another reading to the one in force, by pips and touch alone. It exceeds the cost of two illegal
-# plays, so the rules cannot make up for it.
+# Minimum log odds of another reading to the one in force, by pips and touch alone. Less likely readings are not tried.
+# Two illegal plays cost less than this, so the rules cannot make up for a lower value.
 _MIN_GAIN = -12.0
-# Maximum share of the layout that players take back. If more is missing, the table is covered or being cleared.
+# Above this share of missing tiles, the layout is covered or being cleared rather than taken back.
 _CLEARED = 0.5
 # Minimum share of the weight at the old port for a moved tile to remain joined there.
 _STILL_JOINED = 0.1
@@ -60,9 +60,9 @@ class Amended:
 
     Attributes:
         event: The amendment.
-        gain: Log odds of that history to the one in force.
+        gain: Log odds of the amended history to the one in force.
         state: The match after the amendment.
-        places: The tracked layout after it.
+        places: The tracked layout after the amendment.
     """
 
     event: Amend
@@ -74,7 +74,9 @@ class Amended:
 def amendments(
     places: Places, state: State, nodes: Iterable[NodeId], *, also: frozenset[int] = frozenset()
 ) -> Iterator[Amended]:
-    """Yield the match with each other reading of the given tiles, except those that the players have settled.
+    """Yield the match with other readings of the given tiles, except those that the players have settled or accepted.
+
+    Only the likeliest readings of each tile are tried.
 
     Args:
         places: The tracked layout.
@@ -129,7 +131,10 @@ def ask_about(places: Places, state: State, known: Known, other: Amended) -> Que
 
 
 def settled(places: Places, state: State, name: NodeId) -> Places:
-    """Return the places after the players have named a tile of the layout. Its footprint is updated to match."""
+    """Return the places after the players have named a tile of the layout. Its footprint is updated to match.
+
+    The places are unchanged if the tile or its place is unknown.
+    """
     known, node = places.find(name), _node(state, name)
     if known is None or node is None:
         return places
@@ -140,9 +145,9 @@ def settled(places: Places, state: State, name: NodeId) -> Places:
 
 
 def _readings(places: Places, state: State, known: Known, also: frozenset[int]) -> tuple[Way | None, list[Way]]:
-    """Return the reading of a tile in force, and the likeliest others, by pips and touch alone.
+    """Return a tile's reading in force, None if it does not fit, and the likeliest others, by pips and touch alone.
 
-    The others are up to _MAX_READINGS, and as many again that contain a number of *also*.
+    There are up to _MAX_READINGS others, plus as many less likely ones that contain a number of *also*.
     """
     node = _node(state, known.node)
     assert node is not None  # only tiles whose play is in force are known
@@ -188,7 +193,7 @@ def _own_joints(places: Places, layout: Layout, known: Known, node: Node, *, is_
 
 
 def _leading_again(known: Known, *, is_double: bool) -> Joint:
-    """Return the joint of the first tile. W and E stay where they were unless it changes to or from a double."""
+    """Return the joint of the first tile. W and E stay where they were unless the tile changes to or from a double."""
     is_turned = known.place.lies_along is is_double
     place = leading(known.tile, is_double=is_double).place if is_turned else known.place
     first = halves_of(known.tile)[0].center_px
@@ -205,7 +210,7 @@ def _shows(way: Way, node: Node) -> bool:
 
 
 def judge_missing(places: Places, state: State, known: Known) -> Resolution | Question | None:
-    """Return a verdict on a tile that is missing from the layout: undo the last play, ask about an earlier one.
+    """Return a verdict on a tile that is missing from the layout: undo the last action, ask about an earlier one.
 
     None if most of the layout is missing, because the table is covered or being cleared.
     """
@@ -230,12 +235,12 @@ def judge_missing(places: Places, state: State, known: Known) -> Resolution | Qu
 def ask_about_undone(places: Places) -> Resolution | Question:
     """Return a question about tiles that are still on the table although their plays were undone.
 
-    If the players play on without an answer, the tiles count again.
+    If the players play on without an answer, returns the resolution that counts the tiles as played again.
     """
     tiles = listed([the_tile(seen_name(tile)) for tile in places.undone])
     words = phrase("still on the table: {tiles}. Count it again, or take it off the table?", tiles=tiles)
     choices = (phrase("count it again"), phrase("take it off the table"))
-    # Give them consecutive looks, in their earlier order and before all tiles laid since.
+    # Give the undone tiles consecutive looks, in their earlier order and before all tiles laid since.
     first = min((waiting.look for waiting in places.waiting), default=places.looks) - len(places.undone)
     again = tuple(Waiting(tile, first + at) for at, tile in enumerate(places.undone))
     counted = Resolution((), replace(places, undone=(), waiting=(*again, *places.waiting)))
@@ -249,7 +254,8 @@ def ask_about_undone(places: Places) -> Resolution | Question:
 def judge_moved(places: Places, state: State, known: Known) -> Resolution:
     """Return a verdict on a tile of the layout that has moved: it was nudged, or taken back and played elsewhere.
 
-    Only the last play can be taken back. It counts as nudged while it may still join the same port.
+    Only the last action except calls can be taken back. Its tile counts as nudged while it may still join the same
+    port.
     """
     nudged = Resolution((), places.with_known(replace(known, was_at=None)))
     node = _node(state, known.node)
@@ -268,7 +274,7 @@ def judge_moved(places: Places, state: State, known: Known) -> Resolution:
 def judge_handled(places: Places, state: State, known: Known) -> Resolution | Question:
     """Return a verdict on a tile that a hand has touched without a visible change.
 
-    Asks if the same tile may have been stacked on it legally.
+    Asks the players if a second copy may have been stacked on the tile legally. Otherwise, forgets the touch.
     """
     untouched = Resolution((), places.with_known(replace(known, is_handled=False)))
     node = _node(state, known.node)
@@ -286,7 +292,7 @@ def judge_handled(places: Places, state: State, known: Known) -> Resolution | Qu
 
 
 def judge_stack(places: Places, state: State) -> Resolution | Question:
-    """Return the stack that the button has announced, or a question about its host."""
+    """Return the stack that the button has announced if only one is possible, or a question about its host."""
     done = replace(places, wants_stack=False, known=tuple(replace(known, is_handled=False) for known in places.known))
     game = state.game
     stacks = () if game is None else _stacks(places, state, game)
@@ -298,9 +304,9 @@ def judge_stack(places: Places, state: State) -> Resolution | Question:
 
 
 def _stacks(places: Places, state: State, game: Game) -> tuple[Stack, ...]:
-    """Return the possible stacks: the legal ones, or if there are none, one on each open end.
+    """Return the possible stacks: the legal ones, or if there are none, one on each tile with an open end.
 
-    If a hand has touched any of these hosts, only the touched ones.
+    If a hand has touched any of these tiles, only stacks on touched ones.
     """
     legal = legal_stacks(state, dict.fromkeys(unseen(game)))
     if not legal and game.hand is not None and game.hand.turn is not None:
@@ -312,5 +318,5 @@ def _stacks(places: Places, state: State, game: Game) -> tuple[Stack, ...]:
 
 
 def _last_but_calls(state: State) -> Seq:
-    """Return the number of the last action that is not a call."""
+    """Return the event number of the last action that is not a call."""
     return next(entry.seq for entry in reversed(entries(state)) if not isinstance(entry.action, Call))

@@ -34,21 +34,23 @@ from tallybone.session.referee.belief import log_side, ways_of
 from tallybone.session.referee.places import ByTurn, Places, Pressed, Unseen, Waiting
 from tallybone.session.referee.plays import LEFT_OUT, result_of, with_play
 
-# Costs in log odds. A tile too many or too few in the boneyard; a pass; the surcharge for a pass that the sensor should
-# have heard; a tile that it should have heard; a knock or press without an effect.
+# Costs in log odds. A tile too many or too few in the boneyard; a pass; the surcharge for a pass that the knock sensor
+# should have heard; a tile that it should have heard; a knock without an explanation or an irregular press.
 _MISCOUNTED, _PASS, _UNHEARD_PASS, _UNHEARD_TILE, _UNEXPLAINED = 3.0, 2.5, 3.0, 0.7, 6.0
-# A press left over after the last tile. It is implausible, because it was made before that tile was seen.
+# Cost of a press left over after the last tile. It is implausible, because the press was made before that tile was
+# seen.
 _PRESS_LEFT = 9.0
-# A draw; and a draw or pass although a tile fitted, in addition to the cost of its irregularity.
+# Costs of a draw, and of a play after which an earlier draw or pass proves to be a revoke, in addition to the cost of
+# that irregularity.
 _DRAW, _REVOKE = 1.0, 2.0
-# Points that must be called: a call that could not be recorded, and a missing call.
+# Costs for points that must be called: of a call that could not be recorded, and of a missing call.
 _CALL, _UNCALLED = 0.1, 3.0
-# Maximum log odds of the best course to one that is followed, and number of courses after which the search stops. This
-# takes 0.1 s, and at most 1 s on a busy machine, for gaps of 5 plays in 6 games.
+# Maximum log odds of the best course to one that is followed, and number of courses tried after which the search stops.
+# The search takes 0.1 s, and at most 1 s on a busy machine, for gaps of 5 plays in 6 games.
 _NEGLIGIBLE, _MAX_TRIED = 6.0, 300
-# Maximum number of ways to play each tile.
+# Maximum number of ways to play each tile that the search tries.
 _WAYS = 2
-# For long gaps, the beam width is this divided by the number of new tiles, but at least 4.
+# For long gaps, the number of courses kept at each step is this divided by the number of new tiles, but at least 4.
 _BEAM = 120
 
 
@@ -58,8 +60,8 @@ class UnseenCourse:
 
     Attributes:
         actions: Actions in their order.
-        places: Tracked layout after them.
-        state: Match after them.
+        places: Tracked layout after these actions.
+        state: Match after these actions.
         left: New tiles that are not played yet.
         knocks: Knocks that are not explained yet, in order, each with its seat if known.
         presses: Presses that are not explained yet, in order.
@@ -69,7 +71,7 @@ class UnseenCourse:
         log_weight: Log weight.
         is_whole: Nothing more happened in the gap.
         is_heard: Knocks and presses were recorded in the gap.
-        is_silent: A tile that was not heard costs nothing.
+        is_silent: Tiles played without a knock add no cost.
     """
 
     actions: tuple[ByTurn, ...]
@@ -109,7 +111,7 @@ class UnseenCourse:
 
     @property
     def joint_result(self) -> Hashable:
-        """Result for the players, without regard to the player of each tile."""
+        """Result for the players, as in `result`, but regardless of which player laid each tile."""
         return (result_of(self.state), frozenset(Counter(tile for _, tile in self.laid).items()))
 
     @property
@@ -121,7 +123,7 @@ class UnseenCourse:
 
     @property
     def search_key(self) -> Hashable:
-        """Everything that affects later actions. Of two courses with the same key, only one is followed."""
+        """Everything that affects later actions. Of two courses with the same key, only the likelier is followed."""
         return (
             self.result,
             sum(self.hand.sizes),
@@ -134,7 +136,7 @@ class UnseenCourse:
 
     @property
     def laid(self) -> frozenset[tuple[Seat, Tile]]:
-        """Tiles played in this possible sequence of actions, each with its player."""
+        """Tiles played in this course, each with its player."""
         return frozenset((action.seat, action.tile) for action in self.actions if isinstance(action, Play))
 
     @property
@@ -151,8 +153,8 @@ class UnseenCourse:
 def courses(start: UnseenCourse, unseen: Unseen, *, is_long: bool = False) -> list[UnseenCourse]:
     """Return the courses of a gap, likeliest first. Courses that were not followed to their end are not whole.
 
-    All begin with the actions that the players have confirmed, and none with those that they have rejected. Of courses
-    with the same result, only one is followed.
+    All begin with the actions that the players have confirmed, and none is a beginning that they have rejected. Of
+    courses with the same result and the same actions still possible, only the likeliest is followed.
 
     Args:
         start: The empty course.
@@ -206,7 +208,7 @@ def _ended(course: UnseenCourse) -> UnseenCourse:
 
 
 def undrawn(course: UnseenCourse) -> int:
-    """Return the number of tiles gone from the boneyard minus those drawn in the course. 0 if it is not counted."""
+    """Return the number of tiles gone from the boneyard minus those drawn in the course. 0 without a count or draws."""
     game, hand, yard = course.state.game, course.hand, course.places.around.yard
     if game is None or game.rules.draw is Drawing.NONE or (hand.turn is None and game.phase is not Phase.REVEAL):
         return 0
@@ -214,13 +216,16 @@ def undrawn(course: UnseenCourse) -> int:
 
 
 def _miscounted(course: UnseenCourse) -> int:
-    """Return the error of the boneyard in tiles. Pending forced draws may not have been taken yet."""
+    """Return by how many tiles the boneyard and the course differ. Forced draws may not have been taken yet."""
     gone = undrawn(course)
     return gone if gone > 0 else max(0, -gone - sum(course.hand.course.owed))
 
 
 def _next(course: UnseenCourse) -> Iterator[UnseenCourse]:
-    """Yield the course extended by each possible next action: the next press, a call, lead, play, draw or pass."""
+    """Yield the course extended by each possible next action: the next press, a call, lead, play, draw or pass.
+
+    While the leader is unknown, presses, calls and leads only.
+    """
     hand = course.hand
     meant = course.presses[0].meant(course.state) if course.presses else None
     if meant is not None:
@@ -254,14 +259,14 @@ def _uncalled(course: UnseenCourse) -> Seat | None:
 
 
 def _after_sound(course: UnseenCourse, seat: Seat) -> tuple[Seat | None, ...] | None:
-    """Return the knocks after the next one if *seat* may have made it. None if not, or if there is none."""
+    """Return the knocks without the first if *seat* may have made it. None if not, or if there are no knocks."""
     return course.knocks[1:] if course.knocks and course.knocks[0] in (None, seat) else None
 
 
 def _with(
     course: UnseenCourse, action: Lead | Call | Draw | Knock, knocks: tuple[Seat | None, ...], cost: float
 ) -> Iterator[UnseenCourse]:
-    """Yield the course extended by an action if it is legal, with the *knocks* that are left."""
+    """Yield the course extended by an action if it is legal. *knocks* are those left, and *cost* is subtracted."""
     if problem_with(course.state, action) is None:
         state, _ = apply(course.state, action)
         actions, log_weight = (*course.actions, action), course.log_weight - cost
@@ -270,7 +275,7 @@ def _with(
 
 
 def _with_press(course: UnseenCourse, meant: Call | Knock | Draw | Decline) -> Iterator[UnseenCourse]:
-    """Yield the course extended by the next press. An irregular press is only possible before any tile is laid."""
+    """Yield the course extended by the next press. An irregular press is only possible before its first play."""
     problem = problem_with(course.state, meant)
     if problem is None or not (problem.weight is Weight.IMPOSSIBLE or course.laid):
         state, _ = apply(course.state, meant)
@@ -285,7 +290,7 @@ def _with_press(course: UnseenCourse, meant: Call | Knock | Draw | Decline) -> I
 
 
 def _with_play(course: UnseenCourse, waiting: Waiting) -> Iterator[UnseenCourse]:
-    """Yield the course extended by each likely play of a new tile."""
+    """Yield the course extended by each of the _WAYS likeliest plays of a new tile."""
     left = tuple(other for other in course.left if other != waiting)
     for way in ways_of(course.places, course.state, waiting.tile)[:_WAYS]:
         places, state, play_weight = with_play(course.places, course.state, waiting, way, left)

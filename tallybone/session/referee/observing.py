@@ -48,7 +48,7 @@ def observe(places: Places, parts: SortedView) -> Places:
 
 
 def _swept(before: Places, places: Places) -> Places:
-    """Return the places after a look. If it shows the layout gone, dismiss tiles that waited before it."""
+    """Return the places after a look. If the layout is newly gone, dismiss tiles that waited before the look."""
     if before.is_swept or not places.is_swept:
         return places
     old = tuple(waiting.tile for waiting in places.waiting if waiting.look < places.looks)
@@ -57,7 +57,7 @@ def _swept(before: Places, places: Places) -> Places:
 
 
 def _turned_like(old: Footprint, tile: SeenTile) -> Footprint:
-    """Return the place of a moved tile, with its W and E ends as close as possible to the old ones."""
+    """Return the place of a moved tile, with its W to E direction as close as possible to the old one."""
     seen = footprint_of(tile)
     place = seen if old.lies_along else seen.crosswise()
     is_same = place.along[0] * old.along[0] + place.along[1] * old.along[1] > 0
@@ -65,7 +65,10 @@ def _turned_like(old: Footprint, tile: SeenTile) -> Footprint:
 
 
 def _placed(places: Places, change: Change, came_from: tuple[Seat, ...]) -> Places:
-    """Return the places after a tile was placed. A tile at the place of a known one updates that one."""
+    """Return the places after a tile was placed.
+
+    A tile at the place of a tile of the layout is that tile again, touched or returned. Face-down tiles are ignored.
+    """
     tile = change.tile
     if tile.face is Face.DOWN:
         return places
@@ -85,7 +88,7 @@ def _is_of_next_hand(places: Places, known: Known, tile: SeenTile) -> bool:
 
 
 def _moved(places: Places, change: Change) -> Places:
-    """Return the places after a tile was moved or turned."""
+    """Return the places after a tile was moved or turned. Unchanged if it is or was face down."""
     before, tile = change.before, change.tile
     if before is None or tile.face is Face.DOWN or before.face is Face.DOWN:
         return places
@@ -107,7 +110,7 @@ def _moved(places: Places, change: Change) -> Places:
 
 
 def _removed(places: Places, tile: SeenTile) -> Places:
-    """Return the places after a tile was removed."""
+    """Return the places after a tile was removed. Face-down tiles are ignored."""
     if tile.face is Face.DOWN:
         return places
     known = tuple(replace(old, is_missing=True) if is_at(old.place, tile) else old for old in places.known)
@@ -116,7 +119,7 @@ def _removed(places: Places, tile: SeenTile) -> Places:
 
 
 def first_seen(before: Places, places: Places, view: TableView) -> Places:
-    """Return the places after the first look that follows a gap. Tiles that it does not show are gone.
+    """Return the places after the first look that follows a gap. Tiles that this look does not show are gone.
 
     A restarted reader reports every tile as placed, and none as removed. If at least half of the layout is gone or
     replaced, the replaced tiles belong to another hand.
@@ -130,7 +133,7 @@ def first_seen(before: Places, places: Places, view: TableView) -> Places:
     now = {known.node: tile_at(known.place, tiles) for known in places.known}
     gone = {node for node, tile in now.items() if tile is None}
     others = {old.node for old in before.known if (tile := now[old.node]) and numbers_of(tile) != numbers_of(old.tile)}
-    # If every tile is still in its place, different numbers are misreadings, unless one is certainly another tile.
+    # If every place still has a tile, different numbers are misreadings, unless one is certainly another tile.
     removed = [change.tile for change in view.changes if change.kind is ChangeKind.REMOVED]
     is_replaced = any(_is_another(old, now[old.node], removed) for old in before.known)
     if (gone or is_replaced) and len(gone | others) >= SWEPT_UNSEEN * len(now):
@@ -150,7 +153,7 @@ def _is_another(known: Known, tile: SeenTile | None, removed: Iterable[SeenTile]
 
 
 def _with_readings(places: Places, tiles: Iterable[SeenTile]) -> Places:
-    """Return the places with the current reading of every tile."""
+    """Return the places with the current readings of the tiles of the layout and the waiting tiles."""
     listed = tuple((tile, tile.center_px) for tile in tiles)
     known = tuple(_reread(places, old, tile_at(old.place, listed)) for old in places.known)
     waiting = tuple(replace(old, tile=tile_at(footprint_of(old.tile), listed) or old.tile) for old in places.waiting)
@@ -158,7 +161,7 @@ def _with_readings(places: Places, tiles: Iterable[SeenTile]) -> Places:
 
 
 def _reread(places: Places, known: Known, now: SeenTile | None) -> Known:
-    """Return a tile of the layout with its current reading."""
+    """Return a tile of the layout with its current reading, if *now* is one and is not of the next hand."""
     if now is None or _is_of_next_hand(places, known, now):
         return known
     is_reread = known.is_reread or (now is not known.tile and shown(known.tile) != shown(now))
@@ -173,7 +176,7 @@ def _others(tiles: Iterable[SeenTile], tile: SeenTile) -> Iterator[SeenTile]:
 
 
 def after_look(around: Around, parts: SortedView, state: State, look: int) -> Around:
-    """Return the evidence around the layout after the *look*-th look, in this *state* of the match."""
+    """Return the evidence around the layout after look number *look*, in this *state* of the match."""
     phase = Phase.DEAL if state.game is None else state.game.phase
     is_over = phase in (Phase.DEAL, Phase.MATCH_OVER)
     in_play = phase in (Phase.LEAD, Phase.PLAY)
@@ -193,9 +196,9 @@ def after_look(around: Around, parts: SortedView, state: State, look: int) -> Ar
 
 
 def _counted(around: Around, parts: SortedView, look: int, seq: Seq) -> Yard:
-    """Return the boneyard after another count. Tiles pushed out of its zone within a look still belong to it."""
+    """Return the boneyard after another count. Tiles pushed out of its zone between two looks are still counted."""
     yard = around.yard
-    if yard.agreed is not None:  # tiles detected only now have been there since the deal
+    if yard.agreed is not None:  # tiles of the boneyard detected only now have been there since the deal
         found = min(parts.found, max(0, yard.missing))
         yard = replace(yard, agreed=yard.agreed + found, missing=yard.missing - found)
     inside, beside = parts.boneyard - (yard.count - yard.strays), parts.strays - around.strays
@@ -218,7 +221,7 @@ def _counted(around: Around, parts: SortedView, look: int, seq: Seq) -> Yard:
 
 
 def _laid_open(old: OpenHand, tiles: tuple[SeenTile, ...], *, in_play: bool) -> OpenHand:
-    """Return the open hand before a seat after one more look."""
+    """Return the open hand in front of a seat after one more look."""
     stay = [any(is_near(tile, other.center_px) for other in old.tiles) for tile in tiles]
     is_same = len(tiles) == len(old.tiles) and all(stay)
     looks = old.looks + 1 if is_same else 1

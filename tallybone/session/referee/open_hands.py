@@ -32,7 +32,7 @@ from tallybone.session.referee.questions import Ambiguity, Question, Resolution
 from tallybone.session.touching import halves_of
 from vision.reading import PointPx, SeenTile
 
-# Minimum share of an offered answer, and maximum number of answers that people read.
+# Minimum share of an answer after the first two for it to be offered, and maximum number of answers that people read.
 _MIN_SHARE, _MAX_CHOICES = 0.01, 4
 
 
@@ -46,7 +46,7 @@ class _Reading:
 
 
 def judge_reveals(places: Places, state: State) -> Iterator[Resolution | Question | None]:
-    """Yield a verdict on each open hand after the end of a hand, or None if it is not due yet."""
+    """Yield a verdict on each open hand after the end of a hand, or None if its verdict is not due yet."""
     game = state.game
     if game is None or game.hand is None or not places.around.hands:
         return
@@ -69,10 +69,10 @@ def judge_reveals(places: Places, state: State) -> Iterator[Resolution | Questio
 def judge_hands_in_play(places: Places, state: State) -> Resolution | Question | None:
     """Return a verdict on hands exposed before the rules end the hand, or None.
 
-    A hand counts as exposed after two looks. A single one ends the hand if the player to move can only draw or end it
-    (`Must.DRAW_OR_END`). Otherwise all players but one must expose tiles. Then the players are asked, unless they have
-    already said for the same numbers of tiles that the hand goes on. While the table is being cleared, the likeliest
-    answer is taken without asking.
+    A hand counts as exposed after two looks. One exposed hand is enough if the player to move can only draw or end the
+    hand (`Must.DRAW_OR_END`). Otherwise at least all players but one must expose tiles. Then the players are asked if
+    the hand is over, unless they have already answered no for the same numbers of tiles. While the table is being
+    cleared, the likeliest answer is taken without asking.
     """
     game, around = state.game, places.around
     if game is None or game.hand is None or game.phase is not Phase.PLAY:
@@ -100,8 +100,8 @@ def judge_hands_in_play(places: Places, state: State) -> Resolution | Question |
 def _shown(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand) -> Resolution | Question | None:
     """Return the hand that a seat shows, once it is complete and every tile is certain, or a question.
 
-    If the number of tiles is unexpected, returns None until two looks agree on it. While the table is being cleared,
-    the likeliest tiles are taken without a question.
+    If the number of tiles is unexpected, returns None until two looks agree on the tiles, and always for no tiles.
+    While the table is being cleared, the likeliest tiles are taken without a question.
     """
     assert game.hand is not None  # checked by the caller
     is_doubted = len(hand.tiles) != game.hand.sizes[seat] and not hand.is_whole
@@ -121,7 +121,7 @@ def _shown(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand)
 
 
 def _corrected(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand) -> Resolution | Question | None:
-    """Return a correction of a reported hand if tiles were added or are read differently, or None.
+    """Return a correction of a reported hand if tiles were added or are read differently, a question, or None.
 
     Two looks must agree. Nothing is corrected while tiles are missing or the table is being cleared.
     """
@@ -139,7 +139,7 @@ def _corrected(places: Places, state: State, game: Game, seat: Seat, hand: OpenH
 
 
 def _read(game: Game, hand: Hand, seat: Seat, shown: OpenHand) -> tuple[Tile, ...] | _Reading:
-    """Return the open tiles of a hand, or the reading of the first that is uncertain.
+    """Return the open tiles of a hand, or the reading of the least uncertain of the uncertain tiles.
 
     The most certain tiles are accepted first. Each uses up a copy of its tile, which narrows down the others.
     """
@@ -168,8 +168,8 @@ def _weighed(game: Game, seen: SeenTile, gone: Counter[Tile], named: Sequence[tu
     Args:
         game: The match.
         seen: The tile as read.
-        gone: Number of copies in other hands and among the tiles of this hand read so far.
-        named: Tiles of this hand that the players have named, each with its centre.
+        gone: Number of copies of each tile in other hands and among the tiles of this hand read so far.
+        named: Tiles of this hand that the players have named, each after its centre in pixels.
     """
     name = next((tile for middle, tile in named if is_near(seen, middle)), None)
     if name is not None:
@@ -185,7 +185,7 @@ def _weighed(game: Game, seen: SeenTile, gone: Counter[Tile], named: Sequence[tu
 
 
 def _ask_which(places: Places, seat: Seat, hand: OpenHand, reading: _Reading) -> Question:
-    """Return a question about the identity of an open tile."""
+    """Return a question about the identity of an open tile. It offers 2 to _MAX_CHOICES of the likeliest tiles."""
     pairs = zip(reading.tiles, reading.by_share, strict=True)
     tiles = [tile for at, (tile, share) in enumerate(pairs) if at < 2 or share >= _MIN_SHARE][:_MAX_CHOICES]
     hands = (replace(hand, told=(*hand.told, (reading.seen.center_px, tile))) for tile in tiles)

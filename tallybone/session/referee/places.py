@@ -13,16 +13,16 @@ from tallybone.session.inputs import Press, event_of
 from tallybone.session.touching import Footprint, Laid, Point, footprint_of
 from vision.reading import PointPx, SeenTile
 
-# Maximum distance between two sightings of the same tile, in sides of a half.
+# Maximum distance between the centres of two sightings of the same tile, in sides of a half.
 _SAME_PLACE = 0.5
-# Maximum number of tiles that players take back, and share of the layout whose removal ends the hand if more are gone.
-# In a gap the share is smaller, because tiles of the next hand may be in the places of old ones.
+# A hand is over if more tiles than players take back, and at least this share of the layout, are gone. In a gap the
+# share alone counts, and is smaller, because tiles of the next hand may be in the places of old ones.
 _MOST_TAKEN_BACK, _SWEPT, SWEPT_UNSEEN = 3, 0.8, 0.5
-# Share of the layout below which the table is being cleared.
+# The table is being cleared if fewer face-up tiles than this share of the layout's tiles are outside the zones.
 _STILL_LIES = 0.8
-# Number of tiles laid after a question from which the players are assumed to ignore it.
+# From this number of tiles laid after a tile in question, the players are assumed to ignore the question.
 _PLAYED_ON = 3
-# Maximum distance between two sightings of a tile in an open hand, in lengths of the tile.
+# Maximum distance between the centres of two sightings of a tile in an open hand, in lengths of the tile.
 _SAME_HAND_PLACE = 0.25
 ByTurn: TypeAlias = Lead | Play | Call | Draw | Knock | Decline
 
@@ -32,15 +32,15 @@ class Known:
     """A tile of the layout.
 
     Attributes:
-        laid: Its name and place.
+        laid: Its name (`NodeId`) and place.
         tile: Last reading.
         is_settled: The players have named it, so no reading changes it.
         is_reread: Its reading has changed since it was last judged.
         is_missing: It seems to have been taken away.
         is_handled: A hand touched it and left the same tile in the same place.
-        was_at: Place before a move that has not been judged yet.
-        came_from: Seats that its hand came from, if the play is credited to another player. Empty once the players
-            have confirmed the seat or play on.
+        was_at: Place before a move that the referee has not judged yet.
+        came_from: Seats from whose side the hand that played it came, if the play is credited to another player. Empty
+            once the players have confirmed the seat or play on.
     """
 
     laid: Laid
@@ -76,7 +76,7 @@ class Waiting:
         tile: Last reading.
         look: First look that showed it. Tiles of the same look may have been laid in any order.
         came_from: Seats at the only side from which hands came. Empty if that is ambiguous.
-        since_ns: Time since which it has been there, from `Change`.
+        since_ns: Time at which the tile appeared, from `Change`, or None if unknown.
     """
 
     tile: SeenTile
@@ -95,12 +95,12 @@ class Yard:
         looks_before: Consecutive looks that had shown the previous count.
         since: First look that showed this count.
         seq: Next event of the match at that look.
-        is_by_hand: A hand had come in before that look.
+        is_by_hand: A hand had reached over the table before the look *since*.
         came_from: Seats at the only side from which that hand came. Empty if that is ambiguous.
-        strays: Tiles pushed out of the zone that are still face down beside the layout. Included in the count.
-        agreed: Count that the referee has accounted for. None before the first in a hand.
-        missing: Number of its tiles that are not detected. Negative if there are too many.
-        caused: Draws inferred from it in this hand.
+        strays: Number of tiles pushed out of the zone that are still face down outside every zone. Included in *count*.
+        agreed: Count that the referee has accounted for. None before the first count of a hand.
+        missing: Number of its tiles that are not detected. Negative if more are detected than expected.
+        caused: Events of the draws inferred from the boneyard in this hand.
     """
 
     count: int = 0
@@ -147,7 +147,7 @@ class Around:
         lying: Number of open tiles outside every zone.
         strays: Number of face-down tiles outside every zone.
         is_cleared: The table has been seen without an open tile since the hand was counted.
-        was_empty: Most of the boneyard has been gone since then.
+        was_empty: Most or all of the boneyard has been gone at some look since then.
         goes_on: Number of open tiles before each seat when the players answered that the hand goes on.
         came_from_own: Number of actions whose hand came from the side of the player that they are credited to.
         came_from_other: Number of actions whose hand came from another side.
@@ -170,7 +170,7 @@ class Around:
     is_seen: bool = False
 
     def hand(self, seat: Seat) -> OpenHand:
-        """Return the open hand before a seat."""
+        """Return the open hand in front of a seat. Without such a zone, it is empty."""
         return self.hands[seat] if seat < len(self.hands) else OpenHand()
 
     def with_hand(self, seat: Seat, hand: OpenHand) -> Around:
@@ -179,7 +179,7 @@ class Around:
 
     @property
     def open_counts(self) -> tuple[int, ...]:
-        """Number of open tiles before each seat."""
+        """Number of face-up tiles in front of each seat."""
         return tuple(len(hand.tiles) for hand in self.hands)
 
 
@@ -188,7 +188,7 @@ class Beginning:
     """Possible first actions of a gap.
 
     Attributes:
-        actions: Leads, plays and passes in order. Plays have no spots.
+        actions: Leads, plays and passes in order. Plays have neither spots nor inner numbers.
         is_whole: Nothing else happened in the gap.
     """
 
@@ -202,14 +202,14 @@ class Unseen:
 
     Attributes:
         look: First look after it.
-        knocks: Knocks heard in it, each with its seat if known.
-        until: Last look whose tiles belong to it, if later than *look*.
-        boneyard: Number of tiles in the boneyard at the last of these looks, or None before it.
+        knocks: Seats of the knocks heard in the gap, in order. None for an unknown seat.
+        until: Last look whose new tiles belong to the gap, if later than *look*.
+        boneyard: Number of tiles in the boneyard at the last of these looks. None until it has been counted.
         begun: First actions, confirmed by the players, in the form of `Beginning.actions`.
         not_so: Beginnings that the players have rejected.
         is_watched: The table was seen and heard throughout, but several tiles appeared in one look.
         is_deaf: Nothing was heard either, because the machine was off.
-        is_hand_missed: A whole hand may have been played in it.
+        is_hand_missed: A whole hand may have been played in the gap.
     """
 
     look: int
@@ -229,8 +229,8 @@ class Pressed:
 
     Attributes:
         press: The press or action.
-        t_ns: Its time, in nanoseconds of a monotonic clock.
-        look: Number of looks before it.
+        t_ns: Time of the press, in nanoseconds of a monotonic clock.
+        look: Number of looks before the press.
     """
 
     press: Press | Call | Knock | Draw | Decline
@@ -238,7 +238,7 @@ class Pressed:
     look: int
 
     def meant(self, state: State) -> Call | Knock | Draw | Decline | None:
-        """Return the action that it means in this state of the match, or None."""
+        """Return the action that the press means in this state of the match, or None."""
         event = event_of(self.press, state) if isinstance(self.press, Press) else self.press
         return event if isinstance(event, Call | Knock | Draw | Decline) else None
 
@@ -261,15 +261,15 @@ class Places:
 
     Attributes:
         known: Tiles of the layout.
-        waiting: Open tiles that are not part of it yet, in the order in which they were seen.
+        waiting: Face-up tiles that are not part of the layout yet, in the order in which they were seen.
         dismissed: Tiles on the table that do not count: taken back, or left from the previous hand.
-        undone: Tiles that are still there though their plays were undone, until the players decide about them.
+        undone: Tiles still on the table although their plays were undone, until the players decide about them.
         asked: Topics of the open questions.
         ignored: Topics of open questions that no longer hold up the game, because the players went on.
         looks: Number of looks at the table so far.
-        wants_stack: The button announced a tile on its copy, and that tile is not known yet.
-        maybe_passed: Player who may have knocked, until the players confirm or deny it.
-        knocked_early: Number of looks before that knock if the player had to draw first, else None.
+        wants_stack: The STACK button was pressed, and the stacked tile is not known yet.
+        maybe_passed: Player who may have knocked, until the players confirm or deny the knock.
+        knocked_early: Number of looks before the doubtful knock if the player had to draw first, else None.
         around: Evidence from the table around the layout, if it has zones.
         unseen: Gap that has not been explained yet, or None.
         pressed: Presses and entered actions that wait for the next look, in order.
@@ -293,7 +293,7 @@ class Places:
 
     @property
     def is_played_on(self) -> bool:
-        """True if the players have laid several tiles since the first that waits, or are clearing the table."""
+        """True if the players have laid _PLAYED_ON tiles since the first that waits, or are clearing the table."""
         first = min((waiting.look for waiting in self.waiting), default=0)
         return self.is_being_cleared or sum(waiting.look > first + 1 for waiting in self.waiting) >= _PLAYED_ON
 
@@ -316,7 +316,7 @@ class Places:
         return tuple(known.laid for known in self.known)
 
     def find(self, node: NodeId) -> Known | None:
-        """Return the tile of the layout with that name, or None if its place is unknown."""
+        """Return the tile of the layout with the name *node*, or None if its place is unknown."""
         return next((known for known in self.known if known.node == node), None)
 
     def with_known(self, known: Known) -> Places:
@@ -324,13 +324,13 @@ class Places:
         return replace(self, known=tuple(known if old.node == known.node else old for old in self.known))
 
     def without_waiting(self, tile: SeenTile) -> Places:
-        """Return these places without a waiting tile."""
+        """Return these places without the waiting tiles at the place of *tile*."""
         place = footprint_of(tile)
         return replace(self, waiting=tuple(waiting for waiting in self.waiting if not is_at(place, waiting.tile)))
 
 
 def cleared(places: Places) -> Places:
-    """Return the places for a new deal. Tiles that are still open belong to the previous hand."""
+    """Return the places for a new deal. Face-up tiles on the table are dismissed as those of the previous hand."""
     left = (*places.dismissed, *(known.tile for known in places.known), *(waiting.tile for waiting in places.waiting))
     around = Around(
         yard=replace(places.around.yard, agreed=None, missing=0, caused=()),
@@ -345,7 +345,7 @@ def cleared(places: Places) -> Places:
 
 
 def is_at(place: Footprint, tile: SeenTile) -> bool:
-    """Check that a tile is at *place*."""
+    """Check that the centre of a tile is within half a side of the centre of *place*."""
     return math.dist(place.center, tile.center_px) < _SAME_PLACE * place.side
 
 
@@ -356,7 +356,7 @@ def tile_at(place: Footprint, tiles: Iterable[tuple[SeenTile, Point]]) -> SeenTi
 
 
 def shown(tile: SeenTile) -> tuple[tuple[int, float], ...]:
-    """Return pips and confidence of both halves, sorted, so that the direction of the tile does not matter."""
+    """Return pips and confidence of each half, sorted, so that the direction of the tile does not matter."""
     return tuple(sorted((half.alone.pips, half.alone.confidence) for half in tile.halves))
 
 
@@ -366,11 +366,11 @@ def numbers_of(tile: SeenTile) -> tuple[int, ...]:
 
 
 def seen_name(tile: SeenTile) -> str:
-    """Return the players' name of a tile as it is read, its larger number first."""
+    """Return the players' name of a tile as read, such as "6-4", its larger number first."""
     return "-".join(str(number) for number in reversed(numbers_of(tile)))
 
 
 def is_near(tile: SeenTile, middle: PointPx) -> bool:
-    """Check that a tile of an open hand is where one with that centre was."""
+    """Check that a tile of an open hand is where one with the centre *middle* was."""
     first, second = tile.half_centers_px
     return math.dist(tile.center_px, middle) < _SAME_HAND_PLACE * 2 * math.dist(first, second)

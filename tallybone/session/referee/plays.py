@@ -16,15 +16,15 @@ from tallybone.session.referee.seats import placed_by, who_leads
 from tallybone.session.touching import Laid
 from vision.reading import SeenTile
 
-# Minimum share of an offered answer, and maximum number of answers that people read.
+# Minimum share of an answer for it to be offered, and maximum number of answers that people read.
 _MIN_SHARE, _MAX_CHOICES = 0.01, 4
-# Number of likeliest ways that are checked against tiles of the layout, which may be misread.
+# Number of likeliest plays of a tile that are also tried with another reading of a tile of the layout.
 _WAYS_CHECKED = 3
 
 LEFT_OUT = 12.0
-"""Cost, in log odds, of leaving a tile unexplained. It is higher than that of an illegal play."""
-# Cost of playing a tile before another that was visible this much earlier. Frames come faster than this, and people
-# take longer to play two tiles.
+"""Cost, in log odds, of leaving a tile unexplained. It is higher than the cost of an illegal play."""
+# Cost of playing a tile before another that was visible at least this much earlier. Frames come faster than this, and
+# people take longer to play two tiles.
 _SEEN_EARLIER, _EARLIER_NS = 4.0, 200_000_000
 
 
@@ -58,20 +58,20 @@ def judge_laid(places: Places, state: State, tile: SeenTile) -> Resolution | Que
 
 
 def _is_plain(state: State, tile: SeenTile, ways: Sequence[Way]) -> bool:
-    """Return True if the likeliest play is sure, legal and as read. Earlier tiles are then not in doubt."""
+    """Return True if the likeliest play is sure, legal and of the tile as read. Earlier tiles are then not in doubt."""
     play = ways[0].play
     is_as_seen = (play.tile.low, play.tile.high) == numbers_of(tile)
     return is_as_seen and shares(way.log_weight for way in ways)[0] >= SURE and problem_with(state, play) is None
 
 
 def _is_impossible(state: State, play: Play) -> bool:
-    """Return True if nobody can hold the tile of a play, so its reading or an earlier one is wrong."""
+    """Return True if nobody can hold the tile of a play, so the reading of it or of an earlier tile is wrong."""
     problem = problem_with(state, play)
     return problem is not None and problem.kind in (ProblemKind.ALREADY_USED, ProblemKind.NOT_IN_SET)
 
 
 def _stories(places: Places, state: State, tile: SeenTile, plain: Sequence[Way]) -> Iterator[_Story]:
-    """Yield every possible play of the tile, with the layout as it is or with one tile amended."""
+    """Yield the possible plays of the tile: all of *plain*, and the likeliest with one tile of the layout amended."""
     yield from (_Story(way, None, way.log_weight) for way in plain)
     numbers = frozenset(number for way in plain[:_WAYS_CHECKED] for number in (way.play.tile.low, way.play.tile.high))
     for amended in amendments(places, state, _suspects(state, tile, plain), also=numbers):
@@ -90,7 +90,7 @@ def _suspects(state: State, tile: SeenTile, ways: Sequence[Way]) -> Iterator[Nod
 
 
 def _resolve(places: Places, state: State, tile: SeenTile, story: _Story) -> Resolution:
-    """Return the events and places of a story."""
+    """Return the events of a story, amendment first, and the places after them."""
     events: tuple[Event, ...] = () if story.amended is None else (story.amended.event,)
     before, after = (state, places) if story.amended is None else (story.amended.state, story.amended.places)
     name = NodeId(state.next_seq + len(events))
@@ -116,7 +116,8 @@ def _ask(places: Places, state: State, tile: SeenTile, stories: Sequence[_Story]
 def _options(game: Game, stories: Sequence[_Story]) -> dict[str, _Story]:
     """Return up to _MAX_CHOICES answers, each with its likeliest story.
 
-    They name the tile. If the two likeliest stories agree on it, they name its host, and else the half and the port.
+    The answers name the tile. If the two likeliest stories agree on the tile, they name its host. If they agree on that
+    too, they name the half and the port.
     """
     first, second = stories[0].way.play, stories[:2][-1].way.play
     options: dict[str, _Story] = {}
@@ -169,7 +170,7 @@ def with_play(
         state: The match before the play.
         waiting: The tile.
         way: Its play.
-        left: Tiles that are played later. Each that was visible clearly earlier lowers the log weight.
+        left: Tiles that are played later. Each of them that was visible clearly earlier lowers the log weight.
     """
     known = Known(Laid(NodeId(state.next_seq), way.place), waiting.tile)
     after = replace(places.without_waiting(waiting.tile), known=(*places.known, known))
@@ -185,7 +186,7 @@ def _is_earlier(waiting: Waiting, other: Waiting) -> bool:
 
 
 def result_of(state: State) -> Hashable:
-    """Return everything in which two orders of play can differ for the players, except the number of tiles drawn."""
+    """Return everything in which two orders of play can differ for the players, except the draws."""
     game = state.game
     assert game is not None
     assert game.hand is not None

@@ -14,10 +14,10 @@ class Ambiguity:
     """An open point, as a question to the players.
 
     Attributes:
-        tile: Tile in question, as read. None if it is not about a tile.
+        tile: Tile in question, as read. None if the question is not about one tile.
         words: Text of the question.
         holds_up: Whether later tiles have to wait for the answer.
-        choices: Texts of the answers. Empty if it can only be resolved at the table.
+        choices: Texts of the answers. Empty if the players can only resolve the point at the table.
     """
 
     tile: SeenTile | None
@@ -27,7 +27,7 @@ class Ambiguity:
 
     @property
     def topic(self) -> str:
-        """Subject of the question: its choices, sorted. The text of the question if it has none."""
+        """Subject of the question, to recognise it: its choices, sorted, or its text if it has none."""
         return " / ".join(sorted(self.choices)) if self.choices else self.words
 
 
@@ -37,7 +37,7 @@ class Resolution:
 
     Attributes:
         events: Events for the rules, in order.
-        places: Tracked layout after them.
+        places: Tracked layout after the events.
         is_inferred: Whether the events were not seen. They are then marked until the players confirm them.
     """
 

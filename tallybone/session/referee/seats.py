@@ -25,14 +25,14 @@ from tallybone.session.referee.places import Known, Places, seen_name
 from tallybone.session.referee.questions import Ambiguity, Question, Resolution
 from vision.reading import SeenTile
 
-# Actions that are credited to the player whose turn it is.
+# Actions that are credited to the player to move, and so depend on who led.
 _BY_TURN = (Lead, Play, Draw, Knock)
 
 
 def who_acted(
     places: Places, state: State, action: Play | Draw, came_from: tuple[Seat, ...]
 ) -> tuple[Seat, tuple[Seat, ...]]:
-    """Return the seat that acted, and other candidates to ask about. There are none if the seat is sure.
+    """Return the seat that acted, and other candidates to ask about. There are no candidates if the seat is sure.
 
     Args:
         places: The tracked layout.
@@ -53,7 +53,7 @@ def who_acted(
 
 
 def who_leads(places: Places, state: State, tile: SeenTile) -> Resolution | Question:
-    """Return the leader if the rules name none: the player from whose side the hand came, or a question."""
+    """Return the lead if the rules name no leader: by the only player at the side of the hand, or a question."""
     lead = next((waiting for waiting in places.waiting if waiting.tile == tile), None)
     if lead is not None and len(lead.came_from) == 1:
         around = replace(places.around, lead_by_side=state.next_seq, is_lead_doubted=False)
@@ -66,7 +66,7 @@ def who_leads(places: Places, state: State, tile: SeenTile) -> Resolution | Ques
 def placed_by(places: Places, state: State, play: Play, known: Known) -> tuple[Play, Places]:
     """Return the play with its player, and the places with its tile moved from the waiting ones to the layout.
 
-    A play from the expected side confirms the players of the earlier ones. Their open doubts are dropped.
+    A play from the expected side confirms the players of the earlier plays, so their open doubts are dropped.
 
     Args:
         places: The tracked layout, in which the tile still waits.
@@ -96,7 +96,7 @@ def placed_by(places: Places, state: State, play: Play, known: Known) -> tuple[P
 
 
 def _is_lead_shifted(places: Places, state: State, play: Play, came_from: tuple[Seat, ...]) -> bool:
-    """Return True if the first two tiles came from equally many seats beyond their turns.
+    """Return True if the first two tiles came from sides equally many seats away from the players to move.
 
     Then the wrong player may have been recorded as the leader.
     """
@@ -110,9 +110,9 @@ def _is_lead_shifted(places: Places, state: State, play: Play, came_from: tuple[
 
 
 def judge_lead(places: Places, state: State) -> Resolution | Question:
-    """Return a question about who led, because the sides of the first hands contradict each other.
+    """Return a question about who led, because the sides that the first plays came from contradict each other.
 
-    Drops the doubt without a question if that lead is no longer in force.
+    Drops the doubt without a question if the doubtful lead is no longer in force.
     """
     around = replace(places.around, lead_by_side=None, is_lead_doubted=False)
     confirmed = replace(places, around=around, known=tuple(replace(known, came_from=()) for known in places.known))
@@ -127,7 +127,10 @@ def judge_lead(places: Places, state: State) -> Resolution | Question:
 
 
 def _shift_seats(places: Places, state: State, by: int) -> tuple[Event, ...]:
-    """Return amendments that move every regular action since the lead *by* seats to the left."""
+    """Move the lead, and every regular play, draw and knock after it, *by* seats to the left.
+
+    Returns amendments, empty if *by* is 0 or the event of the lead is unknown.
+    """
     assert state.game is not None  # the hand has been led
     seats, lead = len(state.game.players), places.around.lead_by_side
     events: list[Event] = []
@@ -162,7 +165,7 @@ def judge_seat(places: Places, state: State, known: Known) -> Question | None:
 
 
 def judge_maybe_passed(places: Places, state: State, seat: Seat) -> Resolution | Question:
-    """Resolve a doubtful knock, usually by a question.
+    """Resolve a doubtful knock, usually by a question. Drops the knock if a pass is irregular now.
 
     If the player still has to draw, the sound was probably a tile or a draw that has not been detected yet. The
     question then keeps the turn with that player and does not hold up the game. Once the draw has been counted, in the
