@@ -119,7 +119,7 @@ def _next_due(state: Debouncing, timing: PressTiming) -> tuple[int, _Due] | None
     """Return the next transition if the level does not change, and its time. None if nothing is due."""
     due: list[tuple[int, _Due]] = []
     # For equal times this order decides. An edge is accepted only after bounce_ns, so the other transitions, which
-    # require that there was none, wait for bounce_ns as well.
+    # require that there was no edge, wait for bounce_ns as well.
     if state.level != state.stable:
         due.append((state.level_ns + timing.bounce_ns, _Due.EDGE))
     if state.phase is _Phase.DOWN:

@@ -57,7 +57,7 @@ class Buttons(Protocol):
         """Return the presses since the last call, in order of time.
 
         Raises:
-            ButtonError: If the buttons are closed.
+            ButtonError: If the buttons are closed, or a pin cannot be read.
         """
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class VirtualButtons:
     state = PartState()
 
     def __init__(self, names: tuple[str, ...], *, keys: Mapping[str, str] | None = None) -> None:
-        """Create buttons. *keys* maps keyboard keys to their names.
+        """Create buttons. *keys* maps keyboard keys to names of buttons.
 
         Raises:
             ButtonError: If a key maps to an unknown button.
@@ -121,7 +121,7 @@ class VirtualButtons:
             self._waiting.append(ButtonPress(button, PinPress(t_ns, t_ns, kind)))
 
     def type_key(self, key: str, t_ns: int) -> bool:
-        """Press the button of a key. Return False if the key has none."""
+        """Press the button of a key. Return False if no button has this key."""
         button = self._keys.get(key)
         if button is None:
             return False
@@ -152,7 +152,7 @@ class FakeButtons(VirtualButtons):
         """Check that every press was read.
 
         Raises:
-            AssertionError: If not. It lists the presses.
+            AssertionError: If a press was not read. The message lists the presses.
         """
         assert not self._waiting, f"never read: {list(self._waiting)}"
 

@@ -19,7 +19,7 @@ Pixels: TypeAlias = NDArray[np.uint8]
 
 
 class CameraError(OSError):
-    """A camera cannot be used, or is used incorrectly. The message names it and suggests a fix."""
+    """A camera cannot be used, or is used incorrectly. The message names the camera and suggests a fix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Picture:
         t_ns: Start of the exposure, on the clock of the game.
         image: BGR image, shape (H, W, 3).
         grey: Small grey image, shape (h, w), used to check the light.
-        is_light_settled: Whether the camera has adapted to the light. None if it does not report this.
+        is_light_settled: Whether the camera has adapted to the light. None if the camera does not report this.
     """
 
     t_ns: int
@@ -82,12 +82,12 @@ class Picture:
 
 
 class Light(StrEnum):
-    """Handling of light: exposure, gain, white balance and focus of a camera."""
+    """State of a camera's exposure, gain, white balance and focus: automatic or locked."""
 
     FREE = "free"
     """The camera adapts automatically."""
     SETTLING = "settling"
-    """The camera adapts, and will be held."""
+    """The camera adapts automatically. The settings will be locked once it has adapted."""
     HELD = "held"
     """The settings are locked, to keep colours constant when a hand is over the table."""
     CANNOT_BE_HELD = "cannot be held"
@@ -114,7 +114,7 @@ class CameraDevice(Protocol):
 
     @property
     def light(self) -> Light:
-        """Current handling of light."""
+        """State of exposure and white balance: automatic, settling or locked."""
 
     @property
     def blind(self) -> Blind | None:
@@ -126,7 +126,7 @@ class CameraDevice(Protocol):
 
     @property
     def pictures(self) -> int:
-        """Number of pictures, decoded or not, without those during which the light settled."""
+        """Number of pictures, decoded or not, except those taken while the light settled."""
 
     def take(self, since_ns: int = 0) -> Picture | None:
         """Return the newest picture once, without waiting, or None if there is no new one.

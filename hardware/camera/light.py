@@ -22,7 +22,8 @@ _SHOWS_NS = 1 * NS_PER_S
 # Maximum ratio of brightness before and after locking. Moving hands change a median by less.
 _MOST_CHANGE = 1.25
 _TRIES = 3
-# A median outside these bounds for 3 s means that a lamp was switched. Hands do not cover half the table that long.
+# If the median is outside these bounds for 3 s, a lamp was probably switched, and the camera adapts again. Hands do not
+# cover half the table that long.
 _DARK, _BRIGHT, _LOST_NS = 12.0, 245.0, 3 * NS_PER_S
 _STEP_PX = 16
 
@@ -48,7 +49,7 @@ class LightKeeper:
 
     @property
     def light(self) -> Light:
-        """Current handling of light."""
+        """State of exposure and white balance: automatic, settling or locked."""
         return self._light
 
     @property

@@ -38,7 +38,7 @@ class FoundCamera:
         url: Setting that opens it.
         kind: Kind of connection.
         name: Name given by the manufacturer.
-        device: Path of its device, or None.
+        device: Path of its device. None for a camera on a ribbon cable.
         lasting: Persistent path of the device, which does not depend on its number, or None.
         modes: Supported modes, if they can be listed without opening the camera.
     """
@@ -71,7 +71,7 @@ def find_cameras(
     board: Path = _BOARD,
     lasting: Callable[[Path], Path | None] = lasting_name,
 ) -> FoundCameras:
-    """Return the available cameras, without opening any.
+    """Return the available cameras, and the problems that hide others, without opening any camera.
 
     Args:
         nodes: Returns the Video4Linux devices.

@@ -90,7 +90,7 @@ def _opener(url: CameraUrl, clocks: Clocks) -> OpenFeed:
 
 
 def _usb(number: int, nodes: Nodes) -> Path | None:
-    """Return the device of a USB camera, or else the first inaccessible device, to report that, or None."""
+    """Return the device of a USB camera, or the first inaccessible device, so that its error is reported, or None."""
     return usb_camera(number, nodes) or next(iter(nodes.refused), None)
 
 

@@ -15,7 +15,7 @@ from hardware.camera.picamera_light import Exposure, auto_controls, first_contro
 from hardware.camera.sensor_time import Clocks
 
 _GREY_PX = (320, 180)
-# One is exposed, one is queued and one is read. The fourth keeps the camera running if Python is late.
+# One buffer is exposed, one is queued and one is read. The fourth keeps the camera running if Python is late.
 _BUFFERS = 4
 # Time without a picture after which the camera counts as hung (picamera2 #794). Exposures here take up to 0.1 s.
 _HANGS_S = 2.0
@@ -81,7 +81,7 @@ class PicameraFeed:
         return Picture(t_ns, self._bgr(main), grey, is_light_settled)
 
     def hold_light(self) -> None:
-        """Lock exposure, white balance and focus at the values of the last picture."""
+        """Lock exposure, white balance and focus at the values of the last picture. Does nothing before the first."""
         if self._metered is not None:
             with self._camera_errors():
                 self._camera.set_controls(held_controls(self._metered, self._known))
@@ -135,7 +135,7 @@ class PicameraFeed:
     def _whole_sensor(self, request: CameraRequest) -> dict[str, Any]:
         """Return the sensor mode with the largest field of view, since picamera2's default may crop the table.
 
-        Empty if no mode supports the request.
+        Empty if no mode supports the request, or the camera has no sensor modes.
         """
         if "ColorFilterArrangement" not in self._camera.camera_properties:
             return {}  # not a Raspberry Pi camera, so without sensor modes
@@ -167,7 +167,7 @@ class PicameraFeed:
             raise CameraError(f"{self._name} sends no pictures: check its cable") from None
 
     def _exposure_start_ns(self, metadata: dict[str, Any]) -> int:
-        """Return the start of the exposure. The sensor's timestamp is its end."""
+        """Return the start of the exposure. The sensor's timestamp is the end. Without it, the current time is used."""
         stamp_ns = metadata.get("SensorTimestamp")
         if stamp_ns is None:
             return self._clocks.game()

@@ -54,7 +54,8 @@ def open_picamera(library: Any, number: int) -> Any:
     """Open camera *number*, counted from 0, as a Picamera2.
 
     Raises:
-        CameraError: If there is no such camera, it is in use by another program, or there is no memory for pictures.
+        CameraError: If there is no such camera, another program is using it, memory for pictures cannot be allocated,
+            or it cannot be opened for another reason.
     """
     name = f"pi:{number}"
     if number >= (count := len(ribbon_cameras(library))):

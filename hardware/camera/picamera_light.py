@@ -41,7 +41,10 @@ class Exposure:
     is_settled: bool | None
 
     def is_settled_after(self, before: Exposure | None) -> bool | None:
-        """Return True if the camera has adapted and colour gains match the previous picture. None if not reported."""
+        """Return True if the camera has adapted and colour gains match the previous picture. None if not reported.
+
+        False for a first picture, which has no previous one.
+        """
         if self.is_settled is None or not self.is_settled:
             return self.is_settled
         if before is None:

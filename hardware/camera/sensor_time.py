@@ -22,8 +22,8 @@ def _boot_ns() -> int:
 class Clocks:
     """The clock of the game, and the two Linux clocks used by drivers.
 
-    libcamera documents CLOCK_BOOTTIME, but the drivers of a Raspberry Pi use CLOCK_MONOTONIC (libcamera bug 254). They
-    differ by the time that the machine was suspended: none on a Raspberry Pi, hours on a laptop.
+    libcamera documents CLOCK_BOOTTIME, but the drivers of a Raspberry Pi use CLOCK_MONOTONIC (libcamera bug 254). The
+    two clocks differ by the time that the machine was suspended: none on a Raspberry Pi, hours on a laptop.
 
     Attributes:
         game: Clock of the game.
@@ -39,7 +39,8 @@ class Clocks:
         """Return the age of a driver timestamp, or None if it belongs to neither clock.
 
         A CLOCK_BOOTTIME timestamp is recognised because it is in the future of CLOCK_MONOTONIC. If the machine was
-        suspended for less than the age of the picture, it is not, but the error is no larger than that age.
+        suspended for less than the age of the picture, it is mistaken for CLOCK_MONOTONIC. The error is then no larger
+        than that age.
         """
         for clock in (self.monotonic, self.boot):
             age_ns = clock() - stamp_ns

@@ -6,7 +6,8 @@ import numpy as np
 
 from hardware.camera.device import Blind, Picture, Pixels
 
-# A picture is black if half of it is at most _DARK, and at most 1 % exceeds _DIM. Tiles in a dim room are brighter.
+# A picture is black if at least half of its pixels are at most _DARK, and at most 1 % exceed _DIM. Tiles in a dim room
+# are brighter.
 _DARK, _DIM, _MOST_DIM = 12, 32, 0.01
 # Uniform pictures may repeat, because overexposed areas have no noise. This is their maximum range of grey levels.
 _EVEN = 8
@@ -23,7 +24,7 @@ class Sight:
         self._before: Pixels | None = None
 
     def after(self, picture: Picture) -> Blind | None:
-        """Return the reason why the next picture shows nothing new, or None if it does."""
+        """Return the reason why *picture* shows nothing new compared with the previous one, or None if it does."""
         before, self._before = self._before, picture.grey
         if is_black(picture.grey):
             return Blind.BLACK

@@ -26,7 +26,8 @@ _SILENT_NS = 3 * NS_PER_S
 # Time with identical pictures after which the camera is reopened.
 _STUCK_NS = 6 * NS_PER_S
 _CLOSES_S = 3.0
-# Interval at which a picture is decoded to check light and faults, even if none is requested: six before a report.
+# Interval at which a picture is decoded to check light and faults, even if none is requested. Six pictures are checked
+# before a problem is reported.
 _WATCHED_EVERY_NS = NS_PER_S // 2
 # Time after which the driver counts as hung. Drivers need less to open a camera or to time out: OpenCV needs 10 s.
 _HANGS_NS = 30 * NS_PER_S
@@ -81,7 +82,7 @@ class WatchedCamera:
 
     @property
     def light(self) -> Light:
-        """Current handling of light."""
+        """State of exposure and white balance. SETTLING as soon as a lock is requested."""
         with self._lock:
             return Light.SETTLING if self._requested_light is Light.HELD else self._keeper.light
 

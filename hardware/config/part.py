@@ -74,7 +74,7 @@ class PartSettings(SettingsTable):
 
     @property
     def bus_uses(self) -> PinNames:
-        """The pins of its SPI, I2S or UART bus."""
+        """The pins of the part's SPI, I2S or UART bus."""
         return () if self.spi_port is None else self.spi_port.pin_uses
 
     @property

@@ -31,7 +31,7 @@ def pins_used(parts: Sequence[PartSettings]) -> tuple[PinUse, ...]:
 
 
 def conflicts(parts: Sequence[PartSettings]) -> tuple[str, ...]:
-    """Return a message for each pin or bus that two parts claim. It names both."""
+    """Return a message for each pin or bus that two parts claim. The message names both parts."""
     messages: list[str] = []
     first: dict[int, PinUse] = {}
     shared = set[str]()

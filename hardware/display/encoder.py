@@ -24,7 +24,7 @@ class WireTiming:
     Attributes:
         baud: Bits per second.
         buffer_bytes: Number of bytes that the display can buffer while it is busy.
-        byte_ns: Maximum time that it needs to process a byte.
+        byte_ns: Maximum time that the display needs to process a byte.
         refresh_ns: Interval after which everything is sent again, in case the display was replugged unnoticed. None for
             never.
     """

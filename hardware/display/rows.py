@@ -70,7 +70,7 @@ def provisional_mark(score: ScoreLine, permitted: frozenset[str]) -> str:
 
 
 def _score_lines(scores: tuple[ScoreLine, ...], columns: int, rows: int, permitted: frozenset[str]) -> list[str]:
-    """Return lines with one score each if they fit in *rows*, else with as many as fit side by side."""
+    """Return lines with one score each if they fit in *rows*, else with as many as fit, at 8 columns or more each."""
     per_line = 1 if len(scores) <= rows else max(1, columns // _LEAST_CELL_COLUMNS)
     width = columns // per_line
     cells = [_cell(score, width, permitted) for score in scores]

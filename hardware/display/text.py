@@ -25,6 +25,8 @@ TERMINAL_CHARACTERS = frozenset(map(chr, range(0x20, 0x7F)))
 def reduce_text(text: str, permitted: frozenset[str]) -> str:
     r"""Return a text without accents, with whitespace collapsed, and with "?" for unsupported characters.
 
+    Everything after the first 200 characters is dropped.
+
     >>> reduce_text("José\t|\x1b[2J Öl", LCD_CHARACTERS)
     'Jose /[2J Ol'
     """

@@ -7,7 +7,8 @@ from collections import deque
 from hardware.knock.heard import NS_PER_S
 
 _WINDOW_NS = 10 * NS_PER_S
-# Blocks arrive up to 0.2 s late (the latency of the microphone), an error of 4 % over this time.
+# Minimum time over which losses are measured. Blocks arrive up to 0.2 s late (the latency of the microphone), an error
+# of 4 % over this time.
 _LEAST_NS = 5 * NS_PER_S
 
 

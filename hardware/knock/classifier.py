@@ -69,7 +69,7 @@ class Classifier:
         return np.asarray(values / values.sum(axis=1, keepdims=True), np.float32)
 
     def decide(self, chances: NDArray[np.float32]) -> tuple[Sound, float]:
-        """Return the most likely sound and its probability. A knock from `least_knock` on always wins.
+        """Return the most likely sound and its probability. A knock wins if and only if it reaches `least_knock`.
 
         Args:
             chances: Probabilities, shape (number of sounds,).

@@ -26,7 +26,7 @@ Row = NDArray[np.float32]
 
 
 def measure(samples: NDArray[np.float32]) -> Row:
-    """Return the features of sounds. They do not depend on loudness.
+    """Return the features of sounds, which do not depend on loudness.
 
     Args:
         samples: Shape (..., BEFORE + AFTER), with the onset of each sound at index BEFORE.

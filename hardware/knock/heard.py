@@ -59,7 +59,7 @@ class ClassifiedSound:
 
     Attributes:
         t_ns: Time of the onset.
-        seat: Seat from whose side it came. None if the sensor cannot determine it.
+        seat: Seat from whose side the sound came. None if the sensor cannot determine the side.
         strength: Peak amplitude as a share of the sensor's full scale, from 0 to 1.
         confidence: Probability of *kind*, from 0 to 1.
         kind: Most likely kind.

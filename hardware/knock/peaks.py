@@ -47,7 +47,10 @@ class HitMerger:
         self._in_row = 0
 
     def feed(self, hit: Hit) -> ClassifiedSound | None:
-        """Add a hit. Return the previous knock if it is complete. Hits need only be roughly in order of time."""
+        """Add a hit. Return the previous knock if it is complete.
+
+        Hits less than 120 ms after a completed knock are ignored. Hits need only be roughly in order of time.
+        """
         complete = self.until(hit.t_ns)
         begun_ns = self._pending[0].t_ns if self._pending else self._last_ns
         if self._pending or begun_ns is None or hit.t_ns - begun_ns >= REFRACTORY_NS:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from hardware.knock.heard import NS_PER_S, SoundBlock
 from hardware.knock.onsets import PORTION, RATE_HZ
 
-# Maximum difference between a block's time and the sample count that is ignored. Sound card clocks drift.
+# If the time of a block differs from that by the sample count by more than this, timestamps are corrected, because
+# sound card clocks drift.
 _DRIFT_NS = 5_000_000
-# Difference above which samples are missing, and a new stream begins.
+# If the difference exceeds this, samples are missing, and a new stream begins.
 _GAP_NS = 50_000_000
 # Lobes of the resampling filter on each side.
 _LOBES = 12

@@ -14,7 +14,7 @@ _IN_ALL = ("many", "mqtt", "pi", "web", "web,mqtt")
 
 
 class InstalledFrom(NamedTuple):
-    """The origin of this installation: the package name, or the *path* of a wheel or folder."""
+    """The origin of this installation. *path* is the package name, or the path of a wheel or folder."""
 
     path: str
     is_editable: bool = False

@@ -81,7 +81,7 @@ class VirtualPanel:
         return self._display
 
     def has_button(self, name: str) -> bool:
-        """Return True if the button exists and buttons are open."""
+        """Return True if the button exists and buttons were opened."""
         return self._buttons is not None and name in self._names
 
     @property

@@ -26,7 +26,8 @@ _BYTE_NS = 0
 _DRAWS_NS = 5_000_000
 _REFRESH_NS = 900_000_000
 _SCREEN_NS = 2_500_000_000
-# Terminates an incomplete instruction. If that consumes only a part, the rest harmlessly spoils "bkcmd".
+# Terminates an incomplete instruction. If the display needs only part of the terminator for it, the rest harmlessly
+# invalidates "bkcmd".
 _RESYNC = _END + b"bkcmd=2" + _END
 # Sent by the Nextion editor to end the pass-through mode of a display.
 _LISTEN = b"DRAKJHSUYDGBNCJHGJKSHBDN" + _END
@@ -38,7 +39,7 @@ _STARTED, _READY, _OVERFLOW = b"\x00\x00\x00" + _END, b"\x88" + _END, b"\x24" + 
 
 @dataclass(frozen=True, slots=True)
 class Nextion:
-    """Encoder for a Nextion with the page of docs/reference/nextion.md. More than four players alternate.
+    """Encoder for a Nextion with the page of docs/reference/nextion.md. Shows four players at a time, in turn.
 
     Attributes:
         baud: Bits per second set by the page. 9600 by default.

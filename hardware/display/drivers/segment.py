@@ -65,7 +65,7 @@ class Segment:
         return () if self.brightness is None else (Burst(bytes((_BRIGHTNESS, self.brightness)), _STORES_NS),)
 
     def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
-        """Return the four digits, and the positions of lit dots."""
+        """Return the four digits, and the positions of lit dots. Blank if the page has no score for the display."""
         if self.seat is not None:
             screens = _points_screens(page, self.seat)
         else:
@@ -73,7 +73,7 @@ class Segment:
         return screens[t_ns // _SCREEN_NS % len(screens)] if screens else (" " * DIGITS, "")
 
     def encode(self, look: DisplayLook, before: DisplayLook | None) -> tuple[Burst, ...]:
-        """Return all digits and dots. Addressing only the changed ones would not be shorter."""
+        """Return all digits and dots if any has changed. Addressing only the changed ones would not be shorter."""
         if look == before:
             return ()
         digits, dots = look

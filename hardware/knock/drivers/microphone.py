@@ -27,8 +27,9 @@ from hardware.libraries.pin_factory import OpenPins
 from hardware.part_state import PartState
 
 _BLOCK = 1_024
-# On ALSA this and one period are PortAudio's buffer size. The default "high" latency may be shorter than a block, and a
-# late thread then loses blocks: 1.09 of 3 s arrived from snd-aloop, but 2.94 s with this. It does not delay blocks.
+# On ALSA, the buffer of PortAudio holds this time and one period. The default "high" latency may be shorter than a
+# block, and a late thread then loses blocks: 1.09 of 3 s arrived from snd-aloop, but 2.94 s with this latency. A longer
+# buffer does not delay blocks.
 _LATENCY_S = 0.2
 # Maximum number of queued blocks, 4 s of audio. Later blocks are dropped and counted.
 _MOST_WAITING = 64
