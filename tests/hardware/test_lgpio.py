@@ -206,7 +206,7 @@ def test_all_parts_return_with_the_chip(chip: Chip) -> None:
         assert parts.problems == {}
         chip.remove()
         soon(lambda: len(parts.problems) == 4)
-        assert "for good" not in f"{parts.problems}"
+        assert "permanently" not in f"{parts.problems}"
         chip.is_there = True
         until(lambda: parts.problems == {}, seen=lambda: parts.problems)
         soon(lambda: chip.outputs.get(6) == 1 and chip.outputs.get(16, 0) > 0)

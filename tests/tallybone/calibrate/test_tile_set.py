@@ -71,7 +71,7 @@ def test_a_set_of_signs_needs_labelled_doubles(tmp_path: Path) -> None:
     picture, file, before, after = tmp_path / "set.png", tmp_path / "table.json", captured_output(), captured_output()
     cv2.imwrite(str(picture), rendered.image)
     assert calibrate_set([picture], file, tile_set=TileSet.DOUBLE_6, output=before) == 0
-    assert "say what each double is" in output_text(before)
+    assert "enter the value of each double" in output_text(before)
     assert read_pips(picture, file) != WHOLE_SET
     true = true_tiles(examine_set([rendered.image], load_reader()).seen[0], rendered)
     labels = {at + 1: pips for at, pips in named_doubles(true).items()}

@@ -244,7 +244,7 @@ def test_the_state_of_the_view_has_a_short_description() -> None:
     assert view_words(TableView((), (), ())) == "settled"
     assert view_words(TableView((), (), (), is_settled=False)) == "moving"
     assert view_words(TableView((), (), (), is_covered=True)) == "a hand is in view"
-    assert "LOST" in view_words(TableView((), (), (), lost="the camera was moved"))
+    assert "LOST" in view_words(TableView((), (), (), lost="the camera moved"))
 
 
 def test_an_endless_game_continues_after_its_last_picture() -> None:

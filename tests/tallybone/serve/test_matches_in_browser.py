@@ -36,7 +36,7 @@ def test_a_match_is_started_ended_and_resumed(browser: Browser, table: Served) -
     with visiting(browser, table.url) as viewer, visiting(browser, f"{table.url}/?display", TELEVISION) as television:
         page = viewer.page
         television.page.get_by_text("No match is being played", exact=True).wait_for()
-        page.get_by_role("link", name="Begin a match").click()
+        page.get_by_role("link", name="Start or resume a match").click()
         page.locator("[data-seat='0']").fill("Zoe")
         page.get_by_role("button", name="Add a player").click()
         assert page.evaluate("document.activeElement.dataset.seat") == "2"
@@ -54,7 +54,7 @@ def test_a_match_is_started_ended_and_resumed(browser: Browser, table: Served) -
         page.locator("#go-on").wait_for()
         page.locator("#toast .undo").click()
         page.locator("#view-table").wait_for()
-        page.locator("#waits", has_text="dealt").wait_for()
+        page.locator("#waits", has_text="deal").wait_for()
         assert [words for words in viewer.complaints if "401" not in words and "404" not in words] == []
 
 

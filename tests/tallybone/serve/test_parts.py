@@ -104,7 +104,7 @@ def test_a_parts_test_and_a_match_exclude_each_other(table: Served) -> None:
         wait_for_line(client, "LED 1")
         for path, body in (("match", NEW), ("match/goes_on", {}), ("parts/test", {})):
             refused = client.post(f"/{path}", json=body)
-            assert (refused.status_code, "being tested" in refused.json()["error"]) == (409, True)
+            assert (refused.status_code, "a test of the parts is running" in refused.json()["error"]) == (409, True)
         answer(client, "q")
         until(lambda: not state(client)["running"])
         client.post("/match", json=NEW)

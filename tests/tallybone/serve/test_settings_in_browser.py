@@ -39,10 +39,10 @@ def test_the_owner_changes_settings_with_the_password(browser: Browser, table: S
         page.locator("#keep-settings").click()
         page.locator("#owner-password").fill("wrong one")
         page.keyboard.press("Enter")
-        page.locator("#sheet .wrong", has_text="not the owner").wait_for()
+        page.locator("#sheet .wrong", has_text="wrong owner's password").wait_for()
         page.locator("#owner-password").fill(PASSWORD)
         page.keyboard.press("Enter")
-        page.locator("#toast", has_text="Kept").wait_for()
+        page.locator("#toast", has_text="Saved").wait_for()
         with table.client(knows_pin=False) as client:
             assert client.get("/settings").json()["keep_gb"] == 7
         page.reload()
@@ -56,7 +56,7 @@ def test_a_second_phone_is_paired_with_a_code(browser: Browser, table: Served) -
         first.page.locator("#sheet .qr").wait_for()
         address = client.post("/pairing", json={}).json()["address"]
         with visiting(browser, address) as second:
-            second.page.locator("#toast", has_text="You are in").wait_for()
+            second.page.locator("#toast", has_text="You can now make corrections").wait_for()
             assert "pair" not in second.page.url
             assert second.page.evaluate("fetch('/api/v1/me').then(response => response.json())")["controls"] is True
             assert second.page.locator("#view-table").is_visible()

@@ -160,7 +160,7 @@ def test_without_a_camera_calibration_is_refused_with_the_reason(table: Served) 
     table.plugs.device = None
     with at_served_table(table.state_folder, plugs=table.plugs) as other, other.client() as client:
         refused = client.post("/calibration", json={})
-        assert (refused.status_code, "is it plugged in" in refused.json()["error"]) == (422, True)
+        assert (refused.status_code, "check that it is plugged in" in refused.json()["error"]) == (422, True)
 
 
 @pytest.mark.parametrize("path", ["calibration", "calibration/end", "calibration/check", "calibration/restore"])

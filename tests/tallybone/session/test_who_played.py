@@ -120,7 +120,7 @@ def test_two_simultaneous_tiles_raise_no_question_about_players() -> None:
     table = led()
     table.put(NEXT, seen((1, 3), (-2, 0)), side="bottom")
     assert seats_of_plays(table) == [0, 1, 0]
-    assert not any("who laid" in words for words in table.asked)
+    assert not any("who played" in words for words in table.asked)
 
 
 def test_a_leader_from_a_wrong_side_raises_a_question_at_the_next_play() -> None:

@@ -174,7 +174,9 @@ class ZonedTable(NoisyTable):
             and announcement.seq >= before
         ]
         self.figures.out_of_turn += len(wrong)
-        self.figures.asked_who += any("who laid it" in question.ambiguity.words for question in self.session.questions)
+        self.figures.asked_who += any(
+            "who played it" in question.ambiguity.words for question in self.session.questions
+        )
 
     def _press(self, step: ScriptStep) -> None:
         event = step.event

@@ -22,8 +22,8 @@ _GRAIN, _GRAINS = 3, 7
 class Fault(Enum):
     """Kinds of camera faults, with words of the resulting message."""
 
-    FREEZES = "shows the same picture again and again"
-    BLACK = "shows nothing but black"
+    FREEZES = "is frozen"
+    BLACK = "shows only black"
     GONE = "check that it is plugged in"
 
 

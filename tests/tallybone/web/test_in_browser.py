@@ -99,7 +99,7 @@ def test_the_sheet_of_a_corrected_play_shows_the_reading_and_the_correction(brow
         reading = viewer.page.locator(".reading figcaption > :last-child")
         viewer.page.locator("#play-list .play:has(.tile-icon)").nth(-2).click()
         before = reading.inner_text()
-        assert before.startswith("Read as 5-1: ")
+        assert before.startswith("Read as 5-1, confidence ")
         assert "Corrected" not in before
         viewer.page.locator("#sheet .numbers").nth(1).get_by_role("button", name="3", exact=True).click()
         viewer.log_in()
@@ -114,7 +114,7 @@ def test_a_play_is_moved_to_another_end_and_back(browser: Browser) -> None:
         assert game is not None
         wait_for_tiles(viewer, len(game.layout.nodes))
         viewer.page.locator("#play-list .play:has(.tile-icon)").first.click()
-        viewer.page.locator("#sheet .part", has_text="laid elsewhere").get_by_role("button").first.click()
+        viewer.page.locator("#sheet .part", has_text="in the wrong place").get_by_role("button").first.click()
         viewer.log_in()
         assert "Correct" in viewer.toast()
         moved = table.live.session.state.log[-1]
@@ -125,7 +125,7 @@ def test_a_play_is_moved_to_another_end_and_back(browser: Browser) -> None:
         assert moved.action.at != was.at
         assert moved.action.tile == was.tile
         viewer.page.locator("#toast .undo").click()
-        viewer.page.locator("#toast", has_text="Taken back").wait_for()
+        viewer.page.locator("#toast", has_text="Undone").wait_for()
         back = table.live.session.state.log[-1]
         assert isinstance(back, Amend)
         assert back.action == was
@@ -137,23 +137,23 @@ def test_the_sides_of_a_spinner_are_distinguished_when_a_play_is_inserted_or_mov
         page, plays = viewer.page, viewer.page.locator("#play-list .play:has(.tile-icon)")
         wait_for_tiles(viewer, 2)
         plays.first.click()
-        elsewhere = page.locator("#sheet .part", has_text="laid elsewhere").get_by_role("button")
+        elsewhere = page.locator("#sheet .part", has_text="in the wrong place").get_by_role("button")
         elsewhere.first.wait_for()
         assert elsewhere.all_inner_texts() == ["left of the 5-5"]
-        page.get_by_role("button", name="before it is missing").click()
+        page.get_by_role("button", name="Add an action before this").click()
         for half, number in enumerate("52"):
             page.locator("#sheet .numbers").nth(half).get_by_role("button", name=number, exact=True).click()
         ends = page.locator("#sheet .end-key")
         page.locator("#sheet .end-key >> nth=1").wait_for()
         assert ends.all_inner_texts() == ["left of the 5-5", "right of the 5-5"]
         assert page.locator("#sheet .end-key svg .mark").count() == 2
-        put_in = page.get_by_role("button", name="Add")
+        put_in = page.get_by_role("button", name="Add", exact=True)
         put_in.click()
-        page.locator("#sheet .wrong", has_text="say where").wait_for()
+        page.locator("#sheet .wrong", has_text="choose one").wait_for()
         ends.first.click()
         put_in.click()
         viewer.log_in()
-        page.locator("#toast", has_text="Put in").wait_for()
+        page.locator("#toast", has_text="Added").wait_for()
         put = table.live.session.state.log[-1]
         assert isinstance(put, Insert)
         assert isinstance(put.action, Play)
@@ -187,7 +187,7 @@ def test_recovers_from_a_wrong_deal_and_corrects_a_total(browser: Browser) -> No
         page.locator("#sheet [data-press=table]").click()
         viewer.log_in()
         asked = page.locator("#question")
-        asked.get_by_text("which hand lies there").wait_for()
+        asked.get_by_text("which hand is on the table").wait_for()
         page.wait_for_timeout(500)  # a second tap too soon is ignored
         asked.get_by_role("button", name="hand 1 goes on").click()
         asked.wait_for(state="hidden")
@@ -214,7 +214,7 @@ def test_a_wrong_answer_is_undone_with_one_tap_and_asked_again(browser: Browser)
         assert "Answered" in viewer.toast()
         wait_for_tiles(viewer, tiles + 1)
         viewer.page.locator("#toast .undo").click()
-        viewer.page.locator("#toast", has_text="Taken back").wait_for()
+        viewer.page.locator("#toast", has_text="Undone").wait_for()
         wait_for_tiles(viewer, tiles)
         assert answers.all_inner_texts() == asked
         assert viewer.page.locator("#toast .undo").count() == 0
@@ -229,7 +229,7 @@ def test_an_unreadable_tile_is_outlined_and_queried_until_it_is_gone(browser: Br
         unsure.append(unsure_tile(x_px=900, y_px=500, side_px=30))
         table.play(2)
         viewer.page.locator("#unsure").wait_for()
-        assert viewer.page.locator("#unsure-words").inner_text().startswith("What is this? It looks like a tile")
+        assert viewer.page.locator("#unsure-words").inner_text().startswith("Is this a tile?")
         assert viewer.page.locator("#felt .is-unsure").count() == 1
         viewer.page.locator("#camera-tab").click()
         viewer.page.locator("#seen .is-unsure").wait_for()
@@ -417,7 +417,7 @@ def test_a_lost_connection_is_shown_and_restored(browser: Browser, table: TrueTa
         is_cut["cut"] = True
         sockets[-1].close()
         page.locator("#lost").wait_for()
-        assert "may be old" in page.locator("#lost").inner_text()
+        assert "may be out of date" in page.locator("#lost").inner_text()
         assert page.locator("#link").inner_text() == "Not connected"
         assert page.evaluate("document.querySelector('#controls').inert")
         is_cut["cut"] = False
@@ -431,7 +431,7 @@ def test_a_silent_websocket_counts_as_lost_even_if_the_table_answers(browser: Br
         page.route_web_socket("**/api/v1/live?*", lambda socket: None)  # it opens and stays silent
         page.reload(wait_until="domcontentloaded")
         page.locator("html[data-link=lost]").wait_for(state="attached")
-        assert "may be old" in page.locator("#lost").inner_text()
+        assert "may be out of date" in page.locator("#lost").inner_text()
         assert not [url for url in viewer.fetched if "/api/v1/state" in url]
 
 
@@ -483,7 +483,7 @@ def test_a_wrong_pin_shows_an_error_and_does_nothing(browser: Browser) -> None:
         viewer.page.locator("#play-list .play").first.wait_for()
         viewer.press("undo")
         viewer.page.locator("#pin").fill("000000")
-        viewer.page.locator("#login-wrong", has_text="not the PIN").wait_for()
+        viewer.page.locator("#login-wrong", has_text="Wrong PIN").wait_for()
         viewer.page.keyboard.press("Escape")
         viewer.page.locator("#login").wait_for(state="hidden")
         assert len(table.live.session.state.log) == events

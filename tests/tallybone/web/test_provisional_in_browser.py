@@ -53,7 +53,7 @@ def test_a_page_marks_provisional_totals_until_the_last_play_is_confirmed(browse
         page.route_web_socket("**/api/v1/live?*", without_questions)
         page.reload(wait_until="domcontentloaded")
         page.locator("html[data-link=live]").wait_for(state="attached")
-        page.locator("#provisional").get_by_text("some plays were not seen").wait_for()
+        page.locator("#provisional").get_by_text("did not see every play").wait_for()
         assert all(text.startswith("~") for text in shown_totals(viewer))
         assert "provisional" in page.locator(".player").first.aria_snapshot()
         assert page.locator(".play.is-inferred").count() == 2
@@ -79,7 +79,7 @@ def test_a_page_marks_provisional_totals_until_the_last_play_is_confirmed(browse
 def test_a_question_that_confirms_all_replaces_the_button(browser: Browser, table: TrueTable) -> None:
     with viewing(browser, table) as viewer:
         page = viewer.page
-        page.locator("#question").get_by_text("While nobody saw it").wait_for()
+        page.locator("#question").get_by_text("Unseen:").wait_for()
         assert page.locator("#provisional p").is_visible()
         assert not page.get_by_role("button", name="Confirm all plays").is_visible()
         page.locator("#question").get_by_role("button", name="that is right").click()
@@ -92,7 +92,7 @@ def test_the_sheet_of_an_inferred_play_confirms_it(browser: Browser, table: True
     with viewing(browser, table) as viewer:
         page = viewer.page
         page.locator(".play.is-inferred").first.click()
-        page.locator("#sheet").get_by_text("Nobody saw this").wait_for()
+        page.locator("#sheet").get_by_text("Not seen: inferred").wait_for()
         page.locator("#sheet").get_by_role("button", name="Confirm").click()
         viewer.log_in()
         until(lambda: len(table.live.session.state.inferred) == 1)
@@ -101,7 +101,7 @@ def test_the_sheet_of_an_inferred_play_confirms_it(browser: Browser, table: True
 def test_a_television_marks_provisional_totals_and_has_no_buttons(browser: Browser, table: TrueTable) -> None:
     with viewing(browser, table, TELEVISION, path="/?display") as viewer:
         page = viewer.page
-        page.locator("#provisional").get_by_text("some plays were not seen").wait_for()
+        page.locator("#provisional").get_by_text("did not see every play").wait_for()
         assert all(text.startswith("~") for text in shown_totals(viewer))
         assert page.get_by_role("button").count() == 0
         boxes = [element.bounding_box() for element in page.locator(".total, #provisional").all()]
