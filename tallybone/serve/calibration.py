@@ -30,7 +30,8 @@ GoesOn = Callable[[], bool]
 See = Callable[[Shot], None]
 
 _NS_PER_S = 1_000_000_000
-# Holding a board in front of the camera takes a minute or two, during which the phone may sleep.
+# A calibration ends if no viewer has polled its state for this time. Holding a board in front of the camera takes a
+# minute or two, during which the phone may sleep.
 _NOBODY_AFTER_NS = 5 * 60 * _NS_PER_S
 _SHOWN_EVERY_NS = _NS_PER_S // 2
 _RESTS_S = 0.01
@@ -48,7 +49,7 @@ class ServedCalibration:
         *,
         read_tiles: ReadTiles | None = None,
     ) -> None:
-        """Calibrate *camera*, and store the result in the file that *path* returns at the time."""
+        """Calibrate *camera*, and store the result in the file that *path* returns at the start of each calibration."""
         self._camera, self._parts, self._clock, self._read_tiles = camera, parts, clock, read_tiles
         self._waits = threading.Event()
         self.path = path
@@ -65,12 +66,12 @@ class ServedCalibration:
 
         Args:
             goes_on: Polled often. Returning False ends the calibration.
-            see: Called with a camera image twice a second.
-            began: Called when the calibration can be followed.
+            see: Called with a camera image up to twice a second.
+            began: Called once viewers can follow the calibration.
 
         Raises:
             CalibrationError: If the stored calibration is damaged.
-            VisionError: If tiles cannot be read, or the video contains no image.
+            VisionError: If the models that read tiles cannot be loaded, or the video contains no image.
             OSError: If the camera cannot be opened, or a file cannot be read.
         """
         from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
@@ -95,7 +96,7 @@ class ServedCalibration:
                 self._waits.wait(_RESTS_S)
 
     def check(self, goes_on: GoesOn, see: See) -> None:
-        """Compare an image with the stored calibration, and store the result in `findings`.
+        """Compare an image with the stored calibration, and set `findings` to the result.
 
         Raises:
             CalibrationError: If the stored calibration is damaged.
@@ -118,7 +119,7 @@ class ServedCalibration:
 
 
 def microphone_of(hardware: HardwareSettings) -> str | None:
-    """Return the microphone for knocks, as for `calibrate.knock.sensor_for`. None if knocks use another sensor."""
+    """Return the microphone for knocks, in the form for `calibrate.knock.sensor_for`. None for another or no sensor."""
     knock = hardware.knock
     if not isinstance(knock, MicrophoneSettings):
         return None
@@ -145,14 +146,17 @@ class _Shared:
         return self._look.light
 
     def take(self) -> Image | None:
-        """Return the latest image, or None if it was returned already."""
+        """Return the latest image, or None if there is no new one."""
         image = self._look.take()
         if image is not None:
             self._newest, self._taken_ns = image, self._clock()
         return image
 
     def turn(self) -> None:
-        """Show the latest image to viewers. Take one if the calibration does not."""
+        """Show the latest image to viewers, twice a second at most.
+
+        Take an image if the calibration has not taken any.
+        """
         now_ns = self._clock()
         if now_ns - self._shown_ns < _SHOWN_EVERY_NS:
             return

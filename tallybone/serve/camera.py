@@ -35,14 +35,17 @@ class TableCamera:
 
     @property
     def problem(self) -> str | None:
-        """Reason why there are no images, as text. None if there are, or will be when a game begins."""
+        """Reason why the camera gives no images, as text. None if it gives images, or will when a game begins."""
         if self._missing is not None or self._device is None:
             return self._missing
         return problem_of(self.source, self._device)
 
     @property
     def is_silent(self) -> bool:
-        """True if missing images are expected: no camera, a known problem, or a source that starts with a match."""
+        """True if missing images are expected: no camera, a known problem, or a source that starts with a match.
+
+        False if the camera hangs.
+        """
         hangs = self._device is not None and self._device.hangs
         will_come = is_device(self.source) and not is_no_camera(self.source)
         return not hangs and (self.problem is not None or not will_come)
@@ -59,7 +62,7 @@ class TableCamera:
         return self.source if mode is None else f"{self.source}, {mode.width_px} x {mode.height_px}"
 
     def look(self) -> Shot | None:
-        """Return an image for viewers, at most twice a second. Retries a missing camera."""
+        """Return an image for viewers, at most twice a second, or None. Retries a missing camera every five seconds."""
         if not is_device(self.source):
             return None
         if self._device is None:
@@ -75,7 +78,9 @@ class TableCamera:
         return shot_of(picture.image, picture.t_ns, self.source)
 
     def for_game(self, game: MatchPlan) -> tuple[Camera, MatchPlan]:
-        """Return a camera for a game, and the game completed with facts from the source. Closing it keeps this open.
+        """Return a camera for a game, and the game, with zones if the table is simulated.
+
+        Closing the returned camera keeps the device open.
 
         Raises:
             OSError: If the camera cannot be opened.
@@ -86,12 +91,12 @@ class TableCamera:
         return LentCamera(self.source, self._opened(), self._clock), game
 
     def for_calibration(self) -> CalibrationCamera:
-        """Return a camera view for calibration. Closing it keeps this open.
+        """Return a camera view for calibration. Closing the view keeps the device open.
 
         Raises:
             CameraError: If the camera cannot be opened.
             OSError: If an image file cannot be read.
-            VisionError: If it is not an image.
+            VisionError: If the image file is not an image.
         """
         if not is_device(self.source):
             # The options of a simulated game have no meaning here.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # A game without a page does not load the web packages.
     from tallybone.web.feed import LiveFeed
 
 _NS_PER_S = 1_000_000_000
-# Checks of the computer are cached for this time, because reading the power state starts a process.
+# Results of checking the computer are cached for this time, because reading the power state starts a process.
 _KEPT_NS = 5 * _NS_PER_S
 
 
@@ -41,7 +41,7 @@ class TableSources:
 
     Attributes:
         source: Name of the camera.
-        camera: Returns the finding about the camera between matches.
+        camera: Returns the finding about the camera.
         hardware: Configured parts.
         problems: Returns the problems of parts, by name.
         folder: Folder of the recordings.
@@ -73,7 +73,7 @@ class HealthMonitor:
         self._others: tuple[Callable[[], Iterable[Finding]], ...] = ()
 
     def also_ask(self, other: Callable[[], Iterable[Finding]]) -> None:
-        """Include the findings of *other*, which must be thread-safe."""
+        """Include the findings that *other* returns at each check. *other* must be thread-safe."""
         self._others = (*self._others, other)
 
     def now(self) -> Health:
@@ -120,7 +120,7 @@ def _of_recording(words: str) -> tuple[Finding, ...]:
 
 
 def parts_found(hardware: HardwareSettings, problems: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Return a finding for each configured part."""
+    """Return a finding for each configured part, and one for each kind of part that is not configured."""
     kinds = (
         (phrase("LEDs"), tuple(part.name for part in hardware.leds)),
         (phrase("buttons"), () if hardware.buttons is None else (hardware.buttons.name,)),
@@ -137,7 +137,7 @@ def _of_kind(kind: str, names: tuple[str, ...], problems: Mapping[str, str]) -> 
 
 
 def pace_found(pace: MeanPace | None) -> Finding:
-    """Return a finding about the speed of the machine. *pace* is None if it was not measured."""
+    """Return a finding about the speed of the machine. *pace* is None if the speed has not been measured."""
     part = phrase("speed")
     if pace is None:
         return absent(part, phrase("measured during a match"))
@@ -147,7 +147,7 @@ def pace_found(pace: MeanPace | None) -> Finding:
 
 
 def camera_found(words: str, why_not: str | None) -> Finding:
-    """Return a finding about a camera: its state in *words*, or the reason why it delivers no images."""
+    """Return a finding about a camera: its state in *words*, or the reason (*why_not*) why it gives no images."""
     if why_not is not None:
         return problem(phrase("camera"), why_not, phrase("Run `tallybone doctor` for details."))
     return ok(phrase("camera"), words)

@@ -10,7 +10,7 @@ from engine import EngineError
 from tallybone.play.start import newest_left, state_of
 from tallybone.recording.format import RecordingError
 
-# Only the latest recordings are searched. `play --resume-from` can continue any match.
+# Only so many of the latest recordings are searched. `play --resume-from` can continue any match.
 _MOST_RECORDINGS = 3
 
 
@@ -19,11 +19,11 @@ class LeftMatch:
     """An unfinished match.
 
     Attributes:
-        path: Its recording.
+        path: Recording of the match.
         game: Name of the game.
         players: Names of the players, by seat.
         totals: Points, by seat.
-        written_s: Time of its last entry, as Unix time in seconds.
+        written_s: Time at which the recording was last written, as Unix time in seconds.
     """
 
     path: Path
@@ -44,12 +44,15 @@ class LeftMatches:
 
     @property
     def is_known(self) -> bool:
-        """True if a search has finished since the last change."""
+        """True if a search has finished since the last call of `look`, or a match has begun since."""
         return self._known == self._wanted
 
     @property
     def newest(self) -> LeftMatch | None:
-        """The latest unfinished match. None if there is none, or during the search."""
+        """The latest unfinished match.
+
+        None if there is no such match, during the search, and once another has begun.
+        """
         return self._found if self.is_known else None
 
     def look(self) -> None:
@@ -68,7 +71,7 @@ class LeftMatches:
         asked = self._wanted
         found = _newest_in(self._folder)
         with self._lock:
-            if asked == self._wanted:  # Otherwise it is outdated, and another thread is searching.
+            if asked == self._wanted:  # Otherwise the result is outdated.
                 self._found, self._known = found, asked
 
 

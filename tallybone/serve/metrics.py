@@ -24,7 +24,7 @@ from tallybone.web.snapshot import as_json
 if TYPE_CHECKING:  # prometheus-client is imported at the first request, to start faster.
     from prometheus_client.core import Metric
 
-# Bits of `vcgencmd get_throttled`: current limits. Limits since the start are 16 bits higher.
+# Bits of `vcgencmd get_throttled` for limits that apply now. The bits for limits since the start are 16 places higher.
 _POWER_BITS = {"undervoltage": 0x1, "frequency_capped": 0x2, "throttled": 0x4, "soft_temperature_limit": 0x8}
 _SINCE_START = 16
 
@@ -71,7 +71,7 @@ class Observed:
 
 
 def observed_routes(health: Callable[[], Health], observed: Callable[[Health], Observed]) -> AtRoot:
-    """Return the routes, which need no PIN. *health* and *observed* must be thread-safe."""
+    """Return the routes of metrics and verdict, which need no PIN. *health* and *observed* must be thread-safe."""
     router = AtRoot()
 
     @router.get("/metrics", responses=_TEXT, response_class=Response)
@@ -106,7 +106,7 @@ def verdict_of(health: Health) -> Verdict:
 
 
 def verdict_on(problems: Iterable[str]) -> Verdict:
-    """Return the verdict for a list of problems."""
+    """Return the verdict for a list of problems: the table works if there are none."""
     reasons = tuple(plain(words) for words in problems)
     return Verdict(not reasons, version("tallybone"), reasons)
 
@@ -166,7 +166,10 @@ def _of_game(seen: Observed) -> Iterator["Metric"]:
 
 
 def _of_health(health: Health) -> Iterator["Metric"]:
-    """Yield the metrics of health. Several parts of a kind work if all of them do."""
+    """Yield the metrics of health.
+
+    Several parts of a kind count as working if all of them do. Unused kinds are left out.
+    """
     works: dict[str, bool] = {}
     for finding in health.findings:
         if finding.grade is not Grade.ABSENT:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def kept_bytes(text: str) -> int:
-    """Parse the value of `--keep`. Returns bytes."""
+    """Parse the value of `--keep`, and return the number of bytes."""
     try:
         return parse_size(text)
     except ValueError as error:
@@ -55,7 +55,7 @@ SpeedOption = Annotated[float, typer.Option(help="Speed of a video or recording;
 
 
 def recordings_folder(record: str, environment: Mapping[str, str], home: Path) -> Path:
-    """Return the folder for a value of `--record`: the default folder for "auto" and "none"."""
+    """Return the folder for a value of `--record`. For "auto" and "none" it is the default folder."""
     from tallybone.recording.folder import default_folder
 
     return default_folder(environment, home) if record in ("auto", "none") else Path(record)
@@ -65,7 +65,7 @@ def make_recordings_folder(record: str, folder: Path) -> None:
     """Create the folder given by `--record`. The default folder is created by the first recording instead.
 
     Raises:
-        OSError: If it cannot be created.
+        OSError: If the folder cannot be created.
     """
     if record in ("auto", "none"):
         return
@@ -145,7 +145,7 @@ class Environment:
         is_terminal: Whether *out* is a terminal and not a log.
         environment: Environment variables, which determine the state folder.
         home: Home folder of the user.
-        load: Loads the reader for a tile set with this highest number.
+        load: Loads the reader for a tile set, given its highest number of pips.
         open_device: Opens a camera device.
         machine: Checks the computer.
         pin: PIN of every match. None for a new one each time.

@@ -69,7 +69,7 @@ class TablePage(LivePage):
     # Called by a game.
 
     def see_to(self, live: LiveGame) -> bool:
-        """Handle requests from viewers. Returns whether the game goes on."""
+        """Handle requests from viewers. Return False if the game is to end."""
         if self._begun is not None:
             self._begun.answer(None)
             self._begun = None
@@ -80,7 +80,7 @@ class TablePage(LivePage):
     # Called by the lobby.
 
     def came(self) -> Iterator[PendingRequest]:
-        """Remove and yield the pending requests for matches. Refuse those that need a running game."""
+        """Remove and yield the pending requests to the table. Refuse those that need a running game."""
         for wanted in self.feed.desk.came():
             wanted.answer(Refused(Refusal.SENSELESS, NO_MATCH))
         kept, self._kept = self._kept, []
@@ -92,22 +92,22 @@ class TablePage(LivePage):
 
     @property
     def is_over(self) -> bool:
-        """True if the current match is over. False without a match."""
+        """True if the current or last match is over. False without a match."""
         game = None if self._now is None else self._now.session.state.game
         return game is not None and game.phase is Phase.MATCH_OVER
 
     def refuse(self, words: str) -> None:
-        """Refuse all pending requests."""
+        """Refuse all pending requests, with *words* as the reason for those that need no game."""
         for wanted in self.came():
             wanted.answer(Refused(Refusal.CHANGED, words))
 
     def begin(self, wanted: PendingRequest) -> None:
-        """Prepare for a match. Its request is answered when the match runs."""
+        """Prepare for a match. The request for it is answered when the match runs."""
         self.begin_anew(self._next_pin)
         self._begun, self._now, self.is_played = wanted, None, True
 
     def end(self, problem: str | None = None) -> None:
-        """End the match, or abort it because of a *problem*, and answer the requests that wait for it."""
+        """End the match, or abort it because of a *problem*, and answer the requests that wait for its begin or end."""
         if self._begun is not None:
             self._begun.answer(None if problem is None else Refused(Refusal.SENSELESS, problem))
         if self._ended is not None:
@@ -124,7 +124,7 @@ class TablePage(LivePage):
         self.feed.see(CameraPicture(shot.jpeg(), shot.t_ns))
 
     def _goes_on_after(self, wanted: PendingRequest, live: LiveGame) -> bool:
-        """Handle a request for a match during a game. Returns whether the game goes on."""
+        """Handle a request to the table during a game. Return False if the game is to end."""
         game = live.session.state.game
         is_over = game is None or game.phase is Phase.MATCH_OVER
         match wanted.wish:

@@ -67,8 +67,8 @@ class WalkProgress:
 
     Attributes:
         is_running: Whether a test is running.
-        words: All text shown so far.
-        keys: Keys that it accepts now.
+        words: Text shown so far, limited to the last 20,000 characters.
+        keys: Keys that the test accepts now, without the one that ends it.
         results: Results of the parts tested so far.
     """
 
@@ -94,7 +94,7 @@ class PartsTest:
         return self._state
 
     def answer(self, key: str) -> bool:
-        """Answer with a key. Returns False if the key is not accepted now."""
+        """Answer with a key. Return False if the test does not accept the key now."""
         with self._lock:
             state = self._state
             if not state.is_running or key not in (*state.keys, LEAVES):
@@ -103,7 +103,10 @@ class PartsTest:
             return True
 
     def run(self, hardware: HardwareSettings, opener: OpensParts, meanwhile: Callable[[], bool]) -> None:
-        """Test all parts of *hardware*. *meanwhile* is called often, and ends the test by returning False."""
+        """Test all parts of *hardware*. *meanwhile* is called often. If it returns False, the test ends.
+
+        The test also ends if nobody has polled its state for a minute.
+        """
         self._typed = queue.SimpleQueue()
         self._asked_ns = self._clock()
         self._change(WalkProgress(is_running=True))
@@ -139,7 +142,7 @@ class _Answers:
         self.is_over = False
 
     def pressed(self, wait_s: float) -> str:
-        """Wait up to *wait_s* seconds for a key. Returns "" if there was none."""
+        """Wait up to *wait_s* seconds for a key. Return "" if no key was pressed."""
         self.is_over = not self._goes_on()
         try:
             return self._typed.get(timeout=wait_s)
@@ -159,7 +162,7 @@ class ServedParts:
 
     @contextmanager
     def lent(self) -> Iterator[OpensParts]:
-        """Close all parts and yield an opener for single ones. They are reopened at the end of the block."""
+        """Close all parts and yield an opener for single parts. All parts are reopened at the end of the block."""
         panel = self.now.panel
         self.now.close()
         try:
@@ -229,7 +232,7 @@ class Walk:
         return PartResult(part, PartVerdict.WELL, f"{lamps.count} seen")
 
     def buttons(self, part: str, buttons: Buttons, pins: Mapping[str, int]) -> PartResult:
-        """Ask for each button, and check which one is pressed."""
+        """Ask the user to press each button, and check that the right one is pressed."""
         self._begin(part, "press each when asked. n nothing happens, s skip")
         odd: list[str] = []
         skipped = 0
@@ -254,7 +257,7 @@ class Walk:
         return PartResult(part, PartVerdict.WELL, f"all {len(buttons.names)} arrived correctly")
 
     def _came(self, buttons: Buttons, name: str, prompt: str, others: list[str]) -> bool:
-        """Return True if the button was pressed. Other buttons are reported and added to *others*."""
+        """Return True if the button *name* was pressed. Other pressed buttons are reported and added to *others*."""
         for pressed in buttons.read():
             if pressed.button == name:
                 self._write(f"{pressed.press.kind}\n")
@@ -265,7 +268,7 @@ class Walk:
         return False
 
     def knock(self, part: str, sensor: KnockSensor, now_ns: int) -> PartResult:
-        """Ask for three knocks, and report the strength of each."""
+        """Ask for three knocks, and report the strength of each. Other sounds are reported but not counted."""
         self._begin(part, f"knock {_KNOCKS} times, as in a game. n not heard, s skip")
         strengths: list[float] = []
 
@@ -336,21 +339,24 @@ def _shine(lamps: Lamps, phases: Iterator[tuple[Rgb, ...]]) -> None:
 
 
 def _phases(count: int, number: int, *, has_colours: bool) -> Iterator[tuple[Rgb, ...]]:
-    """Yield colours of all LEDs in an endless cycle, for testing the one with index *number*."""
+    """Yield colours of all LEDs in an endless cycle.
+
+    Only the LED with index *number* is lit, in turn with each colour.
+    """
     while True:
         for colour in (*(_COLOURS if has_colours else (_WHITE,)), OFF):
             yield tuple(colour if place == number else OFF for place in range(count))
 
 
 def sentence(heard: ClassifiedSound) -> str:
-    """Describe a sound."""
+    """Describe a sound in a line: its time, kind, strength and confidence."""
     again = ", again" if heard.in_row > 1 else ""
     how = f"strength {heard.strength:.2f}, {heard.confidence:.0%} sure"
     return f"{heard.t_ns / NS_PER_S:8.3f} s  {_WORDS[heard.kind]}{again} ({how})"
 
 
 def walked(hardware: HardwareSettings, steps: PartsWalk) -> Iterator[PartResult]:
-    """Yield the result of each part, until the user types q."""
+    """Yield the result of each part, and if the user ends the test, a result for the rest."""
     try:
         for leds in hardware.leds:
             yield _tried(f"LEDs ({leds.shows})", steps.leds, leds)
@@ -365,7 +371,7 @@ def walked(hardware: HardwareSettings, steps: PartsWalk) -> Iterator[PartResult]
 
 
 def _tried(name: str, test: Callable[[str, P], PartResult], part: P) -> PartResult:
-    """Return the result of a test. A part that cannot be opened or read has failed."""
+    """Return the result of a test. A part that cannot be opened, read or driven has failed."""
     try:
         return test(name, part)
     except _CANNOT as error:

@@ -105,7 +105,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
 def _open_page(
     setup: Setup, feed: LiveFeed, hosts: KnownHosts, more: Callable[[Access, TablePage], tuple[APIRouter, ...]]
 ) -> TablePage:
-    """Start the page of a table. *more* returns its additional routes."""
+    """Start the page of a table. *more* returns the routes in addition to those of a game."""
     world, displays = setup.world, setup.parts.hardware.displays
     return TablePage(
         setup.options.at,
@@ -122,7 +122,7 @@ def _open_page(
 
 
 def _routes(setup: Setup, owner: Owner, observing: Observing, access: Access, page: TablePage) -> tuple[APIRouter, ...]:
-    """Return the routes of a table besides those of a game."""
+    """Return the routes of a table in addition to those of a game."""
     clock, offered = setup.world.clock, partial(_offered, setup, page)
     return (
         rules_routes(),
@@ -153,7 +153,7 @@ def _sources_of(setup: Setup) -> TableSources:
 
 
 def _finish_restore(state: Path) -> str | None:
-    """Finish or undo an interrupted restore. Returns the reason if that fails, or None."""
+    """Finish or undo an interrupted restore. Return None, or the reason if that fails."""
     try:
         if finish_at_start(state):
             log.info("finished or undid an interrupted restore state=%s", state)
@@ -167,7 +167,7 @@ def _open_parts(hardware: HardwareSettings, clock: Clock, knocks: _Knocks) -> Li
 
 
 def _offered(setup: Setup, page: TablePage) -> Offered:
-    """Return the choices offered on the page now. Thread-safe."""
+    """Return the actions that the page offers now. Thread-safe."""
     house = setup.house.house
     return Offered(
         playing=page.is_played,
@@ -191,14 +191,14 @@ def _shown_left(left: LeftMatch | None) -> LeftShown | None:
 
 
 class _Knocks:
-    """Loads the knock classifier from the calibration of this table on demand."""
+    """Loads the knock classifier from the calibration of this table each time it is needed."""
 
     def __init__(self, stored: Callable[[], Path | None]) -> None:
         self._stored = stored
         self.problem: str | None = None
 
     def classifier(self) -> Classifier | None:
-        """Return the classifier, or None for the built-in one. `problem` is set if the calibration cannot be loaded."""
+        """Return the classifier, or None for the shipped one. Set `problem` if the calibration cannot be loaded."""
         self.problem, path = None, self._stored()
         if path is None:
             return None

@@ -16,14 +16,14 @@ from hardware.clock import Clock
 log = logging.getLogger(__name__)
 
 Send: TypeAlias = Callable[[bytes], bool]
-"""Sends a message without blocking. Returns whether it was sent."""
+"""Function that sends a message without blocking, and returns True if it was sent."""
 
 _NS_PER_US = 1000
 _MOST_STATUS = 200
 
 
 class Sign(Enum):
-    """Sign of life of a table, besides its main loop. The value is logged if it is missing."""
+    """Sign of life of a table, in addition to its main loop. Its value is logged if the sign is missing."""
 
     CAMERA = "no pictures arrive, and the camera reports no reason"
     PAGE = "the page's thread does not respond"
@@ -34,7 +34,7 @@ class Life:
     """State of the signs of life, and what systemd has been notified of. Times are monotonic, in nanoseconds.
 
     Attributes:
-        camera_ns: Time of the last image, or of the last known reason for having none. None for never.
+        camera_ns: Last time at which there was an image or a known reason for having none. None for never.
         page_ns: Time of the last response of the page's thread. None for never.
         status: Activity of the table, as text.
         is_ready: Whether systemd was notified of readiness.
@@ -54,7 +54,7 @@ class Life:
         return replace(self, camera_ns=t_ns) if sign is Sign.CAMERA else replace(self, page_ns=t_ns)
 
     def missing(self, t_ns: int, within_ns: int | None) -> tuple[Sign, ...]:
-        """Return the signs missing for longer than *within_ns*. With None, return those that never occurred."""
+        """Return the signs missing for longer than *within_ns*, or that never occurred. With None, only the latter."""
         times = ((Sign.CAMERA, self.camera_ns), (Sign.PAGE, self.page_ns))
         return tuple(
             sign for sign, last in times if last is None or (within_ns is not None and t_ns - last > within_ns)
@@ -65,8 +65,8 @@ class Life:
 
         Args:
             t_ns: Current time.
-            watchdog_ns: Watchdog interval. None if it is disabled. Messages are sent four times per interval, as long
-                as all signs of life are at most half an interval old.
+            watchdog_ns: Watchdog interval. None if the watchdog is disabled. Watchdog messages are sent four times per
+                interval, as long as all signs of life are at most half an interval old.
         """
         lines: list[str] = []
         after = self
@@ -152,7 +152,7 @@ class Notifier:
             self._send(b"STOPPING=1")
 
     def _complain(self, t_ns: int) -> None:
-        """Log once why systemd is going to restart the program."""
+        """Log once each time that signs of life go missing, so that systemd is going to restart the program."""
         if self._watchdog_ns is None or not self._life.is_ready:
             return
         missing = self._life.missing(t_ns, self._watchdog_ns // 2)
@@ -163,10 +163,10 @@ class Notifier:
 
 @contextmanager
 def notifying(environment: Mapping[str, str], clock: Clock, pid: int) -> Iterator[Notifier]:
-    """Yield a notifier, which notifies systemd of stopping at the end of the block.
+    """Yield a notifier, which notifies systemd of stopping at the end of the block. Without systemd, it sends nothing.
 
     Args:
-        environment: Environment variables. Those of systemd contain the socket and the watchdog interval.
+        environment: Environment variables. Those set by systemd contain the socket and the watchdog interval.
         clock: Monotonic clock in nanoseconds.
         pid: Id of this process.
 

@@ -67,9 +67,9 @@ class Setup:
         house: Settings kept between matches.
         desk: Requests from the page.
         folder: Folder of the recordings.
-        left: Unfinished match that can be resumed.
+        left: Finds the unfinished match that can be resumed.
         counts: Counters.
-        load: Loads the reader for a tile set with this highest number.
+        load: Loads the reader for a tile set, given its highest number of pips.
     """
 
     options: ServeOptions
@@ -94,10 +94,13 @@ class Setup:
 
 
 class ServedTable:
-    """An always-on table. It plays, tests or calibrates one thing at a time."""
+    """An always-on table. It plays a match, tests parts or calibrates, one at a time."""
 
     def __init__(self, setup: Setup, page: TablePage, problem: Callable[[], str | None] = lambda: None) -> None:
-        """Run the components of *setup* and the *page*. *problem* returns a general problem of the table."""
+        """Run the components of *setup* and the *page*.
+
+        *problem* returns a problem of the table as a whole, or None.
+        """
         self._setup, self._page, self._problem = setup, page, problem
         self._waits = threading.Event()
 
@@ -117,7 +120,7 @@ class ServedTable:
         return ServedLife(notifier, look, self._page.feed.answer, setup.world.clock, setup.counts)
 
     def run(self, shown: Listener, is_stopped: Callable[[], bool]) -> None:
-        """Play matches on request until stopped. Events are also *shown* in the terminal."""
+        """Handle requests for matches, tests and calibrations until stopped. *shown* shows matches in the terminal."""
         self._setup.left.look()
         while not is_stopped():
             for wanted in self._page.came():
@@ -149,7 +152,7 @@ class ServedTable:
                 self._page.see(shot)
 
     def _play(self, wanted: PendingRequest, shown: Listener, is_stopped: Callable[[], bool]) -> None:
-        """Play a match. Refuse the request if that is not possible."""
+        """Play a match until it is ended. Refuse the request if the match cannot be started."""
         page = self._page
         problem: str | None = None
         try:
@@ -211,7 +214,7 @@ class ServedTable:
         return resumed_game(path, self._setup.folder, began=wall_time(), software=software())
 
     def _table(self, wanted: PendingRequest, game: MatchPlan, camera: Camera) -> LiveTable:
-        """Set up a match."""
+        """Set up a match, and prepare the page for it. From then on, it counts as begun."""
         setup = self._setup
         match = set_up(
             game,
@@ -258,7 +261,7 @@ class LifeSigns:
 
     Attributes:
         seen_ns: Returns the time of the last image, or None.
-        is_silent: Returns whether missing images have a known reason.
+        is_silent: Returns True if missing images have a known reason.
         words: Returns the activity of the table, for `systemctl status`.
     """
 

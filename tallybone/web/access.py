@@ -24,7 +24,7 @@ from tallybone.web.tries import Tries
 COOKIE = "tallybone"
 LASTS_S = 12 * 3600
 _NS_PER_S = 1_000_000_000
-# Pairing codes are short-lived, because they are scanned from a screen at once.
+# Lifetime of pairing codes. It is short, because codes are scanned from a screen at once.
 CODE_LASTS_S = 300
 _MOST_CODES = 20
 
@@ -32,7 +32,7 @@ _MOST_LEFT = 1000
 _MOST_COOKIE = 1500
 
 MOST_BODY = 4096
-"""Maximum size of a request body. The largest action takes a tenth of it."""
+"""Maximum size of a request body in bytes. The largest action takes a tenth of it."""
 _POLICY = (
     "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
@@ -73,24 +73,24 @@ class Cookies:
         self._left: deque[str] = deque(maxlen=_MOST_LEFT)
 
     def issue(self, name: str) -> str:
-        """Return a cookie for an author with a name."""
+        """Return a cookie for an author with this name, cleaned and limited to MOST_NAME characters."""
         content = {"n": plain(name, MOST_NAME), "t": secrets.token_urlsafe(12), "s": self._clock() // _NS_PER_S}
         body = json.dumps(content).encode().hex()
         return f"{body}.{self._sign(body)}"
 
     def author_of(self, cookie: str | None) -> Author | None:
-        """Return the author of a cookie, or None if it is missing, forged, expired or signed out."""
+        """Return the author of a cookie, or None if the cookie is missing, forged, expired or signed out."""
         if cookie is None or len(cookie) > _MOST_COOKIE:
             return None
         body, _, signature = cookie.partition(".")
         if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._sign(body).encode()):
             return None
-        content = json.loads(bytes.fromhex(body))  # It can be trusted, because it is signed.
+        content = json.loads(bytes.fromhex(body))  # The content can be trusted, because it is signed.
         is_old = self._clock() // _NS_PER_S - content["s"] > self._lasts_s
         return None if is_old or content["t"] in self._left else Author(content["n"], content["t"])
 
     def leave(self, author: Author) -> None:
-        """Invalidate the cookie of an author."""
+        """Invalidate the cookie of an author. Only the last 1000 sign-outs are remembered."""
         self._left.append(author.token)
 
     def _sign(self, body: str) -> str:
@@ -123,7 +123,7 @@ class Access:
         return self._tries.wait_s(address)
 
     def try_pin(self, pin: str, name: str, address: str) -> str | None:
-        """Return a cookie if the PIN is correct, else None. Check `wait_s` first."""
+        """Return a cookie if the PIN is correct, else count a failed try and return None. Check `wait_s` first."""
         if not hmac.compare_digest(pin.encode("utf-8", "replace"), self._lock.pin.encode()):
             self._tries.failed(address)
             return None
@@ -131,7 +131,7 @@ class Access:
         return self.cookie_for(name)
 
     def new_code(self) -> str:
-        """Return a pairing code, valid once and for five minutes. The oldest of more than 20 codes is dropped."""
+        """Return a pairing code, valid once within five minutes. At most 20 codes are kept: the oldest is dropped."""
         codes = self._lock.codes
         while len(codes) >= _MOST_CODES:
             del codes[next(iter(codes))]
@@ -140,7 +140,7 @@ class Access:
         return code
 
     def try_code(self, code: str, name: str, address: str) -> str | None:
-        """Return a cookie for a valid pairing code, else None.
+        """Return a cookie for a valid pairing code, else count a failed try and return None.
 
         A valid code is accepted even during a waiting time, because codes cannot be guessed.
         """
@@ -157,7 +157,7 @@ class Access:
         return self._lock.cookies.issue(name)
 
     def author_of(self, cookie: str | None) -> Author | None:
-        """Return the author of a cookie, or None if it is missing, forged, expired or signed out."""
+        """Return the author of a cookie, or None if the cookie is missing, forged, expired or signed out."""
         return self._lock.cookies.author_of(cookie)
 
     def leave(self, author: Author) -> None:
@@ -187,7 +187,7 @@ def insider_by(access: Access) -> Callable[[Request], Awaitable[Author]]:
 
 
 def let_in(cookie: str, name: str = COOKIE, lasts_s: int = LASTS_S) -> Response:
-    """Return a response that sets *cookie* under *name* for *lasts_s* seconds."""
+    """Return a response that stores *cookie* under *name* in the browser for *lasts_s* seconds."""
     response = Response(status_code=204)
     response.set_cookie(name, cookie, max_age=lasts_s, httponly=True, samesite="strict", path="/")
     return response
@@ -202,7 +202,7 @@ def check_wait(wait_s: int) -> None:
 
 
 def come_in_by_pin(request: Request, access: Access, pin: str, name: str) -> Response:
-    """Sign in with a PIN. Returns a response that sets a cookie.
+    """Sign in with a PIN. Return a response that sets a cookie.
 
     Raises:
         HTTPException: 403 if the PIN is wrong, 429 after too many tries.
@@ -216,10 +216,10 @@ def come_in_by_pin(request: Request, access: Access, pin: str, name: str) -> Res
 
 
 def come_in_by_code(request: Request, access: Access, code: str, name: str) -> Response:
-    """Sign in with a pairing code. Returns a response that sets a cookie.
+    """Sign in with a pairing code. Return a response that sets a cookie.
 
     Raises:
-        HTTPException: 403 if the code is wrong or expired, or 429 instead after too many tries.
+        HTTPException: If the code is wrong, used or expired: 403, or after too many tries 429.
     """
     address = address_of(request)
     wait_s = access.wait_s(address)
@@ -286,7 +286,7 @@ class Guard:
             return 400, "this page speaks HTTP 1.1"
         headers = _headers(scope)
         host = headers.get("host")
-        # Browsers always send it, and only browsers are affected by DNS rebinding.
+        # A missing host is accepted: browsers always send one, and only browsers are affected by DNS rebinding.
         if host is not None and not self._hosts.knows(host):
             known = f"open it by its address, such as http://192.168.1.7:8080, or add the name to {self._hosts.told_by}"
             return 421, f"this table does not go by the name {plain(host, _MOST_SHOWN)}: {known}"
@@ -297,7 +297,7 @@ class Guard:
 
 
 def _bounded(receive: Receive) -> Receive:
-    """Return a receiver that rejects a body of unknown length once it exceeds the limit."""
+    """Return a receiver that rejects a body, for example of unknown length, once it exceeds MOST_BODY."""
     taken = 0
 
     async def bounded() -> Message:
@@ -326,7 +326,7 @@ def _is_own_page(headers: Mapping[str, str]) -> bool:
 
 
 def _problem_with_body(headers: Mapping[str, str], *, changes: bool) -> tuple[int, str] | None:
-    """Return status and reason for rejecting the body of a request, or None to accept it."""
+    """Return status and reason for rejecting a request by its body's declared length and type, or None to accept it."""
     length = headers.get("content-length", "0")
     if not (length.isascii() and length.isdecimal() and len(length) < 10 and int(length) <= MOST_BODY):
         return 413, _TOO_LARGE

@@ -46,10 +46,10 @@ _API = "/api/v1"
 Language: TypeAlias = Literal["en", "es", "pt", "fr"]
 """Language of a viewer."""
 MOST_VIEWERS = 200
-"""Maximum number of viewers. A tenth is reserved for this machine itself."""
+"""Maximum number of viewers. A tenth of them is reserved for this machine itself."""
 JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}, 304: {"description": "As before"}}
 
-# The game polls requests a hundred times a second, but not while it reads an image.
+# Time limit for a request. The game polls requests a hundred times a second, but not while it reads an image.
 _ANSWERS_WITHIN_S = 10.0
 _STATUS = {Refusal.CHANGED: 409, Refusal.SENSELESS: 422}
 
@@ -82,15 +82,15 @@ def make_app(
     """Return the web application of a table.
 
     Args:
-        feed: Provides snapshots and accepts requests.
+        feed: Provides snapshots and queues requests.
         access: Checks who can correct the game.
         pictures: Scales images.
-        more: Additional routes.
+        more: Routes in addition to those of the game, its images and signing in.
         language: Returns the default language of the table.
         static: Folder with the static files of the page.
         hosts: Allowed host names.
     """
-    making = asyncio.Lock()  # Only one worker thread at a time for viewers.
+    making = asyncio.Lock()  # Viewers together occupy only one worker thread at a time.
     routers = (game_routes(feed, making), picture_routes(feed, pictures, making), author_routes(feed, access), *more)
     about = "A domino table keeps its score. Everybody can watch; viewers with the table's PIN can make corrections."
     return guarded(routers, about, static, language=language, snapshot=feed.first, hosts=hosts)
@@ -142,7 +142,7 @@ async def _say_status(request: Request, error: Exception) -> Response:
 
 
 async def _say_invalid(request: Request, error: Exception) -> Response:
-    """Return the problem with a request, without repeating its content."""
+    """Return a response with status 422 and the first problem with a request, without repeating its content."""
     assert isinstance(error, RequestValidationError)
     first = next(iter(error.errors()), {"loc": (), "msg": "not understood"})
     where = ".".join(str(part) for part in first["loc"] if part != "body")
@@ -150,7 +150,7 @@ async def _say_invalid(request: Request, error: Exception) -> Response:
 
 
 def game_routes(feed: LiveFeed, making: asyncio.Lock) -> APIRouter:
-    """Return the routes of the game state, which need no PIN. *making* is held while a worker thread runs."""
+    """Return the routes of the game state, which need no PIN. The lock *making* is held while a worker thread runs."""
     router = APIRouter()
 
     @router.get("/state", response_model=Snapshot)
@@ -192,7 +192,7 @@ def game_routes(feed: LiveFeed, making: asyncio.Lock) -> APIRouter:
 
 
 def picture_routes(feed: LiveFeed, pictures: PagePictures, making: asyncio.Lock) -> APIRouter:
-    """Return the routes of images, which need no PIN. *making* is held while a worker thread runs."""
+    """Return the routes of images, which need no PIN. The lock *making* is held while a worker thread runs."""
     router = APIRouter()
 
     @router.get("/picture.jpg", responses=JPEG, response_class=Response)
@@ -232,7 +232,7 @@ class Watched(Protocol):
 
 
 async def watch(socket: WebSocket, watched: Watched, send: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Accept a viewer if the limit allows, and *send* changes until they disconnect."""
+    """Accept a viewer unless there are too many, and run *send* until the viewer disconnects."""
     is_own = socket.client is not None and is_console(socket.client.host)
     if watched.viewers >= MOST_VIEWERS - (0 if is_own else MOST_VIEWERS // 10):
         await socket.close(1013)
@@ -260,7 +260,7 @@ async def _send_newest(socket: WebSocket, feed: LiveFeed, language: str) -> None
 
 async def _answer_pings(socket: WebSocket) -> None:
     """Answer the pings of a viewer until they disconnect."""
-    with suppress(WebSocketDisconnect):  # They may disconnect while a reply is sent.
+    with suppress(WebSocketDisconnect):  # The viewer may disconnect while a reply is sent.
         while (message := await socket.receive())["type"] != "websocket.disconnect":
             if message.get("text") == "ping":
                 await socket.send_text('{"type":"pong"}')
@@ -280,7 +280,7 @@ def _kept(feed: LiveFeed, of: int | str) -> Made | None:
 
 
 def etag_of(jpeg: bytes) -> str:
-    """Return an entity tag for an image."""
+    """Return an entity tag for an image, from its checksum and length."""
     return f'"{zlib.crc32(jpeg):08x}-{len(jpeg)}"'
 
 
@@ -291,7 +291,7 @@ def _picture(made: Made | None, request: Request) -> Response:
 
 
 def picture_answer(jpeg: bytes, etag: str, request: Request) -> Response:
-    """Return a response with an image that browsers revalidate, or 304 if it is unchanged."""
+    """Return a response with an image that browsers revalidate, or 304 if the browser already has this version."""
     headers = {"etag": etag, "cache-control": "no-cache"}
     if request.headers.get("if-none-match") == etag:
         return Response(status_code=304, headers=headers)
@@ -350,7 +350,8 @@ async def answer_to(wish: W, desk: Desk[W, R], within_s: float, silence: Phrase)
     """Submit a request to the table and wait for the result.
 
     Raises:
-        HTTPException: 409 or 422 if it is refused, 429 if too many are pending, 503 with *silence* after *within_s*.
+        HTTPException: 409 or 422 if the request is refused, 429 if too many are pending, 503 with the text *silence*
+            without a result within *within_s* seconds.
     """
     asked = desk.ask(wish)
     if asked is None:

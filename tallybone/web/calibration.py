@@ -31,7 +31,7 @@ from tallybone.web.snapshot import Lobby, as_json
 if TYPE_CHECKING:
     from tallybone.calibrate.guide.course import GuideCourse
 
-# Finding tiles in an image takes seconds, and longer on a busy machine.
+# Time limit for a request. Finding tiles in an image takes seconds, and longer on a busy machine.
 ANSWERS_WITHIN_S = 30.0
 _MOST_ZONES = 8
 _MOST_TILES = 1000
@@ -139,7 +139,7 @@ def _newest(calibrating: Calibrating) -> CalibrationShown:
 
 
 async def fulfil_calibration(wish: CalibrationWish, calibrating: Calibrating) -> Taken:
-    """Submit a request. Raises the errors of `answer_to`, and 404 if there is no calibration."""
+    """Submit a request and wait for it. Raises the errors of `answer_to`, and 404 if no calibration is running."""
     _newest(calibrating)
     await answer_to(wish, calibrating.desk, ANSWERS_WITHIN_S, phrase("the table does not respond"))
     return Taken(version=_newest(calibrating).version)
@@ -149,10 +149,10 @@ class CalibratingPage:
     """Page of a guided calibration."""
 
     def __init__(self, where: str, course: "GuideCourse", camera: str, clock: Clock, *, pin: str | None = None) -> None:
-        """Serve *course* at *where*, as for `serving.listen_on`. A new PIN is created if *pin* is None.
+        """Serve *course* at the address *where*, in the form for `serving.listen_on`. Without *pin*, create a new PIN.
 
         Raises:
-            OSError: If it cannot be served at *where*.
+            OSError: If the page cannot be served at *where*.
         """
         self._calibrating = Calibrating(clock)
         self._calibrating.begin(course, camera)
@@ -168,7 +168,7 @@ class CalibratingPage:
         return f"page {self._page.url}{_VIEW}  {self._page.pin_words}"
 
     def turn(self) -> None:
-        """Process an image and pending requests."""
+        """Process pending requests and the next image."""
         self._calibrating.turn()
 
     def close(self) -> None:

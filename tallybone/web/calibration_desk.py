@@ -26,14 +26,15 @@ if TYPE_CHECKING:
 
 NOTHING = phrase("no calibration is running")
 _MOVED_ON = phrase("the calibration has moved on: check again")
-# Five images a second are enough feedback for holding a board still. Viewers fetch an image after its number.
+# Minimum time between two published images. Five a second are enough feedback for holding a board still. Viewers first
+# get the number of an image, and then fetch the image.
 _EVERY_NS = 200_000_000
 _PICTURES_KEPT = 4
 
 
 @dataclass(frozen=True, slots=True)
 class PressedChoice:
-    """Request to make a choice, based on this step and stage."""
+    """Request to make a choice that was offered at this step and stage."""
 
     press: str
     step: StepName | None
@@ -71,7 +72,7 @@ CalibrationWish: TypeAlias = PressedChoice | GoTo | DrawZones | CorrectTile | En
 
 
 class Calibrating:
-    """A calibration followed by pages. One thread begins and ends it, and calls `turn` repeatedly."""
+    """A calibration that pages can follow. One thread begins and ends the calibration, and calls `turn` repeatedly."""
 
     def __init__(self, clock: Clock) -> None:
         """Start without a course. *clock* is monotonic, in nanoseconds."""
@@ -97,7 +98,10 @@ class Calibrating:
         self._publish(course)
 
     def turn(self) -> None:
-        """Process pending requests and an image, and publish changes."""
+        """Process pending requests and the next image, and publish changes.
+
+        Images are published every 0.2 s at most.
+        """
         course = self._course
         for wanted in self.desk.came():
             outcome = Refused(Refusal.CHANGED, NOTHING) if course is None else _done(wanted.wish, course)
@@ -113,7 +117,7 @@ class Calibrating:
             self._publish(course)
 
     def end(self) -> None:
-        """Stop publishing, and refuse pending requests."""
+        """Stop publishing, refuse pending requests, and wake `wait_for_end`."""
         self._course = self.newest = None
         self._pictures = ()
         self.turn()
@@ -132,11 +136,11 @@ class Calibrating:
         return self.newest
 
     def wait_for_end(self, within_s: float) -> bool:
-        """Wait up to *within_s* seconds for its end. Returns whether it has ended."""
+        """Wait up to *within_s* seconds for the end of the calibration. Return True if it has ended."""
         return self._ended.wait(within_s)
 
     def picture(self, number: int) -> Image | None:
-        """Return the image with a number, or None if it is no longer kept."""
+        """Return the image with this number, or None if it is not among the last _PICTURES_KEPT."""
         return next((image for known, image in self._pictures if known == number), None)
 
     def _publish(self, course: GuideCourse) -> None:
@@ -152,7 +156,7 @@ class Calibrating:
 
 
 def _done(wish: CalibrationWish, course: GuideCourse) -> Refused | None:
-    """Handle a request. Returns a refusal, or None."""
+    """Handle a request. Return a refusal, or None if it was carried out."""
     try:
         match wish:
             case PressedChoice(press, step, stage):
@@ -264,7 +268,7 @@ def shown_of(course: GuideCourse, camera: str, number: int, *, version: int) -> 
     Args:
         course: The course.
         camera: Name of its camera.
-        number: Number of its latest image.
+        number: Number of the latest image.
         version: Version of the returned state.
     """
     view = course.view

@@ -14,15 +14,18 @@ from tallybone.web.hosts import is_console, visitor_of
 
 log = logging.getLogger(__name__)
 
-# Each viewer keeps one connection, and a browser opens up to six more for images.
+# Maximum number of connections, in total and per visitor. Each viewer keeps one, and a browser opens up to six more for
+# images.
 _MOST, _MOST_OF_ONE = 600, 64
-# Share of the file descriptors for connections. Camera, recording, parts, broker and closing connections need the rest.
+# Connections may use the number of file descriptors divided by this. Camera, recording, parts, broker and closing
+# connections need the rest.
 _SHARE_OF_DESCRIPTORS = 2
 _LOOKS_IN_A_DEADLINE = 10
 _SELDOM_NS = 60_000_000_000
 _MOST_FAULTS = 1000
 _THIS_MACHINE = "this machine"
-# A device that floods a connection is refused for this time. Further devices displace the oldest entry.
+# A device that floods a connection is refused for this time. At most so many devices are refused: a further one
+# displaces the oldest.
 _REFUSED_S, _MOST_REFUSED = 60.0, 1000
 
 
@@ -31,7 +34,7 @@ class Limits:
     """Limits of a page.
 
     Attributes:
-        most: Maximum number of connections. A thirtieth is reserved for this machine itself.
+        most: Maximum number of connections. A thirtieth of them is reserved for this machine itself.
         most_of_one: Maximum number per visitor (`hosts.Visitor`). There is no such limit for this machine, because a
             proxy on it forwards all visitors.
         request_within_s: Maximum duration of a request, and of the wait for the first or next one, in seconds.
@@ -45,7 +48,10 @@ class Limits:
 
     @property
     def most_of_network(self) -> int:
-        """Maximum number of connections from an IPv6 network of this machine, where a device can use many addresses."""
+        """Maximum number of connections from one IPv6 network of this machine.
+
+        A device can use many addresses in it.
+        """
         return self.most // 2
 
     @property
@@ -55,7 +61,7 @@ class Limits:
 
 
 def limits_of(descriptors: int) -> Limits:
-    """Return the limits for a process with this limit of file descriptors (RLIMIT_NOFILE).
+    """Return the limits for a process that may open this number of file descriptors (RLIMIT_NOFILE).
 
     >>> limits_of(4096).most, limits_of(1024).most, limits_of(resource.RLIM_INFINITY).most
     (600, 512, 600)
@@ -79,13 +85,13 @@ class Crowd:
         self._counts: Counter[str] = Counter()
         # Time at which each idle connection became idle, in seconds of the loop's clock, longest idle first.
         self._waiting: dict[asyncio.Transport, float] = {}
-        # Number of unsent bytes, and the time of the last change.
+        # Number of unsent bytes of each connection, and the time at which the number last changed.
         self._unread: dict[asyncio.Transport, tuple[int, float]] = {}
-        # End of the refusal of each visitor, in seconds of the loop's clock.
+        # Time until which each visitor is refused, in seconds of the loop's clock.
         self._refused: dict[str, float] = {}
 
     def admit(self, line: asyncio.Transport) -> bool:
-        """Accept or abort a new connection. Returns whether it was accepted."""
+        """Accept a new connection as idle, or abort it. Return True if it was accepted."""
         address = str(line.get_extra_info("peername", ("",))[0])
         visitor, limits = visitor_of(address), self._limits
         shares = {} if is_console(address) else {visitor.name: limits.most_of_one}
@@ -111,9 +117,9 @@ class Crowd:
         return True
 
     def refuse(self, line: asyncio.Transport) -> None:
-        """Refuse the visitor of a connection for a minute, unless it is this machine itself."""
+        """Refuse new connections from the visitor of a connection for a minute, unless it is this machine itself."""
         visitor = self._visitor_of(line)
-        if visitor == _THIS_MACHINE:  # a proxy on it forwards all visitors
+        if visitor == _THIS_MACHINE:  # a proxy on this machine forwards all visitors
             log.warning("this computer sends too much on a WebSocket: closed")
             return
         log.warning("%s sends too much on a WebSocket: blocked for a minute", visitor)
@@ -181,7 +187,7 @@ class Crowd:
 
 
 class SeldomFilter(logging.Filter):
-    """Logs each kind of error at most once a minute, with the number of repetitions, to save disk space."""
+    """Logs each kind of error at most once a minute, with the number of suppressed repetitions, to save disk space."""
 
     def __init__(self, clock: Clock) -> None:
         """Start without errors. *clock* is monotonic, in nanoseconds."""
@@ -191,11 +197,11 @@ class SeldomFilter(logging.Filter):
 
     @property
     def known(self) -> int:
-        """Number of known kinds of errors."""
+        """Number of kinds of errors that have been logged."""
         return len(self._last)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether to log a record."""
+        """Return True if a record is to be logged."""
         error = record.exc_info[0] if record.exc_info else None
         # Only the first line is compared, because asyncio names the socket or task on further lines.
         fault = (record.name, str(record.msg).partition("\n")[0], error)

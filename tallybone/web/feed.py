@@ -40,21 +40,21 @@ W = TypeVar("W")
 R = TypeVar("R")
 
 _NS_PER_S = 1_000_000_000
-# More than twenty changes a second would not be visible.
+# Minimum time between two snapshots. More than twenty changes a second would not be visible.
 _PACE_S = 0.05
 _MOST_EVENTS = 500
 _MOST_WANTED = 50
-# Interval for updates of the camera's frame rate alone.
+# Minimum interval for updates if only the status of the camera has changed, such as its frame rate.
 _EYE_EVERY_NS = _NS_PER_S
 _VERSIONS_KEPT = 2000
 _ANOTHER = object()
-"""Separator between the words of two games."""
+"""Entry of the queue that separates the words of two games."""
 Follower: TypeAlias = Callable[[Snapshot, int], None]
 """Called with every snapshot and the number of its match, in the page's thread. It must not block."""
 
 WIDTHS = (320, 640, 1280)
 CROP_PX = (240, 120)
-# Images are scaled at most four times a second, regardless of the number of viewers.
+# Each size of the image is made at most four times a second, regardless of the number of viewers.
 _EVERY_NS = 250_000_000
 _QUALITY = 75
 _MARGIN_SIDES = 0.15
@@ -63,7 +63,7 @@ _CROP_CORNERS = np.array([[0, 0], [CROP_PX[0], 0], [CROP_PX[0], CROP_PX[1]]], np
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """Result of an action. *back* reverts it, or is None if that is not possible."""
+    """Result of an action. *back* is the action that reverts it, or None if it cannot be reverted."""
 
     back: TakeBack | None
 
@@ -85,7 +85,7 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class Wanted(Generic[W, R]):
-    """A pending request, and the future for its outcome."""
+    """A pending request (*wish*), and the future for its outcome (*done*)."""
 
     wish: W
     done: Future[R | Refused] = field(default_factory=Future)
@@ -104,7 +104,7 @@ class Desk(Generic[W, R]):
         self._most, self._waiting = most, deque[Wanted[W, R]]()
 
     def ask(self, wish: W) -> Future[R | Refused] | None:
-        """Queue a request. Returns the future of its outcome, or None if the queue is full."""
+        """Queue a request. Return the future of its outcome, or None if the queue is full."""
         if len(self._waiting) >= self._most:
             return None
         wanted: Wanted[W, R] = Wanted(wish)
@@ -124,7 +124,7 @@ class Published:
     Attributes:
         version: Version, increasing with every change. 0 before the first snapshot.
         snapshot: The snapshot. None before the first.
-        bodies: Cache of its JSON by language.
+        bodies: Cache of the snapshot's JSON by language.
     """
 
     version: int = 0
@@ -138,15 +138,18 @@ class Published:
         return self.bodies[language]
 
     def message(self, language: str) -> str:
-        """Return the snapshot as a message for viewers, which is also embedded in the page."""
+        """Return the snapshot as a JSON message for viewers. The page also embeds this message."""
         return f'{{"type":"snapshot",{self.body(language)[1:].decode("ascii")}'
 
 
 class LiveFeed:
-    """Latest state of a live game for viewers. Without a running loop it only stores the values."""
+    """Latest state of a live game for viewers. Until `run` is called, it only stores the values."""
 
     def __init__(self, clock: Clock, times: Times | None = None) -> None:
-        """Start without a state. *clock* is monotonic, in nanoseconds. *times* collects durations of snapshots."""
+        """Start without a state.
+
+        *clock* is monotonic, in nanoseconds. *times* collects the durations of making snapshots.
+        """
         self._clock, self._times = clock, times
         self._loop: asyncio.AbstractEventLoop | None = None
         self._dirty, self._changed = asyncio.Event(), asyncio.Event()
@@ -192,25 +195,28 @@ class LiveFeed:
         self.picture, self.seen_ns = picture, self._clock()
 
     def say(self, news: Step | str) -> None:
-        """Queue words for viewers. The state that belongs to them follows by `show`."""
+        """Queue a step or a note, as words for viewers. The state that belongs to a step follows by `show`."""
         self._said.append(news)
         if isinstance(news, str):
             self._wake()
 
     def follow(self, follower: Follower | None) -> None:
-        """Pass every snapshot to *follower*, starting with the latest. None to stop."""
+        """Pass every snapshot to *follower*, starting with the latest, in place of an earlier follower.
+
+        None to stop.
+        """
         self._follower = follower
         self.answer(lambda: self._tell(self.newest.snapshot))
 
     def answer(self, do: Callable[[], object]) -> None:
-        """Schedule *do* in the page's thread. Ignored if no page is served."""
+        """Schedule *do* in the page's thread. Do nothing if no page is served."""
         loop = self._loop
         if loop is not None:
             with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
                 loop.call_soon_threadsafe(do)
 
     def log_since(self, version: int | None, log: tuple[Event, ...]) -> tuple[Event, ...]:
-        """Return the events in the log since a snapshot, or all events if the version is no longer known."""
+        """Return the events added to the log since snapshot *version*. Empty for None, all events if it is too old."""
         if version is None:
             return ()
         length = next((length for known, length in reversed(tuple(self._seen_logs)) if known <= version), 0)
@@ -219,7 +225,7 @@ class LiveFeed:
     # Called by both threads.
 
     def story_of(self, state: State) -> Story:
-        """Return the results of each action of a match. Only new ones are computed."""
+        """Return the outcomes of each action of a match. Only those of new events are computed, if possible."""
         self._story = self._story.after(state)
         return self._story
 
@@ -239,7 +245,7 @@ class LiveFeed:
             self._loop = None
 
     def publish(self) -> int:
-        """Publish a snapshot if anything has changed. Returns the current version."""
+        """Publish a snapshot if anything has changed. Return the current version."""
         now, began_s = self._now, perf_counter()
         if now is None:
             return self.newest.version
@@ -273,17 +279,17 @@ class LiveFeed:
         return self.newest.message(language) if self.newest.version else None
 
     async def after(self, version: int) -> Published:
-        """Wait for a version other than *version*, and return the latest snapshot."""
+        """Wait for a version other than *version*, and return it."""
         while self.newest.version == version:
             await self._changed.wait()
         return self.newest
 
     def told_after(self, number: int) -> tuple[ToldShown, ...]:
-        """Return the words after those with the id *number*, oldest first."""
+        """Return the messages after the one with the id *number*, oldest first. Only the last 500 are kept."""
         return tuple(words for words in reversed(self._told) if words.id > number)
 
     def plays_of(self, hand: int) -> tuple[PlayShown, ...]:
-        """Return the actions of a hand, numbered from 1. Empty if no such hand."""
+        """Return the actions of a hand, numbered from 1. Empty if there is no such hand."""
         hands, game = self._story.hands(), self._story.state.game
         if game is None or hand > len(hands):
             return ()
@@ -295,7 +301,7 @@ class LiveFeed:
         return self._now if isinstance(self._now, LiveState) else None
 
     def _hear(self, players: tuple[str, ...]) -> None:
-        """Convert queued words of the game's thread to sentences."""
+        """Convert the steps and notes queued by the game's thread to messages."""
         while self._said:
             news = self._said.popleft()
             if not isinstance(news, Step | str):
@@ -317,7 +323,7 @@ class LiveFeed:
 
 
 def _matters(before: LiveState, now: LiveState) -> bool:
-    """Return True if more than the frame rate of the camera has changed. Most values are compared by identity."""
+    """Return True if more than the camera's status text has changed. Most values are compared by identity."""
     old, new = before.session, now.session
     is_same = old.state is new.state and old.places is new.places and old.questions is new.questions
     return not is_same or _words(before) != _words(now)
@@ -330,7 +336,7 @@ def _words(now: LiveState) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class CameraPicture:
-    """A camera image: JPEG data, time, and camera alignment as far as known."""
+    """A camera image: JPEG data, time, and alignment of the camera, unmoved if unknown."""
 
     jpeg: bytes
     t_ns: int
@@ -353,7 +359,10 @@ class PagePictures:
     kept: dict[int, tuple[int, Made]] = field(default_factory=dict)
 
     def of_width(self, taken: CameraPicture, width_px: int) -> Made | None:
-        """Return an image of one of `WIDTHS`, possibly cached for up to 0.25 s. None if it cannot be decoded."""
+        """Return the image in one of `WIDTHS`, possibly an earlier one made up to 0.25 s ago.
+
+        None if it is not decodable.
+        """
         made_ns, made = self.kept.get(width_px, (0, None))
         name = f'"{taken.t_ns}-{width_px}"'
         now_ns = self.clock()
@@ -368,7 +377,11 @@ class PagePictures:
 
 
 def crop_of(taken: CameraPicture, session: Session, seq: int) -> Made | None:
-    """Return the crop of a tile of the layout, with W at the left. None if its position is unknown."""
+    """Return the crop of a tile of the layout.
+
+    The line runs from left (W) to right for a tile along it, from top to bottom for a crosswise one. None if its
+    position is unknown or the image cannot be decoded.
+    """
     known = session.places.find(NodeId(seq))
     if known is None:
         return None
@@ -380,7 +393,10 @@ def crop_of(taken: CameraPicture, session: Session, seq: int) -> Made | None:
 
 
 def _corners(place: Footprint) -> NDArray[np.float32]:
-    """Return three corners of the crop from the first half: two along the tile, then one across. Shape (3, 2)."""
+    """Return three corners of the tile with a margin, beginning at its first half: two along the tile, then one across.
+
+    Shape (3, 2).
+    """
     a, b, c, d = place.outline(_MARGIN_SIDES)
     return np.array((a, b, c) if place.lies_along else (b, c, d), np.float32)
 
@@ -392,7 +408,7 @@ def _decoded(taken: CameraPicture) -> Image | None:
 
 
 def jpeg_of_width(image: Image, width_px: int) -> bytes:
-    """Encode an image as JPEG, reduced to at most *width_px*."""
+    """Encode an image as JPEG, reduced in width to at most *width_px*."""
     height, width = image.shape[:2]
     if width <= width_px:
         return _jpeg(image)

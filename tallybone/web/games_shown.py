@@ -133,7 +133,7 @@ def rule_of_play(rules: Rules, *, is_stack: bool) -> Phrase:
     """Return the rule by which a play scores, from the explanations of the options.
 
     >>> rule_of_play(profile("bones"), is_stack=False)
-    'a play scores if its count is a multiple of this: 5'
+    'a play scores if its count is a multiple of this number: 5'
     """
     values = [option_named("unit"), *([option_named("play_divisor")] if rules.play_divisor != 1 else [])]
     words = [listed((Phrase(option.meaning), value_text(rules, option)), ": ") for option in values]
@@ -143,7 +143,7 @@ def rule_of_play(rules: Rules, *, is_stack: bool) -> Phrase:
 
 
 def checked(game: str, options: Mapping[str, str], players: int | None = None) -> CheckedShown:
-    """Return the values of a game with changed options, or the problems.
+    """Return the values of a game with changed options, and the problems. With invalid options, only the problems.
 
     Args:
         game: Name of the game.
@@ -161,7 +161,7 @@ def checked(game: str, options: Mapping[str, str], players: int | None = None) -
 
 
 def faults_of(error: EngineError) -> tuple[FaultShown, ...]:
-    """Return the problems of an error, each with its field."""
+    """Return the problems in an error, each with the option that it concerns, or "" for no option."""
     faults: Sequence[str] = error.faults if isinstance(error, OptionsError) else (str(error),)
     return tuple(_fault(words) for words in faults)
 
@@ -195,7 +195,7 @@ def _game(rules: Rules) -> GameShown:
 
 
 def _fits(rules: Rules, key: str, value: str) -> bool:
-    """Return True if a preset changes a game, and only options that have an effect in it."""
+    """Return True if a preset changes a game, and all options that it changes have an effect in the game."""
     try:
         other = with_options(rules, {key: value})
     except EngineError:

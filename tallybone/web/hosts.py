@@ -10,7 +10,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from pathlib import Path
 
 _HOST = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([\w-]+(?:\.[\w-]+)*)\.?)(?::\d{0,5})?", re.ASCII)
-# Names below these domains cannot be registered publicly, so they are controlled by the local network.
+# Names below these domains cannot be registered publicly, so only the local network controls them.
 _AT_HOME = ("lan", "home", "home.arpa", "internal", "localdomain")
 _CONSOLE = ("127.0.0.1", "::1")
 
@@ -73,7 +73,7 @@ def is_console(address: str) -> bool:
 
 
 def own_networks(interfaces: Path = Path("/proc/net/if_inet6")) -> tuple[IPv6Network, ...]:
-    """Return the IPv6 networks of this machine. Empty if the system does not list them."""
+    """Return the IPv6 networks of this machine. Empty if the file *interfaces* is missing."""
     try:
         lines = interfaces.read_text().splitlines()
     except OSError:
@@ -88,8 +88,8 @@ class Visitor:
 
     Attributes:
         name: Identifies the visitor: an IPv4 address, an IPv6 address in a network of this machine, or any other /64.
-        network: The IPv6 network of this machine that they are in, else None. One device can take any number of
-            addresses in it, so limits also apply to the whole network.
+        network: The IPv6 network of this machine that contains the visitor, else None. One device can take any number
+            of addresses in such a network, so limits also apply to the network as a whole.
     """
 
     name: str
@@ -120,7 +120,7 @@ def visitor_of(address: str, own: Callable[[], Iterable[IPv6Network]] = own_netw
 
 
 def _parsed(address: str) -> IPv4Address | IPv6Address | None:
-    """Parse an address. Converts IPv4-mapped IPv6 to IPv4. None if it is invalid."""
+    """Parse an address, IPv4-mapped IPv6 as IPv4. None if it is invalid."""
     try:
         found = ip_address(address)
     except ValueError:

@@ -70,16 +70,19 @@ def _ends(game: Game, known: dict[NodeId, Known]) -> tuple[EndShown, ...]:
 
 
 def end_shown(end: OpenEnd, place: Footprint, counts: int) -> EndShown:
-    """Return an open end of the tile at *place*."""
+    """Convert an open end of the tile at *place*. *counts* is its share of the count."""
     port = end.spot.port
-    # A free arm of a starter has no position.
+    # A free arm of a starter has no position of its own, so the centre of the starter is shown.
     middle = edges_at(place, port, is_double=True)[0].middle if port in _SIDES else (0.0, 0.0)
     x, y = _px(place.at(*middle))
     return EndShown(x, y, end.spot.host, port.value, end.number, counts, end.playable)
 
 
 def _counts(game: Game) -> dict[tuple[NodeId, Port], int]:
-    """Return the contribution of each open end to the count. Both halves of a double are distributed over its ends."""
+    """Return the pips that each open end adds to the count. Empty in games without a count.
+
+    The halves of a double are distributed over its ends.
+    """
     counts: dict[tuple[NodeId, Port], int] = {}
     if game.rules.unit is None:
         return counts
@@ -99,7 +102,7 @@ def _waiting(tile: SeenTile) -> WaitingShown:
 
 
 def unsure_shown(view: TableView | None) -> tuple[UnsureShown, ...]:
-    """Return the outlines of unreadable objects that look like tiles."""
+    """Return the outlines of objects that look like tiles but cannot be read. Empty without a view."""
     tiles = () if view is None else view.unsure
     return tuple(UnsureShown(tuple(_px(point) for point in tile.corners_px)) for tile in tiles)
 
@@ -130,7 +133,10 @@ class EndOffered:
 
 
 def ends_before(session: Session, before: int, tile: Tile) -> tuple[EndOffered, ...] | None:
-    """Return the open ends before the action with the seq *before*. None if there is no such action."""
+    """Return the open ends before the action number *before*, and if *tile* fits. None if there is no such action.
+
+    Ends that the rules close, and ends of tiles with unknown positions, are left out.
+    """
     entry = next((entry for entry in entries(session.state) if entry.seq == before), None)
     if entry is None:
         return None

@@ -16,8 +16,8 @@ from tallybone.web.crowd import Crowd
 
 MOST_FRAME = 1024
 """Maximum payload of a WebSocket frame from a viewer, in bytes. Viewers only send pings."""
-# Limits for one viewer within a window. Bytes are checked before they are parsed: 240 kB of empty frames are 40,000
-# frames, which took the page's thread 0.1 s.
+# Maximum numbers of frames and bytes from one viewer within a window. Bytes are checked before they are parsed: 240 kB
+# of empty frames are 40,000 frames, which took the page's thread 0.1 s.
 _WINDOW_S, _MOST_FRAMES, _MOST_BYTES = 10.0, 50, 2 * MOST_FRAME
 
 
@@ -51,12 +51,12 @@ class HttpLine(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Process received data."""
+        """Process received data, and report whether the connection waits for a request or a response."""
         super().data_received(data)
         self._note()
 
     def send_400_response(self, msg: str) -> None:
-        """Reject an invalid request and close the connection. If the response has started, only close it."""
+        """Reject an invalid request and close the connection. If a response has started, only close the connection."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)
         else:
@@ -88,7 +88,7 @@ class HttpLine(H11Protocol):
 
 
 class WebSocketLine(WebSocketsSansIOProtocol):
-    """A WebSocket of a viewer. Invalid UTF-8 closes it with 1007, too many bytes or frames with 1008."""
+    """A WebSocket of a viewer. It is closed with 1007 for invalid UTF-8, and with 1008 for too many bytes or frames."""
 
     def __init__(self, crowd: Crowd, **given: Any) -> None:
         """Report to *crowd*. Other arguments are for uvicorn."""
@@ -124,7 +124,7 @@ class WebSocketLine(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
     def send_receive_event_to_app(self) -> None:
-        """Pass a message on, or close the connection on invalid UTF-8, for which uvicorn would log an error."""
+        """Pass a message on, or close the connection if it is not UTF-8, for which uvicorn would log an error."""
         if self.curr_msg_data_type == "text" and not self.close_sent and not _is_utf8(b"".join(self.frames)):
             self.frames = []
             self.conn.send_close(CloseCode.INVALID_DATA)

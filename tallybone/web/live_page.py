@@ -47,18 +47,18 @@ class LivePage:
         """Start serving.
 
         Args:
-            where: Address as for `serving.listen_on`: a port, an address and port, or "" for the default port on all
-                interfaces. Or a listening socket.
+            where: A listening socket, or an address as for `serving.listen_on`: a port, an address and port, or "" for
+                the default port on all interfaces.
             clock: Monotonic clock in nanoseconds.
             pin: PIN. None for a new one.
             feed: Source of the game. None for a new one.
             language: Returns the default language of the table.
-            says_pin: Whether `words` contain the PIN. They must not if they are logged.
+            says_pin: Whether `words` contains the PIN. Set to False if `words` is logged.
             hosts: Allowed host names.
             more: Returns additional routes.
 
         Raises:
-            OSError: If it cannot be served at *where*.
+            OSError: If the page cannot be served at *where*.
         """
         listening = listen_on(where) if isinstance(where, str) else where
         self._says_pin = says_pin
@@ -71,7 +71,7 @@ class LivePage:
         self._serving = Serving(app, listening, self.feed)
 
     def begin_anew(self, pin: str | None = None) -> None:
-        """Prepare for another match, with a new PIN. All cookies become invalid."""
+        """Prepare for another match, with the PIN *pin* or a new one. All cookies become invalid."""
         self.pin = pin or new_pin()
         self._access.renew(self.pin, secrets.token_bytes(32))
         self.feed.begin_anew()
@@ -99,7 +99,7 @@ class LivePage:
         return ShownOnPage(self.feed)
 
     def see_to(self, live: LiveGame) -> bool:
-        """Handle pending requests, and answer them when the result is published. Always returns True."""
+        """Handle pending requests, and answer each after its result is published. Always return True."""
         for wanted in self.feed.desk.came():
             if wanted.done.set_running_or_notify_cancel():  # Otherwise the request was cancelled.
                 outcome = self._do(wanted.wish, live)

@@ -71,13 +71,13 @@ from tallybone.web.story import Story
 def meant_by(
     action: PageAction, session: Session, story: Story, since: Iterable[Event]
 ) -> tuple[ByHand, ...] | Refused:
-    """Return the inputs for an action, in order, or a refusal.
+    """Return the inputs of the session that carry out an action, in order, or a refusal.
 
     Args:
         action: Action of a page.
         session: State of the session.
         story: Results of each action of the match.
-        since: Events in the log since the snapshot on which the action is based.
+        since: Events added to the log since the snapshot on which the action is based.
     """
     state = session.state
     game = state.game
@@ -123,7 +123,7 @@ def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand |
 
 
 def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]) -> bool:
-    """Check whether the subject of an action has changed since the page saw it."""
+    """Check whether events since the snapshot affect an action. Adding points and taking back are never affected."""
     match action:
         case GivePoints() | SayLeft() | TakeBack():
             return False
@@ -174,7 +174,7 @@ def _removal(entry: Entry) -> ByHand | Refused:
 
 
 def _points_of_play(points: int, result: ActionResult, story: Story) -> ByHand | Refused:
-    """Return the input that sets the points of a play, by a single adjustment with the difference."""
+    """Return the input that sets the points of a play: a new, changed or removed adjustment. Or a refusal."""
     action, why = result.entry.action, why_of(result.entry)
     assert isinstance(action, Play | Stack)  # ensured by the caller
     earlier, wanted = corrections(story).get(why), points - paid(result)
@@ -255,7 +255,7 @@ def _spot(at: At) -> Spot:
 
 
 def _lying(play: Play, pips: PipNumbers | None, as_event: Callable[[Play], Event], seq: int, state: State) -> Play:
-    """Return a play with its inner number: the first of *pips* for the first tile, else a number that fits."""
+    """Return a play with its inner number: the first of *pips* for a leading tile, else a possible one if any."""
     tile = play.tile
     first, second = pips or (tile.low, tile.high)
     if play.at is None:
@@ -265,7 +265,7 @@ def _lying(play: Play, pips: PipNumbers | None, as_event: Callable[[Play], Event
 
 
 def _can_be(event: Event, seq: int, state: State) -> bool:
-    """Return True if the action *seq* would not be impossible after an event."""
+    """Return True if the action number *seq* would not be impossible after *event*."""
     _, outcomes = apply(state, event)
     irregular = (outcome for outcome in outcomes if isinstance(outcome, Irregular) and outcome.seq == seq)
     return all(outcome.problem.weight is not Weight.IMPOSSIBLE for outcome in irregular)
@@ -280,9 +280,12 @@ def _checked(event: Event, state: State) -> Event | Refused:
 
 
 def taking_back(action: PageAction, session: Session, log: int) -> TakeBack | None:
-    """Return the action that reverts one performed at length *log* of the log. *session* is the state after it.
+    """Return the action that reverts *action*.
 
-    None if it cannot be reverted. Reverting an answer cannot itself be reverted, because the question is asked again.
+    *log* was the length of the log before it, and *session* is the state after.
+
+    None if the action cannot be reverted. Reverting an answer cannot itself be reverted, because the question is asked
+    again.
     """
     if isinstance(action, TakeBack) and action.answer:
         return None
@@ -291,7 +294,7 @@ def taking_back(action: PageAction, session: Session, log: int) -> TakeBack | No
 
 
 def meant_back(action: TakeBack, session: Session) -> tuple[ByHand, ...]:
-    """Return the inputs that revert an action. Empty if that is no longer possible."""
+    """Return the inputs that carry out *action*, which reverts an earlier one. Empty if that is no longer possible."""
     if not action.answer:
         return reversal_events(session.state, action.log)
     answered = session.answered

@@ -1,8 +1,8 @@
 """Bundle and serve the files of a page: few, compressed, and cached until the program changes.
 
-A page is `index.html` with its styles and modules. It is built once per language: the modules joined into one file
-with the texts in that language, another file for views that few people open, and the styles in a third. Each address
-contains a hash of the content, so browsers never ask twice. The page itself contains the current snapshot.
+A page is `index.html` with its styles and modules. For each language it is built once: one file with the modules and
+the texts in that language, a second for views that few people open, and a third with the styles. Each address contains
+a hash of the content, so browsers fetch a file only once. The page itself contains the current snapshot.
 
 Each module keeps its own scope: ``export function make() {}`` in dom.js becomes ``$.dom = (() => { function make()
 {} return { make }; })();``, and ``import { make } from "./dom.js";`` becomes ``const { make } = $.dom;``. Modules
@@ -38,12 +38,15 @@ _STYLE = re.compile(r'[ \t]*<link rel="stylesheet" href="([\w.]+)">\n')
 _LANGUAGE = '<html lang="en">'
 _END = "</body>"
 _TEXTS = "texts"
-"""Name of the generated module with `code` (the language) and `texts`."""
+"""Name of the generated module with `code` (the language code) and `texts`."""
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _PACKED_HARD = 9
 
 FirstSnapshot: TypeAlias = Callable[[str], str | None]
-"""Called in the page's thread with a language; returns the first snapshot as JSON, or None if there is none yet."""
+"""Function that returns the first snapshot as JSON in a language, or None before the first.
+
+It runs in the page's thread.
+"""
 _COOKIE = "tallybone_language"
 """Cookie with a viewer's language, set by `static/say.js`."""
 _A_YEAR = "public, max-age=31536000, immutable"
@@ -62,7 +65,7 @@ Read = Callable[[str], str]
 
 @dataclass(frozen=True)
 class PageFile:
-    """A file of the page; the content at its address never changes.
+    """A file of the page. The content at its address never changes.
 
     Attributes:
         body: Content.
@@ -109,7 +112,7 @@ class Pages:
     """The page in each language, built on first use."""
 
     def __init__(self, folders: Iterable[Path]) -> None:
-        """Build the page from the files in *folders*; earlier folders take precedence.
+        """Prepare the page from the files in *folders*. For files of the same name, earlier folders take precedence.
 
         Raises:
             JoiningError: If the modules cannot be joined.
@@ -153,7 +156,7 @@ class Pages:
 
 
 def _sources(folders: Iterable[Path]) -> dict[str, str]:
-    """Return the text of the files in folders, by name. Symbolic links are skipped."""
+    """Return the text of the page's files in folders, by name. Symbolic links and other kinds of files are skipped."""
     found: dict[str, str] = {}
     for folder in folders:
         for path in folder.iterdir():
@@ -163,7 +166,7 @@ def _sources(folders: Iterable[Path]) -> dict[str, str]:
 
 
 def _texts_in(texts: Mapping[str, TextEntry], html: str, modules: Iterable[Module]) -> dict[str, TextEntry]:
-    """Return the texts used by the page or by one of *modules*."""
+    """Return the entries of *texts* that the page or one of *modules* contains."""
     scripts, page = "\n".join(module.script for module in modules), unescape(html)
     return {
         english: said
@@ -190,11 +193,11 @@ class PageServed:
     """ASGI app that serves the page at `/` and its files."""
 
     def __init__(self, folders: Iterable[Path], language: Callable[[], str | None], snapshot: FirstSnapshot) -> None:
-        """Serve the page from *folders*; *language* returns the table's language, *snapshot* the first snapshot."""
+        """Serve the page from *folders*. *language* returns the table's language, *snapshot* the first snapshot."""
         self._pages, self._language, self._snapshot = Pages(folders), language, snapshot
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; reject a WebSocket.
+        """Answer a request. Reject a WebSocket.
 
         Raises:
             HTTPException: 404 for an unknown path, 405 for a method other than GET and HEAD.
@@ -220,7 +223,7 @@ class PageServed:
 
 
 def language_for(request: Request, of_table: str | None) -> str:
-    """Return a viewer's language: from the address, else the cookie, the table, or the browser."""
+    """Return a viewer's language: the first available one of address, cookie, table and browser, else English."""
     wanted = (
         request.query_params.get("lang"),
         request.cookies.get(_COOKIE),
@@ -288,7 +291,7 @@ def module_of(name: str, source: str) -> Module:
     })();
 
     Raises:
-        JoiningError: If it uses an import, export or top-level await that is not supported.
+        JoiningError: If the module uses an import, export or top-level await that is not supported.
     """
     source = _COMMENT.sub("", source)
     needs = tuple(found[1] for found in _IMPORT.findall(source))
@@ -303,7 +306,7 @@ def module_of(name: str, source: str) -> Module:
 
 
 def begun_with(names: Iterable[str], read: Read, known: Collection[str] = ()) -> tuple[Module, ...]:
-    """Return modules and their dependencies, dependencies first, without those in *known*.
+    """Return modules and their static dependencies, dependencies first, without those in *known*.
 
     Raises:
         JoiningError: If modules import each other in a cycle.
@@ -326,7 +329,7 @@ def begun_with(names: Iterable[str], read: Read, known: Collection[str] = ()) ->
 
 
 def asked_for_later(first: Iterable[Module], read: Read, known: Collection[str]) -> tuple[Module, ...]:
-    """Return the modules that are dynamically imported, directly or indirectly."""
+    """Return the modules that *first* import dynamically, and all that those import, without those in *known*."""
     found: dict[str, Module] = {}
     wanted = [name for module in first for name in module.leads_to]
     while wanted:
@@ -337,7 +340,7 @@ def asked_for_later(first: Iterable[Module], read: Read, known: Collection[str])
 
 
 def first_script(modules: Iterable[Module], given: str) -> str:
-    """Return the first file; *given* runs before all modules and can set values in `$`."""
+    """Return the first file. The script *given* runs before all modules and can set values in `$`."""
     return "\n".join(("const $ = {};", given, *(module.script for module in modules), "export { $ };", ""))
 
 

@@ -44,7 +44,7 @@ _PAID = (Reason.PLAY, Reason.BONUS, Reason.STEAL)
 
 
 def told_of(said: Step | str, players: tuple[str, ...], number: int) -> tuple[ToldShown, ...]:
-    """Return a step as one message, or () if it has no words.
+    """Convert a step or note to at most one message. Empty if the step has no words.
 
     Args:
         said: The step, or the text of a note.
@@ -62,7 +62,7 @@ def told_of(said: Step | str, players: tuple[str, ...], number: int) -> tuple[To
 
 
 def _seat_of(what: Action | Announcement) -> int | None:
-    """Return the seat of an action or an announcement, or None if it belongs to no player."""
+    """Return the seat of an action or announcement, or None if it has no seat."""
     seat: int | None = getattr(what, "seat", None)
     return seat
 
@@ -72,7 +72,7 @@ def plays_of(told: Iterable[ActionResult], story: Story, players: Sequence[str])
 
     Args:
         told: Actions of the hand and their outcomes.
-        story: The match; adjustments are included in the points of their play.
+        story: The match. Adjustments are included in the points of their play.
         players: Display names by seat.
     """
     by_hand = corrections(story)
@@ -103,19 +103,19 @@ def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, 
 
 
 def why_of(entry: Entry) -> str:
-    """Return the `why` that links an adjustment to a play."""
+    """Return the text of `Adjust.why` that links an adjustment to this play."""
     action = entry.action
     tile = f"{action.tile}, " if isinstance(action, Play | Stack) else ""
     return f"{tile}play {entry.seq}"
 
 
 def corrections(story: Story) -> dict[str, Entry]:
-    """Return the players' adjustments by their `why`."""
+    """Return the players' adjustments by their `why`. Of several with the same `why`, the last."""
     return {one.entry.action.why: one.entry for one in story.told if isinstance(one.entry.action, Adjust)}
 
 
 def paid(told: ActionResult) -> int:
-    """Return the points of a play without adjustments."""
+    """Return the points that a play has scored for its own player, without adjustments."""
     seat = _seat_of(told.entry.action)
     scored = (one for one in told.outcomes if isinstance(one, Scored) and one.reason in _PAID)
     return sum(one.points for one in scored if one.seat == seat)
@@ -128,8 +128,8 @@ def play_shown(
 
     Args:
         told: The action and its outcomes.
-        game: Match whose layout contains its tile; None if unknown.
-        rules: Rules of the match; None if unknown.
+        game: Match whose layout contains the tile, to order its pips. None if unknown.
+        rules: Rules of the match. None if unknown.
         by_hand: Adjustments by their `why`.
         players: Display names by seat.
     """
@@ -153,7 +153,7 @@ def play_shown(
 
 
 def _rule(told: ActionResult, rules: Rules) -> str | None:
-    """Return the rule under which the count of a play scores; None if it does not score."""
+    """Return the rule under which the count of a play scores. None if it does not score."""
     is_paid = any(
         isinstance(one, Claimable) or (isinstance(one, Scored) and one.reason in _COUNT_PAID) for one in told.outcomes
     )
@@ -161,12 +161,15 @@ def _rule(told: ActionResult, rules: Rules) -> str | None:
 
 
 def _is_summed(outcome: Outcome) -> bool:
-    """Check whether an outcome is shown in the `sum` or `points` field."""
+    """Check whether the `sum` or `points` field already shows an outcome."""
     return isinstance(outcome, Counted) or (isinstance(outcome, Scored) and outcome.reason is Reason.PLAY)
 
 
 def _pips(told: ActionResult, game: Game | None) -> tuple[int, int] | None:
-    """Return the pips of a tile, ordered as on the table (inner, outer) if known."""
+    """Return the pips of a played or stacked tile, or of the only tile drawn, if known. Else None.
+
+    They are ordered (inner, outer) for a tile of the layout, else the larger first.
+    """
     match told.entry.action:
         case Play(tile=tile) | Stack(tile=tile):
             node = None if game is None else game.layout.find(NodeId(told.entry.seq))

@@ -50,13 +50,13 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _KINDS = {"dgr": "text/plain", "csv": "text/csv", "json": "application/json"}
 _FILE: dict[int | str, dict[str, Any]] = {200: {"content": {kind: {} for kind in _KINDS.values()}}}
 
-# Time limit for computing statistics per request; the next request continues.
+# Time after which a request for statistics starts no further recording. The next request continues.
 _WORKS_NS = 1_500_000_000
 _PLACES = 2
 
 _HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 
-# Maximum number of queued requests; further ones get 503 and may retry.
+# Maximum number of running and queued requests. Further ones get 503 and may retry.
 _MOST_WAITING = 30
 
 
@@ -89,7 +89,7 @@ class RescoredShown(BaseModel):
 
 
 class OneAtATime:
-    """Runs blocking functions in a thread, one at a time, in order of request."""
+    """Runs blocking functions in a thread, one at a time, in the order of the calls."""
 
     def __init__(self) -> None:
         """Start with an empty queue."""
@@ -99,7 +99,8 @@ class OneAtATime:
         """Return the result of *work*.
 
         Raises:
-            HTTPException: 503 if the queue is full, 404 if no such recording, 422 for any other error of it.
+            HTTPException: 503 if the queue is full, 404 if there is no such recording, 422 for another error in game or
+                file.
         """
         if self._waiting >= _MOST_WAITING:
             raise HTTPException(503, "too many requests: try again in a moment", {"Retry-After": "2"})
@@ -118,7 +119,7 @@ class OneAtATime:
 
 
 def recording_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
-    """Return the routes for viewing the recordings of *shelf*; *work* runs slow operations."""
+    """Return the routes for viewing the recordings of *shelf*. *work* runs slow operations."""
     router = APIRouter(prefix="/recordings")
 
     @router.get("")
@@ -152,7 +153,7 @@ def recording_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
 
 
 def scoring_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
-    """Return the routes for rescoring and exporting a recording; *work* runs slow operations."""
+    """Return the routes for rescoring and exporting a recording. *work* runs slow operations."""
     router = APIRouter(prefix="/recordings")
 
     @router.post("/{name}/rescore")
@@ -202,7 +203,7 @@ def steps_of(one: OpenRecording) -> RecordedShown:
 
 
 def moment_of(one: OpenRecording, number: int) -> MomentShown:
-    """Return the match and layout after a step of a recording."""
+    """Return the match and layout after a step of a recording. Raises HTTPException 404 if there is no such step."""
     game = one.game
     if number >= len(game.steps):
         raise HTTPException(404, "no such step")
@@ -213,7 +214,7 @@ def moment_of(one: OpenRecording, number: int) -> MomentShown:
 
 
 def frame_of(one: OpenRecording, number: int) -> bytes:
-    """Return an image of a recording as JPEG."""
+    """Return an image of a recording as JPEG. Raises HTTPException 404 if there is no such image."""
     place = one.game.frame_place(number)
     if place is None:
         raise HTTPException(404, "no such picture")
@@ -224,7 +225,7 @@ def frame_of(one: OpenRecording, number: int) -> bytes:
 
 
 def step_crop(one: OpenRecording, number: int) -> bytes:
-    """Return the image region from which a step was read, as JPEG."""
+    """Return the image region from which a step was read, as JPEG. Raises HTTPException 404 if there is none."""
     with one.path.open("rb") as file:
         found = one.game.crop_of(number, file)
     if found is None:
@@ -233,7 +234,7 @@ def step_crop(one: OpenRecording, number: int) -> bytes:
 
 
 def _picture_px(one: OpenRecording) -> tuple[int, int]:
-    """Return the width and height of the recorded images."""
+    """Return the width and height of the first recorded image, or the usual size if it is unknown."""
     if one.game.frame_place(0) is None:
         return _USUAL_PX
     try:
@@ -279,7 +280,7 @@ def _exported(one: OpenRecording, kind: str) -> str:
 def recording_pages(
     folder: Path, access: Access, clock: Callable[[], int] = time.monotonic_ns
 ) -> tuple[APIRouter, ...]:
-    """Return all routes for the recordings in *folder*, which need not exist yet; *clock* is monotonic, in ns."""
+    """Return all routes for the recordings in *folder*, which need not exist yet. *clock* is monotonic, in ns."""
     shelf, work = Shelf(folder), OneAtATime()
     return (
         recording_routes(shelf, work),
@@ -316,10 +317,10 @@ class StatisticsShown:
 
 
 class Counting:
-    """Caches the figures of each recording until its size changes. Not thread-safe."""
+    """Computes the figures of recordings, and caches those of each until its size changes. Not thread-safe."""
 
     def __init__(self, shelf: Shelf, clock: Callable[[], int]) -> None:
-        """Use the recordings of *shelf*; *clock* is monotonic, in nanoseconds."""
+        """Use the recordings of *shelf*. *clock* is monotonic, in nanoseconds."""
         self._shelf, self._clock = shelf, clock
         self._known: dict[tuple[str, int], GameFigures | None] = {}
 
@@ -329,9 +330,9 @@ class Counting:
         return replace(found, players=names_of(found.players))
 
     def all(self) -> StatisticsShown:
-        """Process recordings until the time limit, and return the statistics of all processed so far."""
+        """Process recordings for up to _WORKS_NS, and return the statistics of all that have been processed so far."""
         surveys, _ = self._shelf.listed()
-        # A continued recording contains the complete log of its predecessor.
+        # A recording that continues another contains the other's complete log, so the other is skipped.
         whole = {one.start.continues for one in surveys if one.start is not None}
         wanted = [(one.path.name, one.size_bytes) for one in surveys if one.path.name not in whole]
         until_ns = self._clock() + _WORKS_NS
@@ -414,6 +415,6 @@ def _jpeg(one: OpenRecording, step: RecordedStepShown) -> bytes | None:
 
 
 def _without_folder(words: str) -> str:
-    """Remove the file path from an error message, so the network does not see it."""
+    """Remove a leading file path from an error message, so that viewers do not see it."""
     head, between, rest = words.partition(": ")
     return rest if between and "/" in head else words

@@ -30,12 +30,12 @@ from tallybone.web.snapshot import match_shown, player_shown
 from vision.image.picture import PictureError, check_picture
 
 MOST_TIMES = 5000
-"""Maximum number of image times sent; of longer recordings, every second, third, ... time is sent."""
+"""Maximum number of image times sent. For longer recordings, only every second, third, ... time is sent."""
 _MOST_SEATS = 16
 _NS_PER_MS = 1_000_000
 
 MOST_BYTES = 2_000_000
-"""Maximum size of a shared hand; images are omitted to stay below it."""
+"""Maximum size of a shared hand in bytes. Images are scaled down or omitted to stay below it."""
 MOST_STEPS = 400
 _MODULES = ("dom.js", "pips.js", "tile.js", "felt.js", "hand.js")
 _STYLES = ("table.css", "hand.css")
@@ -160,7 +160,7 @@ def _listed(one: Survey) -> RecordingShown:
 
 
 def _sane(totals: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    """Return *totals*, or None if they are implausible (damaged recording)."""
+    """Return *totals*, or None if they are missing or, because of damage, impossible."""
     if totals is None or len(totals) > _MOST_SEATS or any(abs(one) > MAX_NUMBER for one in totals):
         return None
     return totals
@@ -214,7 +214,7 @@ def _since_ms(game: RecordedGame, t_ns: int) -> int:
 
 
 def moment_shown(number: int, state: State, places: Places, zones: Zones, picture_px: tuple[int, int]) -> MomentShown:
-    """Convert the match and layout after a step; a match must have begun."""
+    """Convert the match and layout after a step. A match must have begun."""
     match = state.game
     assert match is not None  # it begins before the first step
     seats = enumerate(names_of(match.players))
@@ -245,7 +245,7 @@ def shared_hand(
 
 
 def script_of(static: Path) -> str:
-    """Return the script of the file: the page modules it needs, concatenated."""
+    """Return the script of a shared hand: the page modules that it needs, concatenated."""
     texts = [_EXPORT.sub("", _IMPORT.sub("", (static / name).read_text("utf-8"))) for name in _MODULES]
     return "\n".join(("'use strict';", _SAY, *texts))
 
@@ -291,7 +291,10 @@ def _hash(text: str) -> str:
 
 
 def _pictures(jpegs: Sequence[bytes | None], room_bytes: int) -> list[str | None]:
-    """Return scaled-down images as data URLs within *room_bytes*; None for omitted ones."""
+    """Return scaled images as data URLs, None for those that cannot be decoded.
+
+    All None if they exceed *room_bytes*.
+    """
     for width_px in _WIDTHS_PX:
         urls = [None if jpeg is None else _url(jpeg, width_px) for jpeg in jpegs]
         if sum(len(url) for url in urls if url is not None) <= room_bytes:

@@ -23,9 +23,9 @@ USUAL_PORT = 8080
 _ENDS_WITHIN_S = 5.0
 ASKS_EVERY_S = ANSWERS_WITHIN_S = 20.0
 """Interval of WebSocket pings, and the timeout after which a viewer is disconnected."""
-# Connections accepted before any of them is counted; the kernel queues further ones.
+# Maximum number of connections accepted before any of them is counted. The kernel queues further ones.
 _BACKLOG = 64
-# Loggers of visitors' errors.
+# Loggers of errors that visitors can cause.
 _SAY_FAULTS = ("uvicorn.error", "asyncio", "tallybone.web.crowd")
 
 
@@ -41,8 +41,8 @@ def listen_on(where: str) -> socket.socket:
     """Return a listening TCP socket.
 
     Args:
-        where: A port for the whole network, or an address and a port, such as `127.0.0.1:8080` or `[::1]:8080`; "" for
-            the default port.
+        where: A port on all interfaces, or an address and a port, such as `127.0.0.1:8080` or `[::1]:8080`. "" for the
+            default port on all interfaces.
 
     Raises:
         OSError: If the address is invalid, is not one of this machine, or is in use.
@@ -61,13 +61,13 @@ def listen_on(where: str) -> socket.socket:
 
 
 def parse_address(where: str) -> tuple[str, int]:
-    """Return the host and port of an address; the host is "" for the whole network.
+    """Return the host and port of an address. The host is "" for all interfaces.
 
     >>> parse_address(""), parse_address("80"), parse_address("127.0.0.1:80"), parse_address("[::1]:80")
     (('', 8080), ('', 80), ('127.0.0.1', 80), ('::1', 80))
 
     Raises:
-        OSError: If the port is missing or invalid.
+        OSError: If the port is missing or invalid. The host is not checked.
     """
     host, _, port = where.rpartition(":")
     if not where:
@@ -105,7 +105,7 @@ class Address:
 
     @property
     def is_alone(self) -> bool:
-        """True if the page is served to the network, but there is currently none."""
+        """True if the page is served on all interfaces, but the machine currently has no network."""
         return not self.host and own_address() is None
 
 
@@ -120,7 +120,7 @@ class Serving:
     """Serves an app in a thread until closed. Does not install signal handlers."""
 
     def __init__(self, app: ASGIApp, listening: socket.socket, feed: Publisher, limits: Limits | None = None) -> None:
-        """Serve *app* on *listening* while *feed* publishes; *limits* default to the machine's limits."""
+        """Serve *app* on *listening* while *feed* publishes. By default, *limits* follow from the process's limits."""
         descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._crowd, self._seldom = Crowd(limits or limits_of(descriptors)), SeldomFilter(time.monotonic_ns)
         for name in _SAY_FAULTS:
@@ -169,7 +169,7 @@ def own_address() -> str | None:
     """Return this machine's address in its network, or None without a network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         try:
-            asking.connect(("192.0.2.1", 9))  # nothing is sent: this only asks for the route
+            asking.connect(("192.0.2.1", 9))  # nothing is sent: this only looks up the route
         except OSError:
             return None
         address: str = asking.getsockname()[0]

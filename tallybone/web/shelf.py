@@ -1,4 +1,4 @@
-"""Read the folder of recordings for a page: quickly again and again, and with a bounded memory."""
+"""Read the folder of recordings for a page, with caches of bounded size."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from tallybone.recording.survey import Survey, is_running, survey
 from tallybone.replay.recorded_game import RecordedGame
 
 MOST_LISTED = 1000
-"""So many recordings are listed at most: the newest."""
+"""Maximum number of recordings listed. Older ones are omitted."""
 _MOST_OPEN = 4
 _Age: TypeAlias = tuple[int, float, str]
 
 
 class NoRecordingError(LookupError):
-    """There is no recording of that name."""
+    """The folder has no recording of that name."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Print:
-    """The facts that change with a file."""
+    """Properties of a file that show if it has changed."""
 
     inode: int
     changed_ns: int
@@ -40,7 +40,7 @@ class _Print:
 
 @dataclass(slots=True)
 class OpenRecording:
-    """An open recording, as far as it had grown; *is_running* says that it is still being written."""
+    """A recording, as far as it has been read. *is_running* is True while it is being written."""
 
     path: Path
     game: RecordedGame
@@ -48,17 +48,17 @@ class OpenRecording:
 
 
 class Shelf:
-    """Recordings in a folder. Not for several threads."""
+    """Recordings in a folder. Not thread-safe."""
 
     def __init__(self, folder: Path, most: int = MOST_LISTED) -> None:
-        """Read *folder*, which need not exist yet, and list so many at *most*."""
+        """Read *folder*, which need not exist yet. At most *most* recordings are listed."""
         self.folder, self._most = folder, most
         self._ages: dict[str, tuple[_Print, _Age]] = {}
         self._surveys: dict[str, tuple[_Print, Survey]] = {}
         self._open: OrderedDict[str, tuple[_Print, OpenRecording]] = OrderedDict()
 
     def listed(self) -> tuple[list[Survey], list[str]]:
-        """Return the recordings, newest first, and the faults of files that are called recordings and are none."""
+        """Return the recordings, newest first, and an error for each .mcap file that is not a recording."""
         kept: dict[str, tuple[_Print, Survey]] = {}
         others: list[str] = []
         for path in self._newest():
@@ -73,10 +73,10 @@ class Shelf:
         return sorted(found, key=lambda one: _age(one.path, one.start), reverse=True), others
 
     def path_of(self, name: str) -> Path:
-        """Return the recording of this name, which has to be one of those in the folder.
+        """Return the path of the recording with this name, which must be a file in the folder.
 
         Raises:
-            NoRecordingError: If there is none.
+            NoRecordingError: If there is no such file.
         """
         found = next((path for path in self._files() if path.name == name), None)
         if found is None:
@@ -84,10 +84,10 @@ class Shelf:
         return found
 
     def opened(self, name: str) -> OpenRecording:
-        """Return a recording with its log, as it is now.
+        """Return a recording with its log up to now. The _MOST_OPEN latest ones stay in memory.
 
         Raises:
-            NoRecordingError: If there is none.
+            NoRecordingError: If there is no such file.
             EngineError: If this version has no such game.
             OSError: If it cannot be read.
         """
@@ -107,7 +107,10 @@ class Shelf:
         return one
 
     def _newest(self) -> list[Path]:
-        """Return the newest files, in no order; of too many, their heads tell the newest."""
+        """Return the newest files, in no particular order.
+
+        If there are too many, their metadata is read to find the newest.
+        """
         files = self._files()
         if len(files) <= self._most:
             self._ages = {}
@@ -138,7 +141,7 @@ class Shelf:
         return now, known
 
     def _files(self) -> list[Path]:
-        """Return the files that are called recordings, the newest names first; a name that is no text is left out."""
+        """Return the files named like recordings, in reverse order of their names. Unprintable names are left out."""
         try:
             return [path for path in reversed(recording_files(self.folder)) if path.name.isprintable()]
         except FileNotFoundError:
@@ -146,10 +149,10 @@ class Shelf:
 
 
 def _goes_on(before: _Print, now: _Print, one: OpenRecording) -> bool:
-    """Return whether a file is the same, or has only grown since."""
+    """Return True if a file is unchanged, or has only grown while it was being written."""
     return before == now or (one.is_running and before.inode == now.inode and now.size_bytes >= before.size_bytes)
 
 
 def _age(path: Path, start: SittingStart | None) -> _Age:
-    """Return the key that sorts recordings by age; one without a start is the oldest."""
+    """Return the key that sorts recordings by age. Those without metadata count as the oldest."""
     return (0, 0.0, path.name) if start is None else age_key(path, start)

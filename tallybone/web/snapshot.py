@@ -40,7 +40,7 @@ from tallybone.web.story import Story
 MOST_TOLD = 12
 """Maximum number of messages in a snapshot."""
 _MOST_PROBLEMS = 8
-# Kinds of players' actions, as opposed to corrections; the last one is shown separately.
+# Kinds of players' actions, as opposed to corrections. A page shows the last such action separately.
 _DONE = ("play", "stack", "draw", "knock", "decline", "call", "domino")
 
 LOBBY = "lobby"
@@ -87,7 +87,7 @@ def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, vers
 
 
 def as_json(shown: object, language: str = "en") -> bytes:
-    """Encode a snapshot, or parts of one, as JSON with its phrases in a language.
+    """Encode a snapshot, or another value of the page's types, as JSON with its phrases in a language.
 
     Non-ASCII characters are escaped, so no name can break the JSON.
     """
@@ -95,7 +95,7 @@ def as_json(shown: object, language: str = "en") -> bytes:
 
 
 def _said(shown: object, language: str) -> object:
-    """Convert a value for `json.dumps`."""
+    """Convert a value for `json.dumps`, with phrases translated to *language*."""
     match shown:
         case Phrase():
             return plain(in_language(shown, language))
@@ -108,7 +108,7 @@ def _said(shown: object, language: str) -> object:
 
 
 def buttons_shown(state: State, irregular: Iterable[IrregularShown]) -> tuple[CanShown, WhyShown]:
-    """Return the buttons that currently have an effect, and reasons for the others.
+    """Return the buttons that currently have an effect, and the reasons against each button.
 
     A button that breaks a rule is offered with the reason, because the players may know better.
 
@@ -124,7 +124,7 @@ def buttons_shown(state: State, irregular: Iterable[IrregularShown]) -> tuple[Ca
 
 
 def _reason_against(button: Button, state: State) -> tuple[bool, str]:
-    """Check if a button has an effect, and return the reason against it ("" for none)."""
+    """Return True if a button has an effect, and the reason against pressing it, "" for none."""
     game = state.game
     assert game is not None  # the caller shows a match
     if button is Button.TABLE:
@@ -162,7 +162,7 @@ def match_shown(game: Game, *, is_provisional: bool) -> MatchShown:
 
 
 def player_shown(game: Game, seat: Seat, name: str, zones: Zones) -> PlayerShown:
-    """Convert the state of a player; *zones* gives their side of the image."""
+    """Convert the state of a player. *zones* gives the player's side of the image, if it has zones of seats."""
     whose, seats = turn(game), zones.seats
     team = next((at for at, side in enumerate(game.sides) if seat in side), None) if game.rules.partners else None
     return PlayerShown(
@@ -203,7 +203,7 @@ def _question(asked: Ambiguity, places: Places, chosen: int | None) -> QuestionS
 
 
 def topic_of(asked: Ambiguity) -> str:
-    """Return the topic of a question, as used on pages."""
+    """Return the topic of a question in the form used on pages, cleaned and shortened like all texts."""
     return plain(str(asked.topic))
 
 
@@ -212,7 +212,7 @@ def _lost(now: LiveState) -> str | None:
 
 
 def _problems(now: LiveState) -> tuple[str, ...]:
-    """Return the problems that need somebody's attention."""
+    """Return the problems that need somebody's attention, at most _MOST_PROBLEMS."""
     no_camera = phrase("the camera gives no pictures") if now.eye == "no camera" else None
     words = (_lost(now), no_camera, *now.parts)
     return tuple(plain(one) for one in words if one is not None)[:_MOST_PROBLEMS]
@@ -223,9 +223,9 @@ class Lobby:
     """State of a table at which no match is played.
 
     Attributes:
-        camera: State of the camera, in words.
-        problems: Problems that need somebody's attention, in words.
-        last: Final state of the last match; None for none.
+        camera: State of the camera, as text.
+        problems: Problems that need somebody's attention, as text.
+        last: Final state of the last match. None if there was no match.
     """
 
     camera: str
@@ -234,12 +234,12 @@ class Lobby:
 
     @property
     def session(self) -> Session | None:
-        """Session of the last match; None for none."""
+        """Session of the last match. None if there was no match."""
         return None if self.last is None else self.last.session
 
 
 def lobby_snapshot(lobby: Lobby, told: Sequence[ToldShown], story: Story, *, version: int) -> Snapshot:
-    """Return the snapshot of a lobby; see `snapshot_of` for the arguments."""
+    """Return the snapshot of a lobby. See `snapshot_of` for the other arguments."""
     last = None if lobby.last is None else snapshot_of(lobby.last, told, story, version=version)
     shown = last or _empty(told, version)
     return replace(

@@ -42,7 +42,7 @@ class Story:
     told: tuple[ActionResult, ...] = ()
 
     def after(self, state: State) -> Story:
-        """Return the story of *state*. Only new events are applied, unless an earlier one was corrected."""
+        """Return the story of *state*. Only new events are applied, unless one of them corrects an earlier action."""
         if state is self.state:
             return self
         known, log = self.state.log, state.log
@@ -62,7 +62,7 @@ class Story:
         return Story(state, tuple(told))
 
     def hands(self) -> tuple[tuple[ActionResult, ...], ...]:
-        """Return the actions of each hand, starting with its deal; actions before the first hand are dropped."""
+        """Return the actions of each hand, starting with its deal. Actions before the first hand are dropped."""
         hands: list[list[ActionResult]] = []
         for one in self.told:
             if any(isinstance(outcome, HandStarted | Redealt) for outcome in one.outcomes):

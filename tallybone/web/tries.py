@@ -22,13 +22,15 @@ class _Allowance:
     every_s: int
 
 
-# With 7,200 tries a day in total for a million PINs, the probability of a correct guess in three hours is 1 in 1,000.
+# Allowances of each visitor and of all together. Visitors together have 7,200 tries a day for a million PINs, so the
+# probability of a correct guess in three hours is 1 in 1,000.
 _ONE = _Allowance(5, 30)
 _ALL = _Allowance(15, 15)
-# For an IPv6 network of this machine, in which a device can use any number of addresses. It leaves half of the
-# newcomers' tries to others.
+# Allowance of an IPv6 network of this machine, in which a device can use any number of addresses. It leaves half of the
+# newcomers' tries to other networks.
 _NETWORK = _Allowance(30, 30)
-# For visitors without a wrong guess, once the shared allowance is used up. Using up this one takes sixty visitors.
+# Allowance of visitors without a wrong guess, once the shared one is used up. It takes sixty visitors to use that one
+# up.
 _NEWCOMERS = _Allowance(60, 60)
 
 
@@ -60,9 +62,9 @@ class _Visitor:
 class Tries:
     """Limits wrong guesses. Not thread-safe.
 
-    Each visitor has an allowance. A wrong guess also counts against one that all share, and against one of their IPv6
-    network. Once the shared allowance is used up, visitors without a wrong guess use the newcomers' allowance. The
-    machine itself and visitors who have entered before only need their own.
+    Each visitor has an allowance. A wrong guess also counts against one that all visitors share, and against one of the
+    visitor's IPv6 network. Once the shared allowance is used up, visitors without a wrong guess use the newcomers'
+    allowance. For the machine itself and visitors who have entered before, only their own allowance counts.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -78,7 +80,7 @@ class Tries:
         return max(bucket.wait_s(self._clock()) for bucket in self._buckets(address))
 
     def failed(self, address: str) -> None:
-        """Count a wrong guess. Check `wait_s` first. Correct guesses are free, so they never lock anybody out."""
+        """Count a wrong guess. Check `wait_s` first. Correct guesses do not count, so they never lock anybody out."""
         for bucket in self._buckets(address):
             bucket.take()
         name = visitor_of(address).name
@@ -89,7 +91,7 @@ class Tries:
             del self._known[name]
 
     def succeeded(self, address: str) -> None:
-        """Forget the wrong guesses of an address, and remember that it has entered."""
+        """Forget the wrong guesses of an address, and remember it as one of the last _MOST_KNOWN that have entered."""
         name = visitor_of(address).name
         self._visitors.pop(name, None)
         self._known.pop(name, None)
@@ -113,7 +115,7 @@ class Tries:
         return tried.own, shared, network
 
     def _of(self, name: str) -> _Visitor:
-        """Return the state of a visitor. The least recent visitors are dropped."""
+        """Return the state of a visitor. Only the _MOST_VISITORS most recent visitors are kept."""
         visitor = self._visitors.setdefault(name, _Visitor(_Bucket(_ONE, self._clock())))
         self._visitors.move_to_end(name)
         while len(self._visitors) > _MOST_VISITORS:

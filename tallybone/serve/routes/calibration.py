@@ -69,7 +69,7 @@ class RestoreSaid(StrictModel):
 
 
 def stored_calibration_routes(calibration: ServedCalibration, desk: Requests, access: Access) -> APIRouter:
-    """Return the routes of the calibration."""
+    """Return the routes of the stored calibration, and to start, end and check a calibration."""
     router = APIRouter()
     insider = insider_by(access)
 
@@ -129,7 +129,7 @@ def _earlier(number: int, path: Path) -> EarlierShown:
 
 
 def _read(path: Path) -> tuple[str | None, Calibration | None, str | None]:
-    """Return the time of a file, its calibration, and its problem, each None if there is none."""
+    """Return the time of a file, its calibration, and the reason why it cannot be read. All are None without a file."""
     try:
         if not path.exists():
             return None, None, None

@@ -28,7 +28,7 @@ from tallybone.web.games_shown import CheckedShown, FaultShown, GamesShown, chec
 
 log = logging.getLogger(__name__)
 
-# Starting a match loads the networks that read tiles, and reads the recording that it continues.
+# Time limit for a request. Starting a match loads the networks that read tiles. Resuming one also reads its recording.
 _ANSWERS_WITHIN_S = 60.0
 _MOST_OPTIONS, _MOST_PLAYERS = 60, 16
 _Key = Annotated[str, StringConstraints(max_length=40, pattern=r"^[A-Za-z_\-]+$")]
@@ -111,7 +111,7 @@ def match_routes(
         desk: Queues requests from pages.
         house: Stores the settings of each match.
         offered: Returns the current choices.
-        publish: Publishes the state of the table. Called in the page's thread before a request is answered.
+        publish: Publishes the state of the table. Called in the page's thread before a request to begin is answered.
     """
     router = APIRouter()
     insider = insider_by(access)
@@ -207,14 +207,14 @@ def _faults_of(said: NewMatch, players: tuple[str, ...]) -> tuple[FaultShown, ..
 
 
 def not_begun(faults: tuple[FaultShown, ...]) -> Response:
-    """Return the response with the problems of a match."""
+    """Return a response with status 422 and the problems with a match."""
     shown = [FaultShown(fault.field, plain(fault.words)) for fault in faults]
     words = "; ".join(f"{fault.field}: {fault.words}" if fault.field else fault.words for fault in shown)
     return JSONResponse(NotBegun(error=plain(words), faults=shown).model_dump(), 422)
 
 
 async def fulfil(wish: TableRequest, desk: Requests) -> None:
-    """Wait until the table has handled a request. Raises the errors of `answer_to`."""
+    """Submit a request and wait until the table has handled it. Raises the errors of `answer_to`."""
     await answer_to(wish, desk, _ANSWERS_WITHIN_S, phrase("the table does not respond"))
 
 

@@ -32,7 +32,7 @@ class PairingShown:
 
 
 def pairing_routes(access: Access, url: Callable[[], str]) -> APIRouter:
-    """Return the routes. *url* returns the address of the page."""
+    """Return the routes of pairing. *url* returns the address of the page."""
     router = APIRouter()
     insider = insider_by(access)
 

@@ -52,7 +52,7 @@ class Owner:
         """Check against the hash in *password_file*. *clock* is monotonic, in nanoseconds."""
         self._file = password_file
         self._cookies, self._tries = Cookies(secrets.token_bytes(32), clock, LASTS_S), Tries(clock)
-        self._trying = asyncio.Lock()  # Only one check at a time, because each takes 16 MB.
+        self._trying = asyncio.Lock()  # Only one check at a time, because each takes 16 MB of memory.
 
     async def has_password(self) -> bool:
         """Return True if an owner's password is set."""
@@ -66,7 +66,7 @@ class Owner:
         """Check the password, and return a response that sets the owner's cookie.
 
         Raises:
-            HTTPException: 409 if no password is set, 403 if it is wrong, 429 after too many tries.
+            HTTPException: 409 if no password is set, 403 if *password* is wrong, 429 after too many tries.
         """
         if not await self.has_password():
             raise HTTPException(
