@@ -15,8 +15,9 @@ from hardware.knock.heard import Sound
 # Variance added to each feature, because five to twenty knocks give poor estimates, and weight of the correction
 # relative to the classifier. Chosen on 22 simulated tables. benchmarks/bench_calibrate_knock.py uses others.
 _VARIANCE, _COUNTS = 0.5, 1.5
-# Sounds not made by a hand, to which the correction applies. Taps are not recorded, and are on the side of the knocks:
-# added to the knock output, it accepted 178 of 219 finger taps as knocks, against 49 without it.
+# Sounds not made by a hand, to which the correction applies. It excludes taps, which are not recorded and resemble
+# knocks: when the correction was added to the knock output instead, 178 of 219 finger taps were accepted as knocks,
+# against 49 without a correction.
 OTHER_SOUNDS = (Sound.TILE, Sound.SLAM, Sound.SHUFFLE, Sound.GLASS, Sound.SPEECH, Sound.NOTHING)
 # Standardised features are clipped to this magnitude.
 _FARTHEST = 5.0

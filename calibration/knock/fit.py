@@ -70,11 +70,11 @@ class KnockCalibration:
     Attributes:
         addition: Correction to the classifier.
         weakest: Lowest probability of a detected knock.
-        likest: Highest knock probability of a tile.
+        likest: Highest knock probability of a tile sound.
         knocks, found: Number of knocks, and number of detected knocks.
         tiles, passed: Number of tile sounds, and number of those classified as knocks.
         strengths: Median strength of the knocks of each seat.
-        brighter_db: Spectral tilt of the microphone relative to most, in dB per octave.
+        brighter_db: Spectral tilt of the microphone relative to most microphones, in dB per octave.
     """
 
     addition: Addition

@@ -9,7 +9,7 @@ from hardware.knock.classifier import Classifier
 from hardware.knock.features import measure
 from hardware.knock.tone import without_tilt
 
-# Candidate tilts in dB per octave, smallest first.
+# Candidate tilts in dB per octave, smallest magnitude first.
 _CANDIDATES_DB = (0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 4.0, -4.0, 5.0, -5.0, 6.0, -6.0)
 # Mean log probability of the knocks that is sufficient. The smallest sufficient tilt is chosen, because a tilt that
 # makes knocks more probable also does so for taps.
@@ -21,7 +21,8 @@ _LEAST = 1e-3
 def estimate_tilt_db(knocks: NDArray[np.float32], classifier: Classifier) -> float:
     """Return the spectral tilt of a microphone in dB per octave. Positive if bright, 0 if knocks need no correction.
 
-    A knuckle on a dull microphone sounds like a nail on a bright one, so confirmed knocks are required.
+    A knuckle on a dull microphone sounds like a nail on a bright one, so confirmed knocks are required. If no candidate
+    is sufficient, the best one is returned.
 
     Args:
         knocks: Recorded knocks, shape (K, BEFORE + AFTER).

@@ -78,7 +78,7 @@ def _require_variety(useful: Sequence[LensView], shown: int) -> None:
 
 
 def _require_fit(error_px: float, focal_px: tuple[float, float], doubt: float, each_px: np.ndarray) -> None:
-    """Reject a lens that does not fit the views, or that they do not determine."""
+    """Reject a lens that does not fit the views, or that the views do not determine."""
     if not math.isfinite(error_px) or error_px > _MOST_ERROR_PX:
         worst = int(np.argmax(each_px)) + 1
         raise RefusedError(

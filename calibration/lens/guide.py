@@ -44,7 +44,7 @@ class Guide:
         useful: Number of views that show enough of the board.
         empty_cells: Names of the picture cells in which fewer than three board corners were seen.
         lacking_tilts: Sides of the board that have not been tilted away from the camera.
-        depth: Ratio of the farthest to the nearest view. 0 without views.
+        depth: Distance of the board in the farthest view, divided by that in the nearest. 0 without views.
     """
 
     useful: int
@@ -54,7 +54,7 @@ class Guide:
 
     @property
     def coverage(self) -> float:
-        """Share of the nine picture cells in which the board was seen."""
+        """Share of the nine picture cells in which at least three board corners were seen."""
         return 1 - len(self.empty_cells) / (_ACROSS * _DOWN)
 
     @property

@@ -13,7 +13,7 @@ from calibration.lens.model import Lens, guessed_lens
 from calibration.sheets.boards import BOARD_CORNERS, lens_board
 from vision.arrays import GreyImage, Image, Points
 
-# With fewer corners, a false detection is likely and the view contributes little.
+# A view with fewer corners is ignored, because a false detection is likely and the view would contribute little.
 LEAST_CORNERS = 8
 
 

@@ -54,7 +54,7 @@ def _board_sheet(paper: Paper) -> Sheet:
 
 
 def _mat_sheets(paper: Paper, players: int) -> list[Sheet]:
-    """Return the parts of the mat, row by row. Cut along the marks, they join edge to edge."""
+    """Return the parts of the mat, row by row. The parts join edge to edge if they are cut along the marks."""
     whole = draw_mat(players)
     part_mm = (MAT_WIDTH_MM / SHEETS_ACROSS, MAT_HEIGHT_MM / SHEETS_DOWN)
     at_mm = ((paper.long_mm - part_mm[0]) / 2, (paper.short_mm - part_mm[1]) / 2 - 1.0)

@@ -14,7 +14,7 @@ from calibration.sheets.boards import BLOCKS, MARKERS_PER_BLOCK, corner_dictiona
 from vision.arrays import Image, Points
 from vision.reading import PointPx
 
-# Margin of the paper around the markers of a block, relative to their size.
+# Margin of the paper around the markers of a block, relative to the side of the square that they span.
 _EDGE = 0.15
 
 

@@ -81,7 +81,7 @@ def table_from_markers(
 
 
 def table_from_tiles(tiles: Sequence[SeenTile], lens: Lens, size: TileSize) -> Table:
-    """Measure a table by tiles. Its centre is the centre of the picture, and its y axis points up in it.
+    """Measure a table by tiles. Its origin is at the centre of the picture, and its y axis points up in the picture.
 
     Raises:
         RefusedError: If there are fewer than four tiles, or they do not fit the size.
@@ -112,7 +112,7 @@ def table_from_corners(
         thickness_mm: Thickness of a tile.
 
     Raises:
-        RefusedError: If there are not four corners, the size is not positive, or they do not fit the size.
+        RefusedError: If there are not four corners, the size is not positive, or the corners do not fit the size.
     """
     if len(corners_px) != 4:
         raise RefusedError(f"four corners are needed, got {len(corners_px)}")

@@ -20,15 +20,17 @@ from vision.reading import Face, OutlinePx, SeenTile
 LEAST_CONTRAST = 25.0
 # Maximum saturated share of a tile. Of halves with more glare one in six is misread, and none without glare.
 MOST_SATURATED = 0.05
-# If a larger share of tiles is saturated, the exposure is long but readable: of 686 such halves none was misread.
+# If more than this share of the tiles and markers is saturated, no glare is reported on them: the exposure is long but
+# readable. Of 686 such halves none was misread.
 _ALL_BRIGHT = 0.5
 # Grey level from which a pixel counts as saturated.
 _SATURATED = 250
 # Percentiles for pips and face. More extreme levels are dirt, edges or glints.
 _DARK_PERCENT, _BRIGHT_PERCENT = 3.0, 80.0
-# Minimum diameter of a reported patch of glare, as a share of the picture's width. It would hide a pip or two.
+# Minimum diameter of a reported patch of glare, as a share of the picture's width. A patch of this size hides a pip or
+# two.
 _PATCH_SHARE = 0.012
-# Share of white pixels that indicates overexposure rather than glare.
+# Above this share of white pixels, the picture is reported as overexposed instead of glaring.
 _OVEREXPOSED = 0.15
 # Minimum brightest level if there are no tiles or markers. Below, even white would be too dark.
 _DARK_LEVEL = 40.0
@@ -63,7 +65,7 @@ class LightMeasurement:
 
     Attributes:
         samples: Samples of tiles and markers.
-        patches: Centre and radius in pixels of each patch of glare between them.
+        patches: Centre and radius in pixels of each patch of glare outside tiles and markers.
         white: Saturated share of the picture, from 0 to 1.
         brightest: 98th percentile of the grey levels.
     """

@@ -18,14 +18,14 @@ from calibration.lens.model import Lens
 from engine.phrases import phrase
 from vision.arrays import Points
 
-# Initial tilts of the search in both directions.
+# Initial tilts of the search, tried in every combination for x and y.
 _STARTS = (-0.4, 0.0, 0.4)
 _FIRST_SPREAD_PX, _ROUNDS, _STARTING_ROUNDS = 8.0, 25, 8
 _STEP = 1e-5
 # Weak prior that keeps tilts and growth near 0, for parameters that the targets do not determine.
 _PRIOR = np.diag([1.0, 1.0, 1e-9, 1.0])
 _LEAST_ERROR_PX = 0.02
-# Minimum tolerance for a fitting point: paper is uneven by 0.5 mm, at 3 px per millimetre.
+# A point within this distance always counts as fitting: paper is uneven by 0.5 mm, at 3 px per millimetre.
 _FITS_PX = 1.5
 
 
@@ -79,7 +79,7 @@ class TablePlane:
     def spots(self, rays: Points, height_mm: NDArray[np.float64] | float) -> Points:
         """Return the intersections of rays, shape (N, 2), with the plane at *height_mm* above the table.
 
-        They are in the camera's frame, shape (N, 3).
+        The intersections are in the camera's frame, shape (N, 3).
         """
         directions = np.column_stack([rays, np.ones(len(rays))])
         return np.asarray(directions * ((height_mm - self.distance_mm) / (directions @ self.normal))[:, None])

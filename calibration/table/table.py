@@ -35,11 +35,12 @@ class BlockPose:
 class Table:
     """A table in front of a camera.
 
-    Positions are in millimetres from its centre: x right and y away from the first seat, z up from the cloth.
+    Positions are in millimetres from the origin of the table: x right and y away from the first seat, z up from the
+    cloth.
 
     Attributes:
         axes: Directions of x, y and z in the camera's frame (x right, y down, z away), nine numbers, row by row.
-        origin_mm: Centre of the table in the camera's frame.
+        origin_mm: Origin of the table, usually its centre, in the camera's frame.
         thickness_mm: Thickness of a tile, and so the height of tile tops above the cloth.
         source: Features by which it was measured.
         error_px: Root mean square reprojection error.

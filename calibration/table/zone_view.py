@@ -38,7 +38,7 @@ class ZoneInView:
 
 
 def show_zone(outline: OutlineMm, table: Table, lens: Lens) -> ZoneInView:
-    """Project a zone on the plane of tile tops into the picture."""
+    """Project a zone on the plane of tile tops into the picture. Its outline is empty if none of it is visible."""
     whole = np.array(outline, np.float64)
     clipped = _clipped(whole, _edges_of(_visible_mm(table, lens)))
     if len(clipped) < 3:

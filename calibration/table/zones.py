@@ -73,7 +73,8 @@ class TableZones:
 def zones_on(marks: Sequence[BlockPose], players: int) -> TableZones:
     """Return the zones of a table with corner blocks.
 
-    They are those of the mat if the blocks are printed on one, else similar zones between the blocks.
+    If the blocks are printed on a mat, the zones are those of the mat. Otherwise, similar zones are placed between the
+    blocks.
 
     Args:
         marks: Poses of the blocks.
@@ -114,7 +115,10 @@ def zones_of_size(width_mm: float, depth_mm: float, players: int) -> TableZones:
 
 
 def updated_zones(zones: TableZones, table: Table) -> TableZones:
-    """Return zones for a remeasured table. Only zones that were derived from corner blocks change."""
+    """Return zones for a remeasured table. Only zones that were derived from corner blocks change.
+
+    They stay unchanged if the blocks detected now do not determine them.
+    """
     if zones.source in (ZoneSource.MAT, ZoneSource.BLOCKS) and table.marks:
         try:
             return zones_on(table.marks, len(zones.seats))

@@ -101,7 +101,8 @@ class LearningResult:
         sheet: Images of all tiles.
         pips: Labels of the tiles, shape (N, 2).
         doubtful: Indices of tiles with doubtful labels.
-        own_set: Learned weights. None if they are no better than the shipped reader, or too many labels are doubtful.
+        own_set: Learned weights. None if they are no better than the shipped reader, too many labels are doubtful, or
+            the hand labels do not determine all signs yet.
         restraint: Regularisation towards the shipped reader.
         misread: Shares of misread halves in views of held-out tiles, by the shipped reader and by the learned weights.
     """
@@ -278,7 +279,9 @@ def is_too_doubtful(doubtful: int, tiles: int) -> bool:
 def custom_set_if_better(
     views: Views, pips: NDArray[np.int64], restraint: Restraint, chances: NDArray[np.float64] | None = None
 ) -> tuple[CustomSet | None, tuple[float, float]]:
-    """Return weights that read the set better than the shipped reader, or None, and the shares that both misread.
+    """Return weights that read the set better than the shipped reader, or None, and the shares of misread halves.
+
+    The shares are those of the shipped reader and of the learned weights.
 
     Args:
         views: Views of the tiles.

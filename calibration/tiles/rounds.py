@@ -20,8 +20,8 @@ _ROUNDS = 4
 _FIRST = Restraint(0.01, 0.6)
 # For signs, the shipped reader is ignored, and there are only a few labelled tiles.
 _FIRST_OF_SIGNS = Restraint(0.001, 0.0)
-# A label is doubtful if the held-out probability of a half and the margin of the joint labels (`margins`) are below
-# these thresholds.
+# A label is doubtful if the held-out probability of either half is below _SURE and the margin of the joint labels
+# (`margins`) is below _AHEAD.
 _SURE, _AHEAD = 0.8, 3.0
 # Share of misread hand labels above which a set is unknown to the shipped reader, and the number of labelled doubles
 # that suffices for this decision.
@@ -31,7 +31,7 @@ _UNKNOWN, _DOUBLES_TELL = 0.5, 3
 def are_signs(views: Views, hand_labels: HandLabels) -> bool:
     """Return True if a set uses signs for its numbers, and the hand labels determine all of them.
 
-    They must determine the half that shows each number, and the shipped reader must misread most of them.
+    The labels must determine the half that shows each number, and the shipped reader must misread most labels.
 
     Args:
         views: Views of all tiles, for the numbers of the set.
@@ -156,7 +156,7 @@ def _label_by_examples(
 ) -> NDArray[np.int64]:
     """Return the labels of all tiles by a classifier trained on the *examples*, labelled as in *pips*.
 
-    It also determines the order of the halves of other hand labels.
+    The classifier also determines the order of the halves of other hand labels.
     """
     known = np.isin(np.arange(len(pips)), list(examples))
     chances = read_by(views, views.of(known), pips[known], _FIRST_OF_SIGNS)

@@ -112,7 +112,10 @@ def tile_set_of(learned: LearningResult, set_look: SetLook) -> LearnedSet:
 
 
 def refitted(stored: LearnedSet, reader: Reader) -> LearnedSet:
-    """Return a set with weights for the shipped models. They are fitted again if they are for other models.
+    """Return a set with weights for the shipped models.
+
+    Weights for other models are fitted again, or dropped if too many labels are doubtful or the fit is no better than
+    the shipped reader.
 
     Raises:
         RefusedError: If the stored images are damaged.
