@@ -59,8 +59,9 @@ def chain(
 ) -> Arrangement:
     """Return up to *count* tiles of a set, played as a line inside *area*.
 
-    Joined halves show the same number, and doubles are crosswise. If the first tile is a double, it may be a spinner
-    that is also open at its tips. Each join names the touching half, or None for the side of a crosswise double.
+    Joined halves show the same number, and doubles are crosswise. If the first tile is a double, it may be a spinner,
+    which can also be played on at its tips. Each join names the touching half, or None for the side of a crosswise
+    double.
     """
     line = GrowingLine(look, area, largest_gap_mm, left=list(all_pip_pairs(max_pips)))
     doubles = [tile for tile in line.left if tile[0] == tile[1]]

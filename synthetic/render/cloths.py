@@ -15,7 +15,7 @@ from vision.arrays import Bgr, FloatImage, Image
 
 
 def mix(base: Bgr, other: Bgr, share: FloatImage) -> Image:
-    """Blend *base* and *other* by *share*, shape (H, W), from -0.5 to 1.5. Outside 0 to 1 it extrapolates."""
+    """Blend *base* and *other* by *share*, shape (H, W), from -0.5 to 1.5. Shares outside 0 to 1 extrapolate."""
     steps = np.linspace(-0.5, 1.5, 256)[:, None]
     colors = np.asarray(base) + steps * np.subtract(other, base)
     table = np.clip(np.round(colors), 0, 255).astype(np.uint8)[None]

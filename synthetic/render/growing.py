@@ -91,7 +91,10 @@ def open_tile(line: GrowingLine, index: int, half: int) -> None:
 
 
 def ways_to_lay(line: GrowingLine, end: GrowingEnd, pips: PipPair, rng: np.random.Generator) -> list[PlacedTile]:
-    """Return candidate placements of a tile against *end*, most preferred first. Its half 0 must match."""
+    """Return candidate placements of a tile against *end*, most preferred first. Half 0 of the tile must match *end*.
+
+    Empty for a double at the side of a crosswise double.
+    """
     look = line.look
     gap_mm = rng.uniform(0, line.largest_gap_mm)
     slip_mm, turn = rng.normal(0, 0.25 * line.largest_gap_mm), rng.normal(0, 0.006 * line.largest_gap_mm)
@@ -119,7 +122,7 @@ def _laid(end: GrowingEnd, pips: PipPair, along_mm: float, across_mm: float, tur
 
 
 def find_place(line: GrowingLine, end: GrowingEnd, pips: PipPair, rng: np.random.Generator) -> PlacedTile | None:
-    """Return a free placement of a tile against *end*, or None if there is no room. Its half 0 must match."""
+    """Return a free placement of a tile against *end*, or None without room. Half 0 of the tile must match *end*."""
     for placed in ways_to_lay(line, end, pips, rng):
         if fits(placed, line.area, line.look) and is_free(placed, line.placed, line.look, _CROOKED_MM):
             return placed
@@ -156,7 +159,7 @@ def place_at(
 
 
 def grow(line: GrowingLine, rng: np.random.Generator) -> bool:
-    """Place another tile at a random open end. Return False if none fits."""
+    """Place another tile at a random open end, trying at most four tiles per end. Return False if none fits."""
     for end_index in rng.permutation(len(line.ends)):
         end = line.ends[end_index]
         matching = [tile for tile in line.left if end.pips in tile]

@@ -73,7 +73,7 @@ class TileLook:
 
     Attributes:
         face_bgr, back_bgr, side_bgr: Colours, 0 to 255.
-        base_bgr: Lower half of the sides. Equal to *side_bgr* unless tiles are two-coloured.
+        base_bgr: Colour of the lower half of the sides. Equal to *side_bgr* unless tiles are two-coloured.
         pip_bgr: Pip colour of each number, 0 to 18.
         pip_style: Arrangement of each number, 0 to 18, as in `pip_centers`.
         is_mirrored: True if half 1 mirrors half 0 instead of being rotated by half a turn.
@@ -84,7 +84,7 @@ class TileLook:
         pip_jitter: Standard deviation of the position of hand-painted pips, in half units. It also scales their
             variation in size. 0 for machine-made pips.
         placed_pips: Individual pips of each number from 0 on. Higher numbers use *pip_style*.
-        bar_length: Fraction of the width of the tile.
+        bar_length: Length of the bar, as a fraction of the width of the tile.
         bevel_depth: Strength of the shading of the rounded edge, 0 to 1.
         crease: Darkening at the edge of the face, 0 to 1.
         border_mm: Inset of a printed line around each face, 0 for none.
@@ -182,7 +182,7 @@ class LightLook:
         elevation_rad: Elevation of the main light above the table.
         ambient: Share of ambient light, from 0 (hard shading) to 1 (no shading).
         shadow: Strength of cast shadows, 0 to 1.
-        shadow_blur_mm: Width of their edges.
+        shadow_blur_mm: Width of the soft edges of cast shadows.
         contact: Strength of the dark line where a tile meets the table, 0 to 1.
         gradient: Relative change of the light across the picture.
         spot: Relative falloff of the light around a bright spot.

@@ -41,9 +41,9 @@ class RenderedPicture:
 
     Attributes:
         image: BGR, shape (H, W, 3).
-        truth: Reading of every tile whose four corners are in the picture and whose halves are not hidden.
+        truth: Reading of every tile with four corners in the picture and at least 97 % of each half visible.
         tile_index: For each tile of *truth*, its index in the scene.
-        unread_px: Outlines of partly visible tiles and of tiles standing on edge.
+        unread_px: Outlines of other tiles that are at least 8 % visible, and of tiles standing on edge.
         shown: Every tile of the scene, with the visible share of each half and the causes of occlusion.
     """
 

@@ -14,8 +14,8 @@ from vision.arrays import Points
 
 # Highest number with hand-painted pips. Higher numbers keep the look's pips.
 _HIGHEST = 9
-# A half spans -1 to 1 in half units.
-# Minimum margin at the edge in half units, and minimum distance of two pips in sums of their radii.
+# A half spans -1 to 1 in half units. Minimum margin at the edge in half units, and minimum distance of the centres of
+# two pips, relative to the sum of their radii.
 _EDGE, _MIN_DISTANCE = 0.07, 1.15
 # Minimum pip radius in half units, and factor by which pips shrink if they do not fit.
 _MIN_RADIUS, _SHRINK = 0.08, 0.97

@@ -184,7 +184,7 @@ def rows(
 
 
 def within(layout: Arrangement, area: Area, look: TileLook) -> Arrangement:
-    """Return *layout* without tiles that extend beyond *area*, with joins renumbered."""
+    """Return *layout* without tiles that extend beyond *area*, nor their joins. The other joins are renumbered."""
     inside = [index for index, placed in enumerate(layout.tiles) if fits(placed, area, look)]
     place = {index: position for position, index in enumerate(inside)}
     joins = tuple(

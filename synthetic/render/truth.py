@@ -29,8 +29,8 @@ class RenderedTile:
         index: Index in the scene.
         tile: Exact reading of the tile, even if it is hidden.
         visible: Share of each half that is in the picture and not hidden, 0 to 1.
-        by_tiles: Indices of the tiles that hide part of it.
-        by_reach, by_clutter: True if a player's hand or an object hides part of it.
+        by_tiles: Indices of the tiles that hide part of this one.
+        by_reach, by_clutter: True if a player's hand or an object hides part of the tile.
     """
 
     index: int
@@ -56,9 +56,9 @@ class PictureTruth:
     """Ground truth of a picture.
 
     Attributes:
-        reading: Perfect reading: every tile whose four corners are in the picture and whose halves are not hidden.
+        reading: Perfect reading: every tile with four corners in the picture and at least 97 % of each half visible.
         tile_index: For each tile of *reading*, its index in the scene.
-        unread_px: Outlines of partly visible tiles and of tiles standing on edge.
+        unread_px: Outlines of other tiles that are at least 8 % visible, and of tiles standing on edge.
         shown: Every tile of the scene, in order.
     """
 

@@ -22,7 +22,7 @@ class Impact:
     Attributes:
         at_s: Start, relative to the first contact.
         lasts_s: Duration of the contact. It is longer, and sounds duller, for soft and heavy objects.
-        push: Impulse.
+        push: Impulse, relative to the other contacts of the sound.
         softness: Pulse shape, from 0 (half sine, close to steel on steel) to 1 (rounder, as for skin).
     """
 
@@ -39,7 +39,7 @@ def frequencies() -> NDArray[np.float64]:
 
 
 def force(impacts: list[Impact]) -> Spectrum:
-    """Return the force spectrum of all *impacts*. It is analytic, so short pulses do not alias."""
+    """Return the force spectrum of all *impacts*, computed analytically so that short pulses do not alias."""
     total = np.zeros(len(frequencies()), np.complex128)
     for impact in impacts:
         turns = frequencies() * impact.lasts_s

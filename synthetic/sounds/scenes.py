@@ -168,7 +168,7 @@ def _impacts(rng: np.random.Generator, kind: Sound) -> list[impacts.Impact]:
 
 
 def _held(rng: np.random.Generator, kind: Sound) -> float:
-    """Return a random factor on the table's decay rate, because a soft object stays in contact and damps it."""
+    """Return a random factor on the table's decay rate, because a soft object stays in contact and damps the table."""
     most = {Sound.KNOCK: 3.0, Sound.FINGER: 3.0, Sound.NAIL: 2.0, Sound.NAIL_TIP: 2.0, Sound.SLAM: 3.0}.get(kind, 1.2)
     return float(rng.uniform(1.0, most))
 

@@ -20,7 +20,7 @@ class PlacedMicrophone:
 
     Attributes:
         response: Transfer function to the samples, including echoes.
-        noise_db: Noise level relative to full scale.
+        noise_db: Noise level relative to full scale, in dB.
         noise_slope: Exponent of the decrease of noise with frequency: 0 white, 1 pink, 2 brown.
         hum: Level of mains hum relative to the noise.
         smear_db: Level of the recorder's pre-echo relative to the peak, as from lossy compression. None without

@@ -1,4 +1,4 @@
-"""Draw samples with the shipped networks in several processes. Results do not depend on their number."""
+"""Draw samples with the shipped networks in several processes. Results do not depend on the number of processes."""
 
 from __future__ import annotations
 

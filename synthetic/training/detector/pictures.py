@@ -38,7 +38,7 @@ class StoredPicture:
 
 
 def draw_pictures(seed: int, count: int, jobs: int, progress: Callable[[float], None]) -> Iterator[StoredPicture]:
-    """Yield rendered tables. They depend on the seed but not on the number of processes."""
+    """Yield *count* rendered tables, which depend on the seed but not on the number of processes."""
     return draw_in_processes(partial(draw_picture, seed), count, jobs, progress)
 
 

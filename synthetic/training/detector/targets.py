@@ -15,10 +15,10 @@ from vision.networks.refiner import UP
 
 # Standard deviation of the heat around a centre, in sides of the tile, and its minimum in cells.
 _FADE_SIDES, _MIN_FADE_CELLS = 0.13, 0.5
-# Maximum distance from a centre, in sides, of cells that also learn its shape. The cell with the highest heat need not
-# be the nearest.
+# Maximum distance from a centre, in sides, of cells that also learn the shape of the tile. The cell with the highest
+# heat need not be the nearest.
 _SHAPED_SIDES = 0.35
-# Smaller tiles are excluded from training. They are detected at a finer scale.
+# Tiles with a smaller side are excluded from training, because they are detected at a finer scale.
 _MIN_SIDE_PX = 5.0
 
 
@@ -40,7 +40,10 @@ class Targets:
 
 
 def targets_of(picture: LabelledPicture) -> Targets:
-    """Return the targets of a picture whose width and height are multiples of the stride."""
+    """Return the targets of a picture whose width and height are multiples of the stride.
+
+    Cells of tiles that are too small, or extend beyond the picture, are ignored.
+    """
     height, width = (length // STRIDE_PX for length in picture.image.shape[:2])
     heat, counts = np.zeros((2, height, width), np.float32), np.ones((height, width), np.float32)
     shapes = np.zeros((CHANNELS - FIRST_SHAPE, height, width), np.float32)

@@ -63,7 +63,7 @@ def doubtful_grid(half: int) -> PatchGrid:
 
 
 def draw_doubtful(seed: int, scenes: int, jobs: int, progress: Callable[[float], None]) -> DoubtfulHalves:
-    """Return difficult halves of rendered tables. They depend on the seed but not on the number of processes."""
+    """Return difficult halves of rendered tables, which depend on the seed but not on the number of processes."""
     return concatenated(list(draw_in_processes(partial(doubtful_of_table, seed), scenes, jobs, progress)))
 
 

@@ -26,8 +26,8 @@ _HIDDEN, _NETWORKS = (48, 24), 5
 _BATCH = 128
 # Noise added to features, in standard deviations, because modelled tables differ from real ones.
 _FEATURE_NOISE = 0.15
-# An onset this soon after the start of a knock is the knock, and a later one is an echo. Onsets slightly before an
-# event or after its end also belong to it.
+# An onset within _NEAR_S of the start of a knock is the knock, and a later one is an echo. Onsets up to _EARLY_S before
+# an event, or up to _LATE_S after its end, also belong to the event.
 _NEAR_S, _EARLY_S, _LATE_S = 0.020, 0.008, 0.030
 # Maximum share of each kind of tile sound classified as a knock, on held-out sounds. Tiles sound at every turn.
 _TILES, _MAX_TILE_KNOCKS = (Sound.TILE, Sound.SLAM, Sound.SHUFFLE), 0.02
@@ -168,7 +168,8 @@ def reweight(classifier: Classifier, check: Examples) -> Classifier:
     """Return the classifier with adjusted priors of taps and tiles.
 
     The modelled shares reflect neither real frequencies nor the cost of mistakes. Of all weights with few enough tiles
-    classified as knocks and a recall of at least 96 %, this selects those with the fewest taps classified as knocks.
+    classified as knocks and a recall of at least 96 %, this selects those with the fewest taps classified as knocks. If
+    there are none, the limit for tiles takes precedence over recall.
     """
     chances = classifier.probabilities(check.features)
     is_tap, is_tile = (np.array([sound in kinds for sound in SOUNDS]) for kinds in (_TAPS, (Sound.TILE,)))

@@ -32,7 +32,7 @@ def train_pip_features(
     Args:
         seed: Random seed. The same seed gives the same network on the same machine.
         scenes: Number of tables to render.
-        epochs: Number of passes over their halves.
+        epochs: Number of passes over the halves on the tables.
         jobs: Number of rendering processes.
         progress: Called with a description of the current stage and its completed share.
     """

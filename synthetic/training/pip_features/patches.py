@@ -47,7 +47,7 @@ def training_grid(half: int) -> PatchGrid:
 
 
 def draw_halves(seed: int, scenes: int, jobs: int, progress: Callable[[float], None]) -> HalfPatches:
-    """Return the halves of rendered tables. They depend on the seed but not on the number of processes."""
+    """Return the halves on rendered tables, which depend on the seed but not on the number of processes."""
     return concatenated(list(draw_in_processes(partial(draw_table_halves, seed), scenes, jobs, progress)))
 
 

@@ -22,9 +22,11 @@ from vision.reader.reader import Reader
 _SETS = (6, 9, 12, 15)
 _PX_PER_MM = (1.0, 3.0)
 _LARGEST_TILT_RAD = float(np.radians(25))
-# Range of the short side of tiles, wider than `_PX_PER_MM` allows. Scenes outside `_PX_PER_MM` are drawn again.
+# Range of the short side of tiles, wider than `_PX_PER_MM` allows. Random scenes outside `_PX_PER_MM` are discarded and
+# replaced.
 _SIDES_PX = (18.0, 85.0)
-# Maximum distance, in sides, of the halves of a reading from those of the true tile. Photos are judged with the same.
+# Maximum distance, in sides, of the halves of a reading from those of the true tile. Photos are judged with the same
+# limit.
 _MAX_DISTANCE = 0.35
 _SURE = 0.99
 

@@ -25,7 +25,7 @@ from vision.networks.refiner import CLASSES, CORRECTION
 _BATCH = 256
 _SCHEDULE = LearningSchedule(step_size=2e-3, decay=1e-3, warm_up_steps=200, mean_over_steps=500)
 # The first network only provides hard negatives for the second, so a quarter of the tables and batches is enough for
-# it. The held-out share of the tables calibrates the second network.
+# the first. The held-out share of the tables calibrates the second network.
 _FIRST, _HELD_OUT = 0.25, 0.05
 # Weight of the loss of corrections relative to the loss of classes.
 _CORRECTIONS = 1.5

@@ -21,7 +21,8 @@ from vision.networks.patches import sample, tile_grid
 from vision.networks.refiner import NOTHING, load_refiner
 from vision.reader.candidates import Candidates
 
-# Corner errors in sides. A pose is a tile below the first and background above the second. Others are not used.
+# Limits of the corner error in sides. A pose with an error below the first is a tile, and one above the second is
+# background. Poses in between are not used to train classes.
 _IS_TILE = (0.2, 0.35)
 # Maximum corner error, in sides, of poses that train corrections.
 _CORRECTABLE = 0.6
@@ -51,7 +52,7 @@ class RefinerSamples:
 def draw_refiner_samples(
     seed: int, scenes: int, jobs: int, progress: Callable[[float], None], *, earlier: Path | None
 ) -> RefinerSamples:
-    """Return samples of rendered tables. They depend on the seed but not on the number of processes.
+    """Return samples of rendered tables, which depend on the seed but not on the number of processes.
 
     Args:
         seed: Random seed.
