@@ -57,7 +57,7 @@ class Half:
 
     @property
     def written(self) -> str:
-        """The pips as text for people. If they are uncertain, it contains both numbers.
+        """The pips as text for people. If they are uncertain, `?` follows, and the second guess if there is one.
 
         >>> Half(6, 0.99, (0, 0), Guess(5, 0.01)).written, Half(6, 0.6, (0, 0), Guess(5, 0.3)).written
         ('6', '6?5')

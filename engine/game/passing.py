@@ -107,7 +107,7 @@ def decline(game: Game, hand: Hand) -> GameUpdate:
 
 
 def _without_lead(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
-    """Return the match after *seat* declares that it has no double to lead. See docs/reference/rules.md 3.5."""
+    """Return the match after *seat* declares to have no double to lead. See docs/reference/rules.md 3.5."""
     drawn = hand.course.drawn
     hand, _ = pass_turn(hand, seat, len(game.players))
     without = hand.course.without_double + (0 if drawn else 1)

@@ -89,7 +89,7 @@ def sum_of_stack(counted: Count, tile: Tile) -> str:
 
 
 def credit(game: Game, hand: Hand, chance: Chance) -> GameUpdate:
-    """Return the match after the points of the last play are scored. They can be stolen from then on."""
+    """Return the match after the points of the last play are scored. The points can be stolen from then on."""
     hand = changed(hand, chance=changed(chance, called=True))
     return grant(changed(game, hand=hand), chance)
 

@@ -90,7 +90,7 @@ class _Pool:
 
 @value
 class _Layer:
-    """Part of a hand drawn between two claims: number of tiles, and bit mask of those that they cannot be."""
+    """Part of a hand drawn between two claims: number of tiles, and bit mask of the tiles that are not among them."""
 
     tiles: int
     denied: int

@@ -1,4 +1,4 @@
-"""Compare recorded results, such as `=10` or `+20`, with the score, and look ahead to them in a hand."""
+"""Compare recorded results, such as `=10` or `+20`, with the score, and look ahead to the results of a hand."""
 
 from dataclasses import dataclass, replace
 from typing import Self

@@ -182,7 +182,7 @@ def record_of(state: State) -> Record:
 
 @dataclass(slots=True)
 class _Hand:
-    """A hand of the record while it is written.
+    """A hand of the record while the record is written.
 
     Attributes:
         number: Number of the hand.
@@ -266,7 +266,7 @@ class _Hand:
 
 @dataclass(slots=True)
 class _Writing:
-    """A record while it is written.
+    """State of a record that is being written.
 
     Attributes:
         tags: Tags.

@@ -80,7 +80,7 @@ class _Cursor:
         return found
 
     def take_sign(self, sign: str) -> bool:
-        """Consume *sign* if it is next. Returns whether it was."""
+        """Consume *sign* if it is next. Return True if it was consumed."""
         taken = self._text.startswith(sign, self._at)
         self._at += len(sign) if taken else 0
         return taken

@@ -1,4 +1,4 @@
-"""Parse and format options of a game. `engine.rules.option_table` defines them."""
+"""Parse and format options of a game. `engine.rules.option_table` defines the options."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -134,7 +134,7 @@ class Boneyard:
 
 @value
 class Knock:
-    """A player passes. Before the lead it declares that they have no double to lead."""
+    """A player passes. Before the lead, passing declares that the player has no double to lead."""
 
     seat: Seat
 

@@ -95,7 +95,7 @@ class Light(StrEnum):
 
 
 class Blind(Enum):
-    """Reason why pictures show nothing new. The value is the message about it."""
+    """Reason why pictures show nothing new. The value follows the camera's name in the message."""
 
     BLACK = "shows only black: is its lens covered, or the light off?"
     SAME = "is frozen and repeats the same picture; if it does not recover, unplug it and plug it in again"

@@ -115,7 +115,7 @@ class NoLeds:
 
 
 class FakeLeds:
-    """LEDs for tests. They record all colours in `shown`, and reject any after `release`."""
+    """LEDs for tests. They record all colours in `shown`, and reject colours after `release`."""
 
     def __init__(self, count: int) -> None:
         self._count = count

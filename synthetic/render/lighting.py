@@ -158,7 +158,7 @@ def light_field(light: LightLook, vignette: float, shape: tuple[int, int], rng: 
 
 
 def _window(along: FloatImage, across: FloatImage, rng: np.random.Generator) -> FloatImage:
-    """Return the reflection of a window with panes and bars, 0 to 1. It spans -1 to 1 in both directions."""
+    """Return the reflection of a window with panes and bars, 0 to 1. The window spans -1 to 1 in both directions."""
     sharp = rng.uniform(4, 25)
     inside = np.clip(0.5 + sharp * (1 - np.maximum(np.abs(along), np.abs(across))), 0, 1)
     panes = int(rng.integers(1, 4))

@@ -35,7 +35,7 @@ _EDGE_MIDDLES_UV = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plane:
-    """Homography from the image to the table, in units of a half's side. It contains no rotation.
+    """Homography from the image to the table, in units of a half's side. The homography contains no rotation.
 
     Attributes:
         homography: Shape (3, 3), image to table.

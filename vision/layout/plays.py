@@ -21,7 +21,7 @@ _FITS_DOUBLES = 13
 
 
 def is_at_side(touch: Touch) -> bool:
-    """Return True if only a double can be played like this: at the middle of its side, or at an angle to it."""
+    """Return True if this can only be a play on a double: at the middle of its long side, or at an angle to it."""
     return touch.meeting in (Meeting.MIDDLE, Meeting.LEANING)
 
 

@@ -181,7 +181,7 @@ class SettleGate:
                 self._crossed[side] += count
 
     def _settle(self, now: FloatImage, t_ns: int) -> None:
-        """Settle the table, and store its image, if it has been still for long enough."""
+        """Settle the table, and store its image, if the picture has been still for long enough."""
         still_ns = t_ns - self._still_since_ns
         if still_ns < _SETTLED_NS:
             return

@@ -1,4 +1,4 @@
-"""Piezos with comparators on pins, read by gpiozero. They give the time of a knock, and several give its seat."""
+"""Piezos with comparators on pins, read by gpiozero. One gives the time of a knock, and several also give its seat."""
 
 from __future__ import annotations
 
