@@ -17,18 +17,19 @@ from vision.reading import Face, SeenTile
 
 _TABLE = phrase("table")
 _BLOCK_NAMES = (phrase("top left"), phrase("top right"), phrase("bottom right"), phrase("bottom left"))
-# Minimum distance that counts as a move. The position of a block is repeatable within 0.5 mm, or 1 mm on a busy table.
+# A corner block has moved if its position changed by more than this. Measured positions repeat within 0.5 mm, or 1 mm
+# on a busy table.
 _LEAST_MOVE_MM = 2.0
-# Tolerance for a common motion of all blocks, which means that the camera or the table was moved.
+# The camera or the table was moved if one common motion explains the new positions of all blocks within this distance.
 _ALIKE_MM = 3.0
-# Maximum relative range of tile lengths between the 10th and 90th percentile, and maximum error of the scale. The
-# reader's corners are off by a pixel, 2 % of a tile. A wider range means that the plane is wrong.
+# Maximum range of tile lengths between the 10th and 90th percentile, relative to the median, and maximum error of the
+# scale. The reader's corners are off by a pixel, 2 % of a tile. A wider range means that the plane is wrong.
 _SPREAD, _SCALE_DIFFERS = 0.10, 0.02
 _LEAST_TILES = 4
 
 
 def seen_marks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tuple[BlockPose, ...]:
-    """Return the current poses of the corner blocks with detected markers, by the stored table."""
+    """Return the current pose on the stored table of each corner block with at least one detected marker."""
     poses = []
     for block in sorted({marker.block for marker in markers}):
         own = [marker for marker in markers if marker.block == block]
@@ -43,7 +44,10 @@ def seen_marks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tuple
 
 
 def check_blocks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tuple[Finding, ...]:
-    """Check that the corner blocks have not moved since calibration. Empty if they were not used for it."""
+    """Check that the corner blocks have not moved since calibration.
+
+    Empty if the table was calibrated without blocks.
+    """
     before = {mark.block: mark for mark in table.marks}
     if not before:
         return ()
@@ -77,7 +81,10 @@ def check_blocks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tup
 def check_tiles(
     tiles: Sequence[SeenTile], table: Table, lens: Lens, *, length_mm: float | None = None
 ) -> tuple[Finding, ...]:
-    """Check that tile lengths are uniform and, if given, match *length_mm*."""
+    """Check that tile lengths are uniform and, if given, match *length_mm*.
+
+    With fewer than _LEAST_TILES tiles, only report that they are too few.
+    """
     open_tiles = [tile for tile in tiles if tile.face is Face.UP]
     if len(open_tiles) < _LEAST_TILES:
         return (ok(_TABLE, _too_few(len(open_tiles))),)
@@ -121,7 +128,10 @@ def _length_mm(tile: SeenTile, table: Table, lens: Lens) -> float:
 
 
 def _common_motion(before: dict[int, BlockPose], now: dict[int, BlockPose]) -> Phrase | None:
-    """Return the common motion of all blocks in words. None if they moved differently, or there is only one."""
+    """Return the common motion of all visible blocks as text.
+
+    None if they moved differently, or only one is visible.
+    """
     if len(now) < 2:
         return None
     old = np.array([_position(before[block]) for block in now])

@@ -25,7 +25,7 @@ from tallybone.store.calibration_file import load_calibration, save_calibration
 from tallybone.terminal import Output
 
 MakeSensor: TypeAlias = Callable[[KnockDetector], KnockSensor]
-"""Creates a sensor, not yet started, that feeds its sound to a detector."""
+"""Function that creates a sensor, not yet started, that feeds its sound to a detector."""
 _POLL_S = 0.05
 _SIMULATED = "simulated"
 
@@ -46,7 +46,7 @@ def calibrate_knock(
     Args:
         into: Calibration file.
         seats: Number of seats, which knock one after the other.
-        wav: Recording that follows the timetable. None to record with a microphone now.
+        wav: Sound file that follows the timetable. None to record with a microphone now.
         device: Number of the microphone, or part of its name.
         sensor: Creates the sensor, by default for that microphone.
         clock: Monotonic clock in nanoseconds.
@@ -86,7 +86,7 @@ def sensor_for(microphone: str, seats: int, clock: Clock) -> MakeSensor:
 
 
 def print_knock(result: KnockCalibration, output: Output) -> None:
-    """Print figures on the separation of knocks and tiles."""
+    """Print how well knocks and tiles are told apart, and the properties of the microphone."""
     output.say(about_knock(result))
     if result.margin < 0:
         output.say(
@@ -113,7 +113,7 @@ def _read_file(wav: Path) -> list[JudgedSound]:
 def _record(
     make: MakeSensor, parts: tuple[TimetablePart, ...], clock: Clock, pause: Callable[[float], object], output: Output
 ) -> list[JudgedSound]:
-    """Return the sounds of the whole timetable, with times relative to its start."""
+    """Print the instructions of the timetable when they are due, and return its sounds, with times since its start."""
     announced: TimetablePart | None = None
     with closing(Hearing(make, parts, clock)) as hearing:
         while not hearing.is_over:
@@ -152,14 +152,14 @@ class Hearing:
 
     @property
     def is_over(self) -> bool:
-        """True a second after the end of the last part, when its last sound has been processed."""
+        """True from a second after the end of the last part, when all of its sounds have been processed."""
         return self.passed_s >= self._parts[-1].to_s + 1
 
     def listen(self) -> None:
-        """Collect the sounds since the last call.
+        """Append the sounds since the last call to `heard`.
 
         Raises:
-            RefusedError: If the sensor has a problem. The message is the problem.
+            RefusedError: If the sensor has a problem before the end. The message is the problem.
         """
         self._sensor.read()
         self.heard += [replace(sound, t_ns=sound.t_ns - self._began_ns) for sound in self._detector.take()]

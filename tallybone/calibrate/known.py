@@ -15,11 +15,12 @@ from calibration.tiles.tile_set import LearnedSet
 from engine.phrases import Phrase, listed, phrase
 from tallybone.store.calibration_file import Calibration, LightKept
 
-# Maximum error of a good lens. Above, the lens is usable, but the board was bent or a picture was blurred.
+# Maximum mean corner error of a good lens. With more, the lens is usable, but the board was bent or a picture was
+# blurred.
 GOOD_ERROR_PX = 0.3
 HALF_TABLE_MM = 400.0
 PARTS = ("lens", "table", "zones", "light", "knock", "set")
-# Minimum visible share of a zone. With less, tiles in it may be missed.
+# Minimum share of a zone in the picture. With less, tiles in the zone may be missed.
 ENOUGH_SEEN = 0.7
 _ZONES = {
     ZoneSource.MAT: phrase("the mat"),
@@ -36,7 +37,7 @@ def calibrated_parts(calibration: Calibration) -> tuple[str, ...]:
 
 
 def known_words(calibration: Calibration) -> tuple[Phrase, ...]:
-    """Return sentences on the accuracy of each part, and on zones that are not sufficiently visible."""
+    """Return sentences on the accuracy of each part, also on missing ones except the tile set, and on hidden zones."""
     return (
         _about_lens(calibration.lens),
         _about_table(calibration.table),
@@ -48,7 +49,7 @@ def known_words(calibration: Calibration) -> tuple[Phrase, ...]:
 
 
 def zone_words(calibration: Calibration) -> tuple[Phrase, ...]:
-    """Return sentences on the zones, and on those that are not sufficiently visible."""
+    """Return a sentence on the zones, and one on each zone that is not sufficiently visible."""
     zones, table, lens = calibration.zones, calibration.table, calibration.lens
     if zones is None:
         return (phrase("Zones: none."),)
@@ -66,7 +67,7 @@ def zone_names(names: Iterable[str]) -> Phrase:
 
 
 def zone_name(name: str) -> Phrase:
-    """Return the name for users of a zone of `TableZones.named`."""
+    """Return the name that users see for a zone with a name from `TableZones.named`."""
     return _NAMES.get(name) or phrase("seat {seat}", seat=name.rpartition(" ")[2])
 
 

@@ -36,7 +36,8 @@ ReadTiles = Callable[[Image], Sequence[SeenTile]]
 # Above this error, the user is warned that the paper may not lie flat. With flat paper and a measured lens, the error
 # is about 0.2 px.
 _FLAT_ERROR_PX = 0.4
-# Maximum difference in scale. Tiles are measured to 0.5 %, and a print fitted to the page is off by 3 to 6 %.
+# Above this relative difference between measured and true tile length, the print has the wrong scale. Tiles are
+# measured to 0.5 %, and a print fitted to the page is off by 3 to 6 %.
 _SCALE_DIFFERS = 0.02
 _LEAST_TILES = 3
 
@@ -46,11 +47,11 @@ class TableGiven:
     """Options for measuring a table.
 
     Attributes:
-        tile: Length and width of a tile, or None if unknown.
+        tile: Length and width of a tile in millimetres, or None if unknown.
         thickness_mm: Thickness of a tile.
         ruler_mm: Actual length of the printed 100 mm ruler.
         corners_px: Corners of the table in the picture, clockwise from the top left. Empty if they were not clicked.
-        size_mm: Width and depth of the table between these corners.
+        size_mm: Width and depth of the table between *corners_px*. None if unknown.
     """
 
     tile: tuple[float, float] | None = None
@@ -142,13 +143,13 @@ def _view(path: Path, output: Output) -> LensView:
 
 
 def load_image(path: Path) -> Image:
-    """Load a picture, without output of libraries."""
+    """Load a picture, and suppress messages of libraries."""
     with quiet_libraries():
         return load_picture(path)
 
 
 def lens_for(lens: Lens | None, image: Image) -> Lens:
-    """Return the lens for the size of *image*, or a guess if the lens is unknown.
+    """Return the lens scaled to the size of *image*, or a guess if the lens is unknown or itself a guess.
 
     Raises:
         ValueError: If the lens is known for another aspect ratio.
@@ -183,7 +184,7 @@ def _measure_table(image: Image, lens: Lens, given: TableGiven, read_tiles: Read
 
 
 def _compare_scales(table: Table, lens: Lens, size: TileSize, tiles: Sequence[SeenTile], output: Output) -> None:
-    """Print a comparison of tile lengths, measured by the markers, with their true length, to check the print scale."""
+    """Compare tile lengths measured by the markers with the true length, and print if the print scale is right."""
     apart = [tile for tile in tiles if not is_on_block(tile, table, lens)]
     if len(apart) < _LEAST_TILES:
         output.say(f"Fewer than {_LEAST_TILES} tiles are visible, so the scale of the print was not checked.")
@@ -201,7 +202,7 @@ def _compare_scales(table: Table, lens: Lens, size: TileSize, tiles: Sequence[Se
 
 
 def is_on_block(tile: SeenTile, table: Table, lens: Lens) -> bool:
-    """Return True if a detected tile is actually part of a corner block."""
+    """Return True if a detected tile lies on a corner block, so it is probably a part of the printed block."""
     ((x_mm, y_mm),) = table.tops_to_table(np.array([tile.center_px]), lens).tolist()
     return any(math.dist((x_mm, y_mm), (mark.x_mm, mark.y_mm)) < BLOCK_MM * 0.7 for mark in table.marks)
 
@@ -246,7 +247,7 @@ def _print_table(table: Table, lens: Lens, output: Output) -> None:
 
 
 def detect_tiles(image: Image) -> Sequence[SeenTile]:
-    """Return the tiles that the shipped reader detects in a picture."""
+    """Return the tiles that the shipped reader detects in a picture, without unsure ones."""
     from vision.reader.reader import load_reader
 
     return load_reader().read(image).without_unsure().tiles

@@ -35,7 +35,7 @@ class LightSeen:
 
     Attributes:
         found: Measurement of the light.
-        kept: The part of it that is stored.
+        kept: The part of the measurement that is stored.
     """
 
     found: LightMeasurement
@@ -56,7 +56,8 @@ def calibrate_light(
     Args:
         source: Camera or picture, as for `calibrate.look.open_look`.
         into: Calibration file.
-        annotate: Folder for an annotated picture. By default one is written next to the file if there are warnings.
+        annotate: Folder for an annotated picture. By default, a picture is written next to the file only if there are
+            warnings.
         read_tiles: Detects tiles in a picture, by default with the shipped reader.
         clock: Monotonic clock in nanoseconds.
         output: Output for the result.
@@ -121,7 +122,7 @@ def write_drawn(folder: Path, name: str, image: Image) -> Path:
     """Write a picture as PNG, and return its path.
 
     Raises:
-        OSError: If it cannot be written.
+        OSError: If the picture cannot be encoded or written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name

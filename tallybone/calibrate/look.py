@@ -16,12 +16,13 @@ from vision.arrays import Image
 from vision.image.picture import load_picture
 
 _NS_PER_S = 1_000_000_000
-# Maximum wait for a picture. Adapting to the light takes three seconds, and opening some cameras takes as long.
+# Maximum time to wait for a picture. Adapting to the light takes three seconds, and opening some cameras takes another
+# three.
 _LONGEST_S, _POLL_S = 15.0, 0.02
 
 
 class CalibrationCamera(Protocol):
-    """A camera used for calibration. It never blocks, and holds only its newest picture."""
+    """A camera used for calibration. Its calls do not wait, and it holds only its newest picture."""
 
     @property
     def problem(self) -> str | None:
@@ -29,13 +30,13 @@ class CalibrationCamera(Protocol):
 
     @property
     def light(self) -> Light:
-        """Current handling of light."""
+        """State of exposure and white balance: free, settling, held, or impossible to hold."""
 
     def take(self) -> Image | None:
         """Return the newest BGR picture once, shape (H, W, 3), or None."""
 
     def present(self, scene: AskedScene) -> None:
-        """Show a scene, if it is simulated. In front of a real camera, users lay it out."""
+        """Show a scene, if the camera is simulated. In front of a real camera, users lay out the scene."""
 
     def hold_light(self) -> None:
         """Let the camera adapt, then lock exposure and white balance."""
@@ -48,7 +49,7 @@ class DeviceLook:
     """A real camera. It adapts to the light until `hold_light` is called."""
 
     def __init__(self, device: CameraDevice) -> None:
-        """Use *device*, with its light free."""
+        """Use *device*, with exposure and white balance free."""
         self._device = device
         device.free_light()
 
@@ -59,7 +60,7 @@ class DeviceLook:
 
     @property
     def light(self) -> Light:
-        """Current handling of light."""
+        """State of exposure and white balance: free, settling, held, or impossible to hold."""
         return self._device.light
 
     def take(self) -> Image | None:
@@ -83,7 +84,7 @@ class LentLook(DeviceLook):
     """A borrowed camera, which stays open after the calibration."""
 
     def close(self) -> None:
-        """Free the light of the camera, but leave it open."""
+        """Free exposure and white balance, but leave the camera open."""
         self._device.free_light()
 
 
@@ -134,7 +135,7 @@ def open_look(source: str, clock: Clock) -> CalibrationCamera:
 
 
 def wait_for_picture(look: CalibrationCamera, clock: Clock, *, pause: Callable[[float], object] | None = None) -> Image:
-    """Lock the light, if the camera supports it, and return the next picture.
+    """Start locking exposure and white balance, if the camera supports that, and return the next picture.
 
     Args:
         look: Camera.

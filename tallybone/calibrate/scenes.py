@@ -9,7 +9,7 @@ from calibration.knock.fit import KNOCKS_PER_SEAT
 from engine.phrases import phrase
 
 _QUIET_S, _TILES_S, _SEAT_S = 10, 20, 8
-# Pause before each part, for reading its instruction. Sounds in it are ignored.
+# Pause before each part, for reading its instruction. Sounds during a pause are ignored.
 _READ_S = 2
 
 
@@ -37,7 +37,7 @@ class TimetablePart:
 
 
 def timetable(seats: int) -> tuple[TimetablePart, ...]:
-    """Return the parts of the timetable, for live calibration and for recordings: silence, tiles, then each seat.
+    """Return the parts of the timetable: silence, tiles, then each seat, with a pause before each part.
 
     >>> [(part.from_s, part.to_s) for part in timetable(2)]
     [(2, 12), (14, 34), (36, 44), (46, 54)]

@@ -36,7 +36,7 @@ from vision.arrays import Image
 
 _NOISE = 0.0005
 _BLOCK = 4_000
-# Intervals of tiles, slams and knocks. Knocks are slightly slower than requested.
+# Times between two tiles, two slams and two knocks. Knocks are slightly slower than requested.
 _TILE_S, _SLAM_S, _KNOCK_S = 1.0, 4.0, 1.2
 _LOUD = (0.2, 0.6)
 
@@ -52,7 +52,7 @@ _HOLDS = (
     (0, -28, 330, 0.35, 0.35), (20, 20, 340, -0.5, 0.0), (-20, 20, 340, 0.5, 0.0), (20, -20, 450, 0.55, 0.5),
     (-20, -20, 450, -0.55, -0.5), (25, 0, 480, 0.55, -0.5), (-25, 5, 480, -0.55, 0.5), (5, 30, 420, 0.0, 0.2),
 )  # fmt: skip
-# Number of pictures of each pose, and of the motion before it.
+# Number of pictures of each pose, and number of pictures of the motion towards it.
 _STILL, _ON_THE_WAY = 2, 1
 _TILES = 28
 _ON_MAT_MM = tuple(
@@ -114,7 +114,7 @@ class SimulatedLook:
         self.light = Light.FREE
 
     def take(self) -> Image | None:
-        """Return a new picture of the scene."""
+        """Return a new picture of the scene, with new noise."""
         if self._scene is AskedScene.BOARD:
             self._at += 1
             return self._held(self._at - 1)
@@ -123,19 +123,19 @@ class SimulatedLook:
         return self._photograph(self._drawn)
 
     def present(self, scene: AskedScene) -> None:
-        """Show a scene. A new one starts from the beginning."""
+        """Show a scene. A scene other than the current one starts from the beginning."""
         if scene is not self._scene:
             self._scene, self._at, self._drawn = scene, 0, None
 
     def hold_light(self) -> None:
-        """Hold the light immediately."""
+        """Report exposure and white balance as held at once."""
         self.light = Light.HELD
 
     def close(self) -> None:
         """Do nothing."""
 
     def _held(self, at: int) -> Image:
-        """Return picture number *at* of the hand-held board."""
+        """Return picture number *at* of the hand-held board. The poses repeat after the last."""
         step, count = divmod(at, _STILL + _ON_THE_WAY)
         to, before = _HOLDS[step % len(_HOLDS)], _HOLDS[(step - 1) % len(_HOLDS)]
         share = 1.0 if count >= _ON_THE_WAY else (count + 1) / (_ON_THE_WAY + 1)

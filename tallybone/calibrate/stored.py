@@ -38,7 +38,7 @@ _NAMES = {"lens": phrase("lens"), "table": phrase("table")}
 _LIGHT = phrase("light")
 
 WallClock = Callable[[], float]
-"""Returns the time in seconds since 1970, as used for file timestamps."""
+"""Function that returns the time in seconds since 1970, as used for file timestamps."""
 _STEPS = ("lens", "table", "zones", "light", "knock")
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 
@@ -88,7 +88,7 @@ def check(
 def compare_with_picture(
     image: Image, calibration: Calibration, read_tiles: ReadTiles, tile_mm: tuple[float, float] | None
 ) -> tuple[tuple[Finding, ...], LightSeen]:
-    """Return the findings of comparing a picture with a calibration, and the light of the picture."""
+    """Compare a picture with a calibration. Return the findings, and the light of the picture."""
     tiles = read_tiles(image)
     light = look_at_light(image, tiles, None)
     findings = [*_about_light(light, calibration.light)]
@@ -148,7 +148,10 @@ def _wall_clock() -> float:
 
 
 def show(path: Path, *, now: WallClock = _wall_clock, output: Output | None = None) -> int:
-    """Print the contents of a calibration file. Return exit code 0, or 1 if it is missing or damaged."""
+    """Print the contents of a calibration file and its backups.
+
+    Return exit code 0, or 1 if it is missing or damaged.
+    """
     output = output or Output("calibrate")
     try:
         calibration, written_s = _stored(path), path.stat().st_mtime
@@ -164,7 +167,7 @@ def show(path: Path, *, now: WallClock = _wall_clock, output: Output | None = No
 
 
 def restore(path: Path, number: int, *, output: Output | None = None) -> int:
-    """Restore an earlier calibration. Return exit code 0, or 1 if it is missing or damaged."""
+    """Restore the calibration backup *number*. Return exit code 0, or 1 if the backup is missing or damaged."""
     output = output or Output("calibrate")
     try:
         calibration = restore_calibration(path, number)
@@ -176,7 +179,7 @@ def restore(path: Path, number: int, *, output: Output | None = None) -> int:
 
 
 def print_calibration(calibration: Calibration, output: Output) -> None:
-    """Print the accuracy of each part, and the commands for missing parts."""
+    """Print the accuracy of each part, and the commands to calibrate missing parts except the tile set."""
     for words in known_words(calibration):
         output.say(words)
     missing = [name for name in _STEPS if name not in calibrated_parts(calibration)]
@@ -185,7 +188,7 @@ def print_calibration(calibration: Calibration, output: Output) -> None:
 
 
 def age(passed_s: float) -> str:
-    """Return a time span in words, in whole days, hours or minutes.
+    """Return a time span as text, rounded to the largest fitting unit of days, hours and minutes.
 
     >>> age(30), age(5400), age(200000)
     ('less than a minute', '2 hours', '2 days')

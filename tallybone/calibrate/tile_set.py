@@ -44,7 +44,7 @@ def calibrate_set(
     Args:
         pictures: Pictures of the set, without duplicate tiles in a picture.
         into: Calibration file.
-        tile_set: Size of the set, if it is known.
+        tile_set: Size of the set. AUTO if unknown.
         hand_labels: Labels entered by hand, by tile number on the annotated picture, from 1.
         annotate_into: Folder for the annotated picture.
         reader: Reader, by default the shipped one.
@@ -72,7 +72,7 @@ def calibrate_set(
 
 
 def parse_tiles(text: str) -> dict[int, tuple[int, int]]:
-    """Parse labels of tiles by their number.
+    """Parse labels such as `3=6-5` into pips by tile number. Of several labels for a number, the last counts.
 
     Raises:
         ValueError: If the text is malformed.
@@ -91,12 +91,15 @@ def parse_tiles(text: str) -> dict[int, tuple[int, int]]:
 
 
 def set_to_store(learned: LearningResult, image: Image, before: Calibration) -> LearnedSet:
-    """Return the result in the form in which it is stored. *image* is the first picture."""
+    """Convert the result to the form in which it is stored. *image* is the first picture."""
     return tile_set_of(learned, measure_look(learned, _size_mm(learned, image, before)))
 
 
 def _size_mm(learned: LearningResult, image: Image, before: Calibration) -> tuple[float, float] | None:
-    """Return length and width of the tiles in the first picture, if lens and table are calibrated for its size."""
+    """Return length and width of the tiles in the first picture.
+
+    None if lens or table are not calibrated for its size.
+    """
     if before.lens is None or before.table is None:
         return None
     height_px, width_px = image.shape[:2]
@@ -180,7 +183,7 @@ class _Stopped(Exception):  # noqa: N818 - not an error
 
 
 class SetLearning:
-    """Learns a set from a picture in a thread, and again after corrections."""
+    """Learns a set from a picture in a thread. `begin` restarts the learning with corrected labels."""
 
     def __init__(self, image: Image) -> None:
         """Use a BGR picture of the set, shape (H, W, 3)."""
@@ -205,7 +208,7 @@ class SetLearning:
 
         Raises:
             RefusedError: If there are too few tiles, or a label is invalid.
-            VisionError: If tiles cannot be read.
+            VisionError: If the models cannot be loaded.
         """
         if self._thread is None or self._thread.is_alive():
             return None

@@ -20,9 +20,9 @@ from vision.arrays import Points
 from vision.reading import PointPx
 
 MOST_CORNERS = 24
-# Maximum distance from the centre of the table, to exclude points near the horizon.
+# Maximum distance of a corner from the centre of the table. More distant points are too near to the horizon.
 _FARTHEST_MM = 4000.0
-# Tolerance for removing nearly collinear corners of zones clipped at the border of the picture.
+# Maximum error when nearly collinear corners are removed from zones that were clipped at the border of the picture.
 _LINE_MM = 3.0
 _HALVINGS = 12
 
@@ -36,7 +36,10 @@ class EditableZone:
 
 
 def editable(zones: TableZones, table: Table, lens: Lens) -> tuple[EditableZone, ...]:
-    """Return zones with their editable corners, clipped to the picture. Zones outside it have no corners."""
+    """Return the zones with their editable corners, clipped to the picture.
+
+    Zones outside the picture have no corners.
+    """
     drawn = []
     for name, outline in zones.named():
         part = seen_part(outline, table, lens)
@@ -49,7 +52,7 @@ def editable(zones: TableZones, table: Table, lens: Lens) -> tuple[EditableZone,
 
 
 def with_zones(zones: TableZones, drawn: tuple[EditableZone, ...], table: Table, lens: Lens) -> TableZones:
-    """Return zones with the drawn ones replaced. All others are unchanged, including their invisible parts.
+    """Return the zones with the drawn ones replaced. All other zones are unchanged, including their invisible parts.
 
     Raises:
         RefusedError: If a zone is unknown or invalid.
@@ -74,7 +77,7 @@ def with_zones(zones: TableZones, drawn: tuple[EditableZone, ...], table: Table,
 
 
 def size_seen(table: Table, lens: Lens) -> tuple[float, float]:
-    """Return width and depth of the largest visible rectangle centred on the table, with the proportions of the mat."""
+    """Return width and depth in millimetres of the largest visible rectangle with the mat's centre and proportions."""
     least, most = 0.0, _FARTHEST_MM
     for _ in range(_HALVINGS):
         width_mm = (least + most) / 2
@@ -116,7 +119,10 @@ def _on_table(zone: EditableZone, table: Table, lens: Lens) -> OutlineMm:
 
 
 def _is_before_camera(flat: Points, table: Table) -> bool:
-    """Return True if all points on tile tops are in front of the camera. Pixels above the horizon map behind it."""
+    """Return True if all points, at the height of tile tops, are in front of the camera.
+
+    Pixels above the horizon map to points behind the camera.
+    """
     spots = np.column_stack([flat, np.full(len(flat), table.thickness_mm)])
     depth_mm = spots @ np.array(table.axes).reshape(3, 3)[:, 2] + table.origin_mm[2]
     return bool(np.isfinite(depth_mm).all() and (depth_mm > 0).all())

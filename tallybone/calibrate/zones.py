@@ -25,9 +25,9 @@ class ZonesGiven:
 
     Attributes:
         seats: Number of seats, 2 to 4. None for the previous number, or 4.
-        size_mm: Width and depth of a table without blocks.
+        size_mm: Width and depth of the table, if given, from which the zones are derived even if there are blocks.
         boneyard, layout: Outlines in millimetres from the centre of the table.
-        seat_outlines: Outlines of individual seats, with their numbers from 0.
+        seat_outlines: Outlines that replace or follow the derived ones of seats, each with the seat's number from 0.
     """
 
     seats: int | None = None
@@ -51,7 +51,7 @@ def calibrate_zones(
         into: Calibration file.
         given: Options for zones.
         picture: Picture of the table to draw the zones on.
-        annotate: Folder for that drawing.
+        annotate: Folder for that drawing. Nothing is drawn unless both are given.
         output: Output for the result.
 
     Returns:

@@ -22,7 +22,7 @@ _AUTO_CAMERA = "camera_auto_detect"
 
 
 class PiModel(StrEnum):
-    """Raspberry Pi model; the values are section names of config.txt."""
+    """Raspberry Pi model. The values are section names of config.txt."""
 
     PI3 = "pi3"
     PI4 = "pi4"
@@ -39,7 +39,7 @@ _BOARDS = (
 
 
 def board_of(model: str) -> PiModel:
-    """Return the board with a device tree model name.
+    """Return the board for a device tree model name, OTHER if unknown.
 
     >>> board_of("Raspberry Pi 5 Model B Rev 1.0")
     <PiModel.PI5: 'pi5'>
@@ -74,7 +74,7 @@ class Boot:
         return ("end", "here") not in settings_of(f"{self.config}\nend=here", self.board)
 
     def value(self, key: str) -> str | None:
-        """Return the last value of a key, or None."""
+        """Return the last value of a key that applies to this board, or None."""
         return next((value for name, value in reversed(self.settings) if name == key), None)
 
     def param(self, name: str) -> str | None:
@@ -91,7 +91,7 @@ class Boot:
         return self.param(name) in ("on", "yes", "true", "1")
 
     def overlay(self, begin: str) -> str | None:
-        """Return the last overlay, with parameters, whose name starts with *begin*; None if there is none."""
+        """Return the last overlay whose name starts with *begin*, with its parameters, or None."""
         named = (value for key, value in reversed(self.settings) if key == "dtoverlay")
         return next((value for value in named if value.startswith(begin)), None)
 
@@ -115,7 +115,7 @@ def settings_of(config: str, board: PiModel) -> tuple[tuple[str, str], ...]:
 
 
 def _is_for(section: str, board: PiModel) -> bool:
-    """Check if a section applies to a board; a Zero 2 W also reads [pi0]."""
+    """Check if a section applies to a board. A Zero 2 W also reads [pi0]."""
     return section == board or (board is PiModel.ZERO2 and section == "pi0")
 
 
@@ -135,7 +135,7 @@ def check_boot(boot: Boot, hardware: HardwareSettings, camera: str) -> tuple[Fin
 
 
 def _add(boot: Boot, *settings: str) -> tuple[str, ...]:
-    """Return commands that append settings for this board to config.txt and reboot."""
+    """Return the shell commands that append settings for this board to config.txt and reboot."""
     lines = ("[all]", *settings) if boot.ends_elsewhere else settings
     path = boot.path or "/boot/firmware/config.txt"
     return (*(f"echo '{line}' | sudo tee -a {path}" for line in lines), "sudo reboot")
@@ -161,7 +161,7 @@ def _check_spi(boot: Boot, hardware: HardwareSettings) -> Iterator[Finding]:
 
 
 def _check_core_clock(boot: Boot, hardware: HardwareSettings) -> Iterator[Finding]:
-    """Check that the SPI clock is fixed if there is an LED strip, which decodes bits by their duration."""
+    """If there is an LED strip, check that the SPI clock is fixed, because strips decode bits by their duration."""
     hz = _CORE_HZ.get(boot.board)
     if hz is None or not any(isinstance(leds, StripSettings) for leds in hardware.leds):
         return
@@ -249,7 +249,7 @@ def _is_bus(use: PinUse) -> bool:
 
 
 def taken_pins(boot: Boot) -> dict[int, str]:
-    """Return the pins (BCM) that config.txt assigns, with the setting that does so."""
+    """Return the pins (BCM) that known settings in config.txt assign, each with its setting."""
     taken: dict[int, str] = {}
     params = {"spi": (7, 8, 9, 10, 11), "i2c_arm": (2, 3), "i2s": (18, 19, 20, 21), "uart0": (14, 15)}
     overlays = {"w1-gpio": 4, "gpio-fan": 12, "gpio-ir": 18, "gpio-shutdown": 3, "gpio-poweroff": 26}

@@ -1,7 +1,7 @@
 """Collect a support bundle that describes the table without secrets.
 
-It keeps only known words instead of removing known secrets: nobody can list all secrets, but the words of a program
-are known.
+The bundle keeps only words that occur in the program instead of removing known secrets. Nobody can list all secrets,
+but the words of the program are known.
 """
 
 from __future__ import annotations
@@ -34,13 +34,16 @@ from tallybone.store.calibration_file import Calibration, load_calibration
 from tallybone.store.table_file import USUAL_CAMERA, TableFile, parse_toml
 
 BundleText: TypeAlias = Callable[[], str]
-"""Creates the text of one member; raises `OSError` or `ValueError` if it is unavailable."""
+"""Function that returns the text of a file in the bundle.
+
+It raises `OSError` or `ValueError` if the text is unavailable.
+"""
 READ_ME = """Findings of `tallybone doctor`, for a support request. Review them before you send them.
 
 Names of players, other people and this computer, passwords, PINs, addresses, and all other words that the program does
 not print itself were replaced by "…".
 """
-# Device names that cannot identify a person; paths outside /dev might.
+# Device names that cannot identify a person. Paths outside /dev might.
 _DEVICE = re.compile(r"/dev/[a-z]+\d*|(?:pi|usb):\d{1,3}|none|simulated|hardware\.[a-z]+(?: \d+)?", re.ASCII)
 _WHEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d", re.ASCII)
 _LOG_LINE = re.compile(
@@ -59,7 +62,7 @@ _PACKAGES = ("engine", "vision", "hardware", "calibration", "synthetic", "tallyb
 _WORD = re.compile(r"[^\W_]+")
 _TOKEN = re.compile(r"\w+")
 _SHORT_NUMBER = re.compile(r"\d{1,4}(?:[a-z]{1,2})?", re.ASCII)
-"""Numbers of up to four digits are kept; the page's PIN has six."""
+"""Numbers of up to four digits are kept. The page's PIN has six."""
 _LEAST = 3
 """Foreign values up to this length are ignored, because they occur in too many other words."""
 
@@ -76,7 +79,7 @@ def write_bundle(path: Path, parts: Mapping[str, BundleText]) -> None:
 
 
 def packed(parts: Mapping[str, BundleText]) -> bytes:
-    """Return a zip archive of all parts. An unavailable part is replaced by the type of its error."""
+    """Return a zip archive of README.txt and all parts. An unavailable part is replaced by the type of its error."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo("README.txt"), READ_ME)
@@ -90,7 +93,7 @@ def packed(parts: Mapping[str, BundleText]) -> bytes:
 
 
 def findings_text(findings: tuple[Finding, ...], own: OwnWords) -> str:
-    """Return the findings as JSON."""
+    """Return the findings as JSON, with foreign words removed."""
     return pretty_json(_kept(as_values(findings), own))
 
 
@@ -100,7 +103,7 @@ def config_text(table: TableFile) -> str:
 
 
 def calibration_text(place: BundleSources, own: OwnWords) -> str:
-    """Return the calibration as JSON."""
+    """Return the stored calibration as JSON, with foreign words removed. Raises FileNotFoundError if there is none."""
     path = stored_for(place.table.camera or USUAL_CAMERA, None, place.environment, place.home)
     if path is None:
         raise FileNotFoundError("there is no calibration")
@@ -108,7 +111,7 @@ def calibration_text(place: BundleSources, own: OwnWords) -> str:
 
 
 def recordings_text(folder: Path) -> str:
-    """Return the start time and size of each recording. The rest of its name may contain players' names."""
+    """Return the start time and size of each recording. The rest of its name is removed: it may name the players."""
     shown = []
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         when = _WHEN.match(path.name)
@@ -117,7 +120,7 @@ def recordings_text(folder: Path) -> str:
 
 
 def log_text(journal: str, own: OwnWords) -> str:
-    """Return the last lines of the journal, with foreign words removed."""
+    """Return the lines of the journal, with foreign words removed."""
     shown = []
     for line in journal.splitlines():
         found = _LOG_LINE.fullmatch(line)
@@ -126,7 +129,7 @@ def log_text(journal: str, own: OwnWords) -> str:
 
 
 def metrics_text(said: str, own: OwnWords) -> str:
-    """Return the metrics of a table, without any other lines."""
+    """Return the metrics of a table with foreign words removed, and drop all other lines."""
     return "".join(f"{own.kept(line)}\n" for line in said.splitlines() if _METRIC.fullmatch(line))
 
 
@@ -179,9 +182,9 @@ class BundleSources:
     """Data sources of a bundle.
 
     Attributes:
-        table: Contents of table.toml; empty if it is invalid.
-        config: Path of table.toml; None if there is none.
-        folder: Folder of recordings; its parent contains the other files of the table.
+        table: Contents of table.toml. Empty if it is invalid.
+        config: Path of table.toml. None if there is none.
+        folder: Folder of recordings. Its parent contains the other files of the table.
         findings: Findings of the doctor.
         machine: Facts about the computer.
         environment: Environment variables of this process.
@@ -202,7 +205,7 @@ class BundleSources:
 
 
 def bundle_texts(place: BundleSources) -> dict[str, BundleText]:
-    """Return the texts of a bundle by member name."""
+    """Return the functions that create the files of a bundle, by file name."""
     own = OwnWords(words_of_program(), foreign_values(place))
     return {
         "about.json": lambda: pretty_json(_about(place)),
@@ -224,7 +227,8 @@ def foreign_values(place: BundleSources) -> tuple[str, ...]:
     for path in sorted(place.folder.parent.glob("*.json")):
         found += _texts_in(_json(path))
     known = words_of_program()
-    # Keep single known words, such as drivers and games; without them the bundle would be useless.
+    # Values that are a single known word, such as a driver or a game, are kept. Without them the bundle would be
+    # useless.
     return tuple({text for text in found if text.strip() and text.lower() not in known})
 
 
@@ -246,7 +250,7 @@ def _is_plain(place: BundleSources, name: str) -> bool:
 
 
 def health_text(said: str, own: OwnWords) -> str:
-    """Return the health of a table. The response may come from another program, so it is validated."""
+    """Return the health of a table from its response *said*. Raises ValueError if another program sent the response."""
     values = json.loads(said)
     if not isinstance(values, dict) or not isinstance(values.get("reasons"), list):
         raise ValueError("the response is not from a Tallybone table")
@@ -257,7 +261,7 @@ def health_text(said: str, own: OwnWords) -> str:
 
 
 def _toml(path: Path | None) -> object:
-    """Return the contents of a TOML file, or its words if it cannot be parsed."""
+    """Return the contents of a TOML file, its words if it cannot be parsed, or None if it cannot be read."""
     if path is None:
         return None
     try:
@@ -289,7 +293,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 class OwnWords:
-    """Removes words from texts that do not occur in the program."""
+    """Removes from texts all words that do not occur in the program."""
 
     def __init__(self, known: frozenset[str], foreign: Iterable[str] = ()) -> None:
         """Keep *known* words (lower case), and remove each *foreign* value completely, even if its words are known."""

@@ -32,12 +32,12 @@ def doctor(
     """Check a table and print the findings.
 
     Args:
-        path: Path of table.toml; None for the default. Without the default file, there are no parts.
+        path: Path of table.toml. None for the default one, which need not exist.
         as_json: Print one JSON object at the end instead.
-        probes: Access to the machine; by default this one.
-        folder: Folder of recordings; by default that of `tallybone play`.
-        bundle: Support bundle to write; None for none.
-        out: Receives the findings; by default stdout.
+        probes: Access to the machine, by default this one.
+        folder: Folder of recordings, by default that of `tallybone play`.
+        bundle: Path of the support bundle to write, or None.
+        out: Stream for the findings, by default stdout.
 
     Returns:
         The exit code: 0, or 1 if there is a problem or the bundle cannot be written.
@@ -85,7 +85,7 @@ def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Findin
 
 
 def _examined(path: Path | None, folder: Path, probes: Probes) -> Iterator[Finding]:
-    """Check table.toml and then its parts. An invalid file is treated as one without parts."""
+    """Check table.toml and then its parts. An invalid or missing file is treated as one without parts."""
     try:
         table = load_table(path)
     except TableFileError as error:

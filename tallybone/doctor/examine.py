@@ -34,7 +34,7 @@ from tallybone.terminal import printable
 NO_CAMERA = "none"
 
 StyledText: TypeAlias = tuple[str, str]
-"""A piece of text and its rich style, or ""."""
+"""A piece of text, and its style for rich, "" for none."""
 _COLUMNS, _GRADE, _PART = 80, 11, 24
 _STYLES = {
     Grade.OK: "green",
@@ -45,7 +45,7 @@ _STYLES = {
 
 
 def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]:
-    """Yield findings from the most basic check up: a later check may fail because of an earlier one.
+    """Yield findings of all checks, basic ones first, because a later check may fail for the reason of an earlier one.
 
     Args:
         table: Configuration of the table.
@@ -129,7 +129,7 @@ def _told(beyond: BeyondSettings, probes: Probes) -> Iterator[Finding]:
 
 
 def lines_of(finding: Finding) -> tuple[tuple[StyledText, ...], ...]:
-    """Format a finding: grade, part and description, followed by advice and commands."""
+    """Format a finding as lines: grade, part and description, followed by advice and commands."""
     style = _STYLES[finding.grade]
     words = _wrapped(finding.words, _COLUMNS - _PART)
     head: tuple[StyledText, ...] = (
@@ -144,7 +144,7 @@ def lines_of(finding: Finding) -> tuple[tuple[StyledText, ...], ...]:
 
 
 def summary(findings: tuple[Finding, ...]) -> str:
-    """Return a one-sentence summary of findings."""
+    """Return a sentence with the numbers of problems and warnings, and with a hint if there are several problems."""
     counts = Counter(finding.grade for finding in findings)
     problems, warnings = counts[Grade.PROBLEM], counts[Grade.WARNING]
     if not problems and not warnings:

@@ -17,8 +17,8 @@ class Library:
     """Installation state of a library.
 
     Attributes:
-        version: Installed version; None if it is not installed.
-        error: Import error in one line; "" if the import succeeded.
+        version: Installed version. None if it is not installed.
+        error: Import error in one line. "" if the import succeeded.
     """
 
     version: str | None
@@ -30,8 +30,8 @@ class Venv:
     """Virtual environment of this process.
 
     Attributes:
-        path: Path of the venv; "" outside of one.
-        sees_system: True if it includes system packages (apt).
+        path: Path of the virtual environment. "" outside of one.
+        sees_system: True if the process can import system packages (apt).
     """
 
     path: str
@@ -63,7 +63,7 @@ def wanted_by(hardware: HardwareSettings, camera: str) -> tuple[NeededLibrary, .
 
 
 def check_library(wanted: NeededLibrary, library: Library, venv: Venv) -> Finding:
-    """Check a library, and suggest how to install it."""
+    """Check the state of a library. If it is missing, broken or too old, suggest how to install it."""
     name = wanted.package
     part = name.removesuffix("-python-headless")
     if not library.error:
@@ -113,6 +113,6 @@ def _from_apt(wanted: NeededLibrary, library: Library, venv: Venv) -> Iterator[s
 
 
 def _numbers(version: str | None) -> tuple[int, ...]:
-    """Return a version as a comparable tuple. Unknown versions count as new."""
+    """Return the first two numbers of a version as a tuple. Versions that cannot be parsed count as new."""
     parts = (version or "").split(".")[:2]
     return tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else (1_000_000, 0)

@@ -26,19 +26,21 @@ from tallybone.finding import Finding, absent, ok, problem, warning
 
 _OLDEST_PYTHON = (3, 11)
 _BITS = 64
-# A replay takes up to 266 MB (docs/explanation/reading.md); system and camera take half as much again.
+# With less than the first amount, reading fails. With less than the second, it only just works. A replay takes up to
+# 266 MB (docs/explanation/reading.md), and system and camera half as much again.
 _LEAST_MEMORY_MB, _GOOD_MEMORY_MB = 400, 900
 _HOT_C, _WARM_C = 80.0, 70.0
-# Bits of get_throttled: bits 0 to 3 are current, bits 16 to 19 have occurred since boot.
+# Bits of get_throttled: bits 0 to 3 apply now, and bits 16 to 19 mean that the same has occurred since boot.
 _LOW_VOLTAGE, _CAPPED, _SLOWED, _SOFT_LIMIT = 0x1, 0x2, 0x4, 0x8
 _SINCE_START = 16
-# A two-core laptop takes 0.07 s (docs/explanation/reading.md). Above this limit, plays appear twice as late as there.
+# Above this time to read a picture, plays appear twice as late as on a two-core laptop, which takes 0.07 s
+# (docs/explanation/reading.md).
 _SLOW_READ_S = 0.5
 _MEMORY, _HEAT, _POWER, _CLOCK = phrase("memory"), phrase("heat"), phrase("power"), phrase("clock")
 _SUPPLY = phrase("Use the official power supply for this Pi (4: 5 V 3 A, 5: 5 V 5 A) and its cable.")
 
 Run: TypeAlias = Callable[[tuple[str, ...]], str]
-"""Runs a command and returns its output, or "" if it is missing or fails."""
+"""Function that runs a command and returns its output, or "" if the command is missing or fails."""
 _THROTTLED = "sys/devices/platform/soc/soc:firmware/get_throttled"
 _CONFIGS = ("boot/firmware/config.txt", "boot/config.txt")
 _KB_PER_MB, _MILLI = 1024, 1000.0
@@ -49,10 +51,10 @@ _COMMAND_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Facts about the computer; None if unknown.
+    """Facts about the computer. Those that may be None are None if unknown.
 
     Attributes:
-        model: Model of a Raspberry Pi; "" for any other computer.
+        model: Model name in the device tree, as on a Raspberry Pi. "" for most other computers.
         system: Operating system.
         bits: Word size of programs, 32 or 64.
         python: Python version.
@@ -170,7 +172,7 @@ def check_clock(*, is_set: bool | None) -> Finding:
 
 
 def check_speed(read_s: float | str) -> Finding:
-    """Check the reading speed; *read_s* is the time to read 28 tiles in seconds, or an error message."""
+    """Check the reading speed. *read_s* is the time to read 28 tiles in seconds, or an error message."""
     if isinstance(read_s, str):
         return problem("speed", read_s, "Install Tallybone again.")
     words = f"a picture of 28 tiles is read in {read_s:.2f} s"
@@ -180,7 +182,7 @@ def check_speed(read_s: float | str) -> Finding:
 
 
 def run(command: tuple[str, ...]) -> str:
-    """Run a system command; see `Run`."""
+    """Run a system command for up to five seconds. See `Run`."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_COMMAND_S, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -194,7 +196,7 @@ def this_machine() -> Machine:
 
 
 def read_machine(root: Path, run: Run) -> Machine:
-    """Return facts about the computer from the files under *root*; *run* provides those not in files."""
+    """Return facts about the computer from the files under *root*. *run* runs commands for facts not in files."""
     heat = _text(root / "sys/class/thermal/thermal_zone0/temp")
     throttled = _text(root / _THROTTLED) or run(("vcgencmd", "get_throttled")).partition("=")[2]
     return Machine(
@@ -253,12 +255,12 @@ def try_library(wanted: NeededLibrary) -> Library:
 
 
 def read_device(path: str) -> Device:
-    """Return the state of a device file, or of the first one in a folder."""
+    """Return the state of a device file, or of the first control or capture device in a folder such as /dev/snd."""
     file = Path(path)
     if not file.exists():
         return Device(is_there=False)
     group = _group_name(file.stat().st_gid)
-    # Everybody may access the folder; the files in it have the relevant permissions.
+    # Everybody may access the folder. The files in it have the relevant permissions.
     inside = (
         [one for one in sorted(file.iterdir()) if "C" in one.name and one.is_char_device()] if file.is_dir() else []
     )
@@ -268,7 +270,7 @@ def read_device(path: str) -> Device:
 
 
 def try_disk(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
-    """Measure the disk of a folder that need not exist yet, with a temporary file."""
+    """Measure free space and write speed of the disk of a folder that need not exist yet, with a temporary file."""
     room = room_in(folder, mounts)
     if room.error:
         return room
@@ -279,7 +281,7 @@ def try_disk(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
 
 
 def room_in(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
-    """Return the disk space for a folder that need not exist yet, without writing anything."""
+    """Return the free space for a folder that need not exist yet, without writing anything."""
     there = _there(folder)
     try:
         free = os.statvfs(there)
@@ -307,7 +309,7 @@ def _sync_ms(folder: Path) -> tuple[float, ...]:
 
 
 def _kind_of(folder: Path, mounts: str) -> str:
-    """Return the file system type of a folder."""
+    """Return the file system type of a folder, or "" if unknown."""
     rows = [line.split() for line in mounts.splitlines() if len(line.split()) > 2]
     within = [(len(row[1]), row[2]) for row in rows if folder.is_relative_to(row[1])]
     return max(within, default=(0, ""), key=lambda one: one[0])[1]
@@ -341,7 +343,7 @@ def _text(path: Path) -> str:
 
 
 def _field(text: str, key: str) -> str:
-    """Return the rest of the first line that starts with a key, or ""."""
+    """Return the rest of the first line that starts with *key*, or ""."""
     return next((line.removeprefix(key).strip() for line in text.splitlines() if line.startswith(key)), "")
 
 

@@ -20,7 +20,7 @@ from tallybone.sources.camera import Camera
 from tallybone.sources.shots import Shot
 from vision.arrays import Image
 
-# Fewer hits may come from a door or a cup.
+# From this number of hits a second without knocks, a piezo is misadjusted. Fewer hits may come from a door or a cup.
 _RESTLESS = 3
 _GAME = "Is a game running? Only one program can use it at a time."
 
@@ -36,13 +36,14 @@ _LISTENS_S, _TICK_S = 2.0, 0.05
 # The noise floor of a working 16-bit microphone is about -80 dBFS.
 _SILENT_DB, _LOUD_DB = -85.0, -20.0
 _CLIPPED, _CLIPPED_SHARE = 0.99, 0.001
-# Starting the microphone and its last block may take up to a tenth of two seconds.
+# Below this share of the expected samples, sound is lost. Starting the microphone and its last block may take up to a
+# tenth of two seconds.
 _LEAST_SHARE = 0.9
 
 _NS_PER_S = 1_000_000_000
 _LOOKS_NS = 4 * _NS_PER_S
 _CAMERA_TICK_S = 0.01
-# The first images are dark until auto-exposure settles.
+# Images in this time after the first are not counted for the frame rate. They are dark until auto-exposure settles.
 _SETTLES_NS = _NS_PER_S
 _WIDE_PX, _HIGH_PX = 1280, 720
 _SLOW_PER_S = 8.0
@@ -59,7 +60,7 @@ class PartTrial:
     """Result of opening and closing a part.
 
     Attributes:
-        trouble: Reason why it does not open, or "".
+        trouble: Reason why the part does not open, or "".
         details: Description.
         held: Buttons that were down although nobody pressed them.
         hits: Number of hits per second reported by a piezo without knocks.
@@ -121,7 +122,7 @@ class User:
 
 
 def devices_of(hardware: HardwareSettings, camera: str) -> tuple[tuple[str, str], ...]:
-    """Return pairs of a part and its device file; a shared file is listed once."""
+    """Return pairs of a part and its device file. A shared file is listed once, for the first part that uses it."""
     heard = "microphone" if isinstance(hardware.knock, MicrophoneSettings) else "piezo"
     kinds = (
         ("LEDs", hardware.leds),
@@ -137,7 +138,7 @@ def devices_of(hardware: HardwareSettings, camera: str) -> tuple[tuple[str, str]
 
 
 def camera_device(camera: str) -> str:
-    """Return the device file of a camera; "" if it has none or, as for usb:N, it is not fixed."""
+    """Return the device file of a camera. "" if it has none, or if the file is not fixed, as for usb:N."""
     where = camera.partition(",")[0]
     if where.startswith("pi:"):
         return _MEDIA
@@ -152,7 +153,7 @@ def device_of(part: PartSettings, pins: PinLibrary) -> str:
 
 
 def check_device(part: str, path: str, device: Device, user: User) -> Finding:
-    """Check that a device file exists and is accessible."""
+    """Check that a device file exists, is accessible, and has a name that is the same after a restart."""
     if not device.is_there:
         if path in _MISSING:
             return problem(part, f"there is no {path}", _MISSING[path])
@@ -210,14 +211,14 @@ class Sounds:
 
 
 class Ear(KnockDetector):
-    """Detector stand-in that stores the sound."""
+    """Detector that only stores the sound."""
 
     def __init__(self) -> None:
         super().__init__()
         self.blocks: list[SoundBlock] = []
 
     def feed(self, block: SoundBlock) -> tuple[ClassifiedSound, ...]:
-        """Store a block; no knock is detected."""
+        """Store a block. No knock is detected."""
         self.blocks.append(block)
         return ()
 
@@ -240,7 +241,7 @@ def listen_to(sensor: KnockSensor, ear: Ear, wait: Callable[[float], object]) ->
 
 
 def sounds_of(blocks: list[SoundBlock], lost: int = 0) -> Sounds:
-    """Measure blocks of sound, which should cover two seconds or the span of their times, whichever is longer."""
+    """Measure blocks of sound. The expected duration is two seconds or the span of their times, whichever is longer."""
     if not blocks:
         return Sounds(error="it opens, but delivers no sound")
     samples = np.concatenate([block.samples for block in blocks])
@@ -307,7 +308,7 @@ class CameraSample:
 
 
 def look_through(camera: Camera, wait: Callable[[float], object]) -> CameraSample:
-    """Measure a camera for four seconds, or until it ends.
+    """Measure the frame rate of a camera for four seconds, or until its pictures end, and its last image.
 
     Args:
         camera: The camera, which also provides the clock.
@@ -349,14 +350,14 @@ def seen_in(image: Image, per_s: float) -> CameraSample:
 
 
 def _sharpness(grey: np.ndarray) -> float:
-    """Return the strength of the finest edges relative to edges that survive defocus."""
+    """Return the strength of the finest edges relative to edges that defocus does not remove."""
     fine, coarse = cv2.GaussianBlur(grey, (0, 0), 1.0), cv2.GaussianBlur(grey, (0, 0), 4.0)
     edges = float(np.percentile(np.abs(fine - coarse), 99.5))
     return float(np.percentile(np.abs(grey - fine), 99.5)) / max(edges, 1e-3)
 
 
 def check_camera(name: str, seen: CameraSample) -> tuple[Finding, ...]:
-    """Check that the image of a camera is good enough for reading tiles."""
+    """Check that size, frame rate, light and sharpness of a camera's image are good enough for reading tiles."""
     if seen.error:
         return (problem("camera", seen.error.removeprefix(f"{name}: "), "Available cameras:", "tallybone cameras"),)
     return _check_picture(name, seen), _check_light(seen)

@@ -55,7 +55,8 @@ from vision.arrays import Image
 from vision.errors import VisionError
 
 _TICK_S, _ANSWERS_S, _FEELS_S = 0.05, 3.0, 1.0
-# Displays that reboot when their port opens are ready after this time and receive the page again.
+# Time for which the message is shown. Displays that reboot when their port opens need it to become ready and receive
+# the page again.
 _SHOWS_S = 1.5
 _SHOWN = DisplayPage(message="The doctor is here")
 
@@ -75,7 +76,7 @@ def drawn_tiles() -> Image:
 
 
 class Probes(Protocol):
-    """Access to the machine and its parts. Faults are part of the results, never exceptions."""
+    """Access to the machine and its parts. Methods report faults in their results and do not raise exceptions."""
 
     def machine(self) -> Machine:
         """Return facts about the computer."""
@@ -120,10 +121,10 @@ class Probes(Protocol):
         """Show a message on a display."""
 
     def broker(self, broker: Broker) -> str | None:
-        """Connect to a broker; return an error message, or None."""
+        """Connect to a broker. Return an error message, or None."""
 
     def webhook(self, hook: Webhook) -> str | None:
-        """Connect to a webhook; return an error message, or None."""
+        """Connect to a webhook. Return an error message, or None."""
 
 
 class RealProbes:
@@ -151,7 +152,7 @@ class RealProbes:
         return machine_files.read_boot(self._root, self.machine().model)
 
     def reading(self) -> float | str:
-        """Return the median time of several reads; the first one is slower and not counted."""
+        """Return the median time of several reads, without the first, which is slower. Or an error message."""
         from vision.reader.reader import load_reader
 
         picture, took_s = drawn_tiles(), list[float]()
@@ -250,7 +251,7 @@ class RealProbes:
         return PartTrial(details=f"{part.driver} {part.location}: {shown}".replace("  ", " "), doubt=doubt)
 
     def broker(self, broker: Broker) -> str | None:
-        """Connect to a broker and disconnect, without publishing."""
+        """Connect to a broker and disconnect, without publishing. Return an error message, or None."""
         try:
             from tallybone.notify.broker import BrokerConnection
         except ModuleNotFoundError as error:

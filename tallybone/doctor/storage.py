@@ -8,9 +8,10 @@ from engine.phrases import listed, phrase
 from tallybone.finding import Finding, ok, problem, warning
 
 _GB = 1_000_000_000
-# An evening of four hours takes about 5 GB at ten images per second.
+# With less free space than the first limit, nothing can be recorded. The second is enough for an evening: four hours
+# take about 5 GB at ten images per second.
 _FULL_BYTES, _TIGHT_BYTES = _GB // 2, 5 * _GB
-# Each event waits for the disk. From the first limit on, people notice; from the second on, images are lost.
+# Each event waits until it is on the disk. From the first delay on, people notice. From the second on, images are lost.
 _SLOW_MS, _STUCK_MS = 100.0, 1000.0
 _RECORDINGS, _DISK = phrase("recordings"), phrase("disk")
 _FORGETS = ("tmpfs", "ramfs", "overlay")
@@ -36,7 +37,7 @@ class Disk:
 
 
 def check_disk(disk: Disk) -> tuple[Finding, ...]:
-    """Check that recordings can be stored."""
+    """Check that recordings can be stored: free space, file system and, if measured, write speed."""
     if disk.error:
         words = listed((disk.folder, disk.error), ": ")
         return (

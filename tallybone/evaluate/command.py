@@ -88,10 +88,10 @@ def evaluate_photos(
 
 
 def _require_sheet(sheet: Path | None, photos: Sequence[Path]) -> None:
-    """Check the path of a sheet before spending minutes on reading.
+    """Check the path of a contact sheet, before minutes are spent on reading.
 
     Raises:
-        SheetError: If it is not a JPEG or PNG file, its folder is missing, or it would overwrite a photo.
+        SheetError: If the path does not end in .jpg, .jpeg or .png, its folder is missing, or it is one of *photos*.
     """
     if sheet is None:
         return
@@ -115,11 +115,14 @@ class _PhotoRun:
     cells: list[Cell] = field(default_factory=list)
 
     def complain(self, fault: str) -> None:
-        """Print a problem with the labels."""
+        """Report a problem with the labels."""
         self.output.complain(f"{self.labels}: {fault}")
 
     def judge(self, label: PhotoLabel, read_picture: ReadPicture, *, crops: bool) -> str | None:
-        """Read and evaluate a picture. Return a message if the picture or its label is invalid, else None."""
+        """Read and evaluate a picture, and add the results.
+
+        Return a message if the picture or its label is invalid, else None.
+        """
         try:
             image = load_picture(self.root / label.image)
             label.require_fits(image.shape[1], image.shape[0])
@@ -138,7 +141,10 @@ class _PhotoRun:
         return None
 
     def write_sheets(self, path: Path) -> list[Path]:
-        """Draw all mistakes to *path*, then to further numbered files if needed, and return the written files."""
+        """Draw all mistakes to *path*, then to further numbered files if needed.
+
+        Return the files that could be written.
+        """
         written = []
         cells = sorted(self.cells, key=lambda cell: cell.source)
         for number, sheet in enumerate(draw_sheets(cells), start=1):
@@ -155,7 +161,7 @@ class _PhotoRun:
         return written
 
     def show(self, sheets: Sequence[Path], *, as_json: bool, wants_sheet: bool) -> None:
-        """Print the figures and the paths of the contact sheets."""
+        """Print the figures and the paths of the contact sheets, as text or JSON."""
         evaluation = evaluate(self.photos, self.read_ms) if self.photos else None
         output = self.output
         if as_json:
@@ -183,7 +189,7 @@ def _cells(photo: PhotoJudged, image: Image) -> list[Cell]:
 
 
 def are_sessions(paths: Sequence[Path]) -> bool:
-    """Return True if the first path is a recording or a folder, as opposed to a file of labels."""
+    """Return True if the first path is a recording or a folder, not a file of labels."""
     return bool(paths) and (paths[0].suffix.lower() == SUFFIX or paths[0].is_dir())
 
 

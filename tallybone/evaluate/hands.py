@@ -31,7 +31,7 @@ from vision.reading import Face, SeenTile
 from vision.tracking.table_view import ChangeKind, TableView
 from vision.tracking.tracks import moved_tile
 
-# Reasons for the points of a play. A bonus belongs to the whole hand and is part of its totals.
+# Reasons for points that count as points of a play. A bonus only counts for the totals of the hand.
 _OF_PLAYS = (Reason.PLAY, Reason.STEAL)
 
 # Maximum distance between the centres of a detected tile and the true tile, in sides of a half.
@@ -40,16 +40,16 @@ _SAME_PLACE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class JudgedTile:
-    """A played or stacked tile of a hand.
+    """A tile that was played or stacked in a hand.
 
     Attributes:
         node: Node id in the layout, or the event's index in the log for a stacked tile.
-        seat: Player of the tile.
+        seat: Seat of its player.
         tile: Numbers of the tile.
         host: Index within the hand of the tile that it joins or is stacked on. None for the first tile.
         port: Port of the host. Empty for the first tile.
         inner: Touching number. None for a stacked tile.
-        points: Points up to the next tile.
+        points: Points for plays and steals from this tile up to the next one.
     """
 
     node: NodeId
@@ -131,11 +131,11 @@ class HandJudged:
     Attributes:
         number: Number of the hand, from 1.
         plays: Comparison of each true play.
-        spare: Scored tiles that were never played.
+        spare: Scored tiles without a true play.
         truth: The hand as played.
-        seen: The hand as scored, or None if it was not noticed.
-        closed_ns: Time at which the score was final.
-        is_flagged: True if the hand had an open question or an irregular or inferred action at that time.
+        seen: The hand as scored, or None if it was missed entirely.
+        closed_ns: Time at which the score of the hand was final.
+        is_flagged: True if the hand had an open question or an irregular or inferred action at *closed_ns*.
     """
 
     number: int
@@ -163,7 +163,7 @@ class HandJudged:
 
 
 def hand_scored(state: State, gained_before: Sequence[int]) -> HandScored:
-    """Return the last hand of a match.
+    """Return the last hand of a match. Without a game, it is empty.
 
     Args:
         state: State of the match at the end of the hand.
@@ -183,7 +183,10 @@ def hand_scored(state: State, gained_before: Sequence[int]) -> HandScored:
 def judge_hand(
     number: int, truth: HandScored, seen: HandScored | None, *, closed_ns: int, is_flagged: bool
 ) -> HandJudged:
-    """Compare a scored hand with the true one."""
+    """Compare a scored hand with the true one.
+
+    Tiles with the same numbers are paired first, then the remaining tiles in the order of play.
+    """
     scored = () if seen is None else seen.laid
     unmatched = list(range(len(scored)))
     pairs: dict[int, int] = {}
@@ -249,9 +252,9 @@ class ReaderFigures:
     """Accuracy of the reader for newly detected tiles of the layout.
 
     Attributes:
-        found: True tiles that were detected.
-        right: Detected tiles with the right pips.
-        spare: Detections without a true tile, and repeated detections.
+        found: Number of true tiles that were detected.
+        right: Number of these with the right pips.
+        spare: Number of detections without a true tile, and of repeated detections.
     """
 
     found: int = 0
@@ -277,7 +280,10 @@ class ReaderJudge:
                 self._judge(moved_tile(change.tile, view.aim.motion), true_tiles)
 
     def _judge(self, tile: SeenTile, true_tiles: tuple[TruePosition, ...]) -> None:
-        """Count a tile as found or spare. Tiles of other zones than the layout are not counted."""
+        """Count a detected tile as found or spare.
+
+        Detections of true tiles in other zones than the layout do not count.
+        """
         before = self.figures
         spare = replace(before, spare=before.spare + 1)
         true = min(true_tiles, key=lambda position: math.dist(position.center_px, tile.center_px), default=None)

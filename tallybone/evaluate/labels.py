@@ -34,7 +34,7 @@ class LabelFace(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HalfLabel:
-    """A visible half: its number, 0 to 18, and its centre in the upright picture."""
+    """A visible half: its number, 0 to 18, and its centre in pixels of the upright picture."""
 
     pips: int
     center_px: PointPx
@@ -117,7 +117,7 @@ class PhotoLabel:
 
 @dataclass(frozen=True, slots=True)
 class PhotoLabels:
-    """Valid labels of a file, and a message for each invalid one."""
+    """Valid labels of a file, and a message for each invalid label."""
 
     photos: tuple[PhotoLabel, ...]
     faults: tuple[str, ...]
@@ -127,7 +127,7 @@ def load_labels(path: Path) -> PhotoLabels:
     """Read a file of labels.
 
     Raises:
-        LabelError: If the file is missing, is not JSON or does not contain a list.
+        LabelError: If the file cannot be read, is not JSON or does not contain a list.
     """
     try:
         return parse_labels(_load_json(path))
@@ -149,7 +149,7 @@ def _load_json(path: Path) -> object:
 
 
 def parse_labels(content: object) -> PhotoLabels:
-    """Parse the content of a JSON file of labels.
+    """Parse the content of a JSON file of labels. Of a picture that is labelled twice, the first label counts.
 
     Raises:
         LabelError: If *content* is not a list.
@@ -230,7 +230,7 @@ def _join(value: object, where: str, tiles: Sequence[TileLabel]) -> Join:
 
 
 def _end(value: object, where: str, tiles: Sequence[TileLabel]) -> tuple[int, int | None]:
-    """Return the tile and the half at an end of a join."""
+    """Return the index of the tile and of its half at an end of a join. The half is None at the side of a double."""
     tile, half = _pair(value, where)
     if not _is_index(tile, len(tiles)) or not (half is None or _is_index(half, 2)):
         raise LabelError(f"{where}: expected a tile of this picture and its half (0, 1 or null), {_got(value)}")

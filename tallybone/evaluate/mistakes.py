@@ -19,7 +19,7 @@ from vision.image.annotate import ORANGE, PURPLE, SKY, YELLOW
 from vision.reading import Join, PointPx, SeenTile
 
 MistakeOutline = tuple[PointPx, ...]
-# Radius of the ring around a face-down tile, in sides. Its label has no direction.
+# Radius of the ring that marks a missed face-down tile, in sides of a half. The label gives only the tile's centre.
 _BACK_REACH = 1.1
 
 MOST_CELLS = 200
@@ -29,7 +29,7 @@ _PAPER: Bgr = (250, 250, 250)
 _INK: Bgr = (24, 20, 16)
 _FAINT: Bgr = (110, 110, 110)
 _OUTSIDE: Bgr = (200, 200, 200)
-# Margin of a crop around its tiles, as a share of their size. It shows the neighbouring tiles.
+# Margin of a crop on each side of its tiles, as a share of their extent. It shows the neighbouring tiles.
 _MARGIN = 0.3
 
 
@@ -54,7 +54,7 @@ class Mistake:
         wrong: Kind of the mistake.
         words: Description, such as `2-5 read as 2-6 (0.71)`.
         outlines_px: Outlines of the tiles involved.
-        link_px: Both ends of a join, or None.
+        link_px: The two ends of a wrong join, or None.
     """
 
     wrong: MistakeKind
@@ -70,7 +70,7 @@ class Mistake:
 
 
 def mistakes_in(photo: PhotoJudged) -> tuple[Mistake, ...]:
-    """Return all mistakes in a picture: face-up tiles, face-down tiles, then joins."""
+    """Return all mistakes in a reading: of face-up tiles, of face-down tiles, then of joins."""
     return (*_tiles(photo), *_backs(photo), *_joins(photo))
 
 
@@ -116,7 +116,10 @@ def _end_px(tile: SeenTile | TileLabel, half: int | None) -> PointPx:
 
 
 def _misread(tile: TileJudged) -> str:
-    """Describe a misread tile with the confidence of each wrong half. Empty if it was read correctly."""
+    """Describe a misread tile with the confidence of each wrong half.
+
+    Empty if the tile was read correctly or missed.
+    """
     wrong = [half for half in tile.halves if half.seen.pips != half.pips]
     if not wrong:
         return ""
@@ -129,7 +132,7 @@ def _name(tile: SeenTile | TileLabel) -> str:
 
 
 def _usual_half_px(photo: PhotoJudged) -> float:
-    """Return the median side of a half, from the labels, or else from the reading, or else 40."""
+    """Return the median side of a half in pixels: of the labels, else of the reading, else 40."""
     sides_px = sorted(tile.label.half_px for tile in photo.tiles)
     sides_px = sides_px or sorted(math.dist(*tile.half_centers_px) for tile in photo.reading.tiles)
     return sides_px[len(sides_px) // 2] if sides_px else 40.0
@@ -170,7 +173,7 @@ class Cell:
     """A mistake on a contact sheet.
 
     Attributes:
-        source: Source of the picture. Cells are grouped by source.
+        source: First folder of the picture's path. Cells are grouped by source.
         picture: Path of the picture within its source.
         words: Description of the mistake.
         crop: BGR, shape (232, 232, 3).
@@ -257,7 +260,7 @@ def _write(canvas: Image, text: str, corner: tuple[int, int], *, scale: float, i
 
 
 def _mark(crop: Image, mistake: Mistake, scale: float, shift: NDArray[np.float64]) -> None:
-    """Outline the tiles just outside their edges, to keep the pips visible, and connect the ends of a join."""
+    """Outline the tiles just outside their edges, to keep the pips visible, and join the ends of a join by a line."""
     color = _LINES[mistake.wrong]
     for outline in mistake.outlines_px:
         points = np.array(outline, np.float64) * scale + shift

@@ -35,7 +35,7 @@ class Evaluation:
 
     Attributes:
         overall: Counts over all pictures.
-        sources, looks, kinds, scenes: Counts by group of the labels, without pictures that have no group.
+        sources, looks, kinds, scenes: Counts by these groups of the labels. Pictures without such a group are left out.
         sizes: Counts of tiles by half size.
         reliability: Accuracy of halves by confidence.
         read_ms: Median and 95th percentile of the time to read a picture.
@@ -118,7 +118,7 @@ def _mistake(image: str, mistake: Mistake) -> dict[str, object]:
 
 
 def print_evaluation(console: Console, evaluation: Evaluation) -> None:
-    """Print all figures, most general first, then the mistakes."""
+    """Print all figures, the most general first, then a line for each mistake."""
     overall = evaluation.overall
     sources = {**evaluation.sources, "all": overall}
     print_table(console, "Tiles by source, in per cent", _tiles(sources))
@@ -143,7 +143,10 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
 
 
 def _print_scenes(console: Console, scenes: Mapping[str, PhotoCounts]) -> None:
-    """Print the imperfect scenes only, because a label file has many scenes with one or two pictures each."""
+    """Print the imperfect scenes and the number of perfect ones.
+
+    There are many scenes with one or two pictures each.
+    """
     imperfect = {name: counts for name, counts in scenes.items() if counts.perfect < counts.pictures}
     if not scenes:
         return

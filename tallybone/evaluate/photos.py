@@ -1,8 +1,9 @@
 """Evaluate readings of labelled photos: match tiles, count mistakes, and compare confidence with accuracy.
 
 A labelled tile is found if both half centres of a tile of the reading are within 0.35 sides of its own, in either
-order. The closest pairs are matched first. Tiles of the reading in an ignored box or at a standing tile are not
-counted. A tile that was not found is missed silently, unless the centre of an unsure tile is within one side of it.
+order. The closest pairs are matched first. Tiles of the reading in an ignored box, and unmatched ones at a standing
+tile, are not counted. A tile that was not found is missed silently, unless the centre of an unsure tile is within one
+side of it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from dataclasses import dataclass, fields
 from tallybone.evaluate.labels import LabelFace, PhotoLabel, TileLabel
 from vision.reading import Face, Half, Join, PointPx, Reading, SeenTile
 
-# Maximum distances of matching objects, in sides of a half.
+# Maximum distances between centres of matching objects, in sides of a half: halves, face-down tiles, tiles at a
+# standing tile, and unsure tiles.
 _SAME_HALF = 0.35
 _SAME_BACK = 0.7
 _NEAR_STANDING = 1.0
@@ -22,7 +24,7 @@ _SAME_UNSURE = 1.0
 # Side of a half if the picture has no labelled face-up tile.
 _USUAL_HALF_PX = 40.0
 JoinEnd = tuple[int, int | None]
-# Both ends of a join, unordered.
+# The two ends of a join, unordered.
 Ends = frozenset[JoinEnd]
 
 # Lower edges of the bins by half size, in pixels. A pip of a double-six set is about a sixth of a half, or 3 px at 20.
@@ -89,9 +91,10 @@ class PhotoJudged:
         tiles: Labelled face-up tiles, in the order of the label.
         spare: Face-up tiles of the reading without a labelled tile (false positives).
         backs_missed: Labelled face-down tiles that were not found.
-        backs_spare: Face-down tiles of the reading without a labelled face-down tile.
-        unsure_spare: Unsure tiles of the reading without any labelled tile.
-        joins: Evaluation of the joins, or None if the label has none.
+        backs_spare: Face-down tiles of the reading that are near no labelled face-down or standing tile, and in no
+            ignored box.
+        unsure_spare: Unsure tiles of the reading that are near no labelled tile and in no ignored box.
+        joins: Evaluation of the joins, or None if the label lists no joins.
     """
 
     label: PhotoLabel
@@ -167,7 +170,7 @@ def match(labels: Iterable[TileLabel], readings: Mapping[int, tuple[Half, ...]])
 
 
 def _distance(label: TileLabel, halves: tuple[Half, ...]) -> tuple[float, bool]:
-    """Return the larger distance of the two halves from the label, in sides, and True if they match better swapped."""
+    """Return the distance of the farther half from its label, in sides, and True if the halves match better swapped."""
     a, b = (half.center_px for half in label.halves)
     p, q = (half.center_px for half in halves)
     side_px = math.dist(a, b)
@@ -183,7 +186,7 @@ def _judge_tile(label: TileLabel, reading: Reading, matched: tuple[int, bool] | 
 
 
 class _Places:
-    """Positions of the labelled tiles and ignored boxes of a picture."""
+    """Looks up labelled tiles and ignored boxes of a picture by position. Distances are in median sides of a half."""
 
     def __init__(self, label: PhotoLabel) -> None:
         sides_px = sorted(tile.half_px for tile in label.tiles if tile.face is LabelFace.UP)
@@ -233,7 +236,10 @@ def _judge_joins(label: PhotoLabel, reading: Reading, matches: Mapping[int, tupl
 
 
 def _in_label(join: Join, labels: Mapping[int, tuple[int, bool]]) -> Ends | Join:
-    """Return the ends of a join of the reading, as tiles of the label. Unmatched tiles leave the join unchanged."""
+    """Return the ends of a join of the reading, as tiles of the label.
+
+    If a tile is not matched, return the join itself.
+    """
     if join.a not in labels or join.b not in labels:
         return join
     ends = []
@@ -253,7 +259,7 @@ class PhotoCounts:
         silent: Missed face-up tiles without an unsure tile near them.
         unsure_false: Unsure tiles without any labelled tile.
         halves, half_errors: Halves of found tiles, and the wrong ones among them.
-        bold: Wrong halves that the reader was sure of.
+        bold: Wrong halves of found tiles that the reader was sure of.
         alone_right, alone_half_errors: Right tiles and wrong halves of readings that ignore joins and the set.
         backs, backs_found, backs_spare: Face-down tiles.
         joins, joins_right, joins_said: Joins in the label, found joins, and joins in the reading. Pictures without
@@ -285,7 +291,7 @@ class PhotoCounts:
         return PhotoCounts(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
     def shares(self) -> dict[str, float | None]:
-        """Return the rates, 0 to 1 each, or None if the denominator is 0."""
+        """Return the rates by name, each 0 to 1, or None if its denominator is 0."""
         return {
             "recall": _share(self.found, self.tiles),
             "precision": _share(self.found, self.found + self.spare),
@@ -332,7 +338,10 @@ def by_group(photos: Sequence[PhotoJudged], name_of: Callable[[PhotoJudged], str
 
 
 def by_half_px(photos: Sequence[PhotoJudged]) -> dict[str, PhotoCounts]:
-    """Return the counts of tiles by half size in pixels. The size of a spare tile is from the reading."""
+    """Return the counts of tiles by side of a half in pixels, without empty groups.
+
+    Spare tiles have the size of their reading.
+    """
     counts: dict[str, PhotoCounts] = {}
     for low, high in zip(_SIZES_PX, (*_SIZES_PX[1:], math.inf), strict=True):
         tiles = [tile for photo in photos for tile in photo.tiles if low <= tile.label.half_px < high]
@@ -343,7 +352,7 @@ def by_half_px(photos: Sequence[PhotoJudged]) -> dict[str, PhotoCounts]:
 
 
 def claims_of(photos: Iterable[PhotoJudged]) -> Iterator[JudgedConfidence]:
-    """Yield the confidence and correctness of each half. Halves of spare tiles are wrong."""
+    """Yield the confidence and correctness of each half of found and spare tiles. Halves of spare tiles are wrong."""
     for photo in photos:
         for tile in photo.tiles:
             yield from (JudgedConfidence(half.seen.confidence, half.seen.pips == half.pips) for half in tile.halves)
@@ -420,7 +429,7 @@ class Bin:
 
 
 def sort_into_bins(claims: Iterable[JudgedConfidence]) -> tuple[Bin, ...]:
-    """Sort readings into bins by confidence, lowest first.
+    """Sort readings into bins by confidence, lowest first. Empty bins are included.
 
     >>> [
     ...     (b.low, b.claims, b.right)

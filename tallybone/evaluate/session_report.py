@@ -41,14 +41,15 @@ class Figures:
         sessions, winners_right: Recordings, and those with the right winner.
         hands, totals_right, ends_right: Hands, those with the right points for all players, and those with the right
             outcome.
-        unflagged: Hands with a wrong score but without a question or an irregular or inferred action.
+        unflagged: Hands with a wrong score but without an open question or an irregular or inferred action at their
+            end.
         plays: True plays and stacks.
         tiles_right, places_right, seats_right, points_right, wholly_right: Plays scored correctly in each respect.
         spare: Scored tiles that were never played.
         asked, answered: Questions, and answers by the players.
         eye_found, eye_right, eye_spare: Accuracy of the reader without the rules.
         latencies_ms: Delay of each play from the last motion to the score.
-        settling_ms: Part of the delay up to the frame in which the play was detected.
+        settling_ms: Part of each delay, up to the frame in which the play was detected.
     """
 
     sessions: int
@@ -103,7 +104,10 @@ class Figures:
         )
 
     def share(self, right: int) -> float | None:
-        """Return the share of *right* plays, with spare tiles counted as wrong plays. None without plays."""
+        """Return *right* as a share of plays, with spare tiles counted as wrong plays.
+
+        None without plays and spare tiles.
+        """
         plays = self.plays + self.spare
         return right / plays if plays else None
 
@@ -118,7 +122,7 @@ class Figures:
 
 
 def percentiles(values: Iterable[float]) -> tuple[float | None, float | None]:
-    """Return the median and the 95th percentile, or None for both without values."""
+    """Return the median and the 95th percentile, rounded to 0.1. Both are None without values."""
     listed = list(values)
     if not listed:
         return None, None
@@ -126,7 +130,7 @@ def percentiles(values: Iterable[float]) -> tuple[float | None, float | None]:
 
 
 def is_unflagged(hand: HandJudged) -> bool:
-    """Return True if a hand has a wrong score but was not flagged."""
+    """Return True if a hand has a wrong score but is not flagged."""
     return not hand.is_score_right and not hand.is_flagged
 
 
@@ -137,7 +141,7 @@ class WrongPlay:
     Attributes:
         t_ns: Time at which the score was final.
         words: Description of the mistake.
-        is_flagged: True if the hand had an open question or an irregular or inferred action at that time.
+        is_flagged: True if the hand had an open question or an irregular or inferred action at *t_ns*.
     """
 
     t_ns: int
@@ -193,7 +197,7 @@ def session_line(session: SessionJudged) -> dict[str, Any]:
 
 
 def print_batch(console: Console, batch: JudgedBatch) -> None:
-    """Print all figures, most general last, then each mistake."""
+    """Print tables of all figures, the most general last, then a line for each mistake."""
     total = batch.total
     for title, groups in (
         ("By game", batch.by(lambda session: session.game)),
@@ -245,7 +249,7 @@ class JudgedBatch:
 
     Attributes:
         judged: Evaluations, in the order of the given paths.
-        failures: Messages about recordings that could not be evaluated, and about unusable parts of others.
+        failures: Messages about recordings that could not be evaluated, and about unusable parts of the others.
     """
 
     judged: tuple[SessionJudged, ...]
@@ -257,7 +261,7 @@ class JudgedBatch:
         return Figures.of(self.judged)
 
     def by(self, name: Callable[[SessionJudged], str]) -> dict[str, Figures]:
-        """Group the recordings by *name*, and return the figures of each group, sorted by name."""
+        """Return the combined figures of each group of recordings with the same *name*, sorted by it."""
         groups: dict[str, list[SessionJudged]] = {}
         for session in self.judged:
             groups.setdefault(name(session), []).append(session)
@@ -284,7 +288,7 @@ def recordings_named(paths: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def judge_recordings(paths: Sequence[Path], *, jobs: int, err: Console, judge: Judge = judge_session) -> JudgedBatch:
-    """Evaluate recordings in parallel processes, with a progress bar on a terminal.
+    """Evaluate recordings in up to *jobs* processes, with a progress bar on a terminal.
 
     Args:
         paths: The recordings.
@@ -311,8 +315,8 @@ def _outcomes(
     if jobs == 1 or len(paths) < 2:
         yield from map(outcome, paths)
         return
-    # Spawn instead of fork, because OpenCV's threads do not survive a fork. Use a single OpenCV thread per process,
-    # because the processes already share the cores.
+    # Start processes by spawning, because OpenCV's threads do not survive a fork. Each process uses a single OpenCV
+    # thread, because the processes already share the cores.
     with ProcessPoolExecutor(min(jobs, len(paths)), get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
         yield from pool.map(outcome, paths)
 

@@ -26,7 +26,7 @@ from vision.tracking.camera_motion.alignment import Alignment
 from vision.tracking.perception import Perception
 from vision.tracking.table_view import TableView
 
-# Maximum number of answers after each item.
+# Maximum number of answers that the players give after each item.
 _MAX_ANSWERS = 8
 
 
@@ -56,7 +56,7 @@ class CameraReport:
         t_ns: Start time.
         aim: Estimated alignment of the camera.
         lost: Reason why the table could not be followed, or None.
-        error_px: Maximum error of the alignment at a corner of the picture.
+        error_px: Error of the alignment at the corner of the picture where it is largest.
     """
 
     t_ns: int
@@ -114,7 +114,7 @@ class ReplayResults:
 
     Attributes:
         truth: Ground truth of the recording.
-        closed: Each completed hand, whether it was flagged, and the time.
+        closed: Each completed hand, whether it was flagged at its end, and the time of its end.
         totals: Totals at the end of the last completed hand, by seat.
         events: For each event of the log, the time of its item, and the time to process it in ms.
     """
@@ -162,7 +162,7 @@ class ReplayResults:
         self.camera.append(CameraReport(t_ns, view.aim, view.lost, view.aim.farthest_px(true, view.size_px)))
 
     def leave_hand(self, session: Session, state: State) -> None:
-        """Complete the current hand, if any was dealt. *state* is the match at its end."""
+        """Complete the current hand, if any was dealt. *state* is the match at the end of the hand."""
         self.reader.begin_hand()
         if self.is_dealt:
             self.closed.append((hand_scored(state, self.totals), _is_flagged(session), self.t_ns))
@@ -179,7 +179,7 @@ def judge_session(path: Path, *, perception: Perception | None = None) -> Sessio
     Raises:
         TruthError: If the recording has no ground truth or no match.
         EngineError: If the game does not exist.
-        VisionError: If the recording is invalid.
+        VisionError: If the recording has no pictures, or the models cannot be loaded.
         OSError: If the file cannot be read.
     """
     truth = read_truth(path)
@@ -221,7 +221,7 @@ def true_aim(bump: Bump, size_px: tuple[int, int]) -> Alignment:
 
 
 def _is_flagged(session: Session) -> bool:
-    """Return True if there is an open question, or an irregular or inferred action of the hand."""
+    """Return True if there is an open question, or an irregular or inferred action since the last deal."""
     if session.questions:
         return True
     dealt = [entry.seq for entry in entries(session.state) if isinstance(entry.action, NewHand)]
@@ -248,7 +248,7 @@ def true_hands(truth: Truth) -> Iterator[HandScored]:
 
 
 def _latencies(truth: Truth, results: ReplayResults, hands: tuple[HandJudged, ...]) -> Iterator[Latency]:
-    """Yield the delay of each scored play."""
+    """Yield the delay of each true play that was scored, in order."""
     ended_ns = {NodeId(at): true.ended_ns for at, true in enumerate(truth.events)}
     for play in (play for hand in hands for play in hand.plays):
         event = None if play.seen is None else results.events.get(Seq(play.seen.node))
@@ -257,7 +257,7 @@ def _latencies(truth: Truth, results: ReplayResults, hands: tuple[HandJudged, ..
 
 
 class TruePlayers:
-    """Players who know the ground truth and insert their answers to questions into the recorded inputs."""
+    """Players who know the ground truth, and add their answers to questions to the recorded inputs."""
 
     def __init__(self, truth: Truth) -> None:
         self._truth = truth
@@ -267,7 +267,7 @@ class TruePlayers:
         self.answered = 0
 
     def among(self, _source: Source, items: Iterator[Item]) -> Iterator[Item]:
-        """Yield the items, each followed by the answers to open questions."""
+        """Yield the items, each followed by up to _MAX_ANSWERS answers to open questions."""
         for item in items:
             self._given_ns = time.perf_counter_ns()
             yield item
@@ -284,7 +284,10 @@ class TruePlayers:
                     break
 
     def observe(self, step: ReplayStep) -> float:
-        """Update the session after an item, and return the time since the item was yielded in ms."""
+        """Update the session after an item.
+
+        Return the time in ms since the item was yielded, 0 before the first item.
+        """
         now_ns = time.perf_counter_ns()
         if step.effects is not None:
             self._session = step.effects.session

@@ -46,7 +46,7 @@ class Shadow:
 
     Attributes:
         session: Comparison of each hand. A hand's score is final when the next hand is dealt.
-        corrections: Number of events that people entered.
+        corrections: Number of inputs by people other than answers and withdrawals of answers.
     """
 
     session: SessionJudged
@@ -64,7 +64,7 @@ class Shadow:
 
     @property
     def shares(self) -> Mapping[str, tuple[int, int]]:
-        """Count and total of each compared property."""
+        """Count and total of each compared property, by its name. Spare tiles count as wrong plays."""
         figures = Figures.of([self.session])
         plays = figures.plays + figures.spare
         return {
@@ -80,7 +80,7 @@ class Shadow:
 
 
 def wilson(count: int, total: int) -> tuple[float, float]:
-    """Return the Wilson score interval of a share at 95 % confidence.
+    """Return the Wilson score interval of a share at 95 % confidence. (0, 1) if *total* is 0.
 
     >>> [round(bound, 3) for bound in wilson(0, 20)], [round(bound, 3) for bound in wilson(19, 20)]
     ([0.0, 0.161], [0.764, 0.991])
@@ -182,7 +182,7 @@ def _require_same(sheet: Path, start: MatchStart, match: MatchStart) -> None:
     Different names are accepted, but not the same names in another order.
 
     Raises:
-        SheetMismatchError: If they do not.
+        SheetMismatchError: If the game, its options or the players differ.
     """
     if start.rules != match.rules:
         raise SheetMismatchError(
@@ -197,7 +197,7 @@ def _require_same(sheet: Path, start: MatchStart, match: MatchStart) -> None:
 
 
 def _count_inputs(recordings: Sequence[Path], complain: Callable[[str], object]) -> tuple[int, int, int]:
-    """Return the numbers of questions, of answers, and of events that people entered."""
+    """Return the numbers of questions, of answers, and of corrections that people entered."""
     asked = answered = corrections = 0
     for path in recordings:
         for record in records_on(path, (Topic.OUTCOME, Topic.CORRECTION)):
@@ -217,7 +217,7 @@ def _count_inputs(recordings: Sequence[Path], complain: Callable[[str], object])
 
 
 def _hands(truth: Truth, results: ReplayResults) -> Iterator[HandJudged]:
-    """Yield the comparison of each hand, in the orientation of the sheet with the most matching plays."""
+    """Yield the comparison of each hand, with the sheet's hand in the orientation that has the most matching plays."""
     nothing = HandScored((), (), None)
     for at, (true, closed) in enumerate(zip_longest(true_hands(truth), results.closed)):
         seen, is_flagged, t_ns = closed or (None, False, results.t_ns)
@@ -229,7 +229,10 @@ def _hands(truth: Truth, results: ReplayResults) -> Iterator[HandJudged]:
 
 
 def _orientations(hand: HandScored) -> Iterator[HandScored]:
-    """Yield a hand with all swaps of west/east and north/south, because the writer may have sat on another side."""
+    """Yield a hand in four variants, with W and E, and N and S, swapped or not.
+
+    The writer may have sat on another side.
+    """
     for swaps_line, swaps_arms in product((False, True), repeat=2):
         laid = tuple(_swapped(tile, swaps_line=swaps_line, swaps_arms=swaps_arms) for tile in hand.laid)
         yield replace(hand, laid=laid)

@@ -47,7 +47,7 @@ class Truth:
     Attributes:
         events: All events of the match, in order.
         states: State of the match after each event.
-        tiles_ns, tiles: Start time of each arrangement of tiles, and the positions of its tiles.
+        tiles_ns, tiles: Start time of each arrangement of tiles, and the positions of the tiles in it.
         bumps: For each arrangement, the shift of the camera right and down in pixels and its rotation in degrees.
         look: Name of the table's look. Empty if unknown.
         difficulty: Name of the difficulty. Empty if unknown.
@@ -67,7 +67,7 @@ class Truth:
         return self.tiles[at] if at >= 0 else ()
 
     def bump_at(self, t_ns: int) -> Bump:
-        """Return the displacement of the camera at *t_ns*."""
+        """Return the displacement of the camera at *t_ns*, none before the first arrangement."""
         at = bisect_right(self.tiles_ns, t_ns) - 1
         return self.bumps[at] if at >= 0 else STRAIGHT
 

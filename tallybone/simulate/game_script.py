@@ -58,18 +58,20 @@ from engine import (
 )
 from tallybone.session.touching import Edge, Footprint, Laid, Quad, bends_of, distance, edges_at, overlap
 
-# Probability that a player prefers the plays with the most points.
+# Probability that a player chooses among the plays with the most points. Otherwise the play is random.
 _LIKES_TO_SCORE = 0.8
 # Probabilities that players call their points in time, and that they steal if they can.
 _CALLS, _STEALS = 0.9, 0.8
 _DRAWS = (Must.PLAY_OR_DRAW, Must.BREAK_OR_DRAW, Must.START_ARM_OR_DRAW, Must.DRAW_A_DOUBLE)
-# All lengths are in sides of a half. Minimum distance of tiles that are not joined, and of a tile from other open ends.
+# All lengths are in sides of a half. Minimum distance between tiles that are not joined, and between a tile and open
+# ends that it does not join.
 _CLEAR, _CLEAR_OF_ENDS = 0.3, 0.65
 # Tiles whose centres are farther apart than this keep the minimum distance in any orientation.
 _FAR = 2 * math.hypot(1.0, 0.5) + _CLEAR_OF_ENDS
-# Minimum distances for the first tiles of neighbouring arms of a starter.
+# The same minimum distances for the first tiles of neighbouring arms of a starter.
 _CLEAR_ARMS, _CLEAR_OF_ARM_ENDS = 0.05, 0.45
-# Angle between a corner arm and the arm at the middle of the side. It leaves room for all six arms.
+# Angle between an arm at a corner of the starter and the one at the middle of its side. It leaves room for all six
+# arms.
 _ARM_LEAN_RAD = math.radians(55)
 # Maximum initial gap, and standard deviations of slip and skew, when a hand pushes a tile against its neighbour, in
 # sides. The gap grows in steps while the tiles overlap, up to the last gap.
@@ -86,8 +88,8 @@ class ScriptStep:
 
     Attributes:
         event: The event.
-        state: State of the match after it.
-        laid: Positions of the layout's tiles after it, in millimetres.
+        state: State of the match after the event.
+        laid: Positions of the layout's tiles after the event, in millimetres.
     """
 
     event: Event
@@ -103,7 +105,7 @@ class ScriptStep:
 def play_out(
     rng: np.random.Generator, *, rules: Rules, players: tuple[str, ...], table: PlayArea, hands: int = 1
 ) -> Iterator[ScriptStep]:
-    """Yield the steps of a match of up to *hands* hands. It ends earlier if it is won."""
+    """Yield the steps of a match of up to *hands* hands. The match ends earlier if it is won."""
     match = _Match(rng, table)
     yield match.step(MatchStart(rules, players))
     for _ in range(hands):
@@ -155,7 +157,7 @@ class _Match:
 
 
 def _hand(match: _Match, rules: Rules, seats: int) -> Iterator[ScriptStep]:
-    """Yield the steps of a hand, from the deal to the reveal of the players' tiles."""
+    """Yield the steps of a hand, from the deal to the reveal of the players' tiles, if any."""
     match.deal(rules, seats)
     yield match.step(NewHand())
     while (reason := _redeal_reason(match, rules)) is not None:
@@ -181,7 +183,7 @@ def _redeal_reason(match: _Match, rules: Rules) -> RedealReason | None:
 
 
 def _leader(match: _Match) -> Seat:
-    """Return the leader: by the rules, or at random if any tile may lead, or else the holder of the highest double."""
+    """Return the leader: by the rules, else at random if any tile or double may lead, else by the highest double."""
     if match.hand.turn is not None:
         return match.hand.turn
     if match.hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
@@ -235,7 +237,10 @@ def _instead_of_playing(match: _Match, seat: Seat) -> Event:
 
 
 def _choose(match: _Match, tiles: tuple[Tile, ...]) -> tuple[Play, Footprint] | None:
-    """Return a random play and its position, usually one with the most points. None if no play fits on the table."""
+    """Return a random legal play and its position, usually one with the most points.
+
+    None if no play fits on the table.
+    """
     plays = legal_plays(match.state, tiles)
     order = [plays[at] for at in match.rng.permutation(len(plays))]
     if match.rng.random() < _LIKES_TO_SCORE:
@@ -248,14 +253,14 @@ def _choose(match: _Match, tiles: tuple[Tile, ...]) -> tuple[Play, Footprint] | 
 
 
 def _points(state: State, play: Play) -> int:
-    """Return the points that a play scores."""
+    """Return the points that a play scores at once."""
     _, outcomes = apply(state, play)
     return sum(outcome.points for outcome in outcomes if isinstance(outcome, Scored))
 
 
 @dataclass(frozen=True, slots=True)
 class PlayArea:
-    """Area of the table for the layout, around (0, 0), and the size of tiles.
+    """Area of the table for the layout, centred on (0, 0), and the size of tiles.
 
     Attributes:
         width_mm, height_mm: Extent of the area.
@@ -288,6 +293,8 @@ def resting_place(
     layout: Layout, laid: Sequence[Laid], play: Play, table: PlayArea, rng: np.random.Generator
 ) -> Footprint | None:
     """Return the position of the tile of *play*, or None if there is no room.
+
+    Of the possible positions, the one with the most room to continue is chosen.
 
     Args:
         layout: Layout before the play.
@@ -349,7 +356,7 @@ def _arm_ways(starter: Footprint, shake: _Shake, *, is_double: bool) -> list[_Wa
 
 @dataclass(frozen=True, slots=True)
 class _Shake:
-    """Inaccuracy of a placed tile. Lengths are in sides."""
+    """Inaccuracy with which a tile is placed. Lengths are in sides of a half."""
 
     gap: float
     slip: float
@@ -357,7 +364,9 @@ class _Shake:
 
 
 def _meet(host: Footprint, edge: Edge, shake: _Shake, *, turn: int = 0, across: bool = False) -> Footprint:
-    """Return the position of a tile at an edge of its host. The gap grows until they do not overlap.
+    """Return the position of a tile at an edge of its host.
+
+    The gap grows until the two do not overlap, or up to a limit.
 
     Args:
         host: Position of the host.
@@ -396,7 +405,7 @@ class _Around:
     table: PlayArea
 
     def admits(self, place: Footprint, host: Node, at: Spot) -> bool:
-        """Return True if *place* is on the table and clear of all tiles and all open ends except its own."""
+        """Return True if *place* is on the table, and clear of all tiles and of all open ends except the joined one."""
         outline, side = place.outline(), self.table.side_mm
         if not self._holds(outline) or overlap(outline, self.places[host.id].outline()):
             return False
@@ -415,7 +424,10 @@ class _Around:
         return True
 
     def room(self, way: _Way) -> tuple[bool, bool, bool, float]:
-        """Return the rank of a position by the room to continue. Greater is better. Straight wins if there is room."""
+        """Return a rank of a position by the room to continue: greater is better.
+
+        Going straight ranks first if there is room.
+        """
         ahead = self._room_ahead(way.place)
         can_turn = any(self._room_ahead(self._turned(way.place, turn)) > 0 for turn in (-1, 1))
         return (way.is_usual, ahead > 0 or can_turn, way.is_straight and ahead >= _STRAIGHT_ON, ahead)
@@ -452,7 +464,7 @@ class _Around:
 
 
 def _open_ports(layout: Layout, node: Node) -> tuple[Port, ...]:
-    """Return the open ports of a tile."""
+    """Return the ports of a tile that have no neighbour. Empty for a covered tile, even if it has free tips."""
     covered = layout.covered(node)
     if len(covered) >= 2 and not node.branches:
         return ()
@@ -460,7 +472,7 @@ def _open_ports(layout: Layout, node: Node) -> tuple[Port, ...]:
 
 
 def _end_outline(place: Footprint, node: Node, port: Port) -> Quad:
-    """Return the outline of the part with the open end's number: a half, or a whole double."""
+    """Return the outline of the part that shows the open end's number: a half, or a whole double."""
     if node.tile.is_double:
         return place.outline()
     start = 0.0 if port is Port.E else -1.0

@@ -14,20 +14,20 @@ from synthetic.render.scene import PlacedTile, Reach
 from synthetic.render.seats import draw_reach
 from tallybone.session.touching import Point
 
-# Height of fingertips above a tile on the table, and additional height on their way.
+# Height of fingertips above a tile when they touch it, and additional height while the hand moves.
 _TOUCHING_MM, _LIFTED_MM = 2.0, 42.0
 # Height of a carried tile relative to the additional height of the fingertips.
 _CARRY_HEIGHT = 0.8
-# Distance of the fingertips beyond the middle of the tile.
+# Distance of the fingertips beyond the middle of the tile, in the direction of the hand.
 _OVER_MM = 7.0
-# Shares of a gesture that a hand spends on its way in and at the destination.
+# Shares of a gesture's duration that a hand spends on its way in and at its destination.
 _COMING, _STAYING = 0.46, 0.1
 _MIN_FRAMES = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """A hand in a frame, and the tiles that move with it."""
+    """A hand in a frame, and the tiles that move with the hand."""
 
     reach: Reach
     moving: tuple[PlacedTile, ...] = ()
@@ -72,12 +72,12 @@ def reach_for(
         hand: The hand.
         start_mm: Waiting position.
         at_mm: Destination.
-        frames: Duration of the gesture, at least 6 frames.
+        frames: Duration of the gesture in frames. Fewer than 6 count as 6.
         look: Look of the tiles.
         brings: Tiles that the hand brings, at their final positions.
         takes: Tiles that the hand takes away, at their initial positions.
         is_lifting: True if the hand carries the tiles, False if it pushes them.
-        stay: Number of frames at the destination. None for 10 % of *frames*.
+        stay: Number of frames at the destination, in addition to the ways in and out. None for 10 % of *frames*.
     """
     frames = max(frames, _MIN_FRAMES)
     coming = max(2, round(_COMING * frames))
@@ -121,5 +121,5 @@ def moved(tile: PlacedTile, by_mm: Point, turn_rad: float, *, height_mm: float =
 
 
 def _eased(share: float) -> float:
-    """Return the completed share of a movement that accelerates and decelerates smoothly."""
+    """Return the completed share of a movement that accelerates and decelerates smoothly, for a *share* of its time."""
     return share * share * (3 - 2 * share)

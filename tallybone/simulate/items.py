@@ -60,7 +60,7 @@ class TrueTable:
     """Properties of the table, reported once at the start.
 
     Attributes:
-        t_ns: Time before the first frame.
+        t_ns: Time, before the first frame.
         look: Name of its look, a key of `scenes.LOOKS`.
         difficulty: Name of its difficulty.
     """
@@ -92,11 +92,11 @@ class TrueEvent:
     """A completed event of the match.
 
     Attributes:
-        t_ns: Time after the event.
+        t_ns: Time after the event, between two frames.
         event: The event.
-        points: Sum of the points that it gives to all seats.
-        totals: Total of each seat after it.
-        ended_ns: Time of the last frame with motion.
+        points: Sum of the points that the event gives to all seats.
+        totals: Total of each seat after the event.
+        ended_ns: Time of the last frame with motion before *t_ns*.
     """
 
     t_ns: int
@@ -108,7 +108,7 @@ class TrueEvent:
 
 @dataclass(frozen=True, slots=True)
 class TrueRecord:
-    """Record of the whole match, reported at the end."""
+    """Game record of the whole match, reported at the end."""
 
     t_ns: int
     dgr: str

@@ -32,7 +32,10 @@ Path = tuple[str, ...]
 
 
 class TruthfulPlayers:
-    """Players who know the true match. They answer the same questions again only after another event."""
+    """Players who know the true match.
+
+    They consider unchanged questions again only after another event of the match.
+    """
 
     def __init__(self) -> None:
         """Start with an empty match."""
@@ -84,7 +87,10 @@ def port_name(port: Port) -> str:
 
 
 def _right_choice(session: Session, question: Question, truth: State) -> int | None:
-    """Return the answer that the players know, corrects the most tiles, or confirms correct tiles."""
+    """Return the answer that the players know, else that corrects most tiles, else that confirms true tiles.
+
+    Or None.
+    """
     now = session.state
     known = _known(session, question, truth)
     if known is not None:
@@ -118,7 +124,7 @@ def _known(session: Session, question: Question, truth: State) -> int | None:
 
 
 def _confirmed(now: State, question: Question, truth: State) -> int | None:
-    """Return the answer that confirms all inferred actions, if they are true."""
+    """Return the answer that confirms all inferred actions, if they are true and no totals in question are wrong."""
     true_paths, true = set(paths_of(truth).values()), Counter(_done(entry.action for entry in entries(truth)))
     paths = paths_of(now)
     for choice, answer in enumerate(question.answers):
@@ -138,7 +144,7 @@ def _confirmed(now: State, question: Question, truth: State) -> int | None:
 
 
 def _undone(session: Session, question: Question, truth: State) -> int | None:
-    """Return the answer on whether tiles still on the table count although their plays were undone."""
+    """Return the answer to whether tiles still on the table count although their plays were undone."""
     undone, left = session.places.undone, [not answer.places.undone for answer in question.answers]
     if not undone or not all(left):
         return None
@@ -149,7 +155,7 @@ def _undone(session: Session, question: Question, truth: State) -> int | None:
 
 
 def _as_it_was(now: State, question: Question, truth: State) -> int | None:
-    """Return the answer that names the leader, or a tile of an open hand."""
+    """Return the answer that names the true leader, or a tile of a hand that is truly open."""
     if truth.game is None or truth.game.hand is None or now.game is None or now.game.hand is None:
         return None
     leader = _leader(truth)
@@ -165,7 +171,7 @@ def _as_it_was(now: State, question: Question, truth: State) -> int | None:
 
 
 def _knocked(now: State, question: Question, truth: State) -> int | None:
-    """Return the answer on whether a player knocked. They did if the true match has more of their passes."""
+    """Return the answer to whether a player knocked: yes if the true match has more passes of the player."""
     answers = [answer.events for answer in question.answers]
     for choice, events in enumerate(answers):
         if len(events) == 1 and isinstance(knock := events[0], Knock):
@@ -196,9 +202,9 @@ def _stacks(state: State) -> Counter[tuple[Seat, Tile, Path]]:
 
 
 def _began(session: Session, question: Question, truth: State) -> int | None:
-    """Return the most complete true account of the actions while the table was not seen.
+    """Return the answer with the longest true account of the actions while the table was not seen.
 
-    If no account is true, this is the answer that rejects them all. None if the question is not about such actions.
+    If no account is true, return the answer that rejects them all. None if the question is not about such actions.
     """
     before, after = session.places.unseen, [answer.places.unseen for answer in question.answers]
     none = [at for at, unseen in enumerate(after) if unseen is not None and unseen != before and unseen.not_so]
@@ -226,7 +232,7 @@ def _is_drawn(now: State, events: Iterable[Event], truth: State) -> bool:
 
 
 def _done_since(now: State, truth: State) -> list[tuple[Seat, str]]:
-    """Return the true plays and passes that *now* lacks, in order."""
+    """Return the true plays and passes that *now* lacks, in order. Repeated ones are matched by their number."""
     known = Counter(_done(entry.action for entry in entries(now)))
     missing = []
     for action in _done(entry.action for entry in entries(truth)):
@@ -252,7 +258,7 @@ def _done(actions: Iterable[Event]) -> list[tuple[Seat, str]]:
 
 
 def _all_shown(session: Session, question: Question, truth: State) -> int | None:
-    """Return the answer that a player's hand is completely shown, if it shows as many tiles as they hold."""
+    """Return the answer that a player's hand is completely shown, if as many tiles are shown as the player holds."""
     if truth.game is None or truth.game.hand is None:
         return None
     for choice, answer in enumerate(question.answers):
@@ -264,7 +270,7 @@ def _all_shown(session: Session, question: Question, truth: State) -> int | None
 
 
 def _leader(truth: State) -> Seat:
-    """Return the leader of the last hand, or -1 before the first play."""
+    """Return the player of the last leading tile, or -1 before the first play."""
     actions = (entry.action for entry in entries(truth))
     leads = [action for action in actions if isinstance(action, Play) and action.at is None]
     return leads[-1].seat if leads else Seat(-1)

@@ -17,7 +17,7 @@ from tallybone.session.touching import Footprint, Laid, Point, Quad, distance, o
 from tallybone.simulate.hands import moved
 from tallybone.simulate.scenes import placed_tile
 
-# Range of the shift and standard deviation of the rotation of a pushed tile, and maximum gap to its neighbour.
+# Range of the shift and standard deviation of the rotation of a pushed tile, and maximum gap to the tile that it joins.
 _PUSH_MM, _TURN_RAD, _MAX_GAP_MM = (1.0, 3.0), 0.015, 3.0
 _TRIES = 16
 
@@ -30,7 +30,8 @@ class PushTime(StrEnum):
     LAYING = "laying"
 
 
-# Share of the gesture before each kind of push: a hand is over the table at 0.3 and puts down its tile at 0.46.
+# Share of the play's gesture after which each kind of push begins. A hand is over the table at 0.3, and puts down its
+# tile at 0.46.
 _SHARES = {PushTime.BEFORE: 0.0, PushTime.HAND: 0.3, PushTime.LAYING: 0.46}
 
 
@@ -58,7 +59,7 @@ class CameraPush:
         return (self.right_px, self.down_px, self.degrees)
 
     def frames(self, before: Bump, *, gesture_frames: int, fps: int) -> Iterator[Bump | None]:
-        """Yield the displacement of the camera in each of the next frames, or None for no change.
+        """Yield the displacement of the camera in each of the next frames, or None for no change, until the push ends.
 
         Args:
             before: Displacement before the push.
@@ -75,7 +76,7 @@ class CameraPush:
 
 @dataclass(slots=True)
 class LayoutPositions:
-    """Positions of the tiles of the layout. A tile joined to a pushed tile is shifted by the same amount."""
+    """Positions of the tiles of the layout. A tile that joins a pushed tile later is shifted by the same amount."""
 
     tiles: dict[NodeId, PlacedTile] = field(default_factory=dict)
     _shifts: dict[NodeId, Point] = field(default_factory=dict)

@@ -21,22 +21,22 @@ from tallybone.simulate.scenes import LOOKS
 from vision.tracking.settle import Side
 
 MARGIN_PX = 24
-"""Margin around a frame that the film's camera also covers, to allow for bumps."""
+"""Margin around a frame that the film's camera also covers, to allow for bumps of the camera."""
 WIDE_MARGIN_PX = 160
 """Margin for sittings with hard pushes."""
-# Maximum number of tiles, width and height of the picture, and pixels per millimetre. The cameras see 85 x 48 cm,
-# 142 x 80 cm and 154 x 86 cm of a table. Halves are 36, 32 and 30 pixels wide.
+# Maximum number of tiles in the set, width and height of the picture, and pixels per millimetre. The cameras see 85 x
+# 48 cm, 142 x 80 cm and 154 x 86 cm of a table. Halves are 36, 32 and 30 pixels wide.
 _SIZES = ((28, 1280, 720, 1.5), (56, 1920, 1080, 1.35), (171, 1920, 1080, 1.25))
-# A larger boneyard is kept outside the picture, because it would fill half of the table.
+# A boneyard of more tiles is kept outside the picture, because it would fill half of the table.
 _MAX_IN_BONEYARD = 30
 _SIDES = (Side.BOTTOM, Side.LEFT, Side.TOP, Side.RIGHT)
 _TWO_SIDES = (Side.BOTTOM, Side.TOP)
 # Distance of waiting hands from the picture, of tiles from the border of their zone, and of the layout from the
 # boneyard.
 _OUTSIDE_MM, _INSIDE_MM, _CLEAR_OF_BONEYARD_MM = 150.0, 3.0, 10.0
-# Preferred distance of the boneyard from the border of the picture, where a tile looks like a resting hand.
+# Preferred distance of the boneyard from the border of the picture. At the border, a tile looks like a resting hand.
 _FROM_BORDER_MM = 20.0
-# Minimum pitch of tiles in rows, and maximum pitch in the boneyard, in tile sizes.
+# Minimum distance between the centres of tiles in a row, and maximum distance in the boneyard, in tile sizes.
 _PITCH, _WIDEST_PITCH = 1.06, 1.35
 Range = tuple[float, float]
 
@@ -66,7 +66,7 @@ class BoxMm:
         return self.bottom - self.top
 
     def within(self, other: BoxMm) -> BoxMm:
-        """Return the intersection with another rectangle."""
+        """Return the intersection with another rectangle. The two must overlap."""
         return BoxMm(
             max(self.left, other.left),
             max(self.top, other.top),
@@ -133,7 +133,7 @@ class Room:
         return (outside.left if side is Side.LEFT else outside.right, y)
 
     def boneyard(self, tiles: int, rng: np.random.Generator) -> tuple[PlacedTile, ...] | None:
-        """Return face-down tiles in rows, or None without a zone or enough room."""
+        """Return *tiles* face-down tiles in rows in the boneyard's zone. None without a zone or enough room in it."""
         if self.yard is None or tiles > _MAX_IN_BONEYARD:
             return None
         look = self.scene.tile
@@ -149,7 +149,7 @@ class Room:
     def opened(
         self, seat: int, pips: tuple[tuple[int, int], ...], rng: np.random.Generator
     ) -> tuple[PlacedTile, ...] | None:
-        """Return a row of shown tiles in a seat's zone, or None without a zone or enough room."""
+        """Return a row of shown tiles in a seat's zone, or None if there is no zone or too little room."""
         if seat >= len(self.opens):
             return None
         box, look = self.opens[seat], self.scene.tile
@@ -176,7 +176,7 @@ def pick_room(
     manners: Manners,
     margin_px: int,
 ) -> Room:
-    """Return a random table for a game.
+    """Return a random table for a game. If the boneyard does not fit into its zone, the table has no such zone.
 
     Args:
         rng: Random generator.
@@ -247,7 +247,7 @@ def _board(
 
 
 def _box_of(outline: Outline, scene: Scene, margin_px: int) -> BoxMm:
-    """Return the axis-aligned table rectangle, at tile height, inside a four-cornered zone of a frame."""
+    """Return the axis-aligned table rectangle, at the height of tile tops, inside a four-cornered zone of a frame."""
     camera = scene.camera
     frame_px = (camera.width_px - 2 * margin_px, camera.height_px - 2 * margin_px)
     outline_px = np.array([outline], np.float64) * frame_px + margin_px
@@ -257,7 +257,7 @@ def _box_of(outline: Outline, scene: Scene, margin_px: int) -> BoxMm:
 
 
 def _rows(box: BoxMm, tiles: int, width_mm: float, height_mm: float) -> list[Point]:
-    """Return the centres of tiles in rows, spread over the available room up to a limit. Empty if they do not fit."""
+    """Return the centres of tiles in rows, spread over *box* up to a maximum distance. Empty if they do not fit."""
     in_a_row = int(box.width / (_PITCH * width_mm))
     if not in_a_row or int(box.height / (_PITCH * height_mm)) * in_a_row < tiles:
         return []
@@ -270,7 +270,7 @@ def _rows(box: BoxMm, tiles: int, width_mm: float, height_mm: float) -> list[Poi
 
 
 def _crooked(pips: tuple[int, int] | None, place: Point, theta_rad: float, rng: np.random.Generator) -> PlacedTile:
-    """Return a tile of a row with the small random misalignment of a hand."""
+    """Return a tile of a row with a small random misalignment, as if placed by hand."""
     x, y = place[0] + rng.normal(0, 0.3), place[1] + rng.normal(0, 0.8)
     return PlacedTile(pips, (float(x), float(y)), theta_rad + float(rng.normal(0, 0.012)))
 
@@ -284,17 +284,17 @@ class Manners:
         blur_px: Defocus of the camera.
         tilt_rad, roll_rad: Maximum tilt and standard deviation of the roll of the camera.
         shadow: Range of the strength of shadows.
-        drift: Amplitude of slow changes of the light.
+        drift: Relative amplitude of slow changes of the light.
         step: Maximum relative change of the exposure.
         gesture_s: Range of the duration of a play's gesture.
-        pause_s: Range of the pause after it.
+        pause_s: Range of the pause after a play.
         idle: Probability that a hand reaches over the table and does nothing.
         rest: Probability that a hand rests on the table.
         nudge: Probability that tiles are pushed by a few millimetres.
         steps: Probability of a change of the exposure.
         bump: Probability that the camera is bumped.
         bump_px: Maximum shift by a bump.
-        slam: Probability that a play is audible.
+        slam: Probability that a play is audible as a knock.
         hurry: Probability that the next tile follows at once.
     """
 

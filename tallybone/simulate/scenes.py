@@ -39,8 +39,8 @@ LOOKS = {
 
 # A 1280x720 camera sees 77 x 43 cm of a small table. Halves are 40 pixels wide.
 _CAMERA = replace(OVERHEAD, width_px=1280, height_px=720, px_per_mm=1.667)
-# Camera by maximum number of tiles. Two sets need a table of 120 x 67 cm, with halves of 38 pixels, and six arms need
-# 154 x 86 cm, with halves of 30 pixels.
+# Maximum number of tiles in the set for each camera. Two sets need a table of 120 x 67 cm, with halves of 38 pixels,
+# and six arms need 154 x 86 cm, with halves of 30 pixels.
 _CAMERAS = (
     (28, _CAMERA),
     (56, replace(OVERHEAD, width_px=1920, height_px=1080, px_per_mm=1.6)),
@@ -59,7 +59,7 @@ class DemoTable:
 
     @property
     def board(self) -> PlayArea:
-        """Largest part of the table that is completely in the picture."""
+        """Largest area for a layout that is completely in the picture."""
         area = visible_area(self.camera)
         return PlayArea(area.width_mm, area.height_mm, self.tile.width_mm)
 
@@ -73,7 +73,7 @@ class DemoTable:
         return Scene((*tiles.values(), *on_top), self.tile, self.surface, self.light, self.camera)
 
     def center_px(self, laid: Laid) -> Point:
-        """Return the middle of a tile's face in the picture."""
+        """Return the middle of a tile's face in pixels of the picture."""
         view = view_of(self.camera)
         points_px = view.distort(view.project(np.array([laid.place.center]), self.tile.thickness_mm))
         return (float(points_px[0, 0]), float(points_px[0, 1]))
@@ -94,6 +94,9 @@ def pick_table(rng: np.random.Generator, rules: Rules) -> DemoTable:
 
 
 def placed_tile(laid: Laid, pips: tuple[int, int]) -> PlacedTile:
-    """Convert a tile of the layout for the renderer. Half 0 is towards -x of its long axis."""
+    """Convert a tile of the layout for the renderer.
+
+    *pips* are those of W and E, or of N and S for a crosswise double.
+    """
     turn_rad = 0.0 if laid.place.lies_along else math.pi / 2
     return PlacedTile(pips, laid.place.center, laid.place.heading_rad + turn_rad)

@@ -40,22 +40,23 @@ from tallybone.simulate.stage import TableStage
 _BEFORE_S, _AFTER_S = 1.5, 2.5
 # Pause after a knock. A tile played sooner could explain the knock (session.knocks.KNOCK_WAITS_NS).
 _AFTER_KNOCK_S = (2.3, 3.2)
-# Time to look at the table before a knock or press.
+# Pause before a knock or press, in which the player looks at the table.
 _LOOKS_S = (0.7, 1.2)
 # Pause after the boneyard is laid out.
 _COUNTED_S = (1.3, 2.0)
 _HURRIED_S = 0.1
 # Duration of a gesture with many tiles, and number of gestures to lay out the boneyard and to clear the table.
 _MANY_S, _LAYING_GESTURES, _SWEEPS = (1.2, 1.8), 2, 3
-# Probabilities that the sensor detects the side of a knock, and that the knocking hand is visible.
+# Probability that the sensor reports the seat of a knock, and that the knocking hand is visible.
 _KNOWS_SIDE, _KNOCKS_IN_SIGHT = 0.8, 0.6
 
-# Duration of an idle gesture and of its stay, then of a resting hand and of the gesture that brings it.
+# Duration of an idle gesture and of its stay at the destination, then of a hand's rest and of the gesture that brings
+# it.
 _IDLE_S, _STAYS_S = (0.7, 1.6), 0.3
 _REST_S, _TO_REST_S = (1.5, 4.0), 1.0
 _PUSH_S = 0.3
 _MAX_PUSHED = 2
-# Depth of a player's own side of the table in the picture.
+# Distance from the border of the picture at which a hand touches the player's own side of the table.
 _OWN_SIDE_MM = 45.0
 
 
@@ -126,13 +127,13 @@ class _Director:
                 assert isinstance(event, MatchStart)  # scripts have no other events
 
     def truth_of(self, event: Event, before: State, after: State) -> TrueEvent:
-        """Return the ground truth of a completed step."""
+        """Return the ground truth of a completed step. *before* and *after* are the states of the match around it."""
         totals = _game(after).totals
         was = 0 if before.game is None else sum(before.game.totals)
         return TrueEvent(self.stage.between_ns, event, sum(totals) - was, totals, self.stage.last_motion_ns)
 
     def pause(self, event: Event) -> Iterator[Planned]:
-        """Yield the pause before the next step."""
+        """Yield the pause after a step, if its event needs one."""
         stage, manners = self.stage, self.stage.manners
         match event:
             case Knock():
@@ -164,7 +165,7 @@ class _Director:
             yield from stage.still(stage.drawn(_COUNTED_S))
 
     def _clear(self, seats: int) -> Iterator[Planned]:
-        """Clear the table in up to three sweeps, from left to right."""
+        """Yield the clearing of the table in up to three sweeps, from left to right."""
         stage = self.stage
         tiles = [tile for zone_tiles in stage.lying.values() for tile in zone_tiles]
         tiles.sort(key=lambda tile: tile.center_mm[0])
@@ -175,7 +176,7 @@ class _Director:
             yield from stage.take(seat, part, seconds=stage.drawn(_MANY_S), is_lifting=False)
 
     def _lead(self, game: Game, seat: Seat) -> Iterator[Planned]:
-        """Enter the leader on the page, unless the rules determine it.
+        """Yield the leader as an input of the page, unless the rules determine the leader.
 
         The button is not used: it steps through the seats, and its effect depends on whether the new hand was already
         detected, which a script cannot know.
@@ -214,7 +215,10 @@ class _Director:
         yield from stage.put(seat, (tile,), Zone.LAYOUT, seconds=stage.drawn(stage.manners.gesture_s))
 
     def _draw(self, draw: Draw) -> Iterator[Planned]:
-        """Yield tiles drawn from the boneyard. Without a visible boneyard, yield button presses."""
+        """Yield tiles drawn from the boneyard.
+
+        Without a visible boneyard, yield a button press for each unforced one.
+        """
         stage = self.stage
         for _ in range(draw.tiles):
             if self.has_boneyard:
@@ -239,7 +243,7 @@ class _Director:
         return KnockHeard(seat if self.stage.happens(_KNOWS_SIDE) else None)
 
     def _reveal(self, seat: Seat, pips: tuple[tuple[int, int], ...]) -> Iterator[Planned]:
-        """Yield a hand that is shown. If its zone has no room, enter the sum of its pips instead."""
+        """Yield a hand that is shown. If its zone has no room, yield the sum of its pips as an input instead."""
         stage = self.stage
         if not pips:
             return
@@ -293,7 +297,7 @@ def _idle(stage: TableStage, seat: int) -> Iterator[Planned]:
 
 
 def _push(stage: TableStage, positions: LayoutPositions, game: Game, seat: int) -> Iterator[Planned]:
-    """Yield a hand that pushes a tile of the layout, if any can be pushed."""
+    """Yield a hand that pushes a tile of the layout slightly, if any tile can be pushed."""
     pushed = positions.push(game.layout, stage.look, stage.rng)
     if pushed is None:
         return

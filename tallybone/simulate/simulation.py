@@ -28,11 +28,11 @@ class SimulationSettings:
         rules: Rules of the game.
         players: Names by seat.
         seed: Random seed of everything that is not set here.
-        hands: Maximum number of hands. None for a whole match.
+        hands: Maximum number of hands. None for a whole match, or without a target a single hand.
         look: A key of `scenes.LOOKS`. None to choose by the seed.
         difficulty: Difficulty of following the table.
         fps: Frames per second.
-        plays: Number of plays after which the sitting stops. None to play to the end.
+        plays: Number of plays after which the sitting stops. None to play all hands.
         pushes: Pushes of the camera, in the order of the plays.
     """
 
@@ -55,7 +55,7 @@ class SimulationSettings:
 _NAMES = ("Ann", "Ben", "Cleo", "Dora", "Eve", "Finn", "Gus", "Hana")
 # Name that selects a look by the seed.
 BY_SEED = "seed"
-# Limit for a whole match, longer than any real one. Games without a target end after a single hand.
+# Maximum number of hands in a whole match, more than any real one has. Without a target, a match is a single hand.
 _MAX_HANDS = 200
 
 
@@ -75,7 +75,7 @@ def simulation_settings(
     """Return settings for a game with default names.
 
     Raises:
-        EngineError: If the number of players, an option or the look is invalid, with a message for the user.
+        EngineError: If the game, the number of players, an option or the look is invalid.
     """
     if look not in (BY_SEED, *LOOKS):
         raise EngineError(f'unknown look "{look}"; known: {", ".join((BY_SEED, *LOOKS))}')
@@ -99,7 +99,7 @@ class Simulation:
     """A simulated sitting."""
 
     def __init__(self, settings: SimulationSettings) -> None:
-        """Choose the table. Nothing is rendered yet."""
+        """Choose the table by the seed. Nothing is rendered yet."""
         self._settings = settings
         # Separate generators for game, table, hands and noise make them independent of each other.
         self._game_rng, room_rng, self._stage_rng, self._film_rng = np.random.default_rng(settings.seed).spawn(4)
@@ -114,7 +114,10 @@ class Simulation:
         )
 
     def plan(self) -> Iterator[Planned]:
-        """Return the items of the sitting without rendering frames. Call it only once, because it consumes state."""
+        """Return the items of the sitting without rendering frames.
+
+        Call `plan` or `items` only once, because they consume state.
+        """
         settings, players = self._settings, self._settings.players
         hands = (1 if settings.rules.target is None else _MAX_HANDS) if settings.hands is None else settings.hands
         steps = play_out(self._game_rng, rules=settings.rules, players=players, table=self.room.board, hands=hands)
@@ -138,7 +141,7 @@ class Simulation:
 
 
 def _until(steps: Iterator[ScriptStep], plays: int | None) -> Iterator[ScriptStep]:
-    """Yield steps until the given number of plays."""
+    """Yield steps up to play number *plays*, or all steps for None."""
     for step in steps:
         yield step
         if plays is not None and isinstance(step.event, Play):

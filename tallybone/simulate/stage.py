@@ -18,13 +18,13 @@ from tallybone.simulate.pushes import CameraPush
 from tallybone.simulate.room import Manners, Room
 
 _NS_PER_S = 1_000_000_000
-# Maximum distance of fingertips outside the picture at which a hand's shadow may still be visible.
+# Maximum distance from the picture at which a hand outside it may still cast a visible shadow.
 _SHADOW_MM = 60.0
 # Range of the period of slow changes of the light.
 _DRIFT_S = (35.0, 90.0)
-# Share of the remaining change of exposure that the camera applies in each frame.
+# Share of the remaining change of exposure that happens in each frame.
 _PER_FRAME = 0.6
-# Limits of the shift and rotation by random bumps, relative to the start.
+# Maximum shift, right and down, and rotation in degrees by random bumps, relative to the start.
 _MAX_BUMP_PX, _MAX_TURN = 10.0, 0.25
 
 
@@ -74,7 +74,10 @@ class TableStage:
         return self.show([None] * self.frames(seconds))
 
     def show(self, poses: Iterable[Pose | None]) -> Iterator[Planned]:
-        """Yield a frame for each pose, or without a hand for None. A push of the camera precedes its frame."""
+        """Yield a frame for each pose, without a hand for None.
+
+        Before a frame in which the camera moves, yield the positions.
+        """
         for pose in poses:
             pushed = self._pushes.popleft() if self._pushes else None
             if pushed is not None:
@@ -142,7 +145,7 @@ class TableStage:
         yield from self.show(gesture.go)
 
     def rest_beside(self, poses: Iterable[Pose]) -> None:
-        """Show another hand in the next frames, in addition to their own poses."""
+        """Show another hand in the next frames, in addition to the hand of their own poses."""
         self._beside.extend(pose.reach for pose in poses)
 
     def expose(self) -> None:
@@ -150,7 +153,7 @@ class TableStage:
         self._goal = 1.0 + self.drawn((-self.manners.step, self.manners.step))
 
     def push_camera(self) -> TilesPlan:
-        """Bump the camera randomly, and return the positions of tiles and camera."""
+        """Bump the camera randomly, and return the positions of all tiles and of the camera."""
         by, turn = self.manners.bump_px, self._bump[2] + self.drawn((-0.06, 0.06))
         x, y = (float(np.clip(self._bump[at] + self.drawn((-by, by)), -_MAX_BUMP_PX, _MAX_BUMP_PX)) for at in (0, 1))
         self._bump = (x, y, float(np.clip(turn, -_MAX_TURN, _MAX_TURN)))

@@ -27,15 +27,17 @@ SIMULATED = "simulated"
 """Source name of a simulated table."""
 
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
-# Tolerance for early pictures, as a share of the period, because cameras are not exact.
+# A picture may come early by this share of the period and still count as due, because cameras are not exact.
 _EARLY = 0.2
-# Quality of recorded JPEG images. They are half as large as with 95.
+# Quality of recorded JPEG images. The files are half as large as with quality 95.
 _JPEG_QUALITY = 90
-# Times at which a still picture is repeated, until even a hand in it counts as settled, and the interval to the next.
+# Times at which a still picture is shown, long enough that even a hand in it counts as settled, and time until the next
+# picture.
 _SHOWN_MS, _NEXT_MS = (0, 500, 1000, 1500), 2000
-# Maximum delay before a film waits for its reader. Polling causes shorter delays.
+# If a reader takes an item later than this, the time in the film stops for the rest of the delay. Polling causes
+# shorter delays.
 _MOST_LATE_NS = 100 * _NS_PER_MS
-# Delay of simulated answers, for visitors of the page to see the question.
+# Delay of simulated answers, so that viewers of the page can see the question.
 _THINK_NS = 1500 * _NS_PER_MS
 log = logging.getLogger(__name__)
 
@@ -44,7 +46,7 @@ Shown: TypeAlias = Shot | RecordedInput
 
 
 class Camera(Protocol):
-    """A source of pictures. A real camera holds only its newest picture, and a film waits for its reader."""
+    """A source of pictures. A real camera holds only its newest picture. A film waits until each item is taken."""
 
     @property
     def problem(self) -> str | None:
@@ -61,7 +63,7 @@ class Camera(Protocol):
     def take(self, since_ns: int = 0) -> Shown | None:
         """Return the next picture or input without waiting, or None.
 
-        A real camera decodes only pictures from *since_ns* or later. A film loads pictures on demand.
+        A real camera decodes only pictures taken at *since_ns* or later. A film ignores *since_ns*.
         """
 
     def now_ns(self) -> int:
@@ -89,7 +91,7 @@ class FrameLimiter:
         return True
 
     def due_ns(self, *, is_moving: bool) -> int:
-        """Return the earliest time of the next picture to process. 0 for the first one."""
+        """Return the earliest time of the next picture to process. 0 before the first picture."""
         if self._last_due_ns is None:
             return 0
         return self._last_due_ns + round((1 - _EARLY) * self._period_of(is_moving=is_moving))
@@ -129,7 +131,7 @@ class PacedCamera:
         return item
 
     def now_ns(self) -> int:
-        """Return the time in the film, which stops until a late item is taken."""
+        """Return the time in the film. It stops while an item that is due waits to be taken."""
         if self._speed == 0 or self._began_ns is None:
             return self._last_ns
         paced_ns = self._paced_ns()
@@ -174,7 +176,10 @@ class PlayedCamera(PacedCamera):
         self._asked_ns = 0
 
     def answer(self, session: Session) -> RecordedInput | None:
-        """Return the players' answer to an open question after 1.5 s or at the end of the film, else None."""
+        """Return the players' answer to an open question after 1.5 s or at the end of the film.
+
+        None before, or if they have none.
+        """
         self._peek()
         # Compares ambiguities instead of questions, whose answers change with each picture of the table.
         ambiguities = tuple(question.ambiguity for question in session.questions)
@@ -191,7 +196,7 @@ def open_filmed(path: Path, clock: Clock, *, speed: float = 1.0) -> PacedCamera:
 
     Raises:
         OSError: If the path is none of these, or cannot be read.
-        VisionError: If it contains no pictures.
+        VisionError: If the path contains no pictures.
     """
     if not path.exists():
         raise CameraError(f"{path}: there is no such camera or file")
@@ -202,7 +207,10 @@ def open_filmed(path: Path, clock: Clock, *, speed: float = 1.0) -> PacedCamera:
 
 
 def _at_rest(items: Iterator[Shown]) -> Iterator[Shown]:
-    """Yield each still picture several times, as a camera would show a table at rest."""
+    """Yield each still picture several times, as a camera would show a table at rest.
+
+    Times of the items are replaced.
+    """
     t_ns = 0
     for item in items:
         if isinstance(item, RecordedInput):

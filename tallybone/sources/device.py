@@ -35,7 +35,7 @@ class DeviceCamera:
     is_over = False
 
     def __init__(self, name: str, device: CameraDevice, clock: Clock) -> None:
-        """Use *device* with its light locked. *name* is its name for users, and *clock* the clock of its pictures."""
+        """Use *device*, and lock its light. *name* is its name for users, and *clock* the clock of its pictures."""
         self._name, self._device, self._clock = name, device, clock
         device.hold_light()
 
@@ -73,7 +73,7 @@ class LentCamera(DeviceCamera):
     """A borrowed camera, which stays open after the game."""
 
     def close(self) -> None:
-        """Free the light of the camera, but leave it open."""
+        """Free exposure and white balance, but leave the camera open."""
         self._device.free_light()
 
 
@@ -81,7 +81,7 @@ def open_plugged_in(source: str, clock: Clock) -> DeviceCamera:
     """Open a camera for a game. *source* is a setting for `hardware.camera.open_device`.
 
     Raises:
-        CameraError: If there is no such camera, or it cannot be used. The message suggests a fix.
+        CameraError: If there is no such camera, or it cannot be used.
     """
     with quiet_libraries():  # OpenCV and libcamera repeat errors on stderr.
         return DeviceCamera(source, open_device(source, clock), clock)

@@ -20,9 +20,10 @@ from vision.tracking.watch import Frame
 PICTURES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
 VIDEOS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".webm"})
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
-# Assumed frame rate of a video without timestamps and frame rate.
+# Frame rate that is assumed for a video without a plausible one.
 _FRAMES_PER_S = 30.0
-# Quality of pictures converted to JPEG for a recording. At 95 a rendered table has a fifth of the size of its PNG file.
+# Quality of pictures converted to JPEG for a recording. At 95, the file of a rendered table is a fifth as large as its
+# PNG file.
 _JPEG_QUALITY = 95
 _JPEG_SIGNATURE = b"\xff\xd8\xff"
 
@@ -36,12 +37,12 @@ class Shot:
     """A picture of the table that is loaded on demand.
 
     Attributes:
-        t_ns: Time at which it was taken.
+        t_ns: Time at which the picture was taken.
         name: Name in events.
         where: Name in error messages.
         load: Loads the BGR picture, shape (H, W, 3). Raises PictureError.
         jpeg: Returns the picture as a JPEG file, unchanged if it is one. Raises PictureError.
-        grey: Small grey picture for the settle gate, if it was precomputed.
+        grey: Small grey picture for the settle gate, if precomputed.
     """
 
     t_ns: int
@@ -61,7 +62,7 @@ def pictures_in(folder: Path) -> list[Path]:
     """Return the picture files of a folder, sorted by name.
 
     Raises:
-        OSError: If the folder does not exist, or contains no pictures.
+        OSError: If the folder does not exist. EmptyFolderError, which is an OSError, if it contains no pictures.
     """
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in PICTURES)
     if not paths:
@@ -70,13 +71,13 @@ def pictures_in(folder: Path) -> list[Path]:
 
 
 def shots_of_pictures(paths: list[Path]) -> Iterator[Shot]:
-    """Yield picture files, with times one second apart to preserve their order."""
+    """Yield picture files in order, with times one second apart."""
     for index, path in enumerate(paths):
         yield _shot_of_file(index * _NS_PER_S, path)
 
 
 def shot_of_record(record: RecordedMessage, path: Path) -> Shot | None:
-    """Return the picture in a record, or None. Without a name, it is named after the number of the record."""
+    """Return the picture in a record, or None for another record. A picture without a name gets the record's number."""
     picture = record.payload
     if not isinstance(picture, ImageMessage):
         return None
@@ -85,7 +86,7 @@ def shot_of_record(record: RecordedMessage, path: Path) -> Shot | None:
 
 
 def shots_of_video(path: Path) -> Iterator[Shot]:
-    """Yield the pictures of a video with strictly increasing times. Their names are their numbers from 0.
+    """Yield the pictures of a video, with strictly increasing times, and named by number from 0.
 
     Raises:
         PictureError: If the video cannot be opened, or is empty.
@@ -100,7 +101,7 @@ def shots_of_video(path: Path) -> Iterator[Shot]:
             if not is_read:
                 break
             reported_ns = round(video.get(cv2.CAP_PROP_POS_MSEC) * _NS_PER_MS)
-            # Some videos lack timestamps, which the settle gate needs.
+            # Some videos lack timestamps. The settle gate needs them, so they are made up from the frame rate.
             t_ns = reported_ns if reported_ns > t_ns else max(t_ns, 0) + frame_ns
             yield _shot_of_image(t_ns, str(number), f"{path}: picture {number}", np.asarray(image, np.uint8))
             number += 1

@@ -1,4 +1,7 @@
-"""Use a simulated table as a camera. It plays a match, and also provides the inputs that a camera cannot see."""
+"""Use a simulated table as a camera.
+
+The simulation plays a match, and also gives the inputs that a camera cannot see.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,7 @@ def open_simulated(simulation: Simulation, clock: Clock, *, speed: float = 1.0) 
 
 
 def _shown(items: Iterable[SimulatedItem], players: TruthfulPlayers) -> Iterator[Shown]:
-    """Yield pictures and inputs. Only *players* receive the true events."""
+    """Yield pictures and inputs. True events go to *players* only, and other ground truth is dropped."""
     for item in items:
         if isinstance(item, Frame):
             yield shot_of(item.image, item.t_ns, SIMULATED)

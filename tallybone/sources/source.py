@@ -45,7 +45,7 @@ from tallybone.sources.shots import (
 
 _INPUTS = (Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
 NO_GAME = "free"
-# Duration and interval for repeating the last picture of a film, until even a hand in it counts as settled.
+# The last picture of a film is repeated for this time, at this interval. Then even a hand in it counts as settled.
 _HELD_NS, _HELD_EVERY_NS = 1_600_000_000, 200_000_000
 
 
@@ -65,7 +65,7 @@ class RecordedInput:
 
 
 Item: TypeAlias = Shot | RecordedInput | Damage
-"""A picture, an input, or damage in place of them."""
+"""A picture, an input, or damage to the recording in place of pictures and inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,10 @@ class Source:
         items: Pictures and inputs, in feeding order.
         pictures: Kind of pictures, moving or settled.
         count: Number of items, if known.
-        dated: File whose date is used for a new recording: the first picture, or the video. None for a recording.
+        dated: File that gives a new recording its date: the first picture, or the video. None if the source is a
+            recording.
         start: Start of a recording, if it has one.
-        left: State from which a recording continues an earlier sitting. Its record is not among the items.
+        left: State from which the recording continues an earlier sitting, or None. Its records are not among the items.
     """
 
     items: Iterator[Item]
@@ -93,8 +94,8 @@ def source_at(path: Path) -> Source:
     """Open a recording, a video or a folder of pictures.
 
     Raises:
-        OSError: If the path is none of these.
-        VisionError: If it contains no pictures.
+        OSError: If the path is none of these, or cannot be read.
+        VisionError: If a folder contains no pictures.
     """
     if path.suffix.lower() == SUFFIX and not path.is_dir():
         recording = read_recording(path)
@@ -114,7 +115,7 @@ def source_at(path: Path) -> Source:
 
 
 def _held(shots: Iterator[Shot]) -> Iterator[Shot]:
-    """Yield the pictures of a film, and repeat the last one until it counts as settled.
+    """Yield the pictures of a film, and repeat the last one until its picture counts as settled.
 
     Films often end right after the last tile, and no later picture could contradict it.
     """
@@ -128,7 +129,7 @@ def _held(shots: Iterator[Shot]) -> Iterator[Shot]:
 
 
 def dealt_by_itself(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield items, preceded by inputs that deal a hand and let the first seat lead. Nothing if there are no items."""
+    """Yield the items, preceded by inputs that deal a hand and let the first seat lead. Yield nothing without items."""
     waiting = iter(items)
     first = next(waiting, None)
     if first is None:
@@ -141,7 +142,7 @@ def dealt_by_itself(items: Iterable[Item]) -> Iterator[Item]:
 
 @dataclass(frozen=True, slots=True)
 class Tapped:
-    """Items of a source, recorded when they are loaded if there is a recording.
+    """Items of a source. If they are to be recorded, each is recorded when it is loaded.
 
     Attributes:
         items: Items of the source.
@@ -156,10 +157,12 @@ class Tapped:
 def recording(
     source: Source, record: Path | None, tile_set: TileSet, match: MatchStart | None = None
 ) -> Iterator[Tapped]:
-    """Yield the items of a source, and record them to *record* if it is not None.
+    """Yield the items of a source, and record them to the new file *record* unless it is None.
+
+    Pictures with a game, but without a recorded start, are preceded by a deal and a lead.
 
     Raises:
-        RecordingError: If the source is already a recording, or the recording cannot be created.
+        RecordingError: If the source is already a recording, or the new recording cannot be created or written.
     """
     items = source.items if match is None or source.start is not None else dealt_by_itself(source.items)
     if record is None:
@@ -233,7 +236,7 @@ class GameOverrides:
 
 
 def parse_players(text: str) -> tuple[str, ...]:
-    """Return the names in a comma-separated list, without blank ones.
+    """Return the names in a comma-separated list. Blank names are dropped.
 
     Raises:
         OptionsError: If a name occurs twice.
@@ -247,6 +250,8 @@ def parse_players(text: str) -> tuple[str, ...]:
 
 def match_of(overrides: GameOverrides, start: SittingStart | None) -> MatchStart | None:
     """Return the start of the match, or None if no score is kept.
+
+    Without names of players, they are called "Player 1" and so on, for the smallest possible number of players.
 
     Raises:
         EngineError: If the game, an option or the number of players is invalid.

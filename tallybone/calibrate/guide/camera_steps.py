@@ -31,14 +31,16 @@ from tallybone.store.calibration_file import Calibration
 from vision.arrays import Image
 from vision.reading import PointPx, SeenTile
 
-# Maximum motion of a still board between pictures, as a share of the picture's width.
+# The board is still if its corners move by at most this share of the picture's width between two pictures.
 _STILL = 0.003
-# Minimum distance of a new view from all others, as a share of the picture's width.
+# A view is new if the corners are farther than this from those in every earlier view, as a share of the picture's
+# width.
 _NEW = 0.06
 _MOST_VIEWS = 24
 
 _FLAT_ERROR_PX = 1.0
-# Spacing and step of the grid drawn over the result, which lets users check the pose of the table.
+# Distance between the grid lines drawn over the result, and between the points of a line. Users check the pose of the
+# table by the grid.
 _GRID_MM, _GRID_STEP_MM = 100.0, 20.0
 
 _SOURCES = {
@@ -74,7 +76,7 @@ class LensStep(GuideStep):
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """The next required view, and the views so far."""
+        """The next required view, the last message, and the number of views so far."""
         coverage = self._coverage
         instructions = coverage.instructions()
         turned, parts = 4 - len(coverage.lacking_tilts), len(CELLS) - len(coverage.empty_cells)
@@ -91,7 +93,7 @@ class LensStep(GuideStep):
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:
-        """The nine picture cells, marked until the board covers them, and the board's corners."""
+        """The nine picture cells, marked as missing until a view covers them, and the board's corners."""
         if self._last is None:
             return ()
         empty = self._coverage.empty_cells
@@ -105,7 +107,7 @@ class LensStep(GuideStep):
 
     @property
     def is_enough(self) -> bool:
-        """True if no views are missing, or there are already 24."""
+        """True if no views are missing, or there are already _MOST_VIEWS."""
         return self._coverage.is_enough or len(self._views) >= _MOST_VIEWS
 
     def see(self, image: Image) -> None:
@@ -125,11 +127,11 @@ class LensStep(GuideStep):
             self._report(phrase("Similar to an earlier view: change the tilt or place."))
 
     def _report(self, words: Phrase) -> None:
-        """Show a message other than that a view was taken."""
+        """Show a message in place of the last one, which may be that a view was captured."""
         self._seen, self._reports_view = words, False
 
     def result(self) -> StepResult:
-        """Return the fitted lens. Removes the table, which is only valid with its lens."""
+        """Return the fitted lens, and remove the table from the calibration, because it is only valid with its lens."""
         lens = fit_lens(self._views)
         error_px = lens.error_px or 0.0
         warnings = (phrase("A good error is below 0.3 px. Check that the board is flat."),) if error_px > 0.3 else ()
@@ -146,7 +148,7 @@ def _box(left: float, top: float, wide: float, high: float) -> tuple[tuple[float
 def _motion(before: LensView, now: LensView) -> float:
     """Return the median motion of corners between two views, as a share of the picture's width.
 
-    It is 1 if no corner is detected in both.
+    It is 1 if the two views have no corner in common.
     """
     positions = {corner.number: (corner.x_px, corner.y_px) for corner in before.corners}
     both: Sequence[tuple[tuple[float, float], tuple[float, float]]] = [
@@ -159,13 +161,13 @@ def _motion(before: LensView, now: LensView) -> float:
 
 
 class TableStep(GuideStep):
-    """Measures the table by corner blocks or the mat, or else by tiles of known size."""
+    """Measures the table by the markers of corner blocks or the mat, or without any by tiles of known size."""
 
     name, scene = StepName.TABLE, AskedScene.TABLE
     choices = (GuideChoice(GO_ON, phrase("measure")),)
 
     def __init__(self, before: Calibration, given: TableGiven, read_tiles: ReadTiles) -> None:
-        """Measure with the calibrated lens, or a guess. *given* contains the size of the tiles."""
+        """Measure with the calibrated lens, or a guess if there is none. *given* may contain the size of the tiles."""
         self._before, self._given, self._read_tiles = before, given, read_tiles
         self._markers: tuple[SeenMarker, ...] = ()
 
@@ -201,7 +203,7 @@ class TableStep(GuideStep):
         self._image, self._markers = image, find_corner_marks(image)
 
     def result(self) -> StepResult:
-        """Return the measured table, and updated zones."""
+        """Return the measured table, with the zones updated for it."""
         image, before, given = self._picture(), self._before, self._given
         lens = lens_for(before.lens, image)
         tiles: Sequence[SeenTile] = ()
@@ -249,7 +251,7 @@ def _grid(table: Table, lens: Lens) -> tuple[Drawn, ...]:
 
 
 def _steps(least: float, most: float, step: float) -> list[float]:
-    """Return the multiples of *step* from *least* to *most*."""
+    """Return the multiples of *step* between *least* and *most*, inclusive."""
     return [step * at for at in range(int(np.ceil(least / step)), int(np.floor(most / step)) + 1)]
 
 
@@ -260,7 +262,7 @@ class _Proposed:
     Attributes:
         zones: Proposed zones, or None.
         problem: Reason if there are no zones.
-        shapes: Name, outline in the picture, and visible share of each zone.
+        shapes: Name of each zone, the outline of its visible part in the picture, and its visible share.
         hidden: Warnings about zones that are not sufficiently visible.
     """
 
@@ -271,7 +273,7 @@ class _Proposed:
 
 
 class ZonesStep(GuideStep):
-    """Proposes the previous zones, or those for a number of seats, and lets the user edit them."""
+    """Proposes the previous zones, or new ones for a number of seats, and lets the user edit the zones."""
 
     name, scene = StepName.ZONES, AskedScene.TABLE
     choices = (
@@ -296,7 +298,7 @@ class ZonesStep(GuideStep):
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """Names of the zones, and warnings about invisible parts."""
+        """Names of the zones and warnings about partly invisible ones, or the reason why there are no zones."""
         zones = self._now.zones
         if zones is None:
             return (phrase("{seats} seats: {problem}.", seats=self._seats, problem=self._now.problem),)
@@ -316,7 +318,7 @@ class ZonesStep(GuideStep):
 
     @property
     def editable(self) -> tuple[EditableZone, ...]:
-        """The zones with their editable corners."""
+        """The zones with their editable corners. Empty without zones or table."""
         zones, table, lens = self._now.zones, self._before.table, self._lens
         return () if zones is None or table is None or lens is None else editable(zones, table, lens)
 
@@ -328,7 +330,7 @@ class ZonesStep(GuideStep):
             self._now = self._describe(self._now.zones) if self._now.zones is not None else self._now
 
     def pressed(self, key: str) -> None:
-        """Propose zones for another number of seats."""
+        """Propose zones for the number of seats in *key*. Ignores other keys."""
         if key in _SEATS:
             self._seats = int(key)
             self._now = self._propose()
@@ -348,7 +350,7 @@ class ZonesStep(GuideStep):
         """Return the zones.
 
         Raises:
-            RefusedError: If there are none. The message is the reason.
+            RefusedError: If there are no zones. The message is the reason.
         """
         zones = self._now.zones
         if zones is None:

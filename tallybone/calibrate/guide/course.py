@@ -1,6 +1,6 @@
 """Run a guided calibration from step to step, for a terminal or a page.
 
-It never blocks: `turn` processes the newest input, and `press` handles a decision of the user.
+No call waits for input: `turn` processes the newest picture and sound, and `press` handles a decision of the user.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class GuideSettings:
 
 
 class GuideCourse:
-    """A guided calibration. The result of each step is stored in the file once it is accepted."""
+    """A guided calibration. The result of each step is stored in the file as soon as it is accepted."""
 
     def __init__(
         self,
@@ -104,26 +104,26 @@ class GuideCourse:
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:
-        """Shapes detected in `image`, the newest picture."""
+        """Shapes of the result, or before it those detected in `image`, the newest picture."""
         if self._result is not None:
             return self._result.drawn
         return () if self._step is None else self._step.drawn
 
     @property
     def zones(self) -> tuple[EditableZone, ...]:
-        """Zones that can currently be edited."""
+        """Zones that can currently be edited. Empty outside the zones step."""
         return self._step.editable if isinstance(self._step, ZonesStep) and self._stage is Stage.LOOKS else ()
 
     @property
     def tiles(self) -> tuple[LearnedTile, ...]:
-        """Learned tiles, while they can be corrected."""
+        """Learned tiles, while they can be corrected. Empty otherwise."""
         return self._step.tiles if isinstance(self._step, SetStep) and self._stage is Stage.RESULT else ()
 
     def turn(self) -> None:
-        """Process the newest picture and sound, or measure. Must be called frequently.
+        """Process the newest picture and sound, or compute the result of the step. Must be called frequently.
 
         Raises:
-            VisionError: If tiles cannot be read.
+            VisionError: If the models that read tiles cannot be loaded.
         """
         match self._stage:
             case Stage.BEFORE:
@@ -136,7 +136,7 @@ class GuideCourse:
                 pass
 
     def press(self, press: str) -> None:
-        """Handle a decision of the user. Ignored if it is not among the current choices."""
+        """Handle a decision of the user. Decisions that are not among the current choices are ignored."""
         if press not in [choice.press for choice in self.view.choices]:
             return
         self._refused = ""
@@ -171,7 +171,7 @@ class GuideCourse:
         """Apply zones drawn by the user.
 
         Raises:
-            RefusedError: If they are invalid, or zones are not being calibrated.
+            RefusedError: If the drawn zones are invalid, or zones are not being calibrated.
         """
         if not isinstance(self._step, ZonesStep) or self._stage is not Stage.LOOKS:
             raise RefusedError(phrase("the current step does not calibrate zones"))
@@ -190,13 +190,13 @@ class GuideCourse:
         self._result, self._stage = None, Stage.MEASURES
 
     def close(self) -> None:
-        """Close the step."""
+        """Close the current step, if any."""
         if self._step is not None:
             self._step.close()
         self._step, self._result = None, None
 
     def _arrive(self, at: int) -> None:
-        """Move to a step, or to the end. Start it unless it was done before."""
+        """Move to step number *at*, or to the end. Start the step unless the file already has its result."""
         self.close()
         self._at, self._refused = at, ""
         if at == len(self._order):
@@ -251,7 +251,7 @@ class GuideCourse:
         return image
 
     def _sense(self) -> None:
-        """Pass the newest picture and sound to the step. Measure once it has enough."""
+        """Pass the newest picture and sound to the step. Once it has enough of them, continue with its measurement."""
         step = self._step
         assert step is not None
         try:
@@ -279,7 +279,7 @@ class GuideCourse:
             self._keep()
 
     def _keep(self) -> None:
-        """Store the result and continue. Stay at this step if it cannot be written."""
+        """Store the result and continue with the next step. Stay at this step if the file cannot be written."""
         assert self._result is not None
         try:
             save_calibration(self._result.calibration, self._settings.into)

@@ -1,4 +1,4 @@
-"""Show a guided calibration in a terminal, or line by line if the output cannot be redrawn."""
+"""Show a guided calibration on a terminal that can be redrawn, or else line by line."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class LineScreen:
         self._done = 0
 
     def show(self, board: GuideScreen) -> None:
-        """Print the new lines."""
+        """Print the lines that have not been printed for this step. Changed observations alone are not printed."""
         if board.note != self._note:
             self._note = board.note
             self._print(board.note)
@@ -85,7 +85,7 @@ class LineScreen:
 
 
 def coverage_lines(drawn: Sequence[Drawn]) -> tuple[str, ...]:
-    """Return the nine picture cells as three lines, with # for covered ones. Empty if *drawn* contains no cells."""
+    """Return the nine picture cells as three lines, with # for covered cells. Empty if *drawn* contains no cells."""
     cells = ["#" if shape.is_good else "." for shape in drawn if shape.kind is Kind.CELL]
     return tuple("    " + " ".join(cells[at : at + 3]) for at in range(0, len(cells), 3))
 

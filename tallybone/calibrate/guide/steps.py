@@ -1,4 +1,4 @@
-"""Interface of the steps of a guided calibration: words, drawn shapes, state and result."""
+"""Interface of the steps of a guided calibration: texts, drawn shapes, state and result."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ class CourseView:
 def words_at(
     stage: Stage, step: GuideStep | None, result: StepResult | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the instructions and the observations of a step."""
+    """Return the instructions and the observations to show at a stage of a step."""
     match stage:
         case Stage.BEFORE:
             return (phrase("Already calibrated."),), ()

@@ -50,7 +50,7 @@ class LearnedTile:
 
 
 class SetStep(GuideStep):
-    """Learns the set from a picture taken on demand."""
+    """Learns the set from the newest picture when the user asks for it."""
 
     name, scene = StepName.SET, AskedScene.SET
     choices = (GuideChoice(GO_ON, phrase("learn the tiles")),)
@@ -69,7 +69,7 @@ class SetStep(GuideStep):
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """Progress of the learning."""
+        """Progress of the learning in per cent. Empty before it starts."""
         if self._learning is None:
             return ()
         return (phrase("Learning your tiles: {percent} %.", percent=f"{100 * self._learning.share:.0f}"),)
@@ -123,7 +123,10 @@ class SetStep(GuideStep):
         )
 
     def _shapes(self, learned: LearningResult) -> tuple[Drawn, ...]:
-        """Return the outlines of the tiles with their labels. Doubtful ones also have their numbers."""
+        """Return the outlines of the tiles with their labels.
+
+        The labels of doubtful tiles include the tile's number.
+        """
         outlines = corners(learned.seen[0].poses)
         return tuple(
             Drawn(Kind.TILE, points_of(outline), _label(tile), is_good=not tile.is_doubtful)
@@ -212,7 +215,7 @@ def _named(pips: TilePips) -> str:
 
 
 class LightStep(GuideStep):
-    """Locks the light, and checks that all pips are visible."""
+    """Locks the camera's exposure and white balance, and checks that all pips are visible."""
 
     name, scene = StepName.LIGHT, AskedScene.TILES
     choices = (GuideChoice(GO_ON, phrase("measure")),)
@@ -249,7 +252,7 @@ class LightStep(GuideStep):
 
 
 def _shapes_of(found: LightMeasurement) -> tuple[Drawn, ...]:
-    """Return the outlines of tiles and markers, marked if they are poorly lit, and patches of glare."""
+    """Return the outlines of tiles and markers, each marked if it is poorly lit, and the patches of glare."""
     spots = [(spot, found.trouble_at(spot)) for spot in found.samples]
     tiles = [
         Drawn(Kind.TILE, points_of(spot.corners_px), "" if trouble is None else trouble.value, is_good=trouble is None)
@@ -268,7 +271,7 @@ def _circle(x_px: float, y_px: float, radius_px: float) -> list[tuple[float, flo
 
 
 class KnockStep(GuideStep):
-    """Listens during the timetable: silence, tiles, then each seat."""
+    """Records sounds during the timetable: silence, then tiles, then knocks of each seat."""
 
     name, scene = StepName.KNOCK, None
     choices = (GuideChoice(_LISTEN, phrase("start listening")),)
@@ -292,7 +295,7 @@ class KnockStep(GuideStep):
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """Remaining time of the current part, and number of sounds in it."""
+        """Remaining time of the current part of the timetable, and number of sounds heard in it."""
         if self._hearing is None:
             return ()
         part, passed_s = self._hearing.part, self._hearing.passed_s
@@ -318,7 +321,7 @@ class KnockStep(GuideStep):
             raise
 
     def pressed(self, key: str) -> None:
-        """Start the timetable from the beginning."""
+        """Start the timetable from the beginning, if *key* is the one for listening."""
         if key == _LISTEN:
             self.close()
             self._hearing = Hearing(self._make, self._parts, self._clock)
