@@ -1,1 +1,1 @@
-"""Composition, command line and web: where the eye, the rules and the devices meet."""
+"""The program: the command line, the web page, and everything that combines reader, rules and devices."""

@@ -56,7 +56,7 @@ class Difficulty(StrEnum):
 
 
 def parse_size(text: str) -> int:
-    """Parse a size. Returns bytes.
+    """Parse a size, and return the number of bytes.
 
     >>> parse_size("20GB"), parse_size("1.5 M"), parse_size("0")
     (20000000000, 1500000, 0)

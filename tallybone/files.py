@@ -1,4 +1,4 @@
-"""Write files atomically: after a power cut, either the old or the new content is there."""
+"""Write files atomically: after a power cut, a file has either the old or the new content."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REASONS = {
 
 
 def reason_of(error: OSError) -> str:
-    """Return the reason of a failed system call as text, without number and path.
+    """Return the reason for a failed system call as text, without error number and path.
 
     >>> reason_of(FileNotFoundError(2, "No such file or directory", "game.dgr"))
     'there is no such file or folder'
@@ -31,7 +31,7 @@ def reason_of(error: OSError) -> str:
 
 
 def sentence_of(error: Exception) -> str:
-    """Return an error as one sentence: path and reason of a failed system call, or the message otherwise.
+    """Return an error as one sentence: path, if known, and reason of a failed system call, or else the message.
 
     >>> sentence_of(IsADirectoryError(21, "Is a directory", "games"))
     'games: expected a file, but it is a folder'
@@ -46,7 +46,7 @@ def make_folder(folder: Path, option: str) -> None:
     """Create the folder given by a command option.
 
     Raises:
-        OSError: If it cannot be created. The message names the option.
+        OSError: If the folder cannot be created. The message names the option.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -63,10 +63,10 @@ def write_durably(path: Path, text: str, *, mode: int = 0o644, before: Callable[
         path: The file. Its folder is created if needed.
         text: New content.
         mode: Permissions of the file.
-        before: Called when the new content has been written but the old file is still in place.
+        before: Called when the new content is on the disk but the old file is still in place.
 
     Raises:
-        OSError: If it cannot be written. The old file is unchanged then.
+        OSError: If the file cannot be written. The old file is unchanged then.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     written = path.with_name(path.name + ".new")
@@ -90,7 +90,7 @@ def sync_folder(folder: Path) -> None:
     """Flush a folder to the disk.
 
     Raises:
-        OSError: If that fails.
+        OSError: If the folder does not exist or cannot be flushed.
     """
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -123,11 +123,11 @@ def require_free(path: Path, *, is_forced: bool) -> None:
 
 @contextmanager
 def whole_file(path: Path, *, is_forced: bool = False) -> Iterator[Path]:
-    """Yield a temporary path in the same folder. It is renamed to *path* when the block ends without an exception.
+    """Yield a temporary path in the folder of *path*. The file is renamed to *path* if the block raises no exception.
 
     Raises:
         ExportError: If the file exists and must not be replaced, or its folder does not exist or is not writable.
-        OSError: If it cannot be written.
+        OSError: If the file cannot be renamed, or does not exist at the end of the block.
     """
     require_free(path, is_forced=is_forced)
     part = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")

@@ -11,10 +11,10 @@ class Grade(StrEnum):
 
     OK = "ok"
     WARNING = "warning"
-    """It works, with limitations."""
+    """The part works, with limitations."""
     PROBLEM = "problem"
     ABSENT = "not there"
-    """It is not configured, or this machine has no such part."""
+    """The part is not configured, or this machine has no such part."""
 
 
 @dataclass(frozen=True, slots=True)

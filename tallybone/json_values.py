@@ -1,8 +1,8 @@
 """Convert values to JSON and back by their type hints: frozen dataclasses, enums, tuples and numbers.
 
 A dataclass becomes an object with its fields. If its type hint allows several classes, as for an event, the key "is"
-names the class. Fields with their default value are omitted. This keeps files short and allows new fields to be added.
-docs/explanation/dependencies.md explains why no library is used.
+names the class. Fields with their default values are omitted, which keeps files short and allows new fields to be
+added. docs/explanation/dependencies.md explains why no library is used.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ GONE: Mapping[str, frozenset[str]] = {
     "Places": frozenset(("laid_unseen", "unchecked")),
     "Unseen": frozenset(("calls",)),
 }
-"""Fields of older files that no longer exist in the code, by class. They are ignored."""
+"""Fields in older files that no longer exist in the code, by class. Such fields are ignored."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class JsonValueError(ValueError):
-    """JSON does not match the expected type. The message gives the place."""
+    """JSON does not match the expected type. The message gives the place in the JSON."""
 
 
 def to_json(value: object, kind: object) -> Any:
@@ -69,7 +69,7 @@ def from_json(data: object, kind: type[T] | Any, where: str = "") -> T:
     """Convert JSON *data*, as written by `to_json`, to a value of type *kind*.
 
     Raises:
-        JsonValueError: If it does not match. The message gives the fault and its place.
+        JsonValueError: If *data* does not match *kind*. The message gives the fault and its place.
 
     >>> from engine import Event
     >>> from_json({"is": "knock", "seat": 1}, Event)

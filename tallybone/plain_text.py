@@ -9,12 +9,12 @@ from engine.phrases import Phrase
 MOST_NAME, MOST_WORDS = 40, 300
 """Maximum number of characters displayed for a name and for a sentence."""
 
-# Joiners are needed for letters of some scripts and for emoji of several characters.
+# Format characters that are kept. They are needed for letters of some scripts and for emoji of several characters.
 _JOINERS = "\u200c\u200d"
 
 
 def plain(text: str, most: int = MOST_WORDS) -> str:
-    r"""Return a text on one line, cut to *most* characters, without control, format and unassigned characters.
+    r"""Return a text on one line, cut to *most* characters, without control, most format, and unassigned characters.
 
     Right-to-left letters are kept, but marks that override the direction are removed. A `Phrase` is returned as a
     `Phrase`, with its values sanitized too.
@@ -25,7 +25,7 @@ def plain(text: str, most: int = MOST_WORDS) -> str:
     if isinstance(text, Phrase):
         values = {name: plain(value) if isinstance(value, str) else value for name, value in text.values.items()}
         return Phrase(plain(str(text), most), text.key, values)
-    # Limit the work, because names can have any length.
+    # Look at only part of a long text, because names can have any length.
     kept = "".join(_kept(character) for character in text[: 4 * most])
     return kept if len(kept) <= most else f"{kept[: most - 1]}…"
 

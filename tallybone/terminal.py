@@ -45,7 +45,7 @@ class Output:
 
     @classmethod
     def lasting(cls, command: str, out: TextIO | None, err: TextIO | None) -> Output:
-        """Create the output of a command that keeps running if the terminal is lost. Printing never fails."""
+        """Create the output of a command that keeps running if the terminal is lost. Printing never raises an error."""
         errors = _lasting(err or sys.stderr, lambda _: None)
 
         def complain(why: str) -> None:
@@ -70,7 +70,7 @@ class Output:
         return 1 if self.complaints else 0
 
     def write(self, line: str) -> None:
-        """Print a line unchanged and flush. It bypasses rich, which would wrap and colour it."""
+        """Print a line unchanged and flush, without rich, which would wrap and colour the line."""
         self.out.write(line + "\n")
         self.out.flush()
 
@@ -79,7 +79,7 @@ class Output:
         self.write(printable(text))
 
     def complain(self, *faults: str | Exception) -> int:
-        """Report errors, one line each. Returns the exit code 1."""
+        """Report errors, one line each, and return the exit code 1."""
         before = f"tallybone {self.command}: " if self.command else ""
         for fault in faults:
             text = fault if isinstance(fault, str) else sentence_of(fault)
@@ -110,7 +110,7 @@ def quiet_libraries() -> Iterator[None]:
 
 @contextmanager
 def silent_libraries(err: TextIO) -> Iterator[TextIO]:
-    """Discard everything written to stderr by any thread. Yields a stream that still writes to *err*."""
+    """Discard everything written to stderr by any thread. Yield a stream that still writes to *err*."""
     err.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     shown = os.fdopen(os.dup(kept), "w", encoding="utf-8", errors="backslashreplace") if _is_stderr(err) else err
@@ -141,7 +141,7 @@ class StopRequest:
 
 @contextmanager
 def stop_requested() -> Iterator[StopRequest]:
-    """Catch SIGINT, SIGTERM and SIGHUP. Yields a `StopRequest`, which the program polls to stop cleanly."""
+    """Catch SIGINT, SIGTERM and SIGHUP. Yield a `StopRequest`, which the program polls to stop cleanly."""
     stop = StopRequest()
 
     def end(number: int, frame: FrameType | None) -> None:
@@ -217,7 +217,7 @@ def format_totals(scores: Iterable[tuple[str, int]], *, is_provisional: bool) ->
 
 
 def percent(share: float | None) -> str:
-    """Return a fraction as a percentage.
+    """Return a fraction as a percentage without the sign, "-" for None.
 
     >>> percent(0.995), percent(None)
     ('99.5', '-')
@@ -226,7 +226,10 @@ def percent(share: float | None) -> str:
 
 
 def _lasting(stream: TextIO, complain: Callable[[str], None]) -> TextIO:
-    """Return a stream that writes to the file of *stream* and drops data after an error. *complain* is called once."""
+    """Return a stream that writes to the file of *stream*, and drops data that cannot be written.
+
+    At the first error, *complain* is called with the reason.
+    """
     try:
         fd = stream.fileno()
     except OSError:

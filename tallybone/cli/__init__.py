@@ -20,7 +20,7 @@ def main() -> None:
             sys.stdout.flush()
     except OSError as error:
         if error.filename is not None:
-            raise  # not a stream: those have no file name
+            raise  # a file, because the standard streams have no file name
         if error.errno != errno.EPIPE:  # the reader of the pipe has finished
             with suppress(OSError):
                 sys.stderr.write(f"tallybone: the output cannot be written: {error.strerror}\n")
@@ -34,7 +34,7 @@ def _make_printable() -> None:
         ("stdin", "r"),
         ("stdout", "w"),
         ("stderr", "w"),
-    ):  # in this order each gets its standard file descriptor
+    ):  # opened in this order, each gets its standard file descriptor
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
     if isinstance(sys.stdout, io.TextIOWrapper):

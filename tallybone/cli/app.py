@@ -97,7 +97,7 @@ class Commands(TyperGroup):
     """Command group that imports each command of `COMMANDS` on first use."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command. Error messages quote an invalid value."""
+        """Run the command. Messages about invalid values are reworded and quote the value."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
@@ -109,7 +109,7 @@ class Commands(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command, or None if it does not exist."""
+        """Import the module of a command and return the command, or None if there is no such command."""
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"tallybone.cli.{COMMANDS[cmd_name].module}")
@@ -126,7 +126,7 @@ class Commands(TyperGroup):
 
 
 def _value_fault(error: typer.BadParameter) -> str:
-    """Return the message for an invalid value; messages of pydantic are rewritten in plain words."""
+    """Return the message for an invalid value. Messages of pydantic are reworded and quote the value."""
     faults = getattr(error.__cause__, "errors", None)
     if faults is None:
         return error.message
@@ -138,7 +138,7 @@ def _value_fault(error: typer.BadParameter) -> str:
 
 
 def commands_of(about: str = "", *, cls: type[TyperGroup] = TyperGroup, has_completion: bool = False) -> typer.Typer:
-    """Return a command group: for a module, or for the subcommands of a command described by *about*."""
+    """Return an empty command group: for a module, or for the subcommands of a command described by *about*."""
     return typer.Typer(
         cls=cls,
         help=about,
@@ -172,7 +172,7 @@ def command(
             )
             for field in fields(options)  # type: ignore[arg-type]  # a TypeVar cannot be bound to dataclasses
         ]
-        # Typer reads both.
+        # Typer reads the parameters from both.
         vars(called)["__signature__"], called.__annotations__ = inspect.Signature(parameters), hints
         group.command(name, cls=cls, help=run.__doc__ or COMMANDS[name].help)(called)
         return run
@@ -184,12 +184,12 @@ class OptionalPort(TyperCommand):
     """A command whose `--serve` has an optional value, which typer does not support."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; `--serve` alone selects the default port."""
+        """Parse the arguments. `--serve` without a value selects the default port."""
         return super().parse_args(ctx, with_port(args))
 
 
 def with_port(args: Sequence[str]) -> list[str]:
-    """Return the arguments with a value added to each bare `--serve`.
+    """Return the arguments with an empty value added to each `--serve` that has no value.
 
     >>> with_port(["--serve", "--json"]), with_port(["--serve", "80"]), with_port(["--serve"])
     (['--serve=', '--json'], ['--serve', '80'], ['--serve='])

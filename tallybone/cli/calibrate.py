@@ -304,7 +304,7 @@ def _restore(
 
 
 def path_of(file: Path | None, camera: str) -> Path:
-    """Return the path of a calibration: *file*, or the default for a camera."""
+    """Return *file*, or the default path for *camera*: a device such as usb:0, or the name of a calibration."""
     from hardware.camera.open_device import is_device
     from tallybone.store.calibration_file import default_path, name_of_camera
 
@@ -315,7 +315,7 @@ def path_of(file: Path | None, camera: str) -> Path:
 
 
 def pair_of(text: str | None, option: str) -> tuple[float, float] | None:
-    """Parse two lengths separated by "x"."""
+    """Return two lengths from text such as "48x24", or None if *text* is None. Invalid text raises `BadParameter`."""
     if text is None:
         return None
     try:
@@ -326,7 +326,7 @@ def pair_of(text: str | None, option: str) -> tuple[float, float] | None:
 
 
 def _points(text: str) -> _Outline:
-    """Parse points; () if the text is invalid."""
+    """Parse points such as "10,20 90,20". Return () if the text is invalid."""
     try:
         return tuple((float(x), float(y)) for x, y in (point.split(",") for point in text.split()))
     except ValueError:
@@ -341,7 +341,7 @@ def _corners(text: str | None) -> _Outline:
 
 
 def _looked_at(source: str | None, camera: str, file: Path | None) -> tuple[str, Path]:
-    """Return the image or camera that shows the table, and the path of its calibration."""
+    """Return the image or camera that shows the table, *source* or else *camera*, and the path of its calibration."""
     from hardware.camera.open_device import is_device
 
     seen = source or (camera if is_device(camera) else None)
@@ -352,7 +352,7 @@ def _looked_at(source: str | None, camera: str, file: Path | None) -> tuple[str,
 
 
 def _outline(text: str, option: str) -> _Outline:
-    """Parse a polygon in millimetres."""
+    """Parse a polygon of at least three points in millimetres. *option* is named in the message for invalid text."""
     outline = _points(text)
     if len(outline) < 3:
         raise typer.BadParameter(f"{option}: expected three points or more such as '10,20 90,20 90,60', got {text!r}")

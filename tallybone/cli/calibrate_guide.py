@@ -36,7 +36,7 @@ _KEYS = {GO_ON: "Enter", SKIP: "s", AGAIN: "a"}
 
 @dataclass(frozen=True, slots=True)
 class PageAt:
-    """Port or ADDRESS:PORT of a page, and its PIN; a new PIN by default."""
+    """Where to serve a page, as port or ADDRESS:PORT, and the PIN of the page. None: a new PIN."""
 
     where: str
     pin: str | None = None
@@ -55,11 +55,11 @@ def guide_through(
 
     Args:
         settings: Camera, calibration file, and facts about the table.
-        page_at: Address of the page; None for no page.
-        keys: The keyboard; by default the terminal's.
-        read_tiles: Finds tiles in an image; by default the shipped reader.
+        page_at: Address of the page. None for no page.
+        keys: Source of typed keys, by default the terminal.
+        read_tiles: Finds tiles in an image, by default with the shipped reader.
         clock: Monotonic, in nanoseconds.
-        output: Receives the display and errors.
+        output: Receives the display and errors, by default standard output and standard error.
 
     Returns:
         The exit code: 0, also if the person quits early, or 1 if the camera or file cannot be used.
@@ -80,7 +80,7 @@ def guide_through(
 
 
 def _go_through(course: GuideCourse, page: CalibratingPage | None, source: str, screen: Screen, keys: Typed) -> None:
-    """Run a course until the person quits in the terminal or, without a page, until it is complete."""
+    """Run a course until the person quits in the terminal. Without a page, also end when it is complete or keys end."""
     typed: deque[str] = deque()
     shown: GuideScreen | None = None
     while page is not None or not course.is_over:
@@ -101,7 +101,7 @@ def _go_through(course: GuideCourse, page: CalibratingPage | None, source: str, 
 
 
 def guide_board(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: str = "") -> GuideScreen:
-    """Return the terminal screen of a course; *note* gives the address of its page."""
+    """Return the terminal screen of a course. *note* tells the address and PIN of its page, "" if there is none."""
     names = [progress.name for progress in view.steps]
     at = len(names) if view.step is None else names.index(view.step)
     done = tuple(

@@ -58,7 +58,7 @@ def print_config(options: ConfigOptions, *, out: TextIO | None = None, err: Text
 
 
 def toml_lines(table: Mapping[str, Any], name: str = "") -> Iterator[str]:
-    r"""Yield the lines of a table in TOML.
+    r"""Yield the lines of a table in TOML. *name* is its dotted path, "" for the whole file.
 
     >>> print("\n".join(toml_lines({"a": 1, "b": {"c": ["d"]}, "e": [{"f": True}]})))
     a = 1

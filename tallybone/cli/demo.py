@@ -84,9 +84,9 @@ def show_demo(
 
     Args:
         options: Options of the command.
-        eye: Reads the table; by default perception with the shipped reader.
-        console: Shows the demo; by default stdout.
-        wait: Sleeps for a number of seconds.
+        eye: Reads images of the table, by default perception with the shipped reader.
+        console: Shows the demo, by default on stdout.
+        wait: Sleeps for a number of seconds. None to use the real time.
 
     Returns:
         The exit code: 0, or 1 if the totals differ from the ground truth or a model or file is missing.
@@ -103,7 +103,7 @@ def show_demo(
 
 
 def players_of(rules: Rules) -> tuple[str, ...]:
-    """Return the names of the players in a demo of a game."""
+    """Return the names of the players in a demo of a game, as few as can use all its rules."""
     return _NAMES[: max(rules.seats_min, _LEAST_PLAYERS.get(rules.name, rules.seats_min))]
 
 
@@ -168,7 +168,7 @@ class _Demo:
                 break
 
     def _take(self, step: ScriptStep) -> tuple[Announcement, ...]:
-        """Feed a step to the session, as an image or as a button press."""
+        """Feed a step to the session, as an image or as a button press, and return the announcements."""
         assert step.state.game is not None  # the first step starts the match
         layout, points = step.state.game.layout, sum(step.state.game.totals) - sum(self._true_totals)
         self._true_totals = step.state.game.totals
@@ -187,7 +187,7 @@ class _Demo:
         return said
 
     def _answer(self, step: ScriptStep) -> tuple[Announcement, ...]:
-        """Let the players answer questions that block the game."""
+        """Let the players answer the session's questions, as far as they can, and return the announcements."""
         said: tuple[Announcement, ...] = ()
         while (answer := answer_of(self._session, step.state)) is not None:
             self._session, more = feed(self._session, answer)
@@ -197,13 +197,13 @@ class _Demo:
         return said
 
     def _note(self, said: Sequence[Announcement]) -> None:
-        """Add announcements to the comparison."""
+        """Add announcements to the comparison, if a game has begun."""
         game = self._session.state.game
         if game is not None:
             self._comparison.add_seen(game.layout, self._session.places.laid, said)
 
     def _look(self, layout: Layout, laid: Sequence[Laid]) -> TableView:
-        """Render the table and read it."""
+        """Render the table, read it, and add the image and the reading to the album."""
         # The same random state for every image keeps the grain of the table.
         image = render(self._table.scene(layout, laid), np.random.default_rng(self._options.seed)).image
         start_ns = time.perf_counter_ns()
@@ -255,7 +255,7 @@ class _Album:
     """Writes the images of a demo, plain and annotated with the readings.
 
     Attributes:
-        folder: Folder to write to; None to write nothing.
+        folder: Folder to write to. None to write nothing.
     """
 
     folder: Path | None
@@ -280,7 +280,7 @@ class _Album:
 
 
 def _program() -> str:
-    """Return the command to type: the path of this program as it was called."""
+    """Return the command to type: the path by which this program was called, or "tallybone" if it has another name."""
     called = Path(sys.argv[0])
     return printable(str(called)) if called.name == "tallybone" else "tallybone"
 
@@ -289,7 +289,7 @@ class Display(Protocol):
     """Shows the state of a game."""
 
     def __call__(self, board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
-        """Show the state of the game, and pause."""
+        """Show the state of the game after a step and its announcements. *is_seen* is False for button presses."""
 
 
 @contextmanager
@@ -303,7 +303,7 @@ def display_on(console: Console, speed: float, wait: Wait) -> Iterator[Display]:
     with Live(console=console, auto_refresh=False) as live:
 
         def show(board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
-            del said  # the board already contains it
+            del said  # the board contains the announcements
             size = console.size
             # One row less, because the cursor below must not scroll the terminal.
             live.update(draw_board(board, columns=size.width, rows=size.height - 1), refresh=True)
@@ -314,7 +314,7 @@ def display_on(console: Console, speed: float, wait: Wait) -> Iterator[Display]:
 
 @dataclass(slots=True)
 class _PlainDisplay:
-    """Prints a line per event, and the layout at the end."""
+    """Prints a line per event without pausing, and the layout at the end."""
 
     console: Console
     plays: int = 0
@@ -339,8 +339,8 @@ class Laying:
 
     Attributes:
         tile: The tile.
-        host: Number of the play whose tile it joins; None for the first tile of a hand.
-        port: Port of that tile.
+        host: Number of the play whose tile it joins. None for the first tile of a hand, or if that play was not found.
+        port: Port of that tile. None for the first tile of a hand.
         inner: Pips of the joining half.
         points: Points scored.
     """
@@ -352,7 +352,7 @@ class Laying:
     points: int
 
     def __str__(self) -> str:
-        """Return the play as shown in the list of differences."""
+        """Return the tile, its place and the points in words, for the list of differences."""
         where = "" if self.host is None else f" at the {self.port} of play {self.host}"
         return f"{self.tile}{where}, {self.points} points"
 
@@ -364,7 +364,7 @@ class Compared:
     Attributes:
         number: Number of the play, from 1.
         truth: The play.
-        seen: The play as read, immediately or later; None if it was missed.
+        seen: The play as read, immediately or later. None if it was missed.
     """
 
     number: int
@@ -373,18 +373,18 @@ class Compared:
 
     @property
     def is_tile_right(self) -> bool:
-        """True if the pips are right."""
+        """True if the pips were read right. False for a missed play."""
         return self.seen is not None and self.seen.tile == self.truth.tile
 
     @property
     def is_place_right(self) -> bool:
-        """True if the tile's neighbour, port and orientation are right."""
+        """True if the tile's neighbour, port and orientation were read right. False for a missed play."""
         seen, truth = self.seen, self.truth
         return seen is not None and (seen.host, seen.port, seen.inner) == (truth.host, truth.port, truth.inner)
 
     @property
     def are_points_right(self) -> bool:
-        """True if the points are right."""
+        """True if the points are right. False for a missed play."""
         return self.seen is not None and self.seen.points == self.truth.points
 
     def __str__(self) -> str:
@@ -406,7 +406,7 @@ class Comparison:
     _seen_numbers: dict[NodeId, int] = field(default_factory=dict)
 
     def begin_hand(self) -> None:
-        """Forget all positions, because the table is empty."""
+        """Forget the positions of all tiles, because the table has been cleared."""
         self._centers_px.clear()
 
     def add_truth(self, layout: Layout, center_px: Point, points: int) -> None:
@@ -443,18 +443,18 @@ class Comparison:
                 self.plays[number - 1] = replace(self.plays[number - 1], seen=now)
 
     def wrong(self) -> Iterator[Compared]:
-        """Yield the plays that were misread or missed."""
+        """Yield the plays that were missed, or read with wrong pips, place or points."""
         return (play for play in self.plays if play.seen != play.truth)
 
     def _number_at(self, place: Footprint) -> int | None:
-        """Return the number of the play whose tile is at a position in the image, or None."""
+        """Return the number of the play whose tile lies at *place*, to within half a tile, or None."""
         gaps = {number: math.dist(center, place.center) for number, center in self._centers_px.items()}
         nearest = min(gaps, key=lambda number: gaps[number], default=None)
         return nearest if nearest is not None and gaps[nearest] < place.side else None
 
 
 def _points_after(said: Sequence[Announcement]) -> int:
-    """Return the points of a play, given the announcements after it."""
+    """Return the points of a play: those announced for plays before the next tile is placed."""
     own = takewhile(lambda one: not isinstance(one, Placed), said)
     return sum(one.points for one in own if isinstance(one, Scored) and one.reason is Reason.PLAY)
 

@@ -56,7 +56,7 @@ def _listen(
 
 
 def _emulated(name: str) -> str:
-    """Validate the name of a display that can be emulated."""
+    """Return *name*, or raise `BadParameter` if no display of that name can be emulated."""
     from hardware.display.driver import emulations
 
     names = emulations()
@@ -120,12 +120,12 @@ def list_cameras(
 
     Args:
         as_json: Print a line of JSON per camera instead of text.
-        find: Finds cameras; by default with all drivers.
-        out: Receives the list; by default stdout.
-        err: Receives problems; by default stderr.
+        find: Finds cameras, by default with all drivers.
+        out: Receives the list, by default stdout.
+        err: Receives problems, by default stderr.
 
     Returns:
-        The exit code: 0, or 1 if there is none.
+        The exit code: 0, or 1 if no camera was found. Problems of drivers do not change it.
     """
     from hardware.camera.listing import find_cameras
     from tallybone.terminal import Output, quiet_libraries
@@ -175,7 +175,7 @@ def _camera_words(camera: FoundCamera) -> str:
 
 
 def _sizes(coding: str, modes: tuple[NodeMode, ...]) -> str:
-    """Return the image sizes of a coding, largest first, with their maximum frame rates."""
+    """Return the largest image sizes of a coding, in descending order, with their maximum frame rates if known."""
     largest = sorted(modes, key=lambda mode: (-mode.width_px * mode.height_px, mode.width_px))
     said = [
         f"{mode.width_px}x{mode.height_px}" + (f" {max(mode.per_s):g}/s" if mode.per_s else "")
@@ -201,12 +201,12 @@ def listen(
         path: The WAV file.
         as_json: Print a line of JSON per knock instead of text.
         says_all: Print every sudden sound, with its kind.
-        detector: Detects sounds; by default the shipped detector.
-        out: Receives knocks; by default stdout.
-        err: Receives errors; by default stderr.
+        detector: Detects and classifies sounds, by default the shipped detector.
+        out: Receives knocks, by default stdout.
+        err: Receives errors, by default stderr.
 
     Returns:
-        The exit code: 0, or 1 if the file could not be read completely.
+        The exit code: 0, also if there is no knock, or 1 if the file could not be read completely.
     """
     from hardware.knock.detector import KnockDetector
     from hardware.knock.errors import KnockError
@@ -254,14 +254,14 @@ def walk_through(
     """Test the parts of a table with the person at the keyboard.
 
     Args:
-        path: Path of table.toml; None for the default.
-        opener: Opens the driver of each part; by default the real ones.
-        fd: File descriptor of the keyboard; by default stdin.
-        out: Receives the text; by default stdout.
+        path: Path of table.toml. None for the default.
+        opener: Opens the driver of each part. By default, opens real drivers and leaves out virtual parts.
+        fd: File descriptor of the keyboard, by default stdin.
+        out: Receives the text, by default stdout.
         clock: Monotonic, in nanoseconds.
 
     Returns:
-        The exit code: 0, or 1 if a part failed or the file is invalid.
+        The exit code: 0, also if there are no parts, or 1 if a part failed or the file is invalid or cannot be read.
     """
     from rich.console import Console
 

@@ -30,7 +30,7 @@ def follow(
         reader: Reads the tiles in them.
         output: Receives results and errors.
         is_in_play: Report the tiles in the first image as placed, instead of as part of the table.
-        most_per_s: Maximum number of images processed per second; doubled while something moves.
+        most_per_s: Maximum number of images processed per second. It doubles while something moves.
         as_json: Print a line of JSON per change and one with the result, instead of text.
 
     Returns:
@@ -72,7 +72,10 @@ def follow(
 def _shots(
     camera: Camera, complain: Callable[[str], object], is_stopped: Callable[[], bool], due_ns: Callable[[], int]
 ) -> Iterator[Shot]:
-    """Yield the images that are due, until the last one or a stop; report a camera problem once."""
+    """Yield the images that are due, until the last one or a stop.
+
+    Report a problem of the camera only when it changes.
+    """
     from tallybone.sources.shots import Shot
 
     problem, waiting = None, Event()

@@ -78,7 +78,7 @@ def score_record(
     """Score a game record and print the result.
 
     Args:
-        path: Game record; "-" for stdin.
+        path: Game record, "-" for stdin.
         as_json: Print a line of JSON per move and one with the result, instead of a score sheet.
         strict: Reject moves against the rules instead of marking them.
         show: Draw the layout after every play.
@@ -86,7 +86,7 @@ def score_record(
         err: Receives errors, by default stderr.
 
     Returns:
-        The exit code: 0, or 1 if the record could not be read.
+        The exit code: 0, or 1 if the record could not be read or, with *strict*, breaks the rules.
     """
     from engine.record.text import parse_record
     from tallybone.show.score_sheet import print_sheet
@@ -137,7 +137,7 @@ def _by_letter(totals: tuple[int, ...], played: PlayedRecord) -> dict[str, int]:
 
 
 def _read(path: Path) -> str:
-    """Return the text of a record, truncated above the maximum size (4 bytes per character)."""
+    """Return the text of a record. Of a text above the maximum size, read only enough to prove that it is too long."""
     from engine.record.text import MAX_CHARACTERS
 
     most = 4 * (MAX_CHARACTERS + 1)

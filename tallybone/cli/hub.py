@@ -96,7 +96,7 @@ def run_hub(
 
 @dataclass(frozen=True, slots=True)
 class _Sources:
-    """Broker, topic prefix, and host names of the page."""
+    """Broker, topic prefix, and additional host names of the page."""
 
     broker: Broker
     prefix: str
@@ -104,7 +104,7 @@ class _Sources:
 
 
 def _sources(options: HubOptions) -> _Sources:
-    """Validate the options of the command line."""
+    """Return the validated options of the command line, with defaults for those not given."""
     from hardware.config.validation import validated
     from tallybone.store.table_file import HubSettings
 

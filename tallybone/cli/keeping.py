@@ -88,7 +88,7 @@ class TableFolders:
 
     @classmethod
     def usual(cls) -> TableFolders:
-        """Return the default folders of an installed table, or of this user."""
+        """Return the default folders: the state folder of the current user, and that of the default table.toml."""
         from tallybone.recording.folder import default_folder
         from tallybone.store.table_file import USUAL_PATH
 
@@ -107,7 +107,9 @@ class Streams:
 def back_up(
     target: str, *, is_forced: bool = False, place: TableFolders | None = None, streams: Streams | None = None
 ) -> int:
-    """Back up a table to a file, or to standard output with `-`. This is safe during a game.
+    """Back up a table to a file, which must not exist unless *is_forced*, or to standard output with `-`.
+
+    This is safe during a game.
 
     Returns:
         The exit code: 0, or 1 if the backup could not be written.
@@ -138,7 +140,7 @@ def restore_table(source: str, *, place: TableFolders | None = None, streams: St
     """Restore a table from a backup. Existing files are moved to a folder beside it.
 
     Returns:
-        The exit code: 0, or 1 if the backup could not be used. In that case nothing has changed.
+        The exit code: 0, or 1 if the backup could not be used (nothing has changed) or a file could not be written.
     """
     from tallybone.maintain.backup import BackupError, config_in, restore, running_in
     from tallybone.terminal import Output
@@ -239,7 +241,7 @@ def checked_wheel(options: UpdateOptions, folder: Path) -> Wheel:
     """Copy the wheel to *folder*, so no other program can change it between check and use.
 
     Raises:
-        UpdateError: If the checksum, signature or wheel is invalid.
+        UpdateError: If the checksum, signature or wheel is invalid, or a required signature is missing.
         OSError: If the wheel cannot be read.
     """
     from tallybone.maintain.update import SIGNERS, UpdateError, read_wheel, require_sha256, require_signature
@@ -257,12 +259,12 @@ def checked_wheel(options: UpdateOptions, folder: Path) -> Wheel:
 
 
 def _start(options: UpdateOptions) -> None:
-    """Restart the systemd service. Without systemd, rely on the readiness check before."""
+    """Restart the systemd service. Without systemd, or under another root, do nothing."""
     if options.root != Path("/") or not Path("/run/systemd/system").is_dir():
         return
     from tallybone.maintain.update import UpdateError
 
-    # Returns once the service has reported READY=1.
+    # systemctl returns once the service has reported READY=1.
     try:
         subprocess.run(
             ("systemctl", "restart", "tallybone.service"), check=True, capture_output=True, timeout=_STARTS_WITHIN_S

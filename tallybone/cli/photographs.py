@@ -87,12 +87,12 @@ def read_photos(
 
     Args:
         options: Options of the command.
-        read_picture: Reads an image; by default the shipped reader.
+        read_picture: Reads an image, by default with the shipped reader.
         out: Receives results, by default stdout.
         err: Receives progress and errors, by default stderr.
 
     Returns:
-        The exit code: 0, or 1 if any image could not be read or written.
+        The exit code: 0, or 1 if the reader could not be loaded or any image could not be read or written.
     """
     from calibration.errors import CalibrationError
     from tallybone.recording.own_tiles import shipped_reader

@@ -125,11 +125,11 @@ def play(
 
     Args:
         options: Options of the command.
-        reader: Reads tiles; by default the shipped reader.
+        reader: Reads tiles, by default the shipped reader.
         clock: Monotonic, in nanoseconds.
-        out: Shows the game; by default stdout.
-        err: Receives errors; by default stderr.
-        keys_fd: File descriptor of the keyboard; by default stdin.
+        out: Shows the game, by default on stdout.
+        err: Receives errors, by default stderr.
+        keys_fd: File descriptor of the keyboard, by default stdin.
 
     Returns:
         The exit code: 0, 1 if a device or file is missing, 2 if options or configuration are invalid.
@@ -163,7 +163,7 @@ def play(
 def _play_match(
     options: PlayOptions, output: Output, reader: Reader | None, clock: Callable[[], int], keys_fd: int
 ) -> Session:
-    """Play a match until the player quits, and return its final state."""
+    """Play a match until it ends as described in `play`, and return the final session."""
     from tallybone.play.display import display_for
     from tallybone.play.keys import keyboard_on
     from tallybone.terminal import quiet_libraries, stop_requested
@@ -215,7 +215,7 @@ def _follow(options: PlayOptions, output: Output, reader: Reader | None, clock: 
 def _table(
     options: PlayOptions, reader: Reader | None, clock: Callable[[], int]
 ) -> Iterator[tuple[LiveTable, VirtualPanel]]:
-    """Yield the table of a match and its panel."""
+    """Open camera, parts and page, yield the live table of a match and its virtual panel, and close them at the end."""
     from tallybone.play.assemble import set_up
     from tallybone.play.parts import open_parts
     from tallybone.play.recorder import RecordingQuota
@@ -310,7 +310,7 @@ def _game(options: PlayOptions) -> MatchPlan:
 
 
 def _result(session: Session) -> dict[str, Any]:
-    """Return the state of the game, for JSON."""
+    """Return the totals, the winner and the open question, for JSON. The last two may be None."""
     game = session.state.game
     players = () if game is None else game.players
     totals = {} if game is None else dict(zip(players, game.totals, strict=True))
@@ -341,9 +341,9 @@ def open_page(where: str | socket | None, table: TableSources, said: TableFile |
     """Serve a page until the end of the block.
 
     Args:
-        where: Port or ADDRESS:PORT, "" for the default port on all interfaces, or a listening socket; None for no page.
+        where: Port or ADDRESS:PORT, "" for the default port on all interfaces, a listening socket, or None for no page.
         table: Data sources for `/health`, `/metrics` and recordings.
-        said: Configuration with host names, brokers and webhooks; None for the defaults.
+        said: Configuration with host names, brokers and webhooks. None for the defaults.
 
     Raises:
         OSError: If the address cannot be used, or a library for the page is not installed.

@@ -81,7 +81,7 @@ class ReplayOptions:
 
     @property
     def wishes(self) -> ReplaySettings:
-        """Settings of the replay."""
+        """Settings of the replay. Invalid names of players raise `BadParameter`."""
         from engine import OptionsError
         from tallybone.replay.run import ReplaySettings
         from tallybone.sources.source import GameOverrides, parse_players
@@ -100,7 +100,7 @@ class ReplayOptions:
 
     @property
     def pace(self) -> Pace:
-        """Start time and speed of the replay."""
+        """Start time and speed of the replay. An invalid start time raises `BadParameter`."""
         from tallybone.replay.pace import Pace, parse_time
 
         try:

@@ -74,9 +74,9 @@ def simulate(
     """Record a simulated match.
 
     Args:
-        path: Recording to write; must not exist.
+        path: Recording to write. It must not exist.
         settings: Settings of the simulation.
-        as_json: Print the summary as JSON.
+        as_json: Print the summary as a line of JSON instead of text.
         out: Receives the summary, by default stdout.
         err: Receives progress and errors, by default stderr.
 

@@ -44,8 +44,8 @@ class Training:
         fit: Training function, as MODULE:FUNCTION. Imported on use, because a table lacks its libraries.
         file: Path of the shipped model, the default output.
         scenes: Default number of rendered tables or modelled recordings.
-        epochs: Default number of passes over the samples; None for a model that counts steps.
-        steps: Default number of batches; None for a model that counts epochs.
+        epochs: Default number of passes over the samples. None for a model that counts steps.
+        steps: Default number of batches. None for a model that counts epochs.
         seed: Default seed.
         extra: Extra of the package that installs the libraries.
         has_jobs: True if *fit* renders in several processes.
@@ -66,8 +66,8 @@ class Training:
         """Train the model, print its notes, and write it.
 
         Args:
-            out: File to write; replaced once training is complete.
-            trained: Training function; by default *fit*.
+            out: File to write. It is replaced once training is complete.
+            trained: Training function, by default *fit*.
             numbers: Arguments of that function: seed, scenes, epochs or steps, and jobs, the number of processes that
                 render, by default one per core.
 
@@ -201,7 +201,7 @@ def _progress(bars: Progress) -> Callable[[str, float], None]:
 
 
 def _keep(out: Path, made: Trained) -> None:
-    """Print the notes of a model, and atomically replace its file and checksum."""
+    """Print the notes of a model, and replace its file and its checksum, each atomically."""
     from rich.console import Console
 
     from hardware.knock.classifier import Classifier, save_classifier

@@ -36,7 +36,7 @@ from tallybone.web.hosts import KnownHosts
 log = logging.getLogger(__name__)
 PACE_S = 0.1
 _HEARD = ("availability", "scores", "state")
-# At start the broker delivers thousands of messages. The event loop yields after this many, to serve pages meanwhile.
+# At start the broker delivers thousands of messages. After this many, other tasks run, to serve pages meanwhile.
 _AT_ONCE = 200
 _MARKS_KEPT = 600
 
@@ -62,7 +62,7 @@ class Hall:
         self._seen: dict[str, _Seen] = {}
         self._standings: tuple[int, dict[str | None, tuple[Standing, ...]]] = (-1, {})
         self._changed = asyncio.Event()
-        # Parts of a version: the versions of tables and results, and the problem of the connection.
+        # State at the current version: the versions of tables and results, and the problem of the connection.
         self._told: tuple[int, int, str | None] | None = None
         self._bodies: dict[int, str] = {}
         self._marks: list[tuple[int, int, int]] = []
@@ -74,13 +74,13 @@ class Hall:
         await asyncio.gather(self._line.keep(self._listen), self._publish())
 
     async def after(self, version: int) -> str:
-        """Wait for a newer version, and return the changes since *version* as JSON."""
+        """Wait for a version other than *version*, and return the changes since *version* as JSON."""
         while self.version == version:
             await self._changed.wait()
         return self.body(version)
 
     def body(self, since: int = 0) -> str:
-        """Return the changes since a version as JSON, or the whole state if the version is unknown, such as 0."""
+        """Return the changes since a version as JSON, or the whole state if the version is 0 or too old."""
         if since not in self._bodies:
             self._bodies[since] = self._text(since)
         return self._bodies[since]
@@ -109,7 +109,7 @@ class Hall:
 
     @property
     def standings(self) -> dict[str | None, tuple[Standing, ...]]:
-        """Standings by tournament."""
+        """Standings by tournament. The key None is for matches outside any tournament."""
         if self._standings[0] != self._results.version:
             self._standings = (self._results.version, standings(self._results))
         return self._standings[1]
@@ -121,7 +121,7 @@ class Hall:
         return tuple(f"{part}: {words}" for part, words in named if words is not None)
 
     def hear(self, topic: str, payload: bytes) -> None:
-        """Process a message. Invalid messages are counted and ignored, and the first one is logged."""
+        """Process a message. Invalid messages are counted and ignored, and the first of them is logged."""
         try:
             table, news = heard(self._prefix, topic, payload)
         except JunkError as error:
@@ -185,7 +185,7 @@ def hub_app(hall: Hall, hosts: KnownHosts) -> Guard:
 
 
 def hub_routes(hall: Hall) -> APIRouter:
-    """Return the routes of the API."""
+    """Return the routes for viewers of a hall."""
     router = APIRouter()
 
     @router.get("/state", response_model=HubShown)

@@ -13,7 +13,7 @@ from tallybone.notify.mqtt import OFFLINE, ONLINE, VERSION
 from tallybone.plain_text import MOST_NAME, MOST_WORDS, plain
 
 MOST_BYTES = 16 * 1024
-"""Maximum size of a message. The largest of a table has a few thousand bytes."""
+"""Maximum size of a message in bytes. The largest that a table sends has a few thousand."""
 MOST_PLAYERS = 16
 _MOST_POINTS = 1_000_000
 _TABLE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
@@ -37,8 +37,8 @@ class Player:
 class Scores:
     """Score of a table.
 
-    *winner* is a seat, which is an index into *players*. *provisional* is True while totals rely on inferred plays.
-    Older tables do not send it.
+    *winner* is a seat, which is an index into *players*, and None unless the match is over. *provisional* is True while
+    totals rely on inferred plays. Tables with older versions do not send it.
     """
 
     name: str
@@ -75,14 +75,14 @@ class Online:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The retained messages of a table were deleted."""
+    """A retained message of a table was deleted, so the table is to be removed."""
 
 
 TableNews: TypeAlias = Scores | MatchProgress | Online | Gone
 
 
 def heard(prefix: str, topic: str, payload: bytes) -> tuple[str, TableNews]:
-    """Parse a message. Returns the id of the table and its news.
+    """Parse a message. Return the id of the table and its news.
 
     Raises:
         JunkError: If no table sends such a message.
@@ -118,10 +118,10 @@ def _object(payload: bytes) -> Mapping[str, Any]:
 
 
 def scores_of(data: Mapping[str, Any], table: str) -> Scores:
-    """Parse the score in a message.
+    """Parse the score in a message. Invalid fields other than the players are replaced by defaults.
 
     Raises:
-        JunkError: If it contains no valid score.
+        JunkError: If the players or their points are missing or invalid.
     """
     listed = data.get("players")
     if not isinstance(listed, list) or len(listed) > MOST_PLAYERS:
@@ -177,7 +177,7 @@ def _whole(data: object, lowest: int, highest: int) -> int | None:
 
 
 def _time(data: object) -> datetime | None:
-    """Return a time of day, in UTC; None for none."""
+    """Return a point in time in UTC. None if it is missing or invalid, or has no time zone."""
     if not isinstance(data, str) or len(data) > 40:
         return None
     try:

@@ -15,9 +15,9 @@ from tallybone.hub.heard import Scores, scores_of
 
 log = logging.getLogger(__name__)
 MOST_RESULTS = 20_000
-"""Maximum number of matches kept. The oldest are dropped."""
+"""Maximum number of matches kept. If there are more, the oldest are dropped."""
 MOST_LINES = 5 * MOST_RESULTS
-"""Maximum number of lines in the file before it is rewritten. Each result takes two lines."""
+"""If the file has more lines than this, it is rewritten. Each result takes two lines, one of them empty."""
 _MOST_LINE = 16 * 1024
 
 
@@ -32,7 +32,10 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """Result of a finished match. *key* identifies the match, even if it is continued after a correction."""
+    """Result of a finished match.
+
+    *key* identifies the match, and stays the same if the match continues after a correction.
+    """
 
     key: str
     tournament: str | None
@@ -53,7 +56,10 @@ class Standing:
 
 
 def match_result(table: str, scores: Scores) -> MatchResult | None:
-    """Return the result of a table's match, or None if it is not finished."""
+    """Return the result of a table's match, or None if it is not finished, has no winner or no id.
+
+    Players without a name are left out. If partners play, all players of the winning team have won.
+    """
     if not scores.over or scores.winner is None or scores.match is None:
         return None
     team = scores.players[scores.winner].team
@@ -75,7 +81,7 @@ def key_of(table: str, match: str) -> str:
 
 
 def standings(results: Iterable[MatchResult]) -> dict[str | None, tuple[Standing, ...]]:
-    """Return the standings of each tournament, best first. Names are compared without regard to case."""
+    """Return the standings of each tournament, best first. Players whose names differ only in case are the same."""
     sums: dict[str | None, dict[str, list[int]]] = defaultdict(dict)
     names: dict[str, str] = {}
     for result in results:
@@ -111,7 +117,7 @@ class Results:
     """Results of all finished matches, stored in a file if a path is given."""
 
     def __init__(self, path: Path | None) -> None:
-        """Load the results in the file. Truncated and damaged lines are ignored.
+        """Load the results in the file, if there is one. Truncated and damaged lines are ignored.
 
         Raises:
             OSError: If the file exists but cannot be read.
@@ -129,7 +135,10 @@ class Results:
         return iter(tuple(kept.result for kept in self._kept.values()))
 
     def take(self, table: str, scores: Scores) -> None:
-        """Process the score of a match. A match can continue after it was over, if its last play is undone."""
+        """Store the score of a match if its result has changed.
+
+        A match that was over can continue, if a play is undone.
+        """
         if scores.match is None:
             return
         key, result = key_of(table, scores.match), match_result(table, scores)
@@ -163,7 +172,10 @@ class Results:
                     self._put(key_of(table, scores.match), table, scores)
 
     def _write(self, lines: tuple[bytes, ...]) -> None:
-        """Append lines to the file. If it has too many lines, it is rewritten with the current results first."""
+        """Append lines to the file, if any. If it has too many lines, first rewrite it with the current results.
+
+        If that fails, set `problem`.
+        """
         if self._path is None:
             return
         try:

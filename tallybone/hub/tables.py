@@ -13,7 +13,7 @@ from tallybone.hub.heard import Gone, MatchProgress, Online, Scores, TableNews
 from tallybone.hub.standings import Standing
 
 MOST_TABLES = 5000
-"""Maximum number of tables. Further ones are ignored, as a protection from junk on the broker."""
+"""Maximum number of tables. Further ones are ignored, as a protection against junk on the broker."""
 _MOST_GONE = 1000
 
 MOST_STANDINGS = 50
@@ -29,7 +29,8 @@ class KnownTable:
         scores: Latest score. None before the first.
         state: Latest progress of its match. None before the first.
         is_online: Whether it is connected to the broker.
-        changed: Time of its latest news by its own clock, but not in the future. None if there were none.
+        changed: Time of its latest score or progress by its own clock, limited to the hub's time. None if there were
+            none.
         version: Version in which it last changed.
     """
 
@@ -52,7 +53,7 @@ class Tables:
         self._forgotten = 0
 
     def hear(self, table: str, news: TableNews, now: datetime) -> bool:
-        """Process news of a table. Returns True if anything changed."""
+        """Process news of a table. Return True if anything changed."""
         before = self._tables.get(table)
         if isinstance(news, Gone):
             return self._forget(table)
@@ -70,7 +71,10 @@ class Tables:
         return iter(tuple(self._tables.values()))
 
     def since(self, version: int) -> tuple[tuple[KnownTable, ...], tuple[str, ...]] | None:
-        """Return the tables that changed after a version, and the ids of removed ones. None for an unknown version."""
+        """Return the tables that changed after a version, and the ids of removed ones.
+
+        None if the version is too old.
+        """
         if version < self._forgotten:
             return None
         changed = tuple(known for known in self._tables.values() if known.version > version)
@@ -99,7 +103,7 @@ def _after(before: KnownTable, news: Scores | MatchProgress | Online, now: datet
 
 
 def _changed(before: KnownTable, at: datetime | None, now: datetime) -> datetime | None:
-    """Return the time of the latest news of a table, limited to *now* in case its clock is fast."""
+    """Return the time of the latest news of a table, limited to *now*, because the table's clock may be fast."""
     if at is None:
         return before.changed
     at = min(at, now)
@@ -162,7 +166,10 @@ class HubShown:
 
 
 def table_seen(table: KnownTable) -> TableSeen:
-    """Return a table for viewers. Progress of another match than that of the score is outdated and ignored."""
+    """Return a table for viewers.
+
+    Progress is ignored if it is from another match than the score, or there is no score.
+    """
     scores, state = table.scores or Scores(table.id), table.state
     if state is not None and (table.scores is None or state.match != scores.match):
         state = None
@@ -202,13 +209,16 @@ def table_seen(table: KnownTable) -> TableSeen:
 def tournaments_seen(
     standings: Mapping[str | None, tuple[Standing, ...]], most: int | None = MOST_STANDINGS
 ) -> tuple[TournamentSeen, ...]:
-    """Return the standings of all tournaments, sorted by name, with at most *most* players each."""
+    """Return the standings of all tournaments, sorted by name, with at most *most* players each, or all for None.
+
+    Matches outside any tournament come last.
+    """
     named = sorted(standings.items(), key=lambda item: (item[0] is None, item[0] or ""))
     return tuple(TournamentSeen(name, len(rows), rows[:most]) for name, rows in named)
 
 
 def matching_tables(tables: Iterable[TableSeen], wanted: str) -> tuple[TableSeen, ...]:
-    """Return the tables whose name, id, tournament or players contain a text. All tables for ""."""
+    """Return the tables whose name, id, tournament or players contain a text, regardless of case and accents."""
     key = folded(wanted)
     return tuple(table for table in tables if key in folded(" \n".join(_words(table))))
 

@@ -2,9 +2,9 @@
 
 Archives are read header by header, because `tarfile` trusts the sizes in an archive.
 
-A backup is unpacked beside the files of the table and verified before anything is changed. Two steps follow, which are
-completed later if interrupted: `.restoring` (the files of the table move out) and `.placing` (the unpacked files move
-in).
+A backup is unpacked beside the files of the table and verified before anything is changed. Two steps follow:
+`.restoring` (the files of the table move out) and `.placing` (the unpacked files move in). If one is interrupted, the
+next restore or start completes it.
 """
 
 from __future__ import annotations
@@ -26,20 +26,21 @@ from tallybone.recording.survey import is_running
 
 FORMAT, VERSION = "tallybone-backup", 1
 CONTENTS = "tallybone-backup.json"
-"""Name of the last member; an archive without it is truncated."""
+"""Name of the last member. An archive without it is truncated."""
 ROOTS = ("state", "config")
 """Top-level folders of all other members."""
 FOLDERS = ("state/calibration", "state/sessions")
-"""Folders of a table; no file of a backup may have these names."""
+"""Folders of a table. No file of a backup may have these names."""
 Tick: TypeAlias = Callable[[int], None]
-"""Called with the number of bytes processed since the last call."""
+"""Function that is called with the number of bytes processed since its last call."""
 _BLOCK_BYTES = 512
 _PIECE_BYTES = 1 << 20
 _MOST_NAME_BYTES, _MOST_DEPTH = 1024, 12
 _MOST_CONTENTS_BYTES = 50_000_000
-# The limit of eleven octal digits in a tar header, in the year 2242.
+# Latest time that fits into the eleven octal digits of a tar header, in the year 2242.
 _MOST_MTIME_S = 8**11 - 1
-# The owner may read and write each file. Others may read at most, and no file is executable.
+# Restored files have at least the first and at most the second permissions: the owner may read and write, others may
+# read at most.
 _LEAST_MODE, _MOST_MODE = 0o600, 0o644
 
 _UNPACKING, _RESTORING, _PLACING = ".unpacking", ".restoring", ".placing"
@@ -73,7 +74,7 @@ class Member:
     """Header of a member.
 
     Attributes:
-        name: Relative path, always inside the target folder.
+        name: Relative path inside the target folder, or `CONTENTS`.
         size_bytes: Size of its content.
         mtime_s: Modification time, in seconds since 1970.
         mode: Permission bits.
@@ -93,7 +94,9 @@ class Member:
 
 
 def write_archive(entries: Sequence[ArchivedFile], out: BinaryIO, *, made_at: str, software: str, tick: Tick) -> int:
-    """Write an archive and return the number of files. Files may still grow; each is stored with its size when read.
+    """Write an archive and return the number of files. A file that grows meanwhile is stored with its size when opened.
+
+    Files that no longer exist are skipped.
 
     Raises:
         BackupError: If a file is truncated while being read, or has an invalid name.
@@ -104,7 +107,7 @@ def write_archive(entries: Sequence[ArchivedFile], out: BinaryIO, *, made_at: st
         try:
             file = entry.path.open("rb")
         except FileNotFoundError:
-            continue  # an old recording that was deleted to free disk space
+            continue  # for example an old recording that was deleted to free disk space
         with file:
             sums.append(_write_file(entry, file, out, tick))
     said = {"format": FORMAT, "version": VERSION, "made_at": made_at, "software": software}
@@ -129,7 +132,7 @@ def _write_file(entry: ArchivedFile, file: BinaryIO, out: BinaryIO, tick: Tick) 
 
 
 def members(archive: BinaryIO) -> Iterator[tuple[Member, Iterator[bytes]]]:
-    """Yield each member with its content in pieces, and finally verify all checksums.
+    """Yield each member except the contents list with its content in pieces, and finally verify all checksums.
 
     Consume the content of a member before requesting the next one. Content is not verified until the iterator ends.
 
@@ -206,7 +209,7 @@ def _checked(name: str) -> str:
     """Validate that a name stays inside the target folder.
 
     Raises:
-        BackupError: If it is invalid.
+        BackupError: If *name* is invalid.
     """
     parts = name.split("/")
     if (
@@ -244,7 +247,7 @@ def _exactly(archive: BinaryIO, size_bytes: int) -> bytes:
 
 
 def entries_of(state: Path, config: Path) -> tuple[ArchivedFile, ...]:
-    """Return the files to back up, sorted by name.
+    """Return the files to back up, sorted by name. Symbolic links and remains of restores are left out.
 
     Args:
         state: State folder of the table.
@@ -270,7 +273,7 @@ def _below(folder: Path, name: str, *, top: bool) -> list[ArchivedFile]:
 
 
 def is_kept(name: str) -> bool:
-    """Check if a name in the state folder belongs to the table's data, not to a restore.
+    """Check that a name in the state folder belongs to the table's data, not to a restore.
 
     >>> is_kept("sessions"), is_kept("before-restore-1"), is_kept(".restoring")
     (True, False, False)
@@ -279,7 +282,7 @@ def is_kept(name: str) -> bool:
 
 
 def running_in(state: Path) -> Path | None:
-    """Return a recording that is being written, or None."""
+    """Return the first recording that is being written, or None."""
     for path in sorted((state / "sessions").glob(f"*{SUFFIX}")):
         with path.open("rb") as file:
             if is_running(file):
@@ -318,7 +321,7 @@ def restore(archive: BinaryIO, state: Path, *, tick: Tick) -> tuple[int, Path | 
 
 
 def finish_at_start(state: Path) -> bool:
-    """Complete or undo an interrupted restore, and return whether there was one. No other process may be restoring.
+    """Complete or undo an interrupted restore. Return True if there was one. No other process may be restoring.
 
     Raises:
         OSError: If a file cannot be moved.
@@ -330,7 +333,7 @@ def finish_at_start(state: Path) -> bool:
 
 
 def finish(state: Path) -> Path | None:
-    """Complete a restore in progress, if any, and return the folder of replaced files, or None.
+    """Complete a restore in progress, if any, and return the folder of replaced files, or None if there are none.
 
     Raises:
         OSError: If a file cannot be moved.
@@ -355,7 +358,7 @@ def finish(state: Path) -> Path | None:
 
 
 def _move(path: Path, folder: Path) -> None:
-    """Move a file into a folder, under a new name if an interrupted restore already moved one of that name."""
+    """Move a file into a folder, with a number added if an interrupted restore already moved one of that name."""
     target, number = folder / path.name, 1
     while target.exists():
         number += 1
@@ -364,7 +367,10 @@ def _move(path: Path, folder: Path) -> None:
 
 
 def _tidied(state: Path, placing: Path) -> Path | None:
-    """Move the replaced files and the backup's configuration to their final folders."""
+    """Move the replaced files and the backup's configuration to their final folders.
+
+    Return that of the files, or None.
+    """
     if (placing / "config").is_dir():
         shutil.rmtree(state / _CONFIG, ignore_errors=True)
         (placing / "config").rename(state / _CONFIG)
@@ -378,7 +384,7 @@ def _tidied(state: Path, placing: Path) -> Path | None:
 
 
 def config_in(state: Path) -> tuple[Path, ...]:
-    """Return the configuration files of the last restored backup, which are not applied automatically."""
+    """Return the configuration files of the last restored backup. They are not applied automatically."""
     return tuple(sorted(path for path in (state / _CONFIG).rglob("*") if path.is_file()))
 
 

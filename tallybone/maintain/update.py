@@ -37,7 +37,7 @@ _NAME = re.compile(r"tallybone-[\w.+!]+-py3-none-any\.whl", re.ASCII)
 # Metadata of the package, and its pinned requirements with hashes.
 _METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
 _REQUIREMENTS = re.compile(r"[^/]+\.dist-info/extra_metadata/requirements\.txt")
-# Exceptions of zipfile and its decompressors for damaged files; RuntimeError for apparently encrypted ones.
+# Exceptions of zipfile and its decompressors for damaged files. RuntimeError is for files that seem to be encrypted.
 _DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -55,11 +55,11 @@ _MOST_TEXT_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class UpdateSteps:
-    """Steps of an update; each raises `UpdateError` on failure.
+    """Steps of an update. Each raises `UpdateError` on failure.
 
     Attributes:
-        make: Installs the version in a new folder.
-        check: Tests the version there, before switching.
+        make: Installs the new version in a new folder.
+        check: Tests the version in that folder, before the switch.
         start: Starts `versions.current`, and returns once the table is ready.
     """
 
@@ -98,7 +98,7 @@ def require_signature(wheel: Path, signature: Path, signers: Path) -> None:
     """Verify that a wheel is signed by a key in *signers*.
 
     Raises:
-        UpdateError: If it is not, or the signature cannot be checked.
+        UpdateError: If the wheel is not signed by such a key, or the signature cannot be checked.
     """
     for path in (signature, signers):
         if not path.is_file():
@@ -121,7 +121,7 @@ def make_venv(folder: Path, wheel: Wheel, wheels: Path | None) -> None:
     Args:
         folder: New folder for the virtual environment.
         wheel: Version to install.
-        wheels: Folder with all dependencies; None to use pip's default index.
+        wheels: Folder with all dependencies. None to use pip's default index.
 
     Raises:
         UpdateError: If the installation fails.
@@ -141,7 +141,7 @@ def require_ready(folder: Path, within_s: float = _READY_WITHIN_S) -> None:
     """Start the table of a version without camera and recordings, and wait until it reports READY=1.
 
     Raises:
-        UpdateError: If it does not become ready in time.
+        UpdateError: If the table ends, or does not become ready in time.
     """
     with (
         tempfile.TemporaryDirectory(prefix="tallybone-") as name,
@@ -169,7 +169,7 @@ def require_ready(folder: Path, within_s: float = _READY_WITHIN_S) -> None:
 
 
 def _hears_ready(told: socket.socket, process: subprocess.Popen[bytes]) -> bool:
-    """Wait for READY=1; return False if the process ends or the time is up first."""
+    """Wait for READY=1. Return False if the process ends or the time is up first."""
     limit_s, told_s = told.gettimeout() or 0.0, 0.5
     told.settimeout(told_s)
     for _ in range(round(limit_s / told_s)):
@@ -217,11 +217,11 @@ class Versions:
 
     @property
     def current(self) -> Path:
-        """Folder of the version that runs, now or at the next start."""
+        """Folder of the version that the next start runs."""
         return self._link.resolve()
 
     def new(self, name: str) -> Path:
-        """Return the folder for a new version, which does not exist yet."""
+        """Return the folder for a new version, without creating it. Raises UpdateError if it exists."""
         folder = self._opt / "venvs" / name
         if folder.exists():
             raise UpdateError(f"{folder}: already exists")
@@ -229,7 +229,7 @@ class Versions:
         return folder
 
     def switch_to(self, folder: Path) -> None:
-        """Select the version for the next start. This is atomic, even if power is lost."""
+        """Select the version for the next start. The switch is atomic, even if power is lost."""
         link = self._opt / "venv.new"
         link.unlink(missing_ok=True)
         link.symlink_to(folder)
@@ -262,7 +262,7 @@ def read_wheel(path: Path) -> Wheel:
     """Read the metadata of a wheel without running anything in it.
 
     Raises:
-        UpdateError: If it is damaged, or not a wheel of Tallybone.
+        UpdateError: If the file is damaged or too large, or not a wheel of Tallybone.
     """
     if not _NAME.fullmatch(path.name):
         raise UpdateError(f"{path.name}: expected a name such as tallybone-0.2.0-py3-none-any.whl")
@@ -288,7 +288,7 @@ def require_sha256(path: Path, expected: str) -> None:
     """Verify the SHA-256 of a file.
 
     Raises:
-        UpdateError: If it differs from *expected*, which must be 64 hexadecimal digits.
+        UpdateError: If it differs from *expected*, or *expected* is not 64 hexadecimal digits.
     """
     if not re.fullmatch(r"[0-9a-fA-F]{64}", expected):
         raise UpdateError("--sha256: expected 64 hexadecimal digits")
@@ -305,4 +305,4 @@ def _text(archive: zipfile.ZipFile, wanted: re.Pattern[str]) -> str:
 
 
 class UpdateError(OSError):
-    """The update failed; the old version continues to run."""
+    """The update failed. The old version continues to run."""

@@ -34,9 +34,9 @@ log = logging.getLogger(__name__)
 BrokerError = aiomqtt.MqttError
 """A connection failure, after which the connection is retried."""
 KEEP_ALIVE_S = 20
-"""Keep-alive interval. After 1.5 times as long without a packet, the broker reports the table as offline."""
+"""Keep-alive interval in seconds. After 1.5 times as long without a packet, the broker reports the table as offline."""
 MOST_PACKET = 64 * 1024
-"""Maximum size of a packet from the broker. The largest of a table has a few thousand bytes."""
+"""Maximum size of a packet from the broker in bytes. The largest that a table sends has a few thousand."""
 _MOST_WAITING = 20_000
 _ANSWERS_WITHIN_S = 8.0
 # Reason codes of MQTT 3.1.1 and 5 for a wrong user or password, or a user without permission.
@@ -49,7 +49,7 @@ class BrokerConnection:
     """Connection to a broker with automatic retries."""
 
     def __init__(self, broker: Broker, rng: Random, *, will: Message | None = None) -> None:
-        """Prepare a connection to *broker*, which publishes the last *will* if the connection is lost."""
+        """Prepare a connection to *broker*, which publishes *will* as MQTT's last will when it loses contact."""
         self._broker, self._rng, self._will = broker, rng, will
         self.problem: str | None = phrase("not yet connected to {broker}", broker=broker.words)
 
@@ -71,7 +71,7 @@ class BrokerConnection:
             await asyncio.sleep(wait_s(failures, self._rng))
 
     async def once(self) -> str | None:
-        """Connect once and disconnect. Returns the reason for a failure, or None."""
+        """Connect once and disconnect. Return None, or the reason for a failure."""
         try:
             async with asyncio.timeout(_ANSWERS_WITHIN_S), self._client():
                 return None
@@ -81,7 +81,7 @@ class BrokerConnection:
             return self.words_of(error)
 
     def words_of(self, error: Exception) -> str:
-        """Return the reason for a failed connection, and the settings to check."""
+        """Return the reason for a failed connection as text, if possible with the settings to check."""
         broker = self._broker
         code = getattr(getattr(error, "rc", None), "value", getattr(error, "rc", None))
         cause = error.__context__ or error  # aiomqtt converts errors to text and hides the original.
@@ -125,7 +125,7 @@ class BrokerConnection:
         )
 
     def _report(self, problem: str | None) -> None:
-        """Log a change in the state of the connection."""
+        """Set the problem of the connection, and log it if it has changed."""
         if problem == self.problem:
             return
         self.problem = problem
@@ -163,7 +163,7 @@ class Publishing:
         return broker_found(self._settings.broker.words, self._line.problem, self._outbox.lost)
 
     def tell(self, told: ToTell) -> None:
-        """Queue news. They are sent as soon as there is a connection."""
+        """Queue news, to be sent as soon as there is a connection."""
         for name, state in told.states.items():
             players = state.get("players")
             if isinstance(players, list):
@@ -174,7 +174,7 @@ class Publishing:
         self._something.set()
 
     def end(self) -> None:
-        """Send the queued messages and the offline message, and make `run` return."""
+        """Make `run` send the queued messages and the offline message, if connected, and return."""
         self._ends.set()
         self._something.set()
 
@@ -189,7 +189,7 @@ class Publishing:
         ending.cancel()
 
     def _let_find(self, seats: int) -> None:
-        """Announce the table to Home Assistant, again if the number of players has increased."""
+        """Announce the table to Home Assistant, if configured, and again when more players join than before."""
         if self._settings.discovery is None or seats <= self._seats:
             return
         self._seats = seats
@@ -200,7 +200,7 @@ class Publishing:
         )
 
     async def _talk(self, client: aiomqtt.Client) -> None:
-        """Send all queued and new messages, until `end` is called."""
+        """Send all states, then all queued and new messages, until `end` is called."""
         self._outbox.all_again()
         tasks = (asyncio.create_task(self._send(client)), asyncio.create_task(self._hear(client)))
         try:
@@ -226,7 +226,7 @@ class Publishing:
                 await self._something.wait()
 
     async def _hear(self, client: aiomqtt.Client) -> None:
-        """Resend everything whenever Home Assistant restarts. Raises when the connection is lost."""
+        """Queue all states again whenever Home Assistant restarts. Raise BrokerError when the connection is lost."""
         if self._settings.discovery is not None:
             await client.subscribe(birth_topic(self._settings.discovery), qos=1)
         async for message in client.messages:

@@ -30,9 +30,9 @@ def events_between(before: Snapshot | None, after: Snapshot, *, is_same_match: b
     """Return the events between two snapshots, in order.
 
     Args:
-        before: Earlier snapshot. None if there is none. The past is then not reported.
+        before: Earlier snapshot. None if there is none. In that case, earlier plays are not reported.
         after: Later snapshot.
-        is_same_match: Whether both are from the same match.
+        is_same_match: Whether both snapshots are from the same match.
     """
     known = before if before is not None and is_same_match and before.match.phase != LOBBY else None
     if after.match.phase == LOBBY:
@@ -44,7 +44,7 @@ def events_between(before: Snapshot | None, after: Snapshot, *, is_same_match: b
 
 
 def play_said(play: PlayShown, shown: Snapshot) -> dict[str, Json]:
-    """Return the message fields of a play. Its `seq` identifies it in the match, and does not change by corrections."""
+    """Return the message fields of a play. Its `seq` identifies the play in the match, even after corrections."""
     return {
         "seq": play.seq,
         "kind": play.kind,
@@ -72,7 +72,10 @@ def _hands(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
 
 
 def _plays(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
-    """Yield new plays, corrected ones and those that were taken back; a new hand begins with none."""
+    """Yield events for new, corrected and removed plays of the current hand.
+
+    Plays of an earlier hand are not compared.
+    """
     old = {play.seq: play for play in before.plays} if before.match.hand == after.match.hand else {}
     is_earlier = (after.match.hand or 0) < (before.match.hand or 0)
     new = {play.seq: play for play in after.plays}

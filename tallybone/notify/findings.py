@@ -11,7 +11,7 @@ FIRST_S, MOST_S = 1.0, 60.0
 
 
 def broker_found(broker: str, why_not: str | None, lost: int = 0) -> Finding:
-    """Return a finding about a broker. *why_not* is its problem, *lost* the number of events that were dropped.
+    """Return a finding about a broker. *why_not* is its problem, if any, *lost* the number of events that were dropped.
 
     >>> broker_found("mqtt://hub:1883", None, 3).words
     'mqtt://hub:1883: 3 events were dropped: the connection was down for too long'
@@ -32,7 +32,7 @@ def broker_found(broker: str, why_not: str | None, lost: int = 0) -> Finding:
 
 
 def webhook_found(address: str, why_not: str | None, lost: int = 0) -> Finding:
-    """Return a finding about a webhook. *why_not* is its problem, *lost* the number of events it did not accept."""
+    """Return a finding about a webhook. *why_not* is its problem, if any, *lost* the number of events not delivered."""
     part = phrase("webhook")
     if why_not is not None:
         words = listed((why_not, _never_taken(lost)), "; ") if lost else why_not

@@ -22,7 +22,10 @@ _BAD_FIRST = (Grade.PROBLEM, Grade.WARNING)
 LEAST_SEATS = 2
 
 MOST_EVENTS = 500
-"""Maximum number of events queued without a broker. The oldest are dropped, leaving gaps in their numbers."""
+"""Maximum number of events queued without a connection.
+
+The oldest are dropped, which leaves gaps in the event numbers.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def scores_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dic
 
 
 def state_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dict[str, Json]:
-    """Return the message fields for the progress of a match: turn, last play, open question."""
+    """Return the message fields for the progress of a match, such as turn, last play and open question."""
     problems: list[Json] = [str(words) for words in shown.problems]
     return {
         **_head(place),
@@ -131,7 +134,7 @@ def discovery_message(discovery: str, topics: Topics, place: TableIdentity, *, s
         discovery: Prefix of Home Assistant's topics.
         topics: Topics of the table.
         place: Names of the table.
-        seats: Number of players with sensors. Sensors of free seats are unknown.
+        seats: Number of seats with sensors. Sensors of free seats have no value.
         version: Version of this program.
     """
     device = f"tallybone_{place.table}"
@@ -194,7 +197,7 @@ def _on_off(condition: str) -> str:
 
 
 class Outbox:
-    """Queue of messages: the latest states first, then events."""
+    """Queue of messages. The latest message of each retained topic is sent first, then events in order."""
 
     def __init__(self, most_events: int = MOST_EVENTS) -> None:
         """Create an empty queue for at most *most_events* events."""
@@ -205,7 +208,10 @@ class Outbox:
         """Number of events that were dropped unsent."""
 
     def put(self, message: Message) -> None:
-        """Queue a message. An unchanged state is ignored."""
+        """Queue a message.
+
+        A retained one that is unchanged is ignored. A changed one replaces the last of its topic.
+        """
         if not message.is_retained:
             self.lost += len(self._events) == self._events.maxlen
             self._events.append(message)
@@ -218,13 +224,13 @@ class Outbox:
         self._due = dict.fromkeys(self._newest)
 
     def next(self) -> Message | None:
-        """Return the next message, or None if the queue is empty."""
+        """Return the next message without removing it, or None if the queue is empty."""
         for topic in self._due:
             return self._newest[topic]
         return self._events[0] if self._events else None
 
     def went(self, message: Message) -> None:
-        """Remove a message that was sent."""
+        """Remove a message that was sent, unless it has been replaced or dropped."""
         if message.is_retained:
             if self._newest.get(message.topic) is message:  # Otherwise a newer one is queued.
                 self._due.pop(message.topic, None)
@@ -237,7 +243,7 @@ class ToTell:
     """News of a table.
 
     Attributes:
-        states: Changed states by name. Receivers keep only the latest of each.
+        states: Changed states by name: "scores", "state" or "health". Receivers keep only the latest of each.
         events: Events in order.
     """
 
@@ -246,7 +252,7 @@ class ToTell:
 
 
 class Teller:
-    """Derives news from snapshots by comparing them with the last report."""
+    """Derives news from snapshots and findings by comparing each with the one reported before."""
 
     def __init__(self, place: TableIdentity, run: str) -> None:
         """Report on the table *place*. *run* is unique for this run of the program."""
@@ -278,7 +284,7 @@ class Teller:
         return ToTell(self._fresh(states, at), tuple(self._numbered(event, at) for event in events))
 
     def health(self, findings: Iterable[Finding], at: str) -> ToTell:
-        """Return the health of the table if it has changed."""
+        """Return the health of the table as news, without any if it has not changed."""
         return ToTell(self._fresh({"health": health_said(self._place, findings)}, at))
 
     def _fresh(self, states: Mapping[str, dict[str, Json]], at: str) -> dict[str, Mapping[str, Json]]:
@@ -291,7 +297,7 @@ class Teller:
         return fresh
 
     def _numbered(self, event: TableEvent, at: str) -> TableEvent:
-        """Return an event with its number, table and match."""
+        """Return an event with its number, run, time, table and match added."""
         self._seq += 1
         head: dict[str, Json] = {
             **_head(self._place),

@@ -28,8 +28,9 @@ log = logging.getLogger(__name__)
 
 FindingsSource: TypeAlias = Callable[[], Iterable[Finding]]
 Found: TypeAlias = Callable[[], tuple[Finding, ...]]
-"""Returns the state of each receiver. Thread-safe."""
-# At most twenty snapshots arrive per second and are processed at once. The queue fills only if the machine hangs.
+"""Function that returns a finding for each receiver. Thread-safe."""
+# Maximum number of queued snapshots. At most twenty arrive per second, and they are processed at once, so the queue
+# fills only if the machine hangs.
 _MOST_WAITING = 200
 _HEALTH_EVERY_S = 30.0
 _ENDS_WITHIN_S = 4.0
@@ -54,17 +55,20 @@ class Beyond:
         self._thread.start()
 
     def follow(self, shown: Snapshot, number: int) -> None:
-        """Queue a snapshot of the match with a number. Returns immediately. Thread-safe."""
+        """Queue a snapshot of match *number*.
+
+        Returns immediately. If the queue is full, the oldest is dropped. Thread-safe.
+        """
         self._came.append((shown, number))
         self._stir()
 
     def found(self) -> tuple[Finding, ...]:
-        """Return the state of each receiver."""
+        """Return a finding for each receiver, the broker first."""
         broker = () if self._publishing is None else (self._publishing.found,)
         return (*broker, *(hook.found for hook in self._hooks))
 
     def close(self) -> None:
-        """Send the offline message and stop."""
+        """Send the offline message and stop, within a few seconds."""
         self._ends = True
         self._stir()
         self._thread.join(_ENDS_WITHIN_S)
@@ -124,7 +128,7 @@ class Beyond:
 
 
 def _went_wrong(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Handle uncaught errors. Those of a lost connection are expected, because the library still uses its socket."""
+    """Handle uncaught errors. OSErrors are expected, because the library still uses the socket of a lost connection."""
     if isinstance(context.get("exception"), OSError):
         log.debug("%s", context["exception"])
     else:
@@ -135,7 +139,7 @@ def _went_wrong(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> Non
 def telling(settings: BeyondSettings, feed: LiveFeed, health: FindingsSource) -> Iterator[Found]:
     """Publish the table of *feed* to the receivers in *settings*, if any, until the end of the block.
 
-    Yields a function that returns the state of each receiver.
+    Yields a function that returns a finding for each receiver.
 
     Raises:
         OSError: If the MQTT library is not installed.

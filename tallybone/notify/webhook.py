@@ -24,12 +24,12 @@ from tallybone.store.table_file import Webhook
 
 log = logging.getLogger(__name__)
 MOST_WAITING = 200
-"""Maximum number of queued events. The oldest are dropped."""
+"""Maximum number of queued events. If there are more, the oldest are dropped."""
 MOST_TRIES = 5
 _TIMEOUT_S = 5.0
 _FIRST_WAIT_S, _MOST_WAIT_S = 0.5, 30.0
 _ENDS_WITHIN_S = 1.0
-# Status codes after which a retry may succeed. Other client errors are final.
+# Status codes below 500 after which a retry may succeed. Other codes below 500 are final.
 _LATER = frozenset({408, 425, 429})
 _MOST_ANSWER = 1024
 
@@ -37,7 +37,7 @@ HEADER = "Tallybone-Signature"
 
 
 def name_of(hook: Webhook) -> str:
-    """Return scheme and host of a webhook, without the path, which may be secret.
+    """Return scheme, host and port of a webhook, without the path, which may be secret.
 
     >>> name_of(Webhook(url="https://lights.local:8443/hooks/a-long-secret"))
     'https://lights.local:8443'
@@ -61,7 +61,7 @@ def line_to(hook: Webhook) -> http.client.HTTPConnection:
 
 
 def try_webhook(hook: Webhook) -> str | None:
-    """Connect to a webhook and disconnect. Returns the reason for a failure, or None."""
+    """Connect to a webhook and disconnect. Return None, or the reason for a failure."""
     try:
         with closing(line_to(hook)) as line:
             line.connect()
@@ -90,7 +90,7 @@ class WebhookThread:
         return webhook_found(self._name, self.problem, self._lost)
 
     def tell(self, events: tuple[TableEvent, ...]) -> None:
-        """Queue the selected events."""
+        """Queue those of the events that the webhook selects."""
         wanted = [event for event in events if event.kind in self._hook.events]
         for event in wanted:
             table = {} if self._hook.table is None else {"table": self._hook.table}
@@ -113,7 +113,7 @@ class WebhookThread:
                 self._deliver(self._waiting.popleft())
 
     def _deliver(self, body: bytes) -> None:
-        """Send an event with up to five tries, then drop it."""
+        """Send an event with up to MOST_TRIES tries, fewer if a retry cannot help, then drop it."""
         for failures in range(1, MOST_TRIES + 1):
             problem, may_help = self._post(body)
             self._report(problem)
@@ -126,7 +126,7 @@ class WebhookThread:
                 return
 
     def _post(self, body: bytes) -> tuple[str | None, bool]:
-        """Send an event once. Returns the problem, or None, and whether a retry may help."""
+        """Send an event once. Return the problem, or None, and True if a retry may help."""
         headers = {"Content-Type": "application/json", "User-Agent": self._agent}
         if self._hook.secret is not None:
             headers[HEADER] = signature(self._hook.secret, int(self._wall_time().timestamp()), body)

@@ -38,7 +38,7 @@ def emulate_display(
         stops: Event that ends the emulation. None to run until Ctrl-C.
 
     Returns:
-        Exit code: 0, or 1 if the port cannot be created at *at*.
+        Exit code: 0, or 1 if the port cannot be created.
     """
     model, console = emulations()[kind], console or Console(highlight=False)
     with tempfile.TemporaryDirectory(prefix="tallybone-") as folder:

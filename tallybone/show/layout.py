@@ -21,10 +21,10 @@ from rich.text import Text
 from engine.state.layout import ARMS, STARTER_PORTS, TIPS, Layout, Node, NodeId, Port, Spot
 from tallybone.session.touching import Footprint, Laid, Point
 
-# Cells per side of a half. Below the minima, touching tiles would overlap: a horizontal tile is 5 cells wide, a
-# vertical tile 3 wide and 2 high. Above the maximum, legibility does not improve.
+# Minimum columns and rows, and maximum rows, per side of a half. Below the minima, touching tiles would overlap: a
+# horizontal tile is 5 cells wide, a vertical tile 3 wide and 2 high. Above the maximum, legibility does not improve.
 _MIN_COLUMNS, _MIN_ROWS, _MAX_ROWS = 2.7, 1.03, 3.2
-# Range of columns per row. A cell is about twice as high as wide.
+# Range of the number of columns as long as a row is high. A cell is about twice as high as wide.
 _MIN_ASPECT, _MAX_ASPECT = 2.1, 2.7
 _FELT = "rgb(28,74,50)"
 _IVORY, _FRESH, _OPEN = "rgb(236,229,210)", "rgb(255,255,255)", "rgb(255,205,70)"
@@ -54,7 +54,7 @@ class Canvas:
 
 
 def draw_layout(layout: Layout, laid: Sequence[Laid], canvas: Canvas) -> Text:
-    """Return the layout as lines of text that fill the canvas.
+    """Return the layout as lines of text that fill the canvas. Tiles outside it are cut off.
 
     Args:
         layout: The layout.
@@ -103,7 +103,7 @@ class _Window:
 
 
 def _window(canvas: Canvas, places: Sequence[Footprint]) -> _Window:
-    """Return a window on the whole table if it is legible, else on the layout, else on the newest tile."""
+    """Return a window on the whole table if that fits legibly, else on the layout, else on the newest tile."""
     side_px = sorted(place.side for place in places)[len(places) // 2]
     wide, high = canvas.picture_px[0] / side_px, canvas.picture_px[1] / side_px
     columns = canvas.columns / wide
@@ -175,7 +175,7 @@ class _Half:
         return Style(color=_SPINNER_INK if self.is_spinner else _INK, bgcolor=ground, bold=True)
 
     def edge_style(self) -> Style:
-        """Return the style of a half block at the border of the tile."""
+        """Return the style of the half-block character at the border of the tile."""
         ground = _FRESH if self.is_fresh else _OPEN if self.is_open else _IVORY
         return Style(color=ground, bgcolor=_FELT)
 
@@ -184,7 +184,7 @@ class _Half:
 
 
 def _halves(node: Node, covered: tuple[Port, ...], *, is_fresh: bool) -> tuple[_Half, _Half]:
-    """Return the halves of a tile: W and E of a single, or twice the same half of a double."""
+    """Return the halves of a tile: W and E, or for a double the same half twice."""
     if node.tile.is_double:
         is_open = len(covered) < 2 or (node.branches and len(covered) < 4)
         half = _Half(node.tile.high, is_open, is_fresh, node.branches)
@@ -261,7 +261,7 @@ def _start(middle: float, extent: int) -> int:
 
 
 def _odd(extent: float) -> int:
-    """Return the largest odd number of whole cells in *extent*."""
+    """Return the largest odd number of whole cells that fits into *extent*."""
     cells = math.floor(extent)
     return cells if cells % 2 else cells - 1
 
@@ -281,7 +281,7 @@ def draw_text(layout: Layout, width: int) -> Text:
 
 
 def layout_lines(layout: Layout, width: int = 80) -> tuple[str, ...]:
-    """Return a layout as lines of at most *width* characters. Empty without tiles.
+    """Return a layout as lines of at most *width* characters, if single tiles fit. Empty without tiles.
 
     The line from W to E comes first, then each branch, labelled with its tile and side. A starter with six arms has a
     line for each arm. A tip that is not yet playable is in parentheses.
@@ -296,7 +296,7 @@ def layout_lines(layout: Layout, width: int = 80) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _BranchLine:
-    """A labelled line of tiles. *depth* is its number of branches from the main line."""
+    """A labelled line of tiles. *depth* is the number of branchings between it and the main line."""
 
     label: str
     words: tuple[str, ...]
@@ -393,5 +393,5 @@ class _Graph:
 
 
 def _arrow(number: int | None) -> tuple[str, ...]:
-    """Return the marker of an open end. Empty if *number* is None."""
+    """Return the marker of an open end with this number. Empty if *number* is None."""
     return () if number is None else (f">{number}",)

@@ -27,7 +27,7 @@ _MORE_PX = 6
 
 _JPEG_SUFFIXES = frozenset({".jpg", ".jpeg"})
 _JPEG_QUALITY = 92
-_LARGEST_JPEG_PX = 65_500  # limit of libjpeg; a file named .jpg may be a larger picture in another format
+_LARGEST_JPEG_PX = 65_500  # limit of libjpeg. A file named .jpg may be a larger picture in another format.
 
 
 def draw_zones(image: Image, zones: TableZones, table: Table, lens: Lens) -> Image:
@@ -54,7 +54,7 @@ def draw_zones(image: Image, zones: TableZones, table: Table, lens: Lens) -> Ima
 
 
 def _draw_axes(canvas: Image, table: Table, lens: Lens) -> None:
-    """Label the visible parts of the x and y axes every 100 mm, to help specify corners of zones."""
+    """Write the coordinates along the visible parts of the x and y axes every 100 mm, to help specify zone corners."""
     steps = np.arange(-_FARTHEST_MM, _FARTHEST_MM + 1, _GRID_MM, dtype=np.float64)
     for along_x in (True, False):
         points_mm = np.column_stack([steps, 0 * steps] if along_x else [0 * steps, steps])
@@ -85,7 +85,7 @@ def _outline(canvas: Image, corners: NDArray[np.float64], color: Bgr) -> None:
 
 
 def draw_light(image: Image, light: LightMeasurement) -> Image:
-    """Return a copy of a picture, shape (H, W, 3), with good samples in blue, glare in orange, dull ones in purple."""
+    """Return a copy of a picture, shape (H, W, 3), with outlines: good samples blue, glare orange, dull ones purple."""
     canvas = image.copy()
     for spot in light.samples:
         points, trouble = np.round(np.array(spot.corners_px)).astype(np.int32), light.trouble_at(spot)
@@ -119,7 +119,10 @@ class Album:
         make_folder(self.folder, "--annotate")
 
     def add(self, photo: Path, image: Image) -> Path:
-        """Write an annotated picture as PHOTO-read.jpg or .png, or PHOTO-read-2 if another photo has the same name.
+        """Write an annotated picture as PHOTO-read.jpg or .png, and return its path.
+
+        If an earlier photo of the run has the same name, the file is PHOTO-read-2, and so on. Existing files are
+        overwritten.
 
         Raises:
             OSError: If the picture cannot be encoded or written.

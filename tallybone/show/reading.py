@@ -1,4 +1,4 @@
-"""Show a reading as a table or a line of JSON, with a progress bar."""
+"""Show a reading as a table or a line of JSON, and a progress bar while reading."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ def _table(reading: Reading) -> Table:
 def format_pips(tile: SeenTile) -> str:
     """Return the pips of a tile in players' notation.
 
-    An uncertain half has both candidates with a question mark. An unreadable tile is only a question mark.
+    An uncertain half is written as both candidates with a question mark between. An unreadable tile is only a question
+    mark.
 
     >>> from vision.reading import Guess, Half
     >>> halves = (Half(6, 0.99, (0, 0)), Half(4, 0.5, (1, 0), Guess(5, 0.3)))
@@ -76,7 +77,7 @@ def format_pips(tile: SeenTile) -> str:
 
 
 def _describe_contact(reading: Reading, contact: Contact) -> str:
-    """Describe a join, as `the 4 of tile 1 meets the side of tile 2`, or another contact of two tiles."""
+    """Describe a join, such as "the 4 of tile 1 meets the side of tile 2", or a contact that is not a join."""
     ends = ((contact.a, contact.a_half), (contact.b, contact.b_half))
     first, second = (_describe_end(reading, *end) for end in ends)
     return f"{first} meets {second}" if isinstance(contact, Join) else f"{first} touches {second}, which is not a join"
@@ -99,7 +100,7 @@ def _describe_end(reading: Reading, index: int, half: int | None) -> str:
 
 
 def describe_count(reading: Reading) -> str:
-    """Describe the numbers of tiles, joins and contacts.
+    """Describe the numbers of tiles by face, of joins and of other contacts.
 
     >>> describe_count(Reading(640, 480, (), ()))
     'No tiles seen'

@@ -32,10 +32,10 @@ def format_size(size_bytes: int) -> str:
 
 
 def recording_quota(environment: Mapping[str, str], home: Path) -> int:
-    """Return the total size in bytes that a table's recordings may use, as set on its page, or else the default.
+    """Return the maximum total size of a table's recordings in bytes, as set on its page, or else the default.
 
     Raises:
-        ValueError: If the settings cannot be read. Nothing should be deleted then.
+        ValueError: If the settings cannot be read. Callers should not delete anything then.
     """
     house, problem = load_house(default_folder(environment, home).parent / HOUSE_NAME)
     if problem is not None:
@@ -51,7 +51,7 @@ def print_recordings(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Print the recordings in a folder, oldest first.
+    """Print the recordings in a folder, oldest first, after deleting some if *keep_bytes* is given.
 
     Args:
         folder: Folder of recordings. None for the user's own (docs/reference/recording.md).

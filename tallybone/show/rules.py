@@ -84,7 +84,7 @@ def _chosen(game: str, choices: Sequence[str]) -> Rules:
     """Return the rules of *game* with *choices*.
 
     Raises:
-        EngineError: If the game or an option is invalid, or there are not enough tiles for the players.
+        EngineError: If the game or an option is invalid, or there are too few tiles for the players.
     """
     known = profile(game)
     rules = with_options(known, " ".join(choices))
@@ -128,7 +128,7 @@ def _print_all(console: Console) -> None:
 
 
 def _add_option(table: Table, option: Option) -> None:
-    """Add rows with the meaning of an option, its value in each game, and its possible values."""
+    """Add rows with the meaning of an option, its usual value, the games with other values, and its possible values."""
     usual, others = _usual(option)
     elsewhere = "; ".join(f"{', '.join(games)}: {value}" for value, games in others)
     usually = f"usually {usual}" + (f" ({elsewhere})" if elsewhere else "")
@@ -143,7 +143,10 @@ def _add_option(table: Table, option: Option) -> None:
 
 
 def _usual(option: Option) -> tuple[str, list[tuple[str, list[str]]]]:
-    """Return the most common value of an option, and every other value with its games."""
+    """Return the most common value of an option, and every other value with its games.
+
+    Games in which the option has no effect are not counted.
+    """
     games: dict[str, list[str]] = {}
     for rules in PROFILES:
         if rules.refereed and matters(rules, option):
@@ -249,7 +252,10 @@ def _game_as_json(rules: Rules) -> dict[str, object]:
 
 
 def _values(rules: Rules) -> dict[str, object]:
-    """Return the relevant options of *rules* and their values: numbers and booleans unchanged, others as text."""
+    """Return the options that have an effect in *rules*, with their values.
+
+    Numbers and booleans stay, others become text.
+    """
     values: dict[str, object] = {}
     for option in OPTIONS:
         if matters(rules, option):

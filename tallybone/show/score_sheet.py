@@ -35,7 +35,7 @@ from tallybone.terminal import printable
 
 # Outcomes that need a remark, because the row of their move does not show them.
 _REMARKED = (Blocked, Declined, ForcedDraw, Forfeited, HandOver, MatchOver, Redealt, Skipped, Spelled, Turned)
-_FOLLOW_UPS = ("=", "~", "x")  # starts of moves that repeat or correct the score of the previous tile
+_FOLLOW_UPS = ("=", "~", "x")  # first characters of moves that repeat or correct the score of the previous tile
 _INDENT = 2
 _NAME_WIDTH, _MOVE_WIDTH, _NUMBER_WIDTH = 12, 16, 5
 _LINES_AT_ONCE = 2000
@@ -63,13 +63,13 @@ class _Row:
 
 
 def print_sheet(console: Console, played: PlayedRecord, *, show: bool = False) -> None:
-    """Print the score sheet of a record. With *show*, print the layout after every play."""
+    """Print the score sheet of a record. With *show*, print the layout after every play as well."""
     names = tuple(printable(name) for name in played.opening.players)
     rules = played.opening.rules
     options = " ".join(f"{key}={value}" for key, value in changed_options(rules).items())
     console.print(Text(rules.name, style="bold"), Text(options), soft_wrap=True)
     sheet = _Sheet(console, names)
-    # Consecutive hands with the same number cannot be distinguished.
+    # Consecutive hands with the same number are printed as one, because they cannot be distinguished.
     for number, hand in groupby(_rows(played.lines), key=lambda row: row.last.hand):
         sheet.add(Text())
         headings = [Text(text) for text in _total_headings(played.opening.letters, names)]
@@ -129,7 +129,7 @@ class _Sheet:
             self._add_line(Text(" " * left).append_text(line))
 
     def _wrapped(self, cell: Text, column: Column) -> Sequence[Text]:
-        """Return the lines of a cell, wrapped or truncated to its column."""
+        """Return the lines of a cell, wrapped or truncated to the width of its column."""
         width = column.width or 0
         if _fits(cell, width):
             return (cell,)
@@ -174,7 +174,7 @@ def _print_rows(sheet: _Sheet, rows: Iterable[_Row], names: tuple[str, ...], *, 
 
 
 def _rows(lines: Sequence[Line]) -> Iterator[_Row]:
-    """Yield moves with their follow-up lines."""
+    """Yield moves, each with its follow-up lines by the same seat."""
     row: list[Line] = []
     for line in lines:
         same = row and (row[-1].hand, row[-1].seat) == (line.hand, line.seat)
@@ -207,7 +207,7 @@ def _name_width(names: tuple[str, ...]) -> int:
 
 
 def _total_headings(letters: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the headings of the totals: names if they fit, else letters."""
+    """Return the headings of the totals: each name if it fits, else its letter. Or one heading for too many players."""
     if len(names) > _MAX_TOTALS:
         return ("total",)
     return tuple(name if len(name) <= _NUMBER_WIDTH else letter for name, letter in zip(names, letters, strict=True))

@@ -31,7 +31,7 @@ from tallybone.session.touching import Laid
 from tallybone.show.layout import Canvas, draw_layout, draw_legend
 from tallybone.terminal import counted, format_total, format_totals
 
-# Lines other than the layout: title, three lines of scores, last play, question or turn, legend.
+# Number of lines other than the layout: title, three lines of scores, last play, question or turn, legend.
 _LINES_AROUND = 7
 _MIN_TABLE_ROWS = 4
 
@@ -68,7 +68,10 @@ class Board:
 
 
 def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) -> RenderableType:
-    """Return a scoreboard with *rows* lines of *columns* cells. The layout has at least four lines."""
+    """Return a scoreboard with *rows* lines of *columns* cells.
+
+    It is higher if the layout would have less than four lines.
+    """
     lines_around = _LINES_AROUND + len(board.earlier) + len(board.choices) + len(board.notes)
     table_rows = max(_MIN_TABLE_ROWS, rows - lines_around)
     canvas = Canvas(columns, table_rows, board.picture_px, in_color)
@@ -86,7 +89,10 @@ def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) 
 
 
 def summarize(announcements: Sequence[Announcement], players: Sequence[str]) -> Phrase:
-    """Return announcements on a single line, as ``Tom plays 2-1: 3 + 2 + 5 + 5 = 15, scores 15``."""
+    """Return announcements on a single line, such as ``Tom plays 2-1: 3 + 2 + 5 + 5 = 15, scores 15``.
+
+    The next turn is left out, unless there is nothing else.
+    """
     parts: list[Phrase] = []
     for announcement in announcements:
         match announcement:
@@ -107,7 +113,7 @@ def summarize(announcements: Sequence[Announcement], players: Sequence[str]) -> 
 
 
 def describe_pending(game: Game) -> Phrase:
-    """Describe the action that the table waits for, or the winner."""
+    """Describe the action that the table waits for, or name the winner of the match."""
     current = turn(game)
     if current is not None:
         return describe(current, game.players)
@@ -123,7 +129,7 @@ def describe_pending(game: Game) -> Phrase:
 def plain_line(number: int, announcements: Sequence[Announcement], game: Game, *, is_provisional: bool) -> str:
     """Return announcements and totals as a line for a file or a terminal that cannot redraw.
 
-    *number* is included only for plays and questions.
+    The line starts with *number* only if the announcements include a play or a question.
     """
     totals = format_totals(zip(game.players, game.totals, strict=True), is_provisional=is_provisional)
     mark = f"{number:3d}" if any(isinstance(each, Placed | Ambiguity) for each in announcements) else "   "
@@ -140,7 +146,7 @@ def _title(board: Board) -> str:
 
 
 def _cut(words: str, style: str = "") -> Text:
-    """Return a line that is truncated with an ellipsis if necessary."""
+    """Return a line that ends in an ellipsis if it is too long for the terminal."""
     return Text(f" {words}", style=style, no_wrap=True, overflow="ellipsis")
 
 
@@ -192,7 +198,7 @@ def _score(board: Board, seat: Seat, width: int, *, has_turn: bool) -> Text:
 
 
 def _marks(tally: HouseTally | RowsTally | None) -> list[str]:
-    """Return a player's tally marks as three lines, or none. Of rows, only the last three are shown."""
+    """Return a player's tally marks as three lines, or no lines. Of a tally in rows, only the last three are shown."""
     match tally:
         case HouseTally():
             return ["   ".join(lines) for lines in zip(*(house.lines() for house in tally.houses), strict=True)]

@@ -23,7 +23,7 @@ from tallybone.json_values import JsonValueError, from_json, to_json
 
 VERSION = 1
 KEPT = 5
-# Significant digits of numbers: a nanometre at the scale of a table.
+# Number of significant digits that are stored. At the scale of a table, this is a nanometre.
 _DIGITS = 10
 _NOT_IN_NAMES = re.compile(r"[^\w-]+", re.ASCII)
 _MOST_NAME = 40
@@ -39,8 +39,8 @@ class LightKept:
 
     Attributes:
         levels: Median of blue, green and red in the image, 0 to 255.
-        contrast: Lowest and highest contrast of tiles and markers, in grey levels.
-        is_held: Whether the camera could lock exposure and white balance. None for an image file.
+        contrast: Lowest and highest contrast of tiles and markers, in grey levels. None if none were visible.
+        is_held: Whether the camera had locked exposure and white balance. None for an image file, or if still unknown.
         warnings: Problems, as text.
     """
 
@@ -63,7 +63,7 @@ class Calibration:
 
 
 def default_path(environment: Mapping[str, str], home: Path, camera: str) -> Path:
-    """Return the default path of a camera's calibration file.
+    """Return the default path of a camera's calibration file. *camera* is a name from `name_of_camera`.
 
     >>> default_path({"XDG_STATE_HOME": "/var/lib/anna"}, Path("/anna"), "table").as_posix()
     '/var/lib/anna/tallybone/calibration/table.json'
@@ -83,7 +83,7 @@ def name_of_camera(source: str) -> str:
 
 
 def load_calibration(path: Path) -> Calibration:
-    """Load a calibration file. Returns an empty calibration if the file does not exist.
+    """Load a calibration file. Return an empty calibration if the file does not exist.
 
     Raises:
         CalibrationFileError: If it is damaged, or of another version.
@@ -103,7 +103,7 @@ def parse_calibration(text: str) -> Calibration:
     """Parse a calibration written by `format_calibration`.
 
     Raises:
-        ValueError: If it is damaged, or of another version.
+        ValueError: If the text is damaged, or of another version.
     """
     data = json.loads(text)
     if not isinstance(data, dict) or not isinstance(data.get("calibration"), dict):
@@ -126,7 +126,7 @@ def format_calibration(calibration: Calibration) -> str:
 
 
 def save_calibration(calibration: Calibration, path: Path) -> None:
-    """Write a calibration file atomically. Previous versions are kept as NAME.1.json (newest) to NAME.5.json.
+    """Write a calibration file atomically. The five previous ones are kept as NAME.1.json (newest) to NAME.5.json.
 
     Raises:
         OSError: If it cannot be written.
@@ -135,7 +135,7 @@ def save_calibration(calibration: Calibration, path: Path) -> None:
 
 
 def earlier_path(path: Path, number: int) -> Path:
-    """Return the path of the backup with a *number*, 1 for the newest.
+    """Return the path of backup *number*, 1 for the newest.
 
     >>> earlier_path(Path("table.json"), 2).name
     'table.2.json'
@@ -144,7 +144,7 @@ def earlier_path(path: Path, number: int) -> Path:
 
 
 def restore_calibration(path: Path, number: int) -> Calibration:
-    """Restore the backup with a *number*, including its date. The current file becomes backup 1.
+    """Restore backup *number*, including its date, and return it. The current file becomes backup 1.
 
     Raises:
         CalibrationFileError: If there is no such backup, or it is damaged. Nothing has changed then.
@@ -160,12 +160,12 @@ def restore_calibration(path: Path, number: int) -> Calibration:
 
 
 def _keep(path: Path) -> None:
-    """Copy the file to backup 1 and renumber the others. The file itself stays in place."""
+    """Copy the file, if it exists, to backup 1, and renumber the others. The oldest of five is overwritten."""
     if not path.exists():
         return
     copied = path.with_name(path.name + ".old")
     try:
-        # Keeps the modification time, which shows its age. Copy first, in case the disk is full.
+        # Keep the modification time, which shows the age of the backup. Copy first, in case the disk is full.
         shutil.copy2(path, copied)
     except OSError:
         copied.unlink(missing_ok=True)

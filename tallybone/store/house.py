@@ -24,7 +24,8 @@ OWNER_NAME = "owner.json"
 """Name of the file in the state folder."""
 LEAST_CHARACTERS, MOST_CHARACTERS = 8, 200
 _MOST_PASSWORD_BYTES = 4096
-# Takes 16 MB and some tens of milliseconds. More would delay the images of a game on a Pi. Attempts are limited too.
+# Parameters of scrypt. A check takes 16 MB and some tens of milliseconds. More would delay the images of a game on a
+# Pi. The number of attempts is limited too.
 _N, _R, _P = 2**14, 8, 1
 _MOST_N = 2**17
 
@@ -53,8 +54,8 @@ class HouseSettings:
     Attributes:
         keep_bytes: Maximum total size of all recordings. None if not set.
         language: Default language of the page, such as "es". None for the language of the browser.
-        usual: Match offered first. None for the last one.
-        last: Last match started. None if there was none.
+        usual: Settings of the match that is offered first. None to offer *last*.
+        last: Settings of the last match that was started. None if there was none.
     """
 
     keep_bytes: int | None = None
@@ -70,7 +71,10 @@ class HouseSettings:
 
 
 def load_house(path: Path) -> tuple[HouseSettings, str | None]:
-    """Load the settings. Returns them and None, or for a damaged file empty settings and the reason as text."""
+    """Load the settings. Return them and None, or for an unusable file default settings and the reason.
+
+    A missing file gives default settings without a reason.
+    """
     try:
         with path.open("rb") as file:
             data = json.loads(file.read(_MOST_BYTES))
@@ -85,7 +89,7 @@ def save_house(house: HouseSettings, path: Path) -> None:
     """Write the settings atomically.
 
     Raises:
-        OSError: If it cannot be written.
+        OSError: If the file cannot be written.
     """
     write_durably(path, json.dumps(to_json(house, HouseSettings), ensure_ascii=False, indent=1))
 
@@ -138,7 +142,7 @@ def set_password(password: str, path: Path) -> None:
     """Store the hash of a password in a file.
 
     Raises:
-        PasswordError: If it is too short or too long.
+        PasswordError: If the password is too short or too long.
         OSError: If the file cannot be written.
     """
     if not LEAST_CHARACTERS <= len(password) <= MOST_CHARACTERS:
@@ -154,7 +158,7 @@ def has_password(path: Path) -> bool:
 
 
 def is_password(password: str, path: Path) -> bool:
-    """Return True if *password* matches the stored hash. False without a valid hash. Deliberately slow."""
+    """Return True if *password* matches the stored hash. False without a valid hash. Hashing is deliberately slow."""
     kept = _kept(path)
     return kept is not None and len(password) <= MOST_CHARACTERS and kept.fits(password)
 

@@ -32,7 +32,7 @@ _MOST_BYTES = 4096
 
 
 class TableFileError(ConfigError):
-    """The file cannot be used. Each problem contains its name."""
+    """The file cannot be used. Each problem contains the name of the file."""
 
 
 class SecretFileError(ValueError):
@@ -60,10 +60,10 @@ def secret_in(path: Path) -> str:
 
 
 def keep_from_others(path: Path) -> Path:
-    """Check that a file is not accessible to everybody on the machine, and return it. Access by its group is allowed.
+    """Check that a file is not accessible to everybody on the machine, and return it. Its group may have access.
 
     Raises:
-        SecretFileError: If it is accessible to everybody, is not a regular file, or does not exist.
+        SecretFileError: If the file is accessible to everybody, is not a regular file, or does not exist.
     """
     try:
         mode = path.stat().st_mode
@@ -175,7 +175,8 @@ class Broker:
             return None
         context = ssl.create_default_context(cafile=self.ca_file)
         if self.cert_file is not None:
-            # Without a terminal nobody can enter the password of an encrypted key. An empty one fails at once.
+            # Without a terminal nobody can enter the password of an encrypted key. With an empty password, loading
+            # fails at once.
             context.load_cert_chain(self.cert_file, self.key_file, password="")
         return context
 
@@ -221,7 +222,7 @@ def _web_address(url: str) -> str:
         is_plain = False
     is_printable = len(url) <= _MOST_URL and all(" " < one < "\x7f" for one in url)
     if not (is_plain and is_printable and parts.scheme in ("http", "https") and parts.hostname):
-        # Hide the part before an @, which may contain a password.
+        # Hide the part before an @ in the message, because it may contain a password.
         shown = f"{'...@' if '@' in url else ''}{plain(url.rpartition('@')[2], 60)}"
         raise ValueError(f'expected an address as http://HOST/PATH or https://HOST/PATH, but got "{shown}"')
     return url
@@ -234,7 +235,7 @@ _Topics = Annotated[
     str,
     Field(
         max_length=100,
-        # Levels of plain letters, so that no pattern of the broker is among them.
+        # Levels contain neither + nor #, which are wildcards of the broker.
         pattern=r"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$",
         title="levels of letters, digits, . - and _, as club/tables",
         description="prefix of all topics",
@@ -397,7 +398,7 @@ class TableSettings(SettingsTable):
 
 @dataclass(frozen=True, slots=True)
 class BeyondSettings:
-    """Destinations of scores outside the table. None by default."""
+    """Destinations of scores outside the table. By default, there are none."""
 
     mqtt: MqttSettings | None = None
     webhooks: tuple[Webhook, ...] = ()
@@ -423,11 +424,11 @@ class TableFile:
 
 
 def load_table(path: Path | None = None, *, usual: Path = USUAL_PATH) -> TableFile:
-    """Load a file. Without *path*, load *usual* if it exists, otherwise return the defaults.
+    """Load table.toml from *path*, or without it from *usual*. If *usual* does not exist, return the defaults.
 
     Raises:
         TableFileError: If the content is invalid. It lists every problem.
-        OSError: If *path* cannot be read.
+        OSError: If the file cannot be read.
     """
     if path is None:
         if not usual.exists():
@@ -446,7 +447,7 @@ def load_settings(path: Path) -> TableSettings:
 
     Raises:
         TableFileError: If the content is invalid. It lists every problem.
-        OSError: If it cannot be read.
+        OSError: If *path* cannot be read.
     """
     try:
         return validated(TableSettings, parse_toml(path.read_text(encoding="utf-8")))
@@ -460,7 +461,7 @@ def parse_toml(text: str) -> dict[str, object]:
     """Parse TOML, and reject values that cannot be shown in messages.
 
     Raises:
-        ValueError: If it is not valid TOML, is nested too deeply, or contains a number with thousands of digits.
+        ValueError: If *text* is not valid TOML, is nested too deeply, or contains a number with thousands of digits.
     """
     try:
         data: dict[str, object] = tomllib.loads(text)
