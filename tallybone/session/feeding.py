@@ -178,12 +178,12 @@ def _queue_press(session: Session, press: Press | Call | Knock | Draw | Decline)
 
 
 def _release_presses(session: Session, *, is_asked: bool = False) -> tuple[Session, tuple[Announcement, ...]]:
-    """Apply the queued presses that need not wait for another look.
+    """Apply the queued presses that need not wait for another look, and return the announcements.
 
-    At a table at rest, a press is applied at once. If only a play that has not been seen yet would make it legal, it
-    waits for a look that shows something new, up to PRESS_WAITS_NS. Before another input by hand (*is_asked*), legal
-    presses are applied up to the first that is not. No press is applied during a gap or while a question holds up the
-    game.
+    At a table at rest, a press is applied at once. If a play that has not been seen yet may make it legal, it waits for
+    a look that shows something new, up to PRESS_WAITS_NS. No press is applied during a gap or while a question holds up
+    the game, except before another input by hand (*is_asked*). Then presses are applied up to the first that must wait
+    for such a play.
     """
     places = session.places
     is_unknown = session.blind_ns is not None or places.unseen is not None

@@ -40,8 +40,8 @@ _MISCOUNTED, _PASS, _UNHEARD_PASS, _UNHEARD_TILE, _UNEXPLAINED = 3.0, 2.5, 3.0, 
 # Cost of a press left over after the last tile. It is implausible, because the press was made before that tile was
 # seen.
 _PRESS_LEFT = 9.0
-# Costs of a draw, and of a play after which an earlier draw or pass proves to be a revoke, in addition to the cost of
-# that irregularity.
+# Costs of a draw, and of a play that exposes an earlier draw or pass as a revoke, in addition to the cost of an
+# irregular play.
 _DRAW, _REVOKE = 1.0, 2.0
 # Costs for points that must be called: of a call that could not be recorded, and of a missing call.
 _CALL, _UNCALLED = 0.1, 3.0
