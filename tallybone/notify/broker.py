@@ -130,7 +130,7 @@ class BrokerConnection:
             return
         self.problem = problem
         if problem is None:
-            log.info("line to %s is open", self._broker.words)
+            log.info("connected to %s", self._broker.words)
         else:
             log.warning("%s; trying again", problem)
 

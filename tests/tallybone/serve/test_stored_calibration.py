@@ -103,7 +103,7 @@ def test_a_calibration_is_stored_and_used_by_the_next_match(table: Served) -> No
         client.post("/match", json=NEW)
         wait_for_match(client)
         messages = [event["words"] for event in client.get("/events").json()]
-        assert any("is used: the zones of 2 seats" in words for words in messages), messages
+        assert any("Using the calibration" in words and "the zones of 2 seats" in words for words in messages), messages
 
 
 def test_calibration_match_and_parts_test_exclude_each_other(table: Served) -> None:

@@ -59,7 +59,7 @@ def test_picture_layout_scores_and_events_go_step_by_step(browser: Browser, tabl
         wait_for_words(viewer, "Ben plays 5-2")
         page.locator("input[type=range]").fill("20000")
         page.wait_for_function("() => document.querySelector('.time').innerText.startsWith('0:20')")
-        page.get_by_role("button", name="4 times as fast").click()
+        page.get_by_role("button", name="4× speed").click()
         page.get_by_role("button", name="Play", exact=True).click()
         page.wait_for_function("() => document.querySelector('.time').innerText.startsWith('0:24')")
         page.get_by_role("button", name="Pause").click()
